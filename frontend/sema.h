@@ -1,0 +1,41 @@
+/* sema.h - checks a program: names, types, symbolic shapes, directions, lives.  The result is the AST with its "set by sema"
+ * members filled in, plus the side tables below. */
+#ifndef PTOC_SEMA_H
+#define PTOC_SEMA_H
+#include "parser.h"
+#include "symbol.h"
+
+struct module {
+    const char *name;             /* the stem of the file, a C identifier: "bgemm", "tile" */
+    const char *path;             /* as found: "examples/bgemm.pto", "std/tile.pto" */
+    struct program_ast *ast;
+    struct symbol **symbols;      /* in source order; overloads chained, so each name once */
+    int symbol_count;
+    bool is_main;
+};
+
+struct define { const char *name; const char *value; }; /* -D T=128 */
+
+struct sema_options {
+    const char *const *import_dirs; /* the search path after the importing file's folder; std/ is found in its parent */
+    int import_dir_count;
+    const struct define *defines;
+    int define_count;
+    int64_t heap_bytes; /* 0: not given */
+};
+
+struct checked {
+    struct module **modules;      /* the main module first, then in order of first import */
+    int module_count;
+    struct size_table *sizes;
+};
+
+/* Parses and checks the file and everything it imports.  Reports through front->diag; the result may be used for code only if
+ * there was no error. */
+struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
+
+const struct call   *call_of(const struct ast *call_node);     /* NULL for builtins (min max abs ceil_div log2 sqrt dim) */
+const struct region *region_of(const struct ast *expr);        /* of a tensor-valued expression that names storage, else NULL */
+const struct check  *checks_of(const struct ast *stmt);        /* to be made before this statement */
+
+#endif

@@ -1,0 +1,50 @@
+/* size.h - integers the compiler knows symbolically: extents, strides, offsets, indices.
+ *
+ * Immutable, hash-consed in the front end's arena: structurally equal sizes are equal pointers.  The constructors normalise
+ * (constants folded, sums flattened and sorted, like terms joined), so `i + 1 - i` is the constant 1.  A `let` keeps its own
+ * symbol, so that printed code names it; size_expand() replaces it by its definition when two sizes are compared. */
+#ifndef PTOC_SIZE_H
+#define PTOC_SIZE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct symbol;
+struct arena;
+struct strbuf;
+
+enum size_kind {
+    SIZE_CONST,    /* value */
+    SIZE_SYMBOL,   /* an i64 name: const, param, dimension variable, let, var, loop variable, scalar formal */
+    SIZE_STRIDE,   /* stride `dim` (elements) of the tensor formal `symbol` */
+    SIZE_AT,       /* offset (elements) of the tensor formal `symbol` */
+    SIZE_EXTENT,   /* extent `dim` of `symbol`, captured where it was declared (extents that named a `var`, or a call's result) */
+    SIZE_ADD,      /* sum of count args */
+    SIZE_MUL,      /* product of count args; a constant factor comes first */
+    SIZE_DIV, SIZE_MOD, SIZE_MIN, SIZE_MAX, SIZE_CEIL_DIV, /* two args */
+    SIZE_ABS, SIZE_LOG2                                     /* one arg */
+};
+
+struct size {
+    enum size_kind kind;
+    int64_t value;
+    const struct symbol *symbol;
+    int dim;
+    int count;
+    const struct size *const *arg;
+};
+
+struct size_table; /* the hash-consing table; lives in the arena */
+
+struct size_table *size_table_create(struct arena *mem);
+const struct size *size_const(struct size_table *t, int64_t value);
+const struct size *size_symbol(struct size_table *t, const struct symbol *s);
+const struct size *size_leaf(struct size_table *t, enum size_kind kind, const struct symbol *s, int dim); /* STRIDE AT EXTENT */
+/* NULL when the constant result overflows or divides by zero (the caller reports E15). */
+const struct size *size_binary(struct size_table *t, enum size_kind kind, const struct size *a, const struct size *b);
+const struct size *size_sub(struct size_table *t, const struct size *a, const struct size *b);
+const struct size *size_unary(struct size_table *t, enum size_kind kind, const struct size *a);
+const struct size *size_expand(struct size_table *t, const struct size *a); /* lets replaced by their definitions */
+bool               size_is_const(const struct size *a, int64_t *value);
+void               size_text(const struct size *a, struct strbuf *out); /* for messages: "N / 2" */
+
+#endif

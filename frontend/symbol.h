@@ -1,0 +1,91 @@
+/* symbol.h - what a name means. */
+#ifndef PTOC_SYMBOL_H
+#define PTOC_SYMBOL_H
+#include "ast.h"
+#include "types.h"
+
+enum symbol_kind {
+    SYM_MODULE, SYM_CONST, SYM_PARAM, SYM_STRUCT, SYM_KERNEL, SYM_ORCH, /* of a file */
+    SYM_DIM, SYM_FORMAL, SYM_LET, SYM_VAR, SYM_VIEW, SYM_LOOP          /* of a function */
+};
+
+/* A strided piece of one tensor, in elements.  base: the tensor symbol (formal or let) that owns the storage. */
+struct region {
+    struct symbol *base;
+    const struct size *offset; /* from the base's first element, the base's own `at` of a formal included */
+    int rank;
+    const struct size *extent[MAX_RANK], *stride[MAX_RANK];
+    bool contiguous;           /* proved row-major without gaps */
+    bool whole;                /* proved to be all of the base */
+};
+
+/* Something that must be tested at run time because it could not be decided. */
+enum check_kind {
+    CHECK_INDEX,    /* 0 <= a < b */
+    CHECK_SLICE,    /* 0 <= a <= b <= c */
+    CHECK_EXTENT,   /* 0 <= a: a declared extent */
+    CHECK_STEP,     /* a != 0: the step of a loop */
+    CHECK_WHERE,    /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
+    CHECK_CONTIGUOUS, /* view is row-major */
+    CHECK_DISJOINT, /* view and other share no element */
+    CHECK_WRITTEN   /* symbol has been written (its handle is not NULL, or it is empty) */
+};
+
+struct check {
+    enum check_kind kind;
+    struct span at;
+    const struct size *a, *b, *c;
+    const struct ast *cond;
+    const struct region *view, *other;
+    enum elem elem;
+    struct symbol *symbol;
+    struct check *next;
+};
+
+struct symbol {
+    enum symbol_kind kind;
+    const char *name;
+    struct ast *decl;          /* the declaring node */
+    struct module *module;     /* of a file-level symbol: the file it is declared in */
+    const struct type *type;
+    enum direction dir;        /* FORMAL: its direction, DIR_IN where none was written on a tensor */
+
+    /* constants: CONST always; others when known */
+    bool has_value;
+    int64_t int_value;         /* TYPE_INT, TYPE_BOOL */
+    double real_value;         /* TYPE_F32, TYPE_F64 */
+
+    const struct size *definition; /* LET of an integer: its value */
+    struct symbol *next_overload;  /* KERNEL: the next kernel of the same name */
+    const struct region *region;   /* VIEW: what is tiled; LET bound to a slice: what it names */
+    const struct size *captured[MAX_RANK]; /* extents to be stored in C variables where it is declared (SIZE_EXTENT), or NULL */
+
+    /* KERNEL, ORCH */
+    struct symbol **formals;   /* in order */
+    int formal_count;
+    struct symbol **dims;      /* generics, in order */
+    int dim_count;
+    const struct type *result; /* ORCH; TYPE_VOID for none */
+
+    /* a tensor LET: how its storage comes to be */
+    bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
+    bool returned;             /* its storage is the function's destination (only by `return name`, on every path) */
+    bool is_written, is_read;
+    int loop_depth;            /* how many loops of the function enclose the declaration */
+    struct ast *block;         /* the BLOCK that names it */
+};
+
+/* A resolved call; found by call_of(). */
+struct call {
+    struct symbol *callee;               /* KERNEL or ORCH */
+    struct ast *values[MAX_FORMALS];     /* argument of each formal: an expression, or NULL where the result goes */
+    const struct region *regions[MAX_FORMALS]; /* of tensor arguments */
+    const struct size *dims[MAX_FORMALS]; /* value of each dimension variable of the callee */
+    int result_formal;                   /* KERNEL in value position: the single `out` that was left out; else -1 */
+    const struct region *destination;    /* where the result goes when it is an existing place (out formal, slice); NULL: a new tensor */
+    struct symbol *result_symbol;        /* `let P = f()`: P */
+    bool returns;                        /* `return f()`: the result goes to the function's own destination */
+    struct check *checks;                /* before the call */
+};
+
+#endif

@@ -1,0 +1,40 @@
+/* types.h - what an expression can be. */
+#ifndef PTOC_TYPES_H
+#define PTOC_TYPES_H
+#include "size.h"
+
+#define MAX_RANK 8
+#define MAX_FORMALS 64
+
+enum elem { ELEM_NONE, ELEM_F16, ELEM_BF16, ELEM_F32, ELEM_F64, ELEM_I8, ELEM_I16, ELEM_I32, ELEM_I64,
+            ELEM_U8, ELEM_U16, ELEM_U32, ELEM_U64, ELEM_BOOL };
+
+enum type_kind {
+    TYPE_ERROR,  /* already reported; agrees with everything */
+    TYPE_VOID,
+    TYPE_INT,    /* i64 */
+    TYPE_F64, TYPE_F32, TYPE_BOOL, TYPE_STRING,
+    TYPE_TENSOR, /* elem, rank, extent */
+    TYPE_GRID,   /* a tiled view: elem, rank; extent: tiles a dimension; tile: extent of a full tile; whole: extent of the tensor */
+    TYPE_STRUCT, /* structure, extent: its dimension arguments (rank many) */
+    TYPE_ARRAY   /* element, extent[0] */
+};
+
+struct type {
+    enum type_kind kind;
+    enum elem elem;
+    int rank;
+    const struct size *extent[MAX_RANK];
+    const struct size *tile[MAX_RANK];
+    const struct size *whole[MAX_RANK];
+    const struct type *element;
+    const struct symbol *structure;
+};
+
+const char *elem_name(enum elem e);   /* "f32" */
+int         elem_bytes(enum elem e);
+bool        type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
+struct strbuf;
+void        type_text(const struct type *t, struct strbuf *out); /* "f32[64, N]" */
+
+#endif

@@ -1,0 +1,29 @@
+/* region.h - the bytes a view touches, and whether two views share any.
+ *
+ * Normal form: outer dimensions by descending byte stride, neighbours that join into one are joined, extent 1 dropped, the
+ * innermost contiguous bytes are `run`.  So two spellings of one set of bytes mostly become equal structs. */
+#ifndef PTOI_REGION_H
+#define PTOI_REGION_H
+#include <pto/pto_types.h>
+
+struct region_dim {
+    int64_t count;        /* > 1 */
+    int64_t stride_bytes; /* > 0 */
+};
+
+struct region {
+    int64_t low, high; /* first byte; one past the last byte.  Absolute addresses of the device's memory */
+    int64_t run;       /* contiguous bytes at each place; 0: empty */
+    int32_t rank;      /* outer dimensions left, 0: one run */
+    struct region_dim dim[PTO_MAX_RANK];
+};
+
+/* false: a negative extent or stride, or arithmetic overflow.  stride NULL: row-major.  Strides of 0 are broadcast. */
+bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,
+                      const int64_t *stride);
+bool ptoi_region_overlaps(const struct region *a, const struct region *b); /* exact */
+bool ptoi_region_contains(const struct region *outer, const struct region *inner); /* true only if proved */
+bool ptoi_region_equals(const struct region *a, const struct region *b);
+int64_t ptoi_region_bytes(const struct region *r); /* bytes touched */
+
+#endif

@@ -1,0 +1,58 @@
+/* tensormap.h - which uncompleted tasks touch which bytes: the orchestrator's private memory of accesses.
+ *
+ * Owner      the orchestrator; no other role reads it.
+ * Blocks     never: ptoi_map_reserve says when the pool has no room, waiting is flow.c's.
+ * Invariant  every live access (its task not retired) is found by every later access that must follow it, or by one that
+ *            already follows it.  Entries are taken from a ring in task order and given back in task order. */
+#ifndef PTOI_TENSORMAP_H
+#define PTOI_TENSORMAP_H
+#include "region.h"
+#include <pto/pto_status.h>
+
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_ACC };
+enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
+
+/* The accesses of one buffer.  All zero is "none".  One lives in every heap allocation's record; those of outside buffers live
+ * in the map.  The members are tensormap.c's. */
+struct map_buffer {
+    int64_t low, high;   /* the buffer's bytes; of a heap allocation set by ptoi_map_open */
+    int64_t cell[3];     /* grid: stride of each level in bytes, see tensormap.c */
+    int32_t tile[3];
+    uint32_t levels;
+    uint32_t list;       /* entries that do not fit the grid; 0: none */
+    uint32_t all;        /* every entry of the buffer */
+    uint32_t entries;
+};
+
+struct tensormap;
+
+/* The producers found for one task: each id once. */
+struct map_found {
+    uint64_t *task_id;   /* room for window entries */
+    uint8_t *reason;     /* enum edge_reason, or-ed */
+    int32_t count;
+};
+
+struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers); /* NULL: no memory */
+void ptoi_map_destroy(struct tensormap *m);
+
+/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that turn out to overlap are joined. */
+void               ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
+struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
+void               ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high); /* a new allocation */
+void               ptoi_map_close(struct tensormap *m, struct map_buffer *b); /* forget its entries: all their tasks completed */
+
+/* One task's look-ups: begin, find for each parameter (all before any add), then add each. */
+void ptoi_map_begin(struct tensormap *m, struct map_found *found);
+void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
+                   struct map_found *found);
+bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
+void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
+                  uint64_t task_id);
+
+void    ptoi_map_retire(struct tensormap *m, uint64_t first_live_task); /* every task below has completed */
+int64_t ptoi_map_used(const struct tensormap *m);
+int64_t ptoi_map_capacity(const struct tensormap *m);
+bool    ptoi_map_is_valid(const struct tensormap *m); /* CHECK_DEEP: walks everything */
+
+#endif

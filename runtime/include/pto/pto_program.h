@@ -1,0 +1,141 @@
+/* pto_program.h - what generated C needs beside pto_runtime.h: checked arithmetic, run-time checks, call frames, and the table
+ * that tells the command line of a built program what it can be given.  Hand-written programs rarely need it. */
+#ifndef PTO_PROGRAM_H
+#define PTO_PROGRAM_H
+#include <pto/pto_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- failing ---------------------------------------------------------------------------------------------------- */
+
+/* Runs fn like pto_runtime_run, or in place when a run is active, and comes back early when something fails: a check, an
+ * assert, a submit.  This is how generated code unwinds; nothing in it needs cleaning up. */
+PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
+
+/* Fails the run at the current pto_at() place and unwinds to pto_run_entry.  Does not return. */
+PTO_API _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Every orchestration function announces itself: recursion limit, call chain of error messages.  `at` of the caller is kept. */
+PTO_API void pto_enter(PTORuntime *rt, const char *function);
+PTO_API void pto_leave(PTORuntime *rt);
+
+/* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run -------------------------------------- */
+PTO_API _Noreturn void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b);
+PTO_API _Noreturn void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a);
+PTO_API _Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
+PTO_API _Noreturn void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent);
+
+static inline int64_t pto_add(PTORuntime *rt, int64_t a, int64_t b)
+{
+    int64_t r;
+    if (__builtin_add_overflow(a, b, &r)) pto_raise_overflow(rt, "+", a, b);
+    return r;
+}
+static inline int64_t pto_sub(PTORuntime *rt, int64_t a, int64_t b)
+{
+    int64_t r;
+    if (__builtin_sub_overflow(a, b, &r)) pto_raise_overflow(rt, "-", a, b);
+    return r;
+}
+static inline int64_t pto_mul(PTORuntime *rt, int64_t a, int64_t b)
+{
+    int64_t r;
+    if (__builtin_mul_overflow(a, b, &r)) pto_raise_overflow(rt, "*", a, b);
+    return r;
+}
+static inline int64_t pto_div(PTORuntime *rt, int64_t a, int64_t b)
+{
+    if (b == 0) pto_raise_divide(rt, "/", a);
+    if (b == -1 && a == INT64_MIN) pto_raise_overflow(rt, "/", a, b);
+    return a / b;
+}
+static inline int64_t pto_mod(PTORuntime *rt, int64_t a, int64_t b)
+{
+    if (b == 0) pto_raise_divide(rt, "%", a);
+    return b == -1 ? 0 : a % b;
+}
+static inline int64_t pto_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t pto_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t pto_abs(PTORuntime *rt, int64_t a)
+{
+    if (a == INT64_MIN) pto_raise_overflow(rt, "abs", a, 0);
+    return a < 0 ? -a : a;
+}
+PTO_API int64_t pto_ceil_div(PTORuntime *rt, int64_t a, int64_t b);
+PTO_API int64_t pto_log2(PTORuntime *rt, int64_t a); /* floor; a < 1 fails the run */
+
+/* 0 <= index < extent, or the run fails; returns index. */
+static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
+{
+    if (index < 0 || index >= extent) pto_raise_index(rt, index, extent);
+    return index;
+}
+/* 0 <= low <= high <= extent, or the run fails; returns low. */
+static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
+{
+    if (low < 0 || high < low || high > extent) pto_raise_slice(rt, low, high, extent);
+    return low;
+}
+
+/* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
+PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);
+
+/* ---- print ---------------------------------------------------------------------------------------------------------- */
+/* `print` of the language is a printf to standard output with these helpers for what printf cannot say. */
+PTO_API void pto_print_f64(double value); /* shortest text that reads back as the same number */
+PTO_API void pto_print_f32(float value);
+
+/* ---- the table ------------------------------------------------------------------------------------------------------ */
+typedef enum PTODirection { PTO_IN, PTO_OUT, PTO_INOUT_, PTO_ACC_, PTO_OWN, PTO_HOST } PTODirection;
+
+/* A `param`: an object of C type int64_t, double, float or bool. */
+typedef struct PTOProgramParam {
+    const char *name; /* "n", "vec.n" */
+    PTOType type;     /* PTO_I64, PTO_F64, PTO_F32, PTO_BOOL */
+    void *value;
+    bool has_default;
+} PTOProgramParam;
+
+/* A formal of an entry; struct formals come field by field, "w.wx". */
+typedef struct PTOFormal {
+    const char *name;
+    PTODirection direction;
+    PTOType type; /* of the elements, or of the scalar when rank is 0 */
+    int32_t rank;
+    const char *text;            /* "f32[N + 2, N + 2]", for messages */
+    const int32_t *exact;        /* rank entries: the dimension variable that this extent simply is, or -1 */
+    const uint64_t *uses;        /* rank entries: bit v set when the extent mentions dimension variable v */
+} PTOFormal;
+
+typedef struct PTOEntry {
+    const char *name;
+    const char *const *dims; /* dimension variables, in order */
+    int32_t dim_count;
+    const PTOFormal *formals;
+    int32_t formal_count;
+    /* The value of extent `dim` of formal `formal` for these dimension variables; false on overflow or division by zero. */
+    bool (*extent)(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value);
+    /* data[f]: the array of tensor formal f, C order (NULL when empty); scalars[f]: of scalar formal f. */
+    PTOStatus (*run)(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims);
+} PTOEntry;
+
+typedef struct PTOProgram {
+    const char *file; /* "bgemm.pto" */
+    PTOProgramParam *params;
+    int32_t param_count;
+    const PTOEntry *entries;
+    int32_t entry_count;
+    bool (*check_params)(char *message, size_t size); /* NULL or: params in order, defaults evaluated; false: message */
+} PTOProgram;
+
+/* main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.  Returns the
+ * exit code. */
+PTO_API int pto_program_main(const PTOProgram *program, int argc, char **argv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

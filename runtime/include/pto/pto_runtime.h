@@ -1,0 +1,99 @@
+/* pto_runtime.h - orchestrate kernels as tasks: scopes, submission, run.
+ *
+ * One thread, the orchestrator, calls everything here that takes a PTORuntime during a run, except where a call says "any
+ * thread".  Status: negative is bad; the first error of a run sticks, later submits do nothing and return it, and the run
+ * returns it.  docs/runtime.md tells the whole story. */
+#ifndef PTO_RUNTIME_H
+#define PTO_RUNTIME_H
+#include <pto/pto_stats.h>
+#include <pto/pto_status.h>
+#include <pto/pto_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum PTOEngine {
+    PTO_ENGINE_THREADS, /* workers are threads; the scheduler role goes to whoever is idle */
+    PTO_ENGINE_SERIAL,  /* every kernel runs at its submit: the oracle */
+    PTO_ENGINE_TIMING,
+    PTO_ENGINE_PROCESS,
+    PTO_ENGINE_GRAPH,
+    PTO_ENGINES
+} PTOEngine;
+
+typedef enum PTOScopePolicy {
+    PTO_SCOPE_OWNER,    /* a buffer belongs to the innermost scope of its submit, or the one given */
+    PTO_SCOPE_OUTERMOST /* every buffer belongs to the outermost open scope (the seed's counting) */
+} PTOScopePolicy;
+
+/* Zero means default for every member. */
+typedef struct PTOConfig {
+    PTOEngine engine;
+    const char *backend;                 /* "sim" */
+    int32_t workers[PTO_WORKER_TYPES];   /* all zero: from the machine's cores; else 0 is none of that type */
+    int64_t task_window;                 /* slots, a power of two from 2; default 1024 */
+    int64_t heap_bytes;                  /* of each ring, a multiple of nothing, at least 64; default 64 MiB */
+    int32_t heap_rings;                  /* 1 to 64; default 4 */
+    int64_t deplist_entries;             /* from 2; default 8192 */
+    int64_t tensormap_entries;           /* from 2; default 4096 */
+    int32_t recursion_limit;             /* default 256 */
+    PTOScopePolicy scope_policy;
+    bool dedicated_scheduler;            /* threads: a thread of its own for the scheduler */
+    double watchdog_seconds;             /* 0: off */
+    int64_t first_task_id, first_byte;   /* tests: where the counters start */
+} PTOConfig;
+
+/* NULL config: the defaults.  On failure NULL, and *status (may be NULL) says why.  The message is in pto_last_error(NULL). */
+PTO_API PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status);
+PTO_API PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate);
+PTO_API PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
+                                                       int64_t heap_bytes, int64_t deplist);
+PTO_API void pto_runtime_destroy(PTORuntime *rt); /* NULL is fine; blocks until the workers have ended */
+
+/* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Blocks. */
+PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
+
+typedef void (*PTOOrchestration)(PTORuntime *rt, void **inputs, void **outputs, void *params);
+PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void **host_inputs, void **host_outputs,
+                                      void *params);
+
+/* The last error's text, one or more lines, first line complete in itself.  NULL rt: of this thread's last create. */
+PTO_API const char *pto_last_error(PTORuntime *rt);
+
+/* Tells the runtime that `bytes` bytes from base are one buffer of the program (not of the heap).  Optional: an unknown
+ * address becomes a buffer at its first use; telling makes look-ups cheaper.  bytes 0 is ignored. */
+PTO_API void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes);
+
+PTO_API PTOScope pto_scope_begin(PTORuntime *rt);
+PTO_API void pto_scope_end(PTORuntime *rt);
+PTO_API PTOScope pto_scope_current(PTORuntime *rt);
+
+/* Blocks while a ring is full.  params may die on return; *ref of every PTO_OUTPUT is set.  Returns the task id, from 0, or
+ * a negative PTOStatus.  A task whose every written region is empty is not submitted: returns PTO_NO_TASK. */
+#define PTO_NO_TASK INT64_MAX
+PTO_API int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+
+/* A buffer that no single task makes: written in parts, or passed on before it is written.  Blocks while the heap is full.
+ * NULL for 0 bytes and after an error.  scope: the owner. */
+PTO_API void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes);
+
+/* The scope's reference is dropped now instead of at its end; consumers submitted so far keep the buffer.  NULL is fine. */
+PTO_API void pto_release(PTORuntime *rt, const void *buffer);
+
+/* Waits for every producer of these bytes.  Afterwards the caller may read them. */
+PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
+
+/* Any thread.  The run ends with PTO_ERR_CANCELLED; running kernels finish first. */
+PTO_API void pto_cancel(PTORuntime *rt);
+
+/* Marks the place in the program that the following calls belong to: for error messages, graphs and traces. */
+static inline void pto_at(PTORuntime *rt, const PTOSite *site)
+{
+    *(const PTOSite **)rt = site; /* the first member of every runtime */
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,59 @@
+/* pto_stats.h - flow control seen from outside: who pushed back, how often, how long, how full. */
+#ifndef PTO_STATS_H
+#define PTO_STATS_H
+#include <pto/pto_types.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum PTOStallReason {
+    PTO_STALL_NONE,
+    PTO_STALL_TASK_RING,
+    PTO_STALL_TENSORMAP_POOL,
+    PTO_STALL_DEPLIST_POOL,
+    PTO_STALL_HEAP_RING,
+    PTO_STALL_READY_QUEUE,
+    PTO_STALL_REASONS
+} PTOStallReason;
+
+/* A snapshot; all members count from the start of the run or the last reset. */
+typedef struct PTOFlowControlStats {
+    int64_t task_ring_stalls, tensormap_pool_stalls, deplist_pool_stalls, heap_ring_stalls, ready_queue_stalls;
+    int64_t task_ring_stall_ns, tensormap_pool_stall_ns, deplist_pool_stall_ns, heap_ring_stall_ns, ready_queue_stall_ns;
+    int64_t task_ring_hwm;      /* tasks in flight */
+    int64_t tensormap_pool_hwm; /* entries */
+    int64_t deplist_pool_hwm;   /* entries */
+    int64_t heap_hwm;           /* bytes, all rings together */
+    int64_t ready_queue_hwm;    /* tasks, the fullest queue */
+    int64_t task_ring_size, tensormap_pool_size, deplist_pool_size, heap_size, ready_queue_size;
+    PTOStallReason current_stall;
+} PTOFlowControlStats;
+
+typedef struct PTORunStats {
+    int64_t tasks;        /* submitted */
+    int64_t edges;        /* dependences on tasks that had not completed when found */
+    int64_t dependences;  /* the same found with every producer counted, completed or not, while it is in the window */
+    int64_t allocations;  /* output buffers */
+    int64_t allocated_bytes;
+    int64_t scopes;
+    int64_t ns;           /* wall time of the run */
+    int32_t workers[PTO_WORKER_TYPES];
+    int64_t worker_tasks[PTO_WORKER_TYPES];
+    int64_t worker_busy_ns[PTO_WORKER_TYPES];
+} PTORunStats;
+
+/* Any thread while no run is active; during a run only the orchestrator's. The result lives until the next call. */
+PTO_API const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt);
+PTO_API void pto_reset_flow_stats(PTORuntime *rt);
+PTO_API void pto_print_flow_stats(PTORuntime *rt);            /* standard output */
+PTO_API void pto_write_flow_stats(PTORuntime *rt, FILE *out); /* the same, elsewhere */
+PTO_API PTOStallReason pto_get_current_stall(PTORuntime *rt); /* any thread */
+PTO_API const char *pto_stall_reason_name(PTOStallReason reason);
+PTO_API const PTORunStats *pto_get_run_stats(PTORuntime *rt);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,150 @@
+/* pto_types.h - the plain types that programs, kernels and the runtime share.  Needs only libc. */
+#ifndef PTO_TYPES_H
+#define PTO_TYPES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTO_API __attribute__((visibility("default")))
+#define PTO_MAX_RANK 8    /* dimensions of a tensor */
+#define PTO_MAX_PARAMS 64 /* parameters of a task */
+
+typedef struct PTORuntime PTORuntime; /* opaque */
+
+/* Element types.  PTO_BYTE is untyped memory: what a flat byte range has. */
+typedef enum PTOType {
+    PTO_BYTE,
+    PTO_F16, PTO_BF16, PTO_F32, PTO_F64,
+    PTO_I8, PTO_I16, PTO_I32, PTO_I64,
+    PTO_U8, PTO_U16, PTO_U32, PTO_U64,
+    PTO_BOOL,
+    PTO_TYPE_COUNT
+} PTOType;
+
+PTO_API const char *pto_type_name(PTOType type);  /* "f32"; "byte" for PTO_BYTE */
+PTO_API int64_t     pto_type_bytes(PTOType type); /* 4 for PTO_F32 */
+
+typedef enum PTOWorkerType {
+    PTO_WORKER_CUBE,
+    PTO_WORKER_VECTOR,
+    PTO_WORKER_AI_CPU,
+    PTO_WORKER_ACCELERATOR,
+    PTO_WORKER_TYPES
+} PTOWorkerType;
+
+PTO_API const char *pto_worker_type_name(PTOWorkerType type); /* "cube", "vector", "cpu", "accel" */
+
+/* A scalar argument, 8 bytes whatever its type; the kernel knows which member it wants. */
+typedef union PTOScalar {
+    int64_t i64;
+    double f64;
+    float f32;
+    bool b;
+} PTOScalar;
+
+/* One argument as a kernel sees it.  Tensors: ptr is the first element of the view; shape and stride have one entry a
+ * dimension, strides in elements.  Scalars: value.  Lives until the kernel returns. */
+typedef struct PTOArg {
+    void *ptr;
+    const int64_t *shape;
+    const int64_t *stride;
+    PTOScalar value;
+} PTOArg;
+
+/* Returns 0 for success; anything else fails the task.  Thread: a worker.  Must not touch what is not among its arguments. */
+typedef int (*PTOKernelFn)(const PTOArg *args);
+
+/* A kernel: what a task runs.  Constant, owned by the program, must live as long as the runtime. */
+typedef struct PTOKernel {
+    const char *name;
+    PTOWorkerType worker;
+    PTOKernelFn fn;
+    int64_t (*cost)(const PTOArg *args); /* simulated cycles; NULL: 1.  Sees shapes and scalars; ptr is NULL. */
+} PTOKernel;
+
+/* A place in the program text.  Constant, owned by the program. */
+typedef struct PTOSite {
+    const char *file;
+    int32_t line, column; /* from 1; column 0: unknown */
+    const char *text;     /* what stands there: "gemm", "scope \"two sweeps\"", "P" */
+} PTOSite;
+
+/* An open scope: a token that only pto_scope_begin makes. */
+typedef int64_t PTOScope;
+#define PTO_SCOPE_CURRENT ((PTOScope)0)
+
+typedef enum PTOParamKind {
+    PTO_PARAM_INPUT = 1,
+    PTO_PARAM_OUTPUT,
+    PTO_PARAM_INOUT,
+    PTO_PARAM_ACC,
+    PTO_PARAM_SCALAR
+} PTOParamKind;
+
+/* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes each.
+ * rank > 0 is a view: `at` elements after the base, with shape and stride in elements (stride NULL: row-major). */
+typedef struct PTOTaskParam {
+    uint8_t kind; /* PTOParamKind */
+    uint8_t type; /* PTOType */
+    uint8_t rank;
+    uint8_t flags; /* reserved, 0 */
+    void *buffer;  /* INPUT, INOUT, ACC: base of the buffer, never an interior pointer of it */
+    void *ref;     /* OUTPUT: address of the variable (a void *) that holds the base or receives it */
+    PTOScope scope; /* OUTPUT: owner of a new allocation */
+    int64_t at;
+    int64_t bytes;
+    const int64_t *shape, *stride;
+    PTOScalar value;
+} PTOTaskParam;
+
+#define PTO_LIST_(...) ((const int64_t[]){__VA_ARGS__})
+#define PTO_COUNT_(...) ((uint8_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+
+/* The third argument of the macros below: a number of bytes, or one of these.
+ *     PTO_ARRAY(PTO_F32, 64, 64)                      row-major
+ *     PTO_STRIDED(PTO_F32, (64, 64), (512, 1))        any strides, in elements */
+#define PTO_ARRAY(elem, ...) 0, .type = (uint8_t)(elem), .rank = PTO_COUNT_(__VA_ARGS__), .shape = PTO_LIST_(__VA_ARGS__)
+#define PTO_STRIDED(elem, extents, strides)                                                                              \
+    0, .type = (uint8_t)(elem), .rank = PTO_COUNT_ extents, .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides
+
+#define PTO_INPUT(base, at_, extent) {.kind = PTO_PARAM_INPUT, .buffer = (void *)(base), .at = (at_), .bytes = extent}
+#define PTO_INOUT(base, at_, extent) {.kind = PTO_PARAM_INOUT, .buffer = (void *)(base), .at = (at_), .bytes = extent}
+#define PTO_ACC(base, at_, extent) {.kind = PTO_PARAM_ACC, .buffer = (void *)(base), .at = (at_), .bytes = extent}
+/* Mode B: if *ref is NULL, a new buffer is allocated for this task's output and its base is written back to *ref before
+ * pto_submit_task returns; else the region of the buffer that *ref names is overwritten.  A zero-size output leaves *ref. */
+#define PTO_OUTPUT(ref_, at_, extent) {.kind = PTO_PARAM_OUTPUT, .ref = (ref_), .at = (at_), .bytes = extent}
+#define PTO_OUTPUT_IN(scope_, ref_, at_, extent)                                                                          \
+    {.kind = PTO_PARAM_OUTPUT, .ref = (ref_), .scope = (scope_), .at = (at_), .bytes = extent}
+
+static inline PTOScalar pto_scalar_i64(int64_t v) { PTOScalar s = {.i64 = v}; return s; }
+static inline PTOScalar pto_scalar_f64(double v) { PTOScalar s = {.f64 = v}; return s; }
+static inline PTOScalar pto_scalar_f32(float v) { PTOScalar s = {.i64 = 0}; s.f32 = v; return s; }
+static inline PTOScalar pto_scalar_bool(bool v) { PTOScalar s = {.i64 = v}; return s; }
+#define PTO_SCALAR(v)                                                                                                     \
+    {.kind = PTO_PARAM_SCALAR,                                                                                            \
+     .value = _Generic((v), float: pto_scalar_f32, double: pto_scalar_f64, bool: pto_scalar_bool, default: pto_scalar_i64)(v)}
+
+/* A tensor handed to an orchestration function: a view by base, offset and strides, in elements. */
+typedef struct PTOTensor {
+    void *base;
+    int64_t at;
+    int64_t s[PTO_MAX_RANK];
+} PTOTensor;
+
+/* Where an orchestration function puts the tensor it returns: the caller's variable, and the scope that owns what is newly
+ * allocated for it.  *ref not NULL: write there, at `at` with strides s; NULL: the producing task allocates, row-major. */
+typedef struct PTOPlace {
+    void *ref;
+    PTOScope scope;
+    int64_t at;
+    int64_t s[PTO_MAX_RANK];
+} PTOPlace;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
