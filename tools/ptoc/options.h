@@ -1,0 +1,73 @@
+/* options.h - what the command line asked for.
+ *
+ * options_parse() fills the struct or says what is wrong with the command line; nothing here opens a file.  Everything points into
+ * argv or into memory that options_free() returns.  main.c hands the struct to the verb:
+ *     int build_main(const struct options *);   build.h
+ *     int run_main(const struct options *);     build.h   (VERB_RUN and VERB_GRAPH) */
+#ifndef PTOC_OPTIONS_H
+#define PTOC_OPTIONS_H
+#include "diag.h"
+#include "sema.h"
+
+/* What every program of the project returns. */
+enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3, EXIT_FILE = 4 };
+
+enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_EXPLAIN };
+
+enum emit_kind {
+    EMIT_BIN, EMIT_TOKENS, EMIT_AST, EMIT_TYPES, EMIT_MEMORY, EMIT_BOUNDS, EMIT_TASKS, EMIT_C, EMIT_HEADER
+};
+
+struct options {
+    enum verb verb;
+    const char *program;           /* argv[0] as called; to find std/ and the run-time library beside the binary */
+    const char *input;             /* the .pto file ("-": standard input); NULL for HELP, VERSION, EXPLAIN */
+    const char *topic;             /* EXPLAIN: "E08", or NULL for the list */
+    const char **link_inputs;      /* k.c k.o libk.a as written, in order */
+    int link_input_count;
+    const char *output;            /* -o, or NULL */
+    enum emit_kind emit;           /* EMIT_BIN where none was asked for */
+    struct define *defines;        /* -D name=value; plain -D name is name=true */
+    int define_count;
+    const char **import_dirs;      /* -I */
+    int import_dir_count;
+    const char *plan;              /* --plan=..., or NULL */
+    const char *cc;                /* --cc=..., or NULL: the C compiler to use for a binary */
+    int optimize;                  /* -O0 .. -O3; -1 where none was given */
+    bool debug;                    /* -g */
+    bool no_line;                  /* --no-line: no #line in --emit=c */
+    bool keep;                     /* --keep: do not remove the generated C */
+    bool verbose;                  /* -v: print the commands that are run */
+    int64_t heap_bytes;            /* --heap (also in run_args for `run`); 0 where none was given */
+    const char *heap_text;         /* as written, or NULL */
+
+    bool json;                     /* --diag=json */
+    enum diag_color color;
+    bool warnings_are_errors;      /* -Werror */
+    bool warning_off[DIAG_COUNT];  /* -w, -Wno-W03 */
+
+    const char *graph_format;      /* --format=dot|json|text of `graph`, or NULL */
+    bool fmt_check, fmt_diff;
+
+    /* RUN, GRAPH: the run options, verbatim and in order ("--set", "n=4096", "--engine=serial"), then whatever stood after
+     * `--`.  To be given to the built program behind its name; run_args[run_arg_count] is NULL. */
+    const char **run_args;
+    int run_arg_count;
+};
+
+/* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong. */
+int  options_parse(struct options *o, int argc, char **argv);
+void options_free(struct options *o);
+void options_print_help(FILE *out);
+
+/* What one run of the compiler works with: opened here, so that every verb shows messages the same way. */
+struct front_session {
+    struct front front;
+    struct sema_options sema;
+};
+
+void session_open(struct front_session *s, const struct options *o);
+/* Flushes the messages and frees everything.  EXIT_ERRORS if there was an error, else EXIT_OK. */
+int  session_close(struct front_session *s);
+
+#endif
