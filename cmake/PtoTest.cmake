@@ -1,0 +1,30 @@
+# PtoTest.cmake - how a test is declared.
+find_library(CMOCKA_LIBRARY cmocka)
+find_path(CMOCKA_INCLUDE cmocka.h)
+if(NOT CMOCKA_LIBRARY OR NOT CMOCKA_INCLUDE)
+    message(FATAL_ERROR "cmocka not found: install the package libcmocka-dev (or run ./dev setup)")
+endif()
+
+# pto_unit_test(heap_ring): test_heap_ring.c beside the calling CMakeLists.txt.  Unit tests see the inside of the runtime.
+# pto_unit_test(heap_ring STRESS): stress_heap_ring.c, with the label stress beside unit.
+# LIBS names further libraries of the project; it replaces pto_runtime.
+function(pto_unit_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STRESS" "" "LIBS")
+    set(kind test)
+    set(labels unit)
+    if(arg_STRESS)
+        set(kind stress)
+        list(APPEND labels stress)
+    endif()
+    if(NOT arg_LIBS)
+        set(arg_LIBS pto_runtime)
+    endif()
+    set(target ${kind}_${name})
+    add_executable(${target} ${kind}_${name}.c)
+    target_include_directories(${target} PRIVATE
+        ${CMAKE_SOURCE_DIR}/test/runtime ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_SOURCE_DIR}/runtime/core ${CMOCKA_INCLUDE})
+    target_link_libraries(${target} PRIVATE pto_flags ${arg_LIBS} ${CMOCKA_LIBRARY} Threads::Threads m)
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+    add_test(NAME ${target} COMMAND ${target})
+    set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "${labels}")
+endfunction()

@@ -1,0 +1,64 @@
+# lit.cfg.py - how the tests of this folder are run.
+# A test is one file for one idea; its RUN lines may use
+#   %ptoc      the compiler of this build            %pto-cc    C compiler with warnings as errors, links the runtime
+#   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
+#   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
+#   %prefix    the build folder laid out like an installation
+#   FileCheck, not, split-file                       %s %S %t %T as in LLVM
+# Features to REQUIRE: clang, gdb, dot, asan, tsan, tiny, plain (no sanitizer and not tiny).
+import os
+import shutil
+
+import lit.formats
+import lit.util
+
+config.name = "ptoc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".pto", ".test", ".c"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
+config.test_source_root = os.path.join(config.pto_source, "test", "lit")
+config.test_exec_root = config.pto_exec_root
+
+prefix = config.pto_prefix
+ptoc = os.path.join(prefix, "bin", "ptoc")
+strict = "-std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I%s" % os.path.join(prefix, "include")
+clang = shutil.which("clang-14") or shutil.which("clang")
+
+# Longer names first: lit replaces in order.
+config.substitutions += [
+    ("%pto-cc", os.path.join(config.pto_exec_root, "pto-cc")),
+    ("%ptoc", ptoc),
+    ("%gcc-check", "gcc " + strict),
+    ("%clang-check", "%s %s" % (clang or "clang", strict)),
+    ("%python", config.pto_python),
+    ("%examples", os.path.join(config.pto_source, "examples")),
+    ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+    ("%prefix", prefix),
+]
+
+environment = config.environment
+environment["PATH"] = os.pathsep.join([config.pto_llvm_tools, environment["PATH"]])
+environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+environment["CC"] = config.pto_cc       # a sanitized library links only with the compiler that made it
+environment["NO_COLOR"] = "1"
+environment["LC_ALL"] = "C.UTF-8"
+environment["PYTHONDONTWRITEBYTECODE"] = "1"
+environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
+environment["TSAN_OPTIONS"] = "halt_on_error=1"
+
+features = config.available_features
+for feature, program in (("clang", clang), ("gdb", "gdb"), ("dot", "dot")):
+    if program and shutil.which(program):
+        features.add(feature)
+if "address" in config.pto_sanitize:
+    features.add("asan")
+if "thread" in config.pto_sanitize:
+    features.add("tsan")
+if config.pto_tiny:
+    features.add("tiny")
+if not config.pto_sanitize and not config.pto_tiny:
+    features.add("plain")
+
+# A hang is a failure.  lit needs psutil to kill what a test started.
+if lit.util.killProcessAndChildrenIsSupported()[0]:
+    lit_config.maxIndividualTestTime = 300
