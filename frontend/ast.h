@@ -24,6 +24,7 @@ enum direction { DIR_NONE, DIR_IN, DIR_OUT, DIR_INOUT, DIR_ACC, DIR_OWN, DIR_HOS
 struct type;   /* types.h */
 struct symbol; /* symbol.h */
 struct size;   /* size.h */
+struct note;   /* checker.h */
 
 struct ast {
     enum ast_kind kind;
@@ -84,6 +85,7 @@ struct ast {
     const struct size *value; /* of an integer expression: its symbolic value, when there is one */
     struct symbol *symbol;    /* what a NAME or MEMBER means; what a declaration declares */
     bool bad;                 /* an error was reported here or below */
+    struct note *note;        /* call, region, checks: read through call_of(), region_of(), checks_of() of sema.h */
 };
 
 struct program_ast {

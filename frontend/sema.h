@@ -35,7 +35,11 @@ struct checked {
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
 
 const struct call   *call_of(const struct ast *call_node);     /* NULL for builtins (min max abs ceil_div log2 sqrt dim) */
-const struct region *region_of(const struct ast *expr);        /* of a tensor-valued expression that names storage, else NULL */
-const struct check  *checks_of(const struct ast *stmt);        /* to be made before this statement */
+/* Of a tensor-valued expression that names storage (NAME, INDEX, MEMBER; for an element `t[i]` the one element), of a CALL with
+ * a tensor result where that goes, of a VIEW statement what is tiled; else NULL. */
+const struct region *region_of(const struct ast *expr);
+/* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT or INDEX (element of a host array) expression is
+ * evaluated.  Those of a call are in call.checks. */
+const struct check  *checks_of(const struct ast *node);
 
 #endif

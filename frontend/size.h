@@ -15,9 +15,9 @@ struct strbuf;
 enum size_kind {
     SIZE_CONST,    /* value */
     SIZE_SYMBOL,   /* an i64 name: const, param, dimension variable, let, var, loop variable, scalar formal */
-    SIZE_STRIDE,   /* stride `dim` (elements) of the tensor formal `symbol` */
-    SIZE_AT,       /* offset (elements) of the tensor formal `symbol` */
-    SIZE_EXTENT,   /* extent `dim` of `symbol`, captured where it was declared (extents that named a `var`, or a call's result) */
+    SIZE_STRIDE,   /* stride `dim` (elements) of the tensor formal, or of the function's result_place, `symbol` */
+    SIZE_AT,       /* offset (elements) of the tensor formal, or of the function's result_place, `symbol` */
+    SIZE_EXTENT,   /* symbol->captured[dim]: a size that named a `var`, stored where `symbol` (LET or VIEW) was declared */
     SIZE_ADD,      /* sum of count args */
     SIZE_MUL,      /* product of count args; a constant factor comes first */
     SIZE_DIV, SIZE_MOD, SIZE_MIN, SIZE_MAX, SIZE_CEIL_DIV, /* two args */
@@ -44,6 +44,16 @@ const struct size *size_binary(struct size_table *t, enum size_kind kind, const 
 const struct size *size_sub(struct size_table *t, const struct size *a, const struct size *b);
 const struct size *size_unary(struct size_table *t, enum size_kind kind, const struct size *a);
 const struct size *size_expand(struct size_table *t, const struct size *a); /* lets replaced by their definitions */
+/* Every symbol from[i] replaced by to[i].  NULL when a constant overflows or divides by zero. */
+const struct size *size_substitute(struct size_table *t, const struct size *a, const struct symbol *const *from,
+                                   const struct size *const *to, int count);
+bool               size_names(const struct size *a, const struct symbol *s);
+bool               size_names_var(const struct size *a); /* any `var`: its value changes */
+uint32_t           size_id(const struct size *a);        /* order of creation, the same in every run */
+/* The terms of a sum.  mono: NULL for the constant, else an atom or a product of atoms.  Returns how many; at most `max`. */
+struct size_term { int64_t factor; const struct size *mono; };
+int                size_terms(struct size_table *t, const struct size *a, struct size_term *terms, int max);
+const struct size *size_scale(struct size_table *t, const struct size *a, int64_t factor);
 bool               size_is_const(const struct size *a, int64_t *value);
 void               size_text(const struct size *a, struct strbuf *out); /* for messages: "N / 2" */
 

@@ -4,6 +4,8 @@
 #include "ast.h"
 #include "types.h"
 
+#define MAX_CAPTURED (3 * MAX_RANK)
+
 enum symbol_kind {
     SYM_MODULE, SYM_CONST, SYM_PARAM, SYM_STRUCT, SYM_KERNEL, SYM_ORCH, /* of a file */
     SYM_DIM, SYM_FORMAL, SYM_LET, SYM_VAR, SYM_VIEW, SYM_LOOP          /* of a function */
@@ -17,6 +19,10 @@ struct region {
     const struct size *extent[MAX_RANK], *stride[MAX_RANK];
     bool contiguous;           /* proved row-major without gaps */
     bool whole;                /* proved to be all of the base */
+    /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions. */
+    int base_rank;
+    const struct size *low[MAX_RANK], *span[MAX_RANK];
+    const struct size *element; /* the base is an array of tensors: which one; else NULL */
 };
 
 /* Something that must be tested at run time because it could not be decided. */
@@ -58,7 +64,9 @@ struct symbol {
     const struct size *definition; /* LET of an integer: its value */
     struct symbol *next_overload;  /* KERNEL: the next kernel of the same name */
     const struct region *region;   /* VIEW: what is tiled; LET bound to a slice: what it names */
-    const struct size *captured[MAX_RANK]; /* extents to be stored in C variables where it is declared (SIZE_EXTENT), or NULL */
+    /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared, after the
+     * checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
+    const struct size *captured[MAX_CAPTURED + 1];
 
     /* KERNEL, ORCH */
     struct symbol **formals;   /* in order */
@@ -66,6 +74,12 @@ struct symbol {
     struct symbol **dims;      /* generics, in order */
     int dim_count;
     const struct type *result; /* ORCH; TYPE_VOID for none */
+    /* ORCH that returns a tensor: the hidden destination.  It is the base of the region of `return f()`, and the symbol of the
+     * SIZE_AT and SIZE_STRIDE leaves of every region in a `returned` let.  Its type is `result`. */
+    struct symbol *result_place;
+    struct module *target;     /* MODULE: what the name stands for */
+    struct symbol **fields;    /* a FORMAL or LET whose type is a struct: one hidden symbol a field, named "w.wx" */
+    int field_count;
 
     /* a tensor LET: how its storage comes to be */
     bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
@@ -73,6 +87,9 @@ struct symbol {
     bool is_written, is_read;
     int loop_depth;            /* how many loops of the function enclose the declaration */
     struct ast *block;         /* the BLOCK that names it */
+    bool hidden;               /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL).
+                                  Its name is the callee's and not unique */
+    int resolving;             /* sema's own: 0 not looked at, 1 in work, 2 done */
 };
 
 /* A resolved call; found by call_of(). */
@@ -82,10 +99,11 @@ struct call {
     const struct region *regions[MAX_FORMALS]; /* of tensor arguments */
     const struct size *dims[MAX_FORMALS]; /* value of each dimension variable of the callee */
     int result_formal;                   /* KERNEL in value position: the single `out` that was left out; else -1 */
-    const struct region *destination;    /* where the result goes when it is an existing place (out formal, slice); NULL: a new tensor */
-    struct symbol *result_symbol;        /* `let P = f()`: P */
-    bool returns;                        /* `return f()`: the result goes to the function's own destination */
-    struct check *checks;                /* before the call */
+    const struct region *destination;    /* where the result goes when it is an existing place (out formal, slice, let, or the
+                                            result_place of `return f()`); NULL: a new tensor */
+    struct symbol *result_symbol;        /* the new tensor: `let P = f()`: P; an argument `g(f())`: a hidden LET.  Else NULL */
+    bool returns;                        /* `return f()`: destination is the function's own result_place */
+    struct check *checks;                /* before the call, after its arguments that are calls */
 };
 
 #endif
