@@ -20,7 +20,7 @@ enum size_kind {
     SIZE_EXTENT,   /* symbol->captured[dim]: a size that named a `var`, stored where `symbol` (LET or VIEW) was declared */
     SIZE_ADD,      /* sum of count args */
     SIZE_MUL,      /* product of count args; a constant factor comes first */
-    SIZE_DIV, SIZE_MOD, SIZE_MIN, SIZE_MAX, SIZE_CEIL_DIV, /* two args */
+    SIZE_DIV, SIZE_MOD, SIZE_MINIMUM, SIZE_MAXIMUM, SIZE_CEIL_DIV, /* two args */
     SIZE_ABS, SIZE_LOG2                                     /* one arg */
 };
 

@@ -1,0 +1,63 @@
+/* types.c - what an expression can be: names and texts of types.
+ * Idea       a type is a plain struct; its extents are hash-consed sizes, so shapes compare by pointers.
+ * Tests      test/lit/sema/
+ */
+#include "types.h"
+#include "support/strbuf.h"
+#include "symbol.h"
+
+static const struct { const char *name; int bytes; } elems[] = {
+    [ELEM_NONE] = {"?", 0}, [ELEM_F16] = {"f16", 2}, [ELEM_BF16] = {"bf16", 2}, [ELEM_F32] = {"f32", 4}, [ELEM_F64] = {"f64", 8},
+    [ELEM_I8] = {"i8", 1}, [ELEM_I16] = {"i16", 2}, [ELEM_I32] = {"i32", 4}, [ELEM_I64] = {"i64", 8}, [ELEM_U8] = {"u8", 1},
+    [ELEM_U16] = {"u16", 2}, [ELEM_U32] = {"u32", 4}, [ELEM_U64] = {"u64", 8}, [ELEM_BOOL] = {"bool", 1},
+};
+
+const char *elem_name(enum elem e)
+{
+    return elems[e].name;
+}
+
+int elem_bytes(enum elem e)
+{
+    return elems[e].bytes;
+}
+
+bool type_is_scalar(const struct type *t)
+{
+    return t->kind == TYPE_INT || t->kind == TYPE_F64 || t->kind == TYPE_F32 || t->kind == TYPE_BOOL;
+}
+
+static void extents_text(const struct type *t, struct strbuf *out)
+{
+    strbuf_putc(out, '[');
+    for (int i = 0; i < t->rank; i++) {
+        if (i) strbuf_puts(out, ", ");
+        size_text(t->extent[i], out);
+    }
+    strbuf_putc(out, ']');
+}
+
+void type_text(const struct type *t, struct strbuf *out)
+{
+    switch (t->kind) {
+    case TYPE_ERROR: strbuf_puts(out, "?"); break;
+    case TYPE_VOID: strbuf_puts(out, "nothing"); break;
+    case TYPE_INT: strbuf_puts(out, "i64"); break;
+    case TYPE_F64: strbuf_puts(out, "f64"); break;
+    case TYPE_F32: strbuf_puts(out, "f32"); break;
+    case TYPE_BOOL: strbuf_puts(out, "bool"); break;
+    case TYPE_STRING: strbuf_puts(out, "a string"); break;
+    case TYPE_GRID: strbuf_puts(out, "a grid "); extents_text(t, out); strbuf_puts(out, " of "); strbuf_puts(out, elem_name(t->elem)); break;
+    case TYPE_TENSOR: strbuf_puts(out, elem_name(t->elem)); extents_text(t, out); break;
+    case TYPE_STRUCT:
+        strbuf_puts(out, t->structure->name);
+        if (t->rank) extents_text(t, out);
+        break;
+    case TYPE_ARRAY:
+        strbuf_puts(out, "array[");
+        size_text(t->extent[0], out);
+        strbuf_puts(out, "] of ");
+        type_text(t->element, out);
+        break;
+    }
+}
