@@ -3,7 +3,7 @@
 #   %ptoc      the compiler of this build            %pto-cc    C compiler with warnings as errors, links the runtime
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
 #   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
-#   %scripts   the scripts folder
+#   %scripts   the scripts folder                    %source    the top folder
 #   %prefix    the build folder laid out like an installation
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # Features to REQUIRE: clang, gdb, dot, asan, tsan, tiny, plain (no sanitizer and not tiny).
@@ -35,6 +35,7 @@ config.substitutions += [
     ("%examples", os.path.join(config.pto_source, "examples")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%scripts", os.path.join(config.pto_source, "scripts")),
+    ("%source", config.pto_source),
     ("%prefix", prefix),
 ]
 
