@@ -12,6 +12,7 @@ struct module {
     struct symbol **symbols;      /* in source order; overloads chained, so each name once */
     int symbol_count;
     bool is_main;
+    const char *real_path;        /* which file it is, for the checker only: never printed */
 };
 
 struct define { const char *name; const char *value; }; /* -D T=128 */

@@ -1,0 +1,128 @@
+/* checker.h - what the files of the checker share; nobody else includes it.
+ *
+ * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants, types
+ * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of expressions
+ * region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
+ * flow.c     written, dropped, returned: on which paths */
+#ifndef PTOC_CHECKER_H
+#define PTOC_CHECKER_H
+#include "facts.h"
+#include "sema.h"
+#include "support/arena.h"
+#include "support/intern.h"
+#include "support/strbuf.h"
+#include "support/vec.h"
+
+struct note {
+    struct call *call;
+    const struct region *region;
+    struct check *checks;
+};
+
+struct scope {
+    struct scope *parent;
+    VEC(struct symbol *) names;
+    struct ast *block; /* NULL: the formals of a function */
+};
+
+struct checker {
+    struct front *front;
+    struct arena *mem;
+    struct diag *diag;
+    struct size_table *sizes;
+    const struct sema_options *options;
+    VEC(struct module *) modules;
+    struct module *module;   /* whose text is being checked */
+    struct scope *scope;     /* NULL: file level */
+    struct facts *facts;
+    struct symbol *function; /* the ORCH being checked, or NULL */
+    int loop_depth;
+    struct check **checks;   /* where a run-time check goes; NULL where none can be made */
+    int text_turn;           /* texts of types in messages take turns in a few buffers */
+    struct strbuf text[8];
+    bool *define_used;
+    const struct type *error, *void_, *int_, *f64, *f32, *bool_, *string;
+};
+
+/* ---- names.c ---- */
+struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl);
+void           names_push(struct checker *c, struct ast *block);
+void           names_pop(struct checker *c);
+void           names_declare(struct checker *c, struct symbol *s, struct span at); /* in the innermost scope; E16, W03 */
+struct symbol *names_lookup(struct checker *c, const char *name);                  /* NULL: unknown */
+struct symbol *names_in_module(const struct module *m, const char *name);
+bool           names_is_builtin(const char *name);
+/* E01 with the nearest names; module NULL: all that is visible here. */
+void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
+/* The candidate nearest to name, or NULL when none is near. */
+const char *names_nearest(const char *name, const char *const *candidates, int count);
+
+/* ---- modules.c ---- */
+struct module *modules_load(struct checker *c, const char *path); /* the main file and all it imports; NULL: reported */
+void           modules_declare(struct checker *c, struct module *m);
+
+/* ---- declare.c ---- */
+void               declare_resolve(struct checker *c, struct symbol *s); /* its type and value; cycles are E16 */
+void               declare_body_scope(struct checker *c, struct symbol *s); /* pushes generics and formals of a KERNEL or ORCH */
+const struct type *declare_type(struct checker *c, struct ast *node);
+const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
+                                            const struct size *const *to, int count);
+void               declare_fields(struct checker *c, struct symbol *s); /* of a FORMAL or LET whose type is a struct */
+void               declare_check_defines(struct checker *c);
+
+/* ---- consteval.c ---- */
+struct constant { const struct type *type; int64_t i; double f; };
+bool consteval(struct checker *c, const struct ast *e, struct constant *out); /* false: not constant, or bad */
+bool consteval_text(struct checker *c, const char *text, const struct type *type, struct constant *out); /* -D */
+
+/* ---- exprs.c ---- */
+enum place { AS_VALUE, AS_PLACE }; /* AS_PLACE: an element of a tensor may stand here, its user looks at it */
+const struct type *exprs_check(struct checker *c, struct ast *e, enum place place);
+const struct size *exprs_int(struct checker *c, struct ast *e, const char *what); /* NULL: reported */
+bool               exprs_condition(struct checker *c, struct ast *e);
+/* Can a value of type `from` be given to `to`?  Reports E02 when not. */
+bool               exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
+const struct type *exprs_element_type(struct checker *c, enum elem e); /* what reading one element gives */
+bool               exprs_is_element(const struct ast *e);
+struct note       *exprs_note(struct checker *c, struct ast *e);
+const char        *type_str(struct checker *c, const struct type *t);
+const char        *size_str(struct checker *c, const struct size *a);
+const char        *place_str(struct checker *c, const struct ast *e); /* "x[i +: w]" as written, cut short */
+bool               exprs_bad(struct ast *e);                          /* marks; returns false */
+
+/* ---- region.c ---- */
+const struct region *region_whole(struct checker *c, struct symbol *base);
+/* Types an INDEX expression whose object has been checked; sets type and region. */
+const struct type   *region_index(struct checker *c, struct ast *e, enum place place);
+void                 region_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
+bool                 region_is_contiguous(struct checker *c, const struct region *r);
+/* 1: share an element whenever neither is empty, 0: never, -1: not known. */
+int                  region_overlap(struct checker *c, const struct region *a, const struct region *b);
+bool                 region_is_empty(struct checker *c, const struct region *r);
+struct check        *region_check(struct checker *c, enum check_kind kind, struct span at); /* NULL where none can be made */
+void                 region_check_extents(struct checker *c, const struct type *t, const struct ast *node);
+/* Sizes that name a `var` are stored with the symbol. */
+const struct size   *region_capture(struct checker *c, struct symbol *s, const struct size *a);
+const struct type   *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
+const struct region *region_capture_region(struct checker *c, struct symbol *s, const struct region *r);
+
+/* ---- calls.c ---- */
+struct target {
+    const struct region *destination; /* an existing place, or NULL */
+    const struct type *type;          /* of the destination */
+    struct ast *place;                /* for messages */
+    bool returns;
+};
+/* A call whose result is used; target NULL: a new tensor.  The result's type. */
+const struct type *calls_value(struct checker *c, struct ast *e, const struct target *target);
+void               calls_statement(struct checker *c, struct ast *e);
+/* Type equality of a tensor with what is expected; E02, E03, E04. */
+bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want);
+
+/* ---- stmts.c ---- */
+void stmts_function(struct checker *c, struct symbol *s);
+
+/* ---- flow.c ---- */
+void flow_function(struct checker *c, struct symbol *s);
+
+#endif

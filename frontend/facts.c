@@ -1,0 +1,451 @@
+/* facts.c - what is known about integers at one place of a function, and what follows from it.
+ * Idea       a fact is a size that is not negative.  To prove a >= 0, add -a - 1 >= 0 and look for a contradiction:
+ *            Fourier-Motzkin elimination over the products and quotients taken as unknowns, each with what its operator
+ *            promises.  A minimum is one of its two arguments: what fails as a whole is tried for each.
+ * Owner      one function's check at a time; facts are a stack, popped with the block that learnt them.
+ * Invariant  "proved" is never wrong; everything that is too large, too deep or overflows is "not proved".
+ * Tests      test/lit/sema/bounds*.pto
+ */
+#include "facts.h"
+#include "support/arena.h"
+#include "support/vec.h"
+#include "symbol.h"
+#include <string.h>
+
+#define MAX_ATOMS 48
+#define MAX_ROWS 320
+#define MAX_KNOWN 96
+#define MAX_SPLITS 3
+#define MAX_DEPTH 3
+#define MAX_SUM 32 /* terms of a fact worth looking at */
+
+struct facts {
+    struct size_table *sizes;
+    VEC(const struct size *) list; /* NULL: forgotten */
+};
+
+struct row {
+    int64_t c[MAX_ATOMS], k; /* sum of c * atom, + k, is >= 0 */
+};
+
+struct system {
+    struct facts *facts;
+    int depth;
+    const struct size *atom[MAX_ATOMS];
+    int atoms;
+    const struct size *known[MAX_KNOWN]; /* >= 0 each */
+    int knowns;
+    struct row *row;
+    int rows;
+};
+
+struct facts *facts_create(struct arena *mem, struct size_table *sizes)
+{
+    struct facts *f = arena_new(mem, struct facts);
+    f->sizes = sizes;
+    return f;
+}
+
+size_t facts_mark(const struct facts *f)
+{
+    return f->list.count;
+}
+
+void facts_reset(struct facts *f, size_t mark)
+{
+    f->list.count = mark;
+    if (mark == 0) vec_free(&f->list);
+}
+
+void facts_add(struct facts *f, const struct size *a)
+{
+    if (!a || size_is_const(a, NULL)) return;
+    vec_push(&f->list, size_expand(f->sizes, a));
+}
+
+static const struct size *difference(struct facts *f, const struct size *a, const struct size *b, int64_t gap)
+{
+    const struct size *d = size_sub(f->sizes, size_expand(f->sizes, b), size_expand(f->sizes, a));
+    return d && gap ? size_sub(f->sizes, d, size_const(f->sizes, gap)) : d;
+}
+
+void facts_add_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap)
+{
+    facts_add(f, difference(f, a, b, gap));
+}
+
+void facts_add_equal(struct facts *f, const struct size *a, const struct size *b)
+{
+    facts_add_order(f, a, b, 0);
+    facts_add_order(f, b, a, 0);
+}
+
+void facts_forget(struct facts *f, const struct symbol *var)
+{
+    for (size_t i = 0; i < f->list.count; i++)
+        if (f->list.data[i] && size_names_var(f->list.data[i]) && size_names(f->list.data[i], var)) f->list.data[i] = NULL;
+}
+
+/* ---- the unknowns and what their operators promise ----------------------------------------------------------------------- */
+
+static bool prove_with(struct facts *f, const struct size *a, int depth, int splits);
+
+static void know(struct system *s, const struct size *a)
+{
+    if (!a || size_is_const(a, NULL) || s->knowns == MAX_KNOWN) return;
+    for (int i = 0; i < s->knowns; i++)
+        if (s->known[i] == a) return;
+    s->known[s->knowns++] = a;
+}
+
+static void know_order(struct system *s, const struct size *a, const struct size *b, int64_t gap)
+{
+    if (a && b) know(s, difference(s->facts, a, b, gap));
+}
+
+static bool nested(struct system *s, const struct size *a)
+{
+    return s->depth < MAX_DEPTH && prove_with(s->facts, a, s->depth + 1, 0);
+}
+
+static void know_quotient(struct system *s, const struct size *q, bool up)
+{
+    struct size_table *t = s->facts->sizes;
+    const struct size *a = q->arg[0], *b = q->arg[1], *zero = size_const(t, 0), *bq = size_binary(t, SIZE_MUL, b, q);
+    if (!bq || !nested(s, size_binary(t, SIZE_ADD, b, size_const(t, -1)))) return; /* the divisor is at least 1 */
+    const struct size *slack = size_sub(t, b, size_const(t, 1));
+    if (up) {
+        know_order(s, a, bq, 0);
+        know_order(s, bq, size_binary(t, SIZE_ADD, a, slack), 0);
+        if (nested(s, a)) know_order(s, zero, q, 0);
+    } else if (nested(s, a)) {
+        know_order(s, zero, q, 0);
+        know_order(s, bq, a, 0);
+        know_order(s, a, size_binary(t, SIZE_ADD, bq, slack), 0);
+    } else { /* rounds toward zero */
+        know_order(s, bq, size_binary(t, SIZE_ADD, a, slack), 0);
+        know_order(s, a, size_binary(t, SIZE_ADD, bq, slack), 0);
+    }
+}
+
+static void know_operator(struct system *s, const struct size *atom)
+{
+    struct size_table *t = s->facts->sizes;
+    const struct size *zero = size_const(t, 0), *a = atom->count ? atom->arg[0] : NULL, *b = atom->count > 1 ? atom->arg[1] : NULL;
+    switch (atom->kind) {
+    case SIZE_MINIMUM: know_order(s, atom, a, 0); know_order(s, atom, b, 0); break;
+    case SIZE_MAXIMUM: know_order(s, a, atom, 0); know_order(s, b, atom, 0); break;
+    case SIZE_ABS: know_order(s, a, atom, 0); know_order(s, size_scale(t, a, -1), atom, 0); know_order(s, zero, atom, 0); break;
+    case SIZE_LOG2: know_order(s, zero, atom, 0); know_order(s, atom, size_const(t, 62), 0); break;
+    case SIZE_DIV: know_quotient(s, atom, false); break;
+    case SIZE_CEIL_DIV: know_quotient(s, atom, true); break;
+    case SIZE_MOD: {
+        const struct size *q = size_binary(t, SIZE_DIV, a, b), *bq = q ? size_binary(t, SIZE_MUL, b, q) : NULL;
+        const struct size *whole = bq ? size_binary(t, SIZE_ADD, bq, atom) : NULL;
+        if (whole) know_order(s, whole, a, 0), know_order(s, a, whole, 0);
+        if (nested(s, size_sub(t, b, size_const(t, 1)))) {
+            know_order(s, atom, b, 1);
+            if (nested(s, a)) know_order(s, zero, atom, 0);
+        }
+        break;
+    }
+    default: break;
+    }
+}
+
+/* For a product x * r with x >= 0: every known fact about r holds times x. */
+static void know_products(struct system *s, const struct size *product)
+{
+    struct size_table *t = s->facts->sizes;
+    for (int i = 0; i < product->count; i++) {
+        const struct size *x = product->arg[i], *rest = size_const(t, 1);
+        if (i && product->arg[i - 1] == x) continue;
+        for (int k = 0; k < product->count && rest; k++)
+            if (k != i) rest = size_binary(t, SIZE_MUL, rest, product->arg[k]);
+        if (!rest || !nested(s, x)) continue;
+        if (nested(s, rest)) know(s, product);
+        for (int k = 0, end = s->knowns; k < end; k++) {
+            struct size_term terms[MAX_SUM];
+            int count = size_terms(t, s->known[k], terms, MAX_SUM);
+            for (int m = 0; m < count; m++)
+                if (terms[m].mono == rest) {
+                    know(s, size_binary(t, SIZE_MUL, s->known[k], x));
+                    break;
+                }
+        }
+    }
+}
+
+static int atom_index(struct system *s, const struct size *mono)
+{
+    for (int i = 0; i < s->atoms; i++)
+        if (s->atom[i] == mono) return i;
+    if (s->atoms == MAX_ATOMS) return -1;
+    s->atom[s->atoms] = mono;
+    return s->atoms++;
+}
+
+static bool mentions(struct system *s, const struct size *a)
+{
+    struct size_term terms[MAX_SUM];
+    int count = size_terms(s->facts->sizes, a, terms, MAX_SUM);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < s->atoms; k++)
+            if (s->atom[k] == terms[i].mono) return true;
+    return false;
+}
+
+static void take_atoms(struct system *s, const struct size *a)
+{
+    struct size_term terms[MAX_SUM];
+    int count = size_terms(s->facts->sizes, a, terms, MAX_SUM);
+    for (int i = 0; i < count; i++)
+        if (terms[i].mono) atom_index(s, terms[i].mono);
+}
+
+/* Everything that is linked with the goal by a chain of shared unknowns. */
+static void collect(struct system *s, const struct size *goal)
+{
+    know(s, goal);
+    take_atoms(s, goal);
+    int seen = 0;
+    for (int round = 0; round < 4; round++) {
+        int atoms_before = s->atoms, knowns_before = s->knowns;
+        for (; seen < s->atoms; seen++) know_operator(s, s->atom[seen]);
+        for (size_t i = s->facts->list.count; i-- > 0;)
+            if (s->facts->list.data[i] && mentions(s, s->facts->list.data[i])) know(s, s->facts->list.data[i]);
+        for (int i = 0, end = s->atoms; i < end; i++)
+            if (s->atom[i]->kind == SIZE_MUL) know_products(s, s->atom[i]);
+        for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]);
+        if (s->atoms == atoms_before && s->knowns == knowns_before) break;
+    }
+}
+
+/* ---- elimination --------------------------------------------------------------------------------------------------------- */
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* Integers: divide by the common factor and round the constant down.  Returns true for a contradiction. */
+static bool add_row(struct system *s, struct row *r)
+{
+    int64_t g = 0;
+    for (int i = 0; i < s->atoms; i++) {
+        if (r->c[i] == INT64_MIN) return false;
+        g = gcd(g, r->c[i]);
+    }
+    if (g == 0) return r->k < 0;
+    if (g > 1) {
+        for (int i = 0; i < s->atoms; i++) r->c[i] /= g;
+        r->k = r->k / g - (r->k % g < 0);
+    }
+    for (int i = 0; i < s->rows; i++)
+        if (memcmp(s->row[i].c, r->c, sizeof r->c) == 0) {
+            if (r->k < s->row[i].k) s->row[i].k = r->k;
+            return false;
+        }
+    if (s->rows < MAX_ROWS) s->row[s->rows++] = *r;
+    return false;
+}
+
+static bool combine(const struct row *p, const struct row *n, int v, struct row *out)
+{
+    int64_t a = p->c[v], b = -n->c[v], g = gcd(a, b);
+    a /= g;
+    b /= g;
+    for (int i = 0; i <= MAX_ATOMS; i++) {
+        int64_t x, y, pc = i < MAX_ATOMS ? p->c[i] : p->k, nc = i < MAX_ATOMS ? n->c[i] : n->k;
+        if (__builtin_mul_overflow(pc, b, &x) || __builtin_mul_overflow(nc, a, &y) || __builtin_add_overflow(x, y, &x)) return false;
+        if (i < MAX_ATOMS) out->c[i] = x;
+        else out->k = x;
+    }
+    return true;
+}
+
+static bool eliminate(struct system *s)
+{
+    bool done[MAX_ATOMS] = {false};
+    for (;;) {
+        int best = -1;
+        long best_cost = 0;
+        for (int v = 0; v < s->atoms; v++) {
+            long p = 0, n = 0;
+            if (done[v]) continue;
+            for (int i = 0; i < s->rows; i++) p += s->row[i].c[v] > 0, n += s->row[i].c[v] < 0;
+            long cost = p * n - p - n;
+            if (best < 0 || cost < best_cost) best = v, best_cost = cost;
+        }
+        if (best < 0) return false;
+        done[best] = true;
+        int count = s->rows, kept = 0;
+        struct row *old = malloc(sizeof *old * (size_t)(count ? count : 1));
+        if (!old) return false;
+        memcpy(old, s->row, sizeof *old * (size_t)count);
+        for (int i = 0; i < count; i++)
+            if (old[i].c[best] == 0) s->row[kept++] = old[i];
+        s->rows = kept;
+        bool contradiction = false;
+        for (int i = 0; i < count && !contradiction; i++)
+            for (int k = 0; k < count && old[i].c[best] > 0 && !contradiction; k++) {
+                struct row r;
+                if (old[k].c[best] < 0 && combine(&old[i], &old[k], best, &r)) contradiction = add_row(s, &r);
+            }
+        free(old);
+        if (contradiction) return true;
+    }
+}
+
+static bool contradicts(struct system *s)
+{
+    s->row = malloc(sizeof *s->row * MAX_ROWS);
+    if (!s->row) return false;
+    bool found = false;
+    for (int i = 0; i < s->knowns && !found; i++) {
+        struct size_term terms[MAX_SUM];
+        struct row r = {.k = 0};
+        bool fits = s->known[i]->kind != SIZE_ADD || s->known[i]->count <= MAX_SUM;
+        int count = fits ? size_terms(s->facts->sizes, s->known[i], terms, MAX_SUM) : 0;
+        for (int m = 0; m < count; m++) {
+            int at = terms[m].mono ? atom_index(s, terms[m].mono) : MAX_ATOMS;
+            if (at < 0) fits = false;
+            else if (at == MAX_ATOMS) r.k = terms[m].factor;
+            else r.c[at] = terms[m].factor;
+        }
+        if (fits) found = add_row(s, &r);
+    }
+    found = found || eliminate(s);
+    free(s->row);
+    return found;
+}
+
+static bool prove_with(struct facts *f, const struct size *a, int depth, int splits)
+{
+    int64_t value;
+    if (!a) return false;
+    a = size_expand(f->sizes, a);
+    if (size_is_const(a, &value)) return value >= 0;
+    const struct size *goal = size_sub(f->sizes, size_const(f->sizes, -1), a);
+    if (!goal) return false;
+    struct system s = {.facts = f, .depth = depth};
+    collect(&s, goal);
+    if (contradicts(&s)) return true;
+    if (splits == 0) return false;
+    for (int i = 0; i < s.atoms; i++) {
+        const struct size *m = s.atom[i];
+        if (m->kind != SIZE_MINIMUM && m->kind != SIZE_MAXIMUM) continue;
+        size_t mark = facts_mark(f);
+        bool proved = true;
+        for (int side = 0; side < 2 && proved; side++) {
+            const struct size *is = m->arg[side], *other = m->arg[1 - side];
+            /* Already decided in an outer split: would try the same for ever. */
+            if (prove_with(f, difference(f, m, is, 0), MAX_DEPTH, 0) && prove_with(f, difference(f, is, m, 0), MAX_DEPTH, 0)) {
+                proved = false;
+                break;
+            }
+            facts_add_equal(f, m, is);
+            if (m->kind == SIZE_MINIMUM) facts_add_order(f, is, other, 0);
+            else facts_add_order(f, other, is, 0);
+            proved = prove_with(f, a, depth, splits - 1);
+            f->list.count = mark;
+        }
+        if (proved) return true;
+    }
+    return false;
+}
+
+bool facts_prove(struct facts *f, const struct size *a)
+{
+    return prove_with(f, a, 0, MAX_SPLITS);
+}
+
+bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap)
+{
+    return facts_prove(f, difference(f, a, b, gap));
+}
+
+bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b)
+{
+    if (size_expand(f->sizes, a) == size_expand(f->sizes, b)) return true;
+    return facts_prove_order(f, a, b, 0) && facts_prove_order(f, b, a, 0);
+}
+
+/* ---- conditions ---------------------------------------------------------------------------------------------------------- */
+
+static enum ast_op opposite(enum ast_op op)
+{
+    switch (op) {
+    case OP_EQ: return OP_NE;
+    case OP_NE: return OP_EQ;
+    case OP_LT: return OP_GE;
+    case OP_GE: return OP_LT;
+    case OP_GT: return OP_LE;
+    default: return OP_GT;
+    }
+}
+
+static bool is_comparison(const struct ast *e)
+{
+    return e->kind == AST_BINARY && e->binary.op >= OP_EQ && e->binary.op <= OP_GE && e->binary.left->value && e->binary.right->value;
+}
+
+void facts_add_condition(struct facts *f, const struct ast *cond, bool truth)
+{
+    if (cond->bad) return;
+    if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) {
+        facts_add_condition(f, cond->binary.left, !truth);
+    } else if (cond->kind == AST_BINARY && cond->binary.op == (truth ? OP_AND : OP_OR)) {
+        facts_add_condition(f, cond->binary.left, truth);
+        facts_add_condition(f, cond->binary.right, truth);
+    } else if (is_comparison(cond)) {
+        const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
+        switch (truth ? cond->binary.op : opposite(cond->binary.op)) {
+        case OP_EQ: facts_add_equal(f, a, b); break;
+        case OP_LT: facts_add_order(f, a, b, 1); break;
+        case OP_LE: facts_add_order(f, a, b, 0); break;
+        case OP_GT: facts_add_order(f, b, a, 1); break;
+        case OP_GE: facts_add_order(f, b, a, 0); break;
+        default: /* not equal: says something where the order is known */
+            if (facts_prove_order(f, a, b, 0)) facts_add_order(f, a, b, 1);
+            else if (facts_prove_order(f, b, a, 0)) facts_add_order(f, b, a, 1);
+        }
+    }
+}
+
+static bool holds(struct facts *f, enum ast_op op, const struct size *a, const struct size *b)
+{
+    switch (op) {
+    case OP_EQ: return facts_prove_equal(f, a, b);
+    case OP_NE: return facts_prove_order(f, a, b, 1) || facts_prove_order(f, b, a, 1);
+    case OP_LT: return facts_prove_order(f, a, b, 1);
+    case OP_LE: return facts_prove_order(f, a, b, 0);
+    case OP_GT: return facts_prove_order(f, b, a, 1);
+    default: return facts_prove_order(f, b, a, 0);
+    }
+}
+
+int facts_decide(struct facts *f, const struct ast *cond)
+{
+    if (cond->bad) return -1;
+    if (cond->kind == AST_BOOL) return cond->boolean.value;
+    if (cond->kind == AST_NAME && cond->symbol && cond->symbol->has_value && cond->type->kind == TYPE_BOOL)
+        return cond->symbol->int_value != 0;
+    if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) {
+        int v = facts_decide(f, cond->binary.left);
+        return v < 0 ? v : !v;
+    }
+    if (cond->kind == AST_BINARY && (cond->binary.op == OP_AND || cond->binary.op == OP_OR)) {
+        int stop = cond->binary.op == OP_OR, l = facts_decide(f, cond->binary.left), r = facts_decide(f, cond->binary.right);
+        return l == stop || r == stop ? stop : l < 0 || r < 0 ? -1 : !stop;
+    }
+    if (!is_comparison(cond)) return -1;
+    const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
+    if (holds(f, cond->binary.op, a, b)) return 1;
+    return holds(f, opposite(cond->binary.op), a, b) ? 0 : -1;
+}

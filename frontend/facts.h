@@ -1,0 +1,25 @@
+/* facts.h - what is known about integers at one place of a function, and what follows from it. */
+#ifndef PTOC_FACTS_H
+#define PTOC_FACTS_H
+#include "ast.h"
+#include "size.h"
+
+struct facts;
+
+struct facts *facts_create(struct arena *mem, struct size_table *sizes);
+/* Facts come and go with blocks: reset forgets all that was added since mark. */
+size_t facts_mark(const struct facts *f);
+void   facts_reset(struct facts *f, size_t mark);
+void   facts_add(struct facts *f, const struct size *a); /* a >= 0; NULL is ignored */
+void   facts_add_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
+void   facts_add_equal(struct facts *f, const struct size *a, const struct size *b);
+void   facts_add_condition(struct facts *f, const struct ast *cond, bool truth);
+void   facts_forget(struct facts *f, const struct symbol *var); /* var is assigned: nothing is known about it */
+
+bool facts_prove(struct facts *f, const struct size *a);                                     /* a >= 0 */
+bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
+bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
+/* 1: always true here, 0: always false here, -1: not known. */
+int  facts_decide(struct facts *f, const struct ast *cond);
+
+#endif

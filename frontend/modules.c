@@ -1,0 +1,204 @@
+/* modules.c - imports: which file a path means, and the names that a file declares.
+ * Idea       depth first; a file is one module however often and by whatever path it is imported.
+ * Owner      the list of modules of one compilation.
+ * Invariant  the main module is the first; a file that is still being loaded and is met again is a cycle.
+ * Blocks     in reading files.
+ * Tests      test/lit/sema/import*.pto
+ */
+#include "checker.h"
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct loading {
+    const struct loading *parent;
+    const char *path, *real;
+    const char *folder; /* of the file, for what it imports; "" or with the slash */
+    struct module *module;
+};
+
+/* The file's own name without folder and suffix. */
+static const char *stem_of(struct checker *c, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    return intern(c->front->names, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+}
+
+static bool is_identifier(const char *s)
+{
+    if (!isalpha((unsigned char)*s) && *s != '_') return false;
+    for (; *s; s++)
+        if (!isalnum((unsigned char)*s) && *s != '_') return false;
+    return true;
+}
+
+/* A C identifier that no other module has. */
+static const char *module_name(struct checker *c, const char *path)
+{
+    char *name = arena_copy(c->mem, stem_of(c, path), strlen(stem_of(c, path)));
+    for (char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
+    const char *unique = isdigit((unsigned char)*name) ? arena_printf(c->mem, "m%s", name) : name;
+    const char *base = unique;
+    for (size_t i = 0, turn = 2; i < c->modules.count; i++)
+        if (strcmp(c->modules.data[i]->name, unique) == 0) {
+            unique = arena_printf(c->mem, "%s_%d", base, (int)turn++);
+            i = (size_t)-1;
+        }
+    return intern_str(c->front->names, unique);
+}
+
+static const char *folder_of(struct checker *c, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return arena_copy(c->mem, path, slash ? (size_t)(slash + 1 - path) : 0);
+}
+
+static const char *real_path(struct checker *c, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const char *copy = arena_copy(c->mem, real ? real : path, strlen(real ? real : path));
+    free(real);
+    return copy;
+}
+
+/* The existing file that an import means.  *shown: how it is named in messages and code: what was found along the search
+ * path keeps the name it was imported by, so that nothing that is generated depends on where the compiler is installed. */
+static const char *find_file(struct checker *c, const struct loading *from, const char *path, const char **shown)
+{
+    const char *found = path[0] == '/' ? path : arena_printf(c->mem, "%s%s", from->folder, path);
+    if (access(found, R_OK) == 0) {
+        const char *inside = strrchr(from->path, '/');
+        *shown = path[0] == '/' || !inside ? path : arena_printf(c->mem, "%.*s%s", (int)(inside + 1 - from->path), from->path, path);
+        return found;
+    }
+    for (int pass = 0; pass < 2 && path[0] != '/'; pass++)
+        for (int i = 0; i < c->options->import_dir_count; i++) {
+            *shown = pass ? arena_printf(c->mem, "std/%s", path) : path;
+            found = arena_printf(c->mem, "%s/%s", c->options->import_dirs[i], *shown);
+            if (access(found, R_OK) == 0) return found;
+        }
+    return NULL;
+}
+
+static struct module *load(struct checker *c, const struct loading *parent, const char *found, const char *shown,
+                           const struct ast *import);
+
+static void load_import(struct checker *c, const struct loading *from, struct ast *import)
+{
+    const char *path = import->import.path->string.text, *shown = NULL;
+    struct span at = import->import.path->at;
+    if (strlen(path) != import->import.path->string.length || !*path) {
+        diag_error(c->diag, DIAG_E16, at, "'%s' is not a path", path);
+        import->bad = true;
+        return;
+    }
+    const char *found = find_file(c, from, path, &shown);
+    if (!found) {
+        diag_error(c->diag, DIAG_E16, at, "cannot find the module \"%s\"", path);
+        diag_note(c->diag, at, "looked in '%s'", *from->folder ? from->folder : ".");
+        for (int i = 0; i < c->options->import_dir_count; i++) diag_note(c->diag, at, "looked in '%s'", c->options->import_dirs[i]);
+        import->bad = true;
+        return;
+    }
+    struct symbol *s = names_new(c, SYM_MODULE, import->name, import);
+    if (!s->name) {
+        s->name = stem_of(c, path);
+        if (!is_identifier(s->name)) {
+            diag_error(c->diag, DIAG_E16, at, "'%s' is not a name: add 'as' and a name", s->name);
+            import->bad = true;
+            return;
+        }
+    }
+    s->module = from->module;
+    s->resolving = 2;
+    s->target = load(c, from, found, shown, import);
+    import->bad = !s->target;
+    import->symbol = s;
+}
+
+static struct module *load(struct checker *c, const struct loading *parent, const char *found, const char *shown,
+                           const struct ast *import)
+{
+    struct loading me = {.parent = parent, .path = shown, .real = real_path(c, found), .folder = folder_of(c, found)};
+    for (const struct loading *l = parent; l; l = l->parent)
+        if (strcmp(l->real, me.real) == 0) {
+            diag_error(c->diag, DIAG_E16, import->import.path->at, "modules import each other in a circle");
+            for (const struct loading *k = parent; k != l; k = k->parent)
+                diag_note(c->diag, import->import.path->at, "'%s' is imported by '%s'", k->path, k->parent->path);
+            return NULL;
+        }
+    for (size_t i = 0; i < c->modules.count; i++)
+        if (strcmp(c->modules.data[i]->real_path, me.real) == 0) return c->modules.data[i];
+    const char *why = NULL;
+    int file = source_map_read(c->front->sources, found, &why);
+    if (file < 0) {
+        if (import) diag_error(c->diag, DIAG_E16, import->import.path->at, "cannot read '%s': %s", shown, why);
+        else diag_error_plain(c->diag, DIAG_E16, "cannot read '%s': %s", found, why);
+        return NULL;
+    }
+    if (strcmp(found, shown) != 0) {
+        const struct source *text = source_get(c->front->sources, (uint32_t)file);
+        file = source_map_add(c->front->sources, shown, text->text, text->length);
+    }
+    struct module *m = me.module = arena_new(c->mem, struct module);
+    m->name = module_name(c, shown);
+    m->path = shown;
+    m->real_path = me.real;
+    m->is_main = !import;
+    vec_push(&c->modules, m);
+    m->ast = parse_file(c->front, (uint32_t)file);
+    for (struct ast *item = m->ast->items; item; item = item->next)
+        if (item->kind == AST_IMPORT && !item->bad) load_import(c, &me, item);
+    return m;
+}
+
+struct module *modules_load(struct checker *c, const char *path)
+{
+    return load(c, NULL, path, path, NULL);
+}
+
+/* ---- the names of a file ------------------------------------------------------------------------------------------------- */
+
+static enum symbol_kind kind_of(const struct ast *item)
+{
+    switch (item->kind) {
+    case AST_CONST: return SYM_CONST;
+    case AST_PARAM: return SYM_PARAM;
+    case AST_STRUCT: return SYM_STRUCT;
+    case AST_KERNEL: return SYM_KERNEL;
+    case AST_ORCH: return SYM_ORCH;
+    default: return SYM_MODULE;
+    }
+}
+
+void modules_declare(struct checker *c, struct module *m)
+{
+    VEC(struct symbol *) list = {0};
+    c->module = m;
+    for (struct ast *item = m->ast->items; item; item = item->next) {
+        if (item->kind == AST_STATIC_ASSERT || item->kind == AST_BAD_STMT) continue;
+        bool is_import = item->kind == AST_IMPORT;
+        if (is_import && !item->symbol) continue;
+        struct symbol *s = is_import ? item->symbol : names_new(c, kind_of(item), item->name, item), *old = NULL;
+        item->symbol = s;
+        s->module = m;
+        for (size_t i = 0; i < list.count; i++)
+            if (list.data[i]->name == s->name) old = list.data[i];
+        if (!old) {
+            vec_push(&list, s);
+        } else if (old->kind == SYM_KERNEL && s->kind == SYM_KERNEL) {
+            while (old->next_overload) old = old->next_overload;
+            old->next_overload = s;
+        } else {
+            diag_error(c->diag, DIAG_E16, is_import ? item->at : item->name_at, "'%s' is declared twice", s->name);
+            diag_note(c->diag, old->kind == SYM_MODULE ? old->decl->at : old->decl->name_at, "the first '%s' is here", s->name);
+        }
+    }
+    m->symbol_count = (int)list.count;
+    m->symbols = arena_array(c->mem, struct symbol *, list.count + 1);
+    for (size_t i = 0; i < list.count; i++) m->symbols[i] = list.data[i];
+    vec_free(&list);
+}
