@@ -1,0 +1,28 @@
+/* npy.h - NumPy files: one array, its element type and its shape.
+ *
+ * Reading is in two steps, so that shapes can be checked against each other before anything large is read:
+ *     open -> f.array has type, rank, shape, count, bytes;   read -> f.array.data;   close at any time.
+ * All return an exit code of fail.h. */
+#ifndef PTO_HOST_NPY_H
+#define PTO_HOST_NPY_H
+#include "array.h"
+#include "fail.h"
+
+struct npy_file {
+    const char *path; /* the caller's */
+    int fd;           /* -1: not open */
+    int64_t data_at;  /* where the data starts in the file */
+    struct host_array array;
+};
+
+/* Opens path, which must hold `rank` dimensions of `type`; `name` is what messages call the array.  Never blocks: what is not a
+ * regular file is refused. */
+int ptoi_npy_open(struct npy_file *f, const char *path, const char *name, PTOType type, int32_t rank, struct host_error *e);
+/* Allocates f->array.data and fills it; the caller owns it, also after ptoi_npy_close. */
+int ptoi_npy_read(struct npy_file *f, struct host_error *e);
+void ptoi_npy_close(struct npy_file *f); /* leaves array alone */
+
+/* Would ptoi_npy_write be allowed to write here?  Leaves nothing behind and changes nothing. */
+int ptoi_npy_check_writable(const char *path, struct host_error *e);
+int ptoi_npy_write(const char *path, const struct host_array *array, struct host_error *e);
+#endif

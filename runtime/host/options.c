@@ -1,0 +1,478 @@
+/* options.c - the run options of a built program's command line.
+ * Idea       one table row an option: its name, what it takes, what it does, its line of help.  `--name value` and `--name=value`
+ *            are the same; the last of an option given twice counts, but one name may be set, given or written only once.
+ * Invariant  o->config is either what pto_runtime_create accepts or refuses with a better message than we have; a 0 in it was
+ *            not asked for, because 0 given by hand is refused here wherever 0 would mean the default.
+ * Tests      test/runtime/test_options.c, test/lit/host/usage.test
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- values ------------------------------------------------------------------------------------------------------- */
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return 99;
+}
+
+/* Digits as the language has them, decimal or 0x, `_` between them; stops at the first character that belongs to none. */
+static const char *scan_integer(const char *text, int64_t *value, bool *fits)
+{
+    bool negative = *text == '-';
+    if (*text == '-' || *text == '+')
+        text++;
+    int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+    if (base == 16)
+        text += 2;
+    *value = 0;
+    *fits = true;
+    const char *first = text;
+    for (; digit_of(*text) < base || (*text == '_' && text > first && digit_of(text[1]) < base); text++) {
+        int64_t digit = negative ? -digit_of(*text) : digit_of(*text);
+        if (*text != '_' && (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value)))
+            *fits = false;
+    }
+    return text > first ? text : NULL;
+}
+
+bool ptoi_parse_i64(const char *text, int64_t *value, bool *fits)
+{
+    const char *end = scan_integer(text, value, fits);
+    bool number = end && *end == '\0';
+    *fits = !number || *fits;
+    return number && *fits;
+}
+
+/* A number with K, M or G behind it. */
+static bool parse_size(const char *text, int64_t *value, bool *fits)
+{
+    const char *end = scan_integer(text, value, fits);
+    if (!end)
+        return false;
+    static const char suffixes[] = "KMG";
+    if (*end) {
+        char upper = (char)(*end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
+        const char *suffix = strchr(suffixes, upper);
+        if (!suffix || end[1] != '\0')
+            return false;
+        for (const char *s = suffixes; s <= suffix; s++)
+            if (__builtin_mul_overflow(*value, 1024, value))
+                *fits = false;
+    }
+    return *fits;
+}
+
+/* false: not a number, or (*fits false) too large for the type. */
+static bool parse_float(const char *text, bool single, double *value, bool *fits)
+{
+    char *end;
+    *fits = true;
+    if (*text == '\0' || strchr(" \t\n\v\f\r", *text))
+        return false;
+    errno = 0;
+    *value = single ? (double)strtof(text, &end) : strtod(text, &end);
+    if (*end != '\0' || strchr(text, '('))
+        return false;
+    *fits = !(errno == ERANGE && isinf(*value)); /* too small is rounded, too large is not what was meant */
+    return *fits;
+}
+
+int ptoi_parse_scalar(const char *what, const char *text, PTOType type, PTOScalar *value, struct host_error *e)
+{
+    bool good = false, fits = true;
+    double number = 0;
+    *value = (PTOScalar){.i64 = 0};
+    if (type == PTO_BOOL) {
+        good = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+        value->b = good;
+        good = good || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+    } else if (type == PTO_I64) {
+        good = ptoi_parse_i64(text, &value->i64, &fits);
+    } else {
+        good = parse_float(text, type == PTO_F32, &number, &fits);
+        if (type == PTO_F32)
+            value->f32 = (float)number;
+        else
+            value->f64 = number;
+    }
+    if (good)
+        return HOST_OK;
+    int code = !fits ? host_fail(e, HOST_USAGE, "'%s' does not fit in '%s', which is %s", text, what, pto_type_name(type))
+                     : host_fail(e, HOST_USAGE, "'%s' is %s, '%s' is not %s", what, pto_type_name(type), text,
+                                 type == PTO_BOOL  ? "true, false, 1 or 0"
+                                 : type == PTO_I64 ? "an integer"
+                                                   : "a number");
+    e->id = "E16";
+    return code;
+}
+
+bool ptoi_setting_is(const struct host_setting *s, const char *name)
+{
+    return (int)strlen(name) == s->length && memcmp(s->name, name, (size_t)s->length) == 0;
+}
+
+/* ---- the nearest name ----------------------------------------------------------------------------------------------- */
+
+enum { MAX_NAME = 64 }; /* longer ones are not compared */
+
+/* Insertions, deletions and substitutions from a to b. */
+static int edit_distance(const char *a, int la, const char *b, int lb)
+{
+    int row[MAX_NAME + 1];
+    for (int j = 0; j <= lb; j++)
+        row[j] = j;
+    for (int i = 1; i <= la; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= lb; j++) {
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+const char *ptoi_nearest_name(const char *text, int length, const char *const *names, int count)
+{
+    const char *nearest = NULL;
+    int least = length / 3 > 1 ? length / 3 + 1 : 2;
+    for (int i = 0; i < count && length <= MAX_NAME; i++) {
+        int other = (int)strlen(names[i]);
+        if (other > MAX_NAME)
+            continue;
+        int distance = edit_distance(text, length, names[i], other);
+        if (distance < least && distance < (other > length ? other : length)) {
+            least = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+/* ---- one function an option ------------------------------------------------------------------------------------------ */
+
+static int take_setting(struct host_setting *list, int *count, const char *option, const char *text, struct host_error *e)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || equals[1] == '\0')
+        return host_fail(e, HOST_USAGE, "--%s takes name=value, not '%s'", option, text);
+    struct host_setting s = {.name = text, .length = (int)(equals - text), .value = equals + 1};
+    for (int i = 0; i < *count; i++)
+        if (list[i].length == s.length && memcmp(list[i].name, s.name, (size_t)s.length) == 0)
+            return host_fail(e, HOST_USAGE, "--%s gives '%.*s' twice", option, s.length, s.name);
+    list[(*count)++] = s;
+    return HOST_OK;
+}
+
+static int take_set(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_setting(o->sets, &o->set_count, "set", text, e);
+}
+
+static int take_output(struct host_options *o, const char *text, struct host_error *e)
+{
+    for (int i = 0; i < o->output_count; i++) {
+        const char *equals = strchr(text, '=');
+        if (equals && strcmp(o->outputs[i].value, equals + 1) == 0)
+            return host_fail(e, HOST_USAGE, "--output writes two arrays to %s", equals + 1);
+    }
+    return take_setting(o->outputs, &o->output_count, "output", text, e);
+}
+
+static int take_input(struct host_options *o, const char *text, struct host_error *e)
+{
+    struct host_setting s = {.name = NULL};
+    int before = 0;
+    int code = take_setting(&s, &before, "input", text, e);
+    for (int i = 0; i < o->input_count && code == HOST_OK; i++)
+        if (o->inputs[i].setting.length == s.length && memcmp(o->inputs[i].setting.name, s.name, (size_t)s.length) == 0)
+            code = host_fail(e, HOST_USAGE, "--input gives '%.*s' twice", s.length, s.name);
+    if (code != HOST_OK)
+        return code;
+    struct host_input *input = &o->inputs[o->input_count++];
+    input->setting = s;
+    if (!ptoi_fill_parse(s.value, &input->fill))
+        return host_fail(e, HOST_USAGE, "--input %.*s=random:SEED takes an integer, not '%s'", s.length, s.name, s.value + 7);
+    return HOST_OK;
+}
+
+static int take_dim(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t extent;
+    bool fits = true;
+    int code = take_setting(o->dims, &o->dim_count, "dim", text, e);
+    if (code != HOST_OK)
+        return code;
+    const struct host_setting *s = &o->dims[o->dim_count - 1];
+    if (!ptoi_parse_i64(s->value, &extent, &fits))
+        return host_fail(e, HOST_USAGE, "--dim %.*s takes an integer%s, not '%s'", s->length, s->name,
+                         fits ? "" : " of 64 bits", s->value);
+    if (extent < 0)
+        return host_fail(e, HOST_USAGE, "--dim %.*s is negative: %s", s->length, s->name, s->value);
+    return HOST_OK;
+}
+
+static int take_entry(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)e;
+    o->entry = text;
+    return HOST_OK;
+}
+
+static int take_backend(struct host_options *o, const char *text, struct host_error *e)
+{
+    static const char *const names[] = {"sim", "ascend"};
+    o->config.backend = text;
+    if (strcmp(text, "sim") == 0)
+        return HOST_OK;
+    if (strcmp(text, "ascend") == 0)
+        return host_fail(e, HOST_USAGE, "the backend 'ascend' is not available in this build; 'sim' is");
+    const char *near = ptoi_nearest_name(text, (int)strlen(text), names, 2);
+    return host_fail(e, HOST_USAGE, "there is no backend '%s'; %s", text, near ? "did you mean 'sim'?" : "'sim' is one");
+}
+
+static const char *const engine_names[PTO_ENGINES] = {"threads", "serial", "timing", "process", "graph"};
+
+static int take_engine(struct host_options *o, const char *text, struct host_error *e)
+{
+    for (int i = 0; i < PTO_ENGINES; i++)
+        if (strcmp(text, engine_names[i]) == 0) {
+            o->config.engine = (PTOEngine)i;
+            return HOST_OK;
+        }
+    const char *near = ptoi_nearest_name(text, (int)strlen(text), engine_names, PTO_ENGINES);
+    if (near)
+        return host_fail(e, HOST_USAGE, "there is no engine '%s'; did you mean '%s'?", text, near);
+    return host_fail(e, HOST_USAGE, "there is no engine '%s'; there are threads, serial, timing, process and graph", text);
+}
+
+static const char *const worker_names[PTO_WORKER_TYPES] = {"cube", "vector", "cpu", "accel"};
+
+/* cube=4,vector=2: types that are not named get one worker. */
+static int take_workers(struct host_options *o, const char *text, struct host_error *e)
+{
+    bool given[PTO_WORKER_TYPES] = {false};
+    int64_t total = 0;
+    for (const char *part = text; part; part = strchr(part, ',') ? strchr(part, ',') + 1 : NULL) {
+        int length = (int)strcspn(part, ","), name_length = (int)strcspn(part, "=,");
+        char number[32];
+        int64_t count = 0;
+        bool fits = true;
+        int digits = length - name_length - 1, type = 0;
+        while (type < PTO_WORKER_TYPES && ((int)strlen(worker_names[type]) != name_length ||
+                                           memcmp(part, worker_names[type], (size_t)name_length) != 0))
+            type++;
+        if (digits < 0 || name_length == 0)
+            return host_fail(e, HOST_USAGE, "--workers takes cube=N,vector=N,cpu=N,accel=N, not '%s'", text);
+        if (type == PTO_WORKER_TYPES) {
+            const char *near = ptoi_nearest_name(part, name_length, worker_names, PTO_WORKER_TYPES);
+            return host_fail(e, HOST_USAGE, "there is no worker type '%.*s'; %s%s%s", name_length, part,
+                             near ? "did you mean '" : "there are cube, vector, cpu and accel", near ? near : "",
+                             near ? "'?" : "");
+        }
+        snprintf(number, sizeof number, "%.*s", digits, part + name_length + 1);
+        if (digits >= (int)sizeof number || !ptoi_parse_i64(number, &count, &fits) || count < 0 || count > INT32_MAX)
+            return host_fail(e, HOST_USAGE, "--workers %s takes a number from 0, not '%.*s'", worker_names[type], digits,
+                             part + name_length + 1);
+        if (given[type])
+            return host_fail(e, HOST_USAGE, "--workers gives '%s' twice", worker_names[type]);
+        given[type] = true;
+        o->config.workers[type] = (int32_t)count;
+    }
+    for (int type = 0; type < PTO_WORKER_TYPES; type++) {
+        if (!given[type])
+            o->config.workers[type] = 1;
+        total += o->config.workers[type];
+    }
+    return total > 0 ? HOST_OK : host_fail(e, HOST_USAGE, "--workers leaves no worker at all");
+}
+
+static int take_size(const char *option, const char *text, int64_t least, int64_t most, int64_t *value, struct host_error *e)
+{
+    bool fits = true;
+    if (!parse_size(text, value, &fits))
+        return fits ? host_fail(e, HOST_USAGE, "--%s takes a number, K, M or G behind it, not '%s'", option, text)
+                    : host_fail(e, HOST_USAGE, "--%s %s is too large", option, text);
+    if (*value < least)
+        return host_fail(e, HOST_USAGE, "--%s must be at least %" PRId64 ", not %s", option, least, text);
+    if (*value > most)
+        return host_fail(e, HOST_USAGE, "--%s must be at most %" PRId64 ", not %s", option, most, text);
+    return HOST_OK;
+}
+
+static int take_window(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t *value = &o->config.task_window;
+    int code = take_size("window", text, 2, INT64_MAX, value, e);
+    if (code == HOST_OK && (*value & (*value - 1)) != 0)
+        return host_fail(e, HOST_USAGE, "--window must be a power of two, not %s", text);
+    return code;
+}
+
+static int take_heap(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_size("heap", text, 64, INT64_MAX, &o->config.heap_bytes, e);
+}
+
+static int take_rings(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t rings = 0;
+    int code = take_size("rings", text, 1, 64, &rings, e);
+    o->config.heap_rings = (int32_t)rings;
+    return code;
+}
+
+static int take_deps(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_size("deps", text, 2, INT64_MAX, &o->config.deplist_entries, e);
+}
+
+static int take_tensormap(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_size("tensormap", text, 2, INT64_MAX, &o->config.tensormap_entries, e);
+}
+
+static int take_recursion(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t limit = 0;
+    int code = take_size("recursion", text, 1, INT32_MAX, &limit, e);
+    o->config.recursion_limit = (int32_t)limit;
+    return code;
+}
+
+#define FLAG(name)                                                                                                    \
+    static int take_##name(struct host_options *o, const char *text, struct host_error *e)                            \
+    {                                                                                                                 \
+        (void)text, (void)e;                                                                                          \
+        o->name = true;                                                                                               \
+        return HOST_OK;                                                                                               \
+    }
+FLAG(check)
+FLAG(stats)
+FLAG(quiet)
+FLAG(progress)
+FLAG(help)
+
+/* ---- the table -------------------------------------------------------------------------------------------------------- */
+
+static const struct option_row {
+    const char *name, *value; /* value NULL: a flag */
+    int (*take)(struct host_options *o, const char *text, struct host_error *e); /* NULL: not in this build */
+    const char *help;
+} rows[] = {
+    {"set", "NAME=VALUE", take_set, "a param, or a scalar of the entry"},
+    {"input", "A=FILE.npy", take_input, "data for an array; or A=zeros, ones, iota, random[:SEED]"},
+    {"output", "C=FILE.npy", take_output, "where to write an array after the run"},
+    {"dim", "M=N", take_dim, "a dimension variable that no file binds"},
+    {"entry", "NAME", take_entry, "which entry, when there are several"},
+    {"engine", "NAME", take_engine, "threads (default), serial, timing, process, graph"},
+    {"backend", "NAME", take_backend, "sim (default)"},
+    {"workers", "cube=N,...", take_workers, "cube, vector, cpu, accel; one of each that is not named"},
+    {"window", "N", take_window, "task slots, a power of two (K, M and G suffixes here and below)"},
+    {"heap", "BYTES", take_heap, "bytes of each heap ring"},
+    {"rings", "N", take_rings, "heap rings, 1 to 64"},
+    {"deps", "N", take_deps, "dependency entries"},
+    {"tensormap", "N", take_tensormap, "entries of the map from regions to tasks"},
+    {"recursion", "N", take_recursion, "how deep functions may call each other"},
+    {"check", NULL, take_check, "run the serial engine too and compare every output"},
+    {"stats", NULL, take_stats, "print flow-control and worker statistics"},
+    {"quiet", NULL, take_quiet, "no line for each output"},
+    {"progress", NULL, take_progress, "say on standard error what is being done"},
+    {"help", NULL, take_help, "this text"},
+    {"trace", "FILE", NULL, NULL},
+    {"graph", "FILE", NULL, NULL},
+    {"report", "FILE", NULL, NULL},
+    {"watchdog", "SECONDS", NULL, NULL},
+    {"skip-kernels", NULL, NULL, NULL},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+void ptoi_options_print_help(FILE *out)
+{
+    for (int i = 0; i < ROWS; i++) {
+        char left[40];
+        snprintf(left, sizeof left, "--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
+        if (rows[i].take)
+            fprintf(out, "  %-24s %s\n", left, rows[i].help);
+    }
+}
+
+static int fail_unknown(const char *name, int length, struct host_error *e)
+{
+    const char *names[ROWS];
+    int count = 0;
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].take)
+            names[count++] = rows[i].name;
+    const char *near = ptoi_nearest_name(name, length, names, count);
+    if (near)
+        return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", length, name, near);
+    return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; --help lists them", length, name);
+}
+
+/* argv[*at] is an option; takes its value too. */
+static int parse_option(struct host_options *o, int argc, char **argv, int *at, struct host_error *e)
+{
+    const char *name = argv[*at] + 2;
+    int length = (int)strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    const struct option_row *row = NULL;
+    for (int i = 0; i < ROWS; i++)
+        if ((int)strlen(rows[i].name) == length && memcmp(rows[i].name, name, (size_t)length) == 0)
+            row = &rows[i];
+    if (!row)
+        return fail_unknown(name, length, e);
+    if (!row->take)
+        return host_fail(e, HOST_USAGE, "--%s is not available in this build", row->name);
+    if (!row->value && value)
+        return host_fail(e, HOST_USAGE, "--%s takes no value", row->name);
+    if (row->value && !value) {
+        if (*at + 1 == argc || strncmp(argv[*at + 1], "--", 2) == 0)
+            return host_fail(e, HOST_USAGE, "--%s needs %s", row->name, row->value);
+        value = argv[++*at];
+    }
+    if (row->value && *value == '\0')
+        return host_fail(e, HOST_USAGE, "--%s needs %s, not nothing", row->name, row->value);
+    return row->take(o, value, e);
+}
+
+int ptoi_options_parse(struct host_options *o, int argc, char **argv, struct host_error *e)
+{
+    size_t most = (size_t)(argc > 0 ? argc : 1);
+    *o = (struct host_options){.sets = calloc(most, sizeof *o->sets), .outputs = calloc(most, sizeof *o->outputs),
+                               .dims = calloc(most, sizeof *o->dims), .inputs = calloc(most, sizeof *o->inputs)};
+    if (!o->sets || !o->outputs || !o->dims || !o->inputs)
+        return host_fail_memory(e);
+    int code = HOST_OK;
+    bool options = true;
+    for (int at = 1; at < argc && code == HOST_OK && !o->help; at++) {
+        if (options && strcmp(argv[at], "--") == 0)
+            options = false;
+        else if (options && strcmp(argv[at], "-h") == 0)
+            o->help = true;
+        else if (options && strncmp(argv[at], "--", 2) == 0)
+            code = parse_option(o, argc, argv, &at, e);
+        else
+            code = host_fail(e, HOST_USAGE, "unexpected argument '%s'; --help lists the options", argv[at]);
+    }
+    return code;
+}
+
+void ptoi_options_free(struct host_options *o)
+{
+    free(o->sets);
+    free(o->outputs);
+    free(o->dims);
+    free(o->inputs);
+    *o = (struct host_options){.entry = NULL};
+}

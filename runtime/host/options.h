@@ -1,0 +1,47 @@
+/* options.h - what the command line of a built program asked for.
+ *
+ * Nothing here knows the program's table or opens a file: names of params and arrays are checked by program.c.  Everything
+ * points into argv or into memory that ptoi_options_free returns. */
+#ifndef PTO_HOST_OPTIONS_H
+#define PTO_HOST_OPTIONS_H
+#include "fail.h"
+#include "fill.h"
+
+#include <pto/pto_runtime.h>
+
+/* `name=value`, as in --set, --output and --dim. */
+struct host_setting {
+    const char *name; /* not terminated: length says */
+    int length;
+    const char *value;
+};
+
+struct host_input {
+    struct host_setting setting;
+    struct fill_spec fill; /* FILL_NONE: the value is the path of a file */
+};
+
+struct host_options {
+    PTOConfig config; /* what was not asked for is 0 */
+    const char *entry;
+    struct host_setting *sets, *outputs, *dims;
+    struct host_input *inputs;
+    int set_count, output_count, dim_count, input_count;
+    bool check, stats, quiet, progress, help;
+};
+
+/* Returns an exit code of fail.h.  o must be given to ptoi_options_free in any case. */
+int ptoi_options_parse(struct host_options *o, int argc, char **argv, struct host_error *e);
+void ptoi_options_free(struct host_options *o);
+void ptoi_options_print_help(FILE *out);
+
+bool ptoi_setting_is(const struct host_setting *s, const char *name);
+
+/* Values.  The text must be used up; false says nothing about why, except *fits: it is a number, but not one of this type. */
+bool ptoi_parse_i64(const char *text, int64_t *value, bool *fits);
+/* type: PTO_I64, PTO_F64, PTO_F32 or PTO_BOOL, which is what the language's scalars are. */
+int ptoi_parse_scalar(const char *what, const char *text, PTOType type, PTOScalar *value, struct host_error *e);
+
+/* The one of `names` that `length` characters of text are most likely meant to be, or NULL. */
+const char *ptoi_nearest_name(const char *text, int length, const char *const *names, int count);
+#endif
