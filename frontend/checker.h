@@ -76,8 +76,8 @@ bool consteval(struct checker *c, const struct ast *e, struct constant *out); /*
 bool consteval_text(struct checker *c, const char *text, const struct type *type, struct constant *out); /* -D */
 
 /* ---- exprs.c ---- */
-enum place { AS_VALUE, AS_PLACE }; /* AS_PLACE: an element of a tensor may stand here, its user looks at it */
-const struct type *exprs_check(struct checker *c, struct ast *e, enum place place);
+enum use { AS_VALUE, AS_PLACE }; /* AS_PLACE: an element of a tensor may stand here, its user looks at it */
+const struct type *exprs_check(struct checker *c, struct ast *e, enum use use);
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what); /* NULL: reported */
 bool               exprs_condition(struct checker *c, struct ast *e);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
@@ -93,7 +93,7 @@ bool               exprs_bad(struct ast *e);                          /* marks; 
 /* ---- region.c ---- */
 const struct region *region_whole(struct checker *c, struct symbol *base);
 /* Types an INDEX expression whose object has been checked; sets type and region. */
-const struct type   *region_index(struct checker *c, struct ast *e, enum place place);
+const struct type   *region_index(struct checker *c, struct ast *e, enum use use);
 void                 region_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
 bool                 region_is_contiguous(struct checker *c, const struct region *r);
 /* 1: share an element whenever neither is empty, 0: never, -1: not known. */

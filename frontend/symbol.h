@@ -22,6 +22,7 @@ struct region {
     /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions. */
     int base_rank;
     const struct size *low[MAX_RANK], *span[MAX_RANK];
+    int base_dim[MAX_RANK];     /* of each of the rank dimensions: which of the base's it is */
     const struct size *element; /* the base is an array of tensors: which one; else NULL */
 };
 
@@ -68,7 +69,7 @@ struct symbol {
      * checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
     const struct size *captured[MAX_CAPTURED + 1];
 
-    /* KERNEL, ORCH */
+    /* KERNEL, ORCH; of a STRUCT: its fields and generics */
     struct symbol **formals;   /* in order */
     int formal_count;
     struct symbol **dims;      /* generics, in order */
@@ -85,6 +86,8 @@ struct symbol {
     bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
     bool returned;             /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_written, is_read;
+    bool is_named;             /* anything names it after its declaration */
+    bool needs_contiguous;     /* FORMAL of a kernel with a body that never names its stride */
     int loop_depth;            /* how many loops of the function enclose the declaration */
     struct ast *block;         /* the BLOCK that names it */
     bool hidden;               /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL).

@@ -1,0 +1,398 @@
+/* exprs.c - types and sizes of expressions.
+ * Idea       one walk, bottom up; an integer gets its symbolic value beside its type, so that shapes, bounds and constants
+ *            all read the same thing.
+ * Invariant  a node with an error is `bad`, and so is everything above it; nothing bad raises a second error.
+ * Tests      test/lit/sema/
+ */
+#include "checker.h"
+#include <string.h>
+
+struct note *exprs_note(struct checker *c, struct ast *e)
+{
+    if (!e->note) e->note = arena_new(c->mem, struct note);
+    return e->note;
+}
+
+static struct strbuf *next_text(struct checker *c)
+{
+    struct strbuf *b = &c->text[c->text_turn++ % 8];
+    b->length = 0;
+    strbuf_puts(b, "");
+    return b;
+}
+
+const char *type_str(struct checker *c, const struct type *t)
+{
+    struct strbuf *b = next_text(c);
+    type_text(t, b);
+    return strbuf_text(b);
+}
+
+const char *size_str(struct checker *c, const struct size *a)
+{
+    struct strbuf *b = next_text(c);
+    size_text(a, b);
+    return strbuf_text(b);
+}
+
+const char *place_str(struct checker *c, const struct ast *e)
+{
+    struct strbuf *b = next_text(c);
+    const char *text = source_get(c->front->sources, e->at.file)->text;
+    uint32_t length = e->at.end - e->at.begin, shown = length > 40 ? 37 : length;
+    for (uint32_t i = 0; i < shown; i++) {
+        char ch = text[e->at.begin + i];
+        strbuf_putc(b, ch == '\n' || ch == '\t' || ch == '\r' ? ' ' : ch);
+    }
+    if (shown < length) strbuf_puts(b, "...");
+    return strbuf_text(b);
+}
+
+bool exprs_bad(struct ast *e)
+{
+    e->bad = true;
+    return false;
+}
+
+static const struct type *fail(struct checker *c, struct ast *e)
+{
+    e->bad = true;
+    return e->type = c->error;
+}
+
+static bool is_number(const struct type *t)
+{
+    return t->kind == TYPE_INT || t->kind == TYPE_F32 || t->kind == TYPE_F64;
+}
+
+static const struct type *common(struct checker *c, const struct type *a, const struct type *b)
+{
+    if (a->kind == TYPE_F64 || b->kind == TYPE_F64) return c->f64;
+    return a->kind == TYPE_F32 || b->kind == TYPE_F32 ? c->f32 : c->int_;
+}
+
+const struct type *exprs_element_type(struct checker *c, enum elem e)
+{
+    switch (e) {
+    case ELEM_F16: case ELEM_BF16: case ELEM_F32: return c->f32;
+    case ELEM_F64: return c->f64;
+    case ELEM_BOOL: return c->bool_;
+    default: return c->int_;
+    }
+}
+
+bool exprs_is_element(const struct ast *e)
+{
+    return e->kind == AST_INDEX && !e->bad && e->note && e->note->region && e->type->kind != TYPE_TENSOR;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------------------------- */
+
+static const struct type *use_symbol(struct checker *c, struct ast *e, struct symbol *s)
+{
+    e->symbol = s;
+    s->is_named = true;
+    switch (s->kind) {
+    case SYM_MODULE: case SYM_STRUCT: case SYM_KERNEL: case SYM_ORCH:
+        diag_error(c->diag, DIAG_E19, e->at, "'%s' is a %s, not a value", s->name,
+                   s->kind == SYM_MODULE ? "module" : s->kind == SYM_STRUCT ? "struct" : s->kind == SYM_KERNEL ? "kernel" : "function");
+        if (s->kind == SYM_KERNEL || s->kind == SYM_ORCH) diag_help(c->diag, "call it: %s(...)", s->name);
+        return fail(c, e);
+    default: break;
+    }
+    if (s->type->kind == TYPE_ERROR) return fail(c, e);
+    e->type = s->type;
+    if (s->type->kind == TYPE_INT)
+        e->value = s->kind == SYM_CONST ? size_const(c->sizes, s->int_value) : size_symbol(c->sizes, s);
+    else if (s->type->kind == TYPE_TENSOR)
+        exprs_note(c, e)->region = s->region ? s->region : region_whole(c, s);
+    else if (s->type->kind == TYPE_GRID)
+        exprs_note(c, e)->region = s->region;
+    return e->type;
+}
+
+static const struct type *check_member(struct checker *c, struct ast *e)
+{
+    struct ast *object = e->member.object;
+    struct symbol *s = object->kind == AST_NAME ? names_lookup(c, object->name) : NULL;
+    if (s && s->kind == SYM_MODULE) {
+        object->symbol = s;
+        s->is_named = true;
+        if (!s->target) return fail(c, e);
+        struct symbol *inside = names_in_module(s->target, e->name);
+        if (!inside || inside->kind == SYM_MODULE) {
+            names_unknown(c, e->name_at, e->name, "name", s->target);
+            return fail(c, e);
+        }
+        declare_resolve(c, inside);
+        return use_symbol(c, e, inside);
+    }
+    const struct type *t = exprs_check(c, object, AS_PLACE);
+    if (object->bad) return fail(c, e);
+    if (t->kind != TYPE_STRUCT || !object->symbol) {
+        diag_error(c->diag, DIAG_E19, e->name_at, "%s has no member '%s'", type_str(c, t), e->name);
+        return fail(c, e);
+    }
+    const struct symbol *structure = t->structure;
+    for (int i = 0; i < structure->formal_count; i++)
+        if (structure->formals[i]->name == e->name && i < object->symbol->field_count)
+            return use_symbol(c, e, object->symbol->fields[i]);
+    diag_error(c->diag, DIAG_E01, e->name_at, "struct '%s' has no field '%s'", structure->name, e->name);
+    const char *names[MAX_FORMALS];
+    int count = 0;
+    for (; count < structure->formal_count && count < MAX_FORMALS; count++) names[count] = structure->formals[count]->name;
+    const char *near = names_nearest(e->name, names, count);
+    if (near) diag_help(c->diag, "did you mean '%s'?", near);
+    return fail(c, e);
+}
+
+/* ---- operators ----------------------------------------------------------------------------------------------------------- */
+
+static bool set_size(struct checker *c, struct ast *e, struct span at, const struct size *value, const char *what)
+{
+    e->value = value;
+    if (value) return true;
+    diag_error(c->diag, DIAG_E15, at, "%s", what);
+    return exprs_bad(e);
+}
+
+static const struct type *check_integer(struct checker *c, struct ast *e, bool negated)
+{
+    uint64_t limit = (uint64_t)INT64_MAX + negated;
+    if (e->integer.too_large || e->integer.value > limit) {
+        diag_error(c->diag, DIAG_E15, e->at, "%s does not fit in 64 bits", e->integer.digits);
+        return fail(c, e);
+    }
+    e->value = size_const(c->sizes, (int64_t)(negated ? 0 - e->integer.value : e->integer.value));
+    return e->type = c->int_;
+}
+
+static const struct type *check_unary(struct checker *c, struct ast *e)
+{
+    struct ast *l = e->binary.left;
+    if (e->binary.op == OP_NEG && l->kind == AST_INT) { /* the smallest integer has no positive twin */
+        const struct type *t = check_integer(c, l, true);
+        e->value = l->value;
+        return l->bad ? fail(c, e) : (e->type = t);
+    }
+    const struct type *t = exprs_check(c, l, AS_VALUE);
+    if (l->bad) return fail(c, e);
+    if (e->binary.op == OP_NOT ? t->kind != TYPE_BOOL : !is_number(t)) {
+        diag_error(c->diag, DIAG_E02, e->at, "'%s' needs a %s, not %s", ast_op_text(e->binary.op),
+                   e->binary.op == OP_NOT ? "bool" : "number", type_str(c, t));
+        return fail(c, e);
+    }
+    e->type = t;
+    if (l->value && t->kind == TYPE_INT && !set_size(c, e, e->at, size_scale(c->sizes, l->value, -1), "the result does not fit in 64 bits"))
+        return fail(c, e);
+    return e->type;
+}
+
+static enum size_kind size_kind_of(enum ast_op op)
+{
+    return op == OP_ADD ? SIZE_ADD : op == OP_MUL ? SIZE_MUL : op == OP_DIV ? SIZE_DIV : SIZE_MOD;
+}
+
+static const struct type *check_arithmetic(struct checker *c, struct ast *e, const struct type *a, const struct type *b)
+{
+    const struct size *x = e->binary.left->value, *y = e->binary.right->value;
+    int64_t zero = 1;
+    e->type = common(c, a, b);
+    if (e->type->kind != TYPE_INT) return e->type;
+    enum ast_op op = e->binary.op;
+    if ((op == OP_DIV || op == OP_MOD) && y && size_is_const(y, &zero) && zero == 0) {
+        diag_error(c->diag, DIAG_E15, e->binary.op_at, "division by zero");
+        return fail(c, e);
+    }
+    if (x && y && !set_size(c, e, e->at, op == OP_SUB ? size_sub(c->sizes, x, y) : size_binary(c->sizes, size_kind_of(op), x, y),
+                            "the result does not fit in 64 bits"))
+        return fail(c, e);
+    return e->type;
+}
+
+static const struct type *check_binary(struct checker *c, struct ast *e)
+{
+    struct ast *l = e->binary.left, *r = e->binary.right;
+    enum ast_op op = e->binary.op;
+    const struct type *a = exprs_check(c, l, AS_VALUE), *b;
+    if (op == OP_AND || op == OP_OR) { /* the right side is looked at only where the left side did not decide */
+        size_t mark = facts_mark(c->facts);
+        if (!l->bad) facts_add_condition(c->facts, l, op == OP_AND);
+        b = exprs_check(c, r, AS_VALUE);
+        facts_reset(c->facts, mark);
+    } else {
+        b = exprs_check(c, r, AS_VALUE);
+    }
+    if (l->bad || r->bad) return fail(c, e);
+    bool fits = op == OP_AND || op == OP_OR ? a->kind == TYPE_BOOL && b->kind == TYPE_BOOL
+                : op == OP_EQ || op == OP_NE ? (is_number(a) && is_number(b)) || (a->kind == TYPE_BOOL && b->kind == TYPE_BOOL)
+                                             : is_number(a) && is_number(b);
+    if (fits && op == OP_MOD && common(c, a, b)->kind != TYPE_INT) fits = false;
+    if (!fits) {
+        diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op), type_str(c, a), type_str(c, b));
+        return fail(c, e);
+    }
+    if (op <= OP_GE) return e->type = c->bool_;
+    return check_arithmetic(c, e, a, b);
+}
+
+/* ---- builtins ------------------------------------------------------------------------------------------------------------ */
+
+static const struct type *check_dim(struct checker *c, struct ast *e, struct ast *t, struct ast *i)
+{
+    const struct type *type = exprs_check(c, t, AS_PLACE);
+    const struct size *at = exprs_int(c, i, "the dimension");
+    int64_t d;
+    if (t->bad || !at) return fail(c, e);
+    if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID) {
+        diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor or a tiled view, not %s", type_str(c, type));
+        return fail(c, e);
+    }
+    if (!size_is_const(size_expand(c->sizes, at), &d)) {
+        diag_error(c->diag, DIAG_E19, i->at, "the dimension must be a constant");
+        return fail(c, e);
+    }
+    if (d < 0 || d >= type->rank) {
+        diag_error(c->diag, DIAG_E03, i->at, "%s has no dimension %lld", type_str(c, type), (long long)d);
+        return fail(c, e);
+    }
+    e->value = type->extent[d];
+    return e->type = c->int_;
+}
+
+static const struct type *check_builtin(struct checker *c, struct ast *e)
+{
+    const char *name = e->call.callee->name;
+    struct ast *arg[2] = {0};
+    int count = 0, want = strcmp(name, "abs") == 0 || strcmp(name, "log2") == 0 || strcmp(name, "sqrt") == 0 ? 1 : 2;
+    for (struct ast *a = e->call.args; a; a = a->next, count++) {
+        if (count < 2) arg[count] = a->arg.value;
+        if (a->arg.dir != DIR_NONE) {
+            diag_error(c->diag, DIAG_E08, a->arg.dir_at, "'%s' takes no '%s'", name, direction_text(a->arg.dir));
+            return fail(c, e);
+        }
+    }
+    if (count != want) {
+        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %d argument%s, not %d", name, want, want == 1 ? "" : "s", count);
+        return fail(c, e);
+    }
+    if (strcmp(name, "dim") == 0) return check_dim(c, e, arg[0], arg[1]);
+    bool ints = strcmp(name, "ceil_div") == 0 || strcmp(name, "log2") == 0, bad = false;
+    for (int i = 0; i < want; i++) {
+        const struct type *t = exprs_check(c, arg[i], AS_VALUE);
+        bad |= arg[i]->bad;
+        if (arg[i]->bad || (ints ? t->kind == TYPE_INT : is_number(t))) continue;
+        diag_error(c->diag, DIAG_E02, arg[i]->at, "'%s' needs %s, not %s", name, ints ? "integers" : "numbers", type_str(c, t));
+        bad = true;
+    }
+    if (bad) return fail(c, e);
+    if (strcmp(name, "sqrt") == 0) return e->type = c->f64;
+    e->type = want == 1 ? arg[0]->type : common(c, arg[0]->type, arg[1]->type);
+    if (e->type->kind != TYPE_INT || !arg[0]->value || (want == 2 && !arg[1]->value)) return e->type;
+    const struct size *value =
+        want == 1 ? size_unary(c->sizes, strcmp(name, "abs") == 0 ? SIZE_ABS : SIZE_LOG2, arg[0]->value)
+                  : size_binary(c->sizes, strcmp(name, "min") == 0 ? SIZE_MINIMUM : strcmp(name, "max") == 0 ? SIZE_MAXIMUM : SIZE_CEIL_DIV,
+                                arg[0]->value, arg[1]->value);
+    if (!set_size(c, e, e->at, value, want == 1 ? "the result is not an integer of 64 bits" : "division by zero or overflow"))
+        return fail(c, e);
+    return e->type;
+}
+
+/* ---- await, elements ----------------------------------------------------------------------------------------------------- */
+
+static const struct type *check_await(struct checker *c, struct ast *e)
+{
+    struct check **outer = c->checks;
+    c->checks = &exprs_note(c, e)->checks;
+    const struct type *t = exprs_check(c, e->await.operand, AS_PLACE);
+    c->checks = outer;
+    if (e->await.operand->bad) return fail(c, e);
+    if (!exprs_is_element(e->await.operand)) {
+        diag_error(c->diag, DIAG_E19, e->at, "'await' needs one element of a tensor, not %s", type_str(c, t));
+        if (t->kind == TYPE_TENSOR && t->rank == 1) diag_help(c->diag, "await one element: await %s[0]", place_str(c, e->await.operand));
+        return fail(c, e);
+    }
+    return e->type = t;
+}
+
+static const struct type *check_index(struct checker *c, struct ast *e, enum use use)
+{
+    struct check **outer = c->checks;
+    if (use == AS_VALUE) c->checks = &exprs_note(c, e)->checks; /* evaluated where it stands, each time */
+    exprs_check(c, e->index.object, AS_PLACE);
+    const struct type *t = region_index(c, e, use);
+    c->checks = outer;
+    if (e->bad || use == AS_PLACE || !exprs_is_element(e)) return t;
+    if (e->note->region->base->dir != DIR_HOST) {
+        diag_error(c->diag, DIAG_E19, e->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, e));
+        diag_fix(c->diag, (struct span){e->at.file, e->at.begin, e->at.begin}, "await ", "wait for it");
+        return fail(c, e);
+    }
+    return t;
+}
+
+const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
+{
+    struct symbol *s;
+    e->type = c->error;
+    switch (e->kind) {
+    case AST_NAME:
+        if (!(s = names_lookup(c, e->name))) {
+            names_unknown(c, e->at, e->name, "name", NULL);
+            return fail(c, e);
+        }
+        return use_symbol(c, e, s);
+    case AST_MEMBER: return check_member(c, e);
+    case AST_INT: return check_integer(c, e, false);
+    case AST_FLOAT: return e->type = c->f64;
+    case AST_BOOL: return e->type = c->bool_;
+    case AST_STRING: return e->type = c->string;
+    case AST_UNARY: return check_unary(c, e);
+    case AST_BINARY: return check_binary(c, e);
+    case AST_AWAIT: return check_await(c, e);
+    case AST_INDEX: return check_index(c, e, use);
+    case AST_CALL:
+        if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) && names_is_builtin(e->call.callee->name))
+            return check_builtin(c, e);
+        return calls_value(c, e, NULL);
+    default:
+        if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "a value is needed here");
+        return fail(c, e);
+    }
+}
+
+const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
+{
+    const struct type *t = exprs_check(c, e, AS_VALUE);
+    if (e->bad) return NULL;
+    if (t->kind != TYPE_INT) {
+        diag_error(c->diag, DIAG_E02, e->at, "%s must be an integer, not %s", what, type_str(c, t));
+        exprs_bad(e);
+        return NULL;
+    }
+    if (!e->value) {
+        diag_error(c->diag, DIAG_E19, e->at, "%s must have a name here when it comes from a task or a call", what);
+        diag_help(c->diag, "bind it first: let k = %s;", place_str(c, e));
+        exprs_bad(e);
+    }
+    return e->value;
+}
+
+bool exprs_condition(struct checker *c, struct ast *e)
+{
+    const struct type *t = exprs_check(c, e, AS_VALUE);
+    if (e->bad) return false;
+    if (t->kind == TYPE_BOOL) return true;
+    diag_error(c->diag, DIAG_E02, e->at, "a condition must be a bool, not %s", type_str(c, t));
+    return exprs_bad(e);
+}
+
+bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what)
+{
+    const struct type *from = e->type;
+    if (e->bad || to->kind == TYPE_ERROR || from->kind == TYPE_ERROR) return false;
+    if (from->kind == to->kind && type_is_scalar(from)) return true;
+    if ((to->kind == TYPE_F32 || to->kind == TYPE_F64) && is_number(from)) return true;
+    diag_error(c->diag, DIAG_E02, e->at, "%s is %s here, expected %s", what, type_str(c, from), type_str(c, to));
+    return false;
+}
