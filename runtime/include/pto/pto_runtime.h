@@ -39,8 +39,7 @@ typedef struct PTOConfig {
     int64_t tensormap_entries;           /* from 2; default 4096 */
     int32_t recursion_limit;             /* default 256 */
     PTOScopePolicy scope_policy;
-    bool dedicated_scheduler;            /* threads: a thread of its own for the scheduler */
-    double watchdog_seconds;             /* 0: off */
+    bool count_dependences;              /* PTORunStats.dependences is exact over the window; costs look-up time */
     int64_t first_task_id, first_byte;   /* tests: where the counters start */
 } PTOConfig;
 

@@ -34,7 +34,7 @@ typedef struct PTOFlowControlStats {
 typedef struct PTORunStats {
     int64_t tasks;        /* submitted */
     int64_t edges;        /* dependences on tasks that had not completed when found */
-    int64_t dependences;  /* the same found with every producer counted, completed or not, while it is in the window */
+    int64_t dependences;  /* the same with completed producers counted too; see PTOConfig.count_dependences */
     int64_t allocations;  /* output buffers */
     int64_t allocated_bytes;
     int64_t scopes;

@@ -82,7 +82,9 @@ typedef enum PTOParamKind {
     PTO_PARAM_OUTPUT,
     PTO_PARAM_INOUT,
     PTO_PARAM_ACC,
-    PTO_PARAM_SCALAR
+    PTO_PARAM_SCALAR,
+    PTO_PARAM_PRIORITY, /* of the task, not of a parameter: the kernel does not see it */
+    PTO_PARAM_NAME      /* likewise: what reports call the task */
 } PTOParamKind;
 
 /* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes each.
@@ -99,6 +101,7 @@ typedef struct PTOTaskParam {
     int64_t bytes;
     const int64_t *shape, *stride;
     PTOScalar value;
+    const char *name; /* as the program spells it, for reports */
 } PTOTaskParam;
 
 #define PTO_LIST_(...) ((const int64_t[]){__VA_ARGS__})
@@ -116,9 +119,10 @@ typedef struct PTOTaskParam {
 #define PTO_ACC(base, at_, extent) {.kind = PTO_PARAM_ACC, .buffer = (void *)(base), .at = (at_), .bytes = extent}
 /* Mode B: if *ref is NULL, a new buffer is allocated for this task's output and its base is written back to *ref before
  * pto_submit_task returns; else the region of the buffer that *ref names is overwritten.  A zero-size output leaves *ref. */
-#define PTO_OUTPUT(ref_, at_, extent) {.kind = PTO_PARAM_OUTPUT, .ref = (ref_), .at = (at_), .bytes = extent}
+#define PTO_OUTPUT(ref_, at_, extent) \
+    {.kind = PTO_PARAM_OUTPUT, .ref = (ref_), .name = #ref_, .at = (at_), .bytes = extent}
 #define PTO_OUTPUT_IN(scope_, ref_, at_, extent)                                                                          \
-    {.kind = PTO_PARAM_OUTPUT, .ref = (ref_), .scope = (scope_), .at = (at_), .bytes = extent}
+    {.kind = PTO_PARAM_OUTPUT, .ref = (ref_), .scope = (scope_), .name = #ref_, .at = (at_), .bytes = extent}
 
 static inline PTOScalar pto_scalar_i64(int64_t v) { PTOScalar s = {.i64 = v}; return s; }
 static inline PTOScalar pto_scalar_f64(double v) { PTOScalar s = {.f64 = v}; return s; }
@@ -127,6 +131,10 @@ static inline PTOScalar pto_scalar_bool(bool v) { PTOScalar s = {.i64 = v}; retu
 #define PTO_SCALAR(v)                                                                                                     \
     {.kind = PTO_PARAM_SCALAR,                                                                                            \
      .value = _Generic((v), float: pto_scalar_f32, double: pto_scalar_f64, bool: pto_scalar_bool, default: pto_scalar_i64)(v)}
+
+/* @priority(n): higher starts first among ready tasks of one worker type; default 0.  @name: a constant string. */
+#define PTO_PRIORITY(n) {.kind = PTO_PARAM_PRIORITY, .at = (n)}
+#define PTO_NAME(string) {.kind = PTO_PARAM_NAME, .buffer = (void *)(string)}
 
 /* A tensor handed to an orchestration function: a view by base, offset and strides, in elements. */
 typedef struct PTOTensor {

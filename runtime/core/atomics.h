@@ -1,0 +1,39 @@
+/* atomics.h - the memory orders by name.  Every access to a word that two roles share goes through here, so that a bare
+ * `x = y` on an _Atomic object stands out.  The labels in [BRACKETS] at the uses are explained in docs/memory-model.md. */
+#ifndef PTOI_ATOMICS_H
+#define PTOI_ATOMICS_H
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define load_relaxed(p)      atomic_load_explicit((p), memory_order_relaxed)
+#define load_acquire(p)      atomic_load_explicit((p), memory_order_acquire)
+#define load_seq(p)          atomic_load_explicit((p), memory_order_seq_cst)
+#define store_relaxed(p, v)  atomic_store_explicit((p), (v), memory_order_relaxed)
+#define store_release(p, v)  atomic_store_explicit((p), (v), memory_order_release)
+#define store_seq(p, v)      atomic_store_explicit((p), (v), memory_order_seq_cst)
+#define swap_acq_rel(p, v)   atomic_exchange_explicit((p), (v), memory_order_acq_rel)
+#define add_seq(p, v)        atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
+
+#define PTO_CACHELINE 64
+
+/* Tells the core that this thread is waiting for another one. */
+static inline void pto_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" ::: "memory");
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+/* In the `tiny` build every label is a chance for another thread to run, so that rare interleavings become common. */
+#ifdef PTO_TINY
+void ptoi_yield_maybe(void);
+#define PTO_LABEL(name) ptoi_yield_maybe()
+#else
+#define PTO_LABEL(name) ((void)0)
+#endif
+
+#endif

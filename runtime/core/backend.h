@@ -1,0 +1,18 @@
+/* backend.h - what a machine must supply.  Core never asks where it runs. */
+#ifndef PTOI_BACKEND_H
+#define PTOI_BACKEND_H
+#include <pto/pto_status.h>
+#include <pto/pto_types.h>
+
+struct backend {
+    const char *name;
+    /* Memory for the heap, zeroed, 64-byte aligned; NULL: none.  Addresses in it are the machine's. */
+    void *(*alloc)(uint64_t bytes);
+    void (*free)(void *memory, uint64_t bytes);
+    /* Runs a kernel on the calling worker to its end. */
+    int (*run)(const PTOKernel *kernel, const PTOArg *args);
+};
+
+const struct backend *ptoi_backend_find(const char *name); /* NULL: no such backend in this build */
+
+#endif

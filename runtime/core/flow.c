@@ -1,0 +1,27 @@
+/* flow.c - see flow.h. */
+#include "flow.h"
+#include <time.h>
+
+int64_t ptoi_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg)
+{
+    const int64_t since = ptoi_now_ns();
+    f->stalls[reason]++;
+    store_relaxed(&f->current, (int)reason);
+    bool met = f->waiter.wait(f->waiter.context, is_met, arg);
+    store_relaxed(&f->current, (int)PTO_STALL_NONE);
+    f->stall_ns[reason] += ptoi_now_ns() - since;
+    return met;
+}
+
+void ptoi_flow_reset(struct flow *f)
+{
+    for (int r = 0; r < PTO_STALL_REASONS; r++) f->stalls[r] = f->stall_ns[r] = 0;
+    f->task_max = f->map_max = f->dep_max = 0;
+}

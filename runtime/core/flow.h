@@ -1,0 +1,30 @@
+/* flow.h - back-pressure: how the orchestrator waits for a ring, and what that cost.
+ *
+ * Idea       one routine for every wait.  It asks the engine to wait until a condition holds; the engine answers false only
+ *            when it has proved that nothing will ever change: everything published was taken, nothing is ready or running.
+ * Owner      the orchestrator; `current` may be read by any thread.
+ * Tests      test/runtime/test_flow.c, test_deadlock.c */
+#ifndef PTOI_FLOW_H
+#define PTOI_FLOW_H
+#include "atomics.h"
+#include <pto/pto_stats.h>
+
+/* How an engine waits.  is_met(arg) must be monotone: once true it stays true.  Returns false when proved that it never will. */
+struct waiter {
+    void *context;
+    bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
+};
+
+struct flow {
+    struct waiter waiter;
+    int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS];
+    uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
+    _Atomic int current;                 /* PTOStallReason: relaxed, it orders nothing */
+};
+
+/* Blocks until is_met(arg), which must be false now.  false: it never will be. */
+bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg);
+void ptoi_flow_reset(struct flow *f);
+int64_t ptoi_now_ns(void); /* monotonic */
+
+#endif

@@ -1,0 +1,175 @@
+/* heap.c - see heap.h. */
+#include "heap.h"
+#include "check.h"
+#include <stdlib.h>
+
+static bool is_consumed(const struct heap *h, uint32_t chunk)
+{
+    /* [CONSUMED] the last reader of every buffer counted here is done. */
+    return load_acquire(window_consumed(h->window, chunk)) == h->chunk[chunk].made;
+}
+
+static bool is_taken(const struct heap *h, uint64_t segment) { return h->taken[segment / 64] >> (segment % 64) & 1; }
+
+static void mark_segments(struct heap *h, uint64_t first, uint64_t count, bool taken)
+{
+    for (uint64_t s = first; s < first + count; s++) {
+        uint64_t bit = (uint64_t)1 << (s % 64);
+        CHECK(is_taken(h, s) != taken);
+        h->taken[s / 64] ^= bit;
+    }
+}
+
+static void empty_chunk(struct heap *h, uint32_t chunk)
+{
+    h->used_bytes -= h->chunk[chunk].used_bytes;
+    h->chunk[chunk].used_bytes = 0;
+}
+
+static void give_back(struct heap *h, uint32_t chunk)
+{
+    empty_chunk(h, chunk);
+    mark_segments(h, chunk, h->chunk[chunk].segments, false);
+    h->chunk[chunk].segments = 0;
+    h->chunk[chunk].is_open = false;
+}
+
+bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths)
+{
+    *h = (struct heap){.window = w, .ring_bytes = ring_bytes, .depths = depths};
+    h->chunk = calloc(w->segment_count, sizeof *h->chunk);
+    h->taken = calloc(w->segment_count / 64 + 1, sizeof *h->taken);
+    h->full = calloc(w->segment_count, sizeof *h->full);
+    h->open = malloc((size_t)depths * sizeof *h->open);
+    if (!h->chunk || !h->taken || !h->full || !h->open) {
+        ptoi_heap_free(h);
+        return false;
+    }
+    for (int32_t d = 0; d < depths; d++) h->open[d] = -1;
+    return true;
+}
+
+void ptoi_heap_free(struct heap *h)
+{
+    free(h->chunk);
+    free(h->taken);
+    free(h->full);
+    free(h->open);
+    *h = (struct heap){0};
+}
+
+bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes)
+{
+    uint64_t capacity = h->window->segment_count * h->window->segment_bytes;
+    return bytes > h->ring_bytes || (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE > capacity;
+}
+
+/* Lowest free run: low addresses are the warm ones. */
+static int64_t find_run(const struct heap *h, uint64_t segments)
+{
+    uint64_t run = 0;
+    for (uint64_t s = 0; s < h->window->segment_count; s++) {
+        if (s % 64 == 0 && h->taken[s / 64] == UINT64_MAX) {
+            run = 0;
+            s += 63;
+            continue;
+        }
+        run = is_taken(h, s) ? 0 : run + 1;
+        if (run == segments) return (int64_t)(s + 1 - segments);
+    }
+    return -1;
+}
+
+/* Looks at the `limit` oldest full chunks: the consumed ones go back to the pool, the others to the end of the queue. */
+static void recycle(struct heap *h, uint32_t limit)
+{
+    uint32_t capacity = (uint32_t)h->window->segment_count;
+    if (limit > h->full_count) limit = h->full_count;
+    for (; limit > 0; limit--) {
+        uint32_t chunk = h->full[h->full_first];
+        h->full_first = (h->full_first + 1) % capacity;
+        if (is_consumed(h, chunk)) {
+            h->full_count--;
+            give_back(h, chunk);
+        } else {
+            h->full[(h->full_first + h->full_count - 1) % capacity] = chunk;
+        }
+    }
+}
+
+void ptoi_heap_sweep(struct heap *h)
+{
+    recycle(h, h->full_count);
+    for (int32_t d = 0; d < h->depths; d++)
+        if (h->open[d] >= 0 && is_consumed(h, (uint32_t)h->open[d])) {
+            give_back(h, (uint32_t)h->open[d]);
+            h->open[d] = -1;
+        }
+}
+
+static void close_chunk(struct heap *h, int32_t depth)
+{
+    if (h->open[depth] < 0) return;
+    uint32_t chunk = (uint32_t)h->open[depth];
+    h->open[depth] = -1;
+    h->chunk[chunk].is_open = false;
+    h->full[(h->full_first + h->full_count++) % (uint32_t)h->window->segment_count] = chunk;
+}
+
+static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t segments)
+{
+    mark_segments(h, first, segments, true);
+    h->chunk[first].segments = (uint32_t)segments;
+    h->chunk[first].is_open = true;
+    h->chunk[first].made = load_acquire(window_consumed(h->window, first));
+    for (uint64_t s = first; s < first + segments; s++) *window_chunk(h->window, s) = (uint32_t)first; /* published by [TASK] */
+    h->open[depth] = (int64_t)first;
+}
+
+bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
+{
+    enum { LOOK_AT = 4 }; /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
+    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
+    if (depth >= h->depths) depth = h->depths - 1;
+    if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth])) empty_chunk(h, (uint32_t)h->open[depth]);
+    if (h->open[depth] < 0 ||
+        h->chunk[h->open[depth]].used_bytes + size > h->chunk[h->open[depth]].segments * unit) {
+        uint64_t segments = (size + unit - 1) / unit;
+        recycle(h, LOOK_AT);
+        int64_t first = find_run(h, segments);
+        if (first < 0) {
+            ptoi_heap_sweep(h);
+            first = find_run(h, segments);
+        }
+        if (first < 0) return false;
+        close_chunk(h, depth);
+        open_chunk(h, depth, (uint64_t)first, segments);
+    }
+    struct heap_chunk *c = &h->chunk[h->open[depth]];
+    *at = (uint64_t)h->open[depth] * unit + c->used_bytes;
+    c->used_bytes += size;
+    c->made++;
+    h->used_bytes += size;
+    if (h->used_bytes > h->used_bytes_max) {
+        /* Only a new maximum is worth finding out what is consumed by now. */
+        uint64_t mine = (uint64_t)h->open[depth];
+        ptoi_heap_sweep(h);
+        CHECK(h->open[depth] == (int64_t)mine); /* the new buffer is alive */
+        if (h->used_bytes > h->used_bytes_max) h->used_bytes_max = h->used_bytes;
+    }
+    return true;
+}
+
+bool ptoi_heap_is_valid(const struct heap *h)
+{
+    uint64_t used = 0, segments = 0, taken = 0;
+    for (uint64_t s = 0; s < h->window->segment_count; s++) {
+        taken += is_taken(h, s);
+        const struct heap_chunk *c = &h->chunk[s];
+        if (c->segments == 0) continue;
+        if (c->used_bytes > c->segments * h->window->segment_bytes) return false;
+        used += c->used_bytes;
+        segments += c->segments;
+    }
+    return used == h->used_bytes && segments == taken;
+}

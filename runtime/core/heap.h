@@ -1,0 +1,44 @@
+/* heap.h - memory for output buffers: equal segments of one block, in which every depth bumps through a chain of its own.
+ *
+ * Idea       a chunk is a run of segments in which buffers of one depth are laid one after the other.  A chunk whose buffers
+ *            are all consumed is empty again: the one being filled restarts at its beginning, a full one goes back to the pool.
+ *            So a long-lived buffer holds back only its neighbours of the same depth, never what is deeper or shallower, at
+ *            any depth, and the addresses in use stay few and warm.
+ * Owner      the orchestrator; the scheduler only counts consumed buffers, in window->consumed [CONSUMED].
+ * Invariant  made[chunk] - consumed[chunk] buffers of a chunk are alive; no buffer crosses the end of its chunk; segments of
+ *            different chunks are disjoint.  Counters are modulo 2^32, compared for equality only.
+ * Blocks     never: try_alloc says no room.  Waiting and counting stalls is flow.c.
+ * Tests      test/runtime/test_heap.c */
+#ifndef PTOI_HEAP_H
+#define PTOI_HEAP_H
+#include "window.h"
+
+struct heap_chunk {        /* indexed by its first segment */
+    uint32_t segments;     /* 0: this segment starts no chunk */
+    uint32_t made;         /* buffers ever laid in chunks that started here */
+    uint64_t used_bytes;   /* laid since it was last empty */
+    bool is_open;          /* the chunk some depth is filling */
+};
+
+struct heap {
+    struct window *window;
+    uint64_t ring_bytes;   /* no single buffer may be larger */
+    struct heap_chunk *chunk;
+    uint64_t *taken;       /* bit per segment */
+    uint32_t *full;        /* queue of chunks that nobody fills any more, oldest first */
+    uint32_t full_first, full_count;
+    int64_t *open;         /* by depth: the chunk being filled, -1: none */
+    int32_t depths;
+    uint64_t used_bytes, used_bytes_max; /* laid and not yet known to be consumed */
+};
+
+bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths); /* false: no memory */
+void ptoi_heap_free(struct heap *h);
+/* Byte offset of a new buffer in *at (64-byte aligned), or false when there is no room now. bytes > 0. */
+bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
+bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes);
+/* Finds out what was consumed meanwhile. */
+void ptoi_heap_sweep(struct heap *h);
+bool ptoi_heap_is_valid(const struct heap *h);
+
+#endif

@@ -1,0 +1,726 @@
+/* orchestrator.c - see orchestrator.h. */
+#include "orchestrator.h"
+#include "check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life of the role -------------------------------------------------------------------------------------------------- */
+
+enum { OUTSIDE_BUFFERS = 1024 };
+
+bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome, const struct orchestrator_config *c)
+{
+    *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
+    o->scope_policy = c->scope_policy;
+    o->count_dependences = c->count_dependences;
+    o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    o->event_head = load_relaxed(&w->event_head);
+    o->arg_head = o->dep_head = o->event_head; /* byte and entry counters start where the tests want them */
+    const int64_t slots = (int64_t)w->task_mask + 1;
+    o->found.task_id = calloc((size_t)slots, sizeof *o->found.task_id);
+    o->found.reason = calloc((size_t)slots, sizeof *o->found.reason);
+    o->map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
+    bool ok = o->found.task_id && o->found.reason && o->map;
+    ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
+    ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
+    if (!ok) ptoi_orch_free(o);
+    return ok;
+}
+
+void ptoi_orch_free(struct orchestrator *o)
+{
+    free(o->found.task_id);
+    free(o->found.reason);
+    ptoi_map_destroy(o->map);
+    ptoi_heap_free(&o->heap);
+    ptoi_scopes_free(&o->scopes);
+    *o = (struct orchestrator){0};
+}
+
+static PTOStatus fail(struct orchestrator *o, PTOStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static PTOStatus fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    ptoi_vfail(o->outcome, status, *o->site, format, args);
+    va_end(args);
+    return ptoi_status(o->outcome) != PTO_OK ? ptoi_status(o->outcome) : status; /* an earlier failure sticks */
+}
+
+static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->outcome) != PTO_OK; }
+
+/* ---- what the scheduler has told ------------------------------------------------------------------------------------------ */
+
+static void see_retired(struct orchestrator *o)
+{
+    uint64_t tail = load_acquire(&o->window->task_tail); /* [RETIRE] */
+    o->tail = tail;
+    uint64_t give_back = tail;
+    if (o->count_dependences) { /* entries stay while their task could still be named in the window */
+        uint64_t slots = o->window->task_mask + 1;
+        give_back = o->head - o->map_retired < slots ? o->map_retired : o->head + 1 - slots;
+        if (give_back > tail) give_back = tail;
+    }
+    if (give_back != o->map_retired) {
+        ptoi_map_retire(o->map, give_back);
+        o->map_retired = give_back;
+    }
+}
+
+static bool is_completed(const struct orchestrator *o, uint64_t id)
+{
+    return id < o->tail || load_acquire(window_completed(o->window, id)) == id + 1; /* [DONE] */
+}
+
+/* ---- waiting: each resource says what it waits for --------------------------------------------------------------------------- */
+
+struct need {
+    struct orchestrator *o;
+    uint64_t amount;
+    int32_t depth;
+    uint64_t at; /* what try_alloc found */
+};
+
+static bool slot_is_free(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->head - n->o->tail <= n->o->window->task_mask;
+}
+
+/* The oldest task in the window holds the oldest arguments and fan-in entries. */
+static uint64_t arg_tail(const struct orchestrator *o)
+{
+    return o->tail == o->head ? o->arg_head : window_task(o->window, o->tail)->arg_begin;
+}
+static uint64_t dep_tail(const struct orchestrator *o)
+{
+    return o->tail == o->head ? o->dep_head : window_task(o->window, o->tail)->dep_begin;
+}
+
+/* A record does not cross the end of the ring. */
+static uint64_t arg_place(const struct orchestrator *o, uint64_t bytes)
+{
+    uint64_t ring = o->window->arg_mask + 1, left = ring - (o->arg_head & o->window->arg_mask);
+    return bytes <= left ? o->arg_head : o->arg_head + left;
+}
+
+static bool args_fit(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return arg_place(n->o, n->amount) + n->amount - arg_tail(n->o) <= n->o->window->arg_mask + 1;
+}
+
+static bool deps_fit(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->dep_head - dep_tail(n->o) + n->amount <= n->o->window->dep_limit;
+}
+
+static bool map_fits(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    if (ptoi_map_reserve(n->o->map, (int64_t)n->amount)) return true;
+    ptoi_map_retire(n->o->map, n->o->tail);
+    n->o->map_retired = n->o->tail;
+    return ptoi_map_reserve(n->o->map, (int64_t)n->amount);
+}
+
+static bool heap_fits(void *arg)
+{
+    struct need *n = arg;
+    return ptoi_heap_try_alloc(&n->o->heap, n->depth, n->amount, &n->at);
+}
+
+static bool event_fits(void *arg)
+{
+    struct need *n = arg;
+    return n->o->event_head - load_acquire(&n->o->window->event_tail) <= n->o->window->event_mask; /* [TAKEN] */
+}
+
+static bool all_retired(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->tail == n->o->head;
+}
+
+static bool all_taken(void *arg)
+{
+    struct need *n = arg;
+    return all_retired(arg) && load_acquire(&n->o->window->event_tail) == n->o->event_head;
+}
+
+/* false: it can never be met. A failed run still meets these: its tasks are cancelled, which retires them. */
+static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
+{
+    need->o = o;
+    return is_met(need) || ptoi_flow_wait(&o->flow, reason, is_met, need);
+}
+
+static void wait_drained(struct orchestrator *o, PTOStallReason reason)
+{
+    struct need need = {0};
+    bool met = wait_for(o, reason, all_retired, &need);
+    CHECK(met); /* tasks depend on older tasks only */
+}
+
+/* ---- life of buffers ----------------------------------------------------------------------------------------------------------- */
+
+static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer)
+{
+    struct need need = {0};
+    bool met = wait_for(o, PTO_STALL_TASK_RING, event_fits, &need);
+    CHECK(met); /* the scheduler takes events without waiting for anything */
+    struct life_event *e = window_event(o->window, o->event_head);
+    *e = (struct life_event){.stamp = o->head, .buffer = buffer, .kind = kind};
+    PTO_LABEL(EVENT);
+    store_release(&o->window->event_head, ++o->event_head); /* [EVENT] */
+}
+
+static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
+
+/* A buffer owned by scope `owner`, in the chain of that depth. */
+static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
+{
+    if (ptoi_heap_is_too_large(&o->heap, bytes))
+        return fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: run with --heap %llu or more",
+                    name ? name : "a buffer", (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes,
+                    (unsigned long long)bytes);
+    struct need need = {.amount = bytes, .depth = owner};
+    if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return deadlock(o, bytes);
+    *buffer = (uint32_t)(need.at / PTO_GRANULE) + 1;
+    struct buffer_record *r = ptoi_record(&o->scopes, *buffer);
+    ptoi_map_close(o->map, &r->map); /* of the buffer that was here before */
+    r->bytes = bytes;
+    r->birth = birth;
+    r->site = *o->site;
+    r->name = name && name[0] == '&' ? name + 1 : name;
+    int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need.at;
+    ptoi_map_open(o->map, &r->map, low, low + (int64_t)bytes);
+    ptoi_scope_own(&o->scopes, owner, *buffer);
+    o->allocations++;
+    o->allocated_bytes += (int64_t)bytes;
+    return PTO_OK;
+}
+
+static void let_go(struct orchestrator *o, uint32_t buffer)
+{
+    ptoi_scope_disown(&o->scopes, buffer);
+    publish_event(o, EVENT_RELEASE, buffer);
+}
+
+/* The live buffer that contains an address of the heap; 0: none. */
+static uint32_t buffer_at(const struct orchestrator *o, uint64_t offset)
+{
+    uint32_t at = (uint32_t)(offset / PTO_GRANULE) + 1;
+    const struct buffer_record *r = ptoi_record(&o->scopes, at);
+    if (offset % PTO_GRANULE == 0 && r->owner > 0) return at;
+    /* An interior pointer of hand-written code: its buffer starts further down, in the same chunk. */
+    uint64_t segment = offset / o->window->segment_bytes;
+    uint64_t first = *window_chunk(o->window, segment) * (o->window->segment_bytes / PTO_GRANULE) + 1;
+    for (uint64_t b = at; b >= first; b--) {
+        r = ptoi_record(&o->scopes, (uint32_t)b);
+        if (r->owner > 0) return offset < (b - 1) * PTO_GRANULE + r->bytes ? (uint32_t)b : 0;
+    }
+    return 0;
+}
+
+static bool is_in_heap(const struct orchestrator *o, const void *p)
+{
+    uint64_t offset = (uint64_t)((uintptr_t)p - (uintptr_t)o->heap_base);
+    return offset < o->window->heap_bytes;
+}
+
+/* ---- scopes ---------------------------------------------------------------------------------------------------------------------- */
+
+PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope)
+{
+    *scope = PTO_SCOPE_CURRENT;
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (!ptoi_scope_push(&o->scopes, *o->site))
+        return fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+    o->scope_count++;
+    *scope = ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
+    return PTO_OK;
+}
+
+static void close_scope(struct orchestrator *o)
+{
+    struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
+    while (s->first) let_go(o, s->first);
+    o->scopes.depth--;
+}
+
+PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
+    if (o->scopes.depth <= 1) return fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
+    close_scope(o);
+    return PTO_OK;
+}
+
+void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
+{
+    while (o->scopes.depth > depth) close_scope(o);
+}
+
+void ptoi_orch_begin(struct orchestrator *o)
+{
+    o->tasks = o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
+    CHECK(o->scopes.depth == 0);
+    bool pushed = ptoi_scope_push(&o->scopes, NULL);
+    CHECK(pushed);
+}
+
+void ptoi_orch_end(struct orchestrator *o)
+{
+    ptoi_orch_unwind(o, 0);
+    struct need need = {.o = o};
+    if (!all_taken(&need)) {
+        bool met = o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need); /* not a stall: the program has ended */
+        CHECK(met);
+    }
+    ptoi_heap_sweep(&o->heap);
+    CHECK(o->heap.used_bytes == 0); /* nothing is lost */
+}
+
+/* ---- parameters ------------------------------------------------------------------------------------------------------------------- */
+
+/* One parameter made ready: what the kernel will see, and what the map is asked. */
+struct place {
+    struct arg_head head;
+    const int64_t *shape, *stride; /* rank entries */
+    int64_t flat_shape, flat_stride[PTO_MAX_RANK];
+    struct map_buffer *buffer;     /* NULL: scalar, empty, or fresh */
+    struct region region;
+    enum access access;
+    uint64_t birth;
+    uint64_t fresh_bytes;
+    const PTOTaskParam *param;
+};
+
+static const char *param_text(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
+
+static bool row_major(const PTOTaskParam *p, int32_t rank, const int64_t *shape, int64_t *stride)
+{
+    int64_t step = 1;
+    bool same = true;
+    for (int32_t d = rank - 1; d >= 0; d--) {
+        stride[d] = step;
+        if (p->stride && shape[d] > 1 && p->stride[d] != step) same = false;
+        if (__builtin_mul_overflow(step, shape[d] > 0 ? shape[d] : 1, &step)) return false;
+    }
+    return same;
+}
+
+/* The buffer that an address lies in; false: it is a dangling handle, or the region leaves its buffer. */
+static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index, struct place *pl)
+{
+    if (!is_in_heap(o, base)) {
+        pl->head.value = pl->region.low;
+        pl->buffer = ptoi_map_find_outside(o->map, &pl->region);
+        pl->birth = PTO_NO_BIRTH;
+        return PTO_OK;
+    }
+    const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
+    pl->head.buffer = buffer_at(o, offset);
+    if (pl->head.buffer == 0)
+        return fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, param_text(pl->param));
+    struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
+    int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)(pl->head.buffer - 1) * PTO_GRANULE;
+    if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
+        return fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, param_text(pl->param),
+                    (unsigned long long)r->bytes);
+    pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
+    pl->buffer = &r->map;
+    pl->birth = r->birth;
+    return PTO_OK;
+}
+
+static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int index, struct place *pl)
+{
+    if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
+        return fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
+    int64_t element = pto_type_bytes((PTOType)p->type), at = p->at;
+    pl->param = p;
+    pl->head = (struct arg_head){.kind = p->kind, .type = p->type, .rank = p->rank};
+    pl->shape = p->shape;
+    pl->stride = p->stride;
+    if (p->rank == 0) { /* a flat range: a vector of bytes */
+        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
+            return fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
+                        (long long)p->at);
+        element = 1;
+        pl->flat_shape = p->bytes;
+        pl->head.rank = 1;
+        pl->shape = &pl->flat_shape;
+        pl->stride = NULL;
+    }
+    for (int d = 0; d < pl->head.rank; d++)
+        if (pl->shape[d] < 0)
+            return fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)pl->shape[d]);
+    bool dense = row_major(p, pl->head.rank, pl->shape, pl->flat_stride);
+    if (!pl->stride) pl->stride = pl->flat_stride;
+
+    void *base = p->buffer;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
+        memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
+    }
+    int64_t bytes_at;
+    if (__builtin_mul_overflow(at, element, &bytes_at) || at < 0 ||
+        !ptoi_region_make(&pl->region, (int64_t)(intptr_t)base + bytes_at, element, pl->head.rank, pl->shape, pl->stride))
+        return fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
+    pl->access = p->kind == PTO_PARAM_INPUT ? ACCESS_READ : ACCESS_WRITE;
+    if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
+    if (base) return find_buffer(o, base, index, pl);
+    if (p->kind != PTO_PARAM_OUTPUT)
+        return fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, param_text(p));
+    if (at != 0 || !dense)
+        return fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, param_text(p));
+    pl->fresh_bytes = (uint64_t)pl->region.run;
+    pl->head.fresh = 1;
+    return PTO_OK;
+}
+
+struct submission {
+    struct place place[PTO_MAX_PARAMS];
+    int count;
+    int32_t priority;
+    const char *name;
+    uint64_t arg_bytes;
+    int accesses;          /* that the map has to remember */
+    bool writes, writes_some;
+};
+
+static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
+{
+    s->count = s->accesses = 0;
+    s->priority = 0;
+    s->name = NULL;
+    s->arg_bytes = 0;
+    s->writes = s->writes_some = false;
+    for (int i = 0; i < count; i++) {
+        const PTOTaskParam *p = &params[i];
+        if (p->kind == PTO_PARAM_PRIORITY) {
+            s->priority = p->at > INT32_MAX ? INT32_MAX : p->at < INT32_MIN ? INT32_MIN : (int32_t)p->at;
+            continue;
+        }
+        if (p->kind == PTO_PARAM_NAME) {
+            s->name = p->buffer;
+            continue;
+        }
+        if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
+            return fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
+        if (s->count == PTO_MAX_PARAMS)
+            return fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
+        struct place *pl = &s->place[s->count++];
+        pl->buffer = NULL;
+        pl->fresh_bytes = 0;
+        pl->region.run = 0;
+        pl->birth = PTO_NO_BIRTH;
+        if (p->kind == PTO_PARAM_SCALAR) {
+            pl->head = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
+        } else {
+            PTOStatus status = place_tensor(o, p, i, pl);
+            if (status != PTO_OK) return status;
+            s->accesses += pl->buffer != NULL;
+            if (p->kind != PTO_PARAM_INPUT) {
+                s->writes = true;
+                s->writes_some |= pl->region.run > 0;
+            }
+        }
+        s->arg_bytes += sizeof(struct arg_head) + 2 * sizeof(int64_t) * pl->head.rank;
+    }
+    return PTO_OK;
+}
+
+/* ---- submission ------------------------------------------------------------------------------------------------------------------- */
+
+static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        struct place *pl = &s->place[i];
+        if (!pl->head.fresh) continue;
+        int32_t owner = ptoi_scope_index(&o->scopes, pl->param->scope);
+        if (owner < 0) return fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i, param_text(pl->param));
+        if (o->scope_policy == PTO_SCOPE_OUTERMOST) owner = o->scopes.depth > 1 ? 1 : 0;
+        PTOStatus status = take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
+        if (status != PTO_OK) return status;
+        pl->head.value = (int64_t)(pl->head.buffer - 1) * PTO_GRANULE;
+    }
+    return PTO_OK;
+}
+
+static void write_back(struct orchestrator *o, const struct submission *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->place[i].head.fresh) {
+            void *base = o->heap_base + s->place[i].head.value;
+            memcpy(s->place[i].param->ref, &base, sizeof base);
+        }
+}
+
+/* When a task fails to get all it needs, no task will ever make what it already took. */
+static void give_outputs_back(struct orchestrator *o, struct submission *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->place[i].head.fresh && s->place[i].head.buffer) {
+            publish_event(o, EVENT_OPEN, s->place[i].head.buffer);
+            let_go(o, s->place[i].head.buffer);
+        }
+}
+
+static void note_producer(struct orchestrator *o, uint64_t id, enum edge_reason reason)
+{
+    for (int32_t k = 0; k < o->found.count; k++)
+        if (o->found.task_id[k] == id) {
+            o->found.reason[k] |= (uint8_t)reason;
+            return;
+        }
+    o->found.task_id[o->found.count] = id;
+    o->found.reason[o->found.count++] = (uint8_t)reason;
+}
+
+/* Everything in the window that this task must follow goes to o->found, completed or not. */
+static void find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    ptoi_map_begin(o->map, &o->found);
+    for (int i = 0; i < s->count; i++) {
+        struct place *pl = &s->place[i];
+        if (pl->buffer) ptoi_map_find(o->map, pl->buffer, &pl->region, pl->access, kernel, &o->found);
+    }
+    for (int i = 0; i < s->count; i++) { /* after the map, which keeps its own marks */
+        struct place *pl = &s->place[i];
+        if (pl->buffer && pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
+            note_producer(o, pl->birth, pl->access == ACCESS_READ ? EDGE_RAW : EDGE_WAW);
+    }
+}
+
+/* Leaves in o->found only what has not completed; counts. */
+static void prune_producers(struct orchestrator *o, bool count)
+{
+    int32_t kept = 0;
+    if (count) o->dependences += o->found.count;
+    for (int32_t k = 0; k < o->found.count; k++)
+        if (!is_completed(o, o->found.task_id[k])) {
+            o->found.task_id[kept] = o->found.task_id[k];
+            o->found.reason[kept++] = o->found.reason[k];
+        }
+    o->found.count = kept;
+}
+
+static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
+{
+    struct window *w = o->window;
+    struct task_slot *t = window_task(w, o->head);
+    const uint64_t begin = arg_place(o, s->arg_bytes);
+    *t = (struct task_slot){.id = o->head,
+                            .kernel = ptoi_image_offset(kernel),
+                            .site = ptoi_image_offset(*o->site),
+                            .arg_begin = begin,
+                            .dep_begin = o->dep_head,
+                            .dep_count = (uint32_t)o->found.count,
+                            .priority = s->priority,
+                            .param_count = (uint16_t)s->count,
+                            .worker = (uint8_t)kernel->worker};
+    struct arg_head *head = window_args(w, begin);
+    int64_t *extent = (int64_t *)(head + s->count);
+    for (int i = 0; i < s->count; i++) {
+        const struct place *pl = &s->place[i];
+        const int rank = pl->head.rank;
+        head[i] = pl->head;
+        for (int d = 0; d < rank; d++) {
+            extent[d] = pl->shape[d];
+            extent[rank + d] = pl->stride[d];
+        }
+        extent += 2 * rank;
+    }
+    for (int32_t k = 0; k < o->found.count; k++) *window_dep(w, o->dep_head + (uint64_t)k) = o->found.task_id[k];
+    o->arg_head = begin + s->arg_bytes;
+    o->dep_head += (uint64_t)o->found.count;
+}
+
+static void remember_accesses(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
+{
+    for (int i = 0; i < s->count; i++) {
+        const struct place *pl = &s->place[i];
+        if (pl->buffer) ptoi_map_add(o->map, pl->buffer, &pl->region, pl->access, kernel, o->head);
+    }
+}
+
+static void note_use(struct orchestrator *o)
+{
+    uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = o->dep_head - dep_tail(o);
+    if (used > o->flow.task_max) o->flow.task_max = used;
+    if (map > o->flow.map_max) o->flow.map_max = map;
+    if (deps > o->flow.dep_max) o->flow.dep_max = deps;
+}
+
+/* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is submitted when
+ * everything before it has completed, so it needs no fan-in entry, and is waited for, so nobody needs to find its accesses. */
+static int64_t submit_placed(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    struct need need = {0};
+    wait_for(o, PTO_STALL_TASK_RING, slot_is_free, &need);
+    need.amount = s->arg_bytes;
+    wait_for(o, PTO_STALL_TASK_RING, args_fit, &need);
+
+    const bool alone = s->accesses > ptoi_map_capacity(o->map);
+    need.amount = (uint64_t)s->accesses;
+    if (alone)
+        wait_drained(o, PTO_STALL_TENSORMAP_POOL);
+    else
+        wait_for(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
+
+    find_producers(o, s, kernel);
+    prune_producers(o, true);
+    if ((uint64_t)o->found.count > o->window->dep_limit) {
+        wait_drained(o, PTO_STALL_DEPLIST_POOL);
+        prune_producers(o, false);
+    } else {
+        need.amount = (uint64_t)o->found.count;
+        wait_for(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
+    }
+    if (has_failed(o)) return ptoi_status(o->outcome);
+
+    o->edges += o->found.count;
+    write_task(o, s, kernel);
+    if (!alone) remember_accesses(o, s, kernel);
+    write_back(o, s);
+    PTO_LABEL(TASK);
+    const uint64_t id = o->head++;
+    store_release(&o->window->task_head, o->head); /* [TASK] */
+    o->tasks++;
+    note_use(o);
+    o->published(o->published_context);
+    if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
+    return (int64_t)id;
+}
+
+int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (!kernel || !kernel->fn || kernel->worker < 0 || kernel->worker >= PTO_WORKER_TYPES)
+        return fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
+    if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
+        return fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible", kernel->name, count,
+                    PTO_MAX_PARAMS);
+    struct submission s;
+    PTOStatus status = place_params(o, params, count, &s);
+    if (status != PTO_OK) return status;
+    if (s.writes && !s.writes_some) return PTO_NO_TASK;
+    status = take_outputs(o, &s);
+    int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
+    if (id < 0) give_outputs_back(o, &s);
+    return id;
+}
+
+/* ---- buffers without a task, release, await --------------------------------------------------------------------------------------- */
+
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
+{
+    *buffer = NULL;
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (bytes < 0) return fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
+    if (bytes == 0) return PTO_OK;
+    int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    if (owner < 0) return fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
+    if (o->scope_policy == PTO_SCOPE_OUTERMOST) owner = o->scopes.depth > 1 ? 1 : 0;
+    uint32_t at;
+    PTOStatus status = take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
+    if (status != PTO_OK) return status;
+    publish_event(o, EVENT_OPEN, at);
+    *buffer = o->heap_base + (uint64_t)(at - 1) * PTO_GRANULE;
+    return PTO_OK;
+}
+
+PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (!buffer) return PTO_OK;
+    if (!is_in_heap(o, buffer)) return fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
+    uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
+    uint32_t at = (uint32_t)(offset / PTO_GRANULE) + 1;
+    if (offset % PTO_GRANULE || ptoi_record(&o->scopes, at)->owner == 0)
+        return fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
+    let_go(o, at);
+    return PTO_OK;
+}
+
+static bool producers_done(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    for (; n->amount > 0; n->amount--)
+        if (!is_completed(n->o, n->o->found.task_id[n->amount - 1])) return false;
+    return true;
+}
+
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    PTOTaskParam param = {.kind = PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
+    if (bytes < 0 || offset < 0) return fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
+    struct submission s = {.count = 1};
+    PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
+    if (status != PTO_OK) return status;
+    if (!s.place[0].buffer) return PTO_OK;
+    find_producers(o, &s, NULL);
+    struct need need = {.o = o, .amount = (uint64_t)o->found.count};
+    if (!producers_done(&need)) {
+        bool met = o->flow.waiter.wait(o->flow.waiter.context, producers_done, &need);
+        CHECK(met);
+    }
+    return ptoi_status(o->outcome);
+}
+
+/* ---- the proof in the user's terms ------------------------------------------------------------------------------------------------- */
+
+static int describe_scope(char *text, size_t size, const struct scope *s)
+{
+    if (!s->site) return snprintf(text, size, "the run itself");
+    return snprintf(text, size, "%s (%s:%d)", s->site->text ? s->site->text : "a scope", s->site->file, s->site->line);
+}
+
+/* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held by open
+ * scopes, which only the orchestrator could close. */
+static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes)
+{
+    char report[3000];
+    size_t n = 0;
+    uint64_t held = 0;
+    report[0] = '\0';
+    for (int32_t i = o->scopes.depth - 1; i >= 0; i--) {
+        const struct scope *s = &o->scopes.scope[i];
+        uint64_t scope_bytes = 0, scope_count = 0;
+        const struct buffer_record *largest = NULL;
+        for (uint32_t b = s->first; b; b = ptoi_record(&o->scopes, b)->next) {
+            const struct buffer_record *r = ptoi_record(&o->scopes, b);
+            scope_bytes += r->bytes;
+            scope_count++;
+            if (!largest || r->bytes > largest->bytes) largest = r;
+        }
+        held += scope_bytes;
+        if (!largest || n > sizeof report - 600) continue;
+        n += (size_t)snprintf(report + n, sizeof report - n, "\n  held by ");
+        n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, s);
+        n += (size_t)snprintf(report + n, sizeof report - n, ": %llu bytes in %llu buffers, the largest '%.60s' with %llu bytes",
+                              (unsigned long long)scope_bytes, (unsigned long long)scope_count,
+                              largest->name ? largest->name : "(no name)", (unsigned long long)largest->bytes);
+        if (largest->site)
+            n += (size_t)snprintf(report + n, sizeof report - n, " made at %.80s:%d", largest->site->file, largest->site->line);
+    }
+    const uint64_t rings = o->window->heap_bytes / o->heap.ring_bytes, need = (held + bytes) / (rings ? rings : 1) + 1;
+    return fail(o, PTO_ERR_DEADLOCK,
+                "deadlock: the heap ring is full and nothing that runs can free it\n"
+                "  %llu bytes are needed; of %llu bytes (%llu rings of %llu), %llu are held by open scopes%s\n"
+                "  help: run with --heap %llu or more, or end a life earlier (`drop`, or a narrower block)",
+                (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings,
+                (unsigned long long)o->heap.ring_bytes, (unsigned long long)held, report, (unsigned long long)need);
+}

@@ -1,0 +1,57 @@
+/* orchestrator.h - the role that runs the program: opens scopes, submits tasks, finds what they depend on, allocates, waits.
+ *
+ * Owner      the thread that called pto_runtime_run.  Tells the scheduler through window.h only: task_head, event_head and
+ *            what they publish.
+ * Blocks     while a ring is full, in flow.c.
+ * Tests      test/runtime/test_orchestrator.c, stress_graphs.c */
+#ifndef PTOI_ORCHESTRATOR_H
+#define PTOI_ORCHESTRATOR_H
+#include "flow.h"
+#include "heap.h"
+#include "outcome.h"
+#include "scope_stack.h"
+#include <pto/pto_runtime.h>
+
+struct orchestrator {
+    struct window *window;
+    struct outcome *outcome;
+    char *heap_base;              /* device address of heap offset 0 */
+    struct heap heap;
+    struct scope_stack scopes;
+    struct tensormap *map;
+    struct map_found found;
+    struct flow flow;
+    void *published_context;
+    void (*published)(void *context); /* the engine, after every task */
+    const PTOSite *const *site;   /* where the program is: the runtime's first member */
+    uint64_t head, tail;          /* task_head; task_tail as last seen */
+    uint64_t arg_head, dep_head, event_head;
+    uint64_t map_retired;         /* entries of tasks below were given back */
+    PTOScopePolicy scope_policy;
+    bool count_dependences;
+    int64_t tasks, edges, dependences, allocations, allocated_bytes, scope_count;
+};
+
+struct orchestrator_config {
+    int64_t tensormap_entries;
+    int32_t max_scopes;
+    uint64_t ring_bytes;
+    char *heap_base;
+    PTOScopePolicy scope_policy;
+    bool count_dependences;
+};
+
+bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome, const struct orchestrator_config *c);
+void ptoi_orch_free(struct orchestrator *o);
+
+void      ptoi_orch_begin(struct orchestrator *o); /* a run: opens the root scope */
+void      ptoi_orch_end(struct orchestrator *o);   /* closes every scope and waits until nothing is left */
+PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope);
+PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
+void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
+int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
+PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes);
+
+#endif

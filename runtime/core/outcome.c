@@ -1,0 +1,30 @@
+/* outcome.c - see outcome.h. */
+#include "outcome.h"
+#include <stdio.h>
+
+void ptoi_outcome_reset(struct outcome *o)
+{
+    o->message[0] = '\0';
+    store_relaxed(&o->status, PTO_OK); /* relaxed: no other thread looks between runs */
+    store_relaxed(&o->claimed, 0);
+}
+
+void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
+{
+    if (swap_acq_rel(&o->claimed, 1)) return;
+    int n = 0;
+    if (place && place->column > 0)
+        n = snprintf(o->message, sizeof o->message, "%s:%d:%d: error: ", place->file, place->line, place->column);
+    else if (place)
+        n = snprintf(o->message, sizeof o->message, "%s:%d: error: ", place->file, place->line);
+    if (n >= 0 && (size_t)n < sizeof o->message) vsnprintf(o->message + n, sizeof o->message - (size_t)n, format, args);
+    store_release(&o->status, (int)status); /* [OUTCOME] the message is complete */
+}
+
+void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    ptoi_vfail(o, status, place, format, args);
+    va_end(args);
+}

@@ -1,0 +1,25 @@
+/* outcome.h - how a run ends: the first failure sticks, whoever finds it.
+ *
+ * Owner      any thread may fail a run; the first to claim it writes the message, [OUTCOME] publishes it with the status.
+ * Blocks     never. */
+#ifndef PTOI_OUTCOME_H
+#define PTOI_OUTCOME_H
+#include "atomics.h"
+#include <pto/pto_status.h>
+#include <stdarg.h>
+
+struct outcome {
+    _Atomic int claimed; /* W the first to fail: exchange acq_rel */
+    _Atomic int status;  /* W the claimer: store release [OUTCOME]; R anyone: load acquire, or relaxed as a hint */
+    char message[4096];  /* W the claimer before status */
+};
+
+void ptoi_outcome_reset(struct outcome *o); /* no run is active */
+/* `place` (may be NULL) is put in front: "file:line:col: error: text". */
+void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
+
+static inline PTOStatus ptoi_status(struct outcome *o) { return (PTOStatus)load_acquire(&o->status); }
+
+#endif

@@ -1,0 +1,32 @@
+/* ready_queue.h - tasks of one worker type that could start now: by priority, then first in first out.
+ *
+ * Idea       nearly all tasks have priority 0, so those are a plain ring; the others a binary heap beside it.
+ * Owner      the scheduler.
+ * Invariant  capacity is the task window, so a push always has room.
+ * Tests      test/runtime/test_ready_queue.c */
+#ifndef PTOI_READY_QUEUE_H
+#define PTOI_READY_QUEUE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ready_entry {
+    uint64_t id, order;
+    int32_t priority;
+};
+
+struct ready_queue {
+    uint64_t *ring;
+    uint64_t first, last, mask;
+    struct ready_entry *heap;
+    uint64_t heap_count, order;
+    uint64_t count_max;
+};
+
+bool ptoi_ready_init(struct ready_queue *q, uint64_t capacity); /* a power of two; false: no memory */
+void ptoi_ready_free(struct ready_queue *q);
+void ptoi_ready_push(struct ready_queue *q, uint64_t id, int32_t priority);
+bool ptoi_ready_peek(const struct ready_queue *q, uint64_t *id);
+void ptoi_ready_pop(struct ready_queue *q); /* what peek showed */
+static inline uint64_t ptoi_ready_count(const struct ready_queue *q) { return q->last - q->first + q->heap_count; }
+
+#endif

@@ -1,0 +1,54 @@
+/* runtime.h - a runtime: the roles, the window between them, and the engine that says which thread holds which role.
+ *
+ * Roles do not see each other; only engines and runtime.c see this struct. */
+#ifndef PTOI_RUNTIME_H
+#define PTOI_RUNTIME_H
+#include "backend.h"
+#include "orchestrator.h"
+#include "scheduler.h"
+#include <pto/pto_program.h>
+#include <setjmp.h>
+
+/* Which thread holds which role. */
+struct engine {
+    const char *name;
+    PTOStatus (*open)(PTORuntime *rt);      /* threads are started; failure: ptoi_fail told why */
+    void (*close)(PTORuntime *rt);
+    void (*published)(void *rt);            /* the orchestrator published a task */
+    bool (*wait)(void *rt, bool (*is_met)(void *arg), void *arg); /* struct waiter */
+    void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */
+    void (*busy)(PTORuntime *rt, PTORunStats *stats); /* adds worker_busy_ns; no run is active */
+};
+
+extern const struct engine ptoi_engine_serial, ptoi_engine_threads;
+
+struct frame {
+    const char *function;
+    const PTOSite *called_at; /* NULL: by the host */
+};
+
+struct PTORuntime {
+    const PTOSite *site; /* first: pto_at() writes it */
+    PTOConfig config;
+    struct outcome outcome;
+    const struct backend *backend;
+    struct window *window;
+    uint64_t window_bytes;
+    char *heap;
+    uint64_t heap_bytes;
+    struct orchestrator orch;
+    struct scheduler sched;
+    const struct engine *engine;
+    void *engine_state;
+    /* of the active run */
+    bool is_running;
+    bool unwinds;           /* a failing submit comes back at pto_run_entry */
+    jmp_buf *catcher;       /* where pto_raise goes; NULL: no run */
+    struct frame *frames;   /* recursion_limit many */
+    int32_t frame_count;
+    uintptr_t stack_lowest; /* a call deeper than this address has no room left */
+    PTOFlowControlStats flow_stats;
+    PTORunStats run_stats;
+};
+
+#endif

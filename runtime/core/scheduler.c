@@ -1,0 +1,250 @@
+/* scheduler.c - see scheduler.h. */
+#include "scheduler.h"
+#include "check.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+
+/* Untouched pages cost nothing: only granules where a buffer starts are ever touched. */
+static uint32_t *map_counters(uint64_t count, uint64_t *bytes)
+{
+    *bytes = count * sizeof(uint32_t);
+    void *p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+bool ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome)
+{
+    const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
+    *s = (struct scheduler){.window = w, .outcome = outcome};
+    s->state = calloc(slots, sizeof *s->state);
+    s->missing = calloc(slots, sizeof *s->missing);
+    s->fanout = calloc(slots, sizeof *s->fanout);
+    s->next = calloc(entries, sizeof *s->next);
+    s->waiter = calloc(entries, sizeof *s->waiter);
+    s->refs = map_counters(w->heap_bytes / PTO_GRANULE, &s->refs_bytes);
+    bool ok = s->state && s->missing && s->fanout && s->next && s->waiter && s->refs;
+    for (int t = 0; ok && t < PTO_WORKER_TYPES; t++) ok = ptoi_ready_init(&s->ready[t], slots);
+    if (!ok) {
+        ptoi_sched_free(s);
+        return false;
+    }
+    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    s->events = load_relaxed(&w->event_head);
+    return true;
+}
+
+void ptoi_sched_free(struct scheduler *s)
+{
+    free(s->state);
+    free(s->missing);
+    free(s->fanout);
+    free(s->next);
+    free(s->waiter);
+    if (s->refs) munmap(s->refs, s->refs_bytes);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) ptoi_ready_free(&s->ready[t]);
+    *s = (struct scheduler){0};
+}
+
+/* ---- states and references ----------------------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct scheduler *s, uint64_t id) { return (uint32_t)(id & s->window->task_mask); }
+
+/* The one door through which a task changes its state. */
+static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, enum task_state to)
+{
+    CHECK(s->state[slot] == from);
+    s->state[slot] = (uint8_t)to;
+}
+
+static void drop_reference(struct scheduler *s, uint32_t buffer)
+{
+    CHECK(s->refs[buffer - 1] > 0);
+    if (--s->refs[buffer - 1] > 0) return;
+    uint64_t segment = (uint64_t)(buffer - 1) * PTO_GRANULE / s->window->segment_bytes;
+    _Atomic uint32_t *consumed = window_consumed(s->window, *window_chunk(s->window, segment));
+    PTO_LABEL(CONSUMED);
+    store_release(consumed, load_relaxed(consumed) + 1); /* [CONSUMED]; relaxed: our own word */
+}
+
+static void make_ready(struct scheduler *s, uint64_t id)
+{
+    const struct task_slot *t = window_task(s->window, id);
+    set_state(s, slot_of(s, id), TASK_PENDING, TASK_READY);
+    ptoi_ready_push(&s->ready[t->worker], id, t->priority);
+}
+
+/* ---- taking ---------------------------------------------------------------------------------------------------------------- */
+
+static void take_task(struct scheduler *s, uint64_t id)
+{
+    const struct task_slot *t = window_task(s->window, id);
+    const uint32_t slot = slot_of(s, id);
+    CHECK(t->id == id);
+    set_state(s, slot, TASK_FREE, TASK_PENDING);
+    s->fanout[slot] = 0;
+    uint32_t missing = 0;
+    for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
+        uint64_t producer = *window_dep(s->window, n);
+        uint32_t from = slot_of(s, producer), entry = (uint32_t)(n & s->window->dep_mask);
+        CHECK(producer < id);
+        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue; /* its list was walked: nobody would count us */
+        s->waiter[entry] = slot;
+        s->next[entry] = s->fanout[from];
+        s->fanout[from] = entry + 1;
+        missing++;
+    }
+    s->missing[slot] = missing;
+    const struct arg_head *arg = window_args(s->window, t->arg_begin);
+    for (int i = 0; i < t->param_count; i++) {
+        if (arg[i].buffer == 0) continue;
+        if (arg[i].fresh) {
+            CHECK(s->refs[arg[i].buffer - 1] == 0);
+            s->refs[arg[i].buffer - 1] = 1; /* of the owning scope */
+        }
+        s->refs[arg[i].buffer - 1]++; /* of this task, until it completes */
+    }
+    if (missing == 0) make_ready(s, id);
+}
+
+static void take_event(struct scheduler *s, const struct life_event *e)
+{
+    if (e->kind == EVENT_OPEN) {
+        CHECK(s->refs[e->buffer - 1] == 0);
+        s->refs[e->buffer - 1] = 1;
+    } else {
+        drop_reference(s, e->buffer);
+    }
+}
+
+static bool take_published(struct scheduler *s)
+{
+    /* [TASK] before [EVENT]: so every event that precedes a task we see is seen too. */
+    const uint64_t head = load_acquire(&s->window->task_head);
+    const uint64_t event_head = load_acquire(&s->window->event_head);
+    const uint64_t events = s->events, taken = s->taken;
+    PTO_LABEL(TASK);
+    for (;;) {
+        while (s->events != event_head && window_event(s->window, s->events)->stamp <= s->taken)
+            take_event(s, window_event(s->window, s->events++));
+        if (s->taken == head) break;
+        take_task(s, s->taken++);
+    }
+    if (s->events != events) store_release(&s->window->event_tail, s->events); /* [TAKEN] */
+    return s->events != events || s->taken != taken;
+}
+
+/* ---- completing -------------------------------------------------------------------------------------------------------------- */
+
+static void retire(struct scheduler *s)
+{
+    const uint64_t before = s->retired;
+    while (s->retired != s->taken && s->state[slot_of(s, s->retired)] == TASK_COMPLETED)
+        set_state(s, slot_of(s, s->retired++), TASK_COMPLETED, TASK_FREE);
+    if (s->retired == before) return;
+    PTO_LABEL(RETIRE);
+    store_release(&s->window->task_tail, s->retired); /* [RETIRE] */
+}
+
+static void complete_task(struct scheduler *s, uint64_t id, enum task_state from)
+{
+    const struct task_slot *t = window_task(s->window, id);
+    const uint32_t slot = slot_of(s, id);
+    set_state(s, slot, from, TASK_COMPLETED);
+    store_release(window_completed(s->window, id), id + 1); /* [DONE] */
+    for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
+        uint32_t waiter = s->waiter[link - 1];
+        CHECK(s->missing[waiter] > 0);
+        if (--s->missing[waiter] == 0) make_ready(s, window_task(s->window, waiter)->id);
+    }
+    s->fanout[slot] = 0;
+    const struct arg_head *arg = window_args(s->window, t->arg_begin);
+    for (int i = 0; i < t->param_count; i++)
+        if (arg[i].buffer) drop_reference(s, arg[i].buffer);
+}
+
+static bool take_ended(struct scheduler *s)
+{
+    struct completion done[64];
+    int n = s->machine.collect(s->machine.context, done, 64);
+    for (int i = 0; i < n; i++) {
+        if (done[i].result != 0 && s->on_failure) s->on_failure(s->failure_context, done[i].id, done[i].result);
+        CHECK(s->running > 0);
+        s->running--;
+        complete_task(s, done[i].id, TASK_RUNNING);
+    }
+    return n > 0;
+}
+
+/* ---- starting ---------------------------------------------------------------------------------------------------------------- */
+
+/* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes ready. */
+static bool cancel_ready(struct scheduler *s)
+{
+    bool any = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
+            ptoi_ready_pop(&s->ready[t]);
+            complete_task(s, id, TASK_READY);
+        }
+    return any;
+}
+
+static bool start_ready(struct scheduler *s)
+{
+    bool any = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
+            /* The state first: a machine may run the task inside start(). */
+            set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
+            if (!s->machine.start(s->machine.context, (PTOWorkerType)t, id)) {
+                set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
+                break;
+            }
+            ptoi_ready_pop(&s->ready[t]);
+            s->running++;
+            s->worker_tasks[t]++;
+        }
+    return any;
+}
+
+bool ptoi_sched_step(struct scheduler *s)
+{
+    bool any = take_published(s);
+    any |= take_ended(s);
+    if (ptoi_status(s->outcome) != PTO_OK)
+        while (cancel_ready(s)) any = true;
+    else
+        any |= start_ready(s);
+    retire(s);
+    CHECK_DEEP(ptoi_sched_is_valid(s));
+    return any;
+}
+
+bool ptoi_sched_has_input(const struct scheduler *s)
+{
+    return load_acquire(&s->window->task_head) != s->taken || load_acquire(&s->window->event_head) != s->events;
+}
+
+bool ptoi_sched_is_quiet(const struct scheduler *s)
+{
+    if (ptoi_sched_has_input(s) || s->running > 0) return false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (ptoi_ready_count(&s->ready[t]) > 0) return false;
+    return true;
+}
+
+bool ptoi_sched_is_valid(const struct scheduler *s)
+{
+    uint64_t running = 0, ready = 0, queued = 0;
+    for (uint64_t id = s->retired; id != s->taken; id++) {
+        enum task_state state = (enum task_state)s->state[slot_of(s, id)];
+        if (state == TASK_FREE || (state == TASK_PENDING) != (s->missing[slot_of(s, id)] > 0)) return false;
+        running += state == TASK_RUNNING;
+        ready += state == TASK_READY;
+    }
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) queued += ptoi_ready_count(&s->ready[t]);
+    return running == s->running && ready == queued;
+}

@@ -1,0 +1,60 @@
+/* scheduler.h - the role that owns all dynamic task state: who waits for whom, what is ready, who still holds a buffer.
+ *
+ * Idea       takes tasks and lifetime events from the window in the order of publication, so a consumer is always counted
+ *            before its producer's buffer can be let go.  Fan-out lists are threaded through the consumers' fan-in entries.
+ * Owner      whichever thread holds the role; everything here is private to it.  What it tells the orchestrator is in
+ *            window.h: task_tail, event_tail, completed[], consumed[].
+ * Blocks     never.
+ * Tests      test/runtime/test_scheduler.c, stress_graphs.c */
+#ifndef PTOI_SCHEDULER_H
+#define PTOI_SCHEDULER_H
+#include "outcome.h"
+#include "ready_queue.h"
+#include "window.h"
+
+struct completion {
+    uint64_t id;
+    int32_t result; /* of the kernel; 0: success */
+};
+
+/* What a scheduler needs of the machine it feeds. */
+struct machine {
+    void *context;
+    /* Starts a task on a worker of that type; false: all are busy.  Does not wait. */
+    bool (*start)(void *context, PTOWorkerType type, uint64_t id);
+    int (*collect)(void *context, struct completion *out, int max); /* tasks that ended since; 0: none */
+};
+
+enum task_state { TASK_FREE, TASK_PENDING, TASK_READY, TASK_RUNNING, TASK_COMPLETED };
+
+struct scheduler {
+    struct window *window;
+    struct outcome *outcome;
+    struct machine machine;
+    uint8_t *state;          /* enum task_state, by slot */
+    uint32_t *missing;       /* producers that have not completed, by slot */
+    uint32_t *fanout;        /* first fan-in entry that waits for this slot + 1, by slot */
+    uint32_t *next;          /* next entry of the same producer + 1, by entry */
+    uint32_t *waiter;        /* consumer's slot, by entry */
+    uint32_t *refs;          /* who still holds a buffer, by granule */
+    uint64_t refs_bytes;
+    uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
+    uint64_t running;
+    struct ready_queue ready[PTO_WORKER_TYPES];
+    int64_t worker_tasks[PTO_WORKER_TYPES];
+    void (*on_failure)(void *context, uint64_t id, int32_t result); /* called once a failing task */
+    void *failure_context;
+};
+
+bool ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome); /* false: no memory */
+void ptoi_sched_free(struct scheduler *s);
+
+/* One round: take what was published, what ended, start what can start.  true: something changed. */
+bool ptoi_sched_step(struct scheduler *s);
+/* Is anything there to take?  Any thread that will take the role if so. */
+bool ptoi_sched_has_input(const struct scheduler *s);
+/* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */
+bool ptoi_sched_is_quiet(const struct scheduler *s);
+bool ptoi_sched_is_valid(const struct scheduler *s);
+
+#endif

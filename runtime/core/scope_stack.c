@@ -1,0 +1,69 @@
+/* scope_stack.c - see scope_stack.h. */
+#include "scope_stack.h"
+#include "check.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+
+bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules)
+{
+    *s = (struct scope_stack){.capacity = capacity, .record_count = granules};
+    s->scope = calloc((size_t)capacity, sizeof *s->scope);
+    /* Records are touched where buffers start only, so most of this never becomes memory. */
+    void *p = mmap(NULL, granules * sizeof *s->record, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    s->record = p == MAP_FAILED ? NULL : p;
+    if (s->scope && s->record) return true;
+    ptoi_scopes_free(s);
+    return false;
+}
+
+void ptoi_scopes_free(struct scope_stack *s)
+{
+    free(s->scope);
+    if (s->record) munmap(s->record, s->record_count * sizeof *s->record);
+    *s = (struct scope_stack){0};
+}
+
+bool ptoi_scope_push(struct scope_stack *s, const PTOSite *site)
+{
+    if (s->depth == s->capacity) return false;
+    s->scope[s->depth++] = (struct scope){.serial = ++s->serial, .site = site};
+    return true;
+}
+
+/* A token is serial and index in one number, never 0 (PTO_SCOPE_CURRENT). */
+enum { INDEX_BITS = 20 };
+
+PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index)
+{
+    return (PTOScope)(s->scope[index].serial << INDEX_BITS | (uint64_t)index);
+}
+
+int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope token)
+{
+    if (token == PTO_SCOPE_CURRENT) return s->depth - 1;
+    int32_t index = (int32_t)(token & ((1 << INDEX_BITS) - 1));
+    return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
+}
+
+void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
+{
+    struct buffer_record *r = ptoi_record(s, buffer);
+    CHECK(r->owner == 0);
+    r->owner = index + 1;
+    r->previous = 0;
+    r->next = s->scope[index].first;
+    if (r->next) ptoi_record(s, r->next)->previous = buffer;
+    s->scope[index].first = buffer;
+}
+
+void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
+{
+    struct buffer_record *r = ptoi_record(s, buffer);
+    CHECK(r->owner > 0);
+    if (r->previous)
+        ptoi_record(s, r->previous)->next = r->next;
+    else
+        s->scope[r->owner - 1].first = r->next;
+    if (r->next) ptoi_record(s, r->next)->previous = r->previous;
+    r->owner = 0;
+}

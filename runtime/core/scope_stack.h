@@ -1,0 +1,50 @@
+/* scope_stack.h - the open scopes of a run, and the buffers each of them owns.
+ *
+ * Idea       every heap buffer has a record, found by the granule it starts at; a scope is a list of records through them.
+ * Owner      the orchestrator.
+ * Invariant  scope 0, the root, is open during a run.  A record with owner 0 is nobody's: the handle is dead.
+ * Blocks     never.
+ * Tests      test/runtime/test_scope_stack.c */
+#ifndef PTOI_SCOPE_STACK_H
+#define PTOI_SCOPE_STACK_H
+#include "tensormap.h"
+#include "window.h"
+
+#define PTO_NO_BIRTH UINT64_MAX
+
+struct buffer_record {
+    uint64_t bytes;
+    uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
+    int32_t owner;           /* index of the owning scope + 1; 0: released */
+    uint32_t next, previous; /* granule + 1, in the owner's list */
+    const PTOSite *site;     /* where it was allocated */
+    const char *name;        /* as the program spells it, or NULL */
+    struct map_buffer map;
+};
+
+struct scope {
+    uint64_t serial;     /* never reused: tells a stale token */
+    uint32_t first;      /* newest buffer, granule + 1 */
+    const PTOSite *site;
+};
+
+struct scope_stack {
+    struct scope *scope;
+    int32_t depth, capacity; /* depth: open scopes, the root included */
+    uint64_t serial;
+    struct buffer_record *record;
+    uint64_t record_count;
+};
+
+bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules); /* false: no memory */
+void ptoi_scopes_free(struct scope_stack *s);
+
+bool     ptoi_scope_push(struct scope_stack *s, const PTOSite *site); /* false: nested too deep */
+PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index);
+int32_t  ptoi_scope_index(const struct scope_stack *s, PTOScope token); /* -1: that scope is not open */
+
+static inline struct buffer_record *ptoi_record(const struct scope_stack *s, uint32_t buffer) { return &s->record[buffer - 1]; }
+void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer);
+void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer);
+
+#endif

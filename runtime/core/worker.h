@@ -1,0 +1,13 @@
+/* worker.h - the role that runs one kernel to its end: unpacks the arguments from the window, calls. */
+#ifndef PTOI_WORKER_H
+#define PTOI_WORKER_H
+#include "backend.h"
+#include "window.h"
+
+/* Returns what the kernel returned.  Any worker thread; the task is RUNNING. */
+int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id);
+/* The kernel of a task that has not retired. */
+const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
+const PTOSite *ptoi_task_site(const struct window *w, uint64_t id);
+
+#endif

@@ -1,0 +1,376 @@
+/* runtime.c - creating, running and destroying a runtime: the one file that sees every role. */
+#include "runtime.h"
+#include "check.h"
+#include "worker.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status); /* unwind.c: comes back only if the caller wants the status */
+
+static _Thread_local char create_message[512];
+
+const char *pto_last_error(PTORuntime *rt) { return rt ? rt->outcome.message : create_message; }
+
+/* ---- configuration ------------------------------------------------------------------------------------------------------- */
+
+static PTOStatus refuse(PTOStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static PTOStatus refuse(PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(create_message, sizeof create_message, format, args);
+    va_end(args);
+    return status;
+}
+
+static int64_t or_default(int64_t value, int64_t standard) { return value ? value : standard; }
+
+static void default_workers(int32_t *workers)
+{
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (workers[t] != 0) return;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t half = cores > 512 ? 256 : cores > 2 ? (int32_t)(cores / 2) : 1;
+    workers[PTO_WORKER_CUBE] = workers[PTO_WORKER_VECTOR] = half;
+    workers[PTO_WORKER_AI_CPU] = workers[PTO_WORKER_ACCELERATOR] = 1;
+}
+
+static PTOStatus check_config(PTOConfig *c)
+{
+    enum { MAX_WORKERS = 1024 };
+    const int64_t limit = (int64_t)1 << 40;
+    c->backend = c->backend ? c->backend : "sim";
+    c->task_window = or_default(c->task_window, 1024);
+    c->heap_bytes = or_default(c->heap_bytes, 64 << 20);
+    c->heap_rings = (int32_t)or_default(c->heap_rings, 4);
+    c->deplist_entries = or_default(c->deplist_entries, 8192);
+    c->tensormap_entries = or_default(c->tensormap_entries, 4096);
+    c->recursion_limit = (int32_t)or_default(c->recursion_limit, 256);
+    if (c->task_window < 2 || c->task_window > (1 << 24) || (c->task_window & (c->task_window - 1)))
+        return refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216", (long long)c->task_window);
+    if (c->heap_bytes < 64 || c->heap_bytes > limit)
+        return refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from 64 to %lld", (long long)c->heap_bytes, (long long)limit);
+    if (c->heap_rings < 1 || c->heap_rings > 64)
+        return refuse(PTO_ERR_CONFIG, "%d heap rings: must be from 1 to 64", c->heap_rings);
+    if (c->heap_bytes > ((int64_t)UINT32_MAX - 1) * PTO_GRANULE / c->heap_rings)
+        return refuse(PTO_ERR_CONFIG, "heap of %d x %lld bytes is too large", c->heap_rings, (long long)c->heap_bytes);
+    if (c->deplist_entries < 2 || c->deplist_entries > (1 << 28))
+        return refuse(PTO_ERR_CONFIG, "%lld dependency entries: must be from 2 to 268435456", (long long)c->deplist_entries);
+    if (c->tensormap_entries < 2 || c->tensormap_entries > (1 << 24))
+        return refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to 16777216", (long long)c->tensormap_entries);
+    if (c->recursion_limit < 1 || c->recursion_limit > (1 << 20))
+        return refuse(PTO_ERR_CONFIG, "recursion limit %d: must be from 1 to 1048576", c->recursion_limit);
+    if (c->first_task_id < 0 || c->first_byte < 0)
+        return refuse(PTO_ERR_CONFIG, "counters that start below zero");
+    if ((unsigned)c->scope_policy > PTO_SCOPE_OUTERMOST)
+        return refuse(PTO_ERR_CONFIG, "unknown scope policy %d", (int)c->scope_policy);
+    int64_t total = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        if (c->workers[t] < 0 || c->workers[t] > MAX_WORKERS)
+            return refuse(PTO_ERR_CONFIG, "%d %s workers: must be from 0 to %d", c->workers[t],
+                          pto_worker_type_name((PTOWorkerType)t), MAX_WORKERS);
+        total += c->workers[t];
+    }
+    if (total > MAX_WORKERS) return refuse(PTO_ERR_CONFIG, "%lld workers: at most %d", (long long)total, MAX_WORKERS);
+    default_workers(c->workers);
+    return PTO_OK;
+}
+
+static const struct engine *find_engine(PTOEngine engine)
+{
+    static const struct engine *const engines[PTO_ENGINES] = {[PTO_ENGINE_THREADS] = &ptoi_engine_threads,
+                                                              [PTO_ENGINE_SERIAL] = &ptoi_engine_serial};
+    return (unsigned)engine < PTO_ENGINES ? engines[engine] : NULL;
+}
+
+/* ---- create, destroy --------------------------------------------------------------------------------------------------------- */
+
+static void report_failure(void *context, uint64_t id, int32_t result)
+{
+    PTORuntime *rt = context;
+    const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
+    const struct task_slot *t = window_task(rt->window, id);
+    const struct arg_head *head = window_args(rt->window, t->arg_begin);
+    const int64_t *extent = (const int64_t *)(head + t->param_count);
+    char params[1500];
+    size_t n = 0;
+    params[0] = '\0';
+    for (int i = 0; i < t->param_count && n + 200 < sizeof params; i++) {
+        if (head[i].kind == PTO_PARAM_SCALAR) {
+            n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", i ? ", " : "", (long long)head[i].value);
+        } else {
+            n += (size_t)snprintf(params + n, sizeof params - n, "%s%s[", i ? ", " : "", pto_type_name((PTOType)head[i].type));
+            for (int d = 0; d < head[i].rank; d++)
+                n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", d ? ", " : "", (long long)extent[d]);
+            n += (size_t)snprintf(params + n, sizeof params - n, "]");
+        }
+        extent += 2 * head[i].rank;
+    }
+    ptoi_fail(&rt->outcome, PTO_ERR_KERNEL, ptoi_task_site(rt->window, id), "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
+              kernel->name, result, (long long)id, params);
+}
+
+static PTOStatus build(PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->config;
+    const struct window_sizes sizes = {.tasks = (uint64_t)c->task_window,
+                                       .deps = (uint64_t)c->deplist_entries,
+                                       .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
+                                       .first_id = (uint64_t)c->first_task_id,
+                                       .first_byte = (uint64_t)c->first_byte};
+    rt->window_bytes = ptoi_window_bytes(&sizes);
+    if (rt->window_bytes == 0) return refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
+    void *block = mmap(NULL, rt->window_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (block == MAP_FAILED) return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
+    rt->window = block;
+    ptoi_window_init(rt->window, &sizes);
+    rt->heap_bytes = rt->window->heap_bytes;
+    rt->heap = rt->backend->alloc(rt->heap_bytes);
+    if (!rt->heap) return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes", (unsigned long long)rt->heap_bytes);
+    rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
+    const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
+                                           .max_scopes = c->recursion_limit * 16 + 64,
+                                           .ring_bytes = (uint64_t)c->heap_bytes,
+                                           .heap_base = rt->heap,
+                                           .scope_policy = c->scope_policy,
+                                           .count_dependences = c->count_dependences};
+    if (!rt->frames || !ptoi_orch_init(&rt->orch, rt->window, &rt->outcome, &oc) ||
+        !ptoi_sched_init(&rt->sched, rt->window, &rt->outcome))
+        return refuse(PTO_ERR_NOMEM, "no memory for the rings");
+    rt->sched.on_failure = report_failure;
+    rt->sched.failure_context = rt;
+    rt->orch.site = &rt->site;
+    rt->orch.published = rt->engine->published;
+    rt->orch.published_context = rt;
+    rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
+    PTOStatus status = rt->engine->open(rt);
+    return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");
+}
+
+PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
+{
+    PTOStatus unused;
+    status = status ? status : &unused;
+    create_message[0] = '\0';
+    PTOConfig c = {0};
+    if (config) c = *config;
+    *status = check_config(&c);
+    if (*status != PTO_OK) return NULL;
+    const struct engine *engine = find_engine(c.engine);
+    const struct backend *backend = ptoi_backend_find(c.backend);
+    if (!engine)
+        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads and serial)");
+    else if (!backend)
+        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no backend '%s' (it has sim)", c.backend);
+    if (*status != PTO_OK) return NULL;
+    PTORuntime *rt = calloc(1, sizeof *rt);
+    if (!rt) {
+        *status = refuse(PTO_ERR_NOMEM, "no memory for a runtime");
+        return NULL;
+    }
+    rt->config = c;
+    rt->engine = engine;
+    rt->backend = backend;
+    ptoi_outcome_reset(&rt->outcome);
+    *status = build(rt);
+    if (*status == PTO_OK) return rt;
+    pto_runtime_destroy(rt);
+    return NULL;
+}
+
+void pto_runtime_destroy(PTORuntime *rt)
+{
+    if (!rt) return;
+    CHECK(!rt->is_running);
+    if (rt->engine_state) rt->engine->close(rt);
+    if (rt->orch.window) ptoi_orch_free(&rt->orch);
+    if (rt->sched.window) ptoi_sched_free(&rt->sched);
+    if (rt->heap) rt->backend->free(rt->heap, rt->heap_bytes);
+    if (rt->window) munmap(rt->window, rt->window_bytes);
+    free(rt->frames);
+    free(rt);
+}
+
+PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window, int64_t heap_bytes,
+                                               int64_t deplist)
+{
+    PTOConfig c = {.engine = simulate ? PTO_ENGINE_TIMING : PTO_ENGINE_THREADS,
+                   .workers = {[PTO_WORKER_CUBE] = cubes, [PTO_WORKER_VECTOR] = vectors, [PTO_WORKER_AI_CPU] = 1,
+                               [PTO_WORKER_ACCELERATOR] = 1},
+                   .task_window = window,
+                   .heap_bytes = heap_bytes,
+                   .deplist_entries = deplist};
+    return pto_runtime_create(&c, NULL);
+}
+
+PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate)
+{
+    return pto_runtime_create_threaded_custom(cubes, vectors, simulate, 0, 0, 0);
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------------------- */
+
+static uintptr_t lowest_stack_address(void)
+{
+    enum { RESERVE = 256 * 1024 };
+    char here;
+    struct rlimit limit;
+    uintptr_t room = 8u << 20;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (rlim_t)1 << 40)
+        room = (uintptr_t)limit.rlim_cur;
+    return room > 2 * RESERVE && (uintptr_t)&here > room ? (uintptr_t)&here - room + RESERVE : 0;
+}
+
+static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool unwinds)
+{
+    jmp_buf catcher;
+    const int64_t since = ptoi_now_ns();
+    ptoi_outcome_reset(&rt->outcome);
+    rt->is_running = true;
+    rt->unwinds = unwinds;
+    rt->catcher = &catcher;
+    rt->frame_count = 0;
+    rt->stack_lowest = lowest_stack_address();
+    rt->site = NULL;
+    memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks); /* no task is in flight: nobody holds the role */
+    ptoi_orch_begin(&rt->orch);
+    if (setjmp(catcher) == 0) {
+        fn(rt, arg);
+        if (rt->orch.scopes.depth > 1 && ptoi_status(&rt->outcome) == PTO_OK)
+            ptoi_fail(&rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open", rt->orch.scopes.depth - 1);
+    }
+    rt->catcher = NULL;
+    rt->site = NULL;
+    ptoi_orch_end(&rt->orch);
+    rt->is_running = false;
+    rt->run_stats.ns = ptoi_now_ns() - since;
+    return ptoi_status(&rt->outcome);
+}
+
+static PTOStatus refuse_call(PTORuntime *rt, const char *text)
+{
+    if (!rt->is_running) ptoi_outcome_reset(&rt->outcome);
+    ptoi_fail(&rt->outcome, PTO_ERR_STATE, rt->site, "%s", text);
+    return PTO_ERR_STATE;
+}
+
+PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+{
+    if (!rt || !fn) return PTO_ERR_ARGUMENT;
+    if (rt->is_running) return refuse_call(rt, "pto_runtime_run inside a run");
+    return run(rt, fn, arg, false);
+}
+
+PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+{
+    if (!rt || !fn) return PTO_ERR_ARGUMENT;
+    if (!rt->is_running) return run(rt, fn, arg, true);
+    jmp_buf catcher, *const outer = rt->catcher;
+    const bool unwinds = rt->unwinds;
+    const int32_t frames = rt->frame_count, scopes = rt->orch.scopes.depth;
+    const PTOSite *const site = rt->site;
+    rt->catcher = &catcher;
+    rt->unwinds = true;
+    if (setjmp(catcher) == 0) fn(rt, arg);
+    rt->catcher = outer;
+    rt->unwinds = unwinds;
+    rt->frame_count = frames;
+    rt->site = site;
+    ptoi_orch_unwind(&rt->orch, scopes);
+    return ptoi_status(&rt->outcome);
+}
+
+struct execution {
+    PTOOrchestration fn;
+    void **inputs, **outputs, *params;
+};
+
+static void execute(PTORuntime *rt, void *arg)
+{
+    struct execution *e = arg;
+    e->fn(rt, e->inputs, e->outputs, e->params);
+}
+
+PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void **host_inputs, void **host_outputs, void *params)
+{
+    if (!rt || !fn) return PTO_ERR_ARGUMENT;
+    struct execution e = {.fn = fn, .inputs = host_inputs, .outputs = host_outputs, .params = params};
+    return pto_runtime_run(rt, execute, &e); /* sim: host memory is device memory */
+}
+
+void pto_cancel(PTORuntime *rt)
+{
+    ptoi_fail(&rt->outcome, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
+    rt->engine->poke(rt);
+}
+
+/* ---- the calls of an orchestration ---------------------------------------------------------------------------------------------- */
+
+void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
+{
+    int64_t low = (int64_t)(intptr_t)base, high;
+    if (!base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
+    ptoi_map_tell_outside(rt->orch.map, low, high);
+}
+
+PTOScope pto_scope_begin(PTORuntime *rt)
+{
+    PTOScope scope = PTO_SCOPE_CURRENT;
+    if (!rt->is_running)
+        refuse_call(rt, "pto_scope_begin outside a run");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_scope_begin(&rt->orch, &scope));
+    return scope;
+}
+
+void pto_scope_end(PTORuntime *rt)
+{
+    if (!rt->is_running)
+        refuse_call(rt, "pto_scope_end outside a run");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_scope_end(&rt->orch));
+}
+
+PTOScope pto_scope_current(PTORuntime *rt)
+{
+    return rt->is_running ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1) : PTO_SCOPE_CURRENT;
+}
+
+int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (!rt) return PTO_ERR_ARGUMENT;
+    if (!rt->is_running) return refuse_call(rt, "pto_submit_task outside a run");
+    if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
+        ptoi_fail(&rt->outcome, PTO_ERR_CONFIG, rt->site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
+                  kernel->name, pto_worker_type_name(kernel->worker), pto_worker_type_name(kernel->worker));
+    int64_t id = ptoi_orch_submit(&rt->orch, kernel, params, count);
+    if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
+    return id;
+}
+
+void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
+{
+    void *buffer = NULL;
+    if (!rt->is_running)
+        refuse_call(rt, "pto_alloc outside a run");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, &buffer));
+    return buffer;
+}
+
+void pto_release(PTORuntime *rt, const void *buffer)
+{
+    if (!rt->is_running)
+        refuse_call(rt, "pto_release outside a run");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_release(&rt->orch, buffer));
+}
+
+PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
+{
+    if (!rt->is_running) return refuse_call(rt, "pto_await outside a run");
+    return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes));
+}
