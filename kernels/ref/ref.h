@@ -16,6 +16,6 @@ PTO_DMA_KERNELS(ref_dma, float, f32)
 PTO_DMA_KERNELS(ref_dma, double, f64)
 
 /* Element (i, j) of matrix x, element i of vector x, by x_stride. */
-#define AT2(x, i, j) x[(i) * x##_stride[0] + (j) * x##_stride[1]]
-#define AT1(x, i) x[(i) * x##_stride[0]]
+#define AT2(x, i, j) x[(i)*x##_stride[0] + (j)*x##_stride[1]]
+#define AT1(x, i)    x[(i)*x##_stride[0]]
 #endif

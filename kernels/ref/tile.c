@@ -76,10 +76,7 @@ int NAME(ref_tile_axpy)(const T *x, const int64_t *x_stride, T *y, const int64_t
     EACH(AT2(y, i, j) = AT2(y, i, j) + (T)s * AT2(x, i, j));
 }
 
-int NAME(ref_tile_fill)(T *a, const int64_t *a_stride, double v, int64_t M, int64_t N)
-{
-    EACH(AT2(a, i, j) = (T)v);
-}
+int NAME(ref_tile_fill)(T *a, const int64_t *a_stride, double v, int64_t M, int64_t N) { EACH(AT2(a, i, j) = (T)v); }
 
 int NAME(ref_tile_copy)(const T *a, const int64_t *a_stride, T *b, const int64_t *b_stride, int64_t M, int64_t N)
 {
