@@ -14,7 +14,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
     o->scope_policy = c->scope_policy;
     o->count_dependences = c->count_dependences;
-    o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    o->first = o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->event_head = load_relaxed(&w->event_head);
     o->arg_head = o->dep_head = o->event_head; /* byte and entry counters start where the tests want them */
     const int64_t slots = (int64_t)w->task_mask + 1;
@@ -187,6 +187,7 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
 /* A buffer owned by scope `owner`, in the chain of that depth. */
 static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
 {
+    if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
     if (ptoi_heap_is_too_large(&o->heap, bytes))
         return fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: run with --heap %llu or more",
                     name ? name : "a buffer", (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes,
@@ -199,7 +200,7 @@ static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t byt
     r->bytes = bytes;
     r->birth = birth;
     r->site = *o->site;
-    r->name = name && name[0] == '&' ? name + 1 : name;
+    r->name = name;
     int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need.at;
     ptoi_map_open(o->map, &r->map, low, low + (int64_t)bytes);
     ptoi_scope_own(&o->scopes, owner, *buffer);
@@ -600,7 +601,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     note_use(o);
     o->published(o->published_context);
     if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
-    return (int64_t)id;
+    return (int64_t)(id - o->first);
 }
 
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)

@@ -24,6 +24,7 @@ struct orchestrator {
     void *published_context;
     void (*published)(void *context); /* the engine, after every task */
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
+    uint64_t first;               /* the id that is told as 0 */
     uint64_t head, tail;          /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;
     uint64_t map_retired;         /* entries of tasks below were given back */

@@ -1,0 +1,150 @@
+/* test_heap.c - segments, chunks and chains, driven from one thread at the edges. */
+#include "heap.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct window *w;
+    struct heap h;
+};
+
+static struct fixture make(uint64_t heap_bytes, uint64_t ring_bytes, int depths)
+{
+    struct window_sizes z = {.tasks = 4, .deps = 4, .heap_bytes = heap_bytes};
+    struct fixture f;
+    uint64_t bytes = ptoi_window_bytes(&z);
+    f.w = aligned_alloc(64, bytes);
+    memset(f.w, 0, bytes);
+    ptoi_window_init(f.w, &z);
+    assert_true(ptoi_heap_init(&f.h, f.w, ring_bytes, depths));
+    return f;
+}
+
+static void drop(struct fixture *f)
+{
+    ptoi_heap_free(&f->h);
+    free(f->w);
+}
+
+static void consume(struct fixture *f, uint64_t at) /* what the scheduler does */
+{
+    _Atomic uint32_t *c = window_consumed(f->w, *window_chunk(f->w, at / f->w->segment_bytes));
+    store_release(c, load_relaxed(c) + 1);
+}
+
+TEST(h34_a_full_heap_never_hands_out_live_memory)
+{
+    struct fixture f = make(256, 256, 2);
+    uint64_t at[4], more;
+    for (int i = 0; i < 4; i++) {
+        EXPECT(ptoi_heap_try_alloc(&f.h, 0, 64, &at[i]));
+        for (int k = 0; k < i; k++) EXPECT(at[k] != at[i]);
+    }
+    EXPECT(!ptoi_heap_try_alloc(&f.h, 0, 1, &more));
+    EXPECT(!ptoi_heap_try_alloc(&f.h, 1, 1, &more));
+    consume(&f, at[2]);
+    EXPECT(ptoi_heap_try_alloc(&f.h, 1, 64, &more));
+    EXPECT_EQ(more, at[2]);
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
+TEST(h35_an_empty_heap_takes_any_request_that_fits)
+{
+    struct fixture f = make(256, 256, 1);
+    uint64_t at;
+    for (uint64_t size = 1; size <= 256; size++) {
+        EXPECT(ptoi_heap_try_alloc(&f.h, 0, 192, &at));
+        consume(&f, at);
+        EXPECT(ptoi_heap_try_alloc(&f.h, 0, size, &at));
+        consume(&f, at);
+    }
+    ptoi_heap_sweep(&f.h);
+    EXPECT_EQ(f.h.used_bytes, 0);
+    drop(&f);
+}
+
+TEST(h28_a_long_life_does_not_block_deeper_buffers)
+{
+    struct fixture f = make(4096, 1024, 8);
+    uint64_t outer, at;
+    EXPECT(ptoi_heap_try_alloc(&f.h, 0, 1000, &outer));
+    for (int i = 0; i < 100000; i++) {
+        EXPECT(ptoi_heap_try_alloc(&f.h, 1 + i % 7, 1 + (uint64_t)i % 1000, &at));
+        EXPECT(at + 1 + (uint64_t)i % 1000 <= outer || at >= outer + 1000);
+        consume(&f, at);
+    }
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
+TEST(h37_a_request_larger_than_a_ring_is_known_at_once)
+{
+    struct fixture f = make(4 * 1024, 1024, 1);
+    EXPECT(!ptoi_heap_is_too_large(&f.h, 1024));
+    EXPECT(ptoi_heap_is_too_large(&f.h, 1025));
+    EXPECT(ptoi_heap_is_too_large(&f.h, UINT64_MAX - 10));
+    drop(&f);
+}
+
+TEST(buffers_of_random_lives_never_overlap)
+{
+    enum { LIVE = 64 };
+    struct fixture f = make(64 * 1024, 16 * 1024, 5);
+    struct { uint64_t at, size; } live[LIVE];
+    int count = 0;
+    uint64_t seed = 42;
+    for (int i = 0; i < 200000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint64_t r = seed >> 33, size = 1 + r % 3000, at;
+        if (count < LIVE && ptoi_heap_try_alloc(&f.h, (int32_t)(r >> 12) % 5, size, &at)) {
+            EXPECT_EQ(at % 64, 0);
+            EXPECT(at + size <= 64 * 1024);
+            for (int k = 0; k < count; k++) EXPECT(at + size <= live[k].at || at >= live[k].at + live[k].size);
+            live[count].at = at;
+            live[count++].size = size;
+        }
+        if (count > 0 && (r & 1)) {
+            int k = (int)(r >> 16) % count;
+            consume(&f, live[k].at);
+            live[k] = live[--count];
+        }
+    }
+    while (count > 0) consume(&f, live[--count].at);
+    ptoi_heap_sweep(&f.h);
+    EXPECT_EQ(f.h.used_bytes, 0);
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
+TEST(the_counters_of_a_chunk_may_wrap)
+{
+    struct fixture f = make(256, 256, 1);
+    uint64_t at;
+    store_release(window_consumed(f.w, 0), UINT32_MAX - 3);
+    for (int i = 0; i < 10; i++) {
+        EXPECT(ptoi_heap_try_alloc(&f.h, 0, 256, &at));
+        uint64_t none;
+        EXPECT(!ptoi_heap_try_alloc(&f.h, 0, 64, &none));
+        consume(&f, at);
+    }
+    drop(&f);
+}
+
+/* Seed rule: recursion below the last ring puts dead buffers behind live ones.  Here every depth has its own chain. */
+TEST(p9_dead_space_behind_live_buffers_is_bounded_at_any_depth)
+{
+    enum { DEPTH = 40 };
+    struct fixture f = make(16 * 1024, 4096, DEPTH + 1);
+    uint64_t kept[DEPTH], at;
+    for (int d = 0; d < DEPTH; d++) {
+        for (int i = 0; i < 1000; i++) { /* work that comes and goes at this depth */
+            EXPECT(ptoi_heap_try_alloc(&f.h, d, 64, &at));
+            consume(&f, at);
+        }
+        EXPECT(ptoi_heap_try_alloc(&f.h, d, 64, &kept[d]));
+    }
+    EXPECT(f.h.used_bytes <= DEPTH * f.w->segment_bytes);
+    drop(&f);
+}
