@@ -64,9 +64,9 @@ def draw_options(rng, job):
     if rng.random() < 0.8:
         options += ["--heap", str(rng.choice(job.heaps))]
     if rng.random() < 0.5:
-        options += ["--deps", str(2 ** rng.randint(0, 10))]
+        options += ["--deps", str(2 ** rng.randint(1, 10))]
     if rng.random() < 0.5:
-        options += ["--tensormap", str(2 ** rng.randint(0, 10))]
+        options += ["--tensormap", str(2 ** rng.randint(1, 10))]
     return options
 
 
