@@ -430,22 +430,28 @@ static bool holds(struct facts *f, enum ast_op op, const struct size *a, const s
     }
 }
 
-int facts_decide(struct facts *f, const struct ast *cond)
+int facts_decide(struct facts *f, const struct ast *cond, const struct facts_values *values)
 {
     if (cond->bad) return -1;
     if (cond->kind == AST_BOOL) return cond->boolean.value;
     if (cond->kind == AST_NAME && cond->symbol && cond->symbol->has_value && cond->type->kind == TYPE_BOOL)
         return cond->symbol->int_value != 0;
     if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) {
-        int v = facts_decide(f, cond->binary.left);
+        int v = facts_decide(f, cond->binary.left, values);
         return v < 0 ? v : !v;
     }
     if (cond->kind == AST_BINARY && (cond->binary.op == OP_AND || cond->binary.op == OP_OR)) {
-        int stop = cond->binary.op == OP_OR, l = facts_decide(f, cond->binary.left), r = facts_decide(f, cond->binary.right);
+        int stop = cond->binary.op == OP_OR;
+        int l = facts_decide(f, cond->binary.left, values), r = facts_decide(f, cond->binary.right, values);
         return l == stop || r == stop ? stop : l < 0 || r < 0 ? -1 : !stop;
     }
     if (!is_comparison(cond)) return -1;
     const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
+    if (values) {
+        a = size_substitute(f->sizes, a, values->from, values->to, values->count);
+        b = size_substitute(f->sizes, b, values->from, values->to, values->count);
+        if (!a || !b) return -1;
+    }
     if (holds(f, cond->binary.op, a, b)) return 1;
     return holds(f, opposite(cond->binary.op), a, b) ? 0 : -1;
 }

@@ -19,7 +19,9 @@ void   facts_forget(struct facts *f, const struct symbol *var); /* var is assign
 bool facts_prove(struct facts *f, const struct size *a);                                     /* a >= 0 */
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
-/* 1: always true here, 0: always false here, -1: not known. */
-int  facts_decide(struct facts *f, const struct ast *cond);
+/* Values in place of symbols, while a condition is looked at. */
+struct facts_values { const struct symbol *const *from; const struct size *const *to; int count; };
+/* 1: always true here, 0: always false here, -1: not known.  values: NULL for none. */
+int  facts_decide(struct facts *f, const struct ast *cond, const struct facts_values *values);
 
 #endif

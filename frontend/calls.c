@@ -1,0 +1,635 @@
+/* calls.c - arguments of calls: which kernel, which direction, which dimensions, and what the arguments share.
+ * Idea       first the callee, then the markers, then the dimension variables: where an extent is exactly the variable, then
+ *            where it is linear in one unknown; every other extent is then compared, symbolically.
+ * Gives      the note of the CALL: struct call.
+ * Invariant  dims[] and regions[] are complete for every call without an error.
+ * Tests      test/lit/sema/call*.pto e02*.pto e03*.pto e04*.pto e08*.pto e09*.pto e17*.pto e18*.pto
+ */
+#include "checker.h"
+#include <string.h>
+
+struct matching {
+    struct call *call;
+    struct symbol *callee;
+    struct ast *args[MAX_FORMALS]; /* the ARG of each formal, or NULL */
+    const struct symbol *from[2 * MAX_FORMALS];
+    const struct size *to[2 * MAX_FORMALS];
+    const struct ast *source[MAX_FORMALS]; /* of each dimension variable: the argument that gave it */
+    int count;
+    bool failed;
+};
+
+static const struct type *fail(struct checker *c, struct ast *e)
+{
+    e->bad = true;
+    return e->type = c->error;
+}
+
+/* ---- types --------------------------------------------------------------------------------------------------------------- */
+
+static bool same_extents(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
+{
+    for (int d = 0; d < want->rank; d++) {
+        if (facts_prove_equal(c->facts, got->extent[d], want->extent[d])) continue;
+        diag_error(c->diag, DIAG_E04, at, "%s is %s here, expected %s: extent %d is %s, not %s", what, type_str(c, got), type_str(c, want), d,
+                   size_str(c, got->extent[d]), size_str(c, want->extent[d]));
+        const struct size *a = size_expand(c->sizes, got->extent[d]), *b = size_expand(c->sizes, want->extent[d]);
+        if (!size_is_const(a, NULL) || !size_is_const(b, NULL))
+            diag_help(c->diag, "if they are equal, say so: assert %s == %s;", size_str(c, a), size_str(c, b));
+        return false;
+    }
+    return true;
+}
+
+bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
+{
+    if (got->kind == TYPE_ERROR || want->kind == TYPE_ERROR) return true;
+    if (got->kind != want->kind || got->structure != want->structure || (got->kind != TYPE_TENSOR && got->kind != TYPE_STRUCT && got->kind != TYPE_ARRAY)) {
+        if (got->kind == want->kind && type_is_scalar(got)) return true;
+        diag_error(c->diag, got->kind == TYPE_GRID || got->kind == want->kind ? DIAG_E03 : DIAG_E02, at, "%s is %s here, expected %s", what,
+                   type_str(c, got), type_str(c, want));
+        if (got->kind == TYPE_GRID && want->kind == TYPE_TENSOR) diag_help(c->diag, "index the tiled view to get one tile");
+        return false;
+    }
+    if (got->kind == TYPE_ARRAY) {
+        if (!facts_prove_equal(c->facts, got->extent[0], want->extent[0])) {
+            diag_error(c->diag, DIAG_E04, at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+            return false;
+        }
+        return calls_same_type(c, at, what, got->element, want->element);
+    }
+    if (got->elem != want->elem) {
+        diag_error(c->diag, DIAG_E02, at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+        return false;
+    }
+    if (got->rank != want->rank) {
+        diag_error(c->diag, DIAG_E03, at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got), type_str(c, want), got->rank, want->rank);
+        return false;
+    }
+    return same_extents(c, at, what, got, want);
+}
+
+/* ---- the callee ---------------------------------------------------------------------------------------------------------- */
+
+static struct symbol *find_callee(struct checker *c, struct ast *callee)
+{
+    struct symbol *s = NULL;
+    if (callee->kind == AST_NAME) {
+        s = names_lookup(c, callee->name);
+        if (!s) names_unknown(c, callee->at, callee->name, "kernel or function", NULL);
+    } else if (callee->kind == AST_MEMBER && callee->member.object->kind == AST_NAME) {
+        struct symbol *m = names_lookup(c, callee->member.object->name);
+        if (!m) names_unknown(c, callee->member.object->at, callee->member.object->name, "module", NULL);
+        if (!m || (m->kind == SYM_MODULE && !m->target)) return NULL;
+        callee->member.object->symbol = m;
+        m->is_named = true;
+        if (m->kind == SYM_MODULE) {
+            s = names_in_module(m->target, callee->name);
+            if (!s || s->kind == SYM_MODULE) {
+                names_unknown(c, callee->name_at, callee->name, "kernel or function", m->target);
+                return NULL;
+            }
+            declare_resolve(c, s);
+        }
+    }
+    if (s && s->kind != SYM_KERNEL && s->kind != SYM_ORCH && s->type->kind == TYPE_ERROR && s->kind >= SYM_DIM) return NULL;
+    if (s && (s->kind == SYM_KERNEL || s->kind == SYM_ORCH)) return s;
+    if (s || callee->kind != AST_NAME) {
+        diag_error(c->diag, DIAG_E19, callee->at, "'%s' is not a kernel or a function", place_str(c, callee));
+    }
+    return NULL;
+}
+
+static int out_formal(const struct symbol *s)
+{
+    int found = -1;
+    for (int i = 0; i < s->formal_count; i++)
+        if (s->formals[i]->dir == DIR_OUT) {
+            if (found >= 0) return -1;
+            found = i;
+        }
+    return found;
+}
+
+/* The formal that argument number `given` goes to, when the result stands for formal `skip`. */
+static int formal_of(int given, int skip)
+{
+    return skip >= 0 && given >= skip ? given + 1 : given;
+}
+
+static bool elements_fit(const struct symbol *s, struct ast *args, int count, bool value)
+{
+    int skip = value && s->formal_count == count + 1 ? out_formal(s) : -1, i = 0;
+    for (struct ast *a = args; a; a = a->next, i++) {
+        int f = formal_of(i, skip);
+        const struct type *t = a->arg.value->type;
+        if (f >= s->formal_count || a->arg.value->bad || t->kind != TYPE_TENSOR) continue;
+        if (s->formals[f]->type->kind == TYPE_TENSOR && s->formals[f]->type->elem != t->elem) return false;
+    }
+    return true;
+}
+
+/* Overloads differ by element types: those of the arguments, and of the place where the result goes. */
+static struct symbol *choose(struct checker *c, struct ast *e, struct symbol *first, int count, const struct target *target)
+{
+    if (!first->next_overload) return first;
+    bool value = target != NULL;
+    struct symbol *found = NULL;
+    int fitting = 0;
+    for (struct symbol *s = first; s; s = s->next_overload) {
+        declare_resolve(c, s);
+        if (!elements_fit(s, e->call.args, count, value)) continue;
+        int out = out_formal(s);
+        if (target && target->type && target->type->kind == TYPE_TENSOR && out >= 0 && s->formals[out]->type->elem != target->type->elem) continue;
+        if (!fitting++) found = s;
+    }
+    if (found) return found;
+    for (struct ast *a = e->call.args; a; a = a->next)
+        if (a->arg.value->bad) return NULL;
+    diag_error(c->diag, DIAG_E02, e->call.callee->at, "no '%s' takes these element types", first->name);
+    for (struct symbol *s = first; s; s = s->next_overload) {
+        struct strbuf text = {0};
+        for (int i = 0; i < s->formal_count; i++)
+            if (s->formals[i]->type->kind == TYPE_TENSOR)
+                strbuf_printf(&text, "%s%s: %s", text.length ? ", " : "", s->formals[i]->name, elem_name(s->formals[i]->type->elem));
+        diag_note(c->diag, s->decl->name_at, "'%s' takes %s", s->name, strbuf_text(&text));
+        strbuf_free(&text);
+    }
+    return NULL;
+}
+
+/* ---- markers ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_marked(enum direction dir)
+{
+    return dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC || dir == DIR_OWN;
+}
+
+static void check_marker(struct checker *c, struct matching *m, int f)
+{
+    struct ast *a = m->args[f];
+    const struct symbol *formal = m->callee->formals[f];
+    enum direction want = is_marked(formal->dir) ? formal->dir : DIR_NONE;
+    if (a->arg.dir == want) return;
+    struct span begin = {a->at.file, a->arg.value->at.begin, a->arg.value->at.begin};
+    if (a->arg.dir == DIR_NONE) {
+        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s: the argument must say so", formal->name, m->callee->name, direction_text(want));
+        diag_fix(c->diag, begin, arena_printf(c->mem, "%s ", direction_text(want)), "add '%s'", direction_text(want));
+    } else if (want == DIR_NONE) {
+        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s, the argument is marked '%s'", formal->name, m->callee->name,
+                   type_is_scalar(formal->type) ? "a scalar" : direction_text(formal->dir), direction_text(a->arg.dir));
+        diag_fix(c->diag, (struct span){a->at.file, a->arg.dir_at.begin, begin.begin}, "", "remove '%s'", direction_text(a->arg.dir));
+    } else {
+        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s, the argument is marked '%s'", formal->name, m->callee->name,
+                   direction_text(want), direction_text(a->arg.dir));
+        diag_fix(c->diag, a->arg.dir_at, direction_text(want), "say '%s'", direction_text(want));
+    }
+    if (formal->decl) diag_note(c->diag, formal->decl->at, "'%s' is declared here", formal->name);
+    m->failed = true;
+}
+
+/* May this call write there? */
+static void check_writable(struct checker *c, struct matching *m, const struct ast *at, const struct region *r, enum direction dir)
+{
+    struct symbol *base = r->base;
+    if (base->kind != SYM_FORMAL || !is_marked(dir)) return;
+    enum direction has = base->dir;
+    bool fits = has == DIR_OUT || has == DIR_INOUT || has == DIR_OWN || (has == DIR_ACC && dir == DIR_ACC);
+    if (fits) return;
+    diag_error(c->diag, DIAG_E08, at->at, "'%s' is %s in '%s' and cannot be %s here", base->name, direction_text(has), c->function->name,
+               dir == DIR_OWN ? "moved" : dir == DIR_ACC ? "accumulated into" : "written");
+    if (base->decl) {
+        const struct ast *d = base->decl;
+        const char *need = dir == DIR_OUT ? "out" : dir == DIR_OWN ? "own" : "inout";
+        bool written = d->formal.dir != DIR_NONE;
+        diag_note(c->diag, d->at, "'%s' is declared here", base->name);
+        diag_fix(c->diag, written ? d->formal.dir_at : (struct span){d->at.file, d->name_at.begin, d->name_at.begin},
+                 written ? need : arena_printf(c->mem, "%s ", need), "make it '%s'", need);
+    }
+    m->failed = true;
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------------------------------- */
+
+/* An argument against its formal, without extents. */
+static bool check_kind(struct checker *c, struct matching *m, int f)
+{
+    struct ast *a = m->args[f], *v = a->arg.value;
+    const struct symbol *formal = m->callee->formals[f];
+    const struct type *want = formal->type, *got = v->type;
+    const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
+    if (v->bad || want->kind == TYPE_ERROR) return false;
+    if (type_is_scalar(want)) {
+        if (exprs_is_element(v)) {
+            diag_error(c->diag, DIAG_E19, v->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, v));
+            diag_fix(c->diag, (struct span){v->at.file, v->at.begin, v->at.begin}, "await ", "wait for it");
+            return false;
+        }
+        return exprs_fits(c, v, want, what);
+    }
+    if (exprs_is_element(v)) {
+        diag_error(c->diag, DIAG_E03, v->at, "%s is one element, expected %s", what, type_str(c, want));
+        diag_help(c->diag, "a region of one element is written with a width: [i +: 1]");
+        return false;
+    }
+    if (got->kind != want->kind || got->structure != want->structure) {
+        diag_error(c->diag, got->kind == TYPE_GRID ? DIAG_E03 : DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+        if (got->kind == TYPE_GRID) diag_help(c->diag, "index the tiled view to get one tile");
+        return false;
+    }
+    if (got->kind == TYPE_TENSOR && got->elem != want->elem) {
+        diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+        return false;
+    }
+    if (got->rank != want->rank) {
+        diag_error(c->diag, DIAG_E03, v->at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got), type_str(c, want), got->rank, want->rank);
+        return false;
+    }
+    return true;
+}
+
+/* ---- dimension variables ------------------------------------------------------------------------------------------------- */
+
+static int dim_index(const struct symbol *callee, const struct symbol *s)
+{
+    for (int i = 0; i < callee->dim_count; i++)
+        if (callee->dims[i] == s) return i;
+    return -1;
+}
+
+static void bind(struct matching *m, int dim, const struct size *value, const struct ast *source)
+{
+    m->call->dims[dim] = value;
+    m->source[dim] = source;
+    m->from[m->count] = m->callee->dims[dim];
+    m->to[m->count++] = value;
+}
+
+/* want is factor * N + rest with one unbound N: binds N. */
+static bool solve(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source)
+{
+    struct size_term terms[32];
+    int count = size_terms(c->sizes, want, terms, 32), dim = -1, at = -1, mentioned = 0;
+    for (int i = 0; i < m->callee->dim_count; i++) {
+        if (m->call->dims[i] || !size_names(want, m->callee->dims[i])) continue;
+        mentioned++;
+        for (int k = 0; k < count; k++)
+            if (terms[k].mono && terms[k].mono->kind == SIZE_SYMBOL && terms[k].mono->symbol == m->callee->dims[i]) dim = i, at = k;
+    }
+    if (mentioned != 1 || dim < 0) return false;
+    const struct size *rest = size_sub(c->sizes, want, size_scale(c->sizes, terms[at].mono, terms[at].factor));
+    if (!rest || size_names(rest, m->callee->dims[dim])) return false;
+    rest = size_substitute(c->sizes, rest, m->from, m->to, m->count);
+    const struct size *value = rest ? size_sub(c->sizes, got, rest) : NULL;
+    if (value && terms[at].factor != 1) value = size_binary(c->sizes, SIZE_DIV, value, size_const(c->sizes, terms[at].factor));
+    if (!value) return false;
+    bind(m, dim, value, source);
+    return true;
+}
+
+typedef bool (*bind_pass)(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source);
+
+static bool bind_exact(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source)
+{
+    int dim = want->kind == SIZE_SYMBOL ? dim_index(m->callee, want->symbol) : -1;
+    (void)c;
+    if (dim < 0 || m->call->dims[dim]) return false;
+    bind(m, dim, got, source);
+    return true;
+}
+
+static bool bind_type(struct checker *c, struct matching *m, const struct type *want, const struct type *got, const struct ast *source, bind_pass pass)
+{
+    bool any = false;
+    int count = want->kind == TYPE_ARRAY ? 1 : want->rank;
+    if (got->kind != want->kind || (want->kind != TYPE_ARRAY && got->rank != want->rank)) return false;
+    for (int d = 0; d < count; d++) any |= pass(c, m, want->extent[d], got->extent[d], source);
+    if (want->kind == TYPE_ARRAY) any |= bind_type(c, m, want->element, got->element, source, pass);
+    return any;
+}
+
+static void bind_dims(struct checker *c, struct matching *m, const bool *usable)
+{
+    for (int f = 0; f < m->callee->formal_count; f++) { /* scalars may stand in extents */
+        const struct symbol *s = m->callee->formals[f];
+        if (!usable[f] || s->type->kind != TYPE_INT || !m->args[f]->arg.value->value) continue;
+        m->from[m->count] = s;
+        m->to[m->count++] = m->args[f]->arg.value->value;
+    }
+    for (int f = 0; f < m->callee->formal_count; f++)
+        if (usable[f]) bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
+    for (bool again = true; again;) {
+        again = false;
+        for (int f = 0; f < m->callee->formal_count; f++)
+            if (usable[f]) again |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], solve);
+    }
+}
+
+static bool all_bound(struct checker *c, struct matching *m, struct ast *e)
+{
+    for (int i = 0; i < m->callee->dim_count; i++)
+        if (!m->call->dims[i]) {
+            diag_error(c->diag, DIAG_E04, e->at, "the arguments do not determine '%s' of '%s'", m->callee->dims[i]->name, m->callee->name);
+            diag_note(c->diag, m->callee->decl->name_at, "'%s' is declared here", m->callee->name);
+            return false;
+        }
+    return true;
+}
+
+/* A scalar formal in an extent whose argument has no size. */
+static bool extents_known(struct checker *c, struct matching *m, const struct type *t)
+{
+    for (int f = 0; f < m->callee->formal_count; f++) {
+        const struct symbol *s = m->callee->formals[f];
+        if (s->type->kind != TYPE_INT || !m->args[f] || m->args[f]->arg.value->value) continue;
+        for (int d = 0; d < (t->kind == TYPE_ARRAY ? 1 : t->rank); d++)
+            if (size_names(t->extent[d], s)) {
+                diag_error(c->diag, DIAG_E19, m->args[f]->at, "'%s' is an extent in '%s': give the argument a name first", s->name, m->callee->name);
+                diag_help(c->diag, "let k = %s;", place_str(c, m->args[f]->arg.value));
+                return false;
+            }
+    }
+    return true;
+}
+
+static void check_extents(struct checker *c, struct matching *m, const bool *usable)
+{
+    for (int f = 0; f < m->callee->formal_count; f++) {
+        const struct symbol *formal = m->callee->formals[f];
+        if (!usable[f] || type_is_scalar(formal->type)) continue;
+        if (!extents_known(c, m, formal->type)) {
+            m->failed = true;
+            continue;
+        }
+        const struct type *want = declare_type_substituted(c, formal->type, m->from, m->to, m->count);
+        const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
+        if (calls_same_type(c, m->args[f]->arg.value->at, what, m->args[f]->arg.value->type, want)) continue;
+        m->failed = true;
+        for (int i = 0; i < m->callee->dim_count; i++)
+            if (m->source[i] && m->source[i] != m->args[f] && formal->type->kind == TYPE_TENSOR)
+                for (int d = 0; d < formal->type->rank; d++)
+                    if (size_names(formal->type->extent[d], m->callee->dims[i])) {
+                        diag_note(c->diag, m->source[i]->at, "'%s' is %s from this argument", m->callee->dims[i]->name,
+                                  size_str(c, m->call->dims[i]));
+                        break;
+                    }
+    }
+}
+
+/* ---- where, contiguity, overlap ------------------------------------------------------------------------------------------ */
+
+static void check_where(struct checker *c, struct matching *m, struct ast *e)
+{
+    if (m->callee->kind != SYM_KERNEL) return;
+    struct facts_values values = {m->from, m->to, m->count};
+    for (struct ast *w = m->callee->decl->kernel.where; w; w = w->next) {
+        if (w->bad) continue;
+        int truth = facts_decide(c->facts, w, &values);
+        if (truth == 1) continue;
+        if (truth == 0) {
+            diag_error(c->diag, DIAG_E20, e->at, "'%s' needs '%s', which is false here", m->callee->name, place_str(c, w));
+            diag_note(c->diag, w->at, "the condition is here");
+            m->failed = true;
+            continue;
+        }
+        struct check *k = region_check(c, CHECK_WHERE, w->at);
+        if (k) k->cond = w;
+    }
+}
+
+static void need_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r, struct span at)
+{
+    if (!formal->needs_contiguous || !r || r->contiguous || region_is_contiguous(c, r)) return;
+    const struct size *want = size_const(c->sizes, 1);
+    for (int d = r->rank - 1; d >= 0 && want; d--) {
+        bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
+        if (steps && (facts_prove_order(c->facts, want, r->stride[d], 1) || facts_prove_order(c->facts, r->stride[d], want, 1))) {
+            diag_error(c->diag, DIAG_E18, at, "argument '%s' of '%s' must be contiguous: its rows are %s elements apart, not %s", formal->name,
+                       m->callee->name, size_str(c, r->stride[d]), size_str(c, want));
+            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name, formal->name);
+            m->failed = true;
+            return;
+        }
+        want = size_binary(c->sizes, SIZE_MUL, want, r->extent[d]);
+    }
+    struct check *k = region_check(c, CHECK_CONTIGUOUS, at);
+    if (k) k->view = r, k->elem = formal->type->elem;
+}
+
+static bool writes(enum direction dir)
+{
+    return dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC || dir == DIR_OWN;
+}
+
+static void check_pair(struct checker *c, struct matching *m, int f, int g, const struct ast *at_f, const struct ast *at_g)
+{
+    const struct region *a = m->call->regions[f], *b = m->call->regions[g];
+    int overlap = region_overlap(c, a, b);
+    if (overlap == 0) return;
+    if (overlap > 0) {
+        const struct ast *at = writes(m->callee->formals[g]->dir) ? at_g : at_f, *other = at == at_g ? at_f : at_g;
+        diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", place_str(c, at->kind == AST_ARG ? at->arg.value : at),
+                   m->callee->name);
+        diag_note(c->diag, other->at, "the other argument is here");
+        m->failed = true;
+        return;
+    }
+    struct check *k = region_check(c, CHECK_DISJOINT, at_g->at);
+    if (k) k->view = a, k->other = b, k->elem = m->callee->formals[f]->type->elem;
+}
+
+static void check_overlaps(struct checker *c, struct matching *m, const struct ast *place)
+{
+    for (int g = 1; g < m->callee->formal_count; g++)
+        for (int f = 0; f < g; f++) {
+            const struct symbol *a = m->callee->formals[f], *b = m->callee->formals[g];
+            const struct ast *at_f = m->args[f] ? m->args[f] : place, *at_g = m->args[g] ? m->args[g] : place;
+            if (m->call->regions[f] && m->call->regions[g] && at_f && at_g && (writes(a->dir) || writes(b->dir))) check_pair(c, m, f, g, at_f, at_g);
+        }
+}
+
+/* A function's destination is written while its arguments are read. */
+static void check_destination(struct checker *c, struct matching *m, const struct target *target)
+{
+    for (int f = 0; f < m->callee->formal_count; f++) {
+        if (!m->call->regions[f] || !m->args[f]) continue;
+        int overlap = region_overlap(c, m->call->regions[f], target->destination);
+        if (overlap == 0) continue;
+        if (overlap > 0) {
+            diag_error(c->diag, DIAG_E09, m->args[f]->at, "'%s' overlaps the place where the result of '%s' goes", place_str(c, m->args[f]->arg.value),
+                       m->callee->name);
+            if (target->place) diag_note(c->diag, target->place->at, "the result goes here");
+            m->failed = true;
+            return;
+        }
+        struct check *k = region_check(c, CHECK_DISJOINT, m->args[f]->at);
+        if (k) k->view = m->call->regions[f], k->other = target->destination, k->elem = target->type->elem;
+    }
+}
+
+/* ---- a call -------------------------------------------------------------------------------------------------------------- */
+
+static bool place_arguments(struct checker *c, struct ast *e, struct matching *m, int count, bool value)
+{
+    struct symbol *s = m->callee;
+    int skip = -1;
+    if (value && s->kind == SYM_KERNEL) {
+        skip = out_formal(s);
+        if (skip < 0) {
+            diag_error(c->diag, DIAG_E19, e->at, "'%s' has no value: it has %s 'out' formal", s->name, s->formal_count ? "not exactly one" : "no");
+            diag_note(c->diag, s->decl->name_at, "'%s' is declared here", s->name);
+            return false;
+        }
+    }
+    int want = s->formal_count - (skip >= 0);
+    if (count != want) {
+        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %d argument%s%s, not %d", s->name, want, want == 1 ? "" : "s",
+                   skip >= 0 ? " where its result is used" : "", count);
+        if (!value && s->kind == SYM_KERNEL && count == want - 1 && out_formal(s) >= 0)
+            diag_help(c->diag, "its result is not used: write let r = %s, or pass an 'out' argument", place_str(c, e));
+        diag_note(c->diag, s->decl->name_at, "'%s' is declared here", s->name);
+        return false;
+    }
+    int i = 0;
+    for (struct ast *a = e->call.args; a; a = a->next, i++) m->args[formal_of(i, skip)] = a;
+    m->call->result_formal = skip;
+    return true;
+}
+
+static void check_one(struct checker *c, struct matching *m, int f, bool *usable)
+{
+    struct ast *a = m->args[f], *v = a->arg.value;
+    const struct symbol *formal = m->callee->formals[f];
+    m->call->values[f] = v;
+    if (v->bad) {
+        m->failed = true;
+        return;
+    }
+    usable[f] = check_kind(c, m, f);
+    if (!usable[f]) m->failed = true;
+    if (usable[f] || type_is_scalar(formal->type)) check_marker(c, m, f);
+    if (!usable[f] || formal->type->kind != TYPE_TENSOR) return;
+    const struct region *r = region_of(v);
+    m->call->regions[f] = r;
+    if (v->kind == AST_CALL && is_marked(formal->dir)) {
+        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is %s: the result of a call has no other use", formal->name, m->callee->name,
+                   direction_text(formal->dir));
+        diag_help(c->diag, "give it a name first: let t = %s;", place_str(c, v));
+        m->failed = true;
+        return;
+    }
+    if (!r) return;
+    if (a->arg.dir == formal->dir) check_writable(c, m, v, r, formal->dir);
+    if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && r->base->dir != DIR_HOST) {
+        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name, m->callee->name);
+        m->failed = true;
+    }
+    if (formal->dir == DIR_OWN && (v->kind != AST_NAME || v->symbol->region || (v->symbol->kind == SYM_FORMAL && v->symbol->dir != DIR_OWN))) {
+        if (r->base->kind != SYM_FORMAL || r->base->dir == DIR_OWN)
+            diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view: only a whole tensor can be moved", place_str(c, v));
+        m->failed = true;
+    }
+}
+
+static const struct type *result_type(struct checker *c, struct ast *e, struct matching *m)
+{
+    const struct type *t = m->call->result_formal >= 0 ? m->callee->formals[m->call->result_formal]->type
+                           : m->callee->kind == SYM_ORCH ? m->callee->result
+                                                         : c->void_;
+    if (t->kind != TYPE_TENSOR && t->kind != TYPE_STRUCT && t->kind != TYPE_ARRAY) return t;
+    if (!extents_known(c, m, t)) return NULL;
+    const struct type *r = declare_type_substituted(c, t, m->from, m->to, m->count);
+    region_check_extents(c, r, e);
+    return r;
+}
+
+/* The place of the result: what was asked for, or a new tensor. */
+static void place_result(struct checker *c, struct ast *e, struct matching *m, const struct target *target)
+{
+    struct call *call = m->call;
+    if (e->type->kind != TYPE_TENSOR) return;
+    if (target && target->destination) {
+        call->destination = target->destination;
+        call->returns = target->returns;
+    } else {
+        struct symbol *s = names_new(c, SYM_LET, m->callee->name, e);
+        s->hidden = true;
+        s->type = e->type;
+        call->result_symbol = s;
+    }
+    e->note->region = call->destination ? call->destination : region_whole(c, call->result_symbol);
+    if (call->result_formal >= 0) call->regions[call->result_formal] = e->note->region;
+}
+
+static const struct type *check_call(struct checker *c, struct ast *e, const struct target *target, bool value)
+{
+    struct matching m = {0};
+    bool usable[MAX_FORMALS] = {false};
+    int count = 0;
+    struct symbol *s = find_callee(c, e->call.callee);
+    struct check **outer = c->checks, *own = NULL;
+    if (c->checks) c->checks = &own;
+    for (struct ast *a = e->call.args; a; a = a->next, count++) exprs_check(c, a->arg.value, AS_PLACE);
+    c->checks = outer;
+    if (!s) return fail(c, e);
+    s->is_named = true;
+    struct target new_place = {0};
+    if (!(s = choose(c, e, s, count, value ? target ? target : &new_place : NULL))) return fail(c, e);
+    declare_resolve(c, s);
+    e->call.callee->symbol = s;
+    if (!c->function) {
+        diag_error(c->diag, DIAG_E19, e->at, "'%s' cannot be called here, outside of a function", s->name);
+        return fail(c, e);
+    }
+    m.callee = s;
+    m.call = exprs_note(c, e)->call = arena_new(c->mem, struct call);
+    m.call->callee = s;
+    m.call->result_formal = -1;
+    if (s->resolving == 2 && s->type->kind == TYPE_ERROR) return fail(c, e); /* its declaration has an error */
+    if (!place_arguments(c, e, &m, count, value)) return fail(c, e);
+    c->checks = &own;
+    for (int f = 0; f < s->formal_count; f++)
+        if (m.args[f]) check_one(c, &m, f, usable);
+    bind_dims(c, &m, usable);
+    check_extents(c, &m, usable);
+    const struct type *result = NULL;
+    if (!m.failed && all_bound(c, &m, e)) result = result_type(c, e, &m);
+    if (result) {
+        e->type = result;
+        if (target && target->type && result->kind == TYPE_TENSOR &&
+            !calls_same_type(c, target->place ? target->place->at : e->at, arena_printf(c->mem, "the result of '%s'", s->name), result, target->type))
+            m.failed = true;
+        place_result(c, e, &m, target);
+        check_where(c, &m, e);
+        for (int f = 0; f < s->formal_count; f++)
+            if (s->kind == SYM_KERNEL && m.call->regions[f])
+                need_contiguous(c, &m, s->formals[f], m.call->regions[f], m.args[f] ? m.args[f]->arg.value->at : e->at);
+        check_overlaps(c, &m, target ? target->place : NULL);
+        if (m.call->destination && s->kind == SYM_ORCH) check_destination(c, &m, target);
+    }
+    m.call->checks = own;
+    c->checks = outer;
+    if (!result || m.failed) return fail(c, e);
+    return e->type;
+}
+
+const struct type *calls_value(struct checker *c, struct ast *e, const struct target *target)
+{
+    const struct type *t = check_call(c, e, target, true);
+    if (e->bad || t->kind != TYPE_VOID) return t;
+    diag_error(c->diag, DIAG_E19, e->at, "'%s' returns nothing: a value is needed here", e->note->call->callee->name);
+    return fail(c, e);
+}
+
+void calls_statement(struct checker *c, struct ast *e)
+{
+    if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) && names_is_builtin(e->call.callee->name)) {
+        exprs_check(c, e, AS_VALUE);
+        if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "the value of '%s' is not used", e->call.callee->name);
+        exprs_bad(e);
+        return;
+    }
+    const struct type *t = check_call(c, e, NULL, false);
+    if (!e->bad && t->kind == TYPE_TENSOR)
+        diag_warning(c->diag, DIAG_W01, e->at, "the result of '%s' is never read", e->note->call->callee->name);
+}

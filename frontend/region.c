@@ -1,0 +1,473 @@
+/* region.c - views and slices: which elements of which tensor, and whether they are inside.
+ * Idea       a region is offset, extents and strides in elements, and the same as a box in the base's own coordinates; the box
+ *            decides overlap, the strides decide contiguity.
+ * Invariant  every index is proved inside, is an error, or has a run-time check before its statement; after the check it is
+ *            a fact, so the same question is asked once.
+ * Tests      test/lit/sema/e05*.pto e09*.pto e18*.pto region*.pto
+ */
+#include "checker.h"
+
+static const struct size *zero(struct checker *c)
+{
+    return size_const(c->sizes, 0);
+}
+
+static const struct size *plus(struct checker *c, const struct size *a, const struct size *b)
+{
+    const struct size *r = a && b ? size_binary(c->sizes, SIZE_ADD, a, b) : NULL;
+    return r ? r : a; /* overflow of constants: reported where the extents are declared, or the index is out of bounds */
+}
+
+static const struct size *times(struct checker *c, const struct size *a, const struct size *b)
+{
+    const struct size *r = a && b ? size_binary(c->sizes, SIZE_MUL, a, b) : NULL;
+    return r ? r : a;
+}
+
+const struct region *region_whole(struct checker *c, struct symbol *base)
+{
+    struct region *r = arena_new(c->mem, struct region);
+    const struct type *t = base->type;
+    /* A returned let lies where the caller wants it. */
+    const struct symbol *placed = base->kind == SYM_FORMAL ? base : base->returned ? c->function->result_place : NULL;
+    r->base = base;
+    r->offset = placed ? size_leaf(c->sizes, SIZE_AT, placed, 0) : zero(c);
+    r->rank = r->base_rank = t->rank;
+    const struct size *stride = size_const(c->sizes, 1);
+    for (int d = t->rank - 1; d >= 0; d--) {
+        r->extent[d] = r->span[d] = t->extent[d];
+        r->low[d] = zero(c);
+        r->base_dim[d] = d;
+        r->stride[d] = placed ? size_leaf(c->sizes, SIZE_STRIDE, placed, d) : stride;
+        stride = times(c, stride, t->extent[d]);
+    }
+    r->whole = true;
+    r->contiguous = region_is_contiguous(c, r);
+    return r;
+}
+
+/* ---- run-time checks ----------------------------------------------------------------------------------------------------- */
+
+struct check *region_check(struct checker *c, enum check_kind kind, struct span at)
+{
+    if (!c->checks) return NULL;
+    struct check **end = c->checks;
+    while (*end) end = &(*end)->next;
+    *end = arena_new(c->mem, struct check);
+    (*end)->kind = kind;
+    (*end)->at = at;
+    return *end;
+}
+
+static bool inside_index(struct checker *c, struct ast *e, const struct size *a, const struct size *extent)
+{
+    bool low = facts_prove(c->facts, a), high = facts_prove_order(c->facts, a, extent, 1);
+    if (low && high) return true;
+    if ((!low && facts_prove_order(c->facts, a, zero(c), 1)) || (!high && facts_prove_order(c->facts, extent, a, 0))) {
+        diag_error(c->diag, DIAG_E05, e->at, "index %s is out of bounds: the extent is %s", size_str(c, a), size_str(c, extent));
+        return exprs_bad(e);
+    }
+    struct check *k = region_check(c, CHECK_INDEX, e->at);
+    if (k) k->a = a, k->b = extent;
+    facts_add(c->facts, a);
+    facts_add_order(c->facts, a, extent, 1);
+    return true;
+}
+
+static bool inside_slice(struct checker *c, struct ast *e, const struct size *low, const struct size *high, const struct size *extent)
+{
+    const struct size *part[] = {zero(c), low, high, extent};
+    bool proved = true;
+    int64_t x, y;
+    if (size_is_const(low, &x) && size_is_const(high, &y) && y < x && x >= 0) {
+        diag_error(c->diag, DIAG_E15, e->at, "the slice %lld .. %lld has a negative extent", (long long)x, (long long)y);
+        return exprs_bad(e);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (facts_prove_order(c->facts, part[i], part[i + 1], 0)) continue;
+        proved = false;
+        if (!facts_prove_order(c->facts, part[i + 1], part[i], 1)) continue;
+        if (i == 1)
+            diag_error(c->diag, DIAG_E15, e->at, "the slice from %s to %s has a negative extent", size_str(c, low), size_str(c, high));
+        else
+            diag_error(c->diag, DIAG_E05, e->at, "the slice from %s to %s is out of bounds: the extent is %s", size_str(c, low),
+                       size_str(c, high), size_str(c, extent));
+        return exprs_bad(e);
+    }
+    if (proved) return true;
+    struct check *k = region_check(c, CHECK_SLICE, e->at);
+    if (k) k->a = low, k->b = high, k->c = extent;
+    for (int i = 0; i < 3; i++) facts_add_order(c->facts, part[i], part[i + 1], 0);
+    return true;
+}
+
+static void check_not_negative(struct checker *c, const struct size *a, struct span at, const char *what, bool or_zero)
+{
+    int64_t value;
+    if (size_is_const(a, &value) && value < (or_zero ? 0 : 1)) {
+        diag_error(c->diag, DIAG_E15, at, "%s %lld: %s", what, (long long)value, value < 0 ? "is negative" : "must be at least 1");
+        return;
+    }
+    if (!facts_prove(c->facts, a)) {
+        struct check *k = region_check(c, CHECK_EXTENT, at);
+        if (k) k->a = a;
+        facts_add(c->facts, a);
+    }
+    if (or_zero || facts_prove_order(c->facts, zero(c), a, 1)) return;
+    struct check *k = region_check(c, CHECK_STEP, at);
+    if (k) k->a = a;
+    facts_add_order(c->facts, zero(c), a, 1);
+}
+
+void region_check_extents(struct checker *c, const struct type *t, const struct ast *node)
+{
+    if (t->kind == TYPE_TENSOR || t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY) {
+        int count = t->kind == TYPE_ARRAY ? 1 : t->rank;
+        for (int d = 0; d < count; d++) check_not_negative(c, t->extent[d], node->at, "the extent", true);
+    }
+    if (t->kind == TYPE_ARRAY) region_check_extents(c, t->element, node);
+}
+
+/* ---- sizes that name a var are stored ------------------------------------------------------------------------------------ */
+
+const struct size *region_capture(struct checker *c, struct symbol *s, const struct size *a)
+{
+    if (!a || !size_names_var(a)) return a;
+    for (int i = 0; i < MAX_CAPTURED; i++) {
+        if (!s->captured[i]) {
+            s->captured[i] = a;
+            const struct size *leaf = size_leaf(c->sizes, SIZE_EXTENT, s, i);
+            facts_add_equal(c->facts, leaf, a); /* until the var changes ... */
+            if (facts_prove(c->facts, a)) facts_add(c->facts, leaf); /* ... but this stays */
+            return leaf;
+        }
+        if (s->captured[i] == a) return size_leaf(c->sizes, SIZE_EXTENT, s, i);
+    }
+    diag_error(c->diag, DIAG_E99, s->decl->at, "too many sizes of '%s' name a 'var': bind them with 'let' first", s->name);
+    return a;
+}
+
+const struct type *region_capture_type(struct checker *c, struct symbol *s, const struct type *t)
+{
+    struct type *r = arena_new(c->mem, struct type);
+    *r = *t;
+    for (int d = 0; d < (t->kind == TYPE_ARRAY ? 1 : t->rank); d++) {
+        r->extent[d] = region_capture(c, s, t->extent[d]);
+        r->tile[d] = region_capture(c, s, t->tile[d]);
+        r->whole[d] = region_capture(c, s, t->whole[d]);
+    }
+    if (t->element) r->element = region_capture_type(c, s, t->element);
+    return r;
+}
+
+const struct region *region_capture_region(struct checker *c, struct symbol *s, const struct region *from)
+{
+    struct region *r = arena_new(c->mem, struct region);
+    *r = *from;
+    r->offset = region_capture(c, s, from->offset);
+    r->element = region_capture(c, s, from->element);
+    for (int d = 0; d < from->rank; d++) {
+        r->extent[d] = region_capture(c, s, from->extent[d]);
+        r->stride[d] = region_capture(c, s, from->stride[d]);
+    }
+    for (int d = 0; d < from->base_rank; d++) {
+        r->low[d] = region_capture(c, s, from->low[d]);
+        r->span[d] = region_capture(c, s, from->span[d]);
+    }
+    return r;
+}
+
+/* ---- indexing ------------------------------------------------------------------------------------------------------------ */
+
+static const struct type *fail(struct checker *c, struct ast *e)
+{
+    e->bad = true;
+    return e->type = c->error;
+}
+
+/* One index of a tensor: sets its low end and its extent (NULL: a point). */
+static bool index_bounds(struct checker *c, struct ast *i, const struct size *extent, const struct size **low, const struct size **width)
+{
+    const struct size *a = NULL, *b = NULL;
+    *low = zero(c);
+    *width = extent;
+    if (i->kind == AST_INDEX_ALL) return true;
+    a = exprs_int(c, i->range.low, "an index");
+    if (i->kind != AST_INDEX_POINT) b = exprs_int(c, i->range.high, i->kind == AST_INDEX_WIDTH ? "a width" : "an index");
+    if (!a || (i->kind != AST_INDEX_POINT && !b)) return exprs_bad(i);
+    *low = a;
+    *width = NULL;
+    if (i->kind == AST_INDEX_POINT) return inside_index(c, i, a, extent);
+    int64_t w;
+    if (i->kind == AST_INDEX_WIDTH && size_is_const(b, &w) && w < 0) {
+        diag_error(c->diag, DIAG_E15, i->range.high->at, "the width %lld is negative", (long long)w);
+        return exprs_bad(i);
+    }
+    const struct size *high = i->kind == AST_INDEX_WIDTH ? size_binary(c->sizes, SIZE_ADD, a, b) : b;
+    *width = i->kind == AST_INDEX_WIDTH ? b : size_sub(c->sizes, b, a);
+    if (!high || !*width) {
+        diag_error(c->diag, DIAG_E15, i->at, "the bounds of the slice do not fit in 64 bits");
+        return exprs_bad(i);
+    }
+    return inside_slice(c, i, a, high, extent);
+}
+
+static void finish(struct checker *c, struct ast *e, struct region *r, enum elem elem, bool element)
+{
+    r->whole = false;
+    bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank;
+    for (int d = 0; d < r->rank && whole; d++)
+        whole = size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
+    r->whole = whole;
+    r->contiguous = region_is_contiguous(c, r);
+    exprs_note(c, e)->region = r;
+    if (element) {
+        e->type = exprs_element_type(c, elem);
+        return;
+    }
+    struct type *t = arena_new(c->mem, struct type);
+    t->kind = TYPE_TENSOR;
+    t->elem = elem;
+    t->rank = r->rank;
+    for (int d = 0; d < r->rank; d++) t->extent[d] = r->extent[d];
+    e->type = t;
+}
+
+static int count_list(const struct ast *list)
+{
+    int n = 0;
+    for (; list; list = list->next) n++;
+    return n;
+}
+
+static const struct type *slice(struct checker *c, struct ast *e, const struct region *from, const struct type *t)
+{
+    struct region *r = arena_new(c->mem, struct region);
+    struct ast *i = e->index.indices;
+    int given = count_list(i);
+    bool bad = false;
+    if (given > t->rank) {
+        diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s, which has rank %d", given, type_str(c, t), t->rank);
+        for (; i; i = i->next)
+            if (i->range.low) exprs_check(c, i->range.low, AS_VALUE);
+        return fail(c, e);
+    }
+    *r = *from;
+    r->rank = 0;
+    for (int d = 0; d < t->rank; d++) {
+        const struct size *low = zero(c), *width = from->extent[d];
+        if (i && !index_bounds(c, i, from->extent[d], &low, &width)) bad = true;
+        if (i) i = i->next;
+        if (bad) continue;
+        int base_dim = from->base_dim[d];
+        r->offset = plus(c, r->offset, times(c, low, from->stride[d]));
+        r->low[base_dim] = plus(c, from->low[base_dim], low);
+        r->span[base_dim] = width ? width : size_const(c->sizes, 1);
+        if (!width) continue;
+        r->extent[r->rank] = width;
+        r->stride[r->rank] = from->stride[d];
+        r->base_dim[r->rank++] = base_dim;
+    }
+    if (bad) return fail(c, e);
+    finish(c, e, r, t->elem, r->rank == 0 && t->rank > 0);
+    return e->type;
+}
+
+/* The extent of tile i: the last one ends where the tensor ends. */
+static const struct size *tile_extent(struct checker *c, const struct size *begin, const struct size *tile, const struct size *whole)
+{
+    const struct size *rest = size_sub(c->sizes, whole, begin), *least;
+    if (!rest || tile == whole) return tile;
+    if (facts_prove_order(c->facts, tile, rest, 0)) return tile;
+    if (facts_prove_order(c->facts, rest, tile, 0)) return rest;
+    least = size_binary(c->sizes, SIZE_MINIMUM, tile, rest);
+    return least ? least : tile;
+}
+
+static const struct type *tile(struct checker *c, struct ast *e, const struct region *from, const struct type *t)
+{
+    struct region *r = arena_new(c->mem, struct region);
+    struct ast *i = e->index.indices;
+    int given = count_list(i);
+    bool bad = false;
+    if (given != t->rank) {
+        diag_error(c->diag, DIAG_E03, e->at, "%d %s for %s, which has rank %d", given, given == 1 ? "index" : "indices", type_str(c, t), t->rank);
+        bad = true;
+    }
+    *r = *from;
+    for (int d = 0; d < t->rank && i && !bad; d++, i = i->next) {
+        if (i->kind != AST_INDEX_POINT) {
+            diag_error(c->diag, DIAG_E99, i->at, "a range of tiles is not supported yet: index a tiled view by points");
+            return fail(c, e);
+        }
+        const struct size *at = exprs_int(c, i->range.low, "an index");
+        if (!at || !inside_index(c, i, at, t->extent[d])) {
+            bad = true;
+            break;
+        }
+        const struct size *begin = times(c, at, t->tile[d]);
+        int base_dim = from->base_dim[d];
+        r->offset = plus(c, r->offset, times(c, begin, from->stride[d]));
+        r->extent[d] = tile_extent(c, begin, t->tile[d], t->whole[d]);
+        r->low[base_dim] = plus(c, from->low[base_dim], begin);
+        r->span[base_dim] = r->extent[d];
+    }
+    if (bad) return fail(c, e);
+    finish(c, e, r, t->elem, false);
+    return e->type;
+}
+
+static const struct type *array_element(struct checker *c, struct ast *e, const struct type *t)
+{
+    struct ast *i = e->index.indices;
+    if (!e->index.object->symbol || i->next || i->kind != AST_INDEX_POINT) {
+        diag_error(c->diag, DIAG_E03, e->at, "an array is indexed by one number");
+        return fail(c, e);
+    }
+    const struct size *at = exprs_int(c, i->range.low, "an index");
+    if (!at || !inside_index(c, i, at, t->extent[0])) return fail(c, e);
+    if (t->element->kind != TYPE_TENSOR) {
+        diag_error(c->diag, DIAG_E99, e->at, "an array of %s is not supported yet", type_str(c, t->element));
+        return fail(c, e);
+    }
+    struct region *r = arena_new(c->mem, struct region);
+    const struct size *stride = size_const(c->sizes, 1);
+    r->base = e->index.object->symbol;
+    r->offset = zero(c);
+    r->element = at;
+    r->rank = r->base_rank = t->element->rank;
+    for (int d = r->rank - 1; d >= 0; d--) {
+        r->extent[d] = r->span[d] = t->element->extent[d];
+        r->low[d] = zero(c);
+        r->stride[d] = stride;
+        r->base_dim[d] = d;
+        stride = times(c, stride, t->element->extent[d]);
+    }
+    finish(c, e, r, t->element->elem, false);
+    return e->type;
+}
+
+const struct type *region_index(struct checker *c, struct ast *e, enum use use)
+{
+    struct ast *object = e->index.object;
+    const struct type *t = object->type;
+    (void)use;
+    if (object->bad || t->kind == TYPE_ERROR) {
+        for (struct ast *i = e->index.indices; i; i = i->next) {
+            if (i->range.low) exprs_check(c, i->range.low, AS_VALUE);
+            if (i->range.high) exprs_check(c, i->range.high, AS_VALUE);
+        }
+        return fail(c, e);
+    }
+    if (t->kind == TYPE_ARRAY) return array_element(c, e, t);
+    const struct region *from = region_of(object);
+    if (!from || (t->kind != TYPE_TENSOR && t->kind != TYPE_GRID)) {
+        diag_error(c->diag, DIAG_E03, object->at, "'%s' is %s and cannot be indexed", place_str(c, object), type_str(c, t));
+        return fail(c, e);
+    }
+    return t->kind == TYPE_GRID ? tile(c, e, from, t) : slice(c, e, from, t);
+}
+
+void region_view(struct checker *c, struct ast *stmt)
+{
+    struct ast *tensor = stmt->view.tensor;
+    const struct type *t = exprs_check(c, tensor, AS_PLACE);
+    struct symbol *s = names_new(c, SYM_VIEW, stmt->name, stmt);
+    struct type *grid = arena_new(c->mem, struct type);
+    bool bad = tensor->bad;
+    stmt->symbol = s;
+    if (!bad && (t->kind != TYPE_TENSOR || !region_of(tensor))) {
+        diag_error(c->diag, DIAG_E03, tensor->at, "'%s' is %s: only a tensor can be tiled", place_str(c, tensor), type_str(c, t));
+        bad = true;
+    }
+    int given = count_list(stmt->view.tiles);
+    if (!bad && given != t->rank) {
+        diag_error(c->diag, DIAG_E03, stmt->at, "%d tile extents for %s, which has rank %d", given, type_str(c, t), t->rank);
+        bad = true;
+    }
+    grid->kind = TYPE_GRID;
+    int d = 0;
+    for (struct ast *i = stmt->view.tiles; i; i = i->next, d++) {
+        const struct size *width = exprs_int(c, i, "the extent of a tile");
+        int64_t value;
+        if (!width) bad = true;
+        if (bad || d >= MAX_RANK) continue;
+        const struct size *a = size_expand(c->sizes, width), *b = size_expand(c->sizes, t->extent[d]);
+        grid->tile[d] = a == b ? t->extent[d] : width;
+        grid->whole[d] = t->extent[d];
+        if (size_is_const(a, &value) && value < 1) {
+            diag_error(c->diag, DIAG_E15, i->at, "the extent %lld of a tile must be at least 1", (long long)value);
+            bad = true;
+            continue;
+        }
+        /* One tile that is all there is: also where that is nothing. */
+        if (a != b) check_not_negative(c, width, i->at, "the extent of a tile", false);
+        grid->extent[d] = a == b ? size_const(c->sizes, 1) : size_binary(c->sizes, SIZE_CEIL_DIV, t->extent[d], width);
+        if (!grid->extent[d]) grid->extent[d] = t->extent[d];
+        if (a != b && !size_is_const(grid->extent[d], NULL)) {
+            const struct size *q = size_binary(c->sizes, SIZE_DIV, t->extent[d], width);
+            const struct size *r = size_binary(c->sizes, SIZE_MOD, t->extent[d], width);
+            if (q && r && facts_prove_equal(c->facts, r, zero(c))) grid->extent[d] = q;
+        }
+    }
+    s->type = c->error;
+    if (bad) {
+        exprs_bad(stmt);
+    } else {
+        grid->elem = t->elem;
+        grid->rank = t->rank;
+        s->type = region_capture_type(c, s, grid);
+        s->region = region_capture_region(c, s, region_of(tensor));
+        exprs_note(c, stmt)->region = s->region;
+    }
+    names_declare(c, s, stmt->name_at);
+}
+
+/* ---- questions ----------------------------------------------------------------------------------------------------------- */
+
+bool region_is_contiguous(struct checker *c, const struct region *r)
+{
+    const struct size *want = size_const(c->sizes, 1);
+    int64_t one;
+    for (int d = r->rank - 1; d >= 0; d--) {
+        const struct size *extent = size_expand(c->sizes, r->extent[d]);
+        if (size_is_const(extent, &one) && one <= 1) continue; /* no step is ever taken */
+        if (size_expand(c->sizes, r->stride[d]) != size_expand(c->sizes, want)) return false;
+        want = times(c, want, extent);
+    }
+    return true;
+}
+
+bool region_is_empty(struct checker *c, const struct region *r)
+{
+    for (int d = 0; d < r->rank; d++)
+        if (facts_prove_order(c->facts, r->extent[d], zero(c), 0)) return true;
+    return false;
+}
+
+static const struct size *end_of(struct checker *c, const struct region *r, int d)
+{
+    return plus(c, r->low[d], r->span[d]);
+}
+
+int region_overlap(struct checker *c, const struct region *a, const struct region *b)
+{
+    if (a->base != b->base) return 0;
+    if (region_is_empty(c, a) || region_is_empty(c, b)) return 0;
+    if (a->element && b->element && a->element != b->element) {
+        if (facts_prove_order(c->facts, a->element, b->element, 1) || facts_prove_order(c->facts, b->element, a->element, 1)) return 0;
+        if (!facts_prove_equal(c->facts, a->element, b->element)) return -1;
+    }
+    for (int d = 0; d < a->base_rank; d++)
+        if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) || facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0)) return 0;
+    size_t mark = facts_mark(c->facts);
+    for (int d = 0; d < a->base_rank; d++) {
+        facts_add_order(c->facts, zero(c), a->span[d], 1);
+        facts_add_order(c->facts, zero(c), b->span[d], 1);
+    }
+    bool meet = true;
+    for (int d = 0; d < a->base_rank && meet; d++)
+        meet = facts_prove_order(c->facts, a->low[d], end_of(c, b, d), 1) && facts_prove_order(c->facts, b->low[d], end_of(c, a, d), 1);
+    facts_reset(c->facts, mark);
+    return meet ? 1 : -1;
+}
