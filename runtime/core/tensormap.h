@@ -16,12 +16,17 @@ enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
  * in the map.  The members are tensormap.c's. */
 struct map_buffer {
     int64_t low, high;   /* the buffer's bytes; of a heap allocation set by ptoi_map_open */
+    int64_t origin;      /* where cell 0 of the grid begins */
     int64_t cell[3];     /* grid: stride of each level in bytes, see tensormap.c */
     int32_t tile[3];
-    uint32_t levels;
-    uint32_t list;       /* entries that do not fit the grid; 0: none */
-    uint32_t all;        /* every entry of the buffer */
-    uint32_t entries;
+    int8_t cell_shift[3], tile_shift[3]; /* binary logarithms, or -1 */
+    uint32_t levels;     /* 0: no grid yet */
+    uint32_t list;       /* how many entries do not fit the grid */
+    uint32_t all;        /* every entry of the buffer; 0: none */
+    uint32_t entries;    /* how many */
+    uint32_t writers;    /* how many of them are not reads */
+    uint32_t waste;      /* entries looked at in vain since the grid was chosen */
+    struct map_buffer *joined; /* an outside buffer that is now part of this one; else NULL */
 };
 
 struct tensormap;
@@ -36,7 +41,8 @@ struct map_found {
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers); /* NULL: no memory */
 void ptoi_map_destroy(struct tensormap *m);
 
-/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that turn out to overlap are joined. */
+/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that turn out to overlap are joined,
+ * and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or not. */
 void               ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
 void               ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high); /* a new allocation */
@@ -54,5 +60,6 @@ void    ptoi_map_retire(struct tensormap *m, uint64_t first_live_task); /* every
 int64_t ptoi_map_used(const struct tensormap *m);
 int64_t ptoi_map_capacity(const struct tensormap *m);
 bool    ptoi_map_is_valid(const struct tensormap *m); /* CHECK_DEEP: walks everything */
+int64_t ptoi_map_longest_chain(const struct tensormap *m); /* tests: entries behind one hash value */
 
 #endif
