@@ -67,6 +67,13 @@ static PTOStatus check_config(PTOConfig *c)
         return refuse(PTO_ERR_CONFIG, "counters that start below zero");
     if ((unsigned)c->scope_policy > PTO_SCOPE_OUTERMOST)
         return refuse(PTO_ERR_CONFIG, "unknown scope policy %d", (int)c->scope_policy);
+    if (c->record_tasks < 0 || c->record_tasks > (1 << 24))
+        return refuse(PTO_ERR_CONFIG, "a record of %lld tasks: must be from 0 to 16777216", (long long)c->record_tasks);
+    if (c->submit_cycles < 0 || c->dispatch_cycles < 0 || c->submit_cycles > limit || c->dispatch_cycles > limit)
+        return refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld", (long long)limit);
+    if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
+        return refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
+    if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH) c->count_dependences = true;
     int64_t total = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         if (c->workers[t] < 0 || c->workers[t] > MAX_WORKERS)
@@ -82,7 +89,9 @@ static PTOStatus check_config(PTOConfig *c)
 static const struct engine *find_engine(PTOEngine engine)
 {
     static const struct engine *const engines[PTO_ENGINES] = {[PTO_ENGINE_THREADS] = &ptoi_engine_threads,
-                                                              [PTO_ENGINE_SERIAL] = &ptoi_engine_serial};
+                                                              [PTO_ENGINE_SERIAL] = &ptoi_engine_serial,
+                                                              [PTO_ENGINE_TIMING] = &ptoi_engine_timing,
+                                                              [PTO_ENGINE_GRAPH] = &ptoi_engine_graph};
     return (unsigned)engine < PTO_ENGINES ? engines[engine] : NULL;
 }
 
@@ -110,7 +119,42 @@ static void report_failure(void *context, uint64_t id, int32_t result)
         extent += 2 * head[i].rank;
     }
     ptoi_fail(&rt->outcome, PTO_ERR_KERNEL, ptoi_task_site(rt->window, id), "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
-              kernel->name, result, (long long)id, params);
+              kernel->name, result, (long long)(id - (uint64_t)rt->config.first_task_id), params);
+}
+
+static void record_task(void *context, uint64_t id)
+{
+    PTORuntime *rt = context;
+    struct recorded_task *t = ptoi_record_task(rt->recorder, id);
+    if (!t) {
+        rt->recorder->lost++;
+        return;
+    }
+    t->kernel = ptoi_task_kernel(rt->window, id);
+    t->site = ptoi_task_site(rt->window, id);
+    t->name = ptoi_image_pointer(window_task(rt->window, id)->name);
+    t->submitted = rt->engine->now(rt);
+    rt->recorder->tasks++;
+    ptoi_record_sample(rt->recorder, (struct recorded_sample){.at = t->submitted,
+                                                              .tasks = (uint32_t)(rt->orch.head - rt->orch.tail),
+                                                              .map = (uint32_t)ptoi_map_used(rt->orch.map),
+                                                              .deps = (uint32_t)ptoi_orch_deps_used(&rt->orch),
+                                                              .heap = rt->orch.heap.used_bytes});
+}
+
+static void record_edge(void *context, uint64_t from, uint64_t to, uint8_t reasons)
+{
+    ptoi_record_edge(((PTORuntime *)context)->recorder, from, to, reasons);
+}
+
+static bool start_recording(PTORuntime *rt)
+{
+    rt->recorder = calloc(1, sizeof *rt->recorder);
+    if (!rt->recorder || !ptoi_record_init(rt->recorder, rt->config.record_tasks)) return false;
+    rt->recorder->unit = rt->engine->unit;
+    rt->orch.flow.recorder = rt->recorder;
+    rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = record_edge, .task = record_task};
+    return true;
 }
 
 static PTOStatus build(PTORuntime *rt)
@@ -146,6 +190,8 @@ static PTOStatus build(PTORuntime *rt)
     rt->orch.published = rt->engine->published;
     rt->orch.published_context = rt;
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
+    rt->orch.flow.now = rt->engine->now;
+    if (c->record_tasks > 0 && !start_recording(rt)) return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->engine->open(rt);
     return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");
 }
@@ -162,7 +208,7 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     const struct engine *engine = find_engine(c.engine);
     const struct backend *backend = ptoi_backend_find(c.backend);
     if (!engine)
-        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads and serial)");
+        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing and graph)");
     else if (!backend)
         *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no backend '%s' (it has sim)", c.backend);
     if (*status != PTO_OK) return NULL;
@@ -190,6 +236,8 @@ void pto_runtime_destroy(PTORuntime *rt)
     if (rt->sched.window) ptoi_sched_free(&rt->sched);
     if (rt->heap) rt->backend->free(rt->heap, rt->heap_bytes);
     if (rt->window) munmap(rt->window, rt->window_bytes);
+    if (rt->recorder) ptoi_record_free(rt->recorder);
+    free(rt->recorder);
     free(rt->frames);
     free(rt);
 }
@@ -236,6 +284,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->stack_lowest = lowest_stack_address();
     rt->site = NULL;
     memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks); /* no task is in flight: nobody holds the role */
+    rt->engine->begin(rt);
+    if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head, rt->engine->now(rt));
     ptoi_orch_begin(&rt->orch);
     if (setjmp(catcher) == 0) {
         fn(rt, arg);
@@ -372,5 +422,9 @@ void pto_release(PTORuntime *rt, const void *buffer)
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
     if (!rt->is_running) return refuse_call(rt, "pto_await outside a run");
+    if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) {
+        ptoi_fail(&rt->outcome, PTO_ERR_UNSUPPORTED, rt->site, "await, but no kernel runs here, so there is no value to wait for");
+        return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
+    }
     return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes));
 }

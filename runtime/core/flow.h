@@ -15,8 +15,12 @@ struct waiter {
     bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
 };
 
+struct recorder;
+
 struct flow {
     struct waiter waiter;
+    struct recorder *recorder; /* told of every stall; may be NULL */
+    int64_t (*now)(void *context); /* of the waiter's engine: ns, or cycles */
     int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS];
     uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
     _Atomic int current;                 /* PTOStallReason: relaxed, it orders nothing */

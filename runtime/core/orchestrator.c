@@ -99,6 +99,8 @@ static uint64_t dep_tail(const struct orchestrator *o)
     return o->tail == o->head ? o->dep_head : window_task(o->window, o->tail)->dep_begin;
 }
 
+uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - dep_tail(o); }
+
 /* A record does not cross the end of the ring. */
 static uint64_t arg_place(const struct orchestrator *o, uint64_t bytes)
 {
@@ -516,6 +518,13 @@ static void prune_producers(struct orchestrator *o, bool count)
     o->found.count = kept;
 }
 
+static void tell_edges(const struct orchestrator *o)
+{
+    for (int32_t n = 0; n < o->observers; n++)
+        for (int32_t k = 0; k < o->found.count; k++)
+            o->observer[n].edge(o->observer[n].context, o->found.task_id[k], o->head, o->found.reason[k]);
+}
+
 static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
 {
     struct window *w = o->window;
@@ -529,7 +538,8 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .dep_count = (uint32_t)o->found.count,
                             .priority = s->priority,
                             .param_count = (uint16_t)s->count,
-                            .worker = (uint8_t)kernel->worker};
+                            .worker = (uint8_t)kernel->worker,
+                            .name = ptoi_image_offset(s->name)};
     struct arg_head *head = window_args(w, begin);
     int64_t *extent = (int64_t *)(head + s->count);
     for (int i = 0; i < s->count; i++) {
@@ -557,7 +567,7 @@ static void remember_accesses(struct orchestrator *o, const struct submission *s
 
 static void note_use(struct orchestrator *o)
 {
-    uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = o->dep_head - dep_tail(o);
+    uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = ptoi_orch_deps_used(o);
     if (used > o->flow.task_max) o->flow.task_max = used;
     if (map > o->flow.map_max) o->flow.map_max = map;
     if (deps > o->flow.dep_max) o->flow.dep_max = deps;
@@ -580,6 +590,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         wait_for(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
 
     find_producers(o, s, kernel);
+    tell_edges(o);
     prune_producers(o, true);
     if ((uint64_t)o->found.count > o->window->dep_limit) {
         wait_drained(o, PTO_STALL_DEPLIST_POOL);
@@ -599,6 +610,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     store_release(&o->window->task_head, o->head); /* [TASK] */
     o->tasks++;
     note_use(o);
+    for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);
     o->published(o->published_context);
     if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
     return (int64_t)(id - o->first);

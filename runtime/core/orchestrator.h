@@ -8,6 +8,7 @@
 #define PTOI_ORCHESTRATOR_H
 #include "flow.h"
 #include "heap.h"
+#include "observer.h"
 #include "outcome.h"
 #include "scope_stack.h"
 #include <pto/pto_runtime.h>
@@ -23,6 +24,8 @@ struct orchestrator {
     struct flow flow;
     void *published_context;
     void (*published)(void *context); /* the engine, after every task */
+    struct observer observer[MAX_OBSERVERS];
+    int32_t observers;
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
     uint64_t first;               /* the id that is told as 0 */
     uint64_t head, tail;          /* task_head; task_tail as last seen */
@@ -53,6 +56,7 @@ void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes sco
 int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
+uint64_t  ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes);
 
 #endif

@@ -5,6 +5,7 @@
 #define PTOI_RUNTIME_H
 #include "backend.h"
 #include "orchestrator.h"
+#include "record.h"
 #include "scheduler.h"
 #include <pto/pto_program.h>
 #include <setjmp.h>
@@ -14,13 +15,16 @@ struct engine {
     const char *name;
     PTOStatus (*open)(PTORuntime *rt);      /* threads are started; failure: ptoi_fail told why */
     void (*close)(PTORuntime *rt);
+    void (*begin)(PTORuntime *rt);          /* a run begins; no task is in flight */
+    int64_t (*now)(void *rt);               /* the engine's clock: ns, or cycles */
+    const char *unit;                       /* of that clock */
     void (*published)(void *rt);            /* the orchestrator published a task */
     bool (*wait)(void *rt, bool (*is_met)(void *arg), void *arg); /* struct waiter */
     void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */
-    void (*busy)(PTORuntime *rt, PTORunStats *stats); /* adds worker_busy_ns; no run is active */
+    void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
-extern const struct engine ptoi_engine_serial, ptoi_engine_threads;
+extern const struct engine ptoi_engine_serial, ptoi_engine_threads, ptoi_engine_timing, ptoi_engine_graph;
 
 struct frame {
     const char *function;
@@ -38,6 +42,7 @@ struct PTORuntime {
     uint64_t heap_bytes;
     struct orchestrator orch;
     struct scheduler sched;
+    struct recorder *recorder; /* NULL: nothing is recorded */
     const struct engine *engine;
     void *engine_state;
     /* of the active run */

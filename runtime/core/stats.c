@@ -130,10 +130,12 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
     s->allocated_bytes = rt->orch.allocated_bytes;
     s->scopes = rt->orch.scope_count;
     memset(s->worker_busy_ns, 0, sizeof s->worker_busy_ns);
+    memset(s->worker_busy_cycles, 0, sizeof s->worker_busy_cycles);
+    s->cycles = s->critical_path = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         s->workers[t] = rt->config.workers[t];
         s->worker_tasks[t] = rt->sched.worker_tasks[t];
     }
-    rt->engine->busy(rt, s);
+    rt->engine->measure(rt, s);
     return s;
 }

@@ -43,9 +43,9 @@ struct task_slot {
     int32_t priority;
     uint16_t param_count;
     uint8_t worker;      /* PTOWorkerType */
-    uint8_t exclusive;   /* reserved for acc */
-    int32_t name;        /* reserved: const char * of @name, relative like kernel, in 4-byte units; 0: none */
-    uint64_t spare;
+    uint8_t spare_byte;
+    uint32_t spare;
+    int64_t name;        /* const char * of @name, relative like kernel; 0: none */
 };
 _Static_assert(sizeof(struct task_slot) == PTO_CACHELINE, "one line a task");
 

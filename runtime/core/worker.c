@@ -8,24 +8,35 @@ const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 
 const PTOSite *ptoi_task_site(const struct window *w, uint64_t id) { return ptoi_image_pointer(window_task(w, id)->site); }
 
-int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
+/* heap_base NULL: the tensors' addresses are not wanted. */
+static void unpack(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
 {
     const struct task_slot *t = window_task(w, id);
     const struct arg_head *head = window_args(w, t->arg_begin);
     const int64_t *extent = (const int64_t *)(head + t->param_count);
-    PTOArg args[PTO_MAX_PARAMS];
     for (int i = 0; i < t->param_count; i++) {
         const int rank = head[i].rank;
-        args[i].shape = extent;
-        args[i].stride = extent + rank;
+        args[i] = (PTOArg){.shape = extent, .stride = extent + rank};
         extent += 2 * rank;
-        if (head[i].kind == PTO_PARAM_SCALAR) {
-            args[i].ptr = NULL;
+        if (head[i].kind == PTO_PARAM_SCALAR)
             args[i].value.i64 = head[i].value;
-        } else {
+        else if (heap_base)
             args[i].ptr = head[i].buffer ? (void *)(heap_base + head[i].value) : (void *)(intptr_t)head[i].value;
-            args[i].value.i64 = 0;
-        }
     }
-    return backend->run(ptoi_image_pointer(t->kernel), args);
+}
+
+int64_t ptoi_task_cost(const struct window *w, uint64_t id)
+{
+    const PTOKernel *kernel = ptoi_task_kernel(w, id);
+    if (!kernel->cost) return 1;
+    PTOArg args[PTO_MAX_PARAMS];
+    unpack(w, NULL, id, args);
+    return kernel->cost(args);
+}
+
+int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
+{
+    PTOArg args[PTO_MAX_PARAMS];
+    unpack(w, heap_base, id, args);
+    return backend->run(ptoi_task_kernel(w, id), args);
 }

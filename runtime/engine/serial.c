@@ -1,21 +1,31 @@
-/* serial.c - one thread holds every role; each kernel runs at its submit.  The oracle. */
+/* serial.c - one thread holds every role.
+ *
+ * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what remains is the
+ *            graph. */
 #include "check.h"
 #include "runtime.h"
 #include "worker.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct serial {
     struct completion ended; /* at most one task runs */
     bool has_ended;
+    bool runs; /* false: the graph engine, whose tasks end as they start */
+    int64_t busy_ns[PTO_WORKER_TYPES];
 };
 
 static bool start_and_run(void *context, PTOWorkerType type, uint64_t id)
 {
     PTORuntime *rt = context;
     struct serial *e = rt->engine_state;
-    (void)type;
     if (e->has_ended) return false;
-    e->ended = (struct completion){.id = id, .result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id)};
+    const int64_t since = ptoi_now_ns();
+    e->ended = (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
+    const int64_t end = ptoi_now_ns();
+    e->busy_ns[type] += end - since;
+    struct recorded_task *t = ptoi_record_task(rt->recorder, id);
+    if (t && e->runs) t->begin = since, t->end = end, t->row = (int32_t)type;
     e->has_ended = true;
     return true;
 }
@@ -33,6 +43,7 @@ static PTOStatus serial_open(PTORuntime *rt)
 {
     rt->engine_state = calloc(1, sizeof(struct serial));
     if (!rt->engine_state) return PTO_ERR_NOMEM;
+    ((struct serial *)rt->engine_state)->runs = rt->config.engine != PTO_ENGINE_GRAPH;
     rt->sched.machine = (struct machine){.context = rt, .start = start_and_run, .collect = collect};
     return PTO_OK;
 }
@@ -56,12 +67,27 @@ static bool serial_wait(void *context, bool (*is_met)(void *arg), void *arg)
 
 static void serial_poke(PTORuntime *rt) { (void)rt; }
 
-static void serial_busy(PTORuntime *rt, PTORunStats *stats) { (void)rt, (void)stats; }
+static void serial_begin(PTORuntime *rt)
+{
+    struct serial *e = rt->engine_state;
+    memset(e->busy_ns, 0, sizeof e->busy_ns);
+}
 
-const struct engine ptoi_engine_serial = {.name = "serial",
-                                          .open = serial_open,
-                                          .close = serial_close,
-                                          .published = serial_published,
-                                          .wait = serial_wait,
-                                          .poke = serial_poke,
-                                          .busy = serial_busy};
+static int64_t serial_now(void *context)
+{
+    (void)context;
+    return ptoi_now_ns();
+}
+
+static void serial_measure(PTORuntime *rt, PTORunStats *stats)
+{
+    struct serial *e = rt->engine_state;
+    memcpy(stats->worker_busy_ns, e->busy_ns, sizeof e->busy_ns);
+}
+
+#define ONE_THREAD                                                                                                        \
+    .unit = "ns", .open = serial_open, .close = serial_close, .begin = serial_begin, .now = serial_now,                   \
+    .published = serial_published, .wait = serial_wait, .poke = serial_poke, .measure = serial_measure
+
+const struct engine ptoi_engine_serial = {.name = "serial", ONE_THREAD};
+const struct engine ptoi_engine_graph = {.name = "graph", ONE_THREAD};

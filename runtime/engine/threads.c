@@ -108,7 +108,9 @@ static bool has_input(PTORuntime *rt)
 static bool step(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
+    const int64_t since = rt->recorder ? ptoi_now_ns() : 0;
     bool any = ptoi_sched_step(&rt->sched);
+    if (rt->recorder && any) ptoi_record_step(rt->recorder, since, ptoi_now_ns());
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: published by [ROLE] */
     store_relaxed(&e->seen_events, rt->sched.events);
     return any;
@@ -164,9 +166,13 @@ static bool run_own(struct lane *l)
     /* A failed run starts nothing more; what is cancelled here completes like any task. */
     int result = 0;
     if (load_relaxed(&rt->outcome.status) == PTO_OK) { /* relaxed: a hint, later is fine */
-        int64_t since = ptoi_now_ns();
-        result = ptoi_worker_run(rt->window, rt->backend, rt->heap, l->task[n % LANE_DEPTH]);
-        l->busy_ns += ptoi_now_ns() - since;
+        const uint64_t id = l->task[n % LANE_DEPTH];
+        const int64_t since = ptoi_now_ns();
+        result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
+        const int64_t end = ptoi_now_ns();
+        l->busy_ns += end - since;
+        struct recorded_task *t = ptoi_record_task(rt->recorder, id);
+        if (t) t->begin = since, t->end = end, t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane);
     }
     l->result[n % LANE_DEPTH] = result;
     PTO_LABEL(ENDED);
@@ -262,7 +268,19 @@ static void threads_poke(PTORuntime *rt)
     ptoi_park_wake(&e->orchestrator); /* costs one futile round when it does not sleep */
 }
 
-static void threads_busy(PTORuntime *rt, PTORunStats *stats)
+static void threads_begin(PTORuntime *rt)
+{
+    struct threads *e = rt->engine_state;
+    for (int i = 0; i < e->lane_count; i++) e->lane[i].busy_ns = 0; /* [ENDED] its worker has nothing until a task is sent */
+}
+
+static int64_t threads_now(void *context)
+{
+    (void)context;
+    return ptoi_now_ns();
+}
+
+static void threads_measure(PTORuntime *rt, PTORunStats *stats)
 {
     struct threads *e = rt->engine_state;
     for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += e->lane[i].busy_ns;
@@ -331,4 +349,7 @@ const struct engine ptoi_engine_threads = {.name = "threads",
                                            .published = threads_published,
                                            .wait = threads_wait,
                                            .poke = threads_poke,
-                                           .busy = threads_busy};
+                                           .begin = threads_begin,
+                                           .now = threads_now,
+                                           .unit = "ns",
+                                           .measure = threads_measure};

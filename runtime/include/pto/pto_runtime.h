@@ -16,9 +16,9 @@ extern "C" {
 typedef enum PTOEngine {
     PTO_ENGINE_THREADS, /* workers are threads; the scheduler role goes to whoever is idle */
     PTO_ENGINE_SERIAL,  /* every kernel runs at its submit: the oracle */
-    PTO_ENGINE_TIMING,
-    PTO_ENGINE_PROCESS,
-    PTO_ENGINE_GRAPH,
+    PTO_ENGINE_TIMING,  /* one thread, a clock in cycles: predicts a device */
+    PTO_ENGINE_PROCESS, /* scheduler and workers in a process of their own */
+    PTO_ENGINE_GRAPH,   /* orchestrate only: nothing runs */
     PTO_ENGINES
 } PTOEngine;
 
@@ -40,6 +40,10 @@ typedef struct PTOConfig {
     int32_t recursion_limit;             /* default 256 */
     PTOScopePolicy scope_policy;
     bool count_dependences;              /* PTORunStats.dependences is exact over the window; costs look-up time */
+    int64_t record_tasks;                /* keep what is needed for traces and graphs of so many tasks; 0: record nothing */
+    bool skip_kernels;                   /* timing: kernels are costed, not run; await is an error */
+    int64_t submit_cycles;               /* timing: what a submit costs the orchestrator */
+    int64_t dispatch_cycles;             /* timing: from ready to running on an idle worker */
     int64_t first_task_id, first_byte;   /* tests: where the counters start */
 } PTOConfig;
 
@@ -82,6 +86,13 @@ PTO_API void pto_release(PTORuntime *rt, const void *buffer);
 
 /* Waits for every producer of these bytes.  Afterwards the caller may read them. */
 PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
+
+/* What the last run recorded (PTOConfig.record_tasks).  No run is active.  PTO_ERR_STATE: nothing was recorded; PTO_ERR_IO.
+ * Trace: Chrome/Perfetto JSON, a row a worker, one for the orchestrator's stalls, one for the scheduler, counters of the rings'
+ * use, an arrow an edge; times are ns, or cycles on the timing engine.  Graph: DOT, or JSON when the name ends in .json; every
+ * edge with its reason: RAW, WAR, WAW, acc. */
+PTO_API PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path);
+PTO_API PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path);
 
 /* Any thread.  The run ends with PTO_ERR_CANCELLED; running kernels finish first. */
 PTO_API void pto_cancel(PTORuntime *rt);

@@ -42,6 +42,10 @@ typedef struct PTORunStats {
     int32_t workers[PTO_WORKER_TYPES];
     int64_t worker_tasks[PTO_WORKER_TYPES];
     int64_t worker_busy_ns[PTO_WORKER_TYPES];
+    /* of the timing engine, else 0 */
+    int64_t cycles;        /* from the first submit to the end of the last task */
+    int64_t critical_path; /* cycles of the costliest chain of dependent tasks: no schedule is shorter */
+    int64_t worker_busy_cycles[PTO_WORKER_TYPES];
 } PTORunStats;
 
 /* Any thread while no run is active; during a run only the orchestrator's. The result lives until the next call. */

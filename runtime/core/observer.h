@@ -1,0 +1,14 @@
+/* observer.h - somebody who is told what the orchestrator found: the graph of a run as it grows. */
+#ifndef PTOI_OBSERVER_H
+#define PTOI_OBSERVER_H
+#include <stdint.h>
+
+struct observer {
+    void *context;
+    void (*edge)(void *context, uint64_t from, uint64_t to, uint8_t reasons); /* enum edge_reason, or-ed; before the task */
+    void (*task)(void *context, uint64_t id);                                /* published: its descriptor may be read */
+};
+
+enum { MAX_OBSERVERS = 2 };
+
+#endif

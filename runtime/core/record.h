@@ -1,0 +1,68 @@
+/* record.h - what happened in a run, kept for the reports: tasks with their times, edges, stalls, the rings' use.
+ *
+ * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used.  What does not fit
+ *            is counted, not kept.
+ * Owner      orchestrator: tasks (but for begin, end, row), edges, stalls, samples.  The worker of a task: its begin, end, row.
+ *            Holder of the scheduler role: steps.  Read when no run is active.
+ * Blocks     never. */
+#ifndef PTOI_RECORD_H
+#define PTOI_RECORD_H
+#include "observer.h"
+#include <pto/pto_stats.h>
+
+struct recorded_task {
+    const PTOKernel *kernel;
+    const PTOSite *site;
+    const char *name;        /* @name, or NULL */
+    int64_t submitted;       /* time of submission */
+    int64_t begin, end;      /* of the kernel; 0, 0: it never ran */
+    uint32_t first_edge, edge_count;
+    int32_t row;             /* worker */
+};
+
+struct recorded_edge {
+    uint64_t from; /* index of a task */
+    uint8_t reasons;
+};
+
+struct recorded_stall {
+    int64_t begin, end;
+    PTOStallReason reason;
+};
+
+struct recorded_sample {
+    int64_t at;
+    uint32_t tasks, map, deps;
+    uint64_t heap;
+};
+
+struct recorded_step {
+    int64_t begin, end;
+};
+
+struct recorder {
+    uint64_t first_id; /* of the run */
+    uint64_t capacity;
+    struct recorded_task *task;
+    struct recorded_edge *edge;
+    struct recorded_stall *stall;
+    struct recorded_sample *sample;
+    struct recorded_step *step;
+    uint64_t tasks, edges, stalls, samples, steps, lost; /* lost: tasks that did not fit */
+    int64_t origin;    /* time 0 */
+    const char *unit;  /* "ns" or "cycles" */
+};
+
+bool ptoi_record_init(struct recorder *r, int64_t tasks); /* false: no memory */
+void ptoi_record_free(struct recorder *r);
+void ptoi_record_begin(struct recorder *r, uint64_t first_id, int64_t origin);
+static inline struct recorded_task *ptoi_record_task(struct recorder *r, uint64_t id)
+{
+    return r && id - r->first_id < r->capacity ? &r->task[id - r->first_id] : 0;
+}
+void ptoi_record_stall(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end);
+void ptoi_record_sample(struct recorder *r, struct recorded_sample sample);
+void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end);
+void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons); /* struct observer */
+
+#endif

@@ -1,0 +1,239 @@
+/* timing.c - discrete-event simulation: a clock in cycles, one for every worker, so that a program's time on a device can be
+ * predicted and is the same on every run and machine.
+ *
+ * Idea       a kernel runs (or is skipped) at the moment it starts, and its end is an event `cost` cycles later.  The program's
+ *            own clock moves by submit_cycles a task, and to the event it waited for when a ring was full.  Before a task is
+ *            published everything that ends earlier has happened.
+ * Owner      one thread holds every role.
+ * Invariant  events are taken in order of time, ties in order of start; workers of a type are taken lowest number first.
+ * Source     next-event time advance: Law, Simulation Modeling and Analysis, ch. 1.
+ * Tests      test/runtime/test_timing.c */
+#include "check.h"
+#include "runtime.h"
+#include "worker.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct event {
+    int64_t at;
+    uint64_t order, id;
+    int32_t worker, result;
+};
+
+struct timing {
+    int64_t now;            /* of scheduler and workers */
+    int64_t program;        /* of the orchestrator, never behind now when it runs */
+    int64_t began;          /* of this run */
+    int64_t last_end;
+    struct event *heap;     /* one a busy worker */
+    int32_t busy;
+    uint64_t order;
+    bool *is_busy;
+    int32_t first[PTO_WORKER_TYPES + 1];
+    int64_t busy_cycles[PTO_WORKER_TYPES];
+    int64_t *path;          /* by slot: cycles of the costliest chain that ends with this task, its own cost included */
+    int64_t reached;        /* the same of the producers of the task being submitted */
+    int64_t critical_path;
+};
+
+static int64_t cycles_after(int64_t at, int64_t more)
+{
+    int64_t sum;
+    return __builtin_add_overflow(at, more, &sum) ? INT64_MAX : sum;
+}
+
+/* ---- events: a binary heap ------------------------------------------------------------------------------------------------ */
+
+static bool is_earlier(const struct event *a, const struct event *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+static void push_event(struct timing *t, struct event e)
+{
+    int32_t i = t->busy++;
+    for (; i > 0 && is_earlier(&e, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) t->heap[i] = t->heap[(i - 1) / 2];
+    t->heap[i] = e;
+}
+
+static struct event pop_event(struct timing *t)
+{
+    struct event top = t->heap[0], e = t->heap[--t->busy];
+    int32_t i = 0;
+    for (;;) {
+        int32_t child = 2 * i + 1;
+        if (child >= t->busy) break;
+        if (child + 1 < t->busy && is_earlier(&t->heap[child + 1], &t->heap[child])) child++;
+        if (!is_earlier(&t->heap[child], &e)) break;
+        t->heap[i] = t->heap[child];
+        i = child;
+    }
+    t->heap[i] = e;
+    return top;
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------------------- */
+
+static int64_t task_cost(PTORuntime *rt, uint64_t id)
+{
+    int64_t cost = ptoi_task_cost(rt->window, id);
+    return cost > 0 ? cost : 0;
+}
+
+static bool start(void *context, PTOWorkerType type, uint64_t id)
+{
+    PTORuntime *rt = context;
+    struct timing *t = rt->engine_state;
+    for (int32_t w = t->first[type]; w < t->first[type + 1]; w++) {
+        if (t->is_busy[w]) continue;
+        int64_t begin = cycles_after(t->now, rt->config.dispatch_cycles), cost = task_cost(rt, id);
+        struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = w};
+        if (!rt->config.skip_kernels) e.result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
+        t->is_busy[w] = true;
+        t->busy_cycles[type] = cycles_after(t->busy_cycles[type], cost);
+        push_event(t, e);
+        struct recorded_task *r = ptoi_record_task(rt->recorder, id);
+        if (r) r->begin = begin, r->end = e.at, r->row = w;
+        return true;
+    }
+    return false;
+}
+
+static int collect(void *context, struct completion *out, int max)
+{
+    struct timing *t = ((PTORuntime *)context)->engine_state;
+    int n = 0;
+    while (n < max && t->busy > 0 && t->heap[0].at <= t->now) {
+        struct event e = pop_event(t);
+        t->is_busy[e.worker] = false;
+        t->last_end = e.at;
+        out[n++] = (struct completion){.id = e.id, .result = e.result};
+    }
+    return n;
+}
+
+/* ---- time ----------------------------------------------------------------------------------------------------------------------- */
+
+static void settle(PTORuntime *rt)
+{
+    while (ptoi_sched_step(&rt->sched)) {}
+}
+
+static void advance(PTORuntime *rt, int64_t to)
+{
+    struct timing *t = rt->engine_state;
+    while (t->busy > 0 && t->heap[0].at <= to) {
+        t->now = t->heap[0].at;
+        settle(rt);
+    }
+    if (to > t->now) t->now = to;
+}
+
+static void timing_published(void *context)
+{
+    PTORuntime *rt = context;
+    struct timing *t = rt->engine_state;
+    t->program = cycles_after(t->program, rt->config.submit_cycles);
+    advance(rt, t->program - 1); /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
+    if (t->program > t->now) t->now = t->program;
+    settle(rt);
+}
+
+static bool timing_wait(void *context, bool (*is_met)(void *arg), void *arg)
+{
+    PTORuntime *rt = context;
+    struct timing *t = rt->engine_state;
+    bool met;
+    for (settle(rt); !(met = is_met(arg)) && t->busy > 0; settle(rt)) t->now = t->heap[0].at;
+    if (t->program < t->now) t->program = t->now;
+    return met;
+}
+
+static int64_t timing_now(void *context)
+{
+    struct timing *t = ((PTORuntime *)context)->engine_state;
+    return t->program > t->now ? t->program : t->now;
+}
+
+/* ---- the critical path: what the dependences alone cost ---------------------------------------------------------------------------- */
+
+static void see_edge(void *context, uint64_t from, uint64_t to, uint8_t reasons)
+{
+    PTORuntime *rt = context;
+    struct timing *t = rt->engine_state;
+    (void)reasons;
+    if (from >= to || to - from > rt->window->task_mask) return; /* its slot is somebody else's now */
+    int64_t path = t->path[from & rt->window->task_mask];
+    if (path > t->reached) t->reached = path;
+}
+
+static void see_task(void *context, uint64_t id)
+{
+    PTORuntime *rt = context;
+    struct timing *t = rt->engine_state;
+    int64_t path = cycles_after(t->reached, task_cost(rt, id));
+    t->path[id & rt->window->task_mask] = path;
+    t->reached = 0;
+    if (path > t->critical_path) t->critical_path = path;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------------------------- */
+
+static void timing_close(PTORuntime *rt)
+{
+    struct timing *t = rt->engine_state;
+    free(t->heap);
+    free(t->is_busy);
+    free(t->path);
+    free(t);
+    rt->engine_state = NULL;
+}
+
+static PTOStatus timing_open(PTORuntime *rt)
+{
+    struct timing *t = calloc(1, sizeof *t);
+    if (!t) return PTO_ERR_NOMEM;
+    rt->engine_state = t;
+    for (int w = 0; w < PTO_WORKER_TYPES; w++) t->first[w + 1] = t->first[w] + rt->config.workers[w];
+    t->heap = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->heap);
+    t->is_busy = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->is_busy);
+    t->path = calloc((size_t)rt->window->task_mask + 1, sizeof *t->path);
+    if (!t->heap || !t->is_busy || !t->path) {
+        timing_close(rt);
+        return PTO_ERR_NOMEM;
+    }
+    rt->sched.machine = (struct machine){.context = rt, .start = start, .collect = collect};
+    rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = see_edge, .task = see_task};
+    return PTO_OK;
+}
+
+static void timing_begin(PTORuntime *rt)
+{
+    struct timing *t = rt->engine_state;
+    CHECK(t->busy == 0);
+    t->now = t->program = t->began = t->last_end = 0;
+    t->critical_path = t->reached = 0;
+    memset(t->busy_cycles, 0, sizeof t->busy_cycles);
+    memset(t->path, 0, (rt->window->task_mask + 1) * sizeof *t->path);
+}
+
+static void timing_poke(PTORuntime *rt) { (void)rt; }
+
+static void timing_measure(PTORuntime *rt, PTORunStats *stats)
+{
+    const struct timing *t = rt->engine_state;
+    stats->cycles = t->last_end > t->program ? t->last_end : t->program;
+    stats->critical_path = t->critical_path;
+    memcpy(stats->worker_busy_cycles, t->busy_cycles, sizeof t->busy_cycles);
+}
+
+const struct engine ptoi_engine_timing = {.name = "timing",
+                                          .unit = "cycles",
+                                          .open = timing_open,
+                                          .close = timing_close,
+                                          .begin = timing_begin,
+                                          .now = timing_now,
+                                          .published = timing_published,
+                                          .wait = timing_wait,
+                                          .poke = timing_poke,
+                                          .measure = timing_measure};

@@ -1,0 +1,101 @@
+/* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs. */
+#include "json.h"
+#include "runtime.h"
+#include <string.h>
+
+static const struct {
+    uint8_t bit;
+    const char *name, *color;
+} reasons[] = {
+    {EDGE_RAW, "RAW", "black"},
+    {EDGE_WAR, "WAR", "orange"},
+    {EDGE_WAW, "WAW", "red"},
+    {EDGE_ACC, "acc", "blue"},
+};
+enum { REASONS = sizeof reasons / sizeof reasons[0] };
+
+static void reason_text(uint8_t bits, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (int i = 0; i < REASONS; i++)
+        if (bits & reasons[i].bit) {
+            size_t n = strlen(text);
+            snprintf(text + n, size - n, "%s%s", n ? "+" : "", reasons[i].name);
+        }
+}
+
+static const char *color(uint8_t bits)
+{
+    for (int i = 0; i < REASONS; i++)
+        if (bits & reasons[i].bit) return reasons[i].color;
+    return "gray";
+}
+
+static const char *task_name(const struct recorded_task *t) { return t->name ? t->name : t->kernel->name; }
+
+static void write_dot(FILE *out, const struct recorder *r)
+{
+    static const char *const shapes[PTO_WORKER_TYPES] = {"box", "ellipse", "hexagon", "parallelogram"};
+    fprintf(out, "digraph tasks {\n  rankdir=TB; node [fontname=\"sans-serif\"];\n");
+    for (uint64_t n = 0; n < r->tasks; n++) {
+        const struct recorded_task *t = &r->task[n];
+        char label[256], place[512] = "";
+        snprintf(label, sizeof label, "%llu: %s", (unsigned long long)n, task_name(t));
+        if (t->site) snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, t->site->column);
+        fprintf(out, "  t%llu [shape=%s, label=", (unsigned long long)n, shapes[t->kernel->worker]);
+        json_string(out, label); /* DOT quotes like JSON does */
+        fprintf(out, ", tooltip=");
+        json_string(out, place);
+        fprintf(out, "];\n");
+        for (uint32_t k = 0; k < t->edge_count; k++) {
+            const struct recorded_edge *e = &r->edge[t->first_edge + k];
+            char why[32];
+            reason_text(e->reasons, why, sizeof why);
+            fprintf(out, "  t%llu -> t%llu [label=\"%s\", color=%s];\n", (unsigned long long)e->from, (unsigned long long)n, why,
+                    color(e->reasons));
+        }
+    }
+    if (r->lost) fprintf(out, "  lost [shape=note, label=\"%llu more tasks were not recorded\"];\n", (unsigned long long)r->lost);
+    fprintf(out, "}\n");
+}
+
+static void write_json(FILE *out, const struct recorder *r)
+{
+    fprintf(out, "{\"lost_tasks\":%llu,\"tasks\":[", (unsigned long long)r->lost);
+    for (uint64_t n = 0; n < r->tasks; n++) {
+        const struct recorded_task *t = &r->task[n];
+        fprintf(out, "%s\n{\"id\":%llu,\"kernel\":", n ? "," : "", (unsigned long long)n);
+        json_string(out, t->kernel->name);
+        fprintf(out, ",\"name\":");
+        json_string(out, task_name(t));
+        fprintf(out, ",\"worker\":\"%s\"", pto_worker_type_name(t->kernel->worker));
+        if (t->site) {
+            fprintf(out, ",\"file\":");
+            json_string(out, t->site->file);
+            fprintf(out, ",\"line\":%d,\"column\":%d", t->site->line, t->site->column);
+        }
+        fprintf(out, ",\"after\":[");
+        for (uint32_t k = 0; k < t->edge_count; k++) {
+            const struct recorded_edge *e = &r->edge[t->first_edge + k];
+            char why[32];
+            reason_text(e->reasons, why, sizeof why);
+            fprintf(out, "%s{\"task\":%llu,\"why\":\"%s\"}", k ? "," : "", (unsigned long long)e->from, why);
+        }
+        fprintf(out, "]}");
+    }
+    fprintf(out, "\n]}\n");
+}
+
+PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
+{
+    if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    FILE *out = fopen(path, "w");
+    if (!out) return PTO_ERR_IO;
+    const char *dot = strrchr(path, '.');
+    if (dot && strcmp(dot, ".json") == 0)
+        write_json(out, rt->recorder);
+    else
+        write_dot(out, rt->recorder);
+    bool good = !ferror(out);
+    return fclose(out) == 0 && good ? PTO_OK : PTO_ERR_IO;
+}

@@ -1,0 +1,128 @@
+/* trace.c - the timeline of a run as Chrome/Perfetto JSON.
+ * Format     the Trace Event Format: X complete events, C counters, s and f flows, M names.  Times are microseconds with a
+ *            fraction; on the timing engine one cycle is shown as one microsecond. */
+#include "json.h"
+#include "runtime.h"
+
+enum { ROW_ORCHESTRATOR, ROW_SCHEDULER, ROW_WORKERS };
+
+struct writer {
+    FILE *out;
+    const struct recorder *record;
+    double per_us; /* clock ticks shown as one microsecond */
+    bool any;
+};
+
+static double shown(const struct writer *w, int64_t at) { return (double)(at - w->record->origin) / w->per_us; }
+
+static void begin_event(struct writer *w, const char *phase, int row)
+{
+    fprintf(w->out, "%s\n{\"ph\":\"%s\",\"pid\":1,\"tid\":%d", w->any ? "," : "", phase, row);
+    w->any = true;
+}
+
+static void name_row(struct writer *w, int row, const char *name)
+{
+    begin_event(w, "M", row);
+    fprintf(w->out, ",\"name\":\"thread_name\",\"args\":{\"name\":");
+    json_string(w->out, name);
+    fprintf(w->out, "}}");
+    begin_event(w, "M", row);
+    fprintf(w->out, ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%d}}", row);
+}
+
+static void name_rows(struct writer *w, const PTORuntime *rt)
+{
+    begin_event(w, "M", 0);
+    fprintf(w->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"pto (%s)\"}}", rt->engine->name);
+    name_row(w, ROW_ORCHESTRATOR, "orchestrator");
+    name_row(w, ROW_SCHEDULER, "scheduler");
+    int row = ROW_WORKERS;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = 0; i < rt->config.workers[t]; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s %d", pto_worker_type_name((PTOWorkerType)t), i);
+            name_row(w, row++, name);
+        }
+}
+
+static void span(struct writer *w, int row, int64_t begin, int64_t end, const char *name)
+{
+    begin_event(w, "X", row);
+    fprintf(w->out, ",\"ts\":%.3f,\"dur\":%.3f,\"name\":", shown(w, begin), (double)(end - begin) / w->per_us);
+    json_string(w->out, name);
+}
+
+static void write_task(struct writer *w, uint64_t n)
+{
+    const struct recorded_task *t = &w->record->task[n];
+    span(w, ROW_WORKERS + t->row, t->begin, t->end, t->name ? t->name : t->kernel->name);
+    fprintf(w->out, ",\"args\":{\"task\":%llu", (unsigned long long)n);
+    if (t->site) {
+        char place[512];
+        snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, t->site->column);
+        fprintf(w->out, ",\"site\":");
+        json_string(w->out, place);
+    }
+    fprintf(w->out, ",\"submitted\":%.3f}}", shown(w, t->submitted));
+}
+
+static void write_flows(struct writer *w, uint64_t n)
+{
+    const struct recorded_task *t = &w->record->task[n];
+    for (uint32_t k = 0; k < t->edge_count; k++) {
+        const struct recorded_task *from = &w->record->task[w->record->edge[t->first_edge + k].from];
+        if (from->end == 0) continue;
+        unsigned long long id = (unsigned long long)t->first_edge + k;
+        begin_event(w, "s", ROW_WORKERS + from->row);
+        fprintf(w->out, ",\"ts\":%.3f,\"id\":%llu,\"name\":\"edge\",\"cat\":\"edge\"}", shown(w, from->end), id);
+        begin_event(w, "f", ROW_WORKERS + t->row);
+        fprintf(w->out, ",\"ts\":%.3f,\"id\":%llu,\"name\":\"edge\",\"cat\":\"edge\",\"bp\":\"e\"}", shown(w, t->begin), id);
+    }
+}
+
+static void write_counters(struct writer *w)
+{
+    for (uint64_t i = 0; i < w->record->samples; i++) {
+        const struct recorded_sample *s = &w->record->sample[i];
+        begin_event(w, "C", 0);
+        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"task ring\",\"args\":{\"tasks\":%u}}", shown(w, s->at), s->tasks);
+        begin_event(w, "C", 0);
+        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"tensormap pool\",\"args\":{\"entries\":%u}}", shown(w, s->at), s->map);
+        begin_event(w, "C", 0);
+        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"deplist pool\",\"args\":{\"entries\":%u}}", shown(w, s->at), s->deps);
+        begin_event(w, "C", 0);
+        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"heap\",\"args\":{\"bytes\":%llu}}", shown(w, s->at), (unsigned long long)s->heap);
+    }
+}
+
+PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
+{
+    if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    FILE *out = fopen(path, "w");
+    if (!out) return PTO_ERR_IO;
+    const struct recorder *r = rt->recorder;
+    struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
+    fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu},\"displayTimeUnit\":\"ns\",\"traceEvents\":[", r->unit,
+            (unsigned long long)r->lost);
+    name_rows(&w, rt);
+    for (uint64_t n = 0; n < r->tasks; n++) {
+        if (r->task[n].end == 0 && r->task[n].begin == 0) continue; /* it never ran */
+        write_task(&w, n);
+        write_flows(&w, n);
+    }
+    for (uint64_t i = 0; i < r->stalls; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "stall: %s", pto_stall_reason_name(r->stall[i].reason));
+        span(&w, ROW_ORCHESTRATOR, r->stall[i].begin, r->stall[i].end, name);
+        fprintf(out, "}");
+    }
+    for (uint64_t i = 0; i < r->steps; i++) {
+        span(&w, ROW_SCHEDULER, r->step[i].begin, r->step[i].end, "schedule");
+        fprintf(out, "}");
+    }
+    write_counters(&w);
+    fprintf(out, "\n]}\n");
+    bool good = !ferror(out);
+    return fclose(out) == 0 && good ? PTO_OK : PTO_ERR_IO;
+}
