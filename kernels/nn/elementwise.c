@@ -1,7 +1,6 @@
 /* elementwise.c - fill fill2 add relu gelu silu of std/nn.pto.
  * Idea       One function of one number for each activation, walked over the matrix.
- * Invariant  What is not a number stays so, also through relu.  Large arguments go to their limit: nothing overflows on
- *            the way but to the infinity that the limit is computed from.
+ * Invariant  What is not a number stays so, also through relu.  Finite arguments have finite results, however large.
  * Tests      test/runtime/test_kernels_nn.c
  */
 #include "kernels.h"
@@ -47,7 +46,13 @@ static inline float gelu(float x)
     return 0.5f * x * (1 + tanhf(root_2_over_pi * (x + 0.044715f * x * x * x)));
 }
 
-static inline float silu(float x) { return x / (1 + expf(-x)); }
+/* Both forms are the same function; each is used where its exp cannot overflow. */
+static inline float silu(float x)
+{
+    if (!(x < 0)) return x / (1 + expf(-x));
+    float e = expf(x);
+    return x * e / (1 + e);
+}
 
 int pto_nn_relu_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M, int64_t N)
 {
