@@ -37,8 +37,8 @@ TEST(rows_of_whole_numbers_are_exact)
 
 static int run(const int64_t *ptr, int32_t column)
 {
-    const int32_t idx[3] = {0, column, 2};
-    const float val[3] = {1, 2, 3}, x[4] = {1, 1, 1, 1};
+    const int32_t idx[4] = {0, column, 2, 2}; // one more than Z says, and it looks right
+    const float val[4] = {1, 2, 3, 4}, x[4] = {1, 1, 1, 1};
     float y[2] = {0, 0};
     return pto_sparse_spmv_f32(ptr, unit, idx, unit, val, unit, x, unit, y, unit, 2, 3, 4);
 }
