@@ -6,8 +6,8 @@
  * Invariant  See Note [no address in the bits].
  * Tests      test/runtime/test_kernels_tile.c, test_kernels_la.c
  */
-/* Note [no address in the bits]: the level-3 routines copy their operands to buffers of their own before they add, so
- * an address cannot change a rounding.  dpotrf falls back to dot products and matrix-vector products on small blocks,
+/* Note [no address in the bits]: the level-3 routines copy their operands to buffers of their own before they add, or
+ * load them unaligned when the product is small, so an address cannot change a rounding.  dpotrf falls back to dot products and matrix-vector products on small blocks,
  * which on some processors peel off elements until the address is a multiple of 16; it therefore works on a copy that
  * always starts on a 64-byte boundary.  The copy also keeps the caller's matrix as it was when the factor fails. */
 #ifndef T
