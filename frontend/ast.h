@@ -28,6 +28,7 @@ struct note;   /* checker.h */
 
 struct ast {
     enum ast_kind kind;
+    int depth;           /* levels of nodes below; the parser keeps it under 2000, so that every pass may recurse */
     struct span at;      /* the whole construct */
     struct span name_at; /* where `name` stands, for kinds that have one */
     struct ast *next;    /* the next in the list this node is in */
@@ -66,7 +67,7 @@ struct ast {
         struct { struct ast *value; } ret;                         /* or NULL */
         struct { struct ast *values; } print;
         struct { struct ast *args; } attr;                         /* (name) */
-        struct { const char *digits; uint64_t value; bool too_large; } integer;
+        struct { const char *digits; uint64_t value; bool too_large; } integer; /* too_large: above 2^63, which only `-` makes legal */
         struct { double value; } real;
         struct { const char *text; size_t length; } string;        /* decoded; may contain NUL */
         struct { bool value; } boolean;

@@ -1,0 +1,341 @@
+/* parse.c - text to AST: feeds the grammar with tokens and words its errors.
+ * Idea       every token passes one function, which keeps the brackets, reports what the lexer found, and closes blocks that
+ *            were left open when a declaration begins; so the grammar's recovery always knows where it is.
+ * Owner      one struct parse a file, on the stack of parse_file().
+ * Invariant  after parse_give_up() the parser sees only the end of the file and nothing more is said.
+ * Blocks     never.
+ * Tests      test/lit/parse/, test/lit/lexer/
+ */
+#include "parse.h"
+#include "grammar.h"
+#include "support/arena.h"
+#include "support/strbuf.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { MAX_SHOWN_BYTES = 40 };
+
+void parse_give_up(struct parse *cx, struct span at, const char *format, ...)
+{
+    if (cx->gave_up) return;
+    struct strbuf text = {0};
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&text, format, args);
+    va_end(args);
+    diag_error(cx->front->diag, DIAG_E00, at, "%s", strbuf_text(&text));
+    strbuf_free(&text);
+    cx->gave_up = cx->had_error = true;
+}
+
+static void report_problem(struct parse *cx, const struct token *t)
+{
+    // A number that is too large is a number all the same: its id is that of constants.
+    enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
+    if (!cx->gave_up) diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
+    cx->had_error = true;
+    if (t->ends_file) cx->gave_up = true;
+}
+
+/* ---- brackets ---- */
+
+static int closer_of(int kind)
+{
+    return kind == TOK_LPAREN ? TOK_RPAREN : kind == TOK_LBRACKET ? TOK_RBRACKET : TOK_RBRACE;
+}
+
+static int open_braces(const struct parse *cx)
+{
+    int count = 0;
+    for (int i = 0; i < cx->open_count; i++) count += cx->open[i].kind == TOK_LBRACE;
+    return count;
+}
+
+/* Forgets the innermost brackets down to an open brace: they were left open in something that is over. */
+static void drop_to_brace(struct parse *cx)
+{
+    while (cx->open_count > 0 && cx->open[cx->open_count - 1].kind != TOK_LBRACE) cx->open_count--;
+}
+
+static void follow_brackets(struct parse *cx, const struct token *t)
+{
+    switch (t->kind) {
+    case TOK_LPAREN: case TOK_LBRACKET: case TOK_LBRACE:
+        if (cx->open_count == MAX_NESTING)
+            parse_give_up(cx, t->at, "this is nested more than %d levels deep", MAX_NESTING);
+        else
+            cx->open[cx->open_count++] = *t;
+        break;
+    case TOK_RPAREN: case TOK_RBRACKET:
+        if (cx->open_count > 0 && closer_of(cx->open[cx->open_count - 1].kind) == t->kind) cx->open_count--;
+        break;
+    case TOK_RBRACE:
+        drop_to_brace(cx);
+        if (cx->open_count > 0) cx->open_count--;
+        break;
+    case TOK_SEMICOLON:
+        drop_to_brace(cx);
+        break;
+    }
+    bool is_prefix = t->kind == TOK_MINUS || t->kind == TOK_NOT || t->kind == TOK_AWAIT;
+    cx->prefix_count = is_prefix ? cx->prefix_count + 1 : 0;
+    if (cx->prefix_count > MAX_NESTING) parse_give_up(cx, t->at, "more than %d prefix operators in a row", MAX_NESTING);
+}
+
+/* ---- tokens ---- */
+
+/* Only these can not stand in a block, whatever the user meant. */
+static bool begins_function(int kind)
+{
+    return kind == TOK_KERNEL || kind == TOK_ORCH || kind == TOK_EXPORT;
+}
+
+static struct token closing_brace(const struct parse *cx)
+{
+    struct span at = {cx->now.at.file, cx->now.at.end, cx->now.at.end};
+    return (struct token){.kind = TOK_RBRACE, .at = at};
+}
+
+static struct token next_good_token(struct parse *cx)
+{
+    for (;;) {
+        struct token t = lexer_next(&cx->lexer);
+        if (t.problem != NULL) report_problem(cx, &t);
+        if (cx->gave_up) break;
+        if (t.kind == TOK_BAD) continue;
+        if (t.kind == TOK_RBRACE && open_braces(cx) == 0) {
+            // After another error it is what that error left over.
+            if (!cx->had_error) diag_error(cx->front->diag, DIAG_E00, t.at, "'}' closes nothing");
+            cx->had_error = true;
+            continue;
+        }
+        return t;
+    }
+    uint32_t end = (uint32_t)(cx->lexer.end - cx->lexer.text);
+    return (struct token){.kind = TOK_END, .at = {cx->lexer.file, end, end}};
+}
+
+static struct token choose_token(struct parse *cx)
+{
+    if (cx->closing_count > 0) {
+        cx->closing_count--;
+        return closing_brace(cx);
+    }
+    if (cx->held.at.end != 0) {
+        struct token t = cx->held;
+        cx->held = (struct token){0};
+        return t;
+    }
+    struct token t = next_good_token(cx);
+    int braces = open_braces(cx);
+    if (!begins_function(t.kind) || braces == 0) return t;
+    drop_to_brace(cx);
+    if (!cx->had_error || cx->open_count > 0) {
+        diag_error(cx->front->diag, DIAG_E00, t.at, "expected '}' before '%s'", t.kind == TOK_KERNEL ? "kernel" :
+                   t.kind == TOK_ORCH ? "orch" : "export");
+        diag_note(cx->front->diag, cx->open[cx->open_count - 1].at, "this '{' is not closed");
+    }
+    cx->had_error = true;
+    cx->held = t;
+    cx->closing_count = braces - 1;
+    return closing_brace(cx);
+}
+
+int parse_next_token(union value *value, struct span *at, struct parse *cx)
+{
+    struct token t = choose_token(cx);
+    follow_brackets(cx, &t);
+    if (cx->gave_up) t.kind = TOK_END;
+    cx->last = cx->now;
+    cx->now = t;
+    value->token = t;
+    *at = t.at;
+    return t.kind;
+}
+
+/* ---- syntax errors ---- */
+
+static bool is_expected(const char *const *expected, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(expected[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_comparison(int kind)
+{
+    return kind == TOK_EQ || kind == TOK_NE || kind == TOK_LT || kind == TOK_LE || kind == TOK_GT || kind == TOK_GE;
+}
+
+static void add_token_shown(struct strbuf *out, const struct parse *cx, const struct token *t)
+{
+    const char *text = cx->lexer.text + t->at.begin;
+    size_t length = t->at.end - t->at.begin;
+    switch (t->kind) {
+    case TOK_END: strbuf_puts(out, "the end of the file"); return;
+    case TOK_C_BODY: strbuf_puts(out, "'{'"); return;
+    case TOK_STRING: strbuf_puts(out, "a string"); return;
+    case TOK_NAME: strbuf_puts(out, "name "); break;
+    }
+    strbuf_printf(out, length > MAX_SHOWN_BYTES ? "'%.*s...'" : "'%.*s'",
+                  length > MAX_SHOWN_BYTES ? MAX_SHOWN_BYTES : (int)length, text);
+}
+
+static bool is_on_new_line(const struct parse *cx)
+{
+    const char *text = cx->lexer.text;
+    return cx->last.at.end != 0 &&
+           memchr(text + cx->last.at.end, '\n', cx->now.at.begin - cx->last.at.end) != NULL;
+}
+
+static bool ends_something(int kind)
+{
+    return kind == TOK_SEMICOLON || kind == TOK_LBRACE || kind == TOK_RBRACE || kind == TOK_C_BODY;
+}
+
+/* "expected X after 'a'" behind the last token where a line ends too early, else "expected X, found 'b'" at the token. */
+static void report_expected(struct parse *cx, const char *const *expected, int count)
+{
+    struct strbuf list = {0}, shown = {0};
+    struct diag *d = cx->front->diag;
+    syntax_error_list(&list, expected, count);
+    if (is_on_new_line(cx) && !ends_something(cx->last.kind)) {
+        struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end + 1};
+        add_token_shown(&shown, cx, &cx->last);
+        diag_error(d, DIAG_E00, behind, "expected %s after %s", strbuf_text(&list), strbuf_text(&shown));
+    } else {
+        add_token_shown(&shown, cx, &cx->now);
+        diag_error(d, DIAG_E00, cx->now.at, "expected %s, found %s", strbuf_text(&list), strbuf_text(&shown));
+    }
+    strbuf_free(&list);
+    strbuf_free(&shown);
+}
+
+static void add_hints(struct parse *cx, const char *const *expected, int count)
+{
+    struct diag *d = cx->front->diag;
+    int found = cx->now.kind;
+    size_t length = cx->now.at.end - cx->now.at.begin;
+    const char *text = cx->lexer.text + cx->now.at.begin;
+    bool is_word = length > 0 && found != TOK_NAME && (isalpha((unsigned char)text[0]) || text[0] == '_');
+    if (found == TOK_CONST && is_expected(expected, count, "let"))
+        diag_help(d, "'const' stands outside of functions; in a function write 'let'");
+    else if ((found == TOK_PARAM || found == TOK_IMPORT || found == TOK_STRUCT) && is_expected(expected, count, "let"))
+        diag_help(d, "'%.*s' stands outside of functions", (int)length, text);
+    else if (is_word && is_expected(expected, count, "name"))
+        diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
+    else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))
+        diag_help(d, "two values are compared with '=='");
+    else if (found == TOK_C_BODY && is_expected(expected, count, ")"))
+        diag_help(d, "the '(' of the parameters is not closed");
+
+    bool is_closer = found == TOK_RPAREN || found == TOK_RBRACKET || found == TOK_RBRACE;
+    if ((found != TOK_END && !is_closer) || cx->open_count == 0) return;
+    const struct token *open = &cx->open[cx->open_count - 1];
+    const char *closer = open->kind == TOK_LPAREN ? ")" : open->kind == TOK_LBRACKET ? "]" : "}";
+    if (is_expected(expected, count, closer)) diag_note(d, open->at, "this '%.1s' is not closed", cx->lexer.text + open->at.begin);
+}
+
+void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count)
+{
+    // A brace that was put in to close a block that was reported already.
+    bool is_made_up = cx->now.kind == TOK_RBRACE && cx->now.at.begin == cx->now.at.end;
+    if (cx->gave_up || is_made_up) return;
+    cx->had_error = true;
+    bool is_second_comparison = is_comparison(cx->now.kind) && is_expected(expected, expected_count, "&&") &&
+                                !is_expected(expected, expected_count, "==");
+    if (is_second_comparison) {
+        diag_error(cx->front->diag, DIAG_E00, cx->now.at, "comparisons do not chain");
+        diag_help(cx->front->diag, "write 'a < b && b < c', or put one of them in parentheses");
+        return;
+    }
+    report_expected(cx, expected, expected_count);
+    add_hints(cx, expected, expected_count);
+}
+
+/* ---- files ---- */
+
+static bool begins_with(const char *text, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+    return (size_t)(end - text) >= length && memcmp(text, word, length) == 0;
+}
+
+/* Other tools keep MLIR text of the inside of one kernel in files of the same suffix. */
+static bool is_kernel_ir(const struct lexer *lx, struct span *at)
+{
+    const char *p = lx->cursor, *end = lx->end;
+    for (;;) {
+        while (p < end && (isspace((unsigned char)*p))) p++;
+        if (!begins_with(p, end, "//")) break;
+        while (p < end && *p != '\n') p++;
+    }
+    const char *word_end = p;
+    while (word_end < end && (isalnum((unsigned char)*word_end) || *word_end == '_' || *word_end == '.')) word_end++;
+    size_t length = (size_t)(word_end - p);
+    *at = (struct span){lx->file, (uint32_t)(p - lx->text), (uint32_t)((length > 0 ? word_end : p + 1) - lx->text)};
+    if (p < end && (*p == '#' || *p == '%')) return true;
+    return begins_with(p, end, "!pto.") || (length == 6 && begins_with(p, end, "module")) ||
+           (length == 9 && begins_with(p, end, "func.func"));
+}
+
+static void parse_init(struct parse *cx, struct front *front, uint32_t file)
+{
+    *cx = (struct parse){.front = front};
+    lexer_init(&cx->lexer, front->mem, front->names, front->sources, file);
+}
+
+struct program_ast *parse_file(struct front *front, uint32_t file)
+{
+    struct parse cx;
+    struct span at;
+    parse_init(&cx, front, file);
+    if (is_kernel_ir(&cx.lexer, &at))
+        diag_error(front->diag, DIAG_E00, at, "this file is kernel IR (MLIR) for another tool, not a program for ptoc");
+    else if (grammar_parse(&cx) == 2)
+        parse_give_up(&cx, cx.now.at, "this is nested too deeply");
+    struct program_ast *program = arena_new(front->mem, struct program_ast);
+    program->items = cx.items;
+    program->file = file;
+    return program;
+}
+
+static const char *token_class(const struct token *t, char first)
+{
+    switch (t->kind) {
+    case TOK_NAME: return "name";
+    case TOK_INT: return "int";
+    case TOK_FLOAT: return "float";
+    case TOK_STRING: return "string";
+    case TOK_C_BODY: return "c-body";
+    case TOK_BAD: return "bad";
+    case TOK_END: return "end";
+    default: return isalpha((unsigned char)first) ? "word" : "punct";
+    }
+}
+
+void tokens_dump(struct front *front, uint32_t file, FILE *out)
+{
+    struct parse cx;
+    parse_init(&cx, front, file);
+    struct token t;
+    do {
+        t = lexer_next(&cx.lexer);
+        if (t.problem != NULL) report_problem(&cx, &t);
+        struct place at = source_place(front->sources, file, t.at.begin);
+        const char *text = cx.lexer.text + t.at.begin;
+        size_t length = t.at.end - t.at.begin;
+        fprintf(out, "%d:%d %s", at.line, at.column, token_class(&t, length > 0 ? text[0] : '\0'));
+        struct strbuf shown = {0};
+        if (t.kind == TOK_STRING)
+            strbuf_c_string(&shown, t.text, t.length);
+        else if (t.kind == TOK_C_BODY)
+            strbuf_c_string(&shown, text, length);
+        else if (t.kind != TOK_BAD)
+            strbuf_add(&shown, text, length);
+        if (shown.length > 0) fprintf(out, " %s", strbuf_text(&shown));
+        fputc('\n', out);
+        strbuf_free(&shown);
+    } while (t.kind != TOK_END);
+}

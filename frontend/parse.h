@@ -1,0 +1,115 @@
+/* parse.h - what the grammar, the functions its actions call, and the wording of syntax errors share.  For nobody else. */
+#ifndef PTOC_PARSE_H
+#define PTOC_PARSE_H
+#include "lexer.h"
+#include "parser.h"
+
+enum {
+    MAX_NESTING = 256, /* open brackets of any kind; prefix operators in a row */
+    MAX_DEPTH = 2000   /* levels of an AST: what every pass may recurse over */
+};
+
+struct list { /* under construction */
+    struct ast *first, *last;
+    int depth; /* of its deepest node */
+};
+
+struct chain { /* if .. else if .. else if .. */
+    struct ast *first, *last;
+    int count;
+};
+
+struct mark { /* a direction and where it stands */
+    enum direction dir;
+    struct span at;
+};
+
+union value {
+    struct token token;
+    struct ast *node;
+    struct list list;
+    struct chain chain;
+    struct mark mark;
+};
+
+struct parse {
+    struct front *front;
+    struct lexer lexer;
+    struct ast *items;              /* the result */
+    struct token last, now;         /* the token before, and the one the parser looks at */
+    struct token held;              /* read, but to be delivered after closing_count closing braces */
+    int closing_count;
+    struct token open[MAX_NESTING]; /* brackets not yet closed */
+    int open_count;
+    int prefix_count;               /* prefix operators in a row, up to now */
+    bool gave_up;                   /* the rest of the file is not read, and nothing more is said */
+    bool had_error;
+};
+
+/* ---- parse.c, for the grammar ---- */
+int  parse_next_token(union value *value, struct span *at, struct parse *cx);
+void parse_give_up(struct parse *cx, struct span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* expected: at most expected_count names of tokens as in grammar.y; the token found is cx->now. */
+void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count);
+
+/* ---- syntax_error.c: "';' or an operator" ---- */
+struct strbuf;
+void syntax_error_list(struct strbuf *out, const char *const *expected, int expected_count);
+
+/* ---- ast_build.c: one function a rule; they only build ---- */
+struct list list_add(struct list list, struct ast *node);
+
+struct ast *ast_named(struct parse *cx, enum ast_kind kind, struct span at, struct token name);
+struct ast *ast_plain(struct parse *cx, enum ast_kind kind, struct span at);
+struct ast *ast_import(struct parse *cx, struct span at, struct ast *path);
+struct ast *ast_import_as(struct parse *cx, struct span at, struct ast *path, struct token name);
+struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type, struct ast *value);
+struct ast *ast_struct(struct parse *cx, struct span at, struct token name, struct list generics, struct list fields);
+struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals, struct ast *attrs);
+struct ast *ast_kernel_body(struct ast *kernel, struct token body);
+struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker);
+struct ast *kernel_cost(struct parse *cx, struct ast *attrs, struct ast *cost);
+struct ast *kernel_extern(struct parse *cx, struct ast *attrs, struct ast *symbol);
+struct ast *kernel_where(struct parse *cx, struct ast *attrs, struct ast *cond);
+struct ast *ast_orch(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals, struct ast *result, struct ast *body);
+struct ast *ast_export(struct ast *orch, struct span at);
+struct ast *ast_formal(struct parse *cx, struct span at, struct mark mark, struct token name, struct ast *type);
+struct ast *ast_check(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *message);
+
+struct ast *ast_type_name(struct parse *cx, struct span at, struct token name, struct list dims);
+struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name, struct list dims);
+struct ast *ast_type_array(struct parse *cx, struct span at, struct ast *length, struct ast *element);
+
+struct ast *ast_block(struct parse *cx, struct span at, struct list stmts);
+struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs);
+struct ast *ast_attr(struct parse *cx, struct span at, struct token name, struct list args);
+struct ast *ast_view(struct parse *cx, struct span at, struct token name, struct ast *tensor, struct list tiles);
+struct ast *ast_expr_stmt(struct parse *cx, struct span at, struct ast *expr);
+struct ast *ast_assign(struct parse *cx, struct span at, struct ast *target, struct ast *value);
+struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high, struct ast *step, struct ast *body);
+struct ast *ast_while(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *body);
+struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then);
+struct chain chain_broken(struct parse *cx, struct span at, struct ast *then);
+struct chain chain_add(struct parse *cx, struct chain chain, struct span at, struct ast *cond, struct ast *then);
+struct ast *chain_end(struct parse *cx, struct chain chain, struct span at, struct ast *other);
+struct ast *ast_match(struct parse *cx, struct span at, struct ast *value, struct list arms, struct ast *other);
+struct ast *ast_arm(struct parse *cx, struct span at, struct list values, struct ast *body);
+struct ast *ast_scope(struct parse *cx, struct span at, struct ast *label, struct ast *body);
+struct ast *ast_drop(struct parse *cx, struct span at, struct list names);
+struct ast *ast_return(struct parse *cx, struct span at, struct ast *value);
+struct ast *ast_print(struct parse *cx, struct span at, struct list values);
+
+struct ast *ast_int(struct parse *cx, struct token t);
+struct ast *ast_float(struct parse *cx, struct token t);
+struct ast *ast_string(struct parse *cx, struct token t);
+struct ast *ast_bool(struct parse *cx, struct span at, bool value);
+struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right, struct span op_at);
+struct ast *ast_unary(struct parse *cx, struct span at, enum ast_op op, struct ast *operand, struct span op_at);
+struct ast *ast_await(struct parse *cx, struct span at, struct ast *operand);
+struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args);
+struct ast *ast_arg(struct parse *cx, struct span at, struct mark mark, struct ast *value);
+struct ast *ast_member(struct parse *cx, struct span at, struct ast *object, struct token name);
+struct ast *ast_index(struct parse *cx, struct span at, struct ast *object, struct list indices);
+struct ast *ast_range(struct parse *cx, enum ast_kind kind, struct span at, struct ast *low, struct ast *high);
+
+#endif

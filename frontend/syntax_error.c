@@ -1,0 +1,103 @@
+/* syntax_error.c - how a set of expected tokens is told to a person.
+ * Idea       sets that belong together get one word: thirty tokens that may begin a statement are "a statement".
+ * Owner      nothing; reads names of tokens as they stand in grammar.y.
+ * Invariant  at most MAX_TOLD things are told; the order is that of the table, then of the grammar.
+ * Blocks     never.
+ * Tests      test/lit/parse/expected-tokens.test
+ */
+#include "parse.h"
+#include "support/strbuf.h"
+#include <string.h>
+
+enum { MAX_TOLD = 5, MAX_SET = 128, MAX_MEMBERS = 40 };
+
+struct group {
+    const char *text;                  /* NULL: the members are not told when anything else is */
+    const char *key[4];                /* all of these are expected: the group is meant */
+    const char *members[MAX_MEMBERS];  /* told by the group's text */
+};
+
+#define EXPRESSION "name", "integer", "number", "string", "true", "false", "(", "-", "!", "await"
+#define OPERATORS "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"
+
+/* From the largest to the smallest: the first group that fits takes its members away. */
+static const struct group groups[] = {
+    {"a declaration", {"import", "orch"},
+     {"import", "const", "param", "struct", "kernel", "export", "orch", "static_assert"}},
+    {"a statement", {"let", "for", "while"},
+     {"name", "integer", "number", "string", "true", "false", "(", "let", "var", "view", "for", "while", "do", "if", "match",
+      "scope", "drop", "return", "break", "continue", "assert", "static_assert", "print", "@", "{"}},
+    {"an argument", {"integer", "await", "acc"}, {EXPRESSION, "out", "inout", "acc", "own"}},
+    {"an index", {"integer", "await", ":"}, {EXPRESSION, ":"}},
+    {"an expression", {"integer", "await"}, {EXPRESSION}},
+    {"a tensor", {"integer", "("}, {EXPRESSION}},
+    {"a type", {"name", "array"}, {"name", "array"}},
+    {"a parameter", {"name", "host", "acc"}, {"name", "in", "out", "inout", "acc", "own", "host"}},
+    {"a kernel attribute ('on', 'cost', 'extern', 'where')", {"on", "where"}, {"on", "cost", "extern", "where"}},
+    {NULL, {"&&", "*"}, {OPERATORS, "(", "[", "."}},
+    {NULL, {"+", "*"}, {OPERATORS, "(", "[", "."}},
+    {NULL, {"[", "("}, {"(", "[", "."}},
+};
+
+static int find(const char *const *set, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (set[i] != NULL && strcmp(set[i], name) == 0) return i;
+    return -1;
+}
+
+static bool fits(const struct group *g, const char *const *set, int count)
+{
+    for (int i = 0; i < 4 && g->key[i] != NULL; i++)
+        if (find(set, count, g->key[i]) < 0) return false;
+    return true;
+}
+
+static bool is_class_of_tokens(const char *name)
+{
+    static const char *const classes[] = {"name", "integer", "number", "string", "C body", "end of file"};
+    return find(classes, (int)(sizeof classes / sizeof classes[0]), name) >= 0;
+}
+
+static void add_token_text(struct strbuf *out, const char *name)
+{
+    if (strcmp(name, "end of file") == 0)
+        strbuf_puts(out, "the end of the file");
+    else if (is_class_of_tokens(name))
+        strbuf_printf(out, "%s %s", name[0] == 'i' ? "an" : "a", name);
+    else
+        strbuf_printf(out, "'%s'", name);
+}
+
+void syntax_error_list(struct strbuf *out, const char *const *expected, int expected_count)
+{
+    const char *set[MAX_SET];
+    int count = expected_count < MAX_SET ? expected_count : MAX_SET, told = 0, hidden = 0;
+    for (int i = 0; i < count; i++) set[i] = expected[i];
+    // "the end of the file" is what a person wants least.
+    int end = find(set, count, "end of file");
+    if (end >= 0 && count > 1) set[end] = NULL;
+
+    struct strbuf parts[MAX_TOLD] = {0};
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        if (!fits(&groups[g], set, count)) continue;
+        if (groups[g].text != NULL && told < MAX_TOLD) strbuf_puts(&parts[told++], groups[g].text);
+        for (int m = 0; m < MAX_MEMBERS && groups[g].members[m] != NULL; m++) {
+            int i = find(set, count, groups[g].members[m]);
+            if (i < 0) continue;
+            set[i] = NULL;
+            hidden += groups[g].text == NULL;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        if (set[i] == NULL) continue;
+        if (told == MAX_TOLD) break;
+        add_token_text(&parts[told++], set[i]);
+    }
+    if (told == 0) strbuf_puts(&parts[told++], hidden > 0 ? "an operator" : "something else");
+    for (int i = 0; i < told; i++) {
+        strbuf_puts(out, i == 0 ? "" : i == told - 1 ? " or " : ", ");
+        strbuf_puts(out, strbuf_text(&parts[i]));
+        strbuf_free(&parts[i]);
+    }
+}
