@@ -220,7 +220,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
     const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
     if (v->bad || want->kind == TYPE_ERROR) return false;
     if (type_is_scalar(want)) {
-        if (exprs_is_element(v)) {
+        if (exprs_is_element(v) && region_of(v)->base->dir != DIR_HOST) {
             diag_error(c->diag, DIAG_E19, v->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, v));
             diag_fix(c->diag, (struct span){v->at.file, v->at.begin, v->at.begin}, "await ", "wait for it");
             return false;
@@ -552,9 +552,12 @@ static void place_result(struct checker *c, struct ast *e, struct matching *m, c
         call->destination = target->destination;
         call->returns = target->returns;
     } else {
-        struct symbol *s = names_new(c, SYM_LET, m->callee->name, e);
-        s->hidden = true;
-        s->type = e->type;
+        struct symbol *s = target ? target->let : NULL;
+        if (!s) {
+            s = names_new(c, SYM_LET, m->callee->name, e);
+            s->hidden = true;
+        }
+        e->type = s->type = region_capture_type(c, s, e->type);
         call->result_symbol = s;
     }
     e->note->region = call->destination ? call->destination : region_whole(c, call->result_symbol);

@@ -37,6 +37,7 @@ struct checker {
     struct facts *facts;
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
+    VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     struct check **checks;   /* where a run-time check goes; NULL where none can be made */
     int text_turn;           /* texts of types in messages take turns in a few buffers */
     struct strbuf text[8];
@@ -52,7 +53,7 @@ void           names_declare(struct checker *c, struct symbol *s, struct span at
 struct symbol *names_lookup(struct checker *c, const char *name);                  /* NULL: unknown */
 struct symbol *names_in_module(const struct module *m, const char *name);
 bool           names_is_builtin(const char *name);
-/* E01 with the nearest names; module NULL: all that is visible here. */
+/* E01 with the nearest names; module NULL: all that is visible here (E11 for a name whose block has ended). */
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
 /* The candidate nearest to name, or NULL when none is near. */
 const char *names_nearest(const char *name, const char *const *candidates, int count);
@@ -111,6 +112,7 @@ struct target {
     const struct region *destination; /* an existing place, or NULL */
     const struct type *type;          /* of the destination */
     struct ast *place;                /* for messages */
+    struct symbol *let;               /* no destination: the let that the new tensor belongs to; NULL: a hidden one */
     bool returns;
 };
 /* A call whose result is used; target NULL: a new tensor.  The result's type. */

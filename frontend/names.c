@@ -28,6 +28,14 @@ void names_push(struct checker *c, struct ast *block)
 
 void names_pop(struct checker *c)
 {
+    for (size_t i = 0; i < c->scope->names.count; i++) {
+        struct symbol *s = c->scope->names.data[i];
+        if (!c->function || c->function->module != s->module) continue;
+        vec_push(&c->closed, s);
+        bool local = s->kind == SYM_LET || s->kind == SYM_VAR || s->kind == SYM_VIEW;
+        if (local && !s->is_named && s->type->kind != TYPE_ERROR && s->name[0] != '_')
+            diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
+    }
     vec_free(&c->scope->names);
     c->scope = c->scope->parent;
 }
@@ -135,6 +143,12 @@ const char *names_nearest(const char *name, const char *const *candidates, int c
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
     VEC(const char *) all = {0};
+    for (size_t i = c->closed.count; !module && c->function && i-- > 0;)
+        if (c->closed.data[i]->name == name && c->closed.data[i]->kind != SYM_DIM) {
+            diag_error(c->diag, DIAG_E11, at, "'%s' is not there any more: its block has ended", name);
+            diag_note(c->diag, c->closed.data[i]->decl->name_at, "'%s' is declared in that block", name);
+            return;
+        }
     if (!module)
         for (const struct scope *s = c->scope; s; s = s->parent)
             for (size_t i = 0; i < s->names.count; i++) vec_push(&all, s->names.data[i]->name);

@@ -93,6 +93,7 @@ struct symbol {
     bool hidden;               /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL).
                                   Its name is the callee's and not unique */
     int resolving;             /* sema's own: 0 not looked at, 1 in work, 2 done */
+    int flow;                  /* sema's own: its number among the tensors of the function, from 1 */
 };
 
 /* A resolved call; found by call_of(). */

@@ -1,0 +1,639 @@
+/* stmts.c - statements of a function.
+ * Idea       one walk in program order; what a condition says is known where it holds, what a loop assigns is not known in it.
+ * Gives      types, symbols, regions and run-time checks of a whole body.
+ * Invariant  every statement has its own place for run-time checks, so none is made before the sizes it needs exist.
+ * Tests      test/lit/sema/
+ */
+#include "checker.h"
+#include <string.h>
+
+static void check_block(struct checker *c, struct ast *block);
+
+/* ---- questions about statements ------------------------------------------------------------------------------------------ */
+
+static bool has_break(const struct ast *s)
+{
+    for (; s; s = s->next)
+        switch (s->kind) {
+        case AST_BREAK: return true;
+        case AST_BLOCK: if (has_break(s->block.stmts)) return true; break;
+        case AST_SCOPE: if (has_break(s->scope.body->block.stmts)) return true; break;
+        case AST_IF:
+            if (has_break(s->if_.then->block.stmts)) return true;
+            if (s->if_.other && (s->if_.other->kind == AST_IF ? has_break(s->if_.other) : has_break(s->if_.other->block.stmts))) return true;
+            break;
+        case AST_MATCH:
+            for (const struct ast *a = s->match.arms; a; a = a->next)
+                if (has_break(a->arm.body->block.stmts)) return true;
+            if (s->match.other && has_break(s->match.other->block.stmts)) return true;
+            break;
+        default: break;
+        }
+    return false;
+}
+
+static bool ends(const struct ast *s);
+
+static bool list_ends(const struct ast *s)
+{
+    for (; s; s = s->next)
+        if (ends(s)) return true;
+    return false;
+}
+
+/* Control never comes out at the end of this statement. */
+static bool ends(const struct ast *s)
+{
+    switch (s->kind) {
+    case AST_RETURN: case AST_BREAK: case AST_CONTINUE: return true;
+    case AST_BLOCK: return list_ends(s->block.stmts);
+    case AST_SCOPE: return list_ends(s->scope.body->block.stmts);
+    case AST_IF: return s->if_.other && ends(s->if_.then) && ends(s->if_.other);
+    case AST_WHILE: return s->while_.cond->kind == AST_BOOL && s->while_.cond->boolean.value && !has_break(s->while_.body->block.stmts);
+    case AST_MATCH:
+        for (const struct ast *a = s->match.arms; a; a = a->next)
+            if (!ends(a->arm.body)) return false;
+        return s->match.other && ends(s->match.other);
+    default: return false;
+    }
+}
+
+static bool names_a_var(const struct ast *e)
+{
+    if (!e) return false;
+    switch (e->kind) {
+    case AST_NAME: return e->symbol && e->symbol->kind == SYM_VAR;
+    case AST_UNARY: return names_a_var(e->binary.left);
+    case AST_BINARY: return names_a_var(e->binary.left) || names_a_var(e->binary.right);
+    case AST_CALL:
+        for (const struct ast *a = e->call.args; a; a = a->next)
+            if (names_a_var(a->arg.value)) return true;
+        return false;
+    case AST_INT: case AST_FLOAT: case AST_BOOL: case AST_MEMBER: return false;
+    default: return true;
+    }
+}
+
+/* Nothing is known any more about what these statements assign. */
+static void forget_assigned(struct checker *c, const struct ast *s)
+{
+    for (; s; s = s->next) {
+        struct symbol *v;
+        switch (s->kind) {
+        case AST_ASSIGN:
+            v = s->assign.target->kind == AST_NAME ? names_lookup(c, s->assign.target->name) : NULL;
+            if (v && v->kind == SYM_VAR) facts_forget(c->facts, v);
+            break;
+        case AST_BLOCK: forget_assigned(c, s->block.stmts); break;
+        case AST_SCOPE: forget_assigned(c, s->scope.body->block.stmts); break;
+        case AST_FOR: forget_assigned(c, s->loop.body->block.stmts); break;
+        case AST_WHILE: case AST_DO_WHILE: forget_assigned(c, s->while_.body->block.stmts); break;
+        case AST_IF:
+            forget_assigned(c, s->if_.then->block.stmts);
+            if (s->if_.other) forget_assigned(c, s->if_.other->kind == AST_IF ? s->if_.other : s->if_.other->block.stmts);
+            break;
+        case AST_MATCH:
+            for (const struct ast *a = s->match.arms; a; a = a->next) forget_assigned(c, a->arm.body->block.stmts);
+            if (s->match.other) forget_assigned(c, s->match.other->block.stmts);
+            break;
+        default: break;
+        }
+        if (s->kind == AST_IF && !s->next) return; /* the else-if of an outer IF has no list of its own */
+    }
+}
+
+/* ---- attributes ---------------------------------------------------------------------------------------------------------- */
+
+static void check_attrs(struct checker *c, struct ast *s, const struct ast *value)
+{
+    static const char *const known[] = {"priority", "name", "timeout"};
+    for (struct ast *a = s->attrs; a; a = a->next) {
+        bool found = false, is_name = strcmp(a->name, "name") == 0;
+        for (size_t i = 0; i < 3; i++) found |= strcmp(known[i], a->name) == 0;
+        if (!found) {
+            const char *near = names_nearest(a->name, known, 3);
+            diag_error(c->diag, DIAG_E17, a->name_at, "unknown attribute '@%s'", a->name);
+            if (near) diag_help(c->diag, "did you mean '@%s'?", near);
+            continue;
+        }
+        for (const struct ast *b = s->attrs; b != a; b = b->next)
+            if (b->name == a->name) diag_error(c->diag, DIAG_E17, a->name_at, "attribute '@%s' is given twice", a->name);
+        struct ast *arg = a->attr.args;
+        if (!arg || arg->next) diag_error(c->diag, DIAG_E17, a->at, "'@%s' takes one argument", a->name);
+        for (struct ast *x = arg; x; x = x->next) {
+            exprs_check(c, x, AS_VALUE);
+            if (x->bad || x->type->kind == (is_name ? TYPE_STRING : TYPE_INT)) continue;
+            diag_error(c->diag, DIAG_E02, x->at, "'@%s' takes %s, not %s", a->name, is_name ? "a string" : "an integer", type_str(c, x->type));
+        }
+        if (!value || value->kind != AST_CALL) diag_error(c->diag, DIAG_E17, a->at, "'@%s' stands before a statement that is no call", a->name);
+    }
+}
+
+/* ---- let, var ------------------------------------------------------------------------------------------------------------ */
+
+struct return_scan { const char *name; int same, other; };
+
+static void scan_returns(const struct ast *s, struct return_scan *r, bool hidden)
+{
+    for (; s; s = s->next) {
+        switch (s->kind) {
+        case AST_LET: case AST_VAR: case AST_VIEW: hidden |= s->name == r->name; break;
+        case AST_RETURN:
+            if (!hidden && s->ret.value && s->ret.value->kind == AST_NAME && s->ret.value->name == r->name) r->same++;
+            else r->other++;
+            break;
+        case AST_BLOCK: scan_returns(s->block.stmts, r, hidden); break;
+        case AST_SCOPE: scan_returns(s->scope.body->block.stmts, r, hidden); break;
+        case AST_FOR: scan_returns(s->loop.body->block.stmts, r, hidden || s->name == r->name); break;
+        case AST_WHILE: case AST_DO_WHILE: scan_returns(s->while_.body->block.stmts, r, hidden); break;
+        case AST_IF:
+            scan_returns(s->if_.then->block.stmts, r, hidden);
+            for (const struct ast *o = s->if_.other; o; o = o->kind == AST_IF ? o->if_.other : NULL)
+                scan_returns(o->kind == AST_IF ? o->if_.then->block.stmts : o->block.stmts, r, hidden);
+            break;
+        case AST_MATCH:
+            for (const struct ast *a = s->match.arms; a; a = a->next) scan_returns(a->arm.body->block.stmts, r, hidden);
+            if (s->match.other) scan_returns(s->match.other->block.stmts, r, hidden);
+            break;
+        default: break;
+        }
+    }
+}
+
+/* Every return that can follow this let in its block returns it: it can live where the result goes. */
+static bool is_returned(struct checker *c, const struct ast *let)
+{
+    struct return_scan r = {.name = let->name};
+    if (c->function->result->kind != TYPE_TENSOR) return false;
+    scan_returns(let->next, &r, false);
+    return r.same > 0 && r.other == 0;
+}
+
+static bool is_task_call(struct checker *c, const struct ast *e)
+{
+    return e->kind == AST_CALL && (e->call.callee->kind != AST_NAME || names_lookup(c, e->call.callee->name) || !names_is_builtin(e->call.callee->name));
+}
+
+static void let_storage(struct checker *c, struct ast *s, struct symbol *let, const struct type *t)
+{
+    if (type_is_scalar(t)) {
+        diag_error(c->diag, DIAG_E19, s->at, "'%s' has no value: a let of a scalar never changes", let->name);
+        diag_help(c->diag, "give it one here, or make it a 'var'");
+        return;
+    }
+    let->type = t;
+    region_check_extents(c, t, s->decl.type);
+    let->type = region_capture_type(c, let, t);
+    declare_fields(c, let);
+}
+
+static void let_value(struct checker *c, struct ast *s, struct symbol *let, const struct type *want)
+{
+    struct ast *v = s->decl.value;
+    const char *what = arena_printf(c->mem, "'%s'", let->name);
+    struct target target = {.let = let};
+    let->returned = is_returned(c, s);
+    const struct type *t = is_task_call(c, v) ? calls_value(c, v, &target) : exprs_check(c, v, AS_VALUE);
+    if (v->bad) return;
+    if (want && type_is_scalar(want) && type_is_scalar(t)) {
+        if (!exprs_fits(c, v, want, what)) return;
+        t = want;
+    } else if (want && !calls_same_type(c, v->at, what, t, want)) {
+        return;
+    }
+    switch (t->kind) {
+    case TYPE_INT:
+        let->type = t;
+        if (!v->value) return;
+        if (size_names_var(v->value)) facts_add_equal(c->facts, size_symbol(c->sizes, let), v->value);
+        else let->definition = v->value;
+        return;
+    case TYPE_F64: case TYPE_F32: case TYPE_BOOL: let->type = t; return;
+    case TYPE_TENSOR:
+        if (v->kind == AST_CALL) return; /* its type was set with the call */
+        let->returned = false;
+        let->type = region_capture_type(c, let, t);
+        let->region = region_capture_region(c, let, region_of(v));
+        return;
+    case TYPE_STRUCT:
+        if (v->kind == AST_CALL) {
+            let->type = t;
+            declare_fields(c, let);
+            v->note->call->result_symbol = let;
+            return;
+        }
+        diag_error(c->diag, DIAG_E99, s->at, "a second name for a struct is not supported yet");
+        return;
+    default:
+        diag_error(c->diag, DIAG_E19, v->at, "'%s' cannot be %s", let->name, type_str(c, t));
+        if (t->kind == TYPE_GRID) diag_help(c->diag, "a tiled view is named by 'view'");
+    }
+}
+
+static void check_let(struct checker *c, struct ast *s)
+{
+    struct symbol *let = names_new(c, SYM_LET, s->name, s);
+    const struct type *t = s->decl.type ? declare_type(c, s->decl.type) : NULL;
+    s->symbol = let;
+    check_attrs(c, s, s->decl.value);
+    if (!t && !s->decl.value) {
+        diag_error(c->diag, DIAG_E19, s->at, "'%s' has neither a type nor a value", s->name);
+        diag_help(c->diag, "let %s: f32[N]; names a tensor, let %s = ...; a value", s->name, s->name);
+    } else if (t && t->kind == TYPE_ERROR) {
+        if (s->decl.value) exprs_check(c, s->decl.value, AS_PLACE);
+    } else if (s->decl.value) {
+        let_value(c, s, let, t);
+    } else {
+        let->returned = t->kind == TYPE_TENSOR && is_returned(c, s);
+        let_storage(c, s, let, t);
+    }
+    if (let->type->kind == TYPE_ERROR) exprs_bad(s);
+    names_declare(c, let, s->name_at);
+}
+
+static void check_var(struct checker *c, struct ast *s)
+{
+    struct symbol *var = names_new(c, SYM_VAR, s->name, s);
+    struct ast *v = s->decl.value;
+    const struct type *want = s->decl.type ? declare_type(c, s->decl.type) : NULL, *got = exprs_check(c, v, AS_VALUE);
+    s->symbol = var;
+    if (!v->bad && (!want || want->kind != TYPE_ERROR)) {
+        if (!want) want = got;
+        if (!type_is_scalar(want)) {
+            diag_error(c->diag, DIAG_E19, s->at, "a var is a scalar, not %s", type_str(c, want));
+            diag_help(c->diag, "tensors are named by 'let' and never change");
+        } else if (exprs_fits(c, v, want, arena_printf(c->mem, "'%s'", s->name))) {
+            var->type = want;
+            if (v->value && want->kind == TYPE_INT) facts_add_equal(c->facts, size_symbol(c->sizes, var), v->value);
+        }
+    }
+    if (var->type->kind == TYPE_ERROR) exprs_bad(s);
+    names_declare(c, var, s->name_at);
+}
+
+/* ---- assignment ---------------------------------------------------------------------------------------------------------- */
+
+static void assign_scalar(struct checker *c, struct ast *s, struct symbol *target)
+{
+    struct ast *v = s->assign.value;
+    exprs_check(c, v, AS_VALUE);
+    if (target->kind != SYM_VAR) {
+        static const char *const text[] = {[SYM_CONST] = "const", [SYM_PARAM] = "param", [SYM_DIM] = "dimension variable", [SYM_FORMAL] = "formal",
+                                           [SYM_LET] = "let", [SYM_LOOP] = "loop variable"};
+        diag_error(c->diag, DIAG_E19, s->assign.target->at, "'%s' is a %s and never changes", target->name, text[target->kind]);
+        diag_note(c->diag, target->decl->name_at, "'%s' is declared here", target->name);
+        if (target->kind == SYM_LET)
+            diag_fix(c->diag, (struct span){target->decl->at.file, target->decl->at.begin, target->decl->at.begin + 3}, "var", "make it a 'var'");
+        exprs_bad(s);
+        return;
+    }
+    bool fits = exprs_fits(c, v, target->type, arena_printf(c->mem, "'%s'", target->name));
+    facts_forget(c->facts, target);
+    if (!fits) exprs_bad(s);
+    else if (v->value && target->type->kind == TYPE_INT && !size_names(v->value, target))
+        facts_add_equal(c->facts, size_symbol(c->sizes, target), v->value);
+}
+
+static void assign_tensor(struct checker *c, struct ast *s)
+{
+    struct ast *place = s->assign.target, *v = s->assign.value;
+    const struct region *r = region_of(place);
+    if (!is_task_call(c, v)) {
+        exprs_check(c, v, AS_PLACE);
+        if (!v->bad && v->type->kind != TYPE_TENSOR)
+            diag_error(c->diag, DIAG_E02, v->at, "'%s' is a tensor, it cannot be %s", place_str(c, place), type_str(c, v->type));
+        else if (!v->bad) {
+            diag_error(c->diag, DIAG_E19, s->at, "tensors are not copied by '='");
+            diag_help(c->diag, "use a copy kernel: copy(%s, out %s);", place_str(c, v), place_str(c, place));
+        }
+        exprs_bad(s);
+        return;
+    }
+    struct symbol *base = r->base;
+    if (base->kind == SYM_FORMAL && (base->dir == DIR_IN || base->dir == DIR_HOST || base->dir == DIR_ACC)) {
+        diag_error(c->diag, DIAG_E08, place->at, "'%s' is %s in '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
+        const struct ast *d = base->decl;
+        diag_note(c->diag, d->at, "'%s' is declared here", base->name);
+        diag_fix(c->diag, d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin} : d->formal.dir_at,
+                 d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
+        exprs_bad(s);
+    }
+    struct target target = {.destination = r, .type = place->type, .place = place};
+    const struct type *t = calls_value(c, v, &target);
+    if (!v->bad && t->kind != TYPE_TENSOR) diag_error(c->diag, DIAG_E02, v->at, "the result is %s, expected %s", type_str(c, t), type_str(c, place->type));
+    if (v->bad || t->kind != TYPE_TENSOR) exprs_bad(s);
+}
+
+static void check_assign(struct checker *c, struct ast *s)
+{
+    struct ast *target = s->assign.target, *v = s->assign.value;
+    check_attrs(c, s, v);
+    const struct type *t = exprs_check(c, target, AS_PLACE);
+    if (target->bad) {
+        exprs_check(c, v, AS_PLACE);
+        exprs_bad(s);
+    } else if (t->kind == TYPE_TENSOR && region_of(target) && target->kind != AST_CALL) {
+        assign_tensor(c, s);
+    } else if (type_is_scalar(t) && (target->kind == AST_NAME || target->kind == AST_MEMBER)) {
+        assign_scalar(c, s, target->symbol);
+    } else {
+        exprs_check(c, v, AS_PLACE);
+        if (t->kind == TYPE_STRUCT)
+            diag_error(c->diag, DIAG_E99, s->at, "an assignment to a whole struct is not supported yet: assign its fields");
+        else {
+            diag_error(c->diag, DIAG_E19, target->at, "'%s' cannot be assigned", place_str(c, target));
+            if (exprs_is_element(target)) diag_help(c->diag, "elements are written by kernels: pass 'out' with the region [i +: 1]");
+        }
+        exprs_bad(s);
+    }
+}
+
+/* ---- control ------------------------------------------------------------------------------------------------------------- */
+
+static void check_body(struct checker *c, struct ast *block)
+{
+    c->loop_depth++;
+    check_block(c, block);
+    c->loop_depth--;
+}
+
+static void check_for(struct checker *c, struct ast *s)
+{
+    const struct size *low = exprs_int(c, s->loop.low, "the start of a loop"), *high = exprs_int(c, s->loop.high, "the end of a loop");
+    const struct size *step = s->loop.step ? exprs_int(c, s->loop.step, "the step of a loop") : size_const(c->sizes, 1), *zero = size_const(c->sizes, 0);
+    size_t mark = facts_mark(c->facts);
+    if (step && size_expand(c->sizes, step) == zero) {
+        diag_error(c->diag, DIAG_E15, s->loop.step->at, "the step is 0");
+        step = NULL;
+    }
+    names_push(c, NULL);
+    struct symbol *i = names_new(c, SYM_LOOP, s->name, s);
+    i->type = c->int_;
+    s->symbol = i;
+    names_declare(c, i, s->name_at);
+    if (step && !facts_prove_order(c->facts, zero, step, 1) && !facts_prove_order(c->facts, step, zero, 1)) {
+        struct check *k = region_check(c, CHECK_STEP, s->loop.step->at);
+        if (k) k->a = step;
+    }
+    if (low && high && step) {
+        const struct size *at = size_symbol(c->sizes, i);
+        if (facts_prove_order(c->facts, zero, step, 1)) {
+            facts_add_order(c->facts, low, at, 0);
+            facts_add_order(c->facts, at, high, 1);
+        } else if (facts_prove_order(c->facts, step, zero, 1)) {
+            facts_add_order(c->facts, at, low, 0);
+            facts_add_order(c->facts, high, at, 1);
+        }
+    }
+    forget_assigned(c, s->loop.body->block.stmts); /* the bounds were taken once; the names in them may change */
+    check_body(c, s->loop.body);
+    names_pop(c);
+    facts_reset(c->facts, mark);
+}
+
+static void check_while(struct checker *c, struct ast *s)
+{
+    struct ast *cond = s->while_.cond, *body = s->while_.body;
+    bool first = s->kind == AST_DO_WHILE;
+    forget_assigned(c, body->block.stmts);
+    size_t mark = facts_mark(c->facts);
+    if (first) check_body(c, body);
+    bool good = exprs_condition(c, cond);
+    if (!first) {
+        if (good) facts_add_condition(c->facts, cond, true);
+        check_body(c, body);
+    }
+    facts_reset(c->facts, mark);
+    if (good && !has_break(body->block.stmts)) facts_add_condition(c->facts, cond, false);
+}
+
+static void check_if(struct checker *c, struct ast *s)
+{
+    struct ast *cond = s->if_.cond, *other = s->if_.other;
+    bool good = exprs_condition(c, cond);
+    size_t mark = facts_mark(c->facts);
+    if (good) facts_add_condition(c->facts, cond, true);
+    check_block(c, s->if_.then);
+    facts_reset(c->facts, mark);
+    if (other) {
+        if (good) facts_add_condition(c->facts, cond, false);
+        if (other->kind == AST_IF) {
+            struct check **outer = c->checks;
+            c->checks = &exprs_note(c, other)->checks;
+            check_if(c, other);
+            c->checks = outer;
+        } else {
+            check_block(c, other);
+        }
+        facts_reset(c->facts, mark);
+    }
+    if (!good || (other && names_a_var(cond))) return;
+    if (ends(s->if_.then)) facts_add_condition(c->facts, cond, false);
+    else if (other && ends(other)) facts_add_condition(c->facts, cond, true);
+}
+
+static void check_match(struct checker *c, struct ast *s)
+{
+    const struct type *t = exprs_check(c, s->match.value, AS_VALUE);
+    bool good = !s->match.value->bad;
+    if (good && t->kind != TYPE_INT && t->kind != TYPE_BOOL) {
+        diag_error(c->diag, DIAG_E02, s->match.value->at, "'match' needs an integer or a bool, not %s", type_str(c, t));
+        good = false;
+    }
+    VEC(const struct ast *) seen = {0};
+    for (struct ast *arm = s->match.arms; arm; arm = arm->next) {
+        size_t mark = facts_mark(c->facts);
+        for (struct ast *v = arm->arm.values; v; v = v->next) {
+            struct constant now, before;
+            exprs_check(c, v, AS_VALUE);
+            if (v->bad || !good) continue;
+            if (v->type->kind != t->kind) {
+                diag_error(c->diag, DIAG_E02, v->at, "the value is %s here, expected %s", type_str(c, v->type), type_str(c, t));
+                continue;
+            }
+            for (size_t i = 0; i < seen.count; i++)
+                if (consteval(c, v, &now) && consteval(c, seen.data[i], &before) && now.i == before.i) {
+                    diag_error(c->diag, DIAG_E16, v->at, "this value is matched twice");
+                    diag_note(c->diag, seen.data[i]->at, "the first time is here");
+                    break;
+                }
+            vec_push(&seen, v);
+        }
+        const struct ast *only = arm->arm.values;
+        if (good && only && !only->next && !only->bad && only->value && s->match.value->value)
+            facts_add_equal(c->facts, s->match.value->value, only->value);
+        check_block(c, arm->arm.body);
+        facts_reset(c->facts, mark);
+    }
+    vec_free(&seen);
+    if (s->match.other) check_block(c, s->match.other);
+}
+
+/* ---- return, drop, assert, print ----------------------------------------------------------------------------------------- */
+
+static void return_tensor(struct checker *c, struct ast *s)
+{
+    struct ast *v = s->ret.value;
+    struct symbol *place = c->function->result_place;
+    struct target target = {.destination = region_whole(c, place), .type = c->function->result, .returns = true};
+    const char *what = arena_printf(c->mem, "the result of '%s'", c->function->name);
+    if (is_task_call(c, v)) {
+        const struct type *t = calls_value(c, v, &target);
+        if (!v->bad && t->kind != TYPE_TENSOR) calls_same_type(c, v->at, what, t, c->function->result);
+        if (!v->bad && t->kind != TYPE_TENSOR) exprs_bad(s);
+        return;
+    }
+    const struct type *t = exprs_check(c, v, AS_PLACE);
+    if (v->bad || !calls_same_type(c, v->at, what, t, c->function->result)) {
+        exprs_bad(s);
+        return;
+    }
+    const struct symbol *base = region_of(v)->base;
+    bool is_let = base->kind == SYM_LET && v->kind == AST_NAME && !v->symbol->region;
+    if (is_let) return;
+    if (base->kind == SYM_LET) {
+        diag_error(c->diag, DIAG_E10, v->at, "'%s' is a view of '%s', which ends with this function", place_str(c, v), base->name);
+        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
+    } else {
+        diag_error(c->diag, DIAG_E10, v->at, "'%s' belongs to the caller and cannot be returned", place_str(c, v));
+    }
+    diag_help(c->diag, "return a copy: return copy(%s);", place_str(c, v));
+    exprs_bad(s);
+}
+
+static void check_return(struct checker *c, struct ast *s)
+{
+    struct ast *v = s->ret.value;
+    const struct type *want = c->function->result;
+    if (want->kind == TYPE_ERROR || !v || want->kind == TYPE_VOID) {
+        if (v) exprs_check(c, v, AS_PLACE);
+        if (want->kind == TYPE_ERROR || (want->kind == TYPE_VOID && !v)) return;
+        if (v)
+            diag_error(c->diag, DIAG_E19, v->at, "'%s' returns nothing", c->function->name);
+        else
+            diag_error(c->diag, DIAG_E19, s->at, "'%s' returns %s: a value is needed", c->function->name, type_str(c, want));
+        exprs_bad(s);
+        return;
+    }
+    if (want->kind == TYPE_TENSOR) {
+        return_tensor(c, s);
+        return;
+    }
+    const char *what = arena_printf(c->mem, "the result of '%s'", c->function->name);
+    const struct type *t = exprs_check(c, v, AS_VALUE);
+    if (v->bad) exprs_bad(s);
+    else if (type_is_scalar(want) ? !exprs_fits(c, v, want, what) : !calls_same_type(c, v->at, what, t, want)) exprs_bad(s);
+}
+
+static void check_drop(struct checker *c, struct ast *s)
+{
+    for (struct ast *n = s->drop.names; n; n = n->next) {
+        exprs_check(c, n, AS_PLACE);
+        if (n->bad) continue;
+        const struct symbol *x = n->symbol;
+        bool owned = (x->kind == SYM_LET && !x->region) || (x->kind == SYM_FORMAL && x->dir == DIR_OWN);
+        if (n->type->kind == TYPE_GRID || x->region)
+            diag_error(c->diag, DIAG_E11, n->at, "'%s' is a view: drop the tensor itself", x->name);
+        else if (n->type->kind != TYPE_TENSOR && n->type->kind != TYPE_STRUCT && n->type->kind != TYPE_ARRAY)
+            diag_error(c->diag, DIAG_E11, n->at, "'%s' is %s: only tensors can be dropped", x->name, type_str(c, n->type));
+        else if (!owned) {
+            diag_error(c->diag, DIAG_E11, n->at, "'%s' is borrowed from the caller and cannot be dropped here", x->name);
+            diag_help(c->diag, "an 'own' formal could be dropped");
+        } else
+            continue;
+        exprs_bad(n);
+    }
+}
+
+static void check_assert(struct checker *c, struct ast *s)
+{
+    struct constant v;
+    struct ast *cond = s->check.cond;
+    if (s->check.message) s->check.message->type = c->string;
+    if (!exprs_condition(c, cond)) return;
+    int truth = consteval(c, cond, &v) ? v.i != 0 : facts_decide(c->facts, cond, NULL);
+    if (truth == 0 || (truth < 0 && s->kind == AST_STATIC_ASSERT)) {
+        diag_error(c->diag, DIAG_E20, cond->at, truth == 0 ? "'%s' is false" : "'%s' is not known at compile time", place_str(c, cond));
+        if (s->check.message && truth == 0) diag_note(c->diag, s->check.message->at, "%s", s->check.message->string.text);
+        exprs_bad(s);
+    }
+    facts_add_condition(c->facts, cond, true);
+}
+
+static void check_print(struct checker *c, struct ast *s)
+{
+    for (struct ast *v = s->print.values; v; v = v->next) {
+        const struct type *t = exprs_check(c, v, AS_VALUE);
+        if (v->bad || type_is_scalar(t) || t->kind == TYPE_STRING || t->kind == TYPE_TENSOR) continue;
+        diag_error(c->diag, DIAG_E02, v->at, "%s cannot be printed", type_str(c, t));
+    }
+}
+
+static void check_stmt(struct checker *c, struct ast *s)
+{
+    struct check **outer = c->checks;
+    c->checks = &exprs_note(c, s)->checks;
+    switch (s->kind) {
+    case AST_LET: check_let(c, s); break;
+    case AST_VAR: check_var(c, s); break;
+    case AST_VIEW: region_view(c, s); break;
+    case AST_EXPR_STMT:
+        check_attrs(c, s, s->expr_stmt.expr);
+        if (s->expr_stmt.expr->kind == AST_CALL) {
+            calls_statement(c, s->expr_stmt.expr);
+        } else {
+            exprs_check(c, s->expr_stmt.expr, AS_PLACE);
+            if (!s->expr_stmt.expr->bad) diag_error(c->diag, DIAG_E19, s->at, "this statement does nothing: '%s' is not called", place_str(c, s->expr_stmt.expr));
+        }
+        break;
+    case AST_ASSIGN: check_assign(c, s); break;
+    case AST_FOR: check_for(c, s); break;
+    case AST_WHILE: case AST_DO_WHILE: check_while(c, s); break;
+    case AST_IF: check_if(c, s); break;
+    case AST_MATCH: check_match(c, s); break;
+    case AST_SCOPE:
+        if (s->scope.label) s->scope.label->type = c->string;
+        check_block(c, s->scope.body);
+        break;
+    case AST_BLOCK: check_block(c, s); break;
+    case AST_DROP: check_drop(c, s); break;
+    case AST_RETURN: check_return(c, s); break;
+    case AST_BREAK: case AST_CONTINUE:
+        if (c->loop_depth == 0) diag_error(c->diag, DIAG_E19, s->at, "'%s' outside of a loop", s->kind == AST_BREAK ? "break" : "continue");
+        break;
+    case AST_ASSERT: case AST_STATIC_ASSERT: check_assert(c, s); break;
+    case AST_PRINT: check_print(c, s); break;
+    default: break;
+    }
+    c->checks = outer;
+}
+
+static void check_block(struct checker *c, struct ast *block)
+{
+    size_t mark = facts_mark(c->facts);
+    names_push(c, block);
+    for (struct ast *s = block->block.stmts; s; s = s->next) check_stmt(c, s);
+    names_pop(c);
+    facts_reset(c->facts, mark);
+}
+
+void stmts_function(struct checker *c, struct symbol *s)
+{
+    struct ast *d = s->decl;
+    c->function = s;
+    c->loop_depth = 0;
+    c->closed.count = 0;
+    declare_body_scope(c, s);
+    for (int i = 0; i < s->formal_count; i++) { /* whoever was given a tensor was given a real one */
+        const struct type *t = s->formals[i]->type;
+        for (int k = 0; k < t->rank && t->kind != TYPE_ERROR; k++) facts_add(c->facts, t->extent[k]);
+    }
+    check_block(c, d->orch.body);
+    if (s->result->kind != TYPE_VOID && s->result->kind != TYPE_ERROR && !ends(d->orch.body)) {
+        struct span end = {d->at.file, d->at.end - 1, d->at.end};
+        diag_error(c->diag, DIAG_E19, end, "'%s' can come to its end without a 'return'", s->name);
+    }
+    names_pop(c);
+    facts_reset(c->facts, 0);
+    c->function = NULL;
+}
