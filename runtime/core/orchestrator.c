@@ -379,7 +379,7 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
     if (__builtin_mul_overflow(at, element, &bytes_at) || at < 0 ||
         !ptoi_region_make(&pl->region, (int64_t)(intptr_t)base + bytes_at, element, pl->head.rank, pl->shape, pl->stride))
         return fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
-    pl->access = p->kind == PTO_PARAM_INPUT ? ACCESS_READ : ACCESS_WRITE;
+    pl->access = p->kind == PTO_PARAM_INPUT ? ACCESS_READ : p->kind == PTO_PARAM_ACC ? ACCESS_ACC : ACCESS_WRITE;
     if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
     if (base) return find_buffer(o, base, index, pl);
     if (p->kind != PTO_PARAM_OUTPUT)
@@ -525,6 +525,16 @@ static void tell_edges(const struct orchestrator *o)
             o->observer[n].edge(o->observer[n].context, o->found.task_id[k], o->head, o->found.reason[k]);
 }
 
+/* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap. */
+static uint32_t accumulators(const struct submission *s)
+{
+    uint32_t set = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->place[i].head.kind == PTO_PARAM_ACC && s->place[i].region.run > 0)
+            set |= (uint32_t)1 << ((uint64_t)s->place[i].region.low * 0x9e3779b97f4a7c15u >> 59);
+    return set;
+}
+
 static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
 {
     struct window *w = o->window;
@@ -539,6 +549,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .priority = s->priority,
                             .param_count = (uint16_t)s->count,
                             .worker = (uint8_t)kernel->worker,
+                            .exclusive = accumulators(s),
                             .name = ptoi_image_offset(s->name)};
     struct arg_head *head = window_args(w, begin);
     int64_t *extent = (int64_t *)(head + s->count);

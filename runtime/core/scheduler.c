@@ -24,8 +24,9 @@ bool ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outc
     s->fanout = calloc(slots, sizeof *s->fanout);
     s->next = calloc(entries, sizeof *s->next);
     s->waiter = calloc(entries, sizeof *s->waiter);
+    s->blocked = calloc(slots, sizeof *s->blocked);
     s->refs = map_counters(w->heap_bytes / PTO_GRANULE, &s->refs_bytes);
-    bool ok = s->state && s->missing && s->fanout && s->next && s->waiter && s->refs;
+    bool ok = s->state && s->missing && s->fanout && s->next && s->waiter && s->blocked && s->refs;
     for (int t = 0; ok && t < PTO_WORKER_TYPES; t++) ok = ptoi_ready_init(&s->ready[t], slots);
     if (!ok) {
         ptoi_sched_free(s);
@@ -43,6 +44,7 @@ void ptoi_sched_free(struct scheduler *s)
     free(s->fanout);
     free(s->next);
     free(s->waiter);
+    free(s->blocked);
     if (s->refs) munmap(s->refs, s->refs_bytes);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) ptoi_ready_free(&s->ready[t]);
     *s = (struct scheduler){0};
@@ -136,6 +138,26 @@ static bool take_published(struct scheduler *s)
     return s->events != events || s->taken != taken;
 }
 
+/* ---- accumulators: tasks that commute, but not at the same moment --------------------------------------------------------- */
+
+/* Tasks that wait for an accumulator are as ready as before once it is free; whoever comes first takes it again. */
+static void free_accumulators(struct scheduler *s, uint32_t set)
+{
+    if (set == 0) return;
+    CHECK((s->held & set) == set);
+    s->held &= ~set;
+    uint64_t kept = 0, count = s->blocked_count;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t id = s->blocked[i];
+        const struct task_slot *t = window_task(s->window, id);
+        if (t->exclusive & s->held)
+            s->blocked[kept++] = id;
+        else
+            ptoi_ready_push(&s->ready[t->worker], id, t->priority);
+    }
+    s->blocked_count = kept;
+}
+
 /* ---- completing -------------------------------------------------------------------------------------------------------------- */
 
 static void retire(struct scheduler *s)
@@ -173,6 +195,7 @@ static bool take_ended(struct scheduler *s)
         if (done[i].result != 0 && s->on_failure) s->on_failure(s->failure_context, done[i].id, done[i].result);
         CHECK(s->running > 0);
         s->running--;
+        free_accumulators(s, window_task(s->window, done[i].id)->exclusive);
         complete_task(s, done[i].id, TASK_RUNNING);
     }
     return n > 0;
@@ -183,7 +206,9 @@ static bool take_ended(struct scheduler *s)
 /* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes ready. */
 static bool cancel_ready(struct scheduler *s)
 {
-    bool any = false;
+    bool any = s->blocked_count > 0;
+    for (uint64_t i = 0; i < s->blocked_count; i++) complete_task(s, s->blocked[i], TASK_READY);
+    s->blocked_count = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
             ptoi_ready_pop(&s->ready[t]);
@@ -197,6 +222,12 @@ static bool start_ready(struct scheduler *s)
     bool any = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
+            const uint32_t exclusive = window_task(s->window, id)->exclusive;
+            if (exclusive & s->held) {
+                ptoi_ready_pop(&s->ready[t]);
+                s->blocked[s->blocked_count++] = id;
+                continue;
+            }
             /* The state first: a machine may run the task inside start(). */
             set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
             if (!s->machine.start(s->machine.context, (PTOWorkerType)t, id)) {
@@ -205,6 +236,7 @@ static bool start_ready(struct scheduler *s)
             }
             ptoi_ready_pop(&s->ready[t]);
             s->running++;
+            s->held |= exclusive;
             s->worker_tasks[t]++;
         }
     return any;
@@ -231,6 +263,7 @@ bool ptoi_sched_has_input(const struct scheduler *s)
 bool ptoi_sched_is_quiet(const struct scheduler *s)
 {
     if (ptoi_sched_has_input(s) || s->running > 0) return false;
+    CHECK(s->blocked_count == 0); /* whoever holds an accumulator runs */
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         if (ptoi_ready_count(&s->ready[t]) > 0) return false;
     return true;
@@ -246,5 +279,5 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
         ready += state == TASK_READY;
     }
     for (int t = 0; t < PTO_WORKER_TYPES; t++) queued += ptoi_ready_count(&s->ready[t]);
-    return running == s->running && ready == queued;
+    return running == s->running && ready == queued + s->blocked_count;
 }

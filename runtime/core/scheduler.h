@@ -40,6 +40,9 @@ struct scheduler {
     uint64_t refs_bytes;
     uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
     uint64_t running;
+    uint32_t held;           /* accumulators that running tasks update: see task_slot.exclusive */
+    uint64_t *blocked;       /* ready, but an accumulator of theirs is held; in the order they came */
+    uint64_t blocked_count;
     struct ready_queue ready[PTO_WORKER_TYPES];
     int64_t worker_tasks[PTO_WORKER_TYPES];
     void (*on_failure)(void *context, uint64_t id, int32_t result); /* called once a failing task */

@@ -43,8 +43,8 @@ struct task_slot {
     int32_t priority;
     uint16_t param_count;
     uint8_t worker;      /* PTOWorkerType */
-    uint8_t spare_byte;
-    uint32_t spare;
+    uint8_t spare;
+    uint32_t exclusive;  /* set of accumulators that it updates, hashed: tasks whose sets meet do not run together */
     int64_t name;        /* const char * of @name, relative like kernel; 0: none */
 };
 _Static_assert(sizeof(struct task_slot) == PTO_CACHELINE, "one line a task");

@@ -29,7 +29,7 @@ static inline uint64_t fuzz_mix(uint64_t a, uint64_t b)
     return a ^ (a >> 29);
 }
 
-enum { KIND_IN, KIND_OUT, KIND_INOUT };
+enum { KIND_IN, KIND_OUT, KIND_INOUT, KIND_ACC };
 
 /* args[0]: two bits a parameter.  Reads everything first, then writes. */
 static inline int fuzz_kernel(const PTOArg *args)
@@ -38,7 +38,7 @@ static inline int fuzz_kernel(const PTOArg *args)
     int count = (int)(code & 0xff);
     for (int p = 1; p <= count; p++) {
         int kind = (int)(code >> (6 + 2 * p) & 3);
-        if (kind == KIND_OUT) continue;
+        if (kind == KIND_OUT || kind == KIND_ACC) continue;
         const uint64_t *x = args[p].ptr;
         for (int64_t i = 0; i < args[p].shape[0]; i++)
             for (int64_t j = 0; j < args[p].shape[1]; j++) h = fuzz_mix(h, x[i * args[p].stride[0] + j * args[p].stride[1]]);
@@ -50,8 +50,17 @@ static inline int fuzz_kernel(const PTOArg *args)
         if (kind == KIND_IN) continue;
         uint64_t *x = args[p].ptr;
         for (int64_t i = 0; i < args[p].shape[0]; i++)
-            for (int64_t j = 0; j < args[p].shape[1]; j++)
-                x[i * args[p].stride[0] + j * args[p].stride[1]] = h = fuzz_mix(h, (uint64_t)(i * 131 + j + p));
+            for (int64_t j = 0; j < args[p].shape[1]; j++) {
+                uint64_t *cell = &x[i * args[p].stride[0] + j * args[p].stride[1]];
+                h = fuzz_mix(h, (uint64_t)(i * 131 + j + p));
+                if (kind != KIND_ACC) {
+                    *cell = h;
+                    continue;
+                }
+                uint64_t old = *cell; /* the sum commutes; a lost update shows when two run together */
+                if ((h & 63) == 0) sched_yield();
+                *cell = old + h;
+            }
     }
     return 0;
 }
@@ -71,7 +80,20 @@ struct fuzz_handle {
     bool written;
 };
 
+/* What was submitted, for the checker. */
+struct fuzz_access {
+    int64_t task, params_at, shape[2], stride[2];
+    const uint64_t *base;
+    int kind, kernel;
+};
+
+struct fuzz_log {
+    struct fuzz_access *access;
+    int64_t count, capacity;
+};
+
 struct fuzz_program {
+    struct fuzz_log *log; /* NULL: not kept */
     uint64_t seed;
     int tasks;
     uint64_t *matrix[2]; /* CELLS each */
@@ -106,6 +128,19 @@ static inline struct fuzz_view fuzz_rectangle(uint64_t *s, int64_t rows, int64_t
     return v;
 }
 
+static inline void fuzz_note(struct fuzz_log *log, int64_t task, int kernel, const PTOTaskParam *p, int count)
+{
+    if (!log) return;
+    for (int k = 0; k < count; k++) {
+        if (p[k].kind == PTO_PARAM_SCALAR || log->count == log->capacity) continue;
+        struct fuzz_access a = {.task = task, .params_at = p[k].at, .base = p[k].buffer, .kernel = kernel};
+        a.kind = p[k].kind == PTO_PARAM_INPUT ? KIND_IN : p[k].kind == PTO_PARAM_ACC ? KIND_ACC : KIND_INOUT;
+        if (p[k].kind == PTO_PARAM_OUTPUT) a.base = *(uint64_t **)p[k].ref;
+        for (int d = 0; d < 2; d++) a.shape[d] = p[k].shape[d], a.stride[d] = p[k].stride ? p[k].stride[d] : d == 0 ? p[k].shape[1] : 1;
+        if (a.shape[0] * a.shape[1] > 0) log->access[log->count++] = a;
+    }
+}
+
 static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
 {
     struct fuzz_program *p = arg;
@@ -131,8 +166,11 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
         } else if (choice < 22 && live_count < LIVE_MAX) {
             struct fuzz_handle h = {.rows = 1 + fuzz_below(&s, 8), .cols = 1 + fuzz_below(&s, 8), .scope = depth};
             h.base = pto_alloc(rt, PTO_SCOPE_CURRENT, h.rows * h.cols * 8);
-            PTOTaskParam params[] = {PTO_SCALAR((int64_t)(1 | KIND_OUT << 8)), PTO_OUTPUT(&h.base, 0, PTO_ARRAY(PTO_U64, h.rows, h.cols))};
+            const int64_t shape[2] = {h.rows, h.cols};
+            PTOTaskParam params[] = {PTO_SCALAR((int64_t)(1 | KIND_OUT << 8)), PTO_OUTPUT(&h.base, 0, 0)};
+            params[1].type = PTO_U64, params[1].rank = 2, params[1].shape = shape;
             if (pto_submit_task(rt, &fuzz_kernels[0], params, 2) < 0) return;
+            fuzz_note(p->log, p->submitted, 0, params, 2);
             p->submitted++;
             live[live_count++] = h;
         } else if (choice < 24) {
@@ -149,7 +187,7 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
             int wanted = 1 + (int)fuzz_below(&s, 5);
             bool made = false;
             for (int k = 0; k < wanted; k++) {
-                int kind = (int)fuzz_below(&s, 3);
+                int kind = (int)fuzz_below(&s, 4);
                 int64_t where = fuzz_below(&s, 4);
                 if (kind == KIND_OUT && !made && where >= 2 && live_count < LIVE_MAX) {
                     fresh = (struct fuzz_handle){.rows = 1 + fuzz_below(&s, 8), .cols = 1 + fuzz_below(&s, 8), .scope = depth};
@@ -162,8 +200,11 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
                     void *base = h ? h->base : p->matrix[where & 1];
                     view[1 + count] = h ? fuzz_rectangle(&s, h->rows, h->cols) : fuzz_rectangle(&s, SIDE, SIDE);
                     struct fuzz_view *v = &view[1 + count];
+                    if (kind == KIND_ACC && !h) *v = (struct fuzz_view){fuzz_below(&s, 3) * SIDE, {1, SIDE}, {SIDE, 1}}; /* often the same */
                     if (kind == KIND_IN)
                         params[1 + count] = (PTOTaskParam)PTO_INPUT(base, v->at, 0);
+                    else if (kind == KIND_ACC)
+                        params[1 + count] = (PTOTaskParam)PTO_ACC(base, v->at, 0);
                     else
                         params[1 + count] = (PTOTaskParam)PTO_INOUT(base, v->at, 0);
                     params[1 + count].type = PTO_U64;
@@ -176,8 +217,10 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
             }
             code |= (uint64_t)count;
             params[0] = (PTOTaskParam)PTO_SCALAR((int64_t)code);
-            int64_t id = pto_submit_task(rt, &fuzz_kernels[fuzz_below(&s, PTO_WORKER_TYPES)], params, count + 1);
+            int kernel = (int)fuzz_below(&s, PTO_WORKER_TYPES);
+            int64_t id = pto_submit_task(rt, &fuzz_kernels[kernel], params, count + 1);
             if (id < 0) return;
+            if (id != PTO_NO_TASK) fuzz_note(p->log, p->submitted, kernel, params, count + 1);
             p->submitted += id != PTO_NO_TASK;
             if (made && fresh.base) live[live_count++] = fresh;
         }
