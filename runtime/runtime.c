@@ -250,7 +250,8 @@ PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, b
                                [PTO_WORKER_ACCELERATOR] = 1},
                    .task_window = window,
                    .heap_bytes = heap_bytes,
-                   .deplist_entries = deplist};
+                   .deplist_entries = deplist,
+                   .record_tasks = 65536};
     return pto_runtime_create(&c, NULL);
 }
 

@@ -49,6 +49,8 @@ typedef struct PTOConfig {
 
 /* NULL config: the defaults.  On failure NULL, and *status (may be NULL) says why.  The message is in pto_last_error(NULL). */
 PTO_API PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status);
+/* The seed's two shapes: one cpu and one accel worker beside the cubes and vectors; simulate: the timing engine, else threads.  The first
+ * 65,536 tasks of a run are recorded for pto_runtime_write_trace.  Sizes of 0: the defaults. */
 PTO_API PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate);
 PTO_API PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
                                                        int64_t heap_bytes, int64_t deplist);
