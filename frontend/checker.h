@@ -42,6 +42,7 @@ struct checker {
     int text_turn;           /* texts of types in messages take turns in a few buffers */
     struct strbuf text[8];
     bool *define_used;
+    bool has_syntax_error; /* nothing is checked then */
     const struct type *error, *void_, *int_, *f64, *f32, *bool_, *string;
 };
 

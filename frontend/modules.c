@@ -149,7 +149,9 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     m->real_path = me.real;
     m->is_main = !import;
     vec_push(&c->modules, m);
+    int errors = diag_error_count(c->diag);
     m->ast = parse_file(c->front, (uint32_t)file);
+    c->has_syntax_error |= diag_error_count(c->diag) != errors;
     for (struct ast *item = m->ast->items; item; item = item->next)
         if (item->kind == AST_IMPORT && !item->bad) load_import(c, &me, item);
     return m;

@@ -98,7 +98,6 @@ static void forget_assigned(struct checker *c, const struct ast *s)
             break;
         default: break;
         }
-        if (s->kind == AST_IF && !s->next) return; /* the else-if of an outer IF has no list of its own */
     }
 }
 

@@ -1,0 +1,550 @@
+/* flow.c - which tensors are written, read, dropped and returned, on which paths.
+ * Idea       a state is one small record a tensor; branches copy it, joins meet.  A loop body is walked once silently, to
+ *            learn what comes back from its end, and once for real.
+ * Needs      a checked body; nodes with errors count as reading and writing all they name, so nothing is reported twice.
+ * Gives      needs_alloc, is_written, is_read; CHECK_WRITTEN.  E06 E07 E11 E13 W01.
+ * Tests      test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto
+ */
+#include "checker.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* IN_LOOP: in a loop that may run no time; counts as written. */
+enum written { NO, SOMETIMES, IN_LOOP, YES };
+
+struct cell {
+    unsigned char written, gone; /* enum written: not, sometimes, always; gone: dropped or moved */
+    bool stored;                 /* has storage on every path */
+    const struct ast *gone_at;
+};
+
+struct state {
+    struct cell *cell;
+    bool dead; /* no path comes here */
+};
+
+struct loop {
+    struct loop *parent;
+    struct state breaks, continues;
+};
+
+struct flow {
+    struct checker *c;
+    VEC(struct symbol *) tensors; /* numbered by symbol->flow - 1 */
+    struct loop *loop;
+    struct check **checks; /* of the statement or call at hand */
+    bool silent;
+    bool *reported; /* E07, a formal */
+};
+
+static void walk_list(struct flow *f, struct state *s, struct ast *list);
+static void walk_expr(struct flow *f, struct state *s, struct ast *e);
+
+/* ---- states -------------------------------------------------------------------------------------------------------------- */
+
+static struct state copy(const struct flow *f, const struct state *s)
+{
+    size_t bytes = sizeof *s->cell * (f->tensors.count + 1);
+    struct state r = {malloc(bytes), s->dead};
+    if (!r.cell) abort();
+    memcpy(r.cell, s->cell, bytes);
+    return r;
+}
+
+static struct state nowhere(const struct flow *f)
+{
+    struct state r = {calloc(f->tensors.count + 1, sizeof *r.cell), true};
+    if (!r.cell) abort();
+    return r;
+}
+
+static unsigned char meet(unsigned char a, unsigned char b)
+{
+    return a == b ? a : a == SOMETIMES || b == SOMETIMES || a == NO || b == NO ? SOMETIMES : a < b ? a : b;
+}
+
+/* into = into or other; frees other. */
+static void join(const struct flow *f, struct state *into, struct state *other)
+{
+    if (!other->dead && into->dead) {
+        memcpy(into->cell, other->cell, sizeof *into->cell * f->tensors.count);
+        into->dead = false;
+    } else if (!other->dead) {
+        for (size_t i = 0; i < f->tensors.count; i++) {
+            struct cell *a = &into->cell[i], *b = &other->cell[i];
+            a->written = meet(a->written, b->written);
+            a->gone = meet(a->gone, b->gone);
+            a->stored &= b->stored;
+            if (!a->gone_at) a->gone_at = b->gone_at;
+        }
+    }
+    free(other->cell);
+}
+
+/* ---- uses ---------------------------------------------------------------------------------------------------------------- */
+
+static struct cell *cell_of(struct state *s, const struct symbol *t)
+{
+    return t && t->flow ? &s->cell[t->flow - 1] : NULL;
+}
+
+static const char *what_was_done(const struct ast *at)
+{
+    return at->kind == AST_DROP || at->kind == AST_NAME ? "dropped" : "moved";
+}
+
+/* Any use: the tensor must still be there. */
+static void touch(struct flow *f, struct state *s, const struct symbol *t, const struct ast *at)
+{
+    struct cell *x = cell_of(s, t);
+    if (!x || s->dead || x->gone == NO) return;
+    if (!f->silent) {
+        diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", t->name, x->gone == YES ? "was" : "may have been", what_was_done(x->gone_at));
+        diag_note(f->c->diag, x->gone_at->at, "it is %s here", what_was_done(x->gone_at));
+    }
+    x->gone = NO;
+}
+
+static void add_written_check(struct flow *f, const struct symbol *t, const struct ast *at)
+{
+    if (!f->checks) return;
+    struct check **end = f->checks;
+    while (*end) end = &(*end)->next;
+    struct check *k = *end = arena_new(f->c->mem, struct check);
+    k->kind = CHECK_WRITTEN;
+    k->at = at->at;
+    k->symbol = (struct symbol *)(uintptr_t)t;
+}
+
+static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const struct ast *at, bool await)
+{
+    touch(f, s, t, at);
+    struct cell *x = cell_of(s, t);
+    if (!x || s->dead) return;
+    t->is_read = true;
+    bool formal = t->kind == SYM_FORMAL;
+    if (x->written == YES) return;
+    if (!f->silent && (x->written == NO || (formal && x->written == SOMETIMES))) {
+        if (x->written == SOMETIMES)
+            diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and not written on some path before", t->name);
+        else if (await)
+            diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here and never written before", t->name);
+        else
+            diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and never written before", t->name);
+        diag_note(f->c->diag, t->decl->at, "'%s' is declared here", t->name);
+    } else if (!f->silent && !formal && !t->needs_alloc && !t->fields && t->type->kind == TYPE_TENSOR) {
+        add_written_check(f, t, at);
+    }
+    x->written = YES; /* said once */
+}
+
+/* in_parts: the callee needs storage, or writes only some of it. */
+static void write_tensor(struct flow *f, struct state *s, struct symbol *t, const struct ast *at, bool in_parts)
+{
+    touch(f, s, t, at);
+    struct cell *x = cell_of(s, t);
+    if (!x || s->dead) return;
+    t->is_written = true;
+    x->written = YES;
+    if (in_parts && !x->stored && t->kind == SYM_LET) t->needs_alloc = true;
+    if (!in_parts) x->stored = true;
+}
+
+/* The leaves of a struct are tensors of their own. */
+static void each_leaf(struct flow *f, struct state *s, struct symbol *t, void (*use)(struct flow *, struct state *, struct symbol *, const struct ast *),
+                      const struct ast *at)
+{
+    for (int i = 0; i < t->field_count; i++) each_leaf(f, s, t->fields[i], use, at);
+    if (!t->field_count) use(f, s, t, at);
+}
+
+static void use_read(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    read_tensor(f, s, t, at, false);
+}
+
+static void use_write(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    write_tensor(f, s, t, at, true);
+}
+
+static void use_new(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    write_tensor(f, s, t, at, false);
+}
+
+static void use_gone(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    struct cell *x = cell_of(s, t);
+    touch(f, s, t, at);
+    if (!x || s->dead) return;
+    t->is_read = true; /* a life ended on purpose is not one that was forgotten */
+    x->gone = YES;
+    x->gone_at = at;
+}
+
+/* ---- expressions --------------------------------------------------------------------------------------------------------- */
+
+static void assume_all(struct flow *f, struct state *s, struct ast *e);
+
+static void assume_name(struct state *s, struct symbol *t)
+{
+    if (!t) return;
+    if (t->region) t = t->region->base;
+    for (int i = 0; i < t->field_count; i++) assume_name(s, t->fields[i]);
+    struct cell *x = cell_of(s, t);
+    if (x) {
+        x->written = YES;
+        x->gone = NO;
+        t->is_read = t->is_written = true;
+    }
+}
+
+static void assume_list(struct flow *f, struct state *s, struct ast *list)
+{
+    for (; list; list = list->next) assume_all(f, s, list);
+}
+
+/* Below an error: whatever it names counts as written, and nothing is said about it. */
+static void assume_all(struct flow *f, struct state *s, struct ast *e)
+{
+    if (!e) return;
+    switch (e->kind) {
+    case AST_NAME: assume_name(s, e->symbol); break;
+    case AST_MEMBER: assume_name(s, e->symbol); assume_all(f, s, e->member.object); break;
+    case AST_INDEX: assume_all(f, s, e->index.object); assume_list(f, s, e->index.indices); break;
+    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH: assume_all(f, s, e->range.low); assume_all(f, s, e->range.high); break;
+    case AST_CALL: assume_list(f, s, e->call.args); break;
+    case AST_ARG: assume_all(f, s, e->arg.value); break;
+    case AST_UNARY: assume_all(f, s, e->binary.left); break;
+    case AST_BINARY: assume_all(f, s, e->binary.left); assume_all(f, s, e->binary.right); break;
+    case AST_AWAIT: assume_all(f, s, e->await.operand); break;
+    default: break;
+    }
+}
+
+static void walk_indices(struct flow *f, struct state *s, struct ast *e)
+{
+    if (e->kind == AST_MEMBER) walk_indices(f, s, e->member.object);
+    if (e->kind == AST_CALL) walk_expr(f, s, e);
+    if (e->kind != AST_INDEX) return;
+    walk_indices(f, s, e->index.object);
+    for (struct ast *i = e->index.indices; i; i = i->next) {
+        if (i->kind != AST_INDEX_ALL) walk_expr(f, s, i->range.low);
+        if (i->kind == AST_INDEX_RANGE || i->kind == AST_INDEX_WIDTH) walk_expr(f, s, i->range.high);
+    }
+}
+
+static void use_argument(struct flow *f, struct state *s, struct call *call, int i, bool writing)
+{
+    const struct symbol *formal = call->callee->formals[i];
+    const struct region *r = call->regions[i];
+    struct ast *v = call->values[i];
+    if (!v) return;
+    bool reads = formal->dir != DIR_OUT, writes = formal->dir == DIR_OUT || formal->dir == DIR_INOUT || formal->dir == DIR_ACC;
+    bool orch = call->callee->kind == SYM_ORCH;
+    if (r) {
+        if (!writing && reads && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
+        if (writing && writes) write_tensor(f, s, r->base, v, orch || !r->whole || r->element || formal->dir != DIR_OUT);
+        if (writing && formal->dir == DIR_OWN) use_gone(f, s, r->base, v);
+    } else if (v->symbol && !type_is_scalar(formal->type)) {
+        if (!writing && reads) each_leaf(f, s, v->symbol, use_read, v);
+        if (writing && writes) each_leaf(f, s, v->symbol, use_write, v);
+        if (writing && formal->dir == DIR_OWN) each_leaf(f, s, v->symbol, use_gone, v);
+    }
+}
+
+static void walk_call(struct flow *f, struct state *s, struct ast *e)
+{
+    struct call *call = e->note ? e->note->call : NULL;
+    for (struct ast *a = e->call.args; a; a = a->next) {
+        if (call && (region_of(a->arg.value) || !type_is_scalar(a->arg.value->type))) walk_indices(f, s, a->arg.value);
+        else if (call || a->arg.value->type->kind != TYPE_TENSOR) walk_expr(f, s, a->arg.value);
+    }
+    if (!call) return;
+    struct check **outer = f->checks;
+    f->checks = &call->checks;
+    for (int i = 0; i < call->callee->formal_count; i++) {
+        const struct symbol *formal = call->callee->formals[i];
+        if (type_is_scalar(formal->type) && call->values[i] && region_of(call->values[i])) walk_expr(f, s, call->values[i]);
+        else use_argument(f, s, call, i, false);
+    }
+    for (int i = 0; i < call->callee->formal_count; i++) use_argument(f, s, call, i, true);
+    if (call->result_symbol && call->result_symbol->field_count) each_leaf(f, s, call->result_symbol, use_new, e);
+    else if (call->result_symbol) write_tensor(f, s, call->result_symbol, e, false);
+    else if (call->destination && !call->returns) write_tensor(f, s, call->destination->base, e, !call->destination->whole || call->destination->element);
+    f->checks = outer;
+}
+
+static void walk_expr(struct flow *f, struct state *s, struct ast *e)
+{
+    if (!e) return;
+    if (e->bad) {
+        assume_all(f, s, e);
+        return;
+    }
+    struct check **outer = f->checks;
+    switch (e->kind) {
+    case AST_CALL: walk_call(f, s, e); break;
+    case AST_UNARY: walk_expr(f, s, e->binary.left); break;
+    case AST_BINARY:
+        walk_expr(f, s, e->binary.left);
+        if (e->binary.op == OP_AND || e->binary.op == OP_OR) { /* the right side may not be looked at; it writes nothing that lasts */
+            struct state other = copy(f, s);
+            walk_expr(f, s, e->binary.right);
+            join(f, s, &other);
+        } else {
+            walk_expr(f, s, e->binary.right);
+        }
+        break;
+    case AST_AWAIT: {
+        const struct region *r = region_of(e->await.operand);
+        f->checks = &exprs_note(f->c, e)->checks;
+        walk_indices(f, s, e->await.operand);
+        if (r) read_tensor(f, s, r->base, e, true);
+        f->checks = outer;
+        break;
+    }
+    case AST_INDEX: {
+        const struct region *r = region_of(e);
+        f->checks = &exprs_note(f->c, e)->checks;
+        walk_indices(f, s, e);
+        if (r && e->type->kind != TYPE_TENSOR) read_tensor(f, s, r->base, e, false);
+        else if (r) touch(f, s, r->base, e);
+        f->checks = outer;
+        break;
+    }
+    case AST_NAME: case AST_MEMBER: {
+        const struct region *r = region_of(e);
+        if (r) touch(f, s, r->base, e);
+        break;
+    }
+    default: break;
+    }
+}
+
+/* ---- statements ---------------------------------------------------------------------------------------------------------- */
+
+static void leave(struct flow *f, struct state *s, const struct ast *at)
+{
+    const struct symbol *fn = f->c->function;
+    for (int i = 0; i < fn->formal_count && !s->dead && !f->silent; i++) {
+        const struct symbol *o = fn->formals[i];
+        struct cell *x = cell_of(s, o);
+        if (o->dir != DIR_OUT || !x || x->written >= IN_LOOP || f->reported[i]) continue;
+        f->reported[i] = true;
+        diag_error(f->c->diag, DIAG_E07, o->decl->at, "'%s' is out and is %s", o->name, o->is_written ? "not written on some path" : "never written");
+        struct span end = {at->at.file, at->at.end - 1, at->at.end};
+        bool is_return = at->kind == AST_RETURN;
+        diag_note(f->c->diag, is_return ? at->at : end, "%s", is_return ? "this path leaves without writing it" : "the function can end here without writing it");
+    }
+    s->dead = true;
+}
+
+static void walk_block(struct flow *f, struct state *s, struct ast *block)
+{
+    if (block) walk_list(f, s, block->kind == AST_BLOCK ? block->block.stmts : block);
+}
+
+/* One run of a loop's body and condition from s; afterwards s is the state at its end, before the next run. */
+static void run_once(struct flow *f, struct state *s, struct ast *stmt, struct loop *l)
+{
+    bool counted = stmt->kind == AST_FOR, first = stmt->kind == AST_DO_WHILE;
+    struct ast *body = counted ? stmt->loop.body : stmt->while_.body;
+    *l = (struct loop){f->loop, nowhere(f), nowhere(f)};
+    bool endless = stmt->kind == AST_WHILE && stmt->while_.cond->kind == AST_BOOL && stmt->while_.cond->boolean.value;
+    if (!counted && !first) walk_expr(f, s, stmt->while_.cond);
+    struct state skipped = nowhere(f);
+    if (!counted && !first && !endless) { /* the condition is looked at once more than the body is run */
+        struct state now = copy(f, s);
+        join(f, &skipped, &now);
+    }
+    f->loop = l;
+    walk_block(f, s, body);
+    f->loop = l->parent;
+    join(f, s, &l->continues);
+    if (first) walk_expr(f, s, stmt->while_.cond);
+    free(skipped.cell);
+}
+
+static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
+{
+    struct loop l;
+    bool silent = f->silent;
+    if (stmt->kind == AST_FOR) {
+        walk_expr(f, s, stmt->loop.low);
+        walk_expr(f, s, stmt->loop.high);
+        walk_expr(f, s, stmt->loop.step);
+    }
+    if (s->dead) return;
+    struct state before = copy(f, s), entry = copy(f, s);
+    if (!silent) { /* what an earlier run did to what this run sees */
+        f->silent = true;
+        struct state again = copy(f, s);
+        run_once(f, &again, stmt, &l);
+        free(l.breaks.cell);
+        join(f, &entry, &again);
+        f->silent = false;
+    }
+    run_once(f, &entry, stmt, &l);
+    bool at_least_once = stmt->kind == AST_DO_WHILE;
+    bool endless = !at_least_once && stmt->kind == AST_WHILE && stmt->while_.cond->kind == AST_BOOL && stmt->while_.cond->boolean.value;
+    if (at_least_once) {
+        memcpy(s->cell, entry.cell, sizeof *s->cell * f->tensors.count);
+        s->dead = entry.dead;
+        free(entry.cell);
+    } else if (endless) {
+        s->dead = true;
+        free(entry.cell);
+    } else {
+        join(f, s, &entry);
+    }
+    for (size_t i = 0; i < f->tensors.count && !s->dead && !at_least_once; i++)
+        if (before.cell[i].written == NO && s->cell[i].written == SOMETIMES && f->tensors.data[i]->is_written) s->cell[i].written = IN_LOOP;
+    free(before.cell);
+    join(f, s, &l.breaks);
+}
+
+static void walk_match(struct flow *f, struct state *s, struct ast *stmt)
+{
+    walk_expr(f, s, stmt->match.value);
+    struct state out = nowhere(f);
+    for (struct ast *arm = stmt->match.arms; arm; arm = arm->next) {
+        for (struct ast *v = arm->arm.values; v; v = v->next) walk_expr(f, s, v);
+        struct state one = copy(f, s);
+        walk_block(f, &one, arm->arm.body);
+        join(f, &out, &one);
+    }
+    struct state rest = copy(f, s);
+    walk_block(f, &rest, stmt->match.other);
+    join(f, &out, &rest);
+    free(s->cell);
+    *s = out;
+}
+
+static void walk_return(struct flow *f, struct state *s, struct ast *stmt)
+{
+    struct ast *v = stmt->ret.value;
+    const struct region *r = v && !v->bad ? region_of(v) : NULL;
+    if (v) walk_expr(f, s, v);
+    if (r && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
+    else if (v && !v->bad && v->symbol && v->symbol->field_count) each_leaf(f, s, v->symbol, use_read, v);
+    leave(f, s, stmt);
+}
+
+static void jump(struct flow *f, struct state *s, struct state *to)
+{
+    struct state now = copy(f, s);
+    join(f, to, &now);
+    s->dead = true;
+}
+
+static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
+{
+    f->checks = &exprs_note(f->c, stmt)->checks;
+    switch (stmt->kind) {
+    case AST_LET: case AST_VAR: {
+        struct cell *x = cell_of(s, stmt->symbol);
+        if (x) *x = (struct cell){0}; /* each run of a loop has its own */
+        for (int i = 0; stmt->symbol && i < stmt->symbol->field_count; i++)
+            if ((x = cell_of(s, stmt->symbol->fields[i]))) *x = (struct cell){0};
+        walk_expr(f, s, stmt->decl.value);
+        if (stmt->bad && stmt->symbol) assume_name(s, stmt->symbol);
+        break;
+    }
+    case AST_VIEW: walk_expr(f, s, stmt->view.tensor); break;
+    case AST_EXPR_STMT: walk_expr(f, s, stmt->expr_stmt.expr); break;
+    case AST_ASSIGN:
+        if (stmt->bad) assume_all(f, s, stmt->assign.target);
+        else walk_indices(f, s, stmt->assign.target);
+        walk_expr(f, s, stmt->assign.value);
+        break;
+    case AST_FOR: case AST_WHILE: case AST_DO_WHILE: walk_loop(f, s, stmt); break;
+    case AST_IF: {
+        walk_expr(f, s, stmt->if_.cond);
+        struct state other = copy(f, s);
+        walk_block(f, s, stmt->if_.then);
+        if (stmt->if_.other && stmt->if_.other->kind == AST_IF) walk_stmt(f, &other, stmt->if_.other);
+        else walk_block(f, &other, stmt->if_.other);
+        join(f, s, &other);
+        break;
+    }
+    case AST_MATCH: walk_match(f, s, stmt); break;
+    case AST_SCOPE: walk_block(f, s, stmt->scope.body); break;
+    case AST_BLOCK: walk_block(f, s, stmt); break;
+    case AST_DROP:
+        for (struct ast *n = stmt->drop.names; n; n = n->next)
+            if (!n->bad && n->symbol) each_leaf(f, s, n->symbol, use_gone, n);
+        break;
+    case AST_RETURN: walk_return(f, s, stmt); break;
+    case AST_BREAK: if (f->loop) jump(f, s, &f->loop->breaks); break;
+    case AST_CONTINUE: if (f->loop) jump(f, s, &f->loop->continues); break;
+    case AST_ASSERT: walk_expr(f, s, stmt->check.cond); break;
+    case AST_PRINT:
+        for (struct ast *v = stmt->print.values; v; v = v->next) walk_expr(f, s, v);
+        break;
+    default: break;
+    }
+}
+
+static void walk_list(struct flow *f, struct state *s, struct ast *list)
+{
+    for (; list; list = list->next) walk_stmt(f, s, list);
+}
+
+/* ---- a function ---------------------------------------------------------------------------------------------------------- */
+
+static void number(struct flow *f, struct symbol *t)
+{
+    for (int i = 0; i < t->field_count; i++) number(f, t->fields[i]);
+    if (t->field_count || t->region || (t->type->kind != TYPE_TENSOR && t->type->kind != TYPE_ARRAY)) return;
+    vec_push(&f->tensors, t);
+    t->flow = (int)f->tensors.count;
+}
+
+static void number_list(struct flow *f, struct ast *s)
+{
+    for (; s; s = s->next)
+        switch (s->kind) {
+        case AST_LET: if (s->symbol) number(f, s->symbol); break;
+        case AST_BLOCK: number_list(f, s->block.stmts); break;
+        case AST_SCOPE: number_list(f, s->scope.body->block.stmts); break;
+        case AST_FOR: number_list(f, s->loop.body->block.stmts); break;
+        case AST_WHILE: case AST_DO_WHILE: number_list(f, s->while_.body->block.stmts); break;
+        case AST_IF:
+            number_list(f, s->if_.then->block.stmts);
+            for (struct ast *o = s->if_.other; o; o = o->kind == AST_IF ? o->if_.other : NULL)
+                number_list(f, o->kind == AST_IF ? o->if_.then->block.stmts : o->block.stmts);
+            break;
+        case AST_MATCH:
+            for (struct ast *a = s->match.arms; a; a = a->next) number_list(f, a->arm.body->block.stmts);
+            if (s->match.other) number_list(f, s->match.other->block.stmts);
+            break;
+        default: break;
+        }
+}
+
+void flow_function(struct checker *c, struct symbol *fn)
+{
+    struct flow f = {.c = c};
+    c->function = fn;
+    for (int i = 0; i < fn->formal_count; i++) number(&f, fn->formals[i]);
+    number_list(&f, fn->decl->orch.body->block.stmts);
+    struct state s = nowhere(&f);
+    s.dead = false;
+    f.reported = calloc((size_t)fn->formal_count + 1, sizeof *f.reported);
+    if (!f.reported) abort();
+    for (size_t i = 0; i < f.tensors.count; i++)
+        if (f.tensors.data[i]->kind == SYM_FORMAL) s.cell[i] = (struct cell){.written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true};
+    walk_list(&f, &s, fn->decl->orch.body->block.stmts);
+    leave(&f, &s, fn->decl->orch.body);
+    for (size_t i = 0; i < f.tensors.count; i++) {
+        const struct symbol *t = f.tensors.data[i];
+        if (t->kind != SYM_LET || !t->is_named || t->is_read || !t->is_written || t->returned) continue;
+        diag_warning(c->diag, DIAG_W01, t->decl->name_at, "'%s' is written and never read", t->name);
+    }
+    free(s.cell);
+    free(f.reported);
+    vec_free(&f.tensors);
+    c->function = NULL;
+}

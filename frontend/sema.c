@@ -1,0 +1,94 @@
+/* sema.c - checks a program: the order of things.
+ * Idea       load and parse everything, declare the names of every file, look at every declaration, then at every body.
+ * Owner      struct checked and all it points at live in the front end's arena.
+ * Invariant  no body is checked before every signature is known; after a syntax error nothing is checked.
+ * Tests      test/lit/sema/
+ */
+#include "checker.h"
+
+const struct call *call_of(const struct ast *call_node)
+{
+    return call_node->note ? call_node->note->call : NULL;
+}
+
+const struct region *region_of(const struct ast *expr)
+{
+    return expr->note ? expr->note->region : NULL;
+}
+
+const struct check *checks_of(const struct ast *node)
+{
+    return node->note ? node->note->checks : NULL;
+}
+
+static const struct type *simple(struct checker *c, enum type_kind kind)
+{
+    struct type *t = arena_new(c->mem, struct type);
+    t->kind = kind;
+    return t;
+}
+
+static void check_static_assert(struct checker *c, struct ast *item)
+{
+    struct constant v;
+    struct ast *cond = item->check.cond;
+    if (!exprs_condition(c, cond)) return;
+    if (!consteval(c, cond, &v)) diag_error(c->diag, DIAG_E20, cond->at, "'%s' is not known at compile time", place_str(c, cond));
+    else if (!v.i) {
+        diag_error(c->diag, DIAG_E20, cond->at, "'%s' is false", place_str(c, cond));
+        if (item->check.message) diag_note(c->diag, item->check.message->at, "%s", item->check.message->string.text);
+    }
+}
+
+static void check_module(struct checker *c, struct module *m)
+{
+    c->module = m;
+    c->scope = NULL;
+    for (struct ast *item = m->ast->items; item; item = item->next)
+        if (item->symbol && item->kind != AST_IMPORT) declare_resolve(c, item->symbol);
+    for (struct ast *item = m->ast->items; item; item = item->next) {
+        c->module = m;
+        if (item->kind == AST_STATIC_ASSERT) check_static_assert(c, item);
+        if (item->kind != AST_ORCH || item->bad) continue;
+        stmts_function(c, item->symbol);
+        flow_function(c, item->symbol);
+    }
+}
+
+static void warn_unused_imports(struct checker *c, const struct module *m)
+{
+    for (int i = 0; i < m->symbol_count; i++)
+        if (m->is_main && m->symbols[i]->kind == SYM_MODULE && !m->symbols[i]->is_named && m->symbols[i]->target)
+            diag_warning(c->diag, DIAG_W02, m->symbols[i]->decl->at, "module '%s' is never used", m->symbols[i]->name);
+}
+
+struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options)
+{
+    struct checker c = {.front = front, .mem = front->mem, .diag = front->diag, .options = options};
+    struct checked *result = arena_new(c.mem, struct checked);
+    c.sizes = result->sizes = size_table_create(c.mem);
+    c.facts = facts_create(c.mem, c.sizes);
+    c.error = simple(&c, TYPE_ERROR);
+    c.void_ = simple(&c, TYPE_VOID);
+    c.int_ = simple(&c, TYPE_INT);
+    c.f64 = simple(&c, TYPE_F64);
+    c.f32 = simple(&c, TYPE_F32);
+    c.bool_ = simple(&c, TYPE_BOOL);
+    c.string = simple(&c, TYPE_STRING);
+    c.define_used = arena_array(c.mem, bool, options->define_count + 1);
+    if (modules_load(&c, path) && !c.has_syntax_error) {
+        for (size_t i = 0; i < c.modules.count; i++) modules_declare(&c, c.modules.data[i]);
+        /* What a module needs comes first, so that its own errors do. */
+        for (size_t i = c.modules.count; i-- > 0;) check_module(&c, c.modules.data[i]);
+        for (size_t i = 0; i < c.modules.count; i++) warn_unused_imports(&c, c.modules.data[i]);
+        declare_check_defines(&c);
+    }
+    result->module_count = (int)c.modules.count;
+    result->modules = arena_array(c.mem, struct module *, c.modules.count + 1);
+    for (size_t i = 0; i < c.modules.count; i++) result->modules[i] = c.modules.data[i];
+    facts_reset(c.facts, 0);
+    vec_free(&c.modules);
+    vec_free(&c.closed);
+    for (size_t i = 0; i < sizeof c.text / sizeof *c.text; i++) strbuf_free(&c.text[i]);
+    return result;
+}
