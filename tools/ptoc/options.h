@@ -25,7 +25,7 @@ struct options {
     const char *topic;             /* EXPLAIN: "E08", or NULL for the list */
     const char **link_inputs;      /* k.c k.o libk.a as written, in order */
     int link_input_count;
-    const char *output;            /* -o, or NULL */
+    const char *output;            /* -o, or NULL; "-" is standard output */
     enum emit_kind emit;           /* EMIT_BIN where none was asked for */
     struct define *defines;        /* -D name=value; plain -D name is name=true */
     int define_count;
@@ -55,7 +55,7 @@ struct options {
     int run_arg_count;
 };
 
-/* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong. */
+/* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
 int  options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 void options_print_help(FILE *out);
@@ -63,11 +63,18 @@ void options_print_help(FILE *out);
 /* What one run of the compiler works with: opened here, so that every verb shows messages the same way. */
 struct front_session {
     struct front front;
-    struct sema_options sema;
+    struct sema_options sema; /* the search path ends with the folder of std/ */
+    const char **import_dirs;
+    char *share;
 };
 
-void session_open(struct front_session *s, const struct options *o);
+/* Returns EXIT_OK; or EXIT_FILE after saying why the program can not be read, and then there is nothing to close. */
+int  session_open(struct front_session *s, const struct options *o);
 /* Flushes the messages and frees everything.  EXIT_ERRORS if there was an error, else EXIT_OK. */
 int  session_close(struct front_session *s);
+
+/* The folder above bin/ that the running compiler was started from, without a slash at its end: it has share/pto, include and
+ * lib.  To be freed; NULL if it can not be found out. */
+char *prefix_find(const char *program);
 
 #endif

@@ -1,0 +1,113 @@
+/* main.c - ptoc: reads the command line and hands it to the verb.
+ * Idea       a verb is a function from options to an exit code.
+ * Owner      nothing.
+ * Invariant  exit codes are those of options.h, whatever happens.
+ * Blocks     in what the verbs do.
+ * Tests      test/lit/diag/usage.test, test/lit/diag/explain.test
+ */
+#include "build.h"
+#include "options.h"
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+static const char *const explanations[DIAG_COUNT] = {
+#define EXPLAIN(id, text) [DIAG_##id] = text,
+#include "explain.def"
+#undef EXPLAIN
+};
+
+static int not_available(const char *what)
+{
+    fprintf(stderr, "ptoc: error: %s is not available in this version\n", what);
+    return EXIT_USAGE;
+}
+
+static int explain_main(const struct options *o)
+{
+    if (o->topic == NULL) {
+        for (int i = 0; i < DIAG_COUNT; i++) printf("%s  %s\n", diag_id_name((enum diag_id)i), diag_id_title((enum diag_id)i));
+        return EXIT_OK;
+    }
+    for (int i = 0; i < DIAG_COUNT; i++) {
+        const char *name = diag_id_name((enum diag_id)i);
+        if (strlen(o->topic) != strlen(name) || toupper((unsigned char)o->topic[0]) != name[0] || strcmp(o->topic + 1, name + 1) != 0)
+            continue;
+        printf("%s: %s\n\n%s\n", name, diag_id_title((enum diag_id)i), explanations[i]);
+        return EXIT_OK;
+    }
+    fprintf(stderr, "ptoc: error: unknown id '%s'; 'ptoc explain' lists the ids\n", o->topic);
+    return EXIT_USAGE;
+}
+
+static int check_main(const struct options *o)
+{
+    struct front_session s;
+    int result = session_open(&s, o);
+    if (result != EXIT_OK) return result;
+    sema_check(&s.front, o->input, &s.sema);
+    return session_close(&s);
+}
+
+/* --emit=tokens and --emit=ast: what was read, errors or not. */
+static int read_main(const struct options *o)
+{
+    struct front_session s;
+    int result = session_open(&s, o);
+    if (result != EXIT_OK) return result;
+    bool is_file = o->output != NULL && strcmp(o->output, "-") != 0;
+    FILE *out = is_file ? fopen(o->output, "w") : stdout;
+    if (out == NULL) {
+        fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", o->output, strerror(errno));
+        session_close(&s);
+        return EXIT_FILE;
+    }
+    if (o->emit == EMIT_TOKENS)
+        tokens_dump(&s.front, 0, out);
+    else
+        ast_dump(&s.front, parse_file(&s.front, 0), out);
+    bool is_written = fflush(out) == 0 && !ferror(out);
+    if (is_file && fclose(out) != 0) is_written = false;
+    if (!is_written) fprintf(stderr, "ptoc: error: cannot write '%s'\n", is_file ? o->output : "standard output");
+    result = session_close(&s);
+    return is_written ? result : EXIT_FILE;
+}
+
+static int compile_main(const struct options *o)
+{
+    if (o->plan != NULL) return not_available("--plan");
+    switch (o->emit) {
+    case EMIT_TYPES: return not_available("--emit=types");
+    case EMIT_MEMORY: return not_available("--emit=memory");
+    case EMIT_BOUNDS: return not_available("--emit=bounds");
+    case EMIT_TASKS: return not_available("--emit=tasks");
+    case EMIT_TOKENS: case EMIT_AST: return read_main(o);
+    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: break;
+    }
+    return o->verb == VERB_RUN ? run_main(o) : build_main(o);
+}
+
+static int verb_main(const struct options *o)
+{
+    switch (o->verb) {
+    case VERB_HELP: options_print_help(stdout); return EXIT_OK;
+    case VERB_VERSION: puts("ptoc 0.1.0"); return EXIT_OK;
+    case VERB_CHECK: return check_main(o);
+    case VERB_BUILD: case VERB_RUN: return compile_main(o);
+    case VERB_GRAPH: return not_available("'ptoc graph'");
+    case VERB_FMT: return not_available("'ptoc fmt'");
+    case VERB_EXPLAIN: return explain_main(o);
+    }
+    return EXIT_INTERNAL;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o;
+    int result = options_parse(&o, argc, argv);
+    if (result == EXIT_OK) result = verb_main(&o);
+    options_free(&o);
+    // Text that could not be written is no result: a full disk, a closed pipe.
+    if (fflush(stdout) != 0 && result == EXIT_OK) result = EXIT_FILE;
+    return result;
+}

@@ -1,0 +1,501 @@
+/* options.c - the command line of ptoc.
+ * Idea       one table row an option: its name, what follows it, for which verbs it is, and where it goes.
+ * Owner      the struct owns its arrays; the texts in them are argv's.
+ * Invariant  options that stand for the built program are kept verbatim and in order: ptoc knows only which of them take a
+ *            value, the program itself checks the value.
+ * Blocks     never.
+ * Tests      test/lit/diag/usage.test
+ */
+#include "options.h"
+#include "support/vec.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH };
+
+enum option_id {
+    OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE, OPTION_KEEP,
+    OPTION_VERBOSE, OPTION_HEAP, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
+    OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
+};
+
+struct row {
+    const char *name;
+    const char *value; /* what to call its value, or NULL: it has none */
+    unsigned verbs;
+    enum option_id id;
+};
+
+/* PROGRAM: for the built program.  A name may have a row for each group of verbs. */
+static const struct row rows[] = {
+    {"-o", "a file", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_OUTPUT},
+    {"--emit", "a kind", FOR_BUILD | FOR_RUN, OPTION_EMIT},
+    {"-D", "name=value", FOR_COMPILE, OPTION_DEFINE},
+    {"-I", "a folder", FOR_COMPILE, OPTION_IMPORT},
+    {"--plan", "a plan", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_PLAN},
+    {"--cc", "a program", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_CC},
+    {"-g", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_DEBUG},
+    {"--no-line", NULL, FOR_BUILD | FOR_RUN, OPTION_NO_LINE},
+    {"--keep", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_KEEP},
+    {"-v", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_VERBOSE},
+    {"--heap", "a size", FOR_COMPILE, OPTION_HEAP},
+    {"--diag", "text or json", FOR_COMPILE | FOR_FMT, OPTION_DIAG},
+    {"--color", "auto, always or never", FOR_COMPILE | FOR_FMT, OPTION_COLOR},
+    {"-w", NULL, FOR_COMPILE, OPTION_NO_WARNINGS},
+    {"--format", "dot, json or text", FOR_GRAPH, OPTION_FORMAT},
+    {"--check", NULL, FOR_FMT, OPTION_FMT_CHECK},
+    {"--diff", NULL, FOR_FMT, OPTION_FMT_DIFF},
+    {"--help", NULL, ~0u, OPTION_HELP},
+    {"-h", NULL, ~0u, OPTION_HELP},
+    {"--version", NULL, ~0u, OPTION_VERSION},
+
+    {"--set", "name=value", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--input", "name=file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--output", "name=file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--dim", "name=value", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--entry", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--backend", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--engine", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--workers", "type=count,...", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--window", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--rings", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--deps", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--tensormap", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--recursion", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--trace", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--graph", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--report", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--watchdog", "seconds", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--check", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--stats", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--skip-kernels", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--quiet", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--progress", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+};
+
+static const struct { const char *name; enum verb verb; unsigned bit; } verbs[] = {
+    {"check", VERB_CHECK, FOR_CHECK}, {"build", VERB_BUILD, FOR_BUILD}, {"run", VERB_RUN, FOR_RUN},
+    {"graph", VERB_GRAPH, FOR_GRAPH}, {"fmt", VERB_FMT, FOR_FMT},       {"explain", VERB_EXPLAIN, 0},
+    {"help", VERB_HELP, 0},           {"version", VERB_VERSION, 0},
+};
+
+static const char *const emit_names[] = {
+    [EMIT_BIN] = "bin",       [EMIT_TOKENS] = "tokens", [EMIT_AST] = "ast", [EMIT_TYPES] = "types",   [EMIT_MEMORY] = "memory",
+    [EMIT_BOUNDS] = "bounds", [EMIT_TASKS] = "tasks",   [EMIT_C] = "c",     [EMIT_HEADER] = "header",
+};
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+/* Everything an option may do goes through here, so that every complaint looks the same. */
+static int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int usage_error(const char *format, ...)
+{
+    va_list args;
+    fputs("ptoc: error: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputs("\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* ---- the nearest name ---- */
+
+static int edit_distance(const char *a, const char *b)
+{
+    enum { MAX = 32 };
+    int la = (int)strlen(a), lb = (int)strlen(b), row[MAX + 1];
+    if (la > MAX || lb > MAX) return MAX;
+    for (int j = 0; j <= lb; j++) row[j] = j;
+    for (int i = 1; i <= la; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= lb; j++) {
+            int best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+static void keep_nearer(const char *wanted, const char *candidate, const char **nearest, int *least)
+{
+    int distance = edit_distance(wanted, candidate);
+    if (distance >= *least) return;
+    *least = distance;
+    *nearest = candidate;
+}
+
+/* Further away than a third of its letters it is another word. */
+static int farthest(const char *wanted)
+{
+    size_t length = strlen(wanted);
+    return length < 6 ? 3 : length < 60 ? (int)length / 3 + 1 : 1;
+}
+
+/* ---- values ---- */
+
+static bool parse_size(const char *text, int64_t *bytes)
+{
+    bool is_number = text[0] >= '0' && text[0] <= '9';
+    char *end;
+    errno = 0;
+    intmax_t value = strtoimax(text, &end, 0);
+    int shift = 0;
+    if (is_number && *end != '\0' && end[1] == '\0')
+        shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : -1;
+    else if (*end != '\0')
+        shift = -1;
+    if (!is_number || shift < 0 || errno != 0 || value <= 0 || value > INT64_MAX >> shift) return false;
+    *bytes = (int64_t)value << shift;
+    return true;
+}
+
+static bool is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!is_letter && (i == 0 || c < '0' || c > '9')) return false;
+    }
+    return length > 0;
+}
+
+struct building { /* what grows while the command line is read */
+    struct options *o;
+    VEC(const char *) links, imports, run_args;
+    VEC(struct define) defines;
+    VEC(char *) names; /* copies that defines point to */
+};
+
+static int set_define(struct building *b, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || !is_name(text, (size_t)(equals - text)) || equals[1] == '\0')
+        return usage_error("-D needs name=value, not '%s'", text);
+    char *name = strndup(text, (size_t)(equals - text));
+    if (name == NULL) {
+        fputs("ptoc: out of memory\n", stderr);
+        exit(EXIT_INTERNAL);
+    }
+    vec_push(&b->names, name);
+    for (size_t i = 0; i < b->defines.count; i++)
+        if (strcmp(b->defines.data[i].name, name) == 0) return usage_error("-D %s is given twice", name);
+    struct define d = {name, equals + 1};
+    vec_push(&b->defines, d);
+    return EXIT_OK;
+}
+
+static int set_emit(struct options *o, const char *text)
+{
+    const char *nearest = NULL;
+    int least = farthest(text);
+    for (int i = 0; i < COUNT(emit_names); i++) {
+        if (strcmp(emit_names[i], text) == 0) {
+            o->emit = (enum emit_kind)i;
+            return EXIT_OK;
+        }
+        keep_nearer(text, emit_names[i], &nearest, &least);
+    }
+    if (nearest != NULL) return usage_error("--emit can not make '%s'; did you mean '%s'?", text, nearest);
+    return usage_error("--emit can not make '%s'; it makes tokens, ast, types, memory, bounds, tasks, c, header or bin", text);
+}
+
+static int choose(const char *option, const char *text, const char *const *choices, int count, int *chosen)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(choices[i], text) == 0) {
+            *chosen = i;
+            return EXIT_OK;
+        }
+    return usage_error("%s takes %s, %s%s%s, not '%s'", option, choices[0], count == 3 ? choices[1] : "or ",
+                       count == 3 ? " or " : "", choices[count - 1], text);
+}
+
+static int set_color(struct options *o, const char *text)
+{
+    static const char *const choices[] = {"auto", "always", "never"};
+    int chosen = 0, result = choose("--color", text, choices, 3, &chosen);
+    o->color = chosen == 0 ? DIAG_COLOR_AUTO : chosen == 1 ? DIAG_COLOR_ALWAYS : DIAG_COLOR_NEVER;
+    return result;
+}
+
+static int set_diag(struct options *o, const char *text)
+{
+    static const char *const choices[] = {"text", "json"};
+    int chosen = 0, result = choose("--diag", text, choices, 2, &chosen);
+    o->json = chosen == 1;
+    return result;
+}
+
+static int set_format(struct options *o, const char *text)
+{
+    static const char *const choices[] = {"dot", "json", "text"};
+    int chosen = 0;
+    o->graph_format = text;
+    return choose("--format", text, choices, 3, &chosen);
+}
+
+static bool is_warning(int id)
+{
+    return diag_id_name((enum diag_id)id)[0] == 'W';
+}
+
+/* -W... in all its forms. */
+static int set_warning(struct options *o, const char *arg)
+{
+    const char *text = arg + 2;
+    bool on = strncmp(text, "no-", 3) != 0;
+    const char *name = on ? text : text + 3;
+    if (strcmp(name, "error") == 0) {
+        o->warnings_are_errors = on;
+        return EXIT_OK;
+    }
+    bool is_known = strcmp(name, "all") == 0;
+    for (int i = 0; i < DIAG_COUNT; i++) {
+        if (!is_warning(i) || (strcmp(name, "all") != 0 && strcmp(name, diag_id_name((enum diag_id)i)) != 0)) continue;
+        o->warning_off[i] = !on;
+        is_known = true;
+    }
+    return is_known ? EXIT_OK : usage_error("unknown warning '%s'; warnings are W01 to W08, as in -Wno-W03, and -Werror", arg);
+}
+
+/* ---- options ---- */
+
+static int apply(struct building *b, const struct row *row, const char *value)
+{
+    struct options *o = b->o;
+    switch (row->id) {
+    case OPTION_OUTPUT: o->output = value; return EXIT_OK;
+    case OPTION_EMIT: return set_emit(o, value);
+    case OPTION_DEFINE: return set_define(b, value);
+    case OPTION_IMPORT: vec_push(&b->imports, value); return EXIT_OK;
+    case OPTION_PLAN: o->plan = value; return EXIT_OK;
+    case OPTION_CC: o->cc = value; return EXIT_OK;
+    case OPTION_DEBUG: o->debug = true; return EXIT_OK;
+    case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
+    case OPTION_KEEP: o->keep = true; return EXIT_OK;
+    case OPTION_VERBOSE: o->verbose = true; return EXIT_OK;
+    case OPTION_HEAP:
+        o->heap_text = value;
+        if (!parse_size(value, &o->heap_bytes)) return usage_error("--heap needs a size such as 64K or 16M, not '%s'", value);
+        return EXIT_OK;
+    case OPTION_DIAG: return set_diag(o, value);
+    case OPTION_COLOR: return set_color(o, value);
+    case OPTION_NO_WARNINGS:
+        for (int i = 0; i < DIAG_COUNT; i++) o->warning_off[i] = is_warning(i);
+        return EXIT_OK;
+    case OPTION_FORMAT: return set_format(o, value);
+    case OPTION_FMT_CHECK: o->fmt_check = true; return EXIT_OK;
+    case OPTION_FMT_DIFF: o->fmt_diff = true; return EXIT_OK;
+    case OPTION_HELP: o->verb = VERB_HELP; return EXIT_OK;
+    case OPTION_VERSION: o->verb = VERB_VERSION; return EXIT_OK;
+    case OPTION_PROGRAM: return EXIT_OK;
+    }
+    return EXIT_OK;
+}
+
+/* Does arg name this option?  *value: what stands in the same word behind it, or NULL. */
+static bool names_option(const struct row *row, const char *arg, const char **value)
+{
+    size_t length = strlen(row->name);
+    *value = NULL;
+    if (strncmp(arg, row->name, length) != 0) return false;
+    if (arg[length] == '\0') return true;
+    bool is_long = row->name[1] == '-';
+    if (is_long && arg[length] != '=') return false;
+    if (!is_long && row->value == NULL) return false;
+    *value = arg + length + is_long;
+    return true;
+}
+
+static const char *verb_name(enum verb verb)
+{
+    for (int i = 0; i < COUNT(verbs); i++)
+        if (verbs[i].verb == verb) return verbs[i].name;
+    return "";
+}
+
+static int unknown_option(const char *arg, unsigned verb_bit, enum verb verb)
+{
+    size_t length = strcspn(arg, "=");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, arg);
+    const char *nearest = NULL;
+    int least = farthest(name);
+    for (int i = 0; i < COUNT(rows); i++) {
+        if (strcmp(rows[i].name, name) == 0) return usage_error("'%s' is not an option of 'ptoc %s'", name, verb_name(verb));
+        if (rows[i].verbs & verb_bit) keep_nearer(name, rows[i].name, &nearest, &least);
+    }
+    if (nearest != NULL) return usage_error("unknown option '%s'; did you mean '%s'?", arg, nearest);
+    return usage_error("unknown option '%s'; 'ptoc --help' lists the options", arg);
+}
+
+/* Reads the option at argv[*at] and leaves *at on its last word. */
+static int parse_option(struct building *b, unsigned verb_bit, int argc, char **argv, int *at)
+{
+    const char *arg = argv[*at], *value;
+    if (strncmp(arg, "-W", 2) == 0 && (verb_bit & FOR_COMPILE)) return set_warning(b->o, arg);
+    if (strncmp(arg, "-O", 2) == 0 && (verb_bit & (FOR_BUILD | FOR_RUN | FOR_GRAPH))) {
+        if (arg[2] < '0' || arg[2] > '3' || arg[3] != '\0') return usage_error("-O0 to -O3, not '%s'", arg);
+        b->o->optimize = arg[2] - '0';
+        return EXIT_OK;
+    }
+    for (int i = 0; i < COUNT(rows); i++) {
+        const struct row *row = &rows[i];
+        if (!(row->verbs & verb_bit) || !names_option(row, arg, &value)) continue;
+        if (row->value == NULL && value != NULL) return usage_error("'%s' takes no value", row->name);
+        bool is_for_program = row->id == OPTION_PROGRAM || (row->id == OPTION_HEAP && verb_bit & (FOR_RUN | FOR_GRAPH));
+        if (is_for_program) vec_push(&b->run_args, arg);
+        if (row->value != NULL && value == NULL) {
+            if (*at + 1 >= argc) return usage_error("'%s' needs %s", row->name, row->value);
+            value = argv[++*at];
+            if (is_for_program) vec_push(&b->run_args, value);
+        }
+        if (value != NULL && *value == '\0' && !is_for_program) return usage_error("'%s' needs %s", row->name, row->value);
+        return apply(b, row, value);
+    }
+    return unknown_option(arg, verb_bit, b->o->verb);
+}
+
+/* ---- what is no option ---- */
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), tail = strlen(suffix);
+    return length > tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+static bool is_link_input(const char *path)
+{
+    return ends_with(path, ".c") || ends_with(path, ".o") || ends_with(path, ".a") || ends_with(path, ".so");
+}
+
+static int add_input(struct building *b, unsigned verb_bit, const char *path)
+{
+    struct options *o = b->o;
+    if (*path == '\0') return usage_error("a file name is empty");
+    if (o->verb == VERB_EXPLAIN) {
+        if (o->topic != NULL) return usage_error("'ptoc explain' takes one id");
+        o->topic = path;
+    } else if (is_link_input(path)) {
+        if (!(verb_bit & (FOR_BUILD | FOR_RUN | FOR_GRAPH)))
+            return usage_error("'ptoc %s' takes one .pto file, not '%s'", verb_name(o->verb), path);
+        vec_push(&b->links, path);
+    } else if (o->input != NULL) {
+        return usage_error("two programs: '%s' and '%s'", o->input, path);
+    } else {
+        o->input = path;
+    }
+    return EXIT_OK;
+}
+
+/* The verb that word is; else what the user probably meant. */
+static int parse_verb(struct options *o, const char *word, unsigned *bit)
+{
+    const char *nearest = NULL;
+    int least = farthest(word);
+    for (int i = 0; i < COUNT(verbs); i++) {
+        if (strcmp(verbs[i].name, word) == 0) {
+            o->verb = verbs[i].verb;
+            *bit = verbs[i].bit;
+            return EXIT_OK;
+        }
+        keep_nearer(word, verbs[i].name, &nearest, &least);
+    }
+    if (nearest != NULL) return usage_error("unknown verb '%s'; did you mean '%s'?", word, nearest);
+    return usage_error("unknown verb '%s'; 'ptoc --help' lists the verbs", word);
+}
+
+static int parse_words(struct building *b, int argc, char **argv)
+{
+    struct options *o = b->o;
+    unsigned bit = FOR_BUILD;
+    int at = 1;
+    o->verb = VERB_BUILD;
+    if (argc < 2) return usage_error("no file given; 'ptoc --help' lists the verbs");
+    bool is_file_or_option = argv[1][0] == '-' || strchr(argv[1], '.') != NULL || strchr(argv[1], '/') != NULL;
+    if (!is_file_or_option) {
+        int result = parse_verb(o, argv[1], &bit);
+        if (result != EXIT_OK) return result;
+        at = 2;
+    }
+    for (; at < argc; at++) {
+        int result = EXIT_OK;
+        if (strcmp(argv[at], "--") == 0) {
+            if (!(bit & (FOR_RUN | FOR_GRAPH))) return usage_error("'--' and what follows it is for 'ptoc run'");
+            while (++at < argc) vec_push(&b->run_args, (const char *)argv[at]);
+        } else if (argv[at][0] == '-' && argv[at][1] != '\0') {
+            result = parse_option(b, bit, argc, argv, &at);
+        } else {
+            result = add_input(b, bit, argv[at]);
+        }
+        if (result != EXIT_OK) return result;
+        if (o->verb == VERB_HELP || o->verb == VERB_VERSION) return EXIT_OK;
+    }
+    if (o->input == NULL && o->verb != VERB_EXPLAIN) return usage_error("no .pto file given");
+    return EXIT_OK;
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+    *o = (struct options){.program = argc > 0 ? argv[0] : "ptoc", .optimize = -1};
+    struct building b = {.o = o};
+    int result = parse_words(&b, argc, argv);
+    vec_push(&b.run_args, NULL);
+    o->link_inputs = b.links.data;
+    o->link_input_count = (int)b.links.count;
+    o->import_dirs = b.imports.data;
+    o->import_dir_count = (int)b.imports.count;
+    o->defines = b.defines.data;
+    o->define_count = (int)b.defines.count;
+    o->run_args = b.run_args.data;
+    o->run_arg_count = (int)b.run_args.count - 1;
+    if (result != EXIT_OK && b.defines.count < b.names.count) {
+        // The one name that was copied and refused is in no define.
+        free(b.names.data[b.names.count - 1]);
+    }
+    vec_free(&b.names);
+    return result;
+}
+
+void options_free(struct options *o)
+{
+    for (int i = 0; i < o->define_count; i++) free((char *)o->defines[i].name);
+    free(o->link_inputs);
+    free(o->import_dirs);
+    free(o->defines);
+    free(o->run_args);
+    *o = (struct options){0};
+}
+
+void options_print_help(FILE *out)
+{
+    fputs("ptoc check   f.pto                                  errors and warnings only\n"
+          "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
+          "ptoc run     f.pto [k.c ...] [run options]          build, run, remove\n"
+          "ptoc explain [E08]                                  what a message id means\n"
+          "ptoc --help, ptoc --version\n"
+          "\n"
+          "  -o FILE                    where the result goes\n"
+          "  --emit=KIND                bin (default), c, header, ast, tokens; text goes to standard output without -o\n"
+          "  -D NAME=VALUE              replaces the value of a const of the main file\n"
+          "  -I DIR                     another folder to search for imported modules\n"
+          "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
+          "  --no-line                  no #line in the generated C\n"
+          "  --keep, -v                 keep the generated C; show the commands that are run\n"
+          "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
+          "  --heap BYTES               of each heap ring (K, M, G)\n"
+          "  --diag=json                one message a line, as JSON\n"
+          "  --color=auto|always|never  NO_COLOR is respected\n"
+          "\n"
+          "Run options are those of the built program: ptoc run f.pto -- --help lists them.\n"
+          "'-' as the file is standard input.\n",
+          out);
+}
