@@ -1,0 +1,95 @@
+/* test_nomem.c - the n-th allocation of creating a runtime fails, for n = 1, 2, ... until it succeeds: a status and a message each
+ * time, nothing leaked, and nothing is allocated at all while a run goes on.
+ * Method     SQLite's: the linker sends malloc, calloc, aligned_alloc, mmap and pthread_create here (--wrap). */
+#include "unit.h"
+#include <pthread.h>
+#include <pto/pto_runtime.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static long countdown;          /* 0: never fail */
+static _Atomic long allocations;
+static _Atomic long mappings;   /* mapped minus unmapped */
+
+static int is_refused(void)
+{
+    allocations++;
+    return countdown > 0 && --countdown == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_munmap(void *at, size_t size);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+void *__wrap_malloc(size_t size) { return is_refused() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return is_refused() ? NULL : __real_calloc(count, size); }
+void *__wrap_aligned_alloc(size_t alignment, size_t size) { return is_refused() ? NULL : __real_aligned_alloc(alignment, size); }
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    if (is_refused()) return MAP_FAILED;
+    mappings++;
+    return __real_mmap(at, size, protection, flags, fd, offset);
+}
+int __wrap_munmap(void *at, size_t size)
+{
+    mappings--;
+    return __real_munmap(at, size);
+}
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+    return is_refused() ? 11 : __real_pthread_create(thread, attr, fn, arg);
+}
+
+static int k_one(const PTOArg *a) { return *(int64_t *)a[0].ptr = 1, 0; }
+static const PTOKernel one = {.name = "one", .worker = PTO_WORKER_VECTOR, .fn = k_one};
+
+static void orchestrate(PTORuntime *rt, void *arg)
+{
+    for (int i = 0; i < 1000; i++) {
+        void *P = NULL;
+        pto_scope_begin(rt);
+        const PTOTaskParam p[] = {PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_I64, 1))};
+        pto_submit_task(rt, &one, p, 1);
+        const PTOTaskParam q[] = {PTO_INOUT(arg, 0, PTO_ARRAY(PTO_I64, 1)), PTO_INPUT(P, 0, PTO_ARRAY(PTO_I64, 1))};
+        pto_submit_task(rt, &one, q, 2);
+        pto_scope_end(rt);
+    }
+}
+
+static void try_every_allocation(PTOConfig c)
+{
+    int64_t cell = 0;
+    long n = 1;
+    for (;; n++) {
+        const long mapped = mappings;
+        PTOStatus status = PTO_OK;
+        countdown = n;
+        PTORuntime *rt = pto_runtime_create(&c, &status);
+        countdown = 0;
+        if (rt) {
+            const long before = allocations;
+            EXPECT_EQ(pto_runtime_run(rt, orchestrate, &cell), PTO_OK);
+            EXPECT_EQ(allocations, before); /* P8 */
+            pto_runtime_destroy(rt);
+            EXPECT_EQ(mappings, mapped);
+            break;
+        }
+        EXPECT_EQ(status, PTO_ERR_NOMEM);
+        EXPECT(strlen(pto_last_error(NULL)) > 10);
+        EXPECT_EQ(mappings, mapped);
+        assert_true(n < 1000);
+    }
+    EXPECT(n > 15); /* there is something to refuse */
+    EXPECT_EQ(cell, 1);
+}
+
+TEST(every_allocation_of_threads_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}}); }
+TEST(every_allocation_of_serial_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_SERIAL}); }
+TEST(every_allocation_of_timing_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_TIMING}); }
+TEST(every_allocation_of_a_recording_run_may_fail)
+{
+    try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}, .record_tasks = 4096});
+}
