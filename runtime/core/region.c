@@ -325,6 +325,8 @@ bool ptoi_region_contains(const struct region *outer, const struct region *inner
         return true;
     if (outer->run == 0 || inner->low < outer->low || inner->high > outer->high)
         return false;
+    if (ptoi_region_equals(outer, inner))
+        return true;
     int64_t at = inner->low - outer->low, span = inner->high - inner->low, reach = outer->high - outer->low;
     uint32_t placed = 0;
     for (int32_t k = 0; k < outer->rank; k++) {

@@ -37,6 +37,11 @@ enum { WASTE_BASE = 128, WASTE_PER_ENTRY = 16 };
  * returned.  So a joined buffer says where it went, and its slot is used again only after SLOT_REST other slots were. */
 enum { SLOT_REST = 2 * PTO_MAX_PARAMS };
 
+/* Note [memo]
+ * One access asks for its cells up to three times: find, the look for superseded entries, and hanging it up.  The answer depends
+ * on the grid and the region only, and is kept under both; a grid's number is never used again. */
+enum { MEMO = 8 };
+
 enum { CACHE_BITS = 8, RECENT = 4 };
 
 #define AT_HEAD 0x80000000u /* node.prev: the rest is an index of head[] */
@@ -77,6 +82,18 @@ struct outside {
     struct map_buffer nowhere; /* of empty regions */
 };
 
+struct cells {
+    int64_t first[LEVELS], count[LEVELS];
+    int64_t total;
+    uint32_t only; /* total 1: its head */
+};
+
+struct memo {
+    uint64_t grid; /* 0: empty */
+    struct region region;
+    struct cells cells;
+};
+
 struct tensormap {
     struct entry *entry; /* 1 to capacity */
     struct node *node;
@@ -84,16 +101,12 @@ struct tensormap {
     uint32_t capacity, first, used;
     uint32_t spare_free, spare_fresh, spare_count, nodes;
     int32_t shift;
-    uint64_t visit;
+    uint64_t visit, grids;
+    struct memo memo[MEMO];
     struct seen *seen;
     uint64_t window_mask;
     uint32_t turn;
     struct outside out;
-};
-
-struct cells {
-    int64_t first[LEVELS], count[LEVELS];
-    int64_t total;
 };
 
 /* ---- the grid ---- */
@@ -170,9 +183,10 @@ static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int6
 
 /* The grid of which r is one cell.  Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are
  * cut where the tensor's rows end, not in the middle. */
-static void grid_choose(struct map_buffer *b, const struct region *r)
+static void grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r)
 {
     int64_t at = r->low - b->low, span = r->high - r->low;
+    b->grid = ++m->grids;
     b->levels = 0;
     b->waste = 0;
     b->origin = b->low;
@@ -209,6 +223,25 @@ static uint64_t key_of_cell(uint64_t key, int64_t a, int64_t b, int64_t c)
 static uint32_t head_of_list(const struct tensormap *m, const struct map_buffer *b)
 {
     return head_of(m, ~key_of(b));
+}
+
+static void region_copy(struct region *to, const struct region *from)
+{
+    memcpy(to, from, offsetof(struct region, dim) + (size_t)from->rank * sizeof from->dim[0]);
+}
+
+/* The cells of r in the grid of b; see Note [memo].  Good until the next call. */
+static const struct cells *cells_now(struct tensormap *m, const struct map_buffer *b, const struct region *r)
+{
+    struct memo *memo = &m->memo[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> 61];
+    if (memo->grid != b->grid || !ptoi_region_equals(&memo->region, r)) {
+        struct cells *c = &memo->cells;
+        memo->grid = b->grid;
+        region_copy(&memo->region, r);
+        cells_of(b, r, c);
+        c->only = head_of(m, key_of_cell(key_of(b), c->first[0], c->first[1], c->first[2]));
+    }
+    return &memo->cells;
 }
 
 static void node_link(struct tensormap *m, uint32_t n, uint32_t entry, uint32_t head)
@@ -257,26 +290,29 @@ static void entry_hang(struct tensormap *m, uint32_t i)
     struct entry *e = &m->entry[i];
     struct map_buffer *b = e->buffer;
     const uint32_t side = e->access != ACCESS_READ;
-    struct cells c;
-    cells_of(b, &e->region, &c);
+    const struct cells *c = cells_now(m, b, &e->region);
     e->more = 0;
-    e->is_listed = c.total > CELL_LIMIT || c.total - 1 > m->spare_count;
+    e->is_listed = c->total > CELL_LIMIT || c->total - 1 > m->spare_count;
     if (e->is_listed) {
         b->list++;
         node_link(m, i, i, head_of_list(m, b) + side);
         return;
     }
+    if (c->total == 1) {
+        node_link(m, i, i, c->only + side);
+        return;
+    }
     uint32_t n = i;
     uint64_t key = key_of(b);
-    for (int64_t x = 0; x < c.count[0]; x++)
-        for (int64_t y = 0; y < c.count[1]; y++)
-            for (int64_t z = 0; z < c.count[2]; z++) {
+    for (int64_t x = 0; x < c->count[0]; x++)
+        for (int64_t y = 0; y < c->count[1]; y++)
+            for (int64_t z = 0; z < c->count[2]; z++) {
                 if (!n) {
                     n = spare_take(m);
                     m->node[n].sibling = e->more;
                     e->more = n;
                 }
-                node_link(m, n, i, head_of(m, key_of_cell(key, c.first[0] + x, c.first[1] + y, c.first[2] + z)) + side);
+                node_link(m, n, i, head_of(m, key_of_cell(key, c->first[0] + x, c->first[1] + y, c->first[2] + z)) + side);
                 n = 0;
             }
 }
@@ -328,7 +364,7 @@ static void regrid(struct tensormap *m, struct map_buffer *b, const struct regio
 {
     for (uint32_t i = b->all; i; i = m->entry[i].older)
         entry_unhang(m, i);
-    grid_choose(b, r);
+    grid_choose(m, b, r);
     for (uint32_t i = b->all; i; i = m->entry[i].older)
         entry_hang(m, i);
 }
@@ -378,13 +414,13 @@ static void visit(struct walk *w, uint32_t i)
     if (e->visited == w->m->visit || (w->access == ACCESS_READ && e->access == ACCESS_READ))
         return;
     e->visited = w->m->visit;
-    if (!ptoi_region_overlaps(w->region, &e->region)) {
-        w->vain++;
-    } else if (!w->found) {
+    if (!w->found) {
         if (e->task_id != w->task_id && ptoi_region_contains(w->region, &e->region)) {
             e->doomed = w->doomed;
             w->doomed = i;
         }
+    } else if (!ptoi_region_overlaps(w->region, &e->region)) {
+        w->vain++;
     } else if (!(w->access == ACCESS_ACC && e->access == ACCESS_ACC && e->kernel == w->kernel &&
                  ptoi_region_equals(w->region, &e->region))) {
         found_note(w->m, w->found, e->task_id, reason_of((enum access)e->access, w->access));
@@ -405,20 +441,22 @@ static void walk_chains(struct walk *w, uint32_t head)
 static void walk_near(struct walk *w, const struct map_buffer *b)
 {
     struct tensormap *m = w->m;
-    struct cells c;
+    const struct cells *c = cells_now(m, b, w->region);
     m->visit++;
-    cells_of(b, w->region, &c);
-    if (c.total > CELL_LIMIT && c.total > b->entries) {
+    if (c->total > CELL_LIMIT && c->total > b->entries) {
         for (uint32_t i = b->all; i; i = m->entry[i].older)
             visit(w, i);
         w->vain = 0; /* a grid of larger cells would not help: the region is near everything */
         return;
     }
-    uint64_t key = key_of(b);
-    for (int64_t x = 0; x < c.count[0]; x++)
-        for (int64_t y = 0; y < c.count[1]; y++)
-            for (int64_t z = 0; z < c.count[2]; z++)
-                walk_chains(w, head_of(m, key_of_cell(key, c.first[0] + x, c.first[1] + y, c.first[2] + z)));
+    const uint64_t key = key_of(b);
+    if (c->total == 1)
+        walk_chains(w, c->only);
+    else
+        for (int64_t x = 0; x < c->count[0]; x++)
+            for (int64_t y = 0; y < c->count[1]; y++)
+                for (int64_t z = 0; z < c->count[2]; z++)
+                    walk_chains(w, head_of(m, key_of_cell(key, c->first[0] + x, c->first[1] + y, c->first[2] + z)));
     if (b->list)
         walk_chains(w, head_of_list(m, b));
 }
@@ -469,7 +507,7 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
             entry_leave(m, i);
     }
     if (b->entries == 0)
-        grid_choose(b, r);
+        grid_choose(m, b, r);
     else if (b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries) // see Note [regrid]
         regrid(m, b, r);
 
@@ -481,7 +519,7 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
     e->kernel = kernel;
     e->access = (uint8_t)access;
     e->visited = 0;
-    memcpy(&e->region, r, offsetof(struct region, dim) + (size_t)r->rank * sizeof r->dim[0]);
+    region_copy(&e->region, r);
     entry_enter(m, i, b);
 }
 
@@ -736,7 +774,7 @@ static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *
 
 bool ptoi_map_is_valid(const struct tensormap *m)
 {
-    uint64_t linked = 0, chained = 0;
+    uint64_t linked = 0, chained = 0, spare_used = 0;
     for (uint32_t k = 0, i = m->first, before = 0; k < m->used; k++, before = i, i = i == m->capacity ? 1 : i + 1) {
         const struct entry *e = &m->entry[i];
         if (before && e->task_id < m->entry[before].task_id)
@@ -748,7 +786,7 @@ bool ptoi_map_is_valid(const struct tensormap *m)
             return false;
         linked++;
         for (uint32_t n = e->more; n; n = m->node[n].sibling)
-            if (++linked > m->nodes || m->node[n].entry != i)
+            if (++linked > m->nodes || ++spare_used > m->nodes || m->node[n].entry != i)
                 return false;
     }
     uint32_t heads = 2u << (64 - m->shift);
@@ -762,7 +800,7 @@ bool ptoi_map_is_valid(const struct tensormap *m)
     for (uint32_t n = m->spare_free; n; n = m->node[n].sibling)
         if (++spare > m->spare_count)
             return false;
-    return chained == linked && spare == m->spare_count && outside_is_valid(&m->out);
+    return chained == linked && spare == m->spare_count && spare + spare_used + m->capacity + 1 == m->nodes && outside_is_valid(&m->out);
 }
 
 int64_t ptoi_map_longest_chain(const struct tensormap *m)

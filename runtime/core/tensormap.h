@@ -16,6 +16,7 @@ enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
  * in the map.  The members are tensormap.c's. */
 struct map_buffer {
     int64_t low, high;   /* the buffer's bytes; of a heap allocation set by ptoi_map_open */
+    uint64_t grid;       /* number of the grid, never used again for another */
     int64_t origin;      /* where cell 0 of the grid begins */
     int64_t cell[3];     /* grid: stride of each level in bytes, see tensormap.c */
     int32_t tile[3];

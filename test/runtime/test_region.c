@@ -315,6 +315,42 @@ TEST(h42_regions_near_the_end_of_64_bits_compare_right)
     EXPECT(!ptoi_region_overlaps(&a, &b));
 }
 
+/* Few places, far apart: the places can be compared one with another although the bytes cannot be marked. */
+TEST(h42_huge_strides_and_runs_compare_right)
+{
+    for (int32_t n = 0; n < ROUNDS; n++) {
+        struct region r[2];
+        int64_t place[2][27], run[2], shape[2][3], stride[2][3];
+        int64_t address = pick(0, 1000);
+        for (int32_t i = 0; i < 2; i++) {
+            run[i] = INT64_C(1) << pick(0, pick(0, 1) ? 4 : 60);
+            int64_t left = INT64_MAX - 4000 - run[i];
+            for (int32_t k = 0; k < 3; k++) {
+                shape[i][k] = pick(1, 3);
+                stride[i][k] = left / (shape[i][k] * pick(1, 2) + pick(0, 1)) / run[i] - pick(0, 1);
+                stride[i][k] = stride[i][k] > 0 ? stride[i][k] : 1;
+                left -= shape[i][k] > 1 ? (shape[i][k] - 1) * stride[i][k] * run[i] : 0;
+                left = left > 0 ? left : 0;
+            }
+            for (int32_t k = 0; k < 27; k++)
+                place[i][k] = k / 9 % shape[i][0] * stride[i][0] * run[i] + k / 3 % 3 % shape[i][1] * stride[i][1] * run[i] +
+                              k % 3 % shape[i][2] * stride[i][2] * run[i];
+        }
+        int64_t near = place[0][pick(0, 26)] - place[1][pick(0, 26)] + pick(-3, 3); /* some places nearly meet */
+        int64_t low[2] = {address + (near < 0 ? -near : 0), address + (near > 0 ? near : 0)};
+        bool fits = true, overlap = false;
+        for (int32_t i = 0; i < 2; i++)
+            fits = fits && ptoi_region_make(&r[i], low[i], run[i], 3, shape[i], stride[i]);
+        if (!fits)
+            continue;
+        for (int32_t i = 0; i < 27; i++)
+            for (int32_t k = 0; k < 27; k++)
+                overlap |= low[0] + place[0][i] < low[1] + place[1][k] + run[1] &&
+                           low[1] + place[1][k] < low[0] + place[0][i] + run[0];
+        EXPECT(ptoi_region_overlaps(&r[0], &r[1]) == overlap && ptoi_region_overlaps(&r[1], &r[0]) == overlap);
+    }
+}
+
 TEST(h08_two_tilings_of_one_matrix)
 {
     /* 1024 x 1024 f32: tiles of 64 x 64 against tiles of 48 x 80, all pairs, by rows and columns. */

@@ -274,6 +274,20 @@ TEST(a_task_found_for_several_reasons_is_found_once)
     ptoi_map_destroy(m);
 }
 
+/* Two entries in one slot of the window: the older task has given the slot up, so it has completed. */
+TEST(of_two_tasks_in_one_slot_the_newer_is_found)
+{
+    for (int newer_first = 0; newer_first < 2; newer_first++) {
+        struct tensormap *m = map_of(16);
+        struct map_buffer b = {0};
+        ptoi_map_open(m, &b, 0, 200);
+        add(m, &b, bytes_of(newer_first * 100, 100), ACCESS_WRITE, 5);
+        add(m, &b, bytes_of(100 - newer_first * 100, 100), ACCESS_READ, 5 + WINDOW);
+        EXPECT(find(m, &b, bytes_of(0, 200), ACCESS_WRITE) == 1 && is_found(5 + WINDOW, EDGE_WAR));
+        ptoi_map_destroy(m);
+    }
+}
+
 TEST(a_write_replaces_what_it_contains_but_not_the_task_s_own_accesses)
 {
     struct tensormap *m = map_of(64);
@@ -344,6 +358,21 @@ TEST(unknown_tiles_of_one_matrix_become_one_buffer)
     struct region all = box_of(128, 0, 0, 128, 128);
     struct map_buffer *b = ptoi_map_find_outside(m, &all);
     EXPECT(find(m, b, all, ACCESS_READ) == 64 && b->entries == 64);
+    ptoi_map_destroy(m);
+}
+
+TEST(neighbouring_buffers_that_were_told_stay_two)
+{
+    struct tensormap *m = map_of(16);
+    struct region left = bytes_of(0, 1000), right = bytes_of(1000, 1000), part = bytes_of(1100, 10);
+    ptoi_map_tell_outside(m, 0, 1000);
+    ptoi_map_tell_outside(m, 1000, 2000);
+    ptoi_map_tell_outside(m, 500, 500); /* no bytes, no buffer */
+    struct map_buffer *a = ptoi_map_find_outside(m, &left), *b = ptoi_map_find_outside(m, &right);
+    EXPECT(a != b && a->high == 1000 && b->low == 1000 && ptoi_map_find_outside(m, &part) == b);
+    struct region across = bytes_of(990, 20); /* but an access to both makes them one */
+    EXPECT(ptoi_map_find_outside(m, &across) == ptoi_map_find_outside(m, &left) && ptoi_map_is_valid(m));
+    EXPECT(ptoi_map_find_outside(m, &part) == ptoi_map_find_outside(m, &left));
     ptoi_map_destroy(m);
 }
 
