@@ -128,43 +128,33 @@ static int8_t shift_of(int64_t a)
 static void cells_of(const struct map_buffer *b, const struct region *r, struct cells *c)
 {
     int64_t at = r->low - b->origin, span = r->high - r->low;
-    uint32_t placed = 0;
-    c->total = 1;
-    for (uint32_t k = 0; k < LEVELS; k++) {
-        if (k >= b->levels) {
-            c->first[k] = 0;
-            c->count[k] = 1;
-            continue;
-        }
-        int64_t stride = b->cell[k], steps = 0;
-        /* Dimensions that step by whole strides stay at one place inside a stride. */
-        for (int32_t i = 0; i < r->rank; i++) {
-            int64_t d = r->dim[i].stride_bytes, last = r->dim[i].count - 1;
-            if (placed >> i & 1 || d < stride)
-                continue;
-            if (d == stride)
-                steps += last;
-            else if (divide_down(d, stride, b->cell_shift[k]) * stride == d)
-                steps += divide_down(d, stride, b->cell_shift[k]) * last;
-            else
-                continue;
-            placed |= 1u << i;
-            span -= d * last;
-        }
-        int64_t row = divide_down(at, stride, b->cell_shift[k]);
+    int32_t i = 0;
+    *c = (struct cells){.count = {1, 1, 1}, .total = 1};
+    for (uint32_t k = 0; k < b->levels; k++) {
+        const int64_t stride = b->cell[k];
+        const int8_t shift = b->cell_shift[k];
+        int64_t row = divide_down(at, stride, shift), last_row = row;
         at -= row * stride;
-        int64_t last_row = row + steps;
+        /* Dimensions that step by whole strides stay at one place inside a stride.  Another one that is as long makes the
+         * span longer than the stride, see below. */
+        for (; i < r->rank && r->dim[i].stride_bytes >= stride; i++) {
+            int64_t d = r->dim[i].stride_bytes, last = r->dim[i].count - 1;
+            int64_t rows = d == stride ? 1 : divide_down(d, stride, shift);
+            if (rows * stride == d) {
+                last_row += rows * last;
+                span -= d * last;
+            }
+        }
         if (at + span > stride) { /* runs over the end of a row: anywhere inside a row */
-            last_row += divide_down(at + span - 1, stride, b->cell_shift[k]);
-            placed = UINT32_MAX;
+            last_row += divide_down(at + span - 1, stride, shift);
+            i = r->rank;
             at = 0;
             span = stride;
         }
-        int64_t first = divide_down(row, b->tile[k], b->tile_shift[k]);
-        int64_t last = steps == 0 && last_row == row ? first : divide_down(last_row, b->tile[k], b->tile_shift[k]);
-        c->first[k] = first;
-        c->count[k] = last - first + 1;
-        if (__builtin_mul_overflow(c->total, c->count[k], &c->total))
+        c->first[k] = divide_down(row, b->tile[k], b->tile_shift[k]);
+        if (last_row > row)
+            c->count[k] = divide_down(last_row, b->tile[k], b->tile_shift[k]) - c->first[k] + 1;
+        if (c->count[k] > 1 && __builtin_mul_overflow(c->total, c->count[k], &c->total))
             c->total = INT64_MAX;
     }
 }

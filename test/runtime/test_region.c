@@ -328,9 +328,9 @@ TEST(h42_huge_strides_and_runs_compare_right)
             for (int32_t k = 0; k < 3; k++) {
                 shape[i][k] = pick(1, 3);
                 stride[i][k] = left / (shape[i][k] * pick(1, 2) + pick(0, 1)) / run[i] - pick(0, 1);
-                stride[i][k] = stride[i][k] > 0 ? stride[i][k] : 1;
-                left -= shape[i][k] > 1 ? (shape[i][k] - 1) * stride[i][k] * run[i] : 0;
-                left = left > 0 ? left : 0;
+                if (stride[i][k] <= 0)
+                    shape[i][k] = stride[i][k] = 1;
+                left -= (shape[i][k] - 1) * stride[i][k] * run[i];
             }
             for (int32_t k = 0; k < 27; k++)
                 place[i][k] = k / 9 % shape[i][0] * stride[i][0] * run[i] + k / 3 % 3 % shape[i][1] * stride[i][1] * run[i] +
