@@ -187,6 +187,7 @@ arms: %empty                                    { $$ = NO_LIST; }
     ;
 arm: exprs "=>" block                           { $$ = ast_arm(cx, @$, $exprs, $block); }
    | error "=>" block                           { $$ = ast_arm(cx, @$, NO_LIST, $block); yyerrok; }
+   | error block                                { $$ = ast_arm(cx, @$, NO_LIST, $block); yyerrok; }
    ;
 match_else: %empty                              { $$ = NULL; }
           | "else" "=>" block                   { $$ = $block; }

@@ -97,6 +97,12 @@ static struct token float_token(struct lexer *lx, const char *begin)
     return t;
 }
 
+static const char *not_a_number(struct lexer *lx, const char *begin)
+{
+    size_t length = (size_t)(lx->cursor - begin);
+    return arena_printf(lx->mem, "'%.*s%s' is not a number", length > 40 ? 40 : (int)length, begin, length > 40 ? "..." : "");
+}
+
 static int hex_value(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
@@ -328,7 +334,7 @@ again:
     (decimal | hex | float) [A-Za-z0-9_]+ {
                          struct token t = token_of(lx, TOK_INT, token);
                          t.name = "0";
-                         set_problem(lx, &t, token, lx->cursor, "not a number: digits, with single '_' between them, may not run into a name");
+                         set_problem(lx, &t, token, lx->cursor, not_a_number(lx, token));
                          return t;
                      }
     ["]              { return string_token(lx, token); }

@@ -35,6 +35,7 @@ static void report_problem(struct parse *cx, const struct token *t)
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
     if (!cx->gave_up) diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
     cx->had_error = true;
+    cx->is_noise = t->kind != TOK_FLOAT;
     if (t->ends_file) cx->gave_up = true;
 }
 
@@ -43,6 +44,11 @@ static void report_problem(struct parse *cx, const struct token *t)
 static int closer_of(int kind)
 {
     return kind == TOK_LPAREN ? TOK_RPAREN : kind == TOK_LBRACKET ? TOK_RBRACKET : TOK_RBRACE;
+}
+
+static const char *closer_text(int kind)
+{
+    return kind == TOK_LPAREN ? ")" : kind == TOK_LBRACKET ? "]" : "}";
 }
 
 static int open_braces(const struct parse *cx)
@@ -84,6 +90,11 @@ static void follow_brackets(struct parse *cx, const struct token *t)
 }
 
 /* ---- tokens ---- */
+
+static bool ends_something(int kind)
+{
+    return kind == TOK_SEMICOLON || kind == TOK_LBRACE || kind == TOK_RBRACE || kind == TOK_C_BODY;
+}
 
 /* Only these can not stand in a block, whatever the user meant. */
 static bool begins_function(int kind)
@@ -131,11 +142,9 @@ static struct token choose_token(struct parse *cx)
     int braces = open_braces(cx);
     if (!begins_function(t.kind) || braces == 0) return t;
     drop_to_brace(cx);
-    if (!cx->had_error || cx->open_count > 0) {
-        diag_error(cx->front->diag, DIAG_E00, t.at, "expected '}' before '%s'", t.kind == TOK_KERNEL ? "kernel" :
-                   t.kind == TOK_ORCH ? "orch" : "export");
-        diag_note(cx->front->diag, cx->open[cx->open_count - 1].at, "this '{' is not closed");
-    }
+    const char *word = t.kind == TOK_KERNEL ? "kernel" : t.kind == TOK_ORCH ? "orch" : "export";
+    diag_error(cx->front->diag, DIAG_E00, t.at, "expected '}' before '%s'", word);
+    diag_note(cx->front->diag, cx->open[cx->open_count - 1].at, "this '{' is not closed");
     cx->had_error = true;
     cx->held = t;
     cx->closing_count = braces - 1;
@@ -144,9 +153,11 @@ static struct token choose_token(struct parse *cx)
 
 int parse_next_token(union value *value, struct span *at, struct parse *cx)
 {
+    if (ends_something(cx->now.kind)) cx->is_noise = false;
     struct token t = choose_token(cx);
     follow_brackets(cx, &t);
     if (cx->gave_up) t.kind = TOK_END;
+    if (begins_function(t.kind)) cx->lost_brace = false;
     cx->last = cx->now;
     cx->now = t;
     value->token = t;
@@ -189,17 +200,16 @@ static bool is_on_new_line(const struct parse *cx)
            memchr(text + cx->last.at.end, '\n', cx->now.at.begin - cx->last.at.end) != NULL;
 }
 
-static bool ends_something(int kind)
-{
-    return kind == TOK_SEMICOLON || kind == TOK_LBRACE || kind == TOK_RBRACE || kind == TOK_C_BODY;
-}
-
 /* "expected X after 'a'" behind the last token where a line ends too early, else "expected X, found 'b'" at the token. */
 static void report_expected(struct parse *cx, const char *const *expected, int count)
 {
     struct strbuf list = {0}, shown = {0};
     struct diag *d = cx->front->diag;
-    syntax_error_list(&list, expected, count);
+    const char *closer = cx->open_count > 0 ? closer_text(cx->open[cx->open_count - 1].kind) : ";";
+    if (cx->now.kind == TOK_END && is_expected(expected, count, closer))
+        syntax_error_list(&list, &closer, 1);
+    else
+        syntax_error_list(&list, expected, count);
     if (is_on_new_line(cx) && !ends_something(cx->last.kind)) {
         struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end + 1};
         add_token_shown(&shown, cx, &cx->last);
@@ -223,7 +233,7 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
         diag_help(d, "'const' stands outside of functions; in a function write 'let'");
     else if ((found == TOK_PARAM || found == TOK_IMPORT || found == TOK_STRUCT) && is_expected(expected, count, "let"))
         diag_help(d, "'%.*s' stands outside of functions", (int)length, text);
-    else if (is_word && is_expected(expected, count, "name"))
+    else if (is_word && found != TOK_ELSE && is_expected(expected, count, "name"))
         diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
     else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))
         diag_help(d, "two values are compared with '=='");
@@ -233,16 +243,17 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
     bool is_closer = found == TOK_RPAREN || found == TOK_RBRACKET || found == TOK_RBRACE;
     if ((found != TOK_END && !is_closer) || cx->open_count == 0) return;
     const struct token *open = &cx->open[cx->open_count - 1];
-    const char *closer = open->kind == TOK_LPAREN ? ")" : open->kind == TOK_LBRACKET ? "]" : "}";
-    if (is_expected(expected, count, closer)) diag_note(d, open->at, "this '%.1s' is not closed", cx->lexer.text + open->at.begin);
+    if (is_expected(expected, count, closer_text(open->kind))) diag_note(d, open->at, "this '%.1s' is not closed", cx->lexer.text + open->at.begin);
 }
 
 void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count)
 {
     // A brace that was put in to close a block that was reported already.
     bool is_made_up = cx->now.kind == TOK_RBRACE && cx->now.at.begin == cx->now.at.end;
-    if (cx->gave_up || is_made_up) return;
+    bool is_between_functions = is_expected(expected, expected_count, "orch") && is_expected(expected, expected_count, "import");
+    if (cx->gave_up || is_made_up || cx->is_noise || (cx->lost_brace && is_between_functions)) return;
     cx->had_error = true;
+    if (is_expected(expected, expected_count, "{") && !is_expected(expected, expected_count, "let")) cx->lost_brace = true;
     bool is_second_comparison = is_comparison(cx->now.kind) && is_expected(expected, expected_count, "&&") &&
                                 !is_expected(expected, expected_count, "==");
     if (is_second_comparison) {

@@ -44,6 +44,8 @@ struct parse {
     int prefix_count;               /* prefix operators in a row, up to now */
     bool gave_up;                   /* the rest of the file is not read, and nothing more is said */
     bool had_error;
+    bool is_noise;                  /* up to the next `;` or brace: the lexer has told already what is wrong here */
+    bool lost_brace;                /* a `{` is missing somewhere, so what follows a block may be inside of it */
 };
 
 /* ---- parse.c, for the grammar ---- */

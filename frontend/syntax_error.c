@@ -36,7 +36,9 @@ static const struct group groups[] = {
     {"a kernel attribute ('on', 'cost', 'extern', 'where')", {"on", "where"}, {"on", "cost", "extern", "where"}},
     {NULL, {"&&", "*"}, {OPERATORS, "(", "[", "."}},
     {NULL, {"+", "*"}, {OPERATORS, "(", "[", "."}},
+    {NULL, {";", "=", "("}, {"=", "(", "[", "."}}, // behind a call
     {NULL, {"[", "("}, {"(", "[", "."}},
+    {NULL, {"[", "."}, {"[", "."}}, // behind a type
 };
 
 static int find(const char *const *set, int count, const char *name)
