@@ -196,7 +196,7 @@ static void check_writable(struct checker *c, struct matching *m, const struct a
     enum direction has = base->dir;
     bool fits = has == DIR_OUT || has == DIR_INOUT || has == DIR_OWN || (has == DIR_ACC && dir == DIR_ACC);
     if (fits) return;
-    diag_error(c->diag, DIAG_E08, at->at, "'%s' is %s in '%s' and cannot be %s here", base->name, direction_text(has), c->function->name,
+    diag_error(c->diag, DIAG_E08, at->at, "'%s' is an '%s' formal of '%s' and cannot be %s here", base->name, direction_text(has), c->function->name,
                dir == DIR_OWN ? "moved" : dir == DIR_ACC ? "accumulated into" : "written");
     if (base->decl) {
         const struct ast *d = base->decl;
@@ -607,8 +607,8 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
         for (int f = 0; f < s->formal_count; f++)
             if (s->kind == SYM_KERNEL && m.call->regions[f])
                 need_contiguous(c, &m, s->formals[f], m.call->regions[f], m.args[f] ? m.args[f]->arg.value->at : e->at);
-        check_overlaps(c, &m, target ? target->place : NULL);
-        if (m.call->destination && s->kind == SYM_ORCH) check_destination(c, &m, target);
+        if (!m.failed) check_overlaps(c, &m, target ? target->place : NULL);
+        if (!m.failed && m.call->destination && s->kind == SYM_ORCH) check_destination(c, &m, target);
     }
     m.call->checks = own;
     c->checks = outer;

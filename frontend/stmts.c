@@ -310,12 +310,14 @@ static void assign_tensor(struct checker *c, struct ast *s)
     }
     struct symbol *base = r->base;
     if (base->kind == SYM_FORMAL && (base->dir == DIR_IN || base->dir == DIR_HOST || base->dir == DIR_ACC)) {
-        diag_error(c->diag, DIAG_E08, place->at, "'%s' is %s in '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
+        diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
         const struct ast *d = base->decl;
         diag_note(c->diag, d->at, "'%s' is declared here", base->name);
         diag_fix(c->diag, d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin} : d->formal.dir_at,
                  d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
+        exprs_check(c, v, AS_PLACE);
         exprs_bad(s);
+        return;
     }
     struct target target = {.destination = r, .type = place->type, .place = place};
     const struct type *t = calls_value(c, v, &target);
