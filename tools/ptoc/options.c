@@ -17,7 +17,8 @@
 enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH };
 
 enum option_id {
-    OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE, OPTION_KEEP,
+    OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
+    OPTION_NO_MAIN, OPTION_KEEP,
     OPTION_VERBOSE, OPTION_HEAP, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
     OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
 };
@@ -39,6 +40,7 @@ static const struct row rows[] = {
     {"--cc", "a program", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_CC},
     {"-g", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_DEBUG},
     {"--no-line", NULL, FOR_BUILD | FOR_RUN, OPTION_NO_LINE},
+    {"--no-main", NULL, FOR_BUILD, OPTION_NO_MAIN},
     {"--keep", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_KEEP},
     {"-v", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_VERBOSE},
     {"--heap", "a size", FOR_COMPILE, OPTION_HEAP},
@@ -280,6 +282,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_CC: o->cc = value; return EXIT_OK;
     case OPTION_DEBUG: o->debug = true; return EXIT_OK;
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
+    case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
     case OPTION_VERBOSE: o->verbose = true; return EXIT_OK;
     case OPTION_HEAP:
@@ -489,6 +492,7 @@ void options_print_help(FILE *out)
           "  -I DIR                     another folder to search for imported modules\n"
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
           "  --no-line                  no #line in the generated C\n"
+          "  --no-main                  with --emit=c: only what a C host program calls\n"
           "  --keep, -v                 keep the generated C; show the commands that are run\n"
           "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
           "  --heap BYTES               of each heap ring (K, M, G)\n"

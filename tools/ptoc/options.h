@@ -36,6 +36,7 @@ struct options {
     int optimize;                  /* -O0 .. -O3; -1 where none was given */
     bool debug;                    /* -g */
     bool no_line;                  /* --no-line: no #line in --emit=c */
+    bool no_main;                  /* --no-main: C for a host program of its own */
     bool keep;                     /* --keep: do not remove the generated C */
     bool verbose;                  /* -v: print the commands that are run */
     int64_t heap_bytes;            /* --heap (also in run_args for `run`); 0 where none was given */

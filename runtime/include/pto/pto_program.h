@@ -2,6 +2,7 @@
  * that tells the command line of a built program what it can be given.  Hand-written programs rarely need it. */
 #ifndef PTO_PROGRAM_H
 #define PTO_PROGRAM_H
+#include <pto/pto_arithmetic.h>
 #include <pto/pto_runtime.h>
 
 #ifdef __cplusplus
@@ -79,6 +80,24 @@ static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64
     if (low < 0 || high < low || high > extent) pto_raise_slice(rt, low, high, extent);
     return low;
 }
+
+/* How often a loop whose step is known only now turns; a step of 0 fails the run. */
+static inline uint64_t pto_trip_count(PTORuntime *rt, int64_t low, int64_t high, int64_t step)
+{
+    if (step == 0) pto_raise(rt, PTO_ERR_ARGUMENT, "the step of the loop is 0");
+    return step > 0 ? pto_turns_between(low, high, (uint64_t)step) : pto_turns_between(high, low, -(uint64_t)step);
+}
+
+/* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
+static inline const void *pto_await_element(PTORuntime *rt, const void *base, int64_t at, int64_t bytes)
+{
+    PTOStatus status = pto_await(rt, base, at * bytes, bytes);
+    if (status != PTO_OK) pto_raise(rt, status, "the awaited element cannot be read");
+    return (const char *)base + at * bytes;
+}
+
+/* A call over several lines belongs to its first line: all that a macro prints does. */
+#define pto_submit_task(...) pto_submit_task(__VA_ARGS__)
 
 /* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
 PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);

@@ -1,0 +1,51 @@
+/* scopes.c - which blocks need a run-time scope?
+ * Needs plan->orchs, symbols of lets.  Gives plan->blocks.  Look: the comments `holds P` in ptoc build --emit=c
+ * Method a block needs one when it names, or needs for a moment as an argument, a tensor that the runtime allocates.  What the
+ *        caller passed in, pieces of other tensors, and the tensor that the function returns need none.
+ */
+#include "plan.h"
+#include "support/arena.h"
+
+struct search {
+    struct plan *plan;
+    struct block_plan *block; /* of the block it stands in */
+};
+
+static void hold(struct block_plan *b, struct symbol *s)
+{
+    for (int i = 0; i < s->field_count; i++)
+        hold(b, s->fields[i]);
+    if (tensor_is_new(s) && !s->returned)
+        vec_push(&b->tensors, s);
+}
+
+static bool visit_block(void *cx, struct ast *n);
+
+/* What a statement holds in the block around it. */
+static bool visit_statement(void *cx, struct ast *n)
+{
+    struct search *s = cx;
+    if (n->kind == AST_BLOCK)
+        return visit_block(s->plan, n), false;
+    if (n->kind == AST_LET && n->symbol)
+        hold(s->block, n->symbol);
+    const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
+    if (call && call->result_symbol && call->result_symbol->hidden)
+        hold(s->block, call->result_symbol);
+    return true;
+}
+
+static bool visit_block(void *cx, struct ast *n)
+{
+    struct plan *p = cx;
+    struct search s = {.plan = p, .block = arena_new(p->mem, struct block_plan)};
+    ptrmap_set(&p->blocks, n, s.block);
+    ast_walk_list(n->block.stmts, visit_statement, &s);
+    return false;
+}
+
+void scopes_analyze(struct plan *p)
+{
+    for (size_t i = 0; i < p->orchs.count; i++)
+        visit_block(p, p->orchs.data[i]->decl->orch.body);
+}

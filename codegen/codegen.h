@@ -1,0 +1,22 @@
+/* codegen.h - checked program to C: all that the driver calls. */
+#ifndef PTOC_CODEGEN_H
+#define PTOC_CODEGEN_H
+#include "sema.h"
+#include "support/strbuf.h"
+
+struct codegen_options {
+    const char *input;   /* the main file as the user named it, for the heading */
+    bool no_line;        /* no #line */
+    bool no_main;        /* no main(): for a C host program */
+};
+
+/* The whole translation unit.  What cannot be lowered is reported as E99 through front->diag; then *out is not to be used. */
+void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out);
+
+/* Declarations for a C program that calls the exports, and for one that implements the external kernels. */
+void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                    struct strbuf *out);
+
+bool codegen_has_entry(const struct checked *checked); /* any `export orch` in the main file? */
+
+#endif

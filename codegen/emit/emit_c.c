@@ -1,0 +1,325 @@
+/* emit_c.c - the order of a generated file, and its functions.
+ * Idea       functions are printed first, into a section of their own; then it is known which sites they mark, and the sections are
+ *            joined in the order that C wants.  See Note [every function is printed twice] in emit.h.
+ * Invariant  the same program gives the same bytes; no path that the user did not write.
+ * Tests      test/lit/codegen/
+ */
+#include "emit.h"
+#include <ctype.h>
+#include <string.h>
+
+/* ---- services ---- */
+
+const char *emit_name(struct emitter *e, const struct symbol *s)
+{
+    ptrmap_set(&e->used, s, (void *)s);
+    const char *name = ptrmap_get(&e->c_names, s);
+    if (!name) {
+        emit_unsupported(e, s->decl ? s->decl->at : (struct span){0}, "this name");
+        return s->name;
+    }
+    return name;
+}
+
+const char *emit_declare(struct emitter *e, const struct symbol *s, const char *wanted)
+{
+    char *plain = arena_copy(e->mem, wanted, strlen(wanted)); /* "w.wx" of a struct */
+    for (char *p = plain; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
+    const char *name = names_take(&e->names, plain);
+    ptrmap_set(&e->c_names, s, (void *)name);
+    return name;
+}
+
+void emit_unsupported(struct emitter *e, struct span at, const char *what)
+{
+    diag_error(e->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);
+}
+
+void emit_at(struct emitter *e, struct span at)
+{
+    out_at(e->out, source_get(e->front->sources, at.file)->path, source_place(e->front->sources, at.file, at.begin).line);
+}
+
+int emit_site(struct emitter *e, struct span at, const char *text)
+{
+    struct place place = source_place(e->front->sources, at.file, at.begin);
+    struct site site = {source_get(e->front->sources, at.file)->path, place.line, place.column, text};
+    if (e->sites.count > 0) {
+        const struct site *last = &e->sites.data[e->sites.count - 1];
+        if (last->file == site.file && last->line == site.line && last->column == site.column && strcmp(last->text, text) == 0)
+            return (int)e->sites.count - 1;
+    }
+    vec_push(&e->sites, site);
+    return (int)e->sites.count - 1;
+}
+
+void emit_mark_site(struct emitter *e, struct span at, const char *text)
+{
+    emit_at(e, at);
+    out_line(e->out, "pto_at(rt, &sites[%d]);", emit_site(e, at, text));
+}
+
+struct span emit_callee_span(const struct ast *call)
+{
+    return call->call.callee->at;
+}
+
+const char *emit_stem(const struct emitter *e)
+{
+    return e->checked->modules[0]->name;
+}
+
+const char *emit_source_text(struct emitter *e, struct span at)
+{
+    const struct source *source = source_get(e->front->sources, at.file);
+    struct strbuf b = {0};
+    for (uint32_t i = at.begin; i < at.end && i < source->length; i++) {
+        char c = source->text[i];
+        if (c == '/' && (source->text[i + 1] == '/' || source->text[i + 1] == '*')) { /* comments stay behind */
+            const char *stop = source->text[i + 1] == '/' ? "\n" : "*/";
+            const char *end = strstr(source->text + i + 2, stop);
+            i = end ? (uint32_t)(end - source->text) + (uint32_t)strlen(stop) - 1 : at.end;
+            c = ' ';
+        }
+        bool blank = isspace((unsigned char)c);
+        if (blank && (b.length == 0 || b.data[b.length - 1] == ' ')) continue;
+        if (c == '*' && i + 1 < at.end && source->text[i + 1] == '/') strbuf_puts(&b, "* ");
+        else strbuf_putc(&b, blank ? ' ' : c);
+    }
+    while (b.length > 0 && (b.data[b.length - 1] == ' ' || b.data[b.length - 1] == ';')) b.data[--b.length] = '\0';
+    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
+    strbuf_free(&b);
+    return text;
+}
+
+const char *c_string(struct emitter *e, const char *text)
+{
+    struct strbuf b = {0};
+    strbuf_c_string(&b, text, strlen(text));
+    const char *quoted = arena_copy(e->mem, b.data, b.length);
+    strbuf_free(&b);
+    return quoted;
+}
+
+void flat_formals(const struct symbol *callee, symbol_list *list)
+{
+    for (int i = 0; i < callee->formal_count; i++) {
+        struct symbol *s = callee->formals[i];
+        if (s->field_count == 0) vec_push(list, s);
+        for (int f = 0; f < s->field_count; f++) vec_push(list, s->fields[f]);
+    }
+}
+
+/* ---- functions ---- */
+
+void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b)
+{
+    symbol_list formals = {0};
+    flat_formals(orch, &formals);
+    bool tensor = orch->result && orch->result->kind == TYPE_TENSOR, scalar = orch->result && type_is_scalar(orch->result);
+    strbuf_printf(b, "static %s %s(PTORuntime *rt%s", scalar ? c_scalar_type(orch->result) : "void", emit_name(e, orch),
+                  tensor ? ", PTOPlace ret" : "");
+    for (size_t i = 0; i < formals.count; i++) {
+        const struct symbol *s = formals.data[i];
+        if (s->type->kind != TYPE_TENSOR && !type_is_scalar(s->type)) {
+            emit_unsupported(e, s->decl->at, "a parameter of this type");
+            continue;
+        }
+        const char *type = s->type->kind == TYPE_TENSOR ? "PTOTensor" : c_scalar_type(s->type);
+        if (declare) strbuf_printf(b, ", %s %s", type, emit_declare(e, s, s->name));
+        else strbuf_printf(b, ", %s", type);
+    }
+    for (int i = 0; i < orch->dim_count; i++)
+        strbuf_printf(b, ", int64_t%s%s", declare ? " " : "", declare ? emit_declare(e, orch->dims[i], orch->dims[i]->name) : "");
+    strbuf_putc(b, ')');
+    vec_free(&formals);
+}
+
+static void emit_unused(struct emitter *e, const struct symbol *orch)
+{
+    struct strbuf b = {0};
+    symbol_list formals = {0};
+    flat_formals(orch, &formals);
+    for (int i = 0; i < orch->dim_count; i++) vec_push(&formals, orch->dims[i]);
+    for (size_t i = 0; i < formals.count; i++)
+        if (!ptrmap_get(&e->used, formals.data[i]))
+            strbuf_printf(&b, "(void)%s; ", (const char *)ptrmap_get(&e->c_names, formals.data[i]));
+    if (b.length) out_line(e->out, "%s", strbuf_text(&b));
+    strbuf_free(&b);
+    vec_free(&formals);
+}
+
+static void print_function(struct emitter *e, struct symbol *orch)
+{
+    struct span head = orch->decl->at;
+    struct strbuf b = {0};
+    size_t mark = e->names.active.count;
+    ptrmap_free(&e->hoisted);
+    e->function = orch;
+    e->plan->function = orch;
+    e->block = NULL;
+    head.end = orch->decl->orch.body->at.begin;
+    struct place place = source_place(e->front->sources, head.file, head.begin);
+    out_at(e->out, NULL, 0);
+    out_line(e->out, "%s", "");
+    out_line(e->out, "/* %s:%d  %s */", source_get(e->front->sources, head.file)->path, place.line, emit_source_text(e, head));
+    emit_orch_signature(e, orch, true, &b);
+    emit_at(e, orch->decl->name_at.end ? orch->decl->name_at : orch->decl->at);
+    out_line(e->out, "%s", strbuf_text(&b));
+    out_line(e->out, "{");
+    e->out->depth++;
+    emit_unused(e, orch);
+    if (orch->result && orch->result->kind == TYPE_TENSOR) out_line(e->out, "(void)ret;");
+    out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
+    stmt_function_body(e, orch);
+    e->out->depth--;
+    out_line(e->out, "}");
+    out_at(e->out, NULL, 0);
+    e->function = NULL;
+    e->plan->function = NULL;
+    e->names.active.count = mark;
+    strbuf_free(&b);
+}
+
+static void emit_function(struct emitter *e, struct symbol *orch)
+{
+    struct out draft = {0}, *real = e->out;
+    size_t sites = e->sites.count;
+    int errors = diag_error_count(e->front->diag);
+    e->out = &draft;
+    print_function(e, orch);
+    out_clear(&draft);
+    e->out = real;
+    if (diag_error_count(e->front->diag) != errors) return;
+    e->sites.count = sites;
+    print_function(e, orch);
+}
+
+/* ---- the file ---- */
+
+static void assign_file_names(struct emitter *e)
+{
+    static const char *const own[] = {"params", "entries", "a", "ok"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
+    for (size_t i = 0; i < e->plan->exports.count; i++) {
+        static const char *const forms[] = {"run_%s", "enter_%s", "args_%s", "start_%s", "extent_%s", "formals_%s", "dims_%s"};
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+            struct strbuf b = {0};
+            strbuf_puts(&b, forms[f]);
+            b.length -= 2;
+            b.data[b.length] = '\0';
+            strbuf_puts(&b, e->plan->exports.data[i]->name);
+            names_force(&e->names, arena_copy(e->mem, b.data, b.length));
+            strbuf_free(&b);
+        }
+    }
+    for (int m = 0; m < e->checked->module_count; m++) {
+        const struct module *module = e->checked->modules[m];
+        for (int i = 0; i < module->symbol_count; i++)
+            if (module->symbols[i]->kind == SYM_PARAM)
+                emit_declare(e, module->symbols[i], arena_printf(e->mem, "%s_%s", module->name, module->symbols[i]->name));
+    }
+    kernel_assign_names(e);
+    for (size_t i = 0; i < e->plan->orchs.count; i++) {
+        struct symbol *o = e->plan->orchs.data[i];
+        emit_declare(e, o, o->module->is_main ? o->name : arena_printf(e->mem, "%s_%s", o->module->name, o->name));
+    }
+}
+
+static void emit_head(struct emitter *e)
+{
+    const char *again = arena_printf(e->mem, "ptoc build --emit=c %s", e->options->input);
+    out_line(e->out, "/* Generated by ptoc from %s.  Do not edit: run `%s` again. */", e->options->input, again);
+    out_line(e->out, "#ifndef _DEFAULT_SOURCE");
+    out_line(e->out, "#define _DEFAULT_SOURCE 1 /* C bodies may want M_PI */");
+    out_line(e->out, "#endif");
+    out_line(e->out, "#include <math.h>");
+    out_line(e->out, "#include <pto/pto_program.h>");
+    out_line(e->out, "#include <stdbool.h>");
+    out_line(e->out, "#include <stddef.h>");
+    out_line(e->out, "#include <stdint.h>");
+    out_line(e->out, "#include <stdio.h>");
+    out_line(e->out, "#include <string.h>");
+    /* `assert N == N` is a program, if not a useful one. */
+    out_line(e->out, "#pragma GCC diagnostic ignored \"-Wtautological-compare\"");
+}
+
+static void emit_sites(struct emitter *e)
+{
+    if (e->sites.count == 0) return;
+    out_line(e->out, "%s", "");
+    out_line(e->out, "static const PTOSite sites[] = {");
+    for (size_t i = 0; i < e->sites.count; i++) {
+        const struct site *s = &e->sites.data[i];
+        out_line(e->out, "    {%s, %d, %d, %s},", c_string(e, s->file), s->line, s->column, c_string(e, s->text));
+    }
+    out_line(e->out, "};");
+}
+
+static void emit_prototypes(struct emitter *e)
+{
+    out_line(e->out, "%s", "");
+    for (size_t i = 0; i < e->plan->orchs.count; i++) {
+        struct strbuf b = {0};
+        emit_orch_signature(e, e->plan->orchs.data[i], false, &b);
+        out_line(e->out, "%s;", strbuf_text(&b));
+        strbuf_free(&b);
+    }
+}
+
+static void emit_file(struct emitter *e)
+{
+    struct out functions = {0}, *file = e->out;
+    e->out = &functions;
+    for (size_t i = 0; i < e->plan->orchs.count; i++) emit_function(e, e->plan->orchs.data[i]);
+    e->out = file;
+    emit_head(e);
+    emit_sites(e);
+    params_emit(e);
+    for (size_t i = 0; i < e->plan->kernels.count; i++) kernel_emit(e, e->plan->kernels.data[i]);
+    emit_prototypes(e);
+    out_append(file, &functions);
+    for (size_t i = 0; i < e->plan->exports.count; i++) entry_emit(e, e->plan->exports.data[i]);
+    if (!e->options->no_main) table_emit(e);
+}
+
+static void generate(struct front *front, const struct checked *checked, const struct codegen_options *options, bool header,
+                     struct strbuf *to)
+{
+    struct out out = {0};
+    struct emitter e = {
+        .front = front, .checked = checked, .options = options, .mem = front->mem, .out = &out, .names.mem = front->mem,
+        .plan = plan_create(checked, front->mem),
+    };
+    assign_file_names(&e);
+    if (header) header_emit(&e);
+    else emit_file(&e);
+    out_render(&out, arena_printf(e.mem, "%s.c", emit_stem(&e)), !header && !options->no_line, to);
+    out_clear(&out);
+    plan_destroy(e.plan);
+    ptrmap_free(&e.c_names);
+    ptrmap_free(&e.kernels);
+    ptrmap_free(&e.used);
+    ptrmap_free(&e.hoisted);
+    vec_free(&e.names.active);
+    vec_free(&e.sites);
+}
+
+void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+{
+    generate(front, checked, options, false, out);
+}
+
+void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+{
+    generate(front, checked, options, true, out);
+}
+
+bool codegen_has_entry(const struct checked *checked)
+{
+    const struct module *main = checked->modules[0];
+    for (int i = 0; i < main->symbol_count; i++)
+        if (main->symbols[i]->kind == SYM_ORCH && main->symbols[i]->decl->orch.exported) return true;
+    return false;
+}

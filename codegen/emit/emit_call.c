@@ -1,0 +1,220 @@
+/* emit_call.c - calls of kernels (a task is submitted) and of functions.
+ * Idea       a tensor goes out as a view of the buffer that owns its storage; a result goes where the checker said: into an existing
+ *            place, into the caller's variable, or into the variable of a new tensor, which the producing task allocates.
+ * Invariant  arguments that are calls come first, then the checks, then the call: the order of the language.
+ * Tests      test/lit/codegen/mode-b.pto, destinations.pto, borrowed.pto
+ */
+#include "emit.h"
+#include <string.h>
+
+void call_declare_new(struct emitter *e, const struct symbol *s)
+{
+    const char *wanted = s->hidden ? arena_printf(e->mem, "%s_result", s->name) : s->name;
+    const char *name = emit_declare(e, s, wanted);
+    out_line(e->out, "void *%s = NULL; /* %s */", name, type_string(e, s->type));
+    if (!ptrmap_get(&e->used, s)) out_line(e->out, "(void)%s;", name);
+}
+
+/* ---- tasks ---- */
+
+static const char *const macros[] = {
+    [DIR_NONE] = "PTO_INPUT", [DIR_IN] = "PTO_INPUT",   [DIR_OUT] = "PTO_OUTPUT", [DIR_INOUT] = "PTO_INOUT",
+    [DIR_ACC] = "PTO_ACC",    [DIR_OWN] = "PTO_INOUT",  [DIR_HOST] = "PTO_INPUT",
+};
+
+static const struct region *result_region(struct emitter *e, const struct call *call)
+{
+    return call->destination ? call->destination : call->result_symbol ? region_of_new(e, call->result_symbol) : NULL;
+}
+
+static void print_output(struct emitter *e, struct strbuf *b, const struct region *r)
+{
+    const struct symbol *base = r->base, *function = e->function;
+    const char *scope = NULL;
+    if (base == function->result_place || (base->kind == SYM_LET && base->returned))
+        scope = "ret.scope";
+    else if (base->kind == SYM_LET && !base->needs_alloc)
+        scope = scope_reference(e, base);
+    if (scope) strbuf_printf(b, "PTO_OUTPUT_IN(%s, ", scope);
+    else strbuf_puts(b, "PTO_OUTPUT(");
+    print_ref(e, b, base);
+}
+
+static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct region *r, enum direction dir)
+{
+    if (dir == DIR_OUT) {
+        print_output(e, b, r);
+        if (r->element) emit_unsupported(e, r->base->decl->at, "an array of tensors");
+    } else {
+        strbuf_printf(b, "%s(", macros[dir]);
+        print_base(e, b, r);
+    }
+    strbuf_puts(b, ", ");
+    print_size(e, b, r->offset, P_ANY, ARITH_PLAIN);
+    strbuf_puts(b, ", ");
+    print_view(e, b, r);
+    strbuf_putc(b, ')');
+}
+
+static void submit(struct emitter *e, const struct ast *n, const struct call *call)
+{
+    const struct symbol *kernel = call->callee;
+    const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
+    int count = kernel->formal_count + names->extra_count;
+    if (count > MAX_FORMALS)
+        emit_unsupported(e, n->at, "a kernel with so many parameters and dimension variables");
+    if (count == 0) {
+        out_line(e->out, "pto_submit_task(rt, &%s, NULL, 0);", names->object);
+        return;
+    }
+    out_line(e->out, "pto_submit_task(rt, &%s, (PTOTaskParam[]){", names->object);
+    for (int i = 0; i < count; i++) {
+        struct strbuf b = {0};
+        const struct symbol *formal = i < kernel->formal_count ? kernel->formals[i] : NULL;
+        const struct region *r = i == call->result_formal ? result_region(e, call) : formal ? call->regions[i] : NULL;
+        if (!formal) {
+            strbuf_puts(&b, "PTO_SCALAR((int64_t)");
+            print_size(e, &b, call->dims[names->extra[i - kernel->formal_count]], P_UNARY, ARITH_PLAIN);
+            strbuf_putc(&b, ')');
+        } else if (r) {
+            print_task_tensor(e, &b, r, i == call->result_formal ? DIR_OUT : formal->dir);
+        } else if (type_is_scalar(formal->type) && call->values[i]) {
+            strbuf_printf(&b, "PTO_SCALAR((%s)", c_scalar_type(formal->type));
+            expr_print(e, &b, call->values[i], P_UNARY);
+            strbuf_putc(&b, ')');
+        } else {
+            emit_unsupported(e, n->at, "this argument");
+        }
+        out_more(e->out, "%s%s", strbuf_text(&b), i + 1 < count ? "," : "");
+        strbuf_free(&b);
+    }
+    out_more(e->out, "}, %d);", count);
+}
+
+/* ---- functions ---- */
+
+static void print_place(struct emitter *e, struct strbuf *b, const struct call *call)
+{
+    if (call->returns) {
+        strbuf_puts(b, "ret");
+        return;
+    }
+    const struct region *r = result_region(e, call);
+    const struct symbol *base = r->base;
+    if (base == e->function->result_place) {
+        strbuf_puts(b, "ret");
+        return;
+    }
+    strbuf_puts(b, "(PTOPlace){.ref = ");
+    print_ref(e, b, base);
+    if (base->kind == SYM_LET && base->returned)
+        strbuf_puts(b, ", .scope = ret.scope");
+    else if (base->kind == SYM_LET && !base->needs_alloc) {
+        const char *scope = scope_reference(e, base);
+        strbuf_printf(b, ", .scope = %s", scope ? scope : "pto_scope_current(rt)");
+    }
+    int64_t value;
+    if (!size_is_const(r->offset, &value) || value != 0) {
+        strbuf_puts(b, ", .at = ");
+        print_size(e, b, r->offset, P_ANY, ARITH_PLAIN);
+    }
+    strbuf_puts(b, ", .s = {");
+    for (int d = 0; d < r->rank; d++) {
+        if (d) strbuf_puts(b, ", ");
+        print_size(e, b, r->stride[d], P_ANY, ARITH_PLAIN);
+    }
+    strbuf_puts(b, "}}");
+}
+
+static void print_struct_argument(struct emitter *e, struct strbuf *b, const struct ast *n, const struct symbol *formal)
+{
+    const struct symbol *s = n->symbol;
+    if (!s || s->field_count != formal->field_count || s->kind != SYM_FORMAL) {
+        emit_unsupported(e, n->at, "a struct argument that is not a parameter");
+        return;
+    }
+    for (int i = 0; i < s->field_count; i++) {
+        if (i) strbuf_puts(b, ", ");
+        strbuf_puts(b, emit_name(e, s->fields[i]));
+    }
+}
+
+void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
+{
+    const struct call *call = call_of(n);
+    const struct symbol *callee = call->callee;
+    struct strbuf text = {0};
+    check_print_commas(e, &text, ptrmap_get(&e->hoisted, call) ? NULL : call->checks, call);
+    bool commas = text.length > 0;
+    strbuf_printf(&text, "%s(rt", emit_name(e, callee));
+    e->uses_rt = true;
+    if (callee->result && callee->result->kind == TYPE_TENSOR) {
+        strbuf_puts(&text, ", ");
+        print_place(e, &text, call);
+    }
+    for (int i = 0; i < callee->formal_count; i++) {
+        const struct symbol *formal = callee->formals[i];
+        strbuf_puts(&text, ", ");
+        if (formal->field_count > 0 && call->values[i])
+            print_struct_argument(e, &text, call->values[i], formal);
+        else if (call->regions[i])
+            print_tensor(e, &text, call->regions[i]);
+        else if (type_is_scalar(formal->type) && call->values[i])
+            expr_print_as(e, &text, call->values[i], formal->type, P_ANY);
+        else
+            emit_unsupported(e, n->at, "this argument");
+        if (call->values[i] && call->values[i]->kind == AST_CALL && call->regions[i] && !ptrmap_get(&e->hoisted, call))
+            emit_unsupported(e, call->values[i]->at, "a tensor made inside a condition");
+    }
+    for (int d = 0; d < callee->dim_count; d++) {
+        strbuf_puts(&text, ", ");
+        print_size(e, &text, call->dims[d], P_ANY, ARITH_CHECKED);
+    }
+    strbuf_putc(&text, ')');
+    strbuf_printf(b, commas ? "(%s)" : "%s", strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+/* ---- the whole ---- */
+
+/* A local that was moved: its owner's reference goes now, behind everything that uses it. */
+static void release_moved(struct emitter *e, const struct call *call)
+{
+    for (int i = 0; i < call->callee->formal_count; i++) {
+        const struct region *r = call->regions[i];
+        if (call->callee->formals[i]->dir == DIR_OWN && r && tensor_is_new(r->base) && !r->base->returned)
+            out_line(e->out, "pto_release(rt, %s);", emit_name(e, r->base));
+    }
+}
+
+void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
+{
+    const struct call *call = call_of(n);
+    const struct symbol *callee = call->callee;
+    for (int i = 0; i < callee->formal_count; i++) {
+        struct ast *argument = call->values[i];
+        if (argument && argument->kind == AST_CALL && call->regions[i] && call_of(argument)) {
+            const struct symbol *made = call_of(argument)->result_symbol;
+            if (made) call_declare_new(e, made);
+            call_emit(e, argument, NULL);
+        } else if (argument && type_is_scalar(callee->formals[i]->type)) {
+            expr_prepare(e, argument);
+        }
+    }
+    emit_mark_site(e, emit_callee_span(n), callee->name);
+    check_print_statements(e, call->checks, call);
+    ptrmap_set(&e->hoisted, call, n); /* its checks and inner calls are done */
+    if (callee->kind == SYM_KERNEL) {
+        submit(e, n, call);
+    } else {
+        struct strbuf b = {0};
+        call_print(e, &b, n);
+        if (value) strbuf_puts(value, strbuf_text(&b));
+        else out_line(e->out, "%s;", strbuf_text(&b));
+        strbuf_free(&b);
+    }
+    if (!value) release_moved(e, call);
+    else
+        for (int i = 0; i < callee->formal_count; i++)
+            if (callee->formals[i]->dir == DIR_OWN) emit_unsupported(e, n->at, "moving a tensor into a function that returns a scalar");
+}

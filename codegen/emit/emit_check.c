@@ -1,0 +1,174 @@
+/* emit_check.c - what is tested at run time because the checker could not decide it.
+ * Idea       every check is a pair of C texts, the condition that fails and what to do then, joined as a statement or, inside an
+ *            expression, as an operand of the comma operator.
+ * Tests      test/lit/codegen/checks.pto, test/lit/run/checks.pto
+ */
+#include "emit.h"
+#include <string.h>
+
+void print_format_text(struct strbuf *format, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '%') strbuf_putc(format, '%');
+        strbuf_putc(format, *text);
+    }
+}
+
+struct named_values {
+    struct emitter *e;
+    struct strbuf *format, *args;
+    const struct symbol *seen[6];
+    int count;
+};
+
+static bool visit_name(void *cx, struct ast *n)
+{
+    struct named_values *v = cx;
+    const struct symbol *s = n->kind == AST_NAME || n->kind == AST_MEMBER ? n->symbol : NULL;
+    if (n->kind == AST_CALL && call_of(n)) return false; /* printing its arguments again would not be what was computed */
+    if (!s || s->has_value || !s->type || s->type->kind != TYPE_INT || s->kind == SYM_CONST || v->count == 6) return true;
+    for (int i = 0; i < v->count; i++)
+        if (v->seen[i] == s) return true;
+    if (v->e->binding && s->kind == SYM_FORMAL) return true; /* an argument: may be any expression */
+    v->seen[v->count++] = s;
+    strbuf_printf(v->format, "%s%s = %%lld", v->count == 1 ? " (" : ", ", s->name);
+    strbuf_puts(v->args, ", (long long)");
+    print_symbol(v->e, v->args, s, P_UNARY);
+    return true;
+}
+
+void print_values_named(struct emitter *e, struct ast *n, struct strbuf *format, struct strbuf *args)
+{
+    struct named_values v = {.e = e, .format = format, .args = args};
+    ast_walk(n, visit_name, &v);
+    if (v.count > 0) strbuf_putc(format, ')');
+}
+
+static void print_where(struct emitter *e, const struct check *c, const struct call *call, struct strbuf *fail, struct strbuf *then)
+{
+    struct strbuf format = {0}, args = {0}, where = {0};
+    e->binding = e->plan->binding = call;
+    strbuf_puts(fail, "!");
+    expr_print(e, fail, c->cond, P_POSTFIX);
+    strbuf_printf(&where, "'%s' needs ", call->callee->name);
+    strbuf_puts(&where, emit_source_text(e, c->cond->at));
+    print_format_text(&format, strbuf_text(&where));
+    print_values_named(e, (struct ast *)c->cond, &format, &args);
+    e->binding = e->plan->binding = NULL;
+    strbuf_printf(then, "pto_raise(rt, PTO_ERR_ASSERT, %s%s)", c_string(e, strbuf_text(&format)), strbuf_text(&args));
+    strbuf_free(&format);
+    strbuf_free(&args);
+    strbuf_free(&where);
+}
+
+static void print_list(struct emitter *e, struct strbuf *b, const struct size *const *list, int count)
+{
+    strbuf_puts(b, "PTO_LIST_(");
+    for (int i = 0; i < count; i++) {
+        if (i) strbuf_puts(b, ", ");
+        print_size(e, b, list[i], P_ANY, ARITH_PLAIN);
+    }
+    strbuf_putc(b, ')');
+}
+
+static void print_param(struct emitter *e, struct strbuf *b, const struct region *r)
+{
+    strbuf_puts(b, "&(PTOTaskParam)PTO_INPUT(");
+    print_base(e, b, r);
+    strbuf_puts(b, ", ");
+    print_size(e, b, r->offset, P_ANY, ARITH_PLAIN);
+    strbuf_puts(b, ", ");
+    print_view(e, b, r);
+    strbuf_putc(b, ')');
+}
+
+/* A tensor that is empty has no handle, written or not. */
+static void print_unwritten(struct emitter *e, const struct symbol *s, struct strbuf *fail)
+{
+    strbuf_printf(fail, "%s == NULL", emit_name(e, s));
+    for (int d = 0; d < s->type->rank; d++) {
+        int64_t value;
+        if (size_is_const(s->type->extent[d], &value) && value != 0) continue;
+        strbuf_puts(fail, " && ");
+        print_size(e, fail, s->type->extent[d], P_ADD, ARITH_PLAIN);
+        strbuf_puts(fail, " != 0");
+    }
+}
+
+/* fail stays empty where `then` tests by itself. */
+static void print_check(struct emitter *e, const struct check *c, const struct call *call, struct strbuf *fail, struct strbuf *then)
+{
+    e->uses_rt = true;
+    switch (c->kind) {
+    case CHECK_INDEX: case CHECK_SLICE:
+        strbuf_puts(then, c->kind == CHECK_INDEX ? "pto_index(rt, " : "pto_slice(rt, ");
+        print_size(e, then, c->a, P_ANY, ARITH_CHECKED);
+        strbuf_puts(then, ", ");
+        print_size(e, then, c->b, P_ANY, ARITH_CHECKED);
+        if (c->kind == CHECK_SLICE) {
+            strbuf_puts(then, ", ");
+            print_size(e, then, c->c, P_ANY, ARITH_CHECKED);
+        }
+        strbuf_putc(then, ')');
+        break;
+    case CHECK_EXTENT:
+        print_size(e, fail, c->a, P_ADD, ARITH_CHECKED);
+        strbuf_puts(fail, " < 0");
+        strbuf_puts(then, "pto_raise(rt, PTO_ERR_BOUNDS, \"an extent is %lld\", (long long)");
+        print_size(e, then, c->a, P_UNARY, ARITH_PLAIN);
+        strbuf_putc(then, ')');
+        break;
+    case CHECK_STEP:
+        print_size(e, fail, c->a, P_ADD, ARITH_CHECKED);
+        strbuf_puts(fail, " == 0");
+        strbuf_puts(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"the step of the loop is 0\")");
+        break;
+    case CHECK_WHERE: print_where(e, c, call, fail, then); break;
+    case CHECK_CONTIGUOUS:
+        strbuf_printf(fail, "!pto_is_row_major(%d, ", c->view->rank);
+        print_list(e, fail, c->view->extent, c->view->rank);
+        strbuf_puts(fail, ", ");
+        print_list(e, fail, c->view->stride, c->view->rank);
+        strbuf_putc(fail, ')');
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, %s)",
+                      c_string(e, arena_printf(e->mem, "'%s' needs an array without gaps here", call ? call->callee->name : "this")));
+        break;
+    case CHECK_DISJOINT:
+        strbuf_puts(fail, "pto_views_overlap(");
+        print_param(e, fail, c->view);
+        strbuf_puts(fail, ", ");
+        print_param(e, fail, c->other);
+        strbuf_putc(fail, ')');
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_OVERLAP, \"two arguments of '%s' overlap and one is written\")",
+                      call ? call->callee->name : "this call");
+        break;
+    case CHECK_WRITTEN:
+        print_unwritten(e, c->symbol, fail);
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"'%s' was not written before it is read here\")", c->symbol->name);
+        break;
+    }
+}
+
+void check_print_statements(struct emitter *e, const struct check *list, const struct call *call)
+{
+    for (const struct check *c = list; c; c = c->next) {
+        struct strbuf fail = {0}, then = {0};
+        print_check(e, c, call, &fail, &then);
+        if (fail.length) out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));
+        else out_line(e->out, "%s;", strbuf_text(&then));
+        strbuf_free(&fail);
+        strbuf_free(&then);
+    }
+}
+
+void check_print_commas(struct emitter *e, struct strbuf *b, const struct check *list, const struct call *call)
+{
+    for (const struct check *c = list; c; c = c->next) {
+        struct strbuf fail = {0}, then = {0};
+        print_check(e, c, call, &fail, &then);
+        if (fail.length) strbuf_printf(b, "%s ? %s : (void)0, ", strbuf_text(&fail), strbuf_text(&then));
+        else strbuf_printf(b, "(void)%s, ", strbuf_text(&then));
+        strbuf_free(&fail);
+        strbuf_free(&then);
+    }
+}

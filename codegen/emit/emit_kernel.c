@@ -1,0 +1,333 @@
+/* emit_kernel.c - what surrounds a kernel: its C body as a function, the prototype of an external one, the adapter that a worker
+ * calls, the cost, and the PTOKernel that ties them together.
+ * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a scalar.
+ * Tests      test/lit/codegen/kernel-bodies.pto, adapters.pto
+ */
+#include "emit.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TENSOR; }
+
+/* ---- names ---- */
+
+static enum elem first_elem(const struct symbol *kernel)
+{
+    for (int i = 0; i < kernel->formal_count; i++)
+        if (is_tensor(kernel->formals[i])) return kernel->formals[i]->type->elem;
+    return ELEM_NONE;
+}
+
+const char *kernel_external_symbol(const struct symbol *kernel)
+{
+    const struct ast *name = kernel->decl->kernel.extern_name;
+    return name ? name->string.text : kernel->name;
+}
+
+/* Is the dimension variable told by extent `d` of formal f, as factor * variable + rest? */
+static bool is_told_by(struct emitter *e, const struct symbol *dim, const struct size *extent, int64_t *factor, int64_t *rest)
+{
+    struct size_term terms[8];
+    int count = size_terms(e->checked->sizes, extent, terms, 8);
+    *factor = *rest = 0;
+    if (count < 1 || count > 2) return false;
+    for (int i = 0; i < count; i++) {
+        if (!terms[i].mono) *rest = terms[i].factor;
+        else if (terms[i].mono->kind == SIZE_SYMBOL && terms[i].mono->symbol == dim && *factor == 0) *factor = terms[i].factor;
+        else return false;
+    }
+    return *factor != 0;
+}
+
+static bool dim_source(struct emitter *e, const struct symbol *kernel, const struct symbol *dim, int *formal, int *place,
+                       int64_t *factor, int64_t *rest)
+{
+    for (int exact = 1; exact >= 0; exact--)
+        for (int f = 0; f < kernel->formal_count; f++) {
+            if (!is_tensor(kernel->formals[f])) continue;
+            const struct type *t = kernel->formals[f]->type;
+            for (int d = 0; d < t->rank; d++)
+                if (is_told_by(e, dim, t->extent[d], factor, rest) && (!exact || (*factor == 1 && *rest == 0))) {
+                    *formal = f;
+                    *place = d;
+                    return true;
+                }
+        }
+    return false;
+}
+
+static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *kernel, int dim)
+{
+    const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
+    int f, d;
+    int64_t factor, rest;
+    if (!dim_source(e, kernel, kernel->dims[dim], &f, &d, &factor, &rest)) {
+        for (int i = 0; i < names->extra_count; i++)
+            if (names->extra[i] == dim) strbuf_printf(b, "a[%d].value.i64", kernel->formal_count + i);
+        return;
+    }
+    struct strbuf shape = {0};
+    strbuf_printf(&shape, "a[%d].shape[%d]", f, d);
+    if (rest != 0) {
+        strbuf_puts(&shape, rest > 0 ? " - " : " + ");
+        print_int(&shape, rest > 0 ? rest : -rest, P_MUL);
+    }
+    if (factor != 1) strbuf_printf(b, rest ? "(%s) / " : "%s / ", strbuf_text(&shape));
+    else strbuf_puts(b, strbuf_text(&shape));
+    if (factor != 1) print_int(b, factor, P_UNARY);
+    strbuf_free(&shape);
+}
+
+void kernel_assign_names(struct emitter *e)
+{
+    const symbol_list *kernels = &e->plan->kernels;
+    for (size_t i = 0; i < kernels->count; i++) { /* what is not ours to choose comes first */
+        struct symbol *k = kernels->data[i];
+        struct kernel_names *names = arena_new(e->mem, struct kernel_names);
+        ptrmap_set(&e->kernels, k, names);
+        if (k->decl->kernel.has_body) continue;
+        names->symbol = kernel_external_symbol(k);
+        if (!mangle_is_c_identifier(names->symbol))
+            diag_error(e->front->diag, DIAG_E12, k->decl->kernel.extern_name ? k->decl->kernel.extern_name->at : k->decl->name_at,
+                       "'%s' is not the name of a C function", names->symbol);
+        if (!names_is_taken(&e->names, names->symbol) && !mangle_is_reserved(names->symbol)) names_force(&e->names, names->symbol);
+    }
+    for (size_t i = 0; i < kernels->count; i++) {
+        struct symbol *k = kernels->data[i];
+        struct kernel_names *names = ptrmap_get(&e->kernels, k);
+        const char *base = k->module->is_main ? k->name : arena_printf(e->mem, "%s_%s", k->module->name, k->name);
+        for (size_t j = 0; j < i; j++)
+            if (kernels->data[j]->name == k->name && kernels->data[j]->module == k->module) {
+                base = arena_printf(e->mem, "%s_%s", base, elem_name(first_elem(k)));
+                break;
+            }
+        names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0 ?
+                                   arena_printf(e->mem, "kernel_%s", base) : base);
+        names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
+        names->cost = k->decl->kernel.cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
+        if (k->decl->kernel.has_body)
+            names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
+        else if (mangle_is_reserved(names->symbol) && strncmp(names->symbol, "pto", 3) != 0)
+            names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base)); /* by another name, see the prototype */
+        int f, d;
+        int64_t factor, rest;
+        for (int v = 0; v < k->dim_count; v++)
+            if (!dim_source(e, k, k->dims[v], &f, &d, &factor, &rest)) names->extra[names->extra_count++] = v;
+    }
+}
+
+/* ---- prototypes ---- */
+
+static const char *parameter_name(struct emitter *e, const char *name, bool is_body)
+{
+    return is_body || !mangle_is_reserved(name) ? name : arena_printf(e->mem, "%s_", name);
+}
+
+void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool is_body, struct strbuf *b)
+{
+    const char *comma = "";
+    strbuf_putc(b, '(');
+    for (int i = 0; i < kernel->formal_count; i++) {
+        const struct symbol *s = kernel->formals[i];
+        const char *name = parameter_name(e, s->name, is_body);
+        if (is_tensor(s))
+            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma, s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "",
+                          c_elem_type(s->type->elem), name, name);
+        else
+            strbuf_printf(b, "%s%s %s", comma, c_scalar_type(s->type), name);
+        comma = ", ";
+    }
+    for (int i = 0; i < kernel->dim_count; i++, comma = ", ")
+        strbuf_printf(b, "%sint64_t %s", comma, parameter_name(e, kernel->dims[i]->name, is_body));
+    strbuf_puts(b, *comma ? ")" : "void)");
+}
+
+static void emit_external(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    struct strbuf b = {0};
+    kernel_print_prototype(e, kernel, false, &b);
+    if (names->body)
+        out_line(e->out, "extern int %s%s __asm__(\"%s\");", names->body, strbuf_text(&b), names->symbol);
+    else
+        out_line(e->out, "extern int %s%s;", names->symbol, strbuf_text(&b));
+    strbuf_free(&b);
+}
+
+/* ---- C bodies ---- */
+
+/* Where the body names `name`: 0 nowhere, 1 as a value, 2 its address is taken. */
+static int body_names(const struct source *source, struct span body, const char *name)
+{
+    size_t length = strlen(name);
+    int found = 0;
+    for (uint32_t i = body.begin; i < body.end;) {
+        const char *p = source->text + i;
+        if (!isalpha((unsigned char)*p) && *p != '_') {
+            i += isdigit((unsigned char)*p) ? (uint32_t)strspn(p, "0123456789abcdefABCDEFxXuUlL.") : 1;
+            continue;
+        }
+        uint32_t end = i;
+        while (end < body.end && (isalnum((unsigned char)source->text[end]) || source->text[end] == '_')) end++;
+        if (end - i == length && memcmp(p, name, length) == 0) {
+            bool address = i > body.begin && p[-1] == '&' && !(i > body.begin + 1 && p[-2] == '&');
+            if (address) return 2;
+            found = 1;
+        }
+        i = end;
+    }
+    return found;
+}
+
+static bool is_parameter(const struct symbol *kernel, const char *name)
+{
+    for (int i = 0; i < kernel->formal_count; i++)
+        if (strcmp(kernel->formals[i]->name, name) == 0) return true;
+    for (int i = 0; i < kernel->dim_count; i++)
+        if (strcmp(kernel->dims[i]->name, name) == 0) return true;
+    return false;
+}
+
+/* An enumerator where it can be one, so that it may be the length of an array. */
+static void emit_constants(struct emitter *e, const struct symbol *kernel, const struct source *source)
+{
+    for (int i = 0; i < kernel->module->symbol_count; i++) {
+        const struct symbol *s = kernel->module->symbols[i];
+        if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name)) continue;
+        int use = body_names(source, kernel->decl->kernel.body_at, s->name);
+        if (!use) continue;
+        struct strbuf b = {0};
+        if (s->type->kind == TYPE_INT && use == 1 && s->int_value >= INT_MIN && s->int_value <= INT_MAX) {
+            out_line(e->out, "enum { %s = %" PRId64 " };", s->name, s->int_value);
+        } else {
+            print_symbol(e, &b, s, P_ANY);
+            out_line(e->out, "static const %s %s = %s;", c_scalar_type(s->type), s->name, strbuf_text(&b));
+            out_line(e->out, "(void)%s;", s->name);
+        }
+        strbuf_free(&b);
+    }
+}
+
+static void emit_body(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    struct span body = kernel->decl->kernel.body_at;
+    const struct source *source = source_get(e->front->sources, body.file);
+    struct place open = source_place(e->front->sources, body.file, body.begin - 1);
+    struct strbuf b = {0};
+    kernel_print_prototype(e, kernel, true, &b);
+    out_line(e->out, "static int %s%s", names->body, strbuf_text(&b));
+    strbuf_free(&b);
+    out_line(e->out, "{");
+    e->out->depth++;
+    emit_constants(e, kernel, source);
+    for (int i = 0; i < kernel->formal_count; i++) { /* a kernel need not use all it is given */
+        strbuf_printf(&b, "(void)%s; ", kernel->formals[i]->name);
+        if (is_tensor(kernel->formals[i])) strbuf_printf(&b, "(void)%s_stride; ", kernel->formals[i]->name);
+    }
+    for (int i = 0; i < kernel->dim_count; i++)
+        strbuf_printf(&b, "(void)%s; ", kernel->dims[i]->name);
+    if (b.length) out_line(e->out, "%s", strbuf_text(&b));
+    strbuf_free(&b);
+    for (int c = 1; c < open.column; c++) strbuf_putc(&b, ' '); /* columns of messages are those of the .pto text, too */
+    strbuf_putc(&b, '{');
+    strbuf_add(&b, source->text + body.begin, body.end - body.begin);
+    strbuf_putc(&b, '}');
+    out_raw(e->out, source->path, open.line, strbuf_text(&b), b.length);
+    strbuf_free(&b);
+    out_line(e->out, "return 0;");
+    e->out->depth--;
+    out_line(e->out, "}");
+}
+
+/* ---- the adapter, the cost, the kernel ---- */
+
+static const char *scalar_member(const struct type *t)
+{
+    switch (t->kind) {
+    case TYPE_F64: return "f64";
+    case TYPE_F32: return "f32";
+    case TYPE_BOOL: return "b";
+    default: return "i64";
+    }
+}
+
+static void emit_adapter(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    struct strbuf b = {0};
+    const char *comma = "";
+    for (int i = 0; i < kernel->formal_count; i++, comma = ", ") {
+        if (is_tensor(kernel->formals[i])) strbuf_printf(&b, "%sa[%d].ptr, a[%d].stride", comma, i, i);
+        else strbuf_printf(&b, "%sa[%d].value.%s", comma, i, scalar_member(kernel->formals[i]->type));
+    }
+    for (int i = 0; i < kernel->dim_count; i++, comma = ", ") {
+        strbuf_puts(&b, comma);
+        print_dim(e, &b, kernel, i);
+    }
+    out_line(e->out, "static int %s(const PTOArg *a)", names->task);
+    out_line(e->out, "{");
+    if (!b.length) out_line(e->out, "    (void)a;");
+    out_line(e->out, "    return %s(%s);", names->body ? names->body : names->symbol, strbuf_text(&b));
+    out_line(e->out, "}");
+    strbuf_free(&b);
+}
+
+static void emit_cost(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    const struct ast *cost = kernel->decl->kernel.cost;
+    struct strbuf b = {0};
+    size_t mark = e->names.active.count;
+    names_force(&e->names, "a");
+    for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
+    for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
+    e->arithmetic = ARITH_COST;
+    e->plan->function = kernel;
+    expr_print(e, &b, cost, P_ANY);
+    e->arithmetic = ARITH_CHECKED;
+    out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
+    out_line(e->out, "{");
+    e->out->depth++;
+    bool any = false;
+    for (int i = 0; i < kernel->dim_count + kernel->formal_count; i++) {
+        const struct symbol *s = i < kernel->dim_count ? kernel->dims[i] : kernel->formals[i - kernel->dim_count];
+        if (!ptrmap_get(&e->used, s)) continue;
+        struct strbuf source = {0};
+        any = true;
+        if (i < kernel->dim_count) print_dim(e, &source, kernel, i);
+        else strbuf_printf(&source, "a[%d].value.%s", i - kernel->dim_count, scalar_member(s->type));
+        out_line(e->out, "const %s %s = %s;", c_scalar_type(s->type), emit_name(e, s), strbuf_text(&source));
+        strbuf_free(&source);
+    }
+    if (!any) out_line(e->out, "(void)a;");
+    out_line(e->out, cost->type->kind == TYPE_INT ? "return %s;" : "return pto_cost_real(%s);", strbuf_text(&b));
+    e->out->depth--;
+    out_line(e->out, "}");
+    e->names.active.count = mark;
+    strbuf_free(&b);
+}
+
+static const char *worker_constant(const char *worker)
+{
+    static const struct { const char *name, *constant; } workers[] = {
+        {"cube", "PTO_WORKER_CUBE"}, {"vector", "PTO_WORKER_VECTOR"}, {"cpu", "PTO_WORKER_AI_CPU"}, {"accel", "PTO_WORKER_ACCELERATOR"},
+    };
+    for (size_t i = 0; worker && i < sizeof workers / sizeof *workers; i++)
+        if (strcmp(worker, workers[i].name) == 0) return workers[i].constant;
+    return "PTO_WORKER_VECTOR"; /* what docs/language.md says of a kernel without `on` */
+}
+
+void kernel_emit(struct emitter *e, const struct symbol *kernel)
+{
+    const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
+    struct place at = source_place(e->front->sources, kernel->decl->at.file, kernel->decl->at.begin);
+    struct span head = kernel->decl->at;
+    if (kernel->decl->kernel.has_body) head.end = kernel->decl->kernel.body_at.begin - 1;
+    out_line(e->out, "%s", "");
+    out_line(e->out, "/* %s:%d  %s */", source_get(e->front->sources, head.file)->path, at.line, emit_source_text(e, head));
+    if (kernel->decl->kernel.has_body) emit_body(e, kernel, names);
+    else emit_external(e, kernel, names);
+    emit_adapter(e, kernel, names);
+    if (kernel->decl->kernel.cost) emit_cost(e, kernel, names);
+    out_line(e->out, "static const PTOKernel %s = {%s, %s, %s, %s};", names->object, c_string(e, kernel->name),
+             worker_constant(kernel->decl->kernel.worker), names->task, names->cost);
+}

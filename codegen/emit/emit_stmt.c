@@ -1,0 +1,568 @@
+/* emit_stmt.c - statements of functions, one function for one kind.
+ * Idea       a block of the language is a block of C; where it holds tensors it is a run-time scope too, and whatever leaves it
+ *            early (break, continue, return) ends the scopes it leaves.
+ * Invariant  pto_scope_begin and pto_scope_end balance on every path; unwinding by a failure needs neither.
+ * Tests      test/lit/codegen/scopes.pto, loops.pto; test/lit/run/statements.pto
+ */
+#include "emit.h"
+#include <inttypes.h>
+#include <string.h>
+
+static void emit_statement(struct emitter *e, struct ast *n);
+
+/* ---- blocks and scopes ---- */
+
+const char *scope_reference(struct emitter *e, const struct symbol *tensor)
+{
+    bool current = true; /* does no scope stand between here and the block that names the tensor? */
+    for (struct open_block *o = e->block; o; o = o->parent) {
+        const struct block_plan *plan = ptrmap_get(&e->plan->blocks, o->block);
+        for (size_t i = 0; i < plan->tensors.count; i++)
+            if (plan->tensors.data[i] == tensor) {
+                if (current) return NULL;
+                ptrmap_set(&e->used, o->block, o);
+                return o->scope_name;
+            }
+        if (o->has_scope) current = false;
+    }
+    return NULL;
+}
+
+static const char *comment_of(struct emitter *e, const struct block_plan *plan)
+{
+    struct strbuf b = {0};
+    for (size_t i = 0; i < plan->tensors.count; i++) {
+        const struct symbol *s = plan->tensors.data[i];
+        strbuf_printf(&b, "%s%s", i ? ", " : "", s->name);
+        if (s->hidden) strbuf_puts(&b, "()");
+    }
+    const char *text = b.length ? arena_printf(e->mem, " /* holds %s */", strbuf_text(&b)) : "";
+    strbuf_free(&b);
+    return text;
+}
+
+static bool jumps_away(const struct ast *n)
+{
+    if (!n) return false;
+    while (n->next) n = n->next;
+    return n->kind == AST_RETURN || n->kind == AST_BREAK || n->kind == AST_CONTINUE;
+}
+
+/* The inside of a block; the braces are the caller's. */
+static void emit_block(struct emitter *e, struct ast *n, bool is_loop, bool is_explicit, struct span at)
+{
+    const struct block_plan *plan = ptrmap_get(&e->plan->blocks, n);
+    struct open_block open = {
+        .parent = e->block, .block = n, .is_loop = is_loop,
+        .has_scope = is_explicit || plan->tensors.count > 0,
+        .names_mark = e->names.active.count,
+    };
+    if (open.has_scope) {
+        open.scope_name = names_take(&e->names, "scope");
+        emit_at(e, at);
+        if (ptrmap_get(&e->used, n))
+            out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", open.scope_name, comment_of(e, plan));
+        else
+            out_line(e->out, "pto_scope_begin(rt);%s", comment_of(e, plan));
+    }
+    e->block = &open;
+    for (struct ast *s = n->block.stmts; s; s = s->next)
+        emit_statement(e, s);
+    if (open.has_scope && !jumps_away(n->block.stmts)) {
+        emit_at(e, (struct span){n->at.file, n->at.end ? n->at.end - 1 : 0, n->at.end});
+        out_line(e->out, "pto_scope_end(rt);");
+    }
+    e->block = open.parent;
+    e->names.active.count = open.names_mark;
+}
+
+static void emit_braced(struct emitter *e, struct ast *block, bool is_loop)
+{
+    e->out->depth++;
+    emit_block(e, block, is_loop, false, block->at);
+    e->out->depth--;
+}
+
+/* Ends the scopes up to the innermost loop, or all of them. */
+static void leave_scopes(struct emitter *e, bool all)
+{
+    for (struct open_block *o = e->block; o; o = o->parent) {
+        if (o->has_scope) out_line(e->out, "pto_scope_end(rt);");
+        if (o->is_loop && !all) return;
+    }
+}
+
+/* ---- values ---- */
+
+/* The text of a scalar value; what must go before it is printed. */
+static void print_value(struct emitter *e, struct strbuf *b, struct ast *n, const struct type *t, const char *what)
+{
+    expr_prepare(e, n);
+    e->uses_rt = false;
+    expr_print_as(e, b, n, t ? t : n->type, P_ANY);
+    if (e->uses_rt) emit_mark_site(e, n->at, what); // the caller prints the text behind it
+}
+
+/* A condition that is evaluated again and again: it marks its own place. */
+static void print_condition(struct emitter *e, struct strbuf *b, struct ast *n)
+{
+    struct strbuf text = {0};
+    e->uses_rt = false;
+    expr_print(e, &text, n, P_ANY);
+    if (e->uses_rt)
+        strbuf_printf(b, "pto_at(rt, &sites[%d]), %s", emit_site(e, n->at, "condition"), strbuf_text(&text));
+    else
+        strbuf_puts(b, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+static bool visit_changing(void *cx, struct ast *n)
+{
+    if ((n->kind == AST_NAME && n->symbol && n->symbol->kind == SYM_VAR) || n->kind == AST_AWAIT || n->kind == AST_INDEX ||
+        (n->kind == AST_CALL && call_of(n)))
+        *(bool *)cx = true;
+    return true;
+}
+
+/* May C evaluate it again on every turn of a loop?  Only what is cheap, cannot fail and does not change. */
+static bool is_stable(const struct emitter *e, struct ast *n)
+{
+    bool changes = false;
+    ast_walk(n, visit_changing, &changes);
+    return !changes && !e->uses_rt;
+}
+
+static void emit_statement_checks(struct emitter *e, const struct ast *n, const char *what)
+{
+    if (!checks_of(n)) return;
+    emit_mark_site(e, n->at, what);
+    check_print_statements(e, checks_of(n), NULL);
+}
+
+static void emit_captured(struct emitter *e, const struct symbol *s, const char *wanted)
+{
+    if (!s || !s->captured[0]) return;
+    const char *name = ptrmap_get(&e->c_names, s);
+    if (!name) name = emit_declare(e, s, wanted);
+    for (int i = 0; s->captured[i]; i++) {
+        struct strbuf b = {0};
+        print_size(e, &b, s->captured[i], P_ANY, ARITH_CHECKED);
+        out_line(e->out, "const int64_t %s_n%d = %s;", name, i, strbuf_text(&b));
+        out_line(e->out, "(void)%s_n%d;", name, i);
+        strbuf_free(&b);
+    }
+}
+
+/* ---- statements ---- */
+
+static void emit_alloc(struct emitter *e, const struct ast *n, const struct symbol *s)
+{
+    struct strbuf b = {0};
+    print_bytes(e, &b, s->type);
+    emit_mark_site(e, n->name_at.end ? n->name_at : n->at, s->name);
+    if (s->returned)
+        out_line(e->out, "if (*(void **)ret.ref == NULL) *(void **)ret.ref = pto_alloc(rt, ret.scope, %s);", strbuf_text(&b));
+    else
+        out_line(e->out, "%s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), strbuf_text(&b));
+    strbuf_free(&b);
+}
+
+static void emit_let_tensor(struct emitter *e, struct ast *n, const struct symbol *s)
+{
+    emit_statement_checks(e, n, s->name);
+    emit_captured(e, s, s->name);
+    if (!tensor_is_new(s))
+        return; /* another name for a piece of another tensor */
+    if (!s->returned) call_declare_new(e, s);
+    if (s->needs_alloc) emit_alloc(e, n, s);
+    if (n->decl.value) call_emit(e, n->decl.value, NULL);
+}
+
+static void emit_scalar(struct emitter *e, struct ast *n, const struct symbol *s)
+{
+    bool is_let = n->kind == AST_LET;
+    if (is_let && s->has_value && !ptrmap_get(&e->used, s))
+        return; /* a constant: its value stands wherever its name does */
+    emit_statement_checks(e, n, s->name);
+    struct strbuf b = {0};
+    print_value(e, &b, n->decl.value, s->type, s->name);
+    const char *name = emit_declare(e, s, s->name); /* after its value: a name of before may be meant there */
+    out_line(e->out, "%s%s %s = %s;", is_let ? "const " : "", c_scalar_type(s->type), name, strbuf_text(&b));
+    if (!ptrmap_get(&e->used, s)) out_line(e->out, "(void)%s;", name);
+    strbuf_free(&b);
+}
+
+static void emit_let(struct emitter *e, struct ast *n)
+{
+    const struct symbol *s = n->symbol;
+    if (s->type->kind == TYPE_TENSOR)
+        emit_let_tensor(e, n, s);
+    else if (type_is_scalar(s->type))
+        emit_scalar(e, n, s);
+    else
+        emit_unsupported(e, n->at, s->type->kind == TYPE_STRUCT ? "a struct made in a function" :
+                         s->type->kind == TYPE_ARRAY ? "an array of tensors" : "this `let`");
+}
+
+static void emit_assign(struct emitter *e, struct ast *n)
+{
+    const struct symbol *s = n->assign.target->kind == AST_NAME ? n->assign.target->symbol : NULL;
+    emit_statement_checks(e, n, "assignment");
+    if (s && s->kind == SYM_VAR) {
+        struct strbuf b = {0};
+        print_value(e, &b, n->assign.value, s->type, s->name);
+        ptrmap_set(&e->used, s, (void *)s);
+        out_line(e->out, "%s = %s;", (const char *)ptrmap_get(&e->c_names, s), strbuf_text(&b));
+        strbuf_free(&b);
+    } else if (n->assign.value->kind == AST_CALL && call_of(n->assign.value)) {
+        if (call_of(n->assign.value)->result_symbol && call_of(n->assign.value)->result_symbol->hidden)
+            call_declare_new(e, call_of(n->assign.value)->result_symbol);
+        call_emit(e, n->assign.value, NULL);
+    } else {
+        emit_unsupported(e, n->at, "this assignment");
+    }
+}
+
+static void emit_expr_stmt(struct emitter *e, struct ast *n)
+{
+    struct ast *call = n->expr_stmt.expr;
+    emit_statement_checks(e, n, "call");
+    if (call->kind != AST_CALL || !call_of(call)) {
+        emit_unsupported(e, n->at, "this statement");
+        return;
+    }
+    const struct symbol *made = call_of(call)->result_symbol;
+    if (made && made->hidden) call_declare_new(e, made);
+    if (call->type && type_is_scalar(call->type)) {
+        struct strbuf b = {0};
+        call_emit(e, call, &b);
+        out_line(e->out, "(void)%s;", strbuf_text(&b));
+        strbuf_free(&b);
+    } else {
+        call_emit(e, call, NULL);
+    }
+}
+
+/* ---- loops ---- */
+
+static void emit_loop_bound(struct emitter *e, struct strbuf *b, struct ast *n, const char *loop, const char *what)
+{
+    print_value(e, b, n, NULL, what);
+    if (is_stable(e, n)) return;
+    const char *name = names_take(&e->names, arena_printf(e->mem, "%s_%s", loop, what));
+    out_line(e->out, "const int64_t %s = %s;", name, strbuf_text(b));
+    strbuf_free(b);
+    strbuf_puts(b, name);
+}
+
+static bool fits_after_step(struct emitter *e, const struct ast *n, int64_t step)
+{
+    bool fits;
+    range_apply(OP_ADD, range_of_expr(e->plan, n->loop.high), (struct interval){step, step}, &fits);
+    return fits;
+}
+
+/* for (...): plain where the variable cannot leave 64 bits behind the last turn, else with the turns counted before. */
+static void emit_for(struct emitter *e, struct ast *n)
+{
+    int64_t step = 1;
+    const struct symbol *s = n->symbol;
+    bool known = !n->loop.step || (n->loop.step->value && size_is_const(n->loop.step->value, &step));
+    size_t mark = e->names.active.count;
+    struct strbuf low = {0}, high = {0}, by = {0};
+    emit_statement_checks(e, n, "for");
+    expr_prepare(e, n->loop.low);
+    emit_loop_bound(e, &low, n->loop.low, s->name, "first");
+    emit_loop_bound(e, &high, n->loop.high, s->name, "end");
+    if (!known) emit_loop_bound(e, &by, n->loop.step, s->name, "step");
+    const char *name = emit_declare(e, s, s->name);
+    emit_at(e, n->name_at.end ? n->name_at : n->at);
+    if (known && (step == 1 || step == -1))
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s%s) {", name, strbuf_text(&low), name, step > 0 ? '<' : '>',
+                 strbuf_text(&high), name, step > 0 ? "++" : "--");
+    else if (known && step != 0 && step != INT64_MIN && fits_after_step(e, n, step))
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, strbuf_text(&low), name,
+                 step > 0 ? '<' : '>', strbuf_text(&high), name, step > 0 ? '+' : '-', step > 0 ? step : -step);
+    else {
+        const char *left = names_take(&e->names, arena_printf(e->mem, "%s_left", s->name));
+        if (known) print_int(&by, step, P_ANY);
+        emit_mark_site(e, n->at, "for");
+        out_line(e->out, "for (uint64_t %s = pto_trip_count(rt, %s, %s, %s), %s_0 = 0; %s_0 < %s; %s_0++) {", left, strbuf_text(&low),
+                 strbuf_text(&high), strbuf_text(&by), name, name, left, name);
+        e->out->depth++;
+        out_line(e->out, "const int64_t %s = pto_turn(%s, %s, %s_0);", name, strbuf_text(&low), strbuf_text(&by), name);
+        e->out->depth--;
+    }
+    if (!ptrmap_get(&e->used, s)) {
+        e->out->depth++;
+        out_line(e->out, "(void)%s;", name);
+        e->out->depth--;
+    }
+    emit_braced(e, n->loop.body, true);
+    out_line(e->out, "}");
+    e->names.active.count = mark;
+    strbuf_free(&low);
+    strbuf_free(&high);
+    strbuf_free(&by);
+}
+
+static void emit_while(struct emitter *e, struct ast *n)
+{
+    struct strbuf b = {0};
+    print_condition(e, &b, n->while_.cond);
+    emit_at(e, n->at);
+    if (n->kind == AST_WHILE) {
+        out_line(e->out, "while (%s) {", strbuf_text(&b));
+        emit_braced(e, n->while_.body, true);
+        out_line(e->out, "}");
+    } else {
+        out_line(e->out, "do {");
+        emit_braced(e, n->while_.body, true);
+        emit_at(e, n->while_.cond->at);
+        out_line(e->out, "} while (%s);", strbuf_text(&b));
+    }
+    strbuf_free(&b);
+}
+
+/* ---- branches ---- */
+
+static void emit_if(struct emitter *e, struct ast *n)
+{
+    struct strbuf b = {0};
+    size_t mark = e->names.active.count;
+    emit_at(e, n->at);
+    emit_statement_checks(e, n, "if");
+    print_value(e, &b, n->if_.cond, NULL, "if");
+    out_line(e->out, "if (%s) {", strbuf_text(&b));
+    emit_braced(e, n->if_.then, false);
+    struct ast *other = n->if_.other;
+    while (other && other->kind == AST_IF && !expr_calls_function(other->if_.cond) && !checks_of(other)) {
+        strbuf_free(&b);
+        print_condition(e, &b, other->if_.cond);
+        emit_at(e, other->at);
+        out_line(e->out, "} else if (%s) {", strbuf_text(&b));
+        emit_braced(e, other->if_.then, false);
+        other = other->if_.other;
+    }
+    if (other) {
+        out_line(e->out, "} else {");
+        if (other->kind == AST_IF) {
+            e->out->depth++;
+            emit_if(e, other);
+            e->out->depth--;
+        } else {
+            emit_braced(e, other, false);
+        }
+    }
+    out_line(e->out, "}");
+    e->names.active.count = mark;
+    strbuf_free(&b);
+}
+
+static void emit_match(struct emitter *e, struct ast *n)
+{
+    struct strbuf b = {0};
+    size_t mark = e->names.active.count;
+    print_value(e, &b, n->match.value, NULL, "match");
+    const char *name = names_take(&e->names, "value");
+    out_line(e->out, "const %s %s = %s;", c_scalar_type(n->match.value->type), name, strbuf_text(&b));
+    if (!n->match.arms) out_line(e->out, "(void)%s;", name);
+    strbuf_free(&b);
+    const char *before = "";
+    for (struct ast *arm = n->match.arms; arm; arm = arm->next) {
+        for (struct ast *v = arm->arm.values; v; v = v->next) {
+            strbuf_printf(&b, "%s%s == ", v == arm->arm.values ? "" : " || ", name);
+            if (expr_calls_function(v)) emit_unsupported(e, v->at, "a call in a match arm");
+            expr_print(e, &b, v, P_ADD);
+        }
+        emit_at(e, arm->at);
+        out_line(e->out, "%sif (%s) {", before, strbuf_text(&b));
+        strbuf_free(&b);
+        emit_braced(e, arm->arm.body, false);
+        before = "} else ";
+    }
+    if (n->match.other) {
+        out_line(e->out, n->match.arms ? "} else {" : "{");
+        emit_braced(e, n->match.other, false);
+    }
+    if (n->match.arms || n->match.other) out_line(e->out, "}");
+    e->names.active.count = mark;
+}
+
+static void emit_scope(struct emitter *e, struct ast *n)
+{
+    const char *label = n->scope.label && n->scope.label->string.text ? n->scope.label->string.text : NULL;
+    const char *text = label ? arena_printf(e->mem, "scope \"%s\"", label) : "scope";
+    out_line(e->out, "{");
+    e->out->depth++;
+    emit_mark_site(e, n->at, text);
+    emit_block(e, n->scope.body, false, true, n->at);
+    e->out->depth--;
+    out_line(e->out, "}");
+}
+
+/* ---- the rest ---- */
+
+static void emit_drop(struct emitter *e, struct ast *n)
+{
+    for (struct ast *name = n->drop.names; name; name = name->next) {
+        const struct symbol *s = name->symbol;
+        emit_at(e, name->at);
+        if (s && tensor_is_new(s) && !s->returned) {
+            emit_mark_site(e, name->at, "drop");
+            out_line(e->out, "pto_release(rt, %s);", emit_name(e, s));
+        } else if (!s || s->kind != SYM_FORMAL) { /* what was moved in is released by the caller, who knows where it is from */
+            emit_unsupported(e, name->at, "dropping this name");
+        }
+    }
+}
+
+static void emit_return(struct emitter *e, struct ast *n)
+{
+    struct ast *value = n->ret.value;
+    bool scalar = value && type_is_scalar(e->function->result);
+    const char *name = NULL;
+    emit_statement_checks(e, n, "return");
+    if (scalar) {
+        struct strbuf b = {0};
+        print_value(e, &b, value, e->function->result, "return");
+        name = names_take(&e->names, "result");
+        out_line(e->out, "const %s %s = %s;", c_scalar_type(e->function->result), name, strbuf_text(&b));
+        strbuf_free(&b);
+    } else if (value && value->kind == AST_CALL && call_of(value)) {
+        call_emit(e, value, NULL);
+    } else if (value && !(value->symbol && value->symbol->returned)) {
+        emit_unsupported(e, value->at, e->function->result->kind == TYPE_STRUCT ? "returning a struct" : "returning this");
+    }
+    emit_at(e, n->at);
+    leave_scopes(e, true);
+    out_line(e->out, "pto_leave(rt);");
+    if (scalar) out_line(e->out, "return %s;", name);
+    else out_line(e->out, "return;");
+}
+
+static void emit_assert(struct emitter *e, struct ast *n)
+{
+    struct strbuf cond = {0}, format = {0}, args = {0};
+    const struct ast *message = n->check.message;
+    expr_prepare(e, n->check.cond);
+    emit_mark_site(e, n->at, "assert");
+    strbuf_puts(&cond, "!");
+    expr_print(e, &cond, n->check.cond, P_POSTFIX);
+    if (message) {
+        print_format_text(&format, message->string.text);
+    } else {
+        strbuf_puts(&format, "assertion failed: ");
+        print_format_text(&format, emit_source_text(e, n->check.cond->at));
+    }
+    print_values_named(e, n->check.cond, &format, &args);
+    out_line(e->out, "if (%s)", strbuf_text(&cond));
+    out_more(e->out, "pto_raise(rt, PTO_ERR_ASSERT, %s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
+    strbuf_free(&cond);
+    strbuf_free(&format);
+    strbuf_free(&args);
+}
+
+static void print_tensor_text(struct emitter *e, const struct ast *v)
+{
+    struct strbuf format = {0}, args = {0};
+    strbuf_printf(&format, "%s[", elem_name(v->type->elem));
+    for (int d = 0; d < v->type->rank; d++) {
+        strbuf_puts(&format, d ? ", %lld" : "%lld");
+        strbuf_puts(&args, ", (long long)");
+        print_size(e, &args, v->type->extent[d], P_UNARY, ARITH_PLAIN);
+    }
+    strbuf_putc(&format, ']');
+    out_line(e->out, "printf(%s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
+    strbuf_free(&format);
+    strbuf_free(&args);
+}
+
+static void emit_print(struct emitter *e, struct ast *n)
+{
+    emit_statement_checks(e, n, "print");
+    for (struct ast *v = n->print.values; v; v = v->next) {
+        struct strbuf b = {0};
+        if (v != n->print.values) out_line(e->out, "putchar(' ');");
+        if (v->kind == AST_STRING) {
+            strbuf_c_string(&b, v->string.text, v->string.length);
+            out_line(e->out, "fwrite(%s, 1, %zu, stdout);", strbuf_text(&b), v->string.length);
+        } else if (v->type->kind == TYPE_TENSOR) {
+            print_tensor_text(e, v);
+        } else if (type_is_scalar(v->type)) {
+            print_value(e, &b, v, NULL, "print");
+            if (v->type->kind == TYPE_BOOL) {
+                strbuf_free(&b);
+                expr_print(e, &b, v, P_UNARY);
+            }
+            struct strbuf line = {0};
+            switch (v->type->kind) {
+            case TYPE_INT: strbuf_printf(&line, "printf(\"%%lld\", (long long)(%s));", strbuf_text(&b)); break;
+            case TYPE_F64: strbuf_printf(&line, "pto_print_f64(%s);", strbuf_text(&b)); break;
+            case TYPE_F32: strbuf_printf(&line, "pto_print_f32(%s);", strbuf_text(&b)); break;
+            default: strbuf_printf(&line, "fputs(%s ? \"true\" : \"false\", stdout);", strbuf_text(&b)); break;
+            }
+            out_line(e->out, "%s", strbuf_text(&line));
+            strbuf_free(&line);
+        } else {
+            emit_unsupported(e, v->at, "printing this");
+        }
+        strbuf_free(&b);
+    }
+    out_line(e->out, "putchar('\\n');");
+}
+
+static void check_attributes(struct emitter *e, const struct ast *n)
+{
+    for (const struct ast *a = n->attrs; a; a = a->next)
+        if (strcmp(a->name, "timeout") == 0)
+            emit_unsupported(e, a->at, "@timeout");
+}
+
+static void emit_statement(struct emitter *e, struct ast *n)
+{
+    emit_at(e, n->at);
+    check_attributes(e, n);
+    switch (n->kind) {
+    case AST_LET: emit_let(e, n); break;
+    case AST_VAR: emit_scalar(e, n, n->symbol); break;
+    case AST_VIEW:
+        emit_statement_checks(e, n, n->name);
+        emit_captured(e, n->symbol, n->name);
+        break;
+    case AST_EXPR_STMT: emit_expr_stmt(e, n); break;
+    case AST_ASSIGN: emit_assign(e, n); break;
+    case AST_FOR: emit_for(e, n); break;
+    case AST_WHILE: case AST_DO_WHILE: emit_while(e, n); break;
+    case AST_IF: emit_if(e, n); break;
+    case AST_MATCH: emit_match(e, n); break;
+    case AST_SCOPE: emit_scope(e, n); break;
+    case AST_BLOCK:
+        out_line(e->out, "{");
+        emit_braced(e, n, false);
+        out_line(e->out, "}");
+        break;
+    case AST_DROP: emit_drop(e, n); break;
+    case AST_RETURN: emit_return(e, n); break;
+    case AST_BREAK: case AST_CONTINUE:
+        leave_scopes(e, false);
+        out_line(e->out, n->kind == AST_BREAK ? "break;" : "continue;");
+        break;
+    case AST_ASSERT: emit_assert(e, n); break;
+    case AST_STATIC_ASSERT: break;
+    case AST_PRINT: emit_print(e, n); break;
+    default: emit_unsupported(e, n->at, "this statement"); break;
+    }
+}
+
+void stmt_function_body(struct emitter *e, const struct symbol *orch)
+{
+    struct ast *body = orch->decl->orch.body;
+    emit_block(e, body, false, false, body->at);
+    if (!jumps_away(body->block.stmts)) {
+        emit_at(e, (struct span){body->at.file, body->at.end ? body->at.end - 1 : 0, body->at.end});
+        out_line(e->out, "pto_leave(rt);");
+        /* The checker has seen that every path of a function with a value ends in a return. */
+        if (type_is_scalar(orch->result)) out_line(e->out, "return 0;");
+    }
+}

@@ -1,0 +1,425 @@
+/* emit_table.c - entries: the C function of each export, and the tables from which a built program's command line works.
+ * Idea       run_NAME takes plain pointers; enter_NAME runs as the orchestration, announces the buffers and makes them tensors.
+ * Invariant  what the caller gave is looked at before anything is submitted: negative extents and missing arrays fail the run.
+ * Tests      test/lit/codegen/entry.pto, header.pto; test/lit/run/host-program.test
+ */
+#include "emit.h"
+#include <string.h>
+
+static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TENSOR; }
+static bool is_const(const struct symbol *s) { return s->dir == DIR_IN || s->dir == DIR_NONE || s->dir == DIR_HOST; }
+static bool returns_value(const struct symbol *o) { return o->result && o->result->kind != TYPE_VOID; }
+static bool returns_tensor(const struct symbol *o) { return o->result && o->result->kind == TYPE_TENSOR; }
+
+/* ---- params ---- */
+
+/* Note [params]: a param is a global variable named MODULE_PARAM, in a program and in a library alike. */
+const char *param_c_name(struct emitter *e, const struct symbol *param)
+{
+    const char *name = ptrmap_get(&e->c_names, param);
+    return name ? name : "0";
+}
+
+/* May C have it as an initializer of a global variable? */
+static bool is_constant(const struct ast *n)
+{
+    int64_t number;
+    if (n->value && size_is_const(n->value, &number)) return true;
+    switch (n->kind) {
+    case AST_INT: case AST_FLOAT: case AST_BOOL: return true;
+    case AST_NAME: case AST_MEMBER: return n->symbol && n->symbol->kind == SYM_CONST;
+    case AST_UNARY: return is_constant(n->binary.left);
+    case AST_BINARY: return is_constant(n->binary.left) && is_constant(n->binary.right);
+    default: return false;
+    }
+}
+
+void params_emit(struct emitter *e)
+{
+    bool any = false;
+    for (int m = 0; m < e->checked->module_count; m++)
+        for (int i = 0; i < e->checked->modules[m]->symbol_count; i++) {
+            const struct symbol *s = e->checked->modules[m]->symbols[i];
+            if (s->kind != SYM_PARAM) continue;
+            const struct ast *value = s->decl->decl.value;
+            struct strbuf b = {0};
+            if (!type_is_scalar(s->type)) {
+                emit_unsupported(e, s->decl->at, "a param of this type");
+                continue;
+            }
+            if (value && expr_calls_function(s->decl->decl.value)) emit_unsupported(e, value->at, "a default that calls a function");
+            else if (value && !is_constant(value)) emit_unsupported(e, value->at, "a default that is not constant");
+            if (value) expr_print_as(e, &b, value, s->type, P_ANY);
+            else strbuf_puts(&b, "0");
+            if (!any) out_line(e->out, "%s", "");
+            any = true;
+            out_line(e->out, "%s%s %s = %s; /* param %s */", e->options->no_main ? "" : "static ", c_scalar_type(s->type),
+                     param_c_name(e, s), strbuf_text(&b), s->name);
+            strbuf_free(&b);
+        }
+}
+
+static int emit_param_table(struct emitter *e)
+{
+    int count = 0;
+    for (int m = 0; m < e->checked->module_count; m++) {
+        const struct module *module = e->checked->modules[m];
+        for (int i = 0; i < module->symbol_count; i++) {
+            const struct symbol *s = module->symbols[i];
+            if (s->kind != SYM_PARAM) continue;
+            if (count++ == 0) out_line(e->out, "static PTOProgramParam params[] = {");
+            const char *name = module->is_main ? s->name : arena_printf(e->mem, "%s.%s", module->name, s->name);
+            const char *type = s->type->kind == TYPE_F64 ? "PTO_F64" : s->type->kind == TYPE_F32 ? "PTO_F32" :
+                               s->type->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
+            out_line(e->out, "    {%s, %s, &%s, %s},", c_string(e, name), type, param_c_name(e, s), s->decl->decl.value ? "true" : "false");
+        }
+    }
+    if (count > 0) out_line(e->out, "};");
+    return count;
+}
+
+/* ---- the C function ---- */
+
+void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct strbuf *b)
+{
+    symbol_list formals = {0};
+    flat_formals(orch, &formals);
+    strbuf_printf(b, "PTOStatus run_%s(PTORuntime *rt", orch->name);
+    for (size_t i = 0; i < formals.count; i++) {
+        const struct symbol *s = formals.data[i];
+        if (is_tensor(s)) strbuf_printf(b, ", %s%s *%s", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
+        else strbuf_printf(b, ", %s %s", c_scalar_type(s->type), emit_name(e, s));
+    }
+    if (returns_value(orch))
+        strbuf_printf(b, ", %s *result", returns_tensor(orch) ? c_elem_type(orch->result->elem) : c_scalar_type(orch->result));
+    for (int i = 0; i < orch->dim_count; i++)
+        strbuf_printf(b, ", int64_t %s", emit_name(e, orch->dims[i]));
+    strbuf_putc(b, ')');
+    vec_free(&formals);
+}
+
+/* Row-major strides of an array, checked. */
+static void print_strides(struct emitter *e, struct strbuf *b, const struct type *t)
+{
+    for (int d = 0; d < t->rank; d++) {
+        struct interval range = {1, 1};
+        enum precedence prec = P_POSTFIX;
+        struct strbuf text = {0};
+        strbuf_puts(&text, "1");
+        for (int i = d + 1; i < t->rank; i++) {
+            struct strbuf extent = {0};
+            struct interval r = range_of_size(e->plan, t->extent[i]);
+            print_size(e, &extent, t->extent[i], i > d + 1 ? P_UNARY : P_MUL, ARITH_CHECKED);
+            if (i == d + 1) {
+                strbuf_free(&text);
+                text = extent, range = r, prec = P_MUL;
+                continue;
+            }
+            print_apply(e, &text, &range, &prec, OP_MUL, &extent, r, P_POSTFIX, ARITH_CHECKED);
+            strbuf_free(&extent);
+        }
+        strbuf_printf(b, "%s%s", d ? ", " : "", strbuf_text(&text));
+        strbuf_free(&text);
+    }
+}
+
+static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t)
+{
+    for (int d = 0; d < t->rank; d++) {
+        if (range_of_size(e->plan, t->extent[d]).lo >= 0) continue;
+        struct strbuf extent = {0};
+        print_size(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
+        out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"extent %d of '%s' is %%lld\", (long long)%s);",
+                 strbuf_text(&extent), d, what, strbuf_text(&extent));
+        strbuf_free(&extent);
+    }
+    struct strbuf bytes = {0};
+    print_bytes(e, &bytes, t);
+    out_line(e->out, "const int64_t %s_bytes = %s;", name, strbuf_text(&bytes));
+    out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name, name, what);
+    out_line(e->out, "pto_buffer(rt, %s, %s_bytes);", name, name);
+    strbuf_free(&bytes);
+}
+
+static void emit_enter(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+{
+    struct strbuf call = {0};
+    out_line(e->out, "static void enter_%s(PTORuntime *rt, void *arg)", orch->name);
+    out_line(e->out, "{");
+    e->out->depth++;
+    out_line(e->out, "const struct args_%s *a = arg;", orch->name);
+    if (formals->count == 0 && orch->dim_count == 0 && !returns_value(orch)) out_line(e->out, "(void)a;");
+    for (int i = 0; i < orch->dim_count; i++) {
+        const char *name = emit_name(e, orch->dims[i]);
+        out_line(e->out, "const int64_t %s = a->%s;", name, name);
+        out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"dimension variable '%s' is %%lld\", (long long)%s);", name,
+                 orch->dims[i]->name, name);
+    }
+    strbuf_printf(&call, "%s(rt", emit_name(e, orch));
+    if (returns_tensor(orch)) {
+        struct strbuf strides = {0};
+        print_strides(e, &strides, orch->result);
+        out_line(e->out, "void *result = a->result;");
+        emit_array(e, "result", "result", orch->result);
+        strbuf_printf(&call, ", (PTOPlace){.ref = &result, .s = {%s}}", strbuf_text(&strides));
+        strbuf_free(&strides);
+    }
+    for (size_t i = 0; i < formals->count; i++) {
+        const struct symbol *s = formals->data[i];
+        const char *name = emit_name(e, s);
+        if (!is_tensor(s)) {
+            strbuf_printf(&call, ", a->%s", name);
+            continue;
+        }
+        struct strbuf strides = {0};
+        print_strides(e, &strides, s->type);
+        out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
+        emit_array(e, name, s->name, s->type);
+        strbuf_printf(&call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
+        strbuf_free(&strides);
+    }
+    for (int i = 0; i < orch->dim_count; i++)
+        strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
+    if (returns_value(orch) && !returns_tensor(orch)) {
+        out_line(e->out, "const %s result = %s);", c_scalar_type(orch->result), strbuf_text(&call));
+        out_line(e->out, "if (a->result) *a->result = result;");
+    } else {
+        out_line(e->out, "%s);", strbuf_text(&call));
+    }
+    e->out->depth--;
+    out_line(e->out, "}");
+    strbuf_free(&call);
+}
+
+static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+{
+    struct strbuf b = {0};
+    const char *comma = "";
+    out_line(e->out, "struct args_%s {", orch->name);
+    e->out->depth++;
+    for (size_t i = 0; i < formals->count; i++) {
+        const struct symbol *s = formals->data[i];
+        if (is_tensor(s)) out_line(e->out, "%s%s *%s;", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
+        else out_line(e->out, "%s %s;", c_scalar_type(s->type), emit_name(e, s));
+        strbuf_printf(&b, "%s%s", comma, emit_name(e, s)), comma = ", ";
+    }
+    if (returns_value(orch)) {
+        out_line(e->out, "%s *result;", returns_tensor(orch) ? c_elem_type(orch->result->elem) : c_scalar_type(orch->result));
+        strbuf_printf(&b, "%sresult", comma), comma = ", ";
+    }
+    for (int i = 0; i < orch->dim_count; i++) {
+        out_line(e->out, "int64_t %s;", emit_name(e, orch->dims[i]));
+        strbuf_printf(&b, "%s%s", comma, emit_name(e, orch->dims[i])), comma = ", ";
+    }
+    if (!*comma) out_line(e->out, "char nothing;");
+    e->out->depth--;
+    out_line(e->out, "};");
+    emit_enter(e, orch, formals);
+    struct strbuf prototype = {0};
+    entry_print_prototype(e, orch, &prototype);
+    out_line(e->out, "%s", strbuf_text(&prototype));
+    out_line(e->out, "{");
+    out_line(e->out, "    struct args_%s a = {%s};", orch->name, *comma ? strbuf_text(&b) : "0");
+    out_line(e->out, "    return pto_run_entry(rt, enter_%s, &a);", orch->name);
+    out_line(e->out, "}");
+    strbuf_free(&prototype);
+    strbuf_free(&b);
+}
+
+/* ---- what the command line needs to know ---- */
+
+static void emit_extents(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+{
+    struct out body = {.depth = e->out->depth + 1};
+    struct out *outer = e->out;
+    struct ptrmap before = e->used;
+    e->used = (struct ptrmap){0};
+    e->out = &body;
+    bool any = false;
+    for (size_t f = 0; f < formals->count + returns_tensor(orch); f++) {
+        const struct type *t = f < formals->count ? formals->data[f]->type : orch->result;
+        if (t->kind != TYPE_TENSOR) continue;
+        for (int d = 0; d < t->rank; d++) {
+            struct strbuf b = {0};
+            print_size(e, &b, t->extent[d], P_ANY, ARITH_TRY);
+            out_line(e->out, "case %zu * PTO_MAX_RANK + %d: *value = %s; break;", f, d, strbuf_text(&b));
+            strbuf_free(&b);
+            any = true;
+        }
+    }
+    e->out = outer;
+    out_line(e->out, "static bool extent_%s(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)", orch->name);
+    out_line(e->out, "{");
+    e->out->depth++;
+    bool dims = false;
+    for (int i = 0; i < orch->dim_count; i++)
+        if (ptrmap_get(&e->used, orch->dims[i])) {
+            out_line(e->out, "const int64_t %s = dims[%d];", emit_name(e, orch->dims[i]), i);
+            dims = true;
+        }
+    if (!dims) out_line(e->out, "(void)dims;");
+    if (!any) out_line(e->out, "(void)value;");
+    out_line(e->out, "bool ok = true;");
+    out_line(e->out, "switch (formal * PTO_MAX_RANK + dim) {");
+    e->out->depth--;
+    out_append(e->out, &body);
+    e->out->depth++;
+    out_line(e->out, "default: ok = false; break;");
+    out_line(e->out, "}");
+    out_line(e->out, "return ok;");
+    e->out->depth--;
+    out_line(e->out, "}");
+    ptrmap_free(&e->used);
+    e->used = before;
+}
+
+static int dim_index(const struct symbol *orch, const struct symbol *s)
+{
+    for (int i = 0; i < orch->dim_count; i++)
+        if (orch->dims[i] == s) return i;
+    return -1;
+}
+
+static uint64_t dims_named(const struct symbol *orch, const struct size *s)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < orch->dim_count; i++)
+        if (size_names(s, orch->dims[i])) bits |= UINT64_C(1) << i;
+    return bits;
+}
+
+static const char *direction_constant(const struct symbol *s)
+{
+    switch (s->dir) {
+    case DIR_OUT: return "PTO_OUT";
+    case DIR_INOUT: return "PTO_INOUT_";
+    case DIR_ACC: return "PTO_ACC_";
+    case DIR_OWN: return "PTO_OWN";
+    case DIR_HOST: return "PTO_HOST";
+    default: return "PTO_IN";
+    }
+}
+
+static void emit_formal(struct emitter *e, const struct symbol *orch, const char *name, const char *direction, const struct type *t)
+{
+    struct strbuf exact = {0}, uses = {0};
+    const char *type = t->kind == TYPE_TENSOR ? c_elem_constant(t->elem) : t->kind == TYPE_F64 ? "PTO_F64" :
+                       t->kind == TYPE_F32 ? "PTO_F32" : t->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
+    if (t->kind != TYPE_TENSOR) {
+        out_line(e->out, "{%s, PTO_IN, %s, 0, %s, NULL, NULL},", c_string(e, name), type, c_string(e, type_string(e, t)));
+        return;
+    }
+    for (int d = 0; d < t->rank; d++) {
+        const struct size *extent = t->extent[d];
+        strbuf_printf(&exact, "%s%d", d ? ", " : "", extent->kind == SIZE_SYMBOL ? dim_index(orch, extent->symbol) : -1);
+        strbuf_printf(&uses, "%s%llu", d ? ", " : "", (unsigned long long)dims_named(orch, extent));
+    }
+    out_line(e->out, "{%s, %s, %s, %d, %s,", c_string(e, name), direction, type, t->rank, c_string(e, type_string(e, t)));
+    out_line(e->out, " (const int32_t[]){%s}, (const uint64_t[]){%s}},", strbuf_text(&exact), strbuf_text(&uses));
+    strbuf_free(&exact);
+    strbuf_free(&uses);
+}
+
+static void emit_formals(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+{
+    if (orch->dim_count > 64) emit_unsupported(e, orch->decl->at, "more than 64 dimension variables");
+    if (orch->dim_count > 0) {
+        struct strbuf b = {0};
+        for (int i = 0; i < orch->dim_count; i++)
+            strbuf_printf(&b, "%s\"%s\"", i ? ", " : "", orch->dims[i]->name);
+        out_line(e->out, "static const char *const dims_%s[] = {%s};", orch->name, strbuf_text(&b));
+        strbuf_free(&b);
+    }
+    if (formals->count + returns_tensor(orch) == 0) return;
+    out_line(e->out, "static const PTOFormal formals_%s[] = {", orch->name);
+    e->out->depth++;
+    for (size_t i = 0; i < formals->count; i++)
+        emit_formal(e, orch, formals->data[i]->name, direction_constant(formals->data[i]), formals->data[i]->type);
+    if (returns_tensor(orch)) emit_formal(e, orch, "result", "PTO_OUT", orch->result);
+    e->out->depth--;
+    out_line(e->out, "};");
+}
+
+static void emit_start(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+{
+    struct strbuf b = {0};
+    bool data = returns_tensor(orch), scalars = false;
+    for (size_t i = 0; i < formals->count; i++) {
+        const struct type *t = formals->data[i]->type;
+        if (t->kind == TYPE_TENSOR) strbuf_printf(&b, ", data[%zu]", i), data = true;
+        else strbuf_printf(&b, ", scalars[%zu].%s", i, t->kind == TYPE_F64 ? "f64" : t->kind == TYPE_F32 ? "f32" :
+                           t->kind == TYPE_BOOL ? "b" : "i64"), scalars = true;
+    }
+    if (returns_tensor(orch)) strbuf_printf(&b, ", data[%zu]", formals->count);
+    else if (returns_value(orch)) strbuf_puts(&b, ", NULL");
+    for (int i = 0; i < orch->dim_count; i++)
+        strbuf_printf(&b, ", dims[%d]", i);
+    out_line(e->out, "static PTOStatus start_%s(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)",
+             orch->name);
+    out_line(e->out, "{");
+    e->out->depth++;
+    if (!data) out_line(e->out, "(void)data;");
+    if (!scalars) out_line(e->out, "(void)scalars;");
+    if (orch->dim_count == 0) out_line(e->out, "(void)dims;");
+    out_line(e->out, "return run_%s(rt%s);", orch->name, strbuf_text(&b));
+    e->out->depth--;
+    out_line(e->out, "}");
+    strbuf_free(&b);
+}
+
+/* The C names of what an entry is given; they live until the caller forgets them. */
+static void declare_names(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+{
+    static const char *const own[] = {"a", "arg", "result", "data", "scalars", "dims", "formal", "dim", "value", "ok"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
+    for (size_t i = 0; i < formals->count; i++) emit_declare(e, formals->data[i], formals->data[i]->name);
+    for (int i = 0; i < orch->dim_count; i++) emit_declare(e, orch->dims[i], orch->dims[i]->name);
+}
+
+void entry_emit(struct emitter *e, const struct symbol *orch)
+{
+    symbol_list formals = {0};
+    size_t mark = e->names.active.count;
+    flat_formals(orch, &formals);
+    declare_names(e, orch, &formals);
+    e->function = (struct symbol *)orch;
+    e->plan->function = orch;
+    out_line(e->out, "%s", "");
+    emit_run(e, orch, &formals);
+    if (!e->options->no_main) {
+        emit_extents(e, orch, &formals);
+        emit_start(e, orch, &formals);
+        emit_formals(e, orch, &formals);
+    }
+    e->function = NULL;
+    e->plan->function = NULL;
+    e->names.active.count = mark;
+    vec_free(&formals);
+}
+
+void table_emit(struct emitter *e)
+{
+    out_line(e->out, "%s", "");
+    int params = emit_param_table(e);
+    if (e->plan->exports.count > 0) {
+        out_line(e->out, "static const PTOEntry entries[] = {");
+        for (size_t i = 0; i < e->plan->exports.count; i++) {
+            const struct symbol *o = e->plan->exports.data[i];
+            symbol_list formals = {0};
+            flat_formals(o, &formals);
+            size_t count = formals.count + returns_tensor(o);
+            vec_free(&formals);
+            out_line(e->out, "    {%s, %s, %d, %s, %zu, extent_%s, start_%s},", c_string(e, o->name),
+                     o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL", o->dim_count,
+                     count ? arena_printf(e->mem, "formals_%s", o->name) : "NULL", count, o->name, o->name);
+        }
+        out_line(e->out, "};");
+    }
+    out_line(e->out, "static const PTOProgram program = {%s, %s, %d, %s, %zu, NULL};", c_string(e, e->checked->modules[0]->path),
+             params ? "params" : "NULL", params, e->plan->exports.count ? "entries" : "NULL", e->plan->exports.count);
+    out_line(e->out, "%s", "");
+    out_line(e->out, "int main(int argc, char **argv)");
+    out_line(e->out, "{");
+    out_line(e->out, "    return pto_program_main(&program, argc, argv);");
+    out_line(e->out, "}");
+}

@@ -1,0 +1,126 @@
+/* mangle.c - C names for the user's names.
+ * Idea       a name stays as it is unless C, the runtime or the generated file already means something by it: then `_` is put
+ *            behind it, and a number where that is taken too.
+ * Invariant  two names that are visible at one place differ; the same program gives the same names.
+ * Tests      test/lit/codegen/mangled-names.pto
+ */
+#include "mangle.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sorted: searched by halves.  Names of libc are those of the headers that generated C includes, and the builtin functions that
+ * C compilers know without a header. */
+static const char *const reserved[] = {
+    "EOF", "FLT_EVAL_METHOD", "FP_INFINITE", "FP_NAN", "FP_NORMAL", "FP_SUBNORMAL", "FP_ZERO", "HUGE_VAL",
+    "HUGE_VALF", "HUGE_VALL", "INFINITY", "MATH_ERREXCEPT", "MATH_ERRNO", "NAN", "NULL", "PTRDIFF_MAX", "PTRDIFF_MIN",
+    "SEEK_CUR", "SEEK_END", "SEEK_SET", "SIZE_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "abort", "abs",
+    "acos", "acosh", "alignas", "alignof", "alloca", "and", "args", "asin", "asinh", "asm", "assert", "atan", "atan2",
+    "atanh", "auto", "bcmp", "bcopy", "bool", "break", "bzero", "calloc", "carg", "case", "cbrt", "ceil", "char",
+    "cimag", "conj", "const", "constexpr", "continue", "copysign", "cos", "cosh", "cpow", "creal", "csqrt", "default",
+    "defined", "do", "double", "double_t", "dprintf", "drem", "else", "enum", "environ", "erf", "erfc", "errno", "exit", "exp",
+    "exp10", "exp2", "expm1", "extern", "fabs", "false", "fdim", "ffs", "float", "float_t", "floor", "fma", "fmax", "fmin",
+    "fmod", "for", "fprintf", "fputc", "fputs", "free", "frexp", "fscanf", "fwrite", "gamma", "gets", "goto", "hypot",
+    "if", "ilogb", "index", "inline", "int", "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isfinite",
+    "isgraph", "isgreater", "isinf", "isless", "islower", "isnan", "isnormal", "isprint", "ispunct", "isspace",
+    "isupper", "isxdigit", "j0", "j1", "jn", "labs", "ldexp", "lgamma", "linux", "llabs", "llrint", "llround", "log",
+    "log10", "log1p", "log2", "logb", "long", "lrint", "lround", "main", "malloc", "max_align_t", "memccpy", "memchr",
+    "memcmp", "memcpy", "memmem", "memmove", "mempcpy", "memset", "modf", "nan", "nearbyint", "nextafter",
+    "nexttoward", "noreturn", "nullptr", "offsetof", "optarg", "pow", "pow10", "printf", "ptrdiff_t", "putchar",
+    "puts", "register", "remainder", "remove", "remquo", "rename", "restrict", "return", "rindex", "rint", "round",
+    "rt", "scalb", "scalbln", "scalbn", "scanf", "short", "signbit", "signed", "signgam", "significand", "sin",
+    "sincos", "sinh", "sites", "size_t", "sizeof", "snprintf", "sprintf", "sqrt", "sscanf", "static", "static_assert",
+    "stderr", "stdin", "stdout", "stpcpy", "stpncpy", "strcasecmp", "strcat", "strchr", "strcmp", "strcpy", "strcspn",
+    "strdup", "strerror", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup", "strpbrk", "strrchr",
+    "strspn", "strstr", "strtok", "struct", "strxfrm", "switch", "tan", "tanh", "tempnam", "tgamma", "thread_local",
+    "time", "tmpfile", "tmpnam", "toascii", "tolower", "toupper", "true", "trunc", "typedef", "typeof", "uint",
+    "ulong", "union", "unix", "unsigned", "ushort", "va_list", "vfprintf", "void", "volatile", "vprintf", "vscanf",
+    "vsnprintf", "vsprintf", "wchar_t", "while", "y0", "y1", "yn",
+};
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(a, *(const char *const *)b);
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), s = strlen(suffix);
+    return n > s && strcmp(name + n - s, suffix) == 0;
+}
+
+/* `sinf` and `sinl` are libc's where `sin` is. */
+static bool is_math_variant(const char *name)
+{
+    size_t n = strlen(name);
+    char stem[24];
+    if (n < 2 || n > sizeof stem || (name[n - 1] != 'f' && name[n - 1] != 'l'))
+        return false;
+    memcpy(stem, name, n - 1);
+    stem[n - 1] = '\0';
+    return bsearch(stem, reserved, sizeof reserved / sizeof *reserved, sizeof *reserved, compare) != NULL;
+}
+
+bool mangle_is_reserved(const char *name)
+{
+    if (name[0] == '_' || strncmp(name, "pto", 3) == 0 || strncmp(name, "PTO", 3) == 0)
+        return true;
+    if (strncmp(name, "M_", 2) == 0 || strncmp(name, "FP_", 3) == 0)
+        return true;
+    if (has_suffix(name, "_t") && (strncmp(name, "int", 3) == 0 || strncmp(name, "uint", 4) == 0))
+        return true; /* int64_t and its family */
+    if ((strncmp(name, "INT", 3) == 0 || strncmp(name, "UINT", 4) == 0) && strchr(name, '_'))
+        return true; /* INT64_MAX and its family */
+    if (strcmp(name, "ret") == 0 || strcmp(name, "program") == 0)
+        return true; /* of the generated file itself */
+    return bsearch(name, reserved, sizeof reserved / sizeof *reserved, sizeof *reserved, compare) || is_math_variant(name);
+}
+
+bool mangle_is_c_keyword(const char *name)
+{
+    static const char *const words[] = {
+        "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "false",
+        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
+        "static", "struct", "switch", "true", "typedef", "union", "unsigned", "void", "volatile", "while",
+    };
+    return name[0] == '_' || bsearch(name, words, sizeof words / sizeof *words, sizeof *words, compare);
+}
+
+bool mangle_is_c_identifier(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+        return false;
+    for (; *name; name++)
+        if (!isalnum((unsigned char)*name) && *name != '_')
+            return false;
+    return true;
+}
+
+bool names_is_taken(const struct names *n, const char *name)
+{
+    for (size_t i = n->active.count; i-- > 0;)
+        if (strcmp(n->active.data[i], name) == 0)
+            return true;
+    return false;
+}
+
+void names_force(struct names *n, const char *name)
+{
+    vec_push(&n->active, name);
+}
+
+/* What a suffix cannot make harmless is put behind `u_`. */
+static bool is_reserved_by_prefix(const char *name)
+{
+    return name[0] == '_' || strncmp(name, "pto", 3) == 0 || strncmp(name, "PTO", 3) == 0;
+}
+
+const char *names_take(struct names *n, const char *wanted)
+{
+    const char *front = is_reserved_by_prefix(wanted) ? "u_" : "";
+    const char *name = arena_printf(n->mem, "%s%s%s", front, wanted, !*front && mangle_is_reserved(wanted) ? "_" : "");
+    for (int i = 2; mangle_is_reserved(name) || names_is_taken(n, name); i++)
+        name = arena_printf(n->mem, "%s%s_%d", front, wanted, i);
+    vec_push(&n->active, name);
+    return name;
+}

@@ -1,0 +1,41 @@
+#include "plan.h"
+#include "support/arena.h"
+
+struct pass {
+    const char *name;
+    void (*run)(struct plan *p);
+};
+
+static const struct pass passes[] = { // read top to bottom: this is the order
+    {"reach", reach_analyze},
+    {"scopes", scopes_analyze},
+};
+
+struct plan *plan_create(const struct checked *checked, struct arena *mem)
+{
+    struct plan *p = arena_new(mem, struct plan);
+    p->mem = mem;
+    p->checked = checked;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        passes[i].run(p);
+    return p;
+}
+
+void plan_destroy(struct plan *p)
+{
+    vec_free(&p->exports);
+    vec_free(&p->orchs);
+    vec_free(&p->kernels);
+    ptrmap_free(&p->blocks);
+    ptrmap_free(&p->ranges);
+}
+
+bool tensor_is_new(const struct symbol *s)
+{
+    if (s->kind != SYM_LET || !s->type || s->type->kind != TYPE_TENSOR)
+        return false;
+    if (s->hidden || s->decl->kind != AST_LET)
+        return true;
+    const struct ast *value = s->decl->decl.value;
+    return !value || value->kind == AST_CALL;
+}

@@ -1,0 +1,60 @@
+/* plan.h - what the analyses leave for the emitters.
+ *
+ * The analyses decide and print nothing; the emitters print and decide nothing.  A later analysis adds its result here and a row
+ * to passes[] in plan.c: releases at the last use belong in block_plan.releases_after, frames in function-wide members. */
+#ifndef PTOC_PLAN_H
+#define PTOC_PLAN_H
+#include "ptrmap.h"
+#include "sema.h"
+#include "support/vec.h"
+
+struct arena;
+
+typedef VEC(struct symbol *) symbol_list;
+
+/* Of every BLOCK of a function that is printed. */
+struct block_plan {
+    symbol_list tensors; /* that it names, or needs for a moment, and that the runtime allocates: they want a run-time scope */
+};
+
+struct plan {
+    struct arena *mem;
+    const struct checked *checked;
+    symbol_list exports; /* `export orch` of the main file, in source order */
+    symbol_list orchs;   /* functions that the exports need, modules in order, then source order */
+    symbol_list kernels; /* kernels that those need, in the same order */
+    struct ptrmap blocks; /* BLOCK -> struct block_plan */
+
+    /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value while the
+     * kernel's `where` is printed at a call. */
+    const struct symbol *function;
+    const struct call *binding; /* or NULL */
+    struct ptrmap ranges;       /* symbol -> struct interval */
+};
+
+struct plan *plan_create(const struct checked *checked, struct arena *mem);
+void         plan_destroy(struct plan *p);
+
+void reach_analyze(struct plan *p);
+void scopes_analyze(struct plan *p);
+
+/* ---- range.c ---- */
+
+/* All values that an integer can have; lo <= hi. */
+struct interval { int64_t lo, hi; };
+
+struct interval range_of_expr(struct plan *p, const struct ast *n);
+struct interval range_of_size(struct plan *p, const struct size *s);
+/* The values of `a op b`; *fits: none of them leaves 64 bits and nothing is divided by zero. */
+struct interval range_apply(enum ast_op op, struct interval a, struct interval b, bool *fits);
+
+/* ---- walk.c ---- */
+
+/* Calls visit for n and everything below it, parents first, lists in order.  visit returns false to skip what is below. */
+void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
+void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
+
+/* ---- questions about tensors that several emitters ask ---- */
+bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */
+
+#endif

@@ -1,0 +1,24 @@
+/* ptrmap.h - from a pointer to a pointer, for what a stage notes about nodes and symbols that it does not own.
+ * Idea       open addressing, power of two, grown at half full; never walked, so no address can reach the output.
+ * Owner      whoever declares it, zeroed; ptrmap_free.
+ * Tests      every test of test/lit/codegen
+ */
+#ifndef PTOC_PTRMAP_H
+#define PTOC_PTRMAP_H
+#include <stddef.h>
+
+struct ptrmap_entry {
+    const void *key;
+    void *value;
+};
+
+struct ptrmap {
+    struct ptrmap_entry *entries;
+    size_t count, capacity;
+};
+
+void *ptrmap_get(const struct ptrmap *m, const void *key); /* NULL: not there */
+void  ptrmap_set(struct ptrmap *m, const void *key, void *value);
+void  ptrmap_free(struct ptrmap *m);
+
+#endif

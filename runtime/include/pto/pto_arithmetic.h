@@ -1,0 +1,106 @@
+/* pto_arithmetic.h - small functions that generated C leans on where nothing can fail the run: costs, extents, counted loops.
+ * Included by pto_program.h. */
+#ifndef PTO_ARITHMETIC_H
+#define PTO_ARITHMETIC_H
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- loops: how often `for i in low .. high step step` turns, and the value of i in a turn; nothing can overflow ----------- */
+static inline uint64_t pto_turns_between(int64_t low, int64_t high, uint64_t step)
+{
+    return low < high ? ((uint64_t)high - (uint64_t)low - 1) / step + 1 : 0;
+}
+static inline int64_t pto_turn(int64_t low, int64_t step, uint64_t turn)
+{
+    return (int64_t)((uint64_t)low + (uint64_t)step * turn);
+}
+
+/* ---- trying: *ok becomes false when the result leaves 64 bits or there is none -------------------------------------------- */
+static inline int64_t pto_try_add(bool *ok, int64_t a, int64_t b)
+{
+    int64_t r;
+    *ok &= !__builtin_add_overflow(a, b, &r);
+    return r;
+}
+static inline int64_t pto_try_sub(bool *ok, int64_t a, int64_t b)
+{
+    int64_t r;
+    *ok &= !__builtin_sub_overflow(a, b, &r);
+    return r;
+}
+static inline int64_t pto_try_mul(bool *ok, int64_t a, int64_t b)
+{
+    int64_t r;
+    *ok &= !__builtin_mul_overflow(a, b, &r);
+    return r;
+}
+static inline int64_t pto_try_div(bool *ok, int64_t a, int64_t b)
+{
+    *ok &= b != 0 && !(a == INT64_MIN && b == -1);
+    return *ok ? a / b : 0;
+}
+static inline int64_t pto_try_mod(bool *ok, int64_t a, int64_t b)
+{
+    *ok &= b != 0;
+    return *ok && b != -1 ? a % b : 0;
+}
+static inline int64_t pto_try_abs(bool *ok, int64_t a)
+{
+    return a < 0 ? pto_try_sub(ok, 0, a) : a;
+}
+static inline int64_t pto_try_ceil_div(bool *ok, int64_t a, int64_t b)
+{
+    int64_t q = pto_try_div(ok, a, b);
+    return *ok && q * b != a && (a < 0) == (b < 0) ? q + 1 : q;
+}
+static inline int64_t pto_try_log2(bool *ok, int64_t a)
+{
+    *ok &= a > 0;
+    return *ok ? 63 - __builtin_clzll((unsigned long long)a) : 0;
+}
+
+/* ---- costs: an estimate stops at the largest number instead of failing ---------------------------------------------------- */
+static inline int64_t pto_cost_limit(bool ok, int64_t value) { return ok ? value : INT64_MAX; }
+#define PTO_COST_OF_TWO(name)                                                                                             \
+    static inline int64_t pto_cost_##name(int64_t a, int64_t b)                                                           \
+    {                                                                                                                     \
+        bool ok = true;                                                                                                   \
+        int64_t r = pto_try_##name(&ok, a, b);                                                                            \
+        return pto_cost_limit(ok, r);                                                                                     \
+    }
+#define PTO_COST_OF_ONE(name)                                                                                             \
+    static inline int64_t pto_cost_##name(int64_t a)                                                                      \
+    {                                                                                                                     \
+        bool ok = true;                                                                                                   \
+        int64_t r = pto_try_##name(&ok, a);                                                                               \
+        return pto_cost_limit(ok, r);                                                                                     \
+    }
+PTO_COST_OF_TWO(add)
+PTO_COST_OF_TWO(sub)
+PTO_COST_OF_TWO(mul)
+PTO_COST_OF_TWO(div)
+PTO_COST_OF_TWO(mod)
+PTO_COST_OF_TWO(ceil_div)
+PTO_COST_OF_ONE(abs)
+PTO_COST_OF_ONE(log2)
+#undef PTO_COST_OF_TWO
+#undef PTO_COST_OF_ONE
+static inline int64_t pto_cost_real(double value)
+{
+    return value >= 9.2e18 ? INT64_MAX : value > 0 ? (int64_t)value : 0; /* not a number: 0 */
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------------------ */
+static inline bool pto_is_row_major(int rank, const int64_t *shape, const int64_t *stride)
+{
+    int64_t dense = 1;
+    for (int d = 0; d < rank; d++)
+        if (shape[d] == 0) return true;
+    for (int d = rank - 1; d >= 0; d--) {
+        if (shape[d] != 1 && stride[d] != dense) return false;
+        if (__builtin_mul_overflow(dense, shape[d], &dense)) return false;
+    }
+    return true;
+}
+
+#endif

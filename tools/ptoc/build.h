@@ -1,0 +1,12 @@
+/* build.h - the verbs that end in C, a binary or a run. */
+#ifndef PTOC_BUILD_H
+#define PTOC_BUILD_H
+#include "options.h"
+
+int build_main(const struct options *o); /* VERB_BUILD: EMIT_C, EMIT_HEADER, EMIT_BIN */
+int run_main(const struct options *o);   /* VERB_RUN */
+
+/* Compiles and links the program into `output`.  Returns an exit code; messages are on standard error. */
+int build_binary(const struct options *o, const char *temp_dir, const char *output);
+
+#endif

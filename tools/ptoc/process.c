@@ -1,0 +1,110 @@
+/* process.c - other programs and a place for files that live as long as they do.
+ * Idea       posix_spawn, never a shell: a blank in a path is only a blank.
+ * Owner      the folder: whoever created it.  The handlers: from temp_dir_create to temp_dir_remove.
+ * Invariant  no folder is left behind, whichever signal ends the run.
+ * Blocks     process_run, until the program has ended.
+ * Tests      test/lit/run/temporary-files.test
+ */
+#include "process.h"
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const int held[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+enum { HELD = sizeof held / sizeof *held };
+static struct sigaction before[HELD];
+static volatile sig_atomic_t interrupted, child;
+
+/* The terminal sends SIGINT and SIGQUIT to the child as well; what was sent to ptoc alone is passed on. */
+static void on_signal(int number)
+{
+    interrupted = number;
+    if (child > 0 && (number == SIGTERM || number == SIGHUP)) kill((pid_t)child, number);
+}
+
+static void hold_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    for (int i = 0; i < HELD; i++) {
+        sigaction(held[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN) sigaction(held[i], &action, NULL);
+    }
+}
+
+char *temp_dir_create(void)
+{
+    const char *root = getenv("TMPDIR");
+    char *dir = NULL;
+    hold_signals();
+    if (asprintf(&dir, "%s/ptoc-XXXXXX", root && *root ? root : "/tmp") < 0) dir = NULL;
+    if (dir && mkdtemp(dir)) return dir;
+    fprintf(stderr, "ptoc: error: cannot make a folder for temporary files in '%s': %s\n", root && *root ? root : "/tmp",
+            strerror(errno));
+    free(dir);
+    return NULL;
+}
+
+void temp_dir_remove(char *dir, bool keep)
+{
+    DIR *entries = dir && !keep ? opendir(dir) : NULL;
+    if (entries) {
+        struct dirent *entry;
+        while ((entry = readdir(entries)) != NULL)
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(entries), entry->d_name, 0);
+        closedir(entries);
+        rmdir(dir);
+    }
+    if (dir && keep) fprintf(stderr, "ptoc: kept '%s'\n", dir);
+    free(dir);
+    for (int i = 0; i < HELD; i++) sigaction(held[i], &before[i], NULL);
+}
+
+int process_interrupted(void)
+{
+    return interrupted;
+}
+
+static int start(const char *path, const char *const *argv, pid_t *pid)
+{
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    for (int i = 0; i < HELD; i++)
+        if (before[i].sa_handler != SIG_IGN) sigaddset(&defaults, held[i]);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    int error = path ? posix_spawn(pid, path, NULL, &attributes, (char *const *)argv, environ)
+                     : posix_spawnp(pid, argv[0], NULL, &attributes, (char *const *)argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+int process_run(const char *path, const char *const *argv, bool verbose)
+{
+    if (verbose) {
+        for (int i = 0; argv[i]; i++) fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
+        fputc('\n', stderr);
+    }
+    fflush(NULL);
+    if (interrupted) return 128 + interrupted;
+    pid_t pid = 0;
+    int error = start(path, argv, &pid), status = 0;
+    if (error) {
+        fprintf(stderr, "ptoc: error: cannot run '%s': %s\n", path ? path : argv[0], strerror(error));
+        return -1;
+    }
+    child = pid;
+    if (interrupted == SIGTERM || interrupted == SIGHUP) kill(pid, interrupted); /* it came before the child had a number */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    child = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,18 @@
+/* process.h - other programs and a place for files that live as long as they do. */
+#ifndef PTOC_PROCESS_H
+#define PTOC_PROCESS_H
+#include <stdbool.h>
+
+/* A new folder for temporary files, or NULL after a message.  From now on signals that would end ptoc wait until the program it
+ * started has ended, so that the folder can be removed. */
+char *temp_dir_create(void);
+void  temp_dir_remove(char *dir, bool keep); /* with what is in it; frees dir */
+
+/* Runs argv (NULL at its end) and waits.  path: what to execute; NULL: argv[0], looked for in PATH.  Returns the exit code, 128 + n
+ * for signal n, or -1 after a message when it could not be started. */
+int process_run(const char *path, const char *const *argv, bool verbose);
+
+/* The signal that asked ptoc to end meanwhile, or 0. */
+int process_interrupted(void);
+
+#endif
