@@ -352,11 +352,22 @@ static bool extents_known(struct checker *c, struct matching *m, const struct ty
     return true;
 }
 
+static bool names_unbound(const struct matching *m, const struct type *t)
+{
+    for (; t->kind == TYPE_ARRAY; t = t->element)
+        for (int i = 0; i < m->callee->dim_count; i++)
+            if (!m->call->dims[i] && size_names(t->extent[0], m->callee->dims[i])) return true;
+    for (int i = 0; i < m->callee->dim_count; i++)
+        for (int d = 0; d < t->rank && !m->call->dims[i]; d++)
+            if (size_names(t->extent[d], m->callee->dims[i])) return true;
+    return false;
+}
+
 static void check_extents(struct checker *c, struct matching *m, const bool *usable)
 {
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct symbol *formal = m->callee->formals[f];
-        if (!usable[f] || type_is_scalar(formal->type)) continue;
+        if (!usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
         if (!extents_known(c, m, formal->type)) {
             m->failed = true;
             continue;
@@ -594,9 +605,10 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
     for (int f = 0; f < s->formal_count; f++)
         if (m.args[f]) check_one(c, &m, f, usable);
     bind_dims(c, &m, usable);
-    check_extents(c, &m, usable);
     const struct type *result = NULL;
-    if (!m.failed && all_bound(c, &m, e)) result = result_type(c, e, &m);
+    if (!m.failed && !all_bound(c, &m, e)) m.failed = true;
+    else check_extents(c, &m, usable);
+    if (!m.failed) result = result_type(c, e, &m);
     if (result) {
         e->type = result;
         if (target && target->type && result->kind == TYPE_TENSOR &&

@@ -80,10 +80,13 @@ void facts_add_equal(struct facts *f, const struct size *a, const struct size *b
     facts_add_order(f, b, a, 0);
 }
 
-void facts_forget(struct facts *f, const struct symbol *var)
+void facts_forget(struct facts *f, const struct symbol *var, const struct symbol *old)
 {
-    for (size_t i = 0; i < f->list.count; i++)
-        if (f->list.data[i] && size_names_var(f->list.data[i]) && size_names(f->list.data[i], var)) f->list.data[i] = NULL;
+    const struct size *to = size_symbol(f->sizes, old);
+    for (size_t i = 0; i < f->list.count; i++) {
+        const struct size *a = f->list.data[i];
+        if (a && size_names_var(a) && size_names(a, var)) f->list.data[i] = size_substitute(f->sizes, a, &var, &to, 1);
+    }
 }
 
 /* ---- the unknowns and what their operators promise ----------------------------------------------------------------------- */

@@ -14,7 +14,8 @@ void   facts_add(struct facts *f, const struct size *a); /* a >= 0; NULL is igno
 void   facts_add_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 void   facts_add_equal(struct facts *f, const struct size *a, const struct size *b);
 void   facts_add_condition(struct facts *f, const struct ast *cond, bool truth);
-void   facts_forget(struct facts *f, const struct symbol *var); /* var is assigned: nothing is known about it */
+/* var is assigned: what is known is about `old`, the name of the value that it had. */
+void   facts_forget(struct facts *f, const struct symbol *var, const struct symbol *old);
 
 bool facts_prove(struct facts *f, const struct size *a);                                     /* a >= 0 */
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */

@@ -15,6 +15,7 @@ enum written { NO, SOMETIMES, IN_LOOP, YES };
 struct cell {
     unsigned char written, gone; /* enum written: not, sometimes, always; gone: dropped or moved */
     bool stored;                 /* has storage on every path */
+    bool moved;                  /* how it went */
     const struct ast *gone_at;
 };
 
@@ -34,7 +35,7 @@ struct flow {
     struct loop *loop;
     struct check **checks; /* of the statement or call at hand */
     bool silent;
-    bool *reported; /* E07, a formal */
+    const struct ast **unwritten; /* E07: a way out on which this formal is not written */
 };
 
 static void walk_list(struct flow *f, struct state *s, struct ast *list);
@@ -75,7 +76,10 @@ static void join(const struct flow *f, struct state *into, struct state *other)
             a->written = meet(a->written, b->written);
             a->gone = meet(a->gone, b->gone);
             a->stored &= b->stored;
-            if (!a->gone_at) a->gone_at = b->gone_at;
+            if (!a->gone_at) {
+                a->gone_at = b->gone_at;
+                a->moved = b->moved;
+            }
         }
     }
     free(other->cell);
@@ -88,19 +92,15 @@ static struct cell *cell_of(struct state *s, const struct symbol *t)
     return t && t->flow ? &s->cell[t->flow - 1] : NULL;
 }
 
-static const char *what_was_done(const struct ast *at)
-{
-    return at->kind == AST_DROP || at->kind == AST_NAME ? "dropped" : "moved";
-}
-
 /* Any use: the tensor must still be there. */
 static void touch(struct flow *f, struct state *s, const struct symbol *t, const struct ast *at)
 {
     struct cell *x = cell_of(s, t);
     if (!x || s->dead || x->gone == NO) return;
     if (!f->silent) {
-        diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", t->name, x->gone == YES ? "was" : "may have been", what_was_done(x->gone_at));
-        diag_note(f->c->diag, x->gone_at->at, "it is %s here", what_was_done(x->gone_at));
+        const char *done = x->moved ? "moved" : "dropped";
+        diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", t->name, x->gone == YES ? "was" : "may have been", done);
+        diag_note(f->c->diag, x->gone_at->at, "it is %s here", done);
     }
     x->gone = NO;
 }
@@ -173,14 +173,22 @@ static void use_new(struct flow *f, struct state *s, struct symbol *t, const str
     write_tensor(f, s, t, at, false);
 }
 
-static void use_gone(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+static void use_dropped(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
     struct cell *x = cell_of(s, t);
     touch(f, s, t, at);
     if (!x || s->dead) return;
     t->is_read = true; /* a life ended on purpose is not one that was forgotten */
     x->gone = YES;
+    x->moved = false;
     x->gone_at = at;
+}
+
+static void use_moved(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    struct cell *x = cell_of(s, t);
+    use_dropped(f, s, t, at);
+    if (x) x->moved = true;
 }
 
 /* ---- expressions --------------------------------------------------------------------------------------------------------- */
@@ -246,11 +254,11 @@ static void use_argument(struct flow *f, struct state *s, struct call *call, int
     if (r) {
         if (!writing && reads && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
         if (writing && writes) write_tensor(f, s, r->base, v, orch || !r->whole || r->element || formal->dir != DIR_OUT);
-        if (writing && formal->dir == DIR_OWN) use_gone(f, s, r->base, v);
+        if (writing && formal->dir == DIR_OWN) use_moved(f, s, r->base, v);
     } else if (v->symbol && !type_is_scalar(formal->type)) {
         if (!writing && reads) each_leaf(f, s, v->symbol, use_read, v);
         if (writing && writes) each_leaf(f, s, v->symbol, use_write, v);
-        if (writing && formal->dir == DIR_OWN) each_leaf(f, s, v->symbol, use_gone, v);
+        if (writing && formal->dir == DIR_OWN) each_leaf(f, s, v->symbol, use_moved, v);
     }
 }
 
@@ -331,14 +339,23 @@ static void leave(struct flow *f, struct state *s, const struct ast *at)
     for (int i = 0; i < fn->formal_count && !s->dead && !f->silent; i++) {
         const struct symbol *o = fn->formals[i];
         struct cell *x = cell_of(s, o);
-        if (o->dir != DIR_OUT || !x || x->written >= IN_LOOP || f->reported[i]) continue;
-        f->reported[i] = true;
+        if (o->dir == DIR_OUT && x && x->written < IN_LOOP && !f->unwritten[i]) f->unwritten[i] = at;
+    }
+    s->dead = true;
+}
+
+static void report_unwritten(struct flow *f)
+{
+    const struct symbol *fn = f->c->function;
+    for (int i = 0; i < fn->formal_count; i++) {
+        const struct symbol *o = fn->formals[i];
+        const struct ast *at = f->unwritten[i];
+        if (!at) continue;
         diag_error(f->c->diag, DIAG_E07, o->decl->at, "'%s' is out and is %s", o->name, o->is_written ? "not written on some path" : "never written");
         struct span end = {at->at.file, at->at.end - 1, at->at.end};
         bool is_return = at->kind == AST_RETURN;
         diag_note(f->c->diag, is_return ? at->at : end, "%s", is_return ? "this path leaves without writing it" : "the function can end here without writing it");
     }
-    s->dead = true;
 }
 
 static void walk_block(struct flow *f, struct state *s, struct ast *block)
@@ -474,7 +491,7 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
     case AST_BLOCK: walk_block(f, s, stmt); break;
     case AST_DROP:
         for (struct ast *n = stmt->drop.names; n; n = n->next)
-            if (!n->bad && n->symbol) each_leaf(f, s, n->symbol, use_gone, n);
+            if (!n->bad && n->symbol) each_leaf(f, s, n->symbol, use_dropped, n);
         break;
     case AST_RETURN: walk_return(f, s, stmt); break;
     case AST_BREAK: if (f->loop) jump(f, s, &f->loop->breaks); break;
@@ -532,19 +549,18 @@ void flow_function(struct checker *c, struct symbol *fn)
     number_list(&f, fn->decl->orch.body->block.stmts);
     struct state s = nowhere(&f);
     s.dead = false;
-    f.reported = calloc((size_t)fn->formal_count + 1, sizeof *f.reported);
-    if (!f.reported) abort();
+    f.unwritten = arena_array(c->mem, const struct ast *, fn->formal_count + 1);
     for (size_t i = 0; i < f.tensors.count; i++)
         if (f.tensors.data[i]->kind == SYM_FORMAL) s.cell[i] = (struct cell){.written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true};
     walk_list(&f, &s, fn->decl->orch.body->block.stmts);
     leave(&f, &s, fn->decl->orch.body);
+    report_unwritten(&f);
     for (size_t i = 0; i < f.tensors.count; i++) {
         const struct symbol *t = f.tensors.data[i];
         if (t->kind != SYM_LET || !t->is_named || t->is_read || !t->is_written || t->returned) continue;
         diag_warning(c->diag, DIAG_W01, t->decl->name_at, "'%s' is written and never read", t->name);
     }
     free(s.cell);
-    free(f.reported);
     vec_free(&f.tensors);
     c->function = NULL;
 }

@@ -96,27 +96,27 @@ static void load_import(struct checker *c, const struct loading *from, struct as
         return;
     }
     const char *found = find_file(c, from, path, &shown);
+    struct symbol *s = names_new(c, SYM_MODULE, import->name ? import->name : stem_of(c, path), import);
+    s->module = from->module;
+    s->resolving = 2;
+    import->symbol = s;
     if (!found) {
         diag_error(c->diag, DIAG_E16, at, "cannot find the module \"%s\"", path);
-        diag_note(c->diag, at, "looked in '%s'", *from->folder ? from->folder : ".");
-        for (int i = 0; i < c->options->import_dir_count; i++) diag_note(c->diag, at, "looked in '%s'", c->options->import_dirs[i]);
+        struct strbuf text = {0};
+        strbuf_printf(&text, "'%s'", *from->folder ? from->folder : ".");
+        for (int i = 0; i < c->options->import_dir_count; i++) strbuf_printf(&text, ", '%s'", c->options->import_dirs[i]);
+        diag_help(c->diag, "looked in %s", strbuf_text(&text));
+        strbuf_free(&text);
         import->bad = true;
         return;
     }
-    struct symbol *s = names_new(c, SYM_MODULE, import->name, import);
-    if (!s->name) {
-        s->name = stem_of(c, path);
-        if (!is_identifier(s->name)) {
-            diag_error(c->diag, DIAG_E16, at, "'%s' is not a name: add 'as' and a name", s->name);
-            import->bad = true;
-            return;
-        }
+    if (!is_identifier(s->name)) {
+        diag_error(c->diag, DIAG_E16, at, "'%s' is not a name: add 'as' and a name", s->name);
+        import->bad = true;
+        return;
     }
-    s->module = from->module;
-    s->resolving = 2;
     s->target = load(c, from, found, shown, import);
     import->bad = !s->target;
-    import->symbol = s;
 }
 
 static struct module *load(struct checker *c, const struct loading *parent, const char *found, const char *shown,

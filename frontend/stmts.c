@@ -74,6 +74,16 @@ static bool names_a_var(const struct ast *e)
     }
 }
 
+/* The var gets another value; the one it had keeps what is known, under a name that no text can say. */
+static const struct symbol *forget(struct checker *c, struct symbol *var)
+{
+    struct symbol *old = names_new(c, SYM_LET, var->name, var->decl);
+    old->hidden = true;
+    old->type = var->type;
+    facts_forget(c->facts, var, old);
+    return old;
+}
+
 /* Nothing is known any more about what these statements assign. */
 static void forget_assigned(struct checker *c, const struct ast *s)
 {
@@ -82,7 +92,7 @@ static void forget_assigned(struct checker *c, const struct ast *s)
         switch (s->kind) {
         case AST_ASSIGN:
             v = s->assign.target->kind == AST_NAME ? names_lookup(c, s->assign.target->name) : NULL;
-            if (v && v->kind == SYM_VAR) facts_forget(c->facts, v);
+            if (v && v->kind == SYM_VAR) forget(c, v);
             break;
         case AST_BLOCK: forget_assigned(c, s->block.stmts); break;
         case AST_SCOPE: forget_assigned(c, s->scope.body->block.stmts); break;
@@ -287,10 +297,11 @@ static void assign_scalar(struct checker *c, struct ast *s, struct symbol *targe
         return;
     }
     bool fits = exprs_fits(c, v, target->type, arena_printf(c->mem, "'%s'", target->name));
-    facts_forget(c->facts, target);
+    const struct symbol *var = target;
+    const struct size *old = size_symbol(c->sizes, forget(c, target)), *value = NULL;
     if (!fits) exprs_bad(s);
-    else if (v->value && target->type->kind == TYPE_INT && !size_names(v->value, target))
-        facts_add_equal(c->facts, size_symbol(c->sizes, target), v->value);
+    else if (v->value && target->type->kind == TYPE_INT) value = size_substitute(c->sizes, v->value, &var, &old, 1);
+    if (value) facts_add_equal(c->facts, size_symbol(c->sizes, target), value);
 }
 
 static void assign_tensor(struct checker *c, struct ast *s)
