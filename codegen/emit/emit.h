@@ -83,6 +83,7 @@ const char *c_scalar_type(const struct type *t);     /* "int64_t" */
 const char *type_string(struct emitter *e, const struct type *t);
 void        print_int(struct strbuf *b, int64_t value, enum precedence prec);
 void        print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum precedence prec, enum arithmetic mode);
+const char *result_name(struct emitter *e);          /* "ret": the hidden destination of the function */
 void        print_base(struct emitter *e, struct strbuf *b, const struct region *r);    /* the base address */
 void        print_ref(struct emitter *e, struct strbuf *b, const struct symbol *base);  /* where the base address is kept */
 void        print_view(struct emitter *e, struct strbuf *b, const struct region *r);    /* PTO_ARRAY(...) or PTO_STRIDED(...) */
@@ -119,7 +120,8 @@ void call_declare_new(struct emitter *e, const struct symbol *s);    /* void *P 
 
 /* ---- emit_stmt.c ---- */
 void stmt_function_body(struct emitter *e, const struct symbol *orch);
-const char *scope_reference(struct emitter *e, const struct symbol *tensor); /* NULL: the current scope is right */
+/* The scope that owns a tensor, by name; NULL: it is the current one, and `always` is false. */
+const char *scope_reference(struct emitter *e, const struct symbol *tensor, bool always);
 
 /* ---- emit_kernel.c ---- */
 void kernel_assign_names(struct emitter *e);

@@ -170,7 +170,7 @@ static void print_function(struct emitter *e, struct symbol *orch)
     out_line(e->out, "{");
     e->out->depth++;
     emit_unused(e, orch);
-    if (orch->result && orch->result->kind == TYPE_TENSOR) out_line(e->out, "(void)ret;");
+    if (orch->result && orch->result->kind == TYPE_TENSOR && !ptrmap_get(&e->used, orch->result_place)) out_line(e->out, "(void)ret;");
     out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
     stmt_function_body(e, orch);
     e->out->depth--;

@@ -32,9 +32,9 @@ static void print_output(struct emitter *e, struct strbuf *b, const struct regio
     const struct symbol *base = r->base, *function = e->function;
     const char *scope = NULL;
     if (base == function->result_place || (base->kind == SYM_LET && base->returned))
-        scope = "ret.scope";
+        scope = arena_printf(e->mem, "%s.scope", result_name(e));
     else if (base->kind == SYM_LET && !base->needs_alloc)
-        scope = scope_reference(e, base);
+        scope = scope_reference(e, base, false);
     if (scope) strbuf_printf(b, "PTO_OUTPUT_IN(%s, ", scope);
     else strbuf_puts(b, "PTO_OUTPUT(");
     print_ref(e, b, base);
@@ -85,10 +85,10 @@ static void submit(struct emitter *e, const struct ast *n, const struct call *ca
         } else {
             emit_unsupported(e, n->at, "this argument");
         }
-        out_more(e->out, "%s%s", strbuf_text(&b), i + 1 < count ? "," : "");
+        if (i + 1 < count) out_more(e->out, "%s,", strbuf_text(&b));
+        else out_more(e->out, "%s }, %d);", strbuf_text(&b), count);
         strbuf_free(&b);
     }
-    out_more(e->out, "}, %d);", count);
 }
 
 /* ---- functions ---- */
@@ -96,22 +96,22 @@ static void submit(struct emitter *e, const struct ast *n, const struct call *ca
 static void print_place(struct emitter *e, struct strbuf *b, const struct call *call)
 {
     if (call->returns) {
-        strbuf_puts(b, "ret");
+        strbuf_puts(b, result_name(e));
         return;
     }
     const struct region *r = result_region(e, call);
     const struct symbol *base = r->base;
     if (base == e->function->result_place) {
-        strbuf_puts(b, "ret");
+        strbuf_puts(b, result_name(e));
         return;
     }
     strbuf_puts(b, "(PTOPlace){.ref = ");
     print_ref(e, b, base);
     if (base->kind == SYM_LET && base->returned)
-        strbuf_puts(b, ", .scope = ret.scope");
+        strbuf_printf(b, ", .scope = %s.scope", result_name(e));
     else if (base->kind == SYM_LET && !base->needs_alloc) {
-        const char *scope = scope_reference(e, base);
-        strbuf_printf(b, ", .scope = %s", scope ? scope : "pto_scope_current(rt)");
+        const char *scope = scope_reference(e, base, true);
+        strbuf_printf(b, ", .scope = %s", scope ? scope : "PTO_SCOPE_CURRENT");
     }
     int64_t value;
     if (!size_is_const(r->offset, &value) || value != 0) {

@@ -81,23 +81,24 @@ static struct interval print_product(struct emitter *e, struct strbuf *b, const 
         strbuf_free(&zero);
         return range;
     }
-    struct interval range = range_of_size(e->plan, arg[0]);
-    print_size(e, b, arg[0], P_MUL, mode);
+    /* As a person would write it: `i * 64 * A.s[1]`. */
+    struct interval range = {0, 0};
+    bool first = true;
     *prec = P_MUL;
-    for (int i = 1; i <= count; i++) {
-        struct strbuf text = {0};
-        struct interval r;
-        if (i < count) {
-            print_size(e, &text, arg[i], P_UNARY, mode);
-            r = range_of_size(e->plan, arg[i]);
-        } else {
-            if (factor == 1) break;
-            print_int(&text, factor, P_MUL);
-            r = (struct interval){factor, factor};
+    for (int turn = 0; turn < 3; turn++) /* indices, the constant, strides */
+        for (int i = 0; i < count; i++) {
+            struct strbuf text = {0};
+            struct interval r = {factor, factor};
+            bool is_stride = arg[i]->kind == SIZE_STRIDE;
+            if (turn == 1 ? i > 0 || factor == 1 : is_stride != (turn == 2)) continue;
+            if (turn == 1) print_int(&text, factor, P_MUL);
+            else print_size(e, &text, arg[i], first ? P_MUL : P_UNARY, mode);
+            if (turn != 1) r = range_of_size(e->plan, arg[i]);
+            if (first) strbuf_puts(b, strbuf_text(&text)), range = r;
+            else print_apply(e, b, &range, prec, OP_MUL, &text, r, P_POSTFIX, mode);
+            first = false;
+            strbuf_free(&text);
         }
-        print_apply(e, b, &range, prec, OP_MUL, &text, r, P_POSTFIX, mode);
-        strbuf_free(&text);
-    }
     return range;
 }
 
@@ -150,7 +151,7 @@ void print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum 
     case SIZE_SYMBOL: print_symbol(e, b, s->symbol, prec); break;
     case SIZE_STRIDE: case SIZE_AT: {
         bool is_formal = s->symbol->kind == SYM_FORMAL && !(e->function && s->symbol == e->function->result_place);
-        const char *name = is_formal ? emit_name(e, s->symbol) : "ret";
+        const char *name = is_formal ? emit_name(e, s->symbol) : result_name(e);
         if (s->kind == SIZE_AT) strbuf_printf(b, "%s.at", name);
         else strbuf_printf(b, "%s.s[%d]", name, s->dim);
         break;
@@ -188,6 +189,12 @@ void print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum 
 
 /* ---- regions ---- */
 
+const char *result_name(struct emitter *e)
+{
+    ptrmap_set(&e->used, e->function->result_place, e->function);
+    return "ret";
+}
+
 static bool is_result(const struct emitter *e, const struct symbol *base)
 {
     return e->function && (base == e->function->result_place || (base->kind == SYM_LET && base->returned));
@@ -198,7 +205,7 @@ void print_base(struct emitter *e, struct strbuf *b, const struct region *r)
     if (r->element)
         emit_unsupported(e, r->base->decl->at, "an array of tensors");
     if (is_result(e, r->base))
-        strbuf_puts(b, "*(void **)ret.ref");
+        strbuf_printf(b, "*(void **)%s.ref", result_name(e));
     else if (r->base->kind == SYM_FORMAL)
         strbuf_printf(b, "%s.base", emit_name(e, r->base));
     else
@@ -208,7 +215,7 @@ void print_base(struct emitter *e, struct strbuf *b, const struct region *r)
 void print_ref(struct emitter *e, struct strbuf *b, const struct symbol *base)
 {
     if (is_result(e, base))
-        strbuf_puts(b, "ret.ref");
+        strbuf_printf(b, "%s.ref", result_name(e));
     else if (base->kind == SYM_FORMAL)
         strbuf_printf(b, "&%s.base", emit_name(e, base));
     else
@@ -274,14 +281,16 @@ const struct region *region_of_new(struct emitter *e, const struct symbol *s)
 {
     struct region *r = arena_new(e->mem, struct region);
     struct size_table *sizes = e->checked->sizes;
+    const struct symbol *place = s->returned ? e->function->result_place : NULL; /* its place is the caller's to choose */
     r->base = (struct symbol *)s;
-    r->offset = size_const(sizes, 0);
+    r->offset = place ? size_leaf(sizes, SIZE_AT, place, 0) : size_const(sizes, 0);
     r->rank = s->type->rank;
-    r->contiguous = r->whole = true;
+    r->contiguous = !place;
+    r->whole = true;
     const struct size *stride = size_const(sizes, 1);
     for (int d = r->rank; d-- > 0;) {
         r->extent[d] = s->type->extent[d];
-        r->stride[d] = stride;
+        r->stride[d] = place ? size_leaf(sizes, SIZE_STRIDE, place, d) : stride;
         if (stride && d > 0) stride = size_binary(sizes, SIZE_MUL, stride, r->extent[d]);
         if (!stride) stride = size_const(sizes, 0); /* such a tensor cannot be allocated, which the run time says */
     }

@@ -12,14 +12,14 @@ static void emit_statement(struct emitter *e, struct ast *n);
 
 /* ---- blocks and scopes ---- */
 
-const char *scope_reference(struct emitter *e, const struct symbol *tensor)
+const char *scope_reference(struct emitter *e, const struct symbol *tensor, bool always)
 {
     bool current = true; /* does no scope stand between here and the block that names the tensor? */
     for (struct open_block *o = e->block; o; o = o->parent) {
         const struct block_plan *plan = ptrmap_get(&e->plan->blocks, o->block);
         for (size_t i = 0; i < plan->tensors.count; i++)
             if (plan->tensors.data[i] == tensor) {
-                if (current) return NULL;
+                if (current && !always) return NULL;
                 ptrmap_set(&e->used, o->block, o);
                 return o->scope_name;
             }
@@ -245,9 +245,13 @@ static void emit_expr_stmt(struct emitter *e, struct ast *n)
 
 /* ---- loops ---- */
 
-static void emit_loop_bound(struct emitter *e, struct strbuf *b, struct ast *n, const char *loop, const char *what)
+static void emit_loop_bound(struct emitter *e, struct strbuf *b, struct ast *n, const char *loop, const char *what,
+                            enum precedence prec)
 {
-    print_value(e, b, n, NULL, what);
+    expr_prepare(e, n);
+    e->uses_rt = false;
+    expr_print(e, b, n, prec);
+    if (e->uses_rt) emit_mark_site(e, n->at, "for");
     if (is_stable(e, n)) return;
     const char *name = names_take(&e->names, arena_printf(e->mem, "%s_%s", loop, what));
     out_line(e->out, "const int64_t %s = %s;", name, strbuf_text(b));
@@ -255,14 +259,38 @@ static void emit_loop_bound(struct emitter *e, struct strbuf *b, struct ast *n, 
     strbuf_puts(b, name);
 }
 
-static bool fits_after_step(struct emitter *e, const struct ast *n, int64_t step)
+/* for (...) with a step other than one that is known.  Where the variable could leave 64 bits behind the last turn, that turn sets
+ * it to the end instead. */
+static bool emit_for_step(struct emitter *e, const struct ast *n, int64_t step, const char *name, const char *low, const char *high)
 {
-    bool fits;
-    range_apply(OP_ADD, range_of_expr(e->plan, n->loop.high), (struct interval){step, step}, &fits);
-    return fits;
+    struct interval first = range_of_expr(e->plan, n->loop.low), end = range_of_expr(e->plan, n->loop.high);
+    bool step_fits, distance_fits;
+    range_apply(OP_ADD, end, (struct interval){step, step}, &step_fits);
+    if (step > 0) range_apply(OP_SUB, (struct interval){end.hi, end.hi}, (struct interval){first.lo, first.lo}, &distance_fits);
+    else range_apply(OP_SUB, (struct interval){first.hi, first.hi}, (struct interval){end.lo, end.lo}, &distance_fits);
+    char sign = step > 0 ? '+' : '-', compare = step > 0 ? '<' : '>';
+    int64_t by = step > 0 ? step : -step;
+    if (step_fits)
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, low, name, compare, high, name, sign, by);
+    else if (distance_fits)
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s = %s - %s > %" PRId64 " ? %s %c %" PRId64 " : %s) {", name, low, name,
+                 compare, high, name, step > 0 ? high : name, step > 0 ? name : high, by, name, sign, by, high);
+    return step_fits || distance_fits;
 }
 
-/* for (...): plain where the variable cannot leave 64 bits behind the last turn, else with the turns counted before. */
+/* for (...) with the turns counted before the first. */
+static void emit_for_counted(struct emitter *e, const struct ast *n, const char *name, const char *low, const char *high, const char *by)
+{
+    const char *turns = names_take(&e->names, arena_printf(e->mem, "%s_turns", n->name));
+    const char *turn = names_take(&e->names, arena_printf(e->mem, "%s_turn", n->name));
+    emit_mark_site(e, n->at, "for");
+    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", turn, turns, low, high, by, turn,
+             turns, turn);
+    e->out->depth++;
+    out_line(e->out, "const int64_t %s = pto_turn(%s, %s, %s);", name, low, by, turn);
+    e->out->depth--;
+}
+
 static void emit_for(struct emitter *e, struct ast *n)
 {
     int64_t step = 1;
@@ -271,28 +299,17 @@ static void emit_for(struct emitter *e, struct ast *n)
     size_t mark = e->names.active.count;
     struct strbuf low = {0}, high = {0}, by = {0};
     emit_statement_checks(e, n, "for");
-    expr_prepare(e, n->loop.low);
-    emit_loop_bound(e, &low, n->loop.low, s->name, "first");
-    emit_loop_bound(e, &high, n->loop.high, s->name, "end");
-    if (!known) emit_loop_bound(e, &by, n->loop.step, s->name, "step");
+    emit_loop_bound(e, &low, n->loop.low, s->name, "first", P_ANY);
+    emit_loop_bound(e, &high, n->loop.high, s->name, "end", P_ADD);
+    if (known) print_int(&by, step, P_ANY);
+    else emit_loop_bound(e, &by, n->loop.step, s->name, "step", P_ANY);
     const char *name = emit_declare(e, s, s->name);
-    emit_at(e, n->name_at.end ? n->name_at : n->at);
+    emit_at(e, n->at);
     if (known && (step == 1 || step == -1))
         out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s%s) {", name, strbuf_text(&low), name, step > 0 ? '<' : '>',
                  strbuf_text(&high), name, step > 0 ? "++" : "--");
-    else if (known && step != 0 && step != INT64_MIN && fits_after_step(e, n, step))
-        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, strbuf_text(&low), name,
-                 step > 0 ? '<' : '>', strbuf_text(&high), name, step > 0 ? '+' : '-', step > 0 ? step : -step);
-    else {
-        const char *left = names_take(&e->names, arena_printf(e->mem, "%s_left", s->name));
-        if (known) print_int(&by, step, P_ANY);
-        emit_mark_site(e, n->at, "for");
-        out_line(e->out, "for (uint64_t %s = pto_trip_count(rt, %s, %s, %s), %s_0 = 0; %s_0 < %s; %s_0++) {", left, strbuf_text(&low),
-                 strbuf_text(&high), strbuf_text(&by), name, name, left, name);
-        e->out->depth++;
-        out_line(e->out, "const int64_t %s = pto_turn(%s, %s, %s_0);", name, strbuf_text(&low), strbuf_text(&by), name);
-        e->out->depth--;
-    }
+    else if (!known || step == 0 || step == INT64_MIN || !emit_for_step(e, n, step, name, strbuf_text(&low), strbuf_text(&high)))
+        emit_for_counted(e, n, name, strbuf_text(&low), strbuf_text(&high), strbuf_text(&by));
     if (!ptrmap_get(&e->used, s)) {
         e->out->depth++;
         out_line(e->out, "(void)%s;", name);
