@@ -575,6 +575,15 @@ static void place_result(struct checker *c, struct ast *e, struct matching *m, c
     if (call->result_formal >= 0) call->regions[call->result_formal] = e->note->region;
 }
 
+/* A function that calls itself with nothing smaller: it may be right, but nothing shows that it ends. */
+static void warn_endless(struct checker *c, struct matching *m, const struct ast *e)
+{
+    if (m->callee != c->function) return;
+    for (int i = 0; i < m->count; i++)
+        if (facts_prove_order(c->facts, m->to[i], size_symbol(c->sizes, m->from[i]), 1)) return;
+    diag_warning(c->diag, DIAG_W08, e->at, "'%s' calls itself and no extent or integer is seen to shrink", m->callee->name);
+}
+
 static const struct type *check_call(struct checker *c, struct ast *e, const struct target *target, bool value)
 {
     struct matching m = {0};
@@ -615,6 +624,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
             !calls_same_type(c, target->place ? target->place->at : e->at, arena_printf(c->mem, "the result of '%s'", s->name), result, target->type))
             m.failed = true;
         place_result(c, e, &m, target);
+        warn_endless(c, &m, e);
         check_where(c, &m, e);
         for (int f = 0; f < s->formal_count; f++)
             if (s->kind == SYM_KERNEL && m.call->regions[f])

@@ -241,6 +241,19 @@ void declare_check_defines(struct checker *c)
     }
 }
 
+/* Defaults are evaluated in the order of the declarations. */
+static void check_order(struct checker *c, const struct symbol *s, const struct ast *e)
+{
+    if (!e || e->bad) return;
+    if (e->kind == AST_BINARY) check_order(c, s, e->binary.right);
+    if (e->kind == AST_BINARY || e->kind == AST_UNARY) check_order(c, s, e->binary.left);
+    if (e->kind == AST_CALL)
+        for (const struct ast *a = e->call.args; a; a = a->next) check_order(c, s, a->arg.value);
+    if (e->kind != AST_NAME || !e->symbol || e->symbol->kind != SYM_PARAM || e->symbol->decl->at.begin < s->decl->at.begin) return;
+    diag_error(c->diag, DIAG_E16, e->at, "'%s' has its value only after '%s': declare it before", e->name, s->name);
+    exprs_bad(s->decl);
+}
+
 static void resolve_param(struct checker *c, struct symbol *s)
 {
     struct ast *d = s->decl;
@@ -257,6 +270,7 @@ static void resolve_param(struct checker *c, struct symbol *s)
     if (d->decl.value) {
         exprs_check(c, d->decl.value, AS_VALUE);
         if (!exprs_fits(c, d->decl.value, t, arena_printf(c->mem, "'%s'", s->name))) exprs_bad(d);
+        check_order(c, s, d->decl.value);
     }
     s->type = t;
 }

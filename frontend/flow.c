@@ -135,10 +135,11 @@ static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const
     } else if (!f->silent && !formal && !t->needs_alloc && !t->fields && t->type->kind == TYPE_TENSOR) {
         add_written_check(f, t, at);
     }
-    x->written = YES; /* said once */
+    x->written = YES; /* said once, or checked */
+    x->stored = true;
 }
 
-/* in_parts: the callee needs storage, or writes only some of it. */
+/* in_parts: storage must be there before, because the callee needs it or writes only some of it. */
 static void write_tensor(struct flow *f, struct state *s, struct symbol *t, const struct ast *at, bool in_parts)
 {
     touch(f, s, t, at);
@@ -253,7 +254,8 @@ static void use_argument(struct flow *f, struct state *s, struct call *call, int
     bool orch = call->callee->kind == SYM_ORCH;
     if (r) {
         if (!writing && reads && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
-        if (writing && writes) write_tensor(f, s, r->base, v, orch || !r->whole || r->element || formal->dir != DIR_OUT);
+        /* inout and acc have been read before, so there is storage */
+        if (writing && writes) write_tensor(f, s, r->base, v, formal->dir == DIR_OUT && (orch || !r->whole || r->element));
         if (writing && formal->dir == DIR_OWN) use_moved(f, s, r->base, v);
     } else if (v->symbol && !type_is_scalar(formal->type)) {
         if (!writing && reads) each_leaf(f, s, v->symbol, use_read, v);
