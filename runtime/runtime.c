@@ -1,10 +1,10 @@
 /* runtime.c - creating, running and destroying a runtime: the one file that sees every role. */
 #include "runtime.h"
 #include "check.h"
+#include "memory.h"
 #include "worker.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status); /* unwind.c: comes
 
 static _Thread_local char create_message[512];
 
-const char *pto_last_error(PTORuntime *rt) { return rt ? rt->outcome.message : create_message; }
+const char *pto_last_error(PTORuntime *rt) { return rt ? rt->outcome->message : create_message; }
 
 /* ---- configuration ------------------------------------------------------------------------------------------------------- */
 
@@ -118,7 +118,7 @@ static void report_failure(void *context, uint64_t id, int32_t result)
         }
         extent += 2 * head[i].rank;
     }
-    ptoi_fail(&rt->outcome, PTO_ERR_KERNEL, ptoi_task_site(rt->window, id), "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
+    ptoi_fail(rt->outcome, PTO_ERR_KERNEL, ptoi_task_site(rt->window, id), "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
               kernel->name, result, (long long)(id - (uint64_t)rt->config.first_task_id), params);
 }
 
@@ -150,7 +150,7 @@ static void record_edge(void *context, uint64_t from, uint64_t to, uint8_t reaso
 static bool start_recording(PTORuntime *rt)
 {
     rt->recorder = calloc(1, sizeof *rt->recorder);
-    if (!rt->recorder || !ptoi_record_init(rt->recorder, rt->config.record_tasks)) return false;
+    if (!rt->recorder || !ptoi_record_init(rt->recorder, rt->config.record_tasks, rt->engine->is_split)) return false;
     rt->recorder->unit = rt->engine->unit;
     rt->orch.flow.recorder = rt->recorder;
     rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = record_edge, .task = record_task};
@@ -165,14 +165,16 @@ static PTOStatus build(PTORuntime *rt)
                                        .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
                                        .first_id = (uint64_t)c->first_task_id,
                                        .first_byte = (uint64_t)c->first_byte};
+    rt->outcome = ptoi_memory_map(sizeof *rt->outcome, rt->engine->is_split);
+    if (!rt->outcome) return refuse(PTO_ERR_NOMEM, "no memory for a runtime");
+    ptoi_outcome_reset(rt->outcome);
     rt->window_bytes = ptoi_window_bytes(&sizes);
     if (rt->window_bytes == 0) return refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
-    void *block = mmap(NULL, rt->window_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (block == MAP_FAILED) return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
-    rt->window = block;
+    rt->window = ptoi_memory_map(rt->window_bytes, rt->engine->is_split);
+    if (!rt->window) return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
     ptoi_window_init(rt->window, &sizes);
     rt->heap_bytes = rt->window->heap_bytes;
-    rt->heap = rt->backend->alloc(rt->heap_bytes);
+    rt->heap = rt->backend->alloc(rt->heap_bytes, rt->engine->is_split);
     if (!rt->heap) return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes", (unsigned long long)rt->heap_bytes);
     rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
@@ -181,8 +183,8 @@ static PTOStatus build(PTORuntime *rt)
                                            .heap_base = rt->heap,
                                            .scope_policy = c->scope_policy,
                                            .count_dependences = c->count_dependences};
-    if (!rt->frames || !ptoi_orch_init(&rt->orch, rt->window, &rt->outcome, &oc) ||
-        !ptoi_sched_init(&rt->sched, rt->window, &rt->outcome))
+    if (!rt->frames || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
+        !ptoi_sched_init(&rt->sched, rt->window, rt->outcome))
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");
     rt->sched.on_failure = report_failure;
     rt->sched.failure_context = rt;
@@ -220,7 +222,6 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     rt->config = c;
     rt->engine = engine;
     rt->backend = backend;
-    ptoi_outcome_reset(&rt->outcome);
     *status = build(rt);
     if (*status == PTO_OK) return rt;
     pto_runtime_destroy(rt);
@@ -235,7 +236,8 @@ void pto_runtime_destroy(PTORuntime *rt)
     if (rt->orch.window) ptoi_orch_free(&rt->orch);
     if (rt->sched.window) ptoi_sched_free(&rt->sched);
     if (rt->heap) rt->backend->free(rt->heap, rt->heap_bytes);
-    if (rt->window) munmap(rt->window, rt->window_bytes);
+    ptoi_memory_unmap(rt->window, rt->window_bytes);
+    ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
     if (rt->recorder) ptoi_record_free(rt->recorder);
     free(rt->recorder);
     free(rt->frames);
@@ -277,7 +279,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
 {
     jmp_buf catcher;
     const int64_t since = ptoi_now_ns();
-    ptoi_outcome_reset(&rt->outcome);
+    ptoi_outcome_reset(rt->outcome);
     rt->is_running = true;
     rt->unwinds = unwinds;
     rt->catcher = &catcher;
@@ -290,21 +292,21 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_orch_begin(&rt->orch);
     if (setjmp(catcher) == 0) {
         fn(rt, arg);
-        if (rt->orch.scopes.depth > 1 && ptoi_status(&rt->outcome) == PTO_OK)
-            ptoi_fail(&rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open", rt->orch.scopes.depth - 1);
+        if (rt->orch.scopes.depth > 1 && ptoi_status(rt->outcome) == PTO_OK)
+            ptoi_fail(rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open", rt->orch.scopes.depth - 1);
     }
     rt->catcher = NULL;
     rt->site = NULL;
     ptoi_orch_end(&rt->orch);
     rt->is_running = false;
     rt->run_stats.ns = ptoi_now_ns() - since;
-    return ptoi_status(&rt->outcome);
+    return ptoi_status(rt->outcome);
 }
 
 static PTOStatus refuse_call(PTORuntime *rt, const char *text)
 {
-    if (!rt->is_running) ptoi_outcome_reset(&rt->outcome);
-    ptoi_fail(&rt->outcome, PTO_ERR_STATE, rt->site, "%s", text);
+    if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
+    ptoi_fail(rt->outcome, PTO_ERR_STATE, rt->site, "%s", text);
     return PTO_ERR_STATE;
 }
 
@@ -331,7 +333,7 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     rt->frame_count = frames;
     rt->site = site;
     ptoi_orch_unwind(&rt->orch, scopes);
-    return ptoi_status(&rt->outcome);
+    return ptoi_status(rt->outcome);
 }
 
 struct execution {
@@ -354,7 +356,7 @@ PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void **host_i
 
 void pto_cancel(PTORuntime *rt)
 {
-    ptoi_fail(&rt->outcome, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
+    ptoi_fail(rt->outcome, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
     rt->engine->poke(rt);
 }
 
@@ -395,7 +397,7 @@ int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskPa
     if (!rt) return PTO_ERR_ARGUMENT;
     if (!rt->is_running) return refuse_call(rt, "pto_submit_task outside a run");
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
-        ptoi_fail(&rt->outcome, PTO_ERR_CONFIG, rt->site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
+        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
                   kernel->name, pto_worker_type_name(kernel->worker), pto_worker_type_name(kernel->worker));
     int64_t id = ptoi_orch_submit(&rt->orch, kernel, params, count);
     if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
@@ -424,7 +426,7 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
 {
     if (!rt->is_running) return refuse_call(rt, "pto_await outside a run");
     if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) {
-        ptoi_fail(&rt->outcome, PTO_ERR_UNSUPPORTED, rt->site, "await, but no kernel runs here, so there is no value to wait for");
+        ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->site, "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
     return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes));

@@ -6,8 +6,9 @@
 
 struct backend {
     const char *name;
-    /* Memory for the heap, zeroed, 64-byte aligned; NULL: none.  Addresses in it are the machine's. */
-    void *(*alloc)(uint64_t bytes);
+    /* Memory for the heap, zeroed, 64-byte aligned; NULL: none.  Addresses in it are the machine's.  shared: of this process and
+     * those forked from it. */
+    void *(*alloc)(uint64_t bytes, bool shared);
     void (*free)(void *memory, uint64_t bytes);
     /* Runs a kernel on the calling worker to its end. */
     int (*run)(const PTOKernel *kernel, const PTOArg *args);

@@ -1,24 +1,18 @@
 /* record.c - see record.h. */
 #include "record.h"
+#include "memory.h"
 #include <string.h>
-#include <sys/mman.h>
 
 enum { EDGES_PER_TASK = 8 };
 
-static void *reserve(uint64_t count, uint64_t size)
-{
-    void *p = mmap(NULL, count * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-bool ptoi_record_init(struct recorder *r, int64_t tasks)
+bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared)
 {
     *r = (struct recorder){.capacity = (uint64_t)tasks, .unit = "ns"};
-    r->task = reserve(r->capacity, sizeof *r->task);
-    r->edge = reserve(r->capacity * EDGES_PER_TASK, sizeof *r->edge);
-    r->stall = reserve(r->capacity, sizeof *r->stall);
-    r->sample = reserve(r->capacity, sizeof *r->sample);
-    r->step = reserve(r->capacity, sizeof *r->step);
+    r->task = ptoi_memory_map(r->capacity * sizeof *r->task, shared);
+    r->edge = ptoi_memory_map(r->capacity * EDGES_PER_TASK * sizeof *r->edge, shared);
+    r->stall = ptoi_memory_map(r->capacity * sizeof *r->stall, shared);
+    r->sample = ptoi_memory_map(r->capacity * sizeof *r->sample, shared);
+    r->step = ptoi_memory_map(r->capacity * sizeof *r->step, shared);
     if (r->task && r->edge && r->stall && r->sample && r->step) return true;
     ptoi_record_free(r);
     return false;
@@ -26,11 +20,11 @@ bool ptoi_record_init(struct recorder *r, int64_t tasks)
 
 void ptoi_record_free(struct recorder *r)
 {
-    if (r->task) munmap(r->task, r->capacity * sizeof *r->task);
-    if (r->edge) munmap(r->edge, r->capacity * EDGES_PER_TASK * sizeof *r->edge);
-    if (r->stall) munmap(r->stall, r->capacity * sizeof *r->stall);
-    if (r->sample) munmap(r->sample, r->capacity * sizeof *r->sample);
-    if (r->step) munmap(r->step, r->capacity * sizeof *r->step);
+    ptoi_memory_unmap(r->task, r->capacity * sizeof *r->task);
+    ptoi_memory_unmap(r->edge, r->capacity * EDGES_PER_TASK * sizeof *r->edge);
+    ptoi_memory_unmap(r->stall, r->capacity * sizeof *r->stall);
+    ptoi_memory_unmap(r->sample, r->capacity * sizeof *r->sample);
+    ptoi_memory_unmap(r->step, r->capacity * sizeof *r->step);
     memset(r, 0, sizeof *r);
 }
 

@@ -53,7 +53,7 @@ struct recorder {
     const char *unit;  /* "ns" or "cycles" */
 };
 
-bool ptoi_record_init(struct recorder *r, int64_t tasks); /* false: no memory */
+bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared); /* false: no memory */
 void ptoi_record_free(struct recorder *r);
 void ptoi_record_begin(struct recorder *r, uint64_t first_id, int64_t origin);
 static inline struct recorded_task *ptoi_record_task(struct recorder *r, uint64_t id)

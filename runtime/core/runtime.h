@@ -13,6 +13,7 @@
 /* Which thread holds which role. */
 struct engine {
     const char *name;
+    bool is_split;                          /* scheduler and workers are another process: what both use is shared memory */
     PTOStatus (*open)(PTORuntime *rt);      /* threads are started; failure: ptoi_fail told why */
     void (*close)(PTORuntime *rt);
     void (*begin)(PTORuntime *rt);          /* a run begins; no task is in flight */
@@ -34,7 +35,7 @@ struct frame {
 struct PTORuntime {
     const PTOSite *site; /* first: pto_at() writes it */
     PTOConfig config;
-    struct outcome outcome;
+    struct outcome *outcome;
     const struct backend *backend;
     struct window *window;
     uint64_t window_bytes;

@@ -16,6 +16,7 @@
 #include "park.h"
 #include "runtime.h"
 #include "worker.h"
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
@@ -165,7 +166,7 @@ static bool run_own(struct lane *l)
     if (load_acquire(&l->sent) == n) return false; /* [SENT] */
     /* A failed run starts nothing more; what is cancelled here completes like any task. */
     int result = 0;
-    if (load_relaxed(&rt->outcome.status) == PTO_OK) { /* relaxed: a hint, later is fine */
+    if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
         const uint64_t id = l->task[n % LANE_DEPTH];
         const int64_t since = ptoi_now_ns();
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
@@ -188,7 +189,7 @@ static void sleep_until_task(struct threads *e, struct lane *l)
     add_seq(&e->idle, 1);
     bool again = take_role(e) && leave_role(rt, false);
     PTO_LABEL(SLEEP);
-    if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker);
+    if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
     add_seq(&e->idle, -1);
 }
@@ -255,7 +256,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
             ptoi_park_announce(&e->orchestrator);
             bool again = take_role(e) && leave_role(rt, false); /* taken: its holder will look at our announcement */
             PTO_LABEL(SLEEP);
-            if (!again && !is_met(arg)) ptoi_park_wait(&e->orchestrator);
+            if (!again && !is_met(arg)) ptoi_park_wait(&e->orchestrator, PTO_FOR_EVER);
             ptoi_park_cancel(&e->orchestrator);
             spins = 0;
         }
@@ -295,8 +296,6 @@ static void threads_close(PTORuntime *rt)
     store_release(&e->stop, 1);
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
     for (int i = 0; i < e->started; i++) pthread_join(e->lane[i].thread, NULL);
-    for (int i = 0; i < e->lane_count; i++) ptoi_park_free(&e->lane[i].parker);
-    ptoi_park_free(&e->orchestrator);
     free(e->lane);
     free(e);
     rt->engine_state = NULL;
@@ -309,10 +308,7 @@ static PTOStatus threads_open(PTORuntime *rt)
     struct threads *e = aligned_alloc(PTO_CACHELINE, (sizeof *e + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE);
     if (!e) return PTO_ERR_NOMEM;
     *e = (struct threads){0};
-    if (!ptoi_park_init(&e->orchestrator)) {
-        free(e);
-        return PTO_ERR_NOMEM;
-    }
+    ptoi_park_init(&e->orchestrator);
     rt->engine_state = e;
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, rt->sched.events);
@@ -326,10 +322,7 @@ static PTOStatus threads_open(PTORuntime *rt)
         for (int i = 0; i < rt->config.workers[t]; i++) {
             struct lane *l = &e->lane[e->lane_count];
             *l = (struct lane){.rt = rt, .type = (PTOWorkerType)t};
-            if (!ptoi_park_init(&l->parker)) {
-                threads_close(rt);
-                return PTO_ERR_NOMEM;
-            }
+            ptoi_park_init(&l->parker);
             e->lane_count++;
         }
     }

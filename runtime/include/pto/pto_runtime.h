@@ -54,6 +54,11 @@ PTO_API PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *statu
 PTO_API PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate);
 PTO_API PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
                                                        int64_t heap_bytes, int64_t deplist);
+/* Zeroed memory that every engine's workers reach.  On the process engine every array outside the heap that a task names must be
+ * such memory, made before the runtime is: other memory the worker process does not share, and what kernels write there is lost.
+ * NULL: none, or bytes < 1.  Freed with the same number of bytes, after the runtime was destroyed. */
+PTO_API void *pto_shared_alloc(int64_t bytes);
+PTO_API void pto_shared_free(void *memory, int64_t bytes);
 PTO_API void pto_runtime_destroy(PTORuntime *rt); /* NULL is fine; blocks until the workers have ended */
 
 /* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Blocks. */

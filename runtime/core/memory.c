@@ -1,0 +1,23 @@
+/* memory.c - see memory.h. */
+#include "memory.h"
+#include <pto/pto_runtime.h>
+#include <sys/mman.h>
+
+void *ptoi_memory_map(uint64_t bytes, bool shared)
+{
+    const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+void ptoi_memory_unmap(void *memory, uint64_t bytes)
+{
+    if (memory) munmap(memory, bytes);
+}
+
+void *pto_shared_alloc(int64_t bytes) { return bytes > 0 ? ptoi_memory_map((uint64_t)bytes, true) : NULL; }
+
+void pto_shared_free(void *memory, int64_t bytes)
+{
+    if (memory && bytes > 0) ptoi_memory_unmap(memory, (uint64_t)bytes);
+}
