@@ -200,7 +200,7 @@ static void emit_function(struct emitter *e, struct symbol *orch)
 
 static void assign_file_names(struct emitter *e)
 {
-    static const char *const own[] = {"params", "entries", "a", "ok"};
+    static const char *const own[] = {"a", "ok", "params", "entries"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
     for (size_t i = 0; i < e->plan->exports.count; i++) {
         static const char *const forms[] = {"run_%s", "enter_%s", "args_%s", "start_%s", "extent_%s", "formals_%s", "dims_%s"};
@@ -225,6 +225,8 @@ static void assign_file_names(struct emitter *e)
         struct symbol *o = e->plan->orchs.data[i];
         emit_declare(e, o, o->module->is_main ? o->name : arena_printf(e->mem, "%s_%s", o->module->name, o->name));
     }
+    /* `a` and `ok` are parameters of adapters: no function may have these names, but a function's own names may. */
+    e->names.active.data[0] = e->names.active.data[1] = "";
 }
 
 static void emit_head(struct emitter *e)

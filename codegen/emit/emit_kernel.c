@@ -109,7 +109,7 @@ void kernel_assign_names(struct emitter *e)
         names->cost = k->decl->kernel.cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
         if (k->decl->kernel.has_body)
             names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
-        else if (mangle_is_reserved(names->symbol) && strncmp(names->symbol, "pto", 3) != 0)
+        else if ((mangle_is_reserved(names->symbol) && strncmp(names->symbol, "pto", 3) != 0) || strlen(names->symbol) < 3)
             names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base)); /* by another name, see the prototype */
         int f, d;
         int64_t factor, rest;
@@ -189,6 +189,14 @@ static bool is_parameter(const struct symbol *kernel, const char *name)
     return false;
 }
 
+/* A name that the C preprocessor replaces cannot be seen by a body. */
+static bool refuse_macro(struct emitter *e, const struct symbol *s)
+{
+    bool macro = mangle_is_reserved(s->name) && (isupper((unsigned char)s->name[0]) || strncmp(s->name, "std", 3) == 0);
+    if (macro) diag_error(e->front->diag, DIAG_E99, s->decl->at, "'%s' is a macro of C: a kernel with a C body cannot use the name", s->name);
+    return macro;
+}
+
 /* An enumerator where it can be one, so that it may be the length of an array. */
 static void emit_constants(struct emitter *e, const struct symbol *kernel, const struct source *source)
 {
@@ -196,7 +204,7 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
         const struct symbol *s = kernel->module->symbols[i];
         if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name)) continue;
         int use = body_names(source, kernel->decl->kernel.body_at, s->name);
-        if (!use) continue;
+        if (!use || refuse_macro(e, s)) continue;
         struct strbuf b = {0};
         if (s->type->kind == TYPE_INT && use == 1 && s->int_value >= INT_MIN && s->int_value <= INT_MAX) {
             out_line(e->out, "enum { %s = %" PRId64 " };", s->name, s->int_value);
@@ -215,6 +223,8 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
     const struct source *source = source_get(e->front->sources, body.file);
     struct place open = source_place(e->front->sources, body.file, body.begin - 1);
     struct strbuf b = {0};
+    for (int i = 0; i < kernel->formal_count; i++) refuse_macro(e, kernel->formals[i]);
+    for (int i = 0; i < kernel->dim_count; i++) refuse_macro(e, kernel->dims[i]);
     kernel_print_prototype(e, kernel, true, &b);
     out_line(e->out, "static int %s%s", names->body, strbuf_text(&b));
     strbuf_free(&b);

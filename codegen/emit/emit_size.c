@@ -156,7 +156,13 @@ void print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum 
         else strbuf_printf(b, "%s.s[%d]", name, s->dim);
         break;
     }
-    case SIZE_EXTENT: strbuf_printf(b, "%s_n%d", emit_name(e, s->symbol), s->dim); break;
+    case SIZE_EXTENT: {
+        const char *name = ptrmap_get(&e->c_names, &s->symbol->captured[s->dim]);
+        if (!name) emit_unsupported(e, s->symbol->decl->at, "a size that is used before it is stored");
+        ptrmap_set(&e->used, &s->symbol->captured[s->dim], e);
+        strbuf_puts(b, name ? name : "0");
+        break;
+    }
     case SIZE_ADD: print_sum(e, b, s, prec, mode); break;
     case SIZE_MUL: {
         struct strbuf text = {0};

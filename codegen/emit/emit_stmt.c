@@ -139,16 +139,16 @@ static void emit_statement_checks(struct emitter *e, const struct ast *n, const 
     check_print_statements(e, checks_of(n), NULL);
 }
 
-static void emit_captured(struct emitter *e, const struct symbol *s, const char *wanted)
+/* Sizes that name a `var` are taken now: the var may change, what was sized by it does not. */
+static void emit_captured(struct emitter *e, const struct symbol *s)
 {
-    if (!s || !s->captured[0]) return;
-    const char *name = ptrmap_get(&e->c_names, s);
-    if (!name) name = emit_declare(e, s, wanted);
-    for (int i = 0; s->captured[i]; i++) {
+    for (int i = 0; s && s->captured[i]; i++) {
         struct strbuf b = {0};
         print_size(e, &b, s->captured[i], P_ANY, ARITH_CHECKED);
-        out_line(e->out, "const int64_t %s_n%d = %s;", name, i, strbuf_text(&b));
-        out_line(e->out, "(void)%s_n%d;", name, i);
+        const char *name = names_take(&e->names, arena_printf(e->mem, "%s_n%d", s->name, i));
+        ptrmap_set(&e->c_names, &s->captured[i], (void *)name);
+        out_line(e->out, "const int64_t %s = %s;", name, strbuf_text(&b));
+        if (!ptrmap_get(&e->used, &s->captured[i])) out_line(e->out, "(void)%s;", name);
         strbuf_free(&b);
     }
 }
@@ -170,7 +170,7 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
 static void emit_let_tensor(struct emitter *e, struct ast *n, const struct symbol *s)
 {
     emit_statement_checks(e, n, s->name);
-    emit_captured(e, s, s->name);
+    emit_captured(e, s);
     if (!tensor_is_new(s))
         return; /* another name for a piece of another tensor */
     if (!s->returned) call_declare_new(e, s);
@@ -545,7 +545,7 @@ static void emit_statement(struct emitter *e, struct ast *n)
     case AST_VAR: emit_scalar(e, n, n->symbol); break;
     case AST_VIEW:
         emit_statement_checks(e, n, n->name);
-        emit_captured(e, n->symbol, n->name);
+        emit_captured(e, n->symbol);
         break;
     case AST_EXPR_STMT: emit_expr_stmt(e, n); break;
     case AST_ASSIGN: emit_assign(e, n); break;
