@@ -1,0 +1,212 @@
+/* A hand-written program table, as a compiler would make it:
+ *     param n: i64 = 2;  param tol: f32 = 0.5;  param loud: bool = false;  param must: i64;      (-DMUST only)
+ *     export orch scale<N, M>(in x: f32[N, M], inout y: f32[N + 2, M], out z: f32[n * M], s: f64)   y[0 .. N] += s * x; z = n
+ *     export orch types<K>(in h: f16[K], in b: bf16[K], in t: bool[K], in i: i8[K], in u: u64[K], out k: i64[K])     k = u
+ *     export orch broken(out z: f32[1])                      a kernel that fails
+ *     export orch drift(out z: f32[2, 3])                    a kernel that makes something else each time
+ * -DONE leaves the first entry only, -DNONE none. */
+#include <pto/pto_program.h>
+#include <stdio.h>
+
+static int64_t n = 2, must;
+static float tol = 0.5f;
+static bool loud;
+
+static PTOProgramParam params[] = {
+    {"n", PTO_I64, &n, true},
+    {"tol", PTO_F32, &tol, true},
+    {"loud", PTO_BOOL, &loud, true},
+#ifdef MUST
+    {"must", PTO_I64, &must, false},
+#endif
+};
+
+static int add_scaled(const PTOArg *a)
+{
+    const float *x = a[0].ptr;
+    float *y = a[1].ptr;
+    for (int64_t i = 0; i < a[3].value.i64; i++)
+        y[i] += (float)a[2].value.f64 * x[i];
+    return 0;
+}
+
+static int fill(const PTOArg *a)
+{
+    float *z = a[0].ptr;
+    for (int64_t i = 0; i < a[2].value.i64; i++)
+        z[i] = a[1].value.f32;
+    return 0;
+}
+
+static int copy(const PTOArg *a)
+{
+    const uint64_t *u = a[0].ptr;
+    int64_t *k = a[1].ptr;
+    for (int64_t i = 0; i < a[2].value.i64; i++)
+        k[i] = (int64_t)u[i];
+    return 0;
+}
+
+static int fail(const PTOArg *a)
+{
+    (void)a;
+    return 3;
+}
+
+static int count_calls(const PTOArg *a)
+{
+    static float calls;
+    float *z = a[0].ptr;
+    for (int i = 0; i < 6; i++)
+        z[i] = i == 4 ? calls : 0;
+    calls++;
+    return 0;
+}
+
+static const PTOKernel add_scaled_kernel = {"add_scaled", PTO_WORKER_VECTOR, add_scaled, NULL};
+static const PTOKernel fill_kernel = {"fill", PTO_WORKER_VECTOR, fill, NULL};
+static const PTOKernel copy_kernel = {"copy", PTO_WORKER_VECTOR, copy, NULL};
+static const PTOKernel fail_kernel = {"fail", PTO_WORKER_VECTOR, fail, NULL};
+static const PTOKernel count_kernel = {"count_calls", PTO_WORKER_VECTOR, count_calls, NULL};
+static const PTOSite site = {"demo.pto", 7, 5, "call"};
+
+struct call {
+    void *const *data;
+    const PTOScalar *scalars;
+    const int64_t *dims;
+};
+
+static void scale_body(PTORuntime *rt, void *arg)
+{
+    const struct call *c = arg;
+    void *z = c->data[2];
+    int64_t N = c->dims[0], M = c->dims[1];
+    if (loud)
+        printf("N %lld M %lld n %lld tol %g s %g\n", (long long)N, (long long)M, (long long)n, (double)tol, c->scalars[3].f64);
+    pto_at(rt, &site);
+    pto_scope_begin(rt);
+    pto_submit_task(rt, &add_scaled_kernel, (PTOTaskParam[]){PTO_INPUT(c->data[0], 0, N * M * 4),
+                    PTO_INOUT(c->data[1], 0, N * M * 4), PTO_SCALAR(c->scalars[3].f64), PTO_SCALAR(N * M)}, 4);
+    pto_submit_task(rt, &fill_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, n * M * 4), PTO_SCALAR((float)n),
+                    PTO_SCALAR(n * M)}, 3);
+    pto_scope_end(rt);
+}
+
+static void types_body(PTORuntime *rt, void *arg)
+{
+    const struct call *c = arg;
+    void *k = c->data[5];
+    pto_at(rt, &site);
+    pto_submit_task(rt, &copy_kernel, (PTOTaskParam[]){PTO_INPUT(c->data[4], 0, c->dims[0] * 8),
+                    PTO_OUTPUT(&k, 0, c->dims[0] * 8), PTO_SCALAR(c->dims[0])}, 3);
+}
+
+static void broken_body(PTORuntime *rt, void *arg)
+{
+    void *z = ((const struct call *)arg)->data[0];
+    pto_at(rt, &site);
+    pto_submit_task(rt, &fail_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, 4)}, 1);
+}
+
+static void drift_body(PTORuntime *rt, void *arg)
+{
+    void *z = ((const struct call *)arg)->data[0];
+    pto_at(rt, &site);
+    pto_submit_task(rt, &count_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, 24)}, 1);
+}
+
+#define RUN(name)                                                                                                     \
+    static PTOStatus name##_run(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)     \
+    {                                                                                                                 \
+        struct call c = {data, scalars, dims};                                                                        \
+        return pto_run_entry(rt, name##_body, &c);                                                                    \
+    }
+RUN(scale)
+RUN(types)
+RUN(broken)
+RUN(drift)
+
+static bool scale_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+{
+    *value = dim == 1 ? dims[1] : dims[0];
+    if (formal == 1 && dim == 0)
+        return !__builtin_add_overflow(dims[0], 2, value);
+    if (formal == 2)
+        return !__builtin_mul_overflow(n, dims[1], value);
+    return true;
+}
+
+static bool types_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+{
+    (void)formal, (void)dim;
+    *value = dims[0];
+    return true;
+}
+
+static bool fixed_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+{
+    (void)formal, (void)dims;
+    *value = dim == 0 ? 2 : 3;
+    return true;
+}
+
+static bool one_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+{
+    (void)formal, (void)dim, (void)dims;
+    *value = 1;
+    return true;
+}
+
+static const int32_t none[] = {-1, -1}, first[] = {0}, both[] = {0, 1}, second[] = {-1, 1};
+static const uint64_t uses_none[] = {0, 0}, uses_first[] = {1}, uses_both[] = {1, 2}, uses_second[] = {2};
+
+static const PTOFormal scale_formals[] = {
+    {"x", PTO_IN, PTO_F32, 2, "f32[N, M]", both, uses_both},
+    {"y", PTO_INOUT_, PTO_F32, 2, "f32[N + 2, M]", second, uses_both},
+    {"z", PTO_OUT, PTO_F32, 1, "f32[n * M]", none, uses_second},
+    {"s", PTO_IN, PTO_F64, 0, "f64", NULL, NULL},
+};
+static const PTOFormal types_formals[] = {
+    {"h", PTO_IN, PTO_F16, 1, "f16[K]", first, uses_first},   {"b", PTO_IN, PTO_BF16, 1, "bf16[K]", first, uses_first},
+    {"t", PTO_IN, PTO_BOOL, 1, "bool[K]", first, uses_first}, {"i", PTO_IN, PTO_I8, 1, "i8[K]", first, uses_first},
+    {"u", PTO_IN, PTO_U64, 1, "u64[K]", first, uses_first},   {"k", PTO_OUT, PTO_I64, 1, "i64[K]", first, uses_first},
+};
+static const PTOFormal one_formals[] = {{"z", PTO_OUT, PTO_F32, 1, "f32[1]", none, uses_none}};
+static const PTOFormal drift_formals[] = {{"z", PTO_OUT, PTO_F32, 2, "f32[2, 3]", none, uses_none}};
+static const char *const scale_dims[] = {"N", "M"};
+static const char *const types_dims[] = {"K"};
+
+static const PTOEntry entries[] = {
+    {"scale", scale_dims, 2, scale_formals, 4, scale_extent, scale_run},
+    {"types", types_dims, 1, types_formals, 6, types_extent, types_run},
+    {"broken", NULL, 0, one_formals, 1, one_extent, broken_run},
+    {"drift", NULL, 0, drift_formals, 1, fixed_extent, drift_run},
+};
+
+static bool check_params(char *message, size_t size)
+{
+    (void)must;
+    if (n < 0)
+        snprintf(message, size, "n must not be negative");
+    return n >= 0;
+}
+
+static const PTOProgram program = {
+    .file = "demo.pto",
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .entries = entries,
+#if defined NONE
+    .entry_count = 0,
+#elif defined ONE
+    .entry_count = 1,
+#else
+    .entry_count = sizeof entries / sizeof entries[0],
+#endif
+    .check_params = check_params,
+};
+
+int main(int argc, char **argv)
+{
+    return pto_program_main(&program, argc, argv);
+}
