@@ -131,7 +131,8 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
         print_list(e, fail, c->view->stride, c->view->rank);
         strbuf_putc(fail, ')');
         strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, %s)",
-                      c_string(e, arena_printf(e->mem, "'%s' needs an array without gaps here", call ? call->callee->name : "this")));
+                      c_string(e, arena_printf(e->mem, "'%s' needs an array without gaps, and this piece of '%s' has some",
+                                            call ? call->callee->name : "this", c->view->base->name)));
         break;
     case CHECK_DISJOINT:
         strbuf_puts(fail, "pto_views_overlap(");
