@@ -26,6 +26,8 @@ void plan_destroy(struct plan *p)
     vec_free(&p->exports);
     vec_free(&p->orchs);
     vec_free(&p->kernels);
+    for (size_t i = 0; i < p->block_list.count; i++) vec_free(&p->block_list.data[i]->tensors);
+    vec_free(&p->block_list);
     ptrmap_free(&p->blocks);
     ptrmap_free(&p->ranges);
 }

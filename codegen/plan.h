@@ -1,7 +1,7 @@
 /* plan.h - what the analyses leave for the emitters.
  *
  * The analyses decide and print nothing; the emitters print and decide nothing.  A later analysis adds its result here and a row
- * to passes[] in plan.c: releases at the last use belong in block_plan.releases_after, frames in function-wide members. */
+ * to passes[] in plan.c: what a block does early, such as a release at a last use, belongs in struct block_plan. */
 #ifndef PTOC_PLAN_H
 #define PTOC_PLAN_H
 #include "ptrmap.h"
@@ -24,6 +24,7 @@ struct plan {
     symbol_list orchs;   /* functions that the exports need, modules in order, then source order */
     symbol_list kernels; /* kernels that those need, in the same order */
     struct ptrmap blocks; /* BLOCK -> struct block_plan */
+    VEC(struct block_plan *) block_list; /* the same, to be freed */
 
     /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value while the
      * kernel's `where` is printed at a call. */

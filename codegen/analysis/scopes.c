@@ -40,6 +40,7 @@ static bool visit_block(void *cx, struct ast *n)
     struct plan *p = cx;
     struct search s = {.plan = p, .block = arena_new(p->mem, struct block_plan)};
     ptrmap_set(&p->blocks, n, s.block);
+    vec_push(&p->block_list, s.block);
     ast_walk_list(n->block.stmts, visit_statement, &s);
     return false;
 }

@@ -71,6 +71,7 @@ void        emit_mark_site(struct emitter *e, struct span at, const char *text);
 const char *emit_stem(const struct emitter *e);                     /* "bgemm" */
 struct span emit_callee_span(const struct ast *call);
 const char *emit_source_text(struct emitter *e, struct span at);    /* on one line, harmless in a comment */
+const char *emit_comment_text(struct emitter *e, const char *text); /* a path or a name that may hold anything */
 const char *c_string(struct emitter *e, const char *text);
 void        emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b);
 /* The formals with structs replaced by their fields. */

@@ -333,7 +333,8 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     struct span head = kernel->decl->at;
     if (kernel->decl->kernel.has_body) head.end = kernel->decl->kernel.body_at.begin - 1;
     out_line(e->out, "%s", "");
-    out_line(e->out, "/* %s:%d  %s */", source_get(e->front->sources, head.file)->path, at.line, emit_source_text(e, head));
+    out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
+             emit_source_text(e, head));
     if (kernel->decl->kernel.has_body) emit_body(e, kernel, names);
     else emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);

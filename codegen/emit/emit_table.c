@@ -126,7 +126,11 @@ static void print_strides(struct emitter *e, struct strbuf *b, const struct type
 static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t)
 {
     for (int d = 0; d < t->rank; d++) {
-        if (range_of_size(e->plan, t->extent[d]).lo >= 0) continue;
+        const struct symbol *function = e->plan->function;
+        e->plan->function = NULL; /* what is known of a param because it is an extent is only now being made true */
+        bool known = range_of_size(e->plan, t->extent[d]).lo >= 0;
+        e->plan->function = function;
+        if (known) continue;
         struct strbuf extent = {0};
         print_size(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
         out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"extent %d of '%s' is %%lld\", (long long)%s);",
