@@ -1,6 +1,7 @@
 /* runtime.c - creating, running and destroying a runtime: the one file that sees every role. */
 #include "runtime.h"
 #include "check.h"
+#include "crash.h"
 #include "memory.h"
 #include "worker.h"
 #include <stdlib.h>
@@ -71,6 +72,8 @@ static PTOStatus check_config(PTOConfig *c)
         return refuse(PTO_ERR_CONFIG, "a record of %lld tasks: must be from 0 to 16777216", (long long)c->record_tasks);
     if (c->submit_cycles < 0 || c->dispatch_cycles < 0 || c->submit_cycles > limit || c->dispatch_cycles > limit)
         return refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld", (long long)limit);
+    if (!(c->watchdog_seconds >= 0 && c->watchdog_seconds <= 1e9))
+        return refuse(PTO_ERR_CONFIG, "a watchdog of %g seconds: must be from 0 to 1e9", c->watchdog_seconds);
     if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
         return refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
     if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH) c->count_dependences = true;
@@ -91,6 +94,7 @@ static const struct engine *find_engine(PTOEngine engine)
     static const struct engine *const engines[PTO_ENGINES] = {[PTO_ENGINE_THREADS] = &ptoi_engine_threads,
                                                               [PTO_ENGINE_SERIAL] = &ptoi_engine_serial,
                                                               [PTO_ENGINE_TIMING] = &ptoi_engine_timing,
+                                                              [PTO_ENGINE_PROCESS] = &ptoi_engine_process,
                                                               [PTO_ENGINE_GRAPH] = &ptoi_engine_graph};
     return (unsigned)engine < PTO_ENGINES ? engines[engine] : NULL;
 }
@@ -177,13 +181,14 @@ static PTOStatus build(PTORuntime *rt)
     rt->heap = rt->backend->alloc(rt->heap_bytes, rt->engine->is_split);
     if (!rt->heap) return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes", (unsigned long long)rt->heap_bytes);
     rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
+    rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
                                            .max_scopes = c->recursion_limit * 16 + 64,
                                            .ring_bytes = (uint64_t)c->heap_bytes,
                                            .heap_base = rt->heap,
                                            .scope_policy = c->scope_policy,
                                            .count_dependences = c->count_dependences};
-    if (!rt->frames || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
+    if (!rt->frames || !rt->crash_stack || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
         !ptoi_sched_init(&rt->sched, rt->window, rt->outcome))
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");
     rt->sched.on_failure = report_failure;
@@ -210,7 +215,7 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     const struct engine *engine = find_engine(c.engine);
     const struct backend *backend = ptoi_backend_find(c.backend);
     if (!engine)
-        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing and graph)");
+        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing, process and graph)");
     else if (!backend)
         *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no backend '%s' (it has sim)", c.backend);
     if (*status != PTO_OK) return NULL;
@@ -237,6 +242,7 @@ void pto_runtime_destroy(PTORuntime *rt)
     if (rt->sched.window) ptoi_sched_free(&rt->sched);
     if (rt->heap) rt->backend->free(rt->heap, rt->heap_bytes);
     ptoi_memory_unmap(rt->window, rt->window_bytes);
+    ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
     ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
     if (rt->recorder) ptoi_record_free(rt->recorder);
     free(rt->recorder);
@@ -288,6 +294,12 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->site = NULL;
     memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks); /* no task is in flight: nobody holds the role */
     rt->engine->begin(rt);
+    if (rt->orch.is_lost) {
+        rt->is_running = false;
+        return ptoi_status(rt->outcome);
+    }
+    ptoi_crash_watch();
+    ptoi_crash_use_stack(rt->crash_stack);
     if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head, rt->engine->now(rt));
     ptoi_orch_begin(&rt->orch);
     if (setjmp(catcher) == 0) {
@@ -298,6 +310,9 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->catcher = NULL;
     rt->site = NULL;
     ptoi_orch_end(&rt->orch);
+    if (rt->engine->settle) rt->engine->settle(rt, false);
+    ptoi_crash_use_stack(NULL);
+    ptoi_crash_unwatch();
     rt->is_running = false;
     rt->run_stats.ns = ptoi_now_ns() - since;
     return ptoi_status(rt->outcome);

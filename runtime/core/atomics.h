@@ -12,6 +12,8 @@
 #define store_release(p, v)  atomic_store_explicit((p), (v), memory_order_release)
 #define store_seq(p, v)      atomic_store_explicit((p), (v), memory_order_seq_cst)
 #define swap_acq_rel(p, v)   atomic_exchange_explicit((p), (v), memory_order_acq_rel)
+#define swap_if_acq_rel(p, old, v) \
+    atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_acq_rel, memory_order_acquire)
 #define add_seq(p, v)        atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
 
 #define PTO_CACHELINE 64

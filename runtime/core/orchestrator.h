@@ -33,6 +33,7 @@ struct orchestrator {
     uint64_t map_retired;         /* entries of tasks below were given back */
     PTOScopePolicy scope_policy;
     bool count_dependences;
+    bool is_lost;                 /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     int64_t tasks, edges, dependences, allocations, allocated_bytes, scope_count;
 };
 

@@ -1,6 +1,7 @@
 /* outcome.c - see outcome.h. */
 #include "outcome.h"
 #include <stdio.h>
+#include <unistd.h>
 
 void ptoi_outcome_reset(struct outcome *o)
 {
@@ -11,7 +12,8 @@ void ptoi_outcome_reset(struct outcome *o)
 
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
-    if (swap_acq_rel(&o->claimed, 1)) return;
+    int nobody = 0;
+    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid())) return;
     int n = 0;
     if (place && place->column > 0)
         n = snprintf(o->message, sizeof o->message, "%s:%d:%d: error: ", place->file, place->line, place->column);
@@ -19,6 +21,11 @@ void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const
         n = snprintf(o->message, sizeof o->message, "%s:%d: error: ", place->file, place->line);
     if (n >= 0 && (size_t)n < sizeof o->message) vsnprintf(o->message + n, sizeof o->message - (size_t)n, format, args);
     store_release(&o->status, (int)status); /* [OUTCOME] the message is complete */
+}
+
+void ptoi_outcome_disown(struct outcome *o, int dead_process)
+{
+    if (ptoi_status(o) == PTO_OK) swap_if_acq_rel(&o->claimed, &dead_process, 0);
 }
 
 void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 
 struct outcome {
-    _Atomic int claimed; /* W the first to fail: exchange acq_rel */
+    _Atomic int claimed; /* process id of the first to fail: it compares with 0 and exchanges, acq_rel */
     _Atomic int status;  /* W the claimer: store release [OUTCOME]; R anyone: load acquire, or relaxed as a hint */
     char message[4096];  /* W the claimer before status */
 };
@@ -19,6 +19,9 @@ void ptoi_outcome_reset(struct outcome *o); /* no run is active */
 void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
+
+/* A process that died between its claim and its message leaves the claim to whoever fails next. */
+void ptoi_outcome_disown(struct outcome *o, int dead_process);
 
 static inline PTOStatus ptoi_status(struct outcome *o) { return (PTOStatus)load_acquire(&o->status); }
 

@@ -22,10 +22,12 @@ struct engine {
     void (*published)(void *rt);            /* the orchestrator published a task */
     bool (*wait)(void *rt, bool (*is_met)(void *arg), void *arg); /* struct waiter */
     void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */
+    /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always are. */
+    void (*settle)(PTORuntime *rt, bool reset);
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
-extern const struct engine ptoi_engine_serial, ptoi_engine_threads, ptoi_engine_timing, ptoi_engine_graph;
+extern const struct engine ptoi_engine_serial, ptoi_engine_threads, ptoi_engine_timing, ptoi_engine_process, ptoi_engine_graph;
 
 struct frame {
     const char *function;
@@ -52,6 +54,7 @@ struct PTORuntime {
     jmp_buf *catcher;       /* where pto_raise goes; NULL: no run */
     struct frame *frames;   /* recursion_limit many */
     int32_t frame_count;
+    char *crash_stack;      /* for handlers of crashes in kernels that this thread runs */
     uintptr_t stack_lowest; /* a call deeper than this address has no room left */
     PTOFlowControlStats flow_stats;
     PTORunStats run_stats;

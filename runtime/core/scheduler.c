@@ -269,6 +269,19 @@ bool ptoi_sched_is_quiet(const struct scheduler *s)
     return true;
 }
 
+void ptoi_sched_tell_quiet(struct scheduler *s)
+{
+    if (!ptoi_sched_is_quiet(s)) return;
+    PTO_LABEL(QUIET);
+    store_release(&s->window->quiet_tasks, s->taken);   /* [QUIET] after everything else that was told */
+    store_release(&s->window->quiet_events, s->events); /* [QUIET] */
+}
+
+void ptoi_sched_reset_marks(struct scheduler *s)
+{
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) s->ready[t].count_max = ptoi_ready_count(&s->ready[t]);
+}
+
 bool ptoi_sched_is_valid(const struct scheduler *s)
 {
     uint64_t running = 0, ready = 0, queued = 0;

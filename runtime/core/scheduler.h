@@ -58,6 +58,9 @@ bool ptoi_sched_step(struct scheduler *s);
 bool ptoi_sched_has_input(const struct scheduler *s);
 /* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */
 bool ptoi_sched_is_quiet(const struct scheduler *s);
+/* Says in the window that the scheduler is quiet, if it is: for an orchestrator that cannot ask. */
+void ptoi_sched_tell_quiet(struct scheduler *s);
+void ptoi_sched_reset_marks(struct scheduler *s); /* high-water marks of the ready queues */
 bool ptoi_sched_is_valid(const struct scheduler *s);
 
 #endif

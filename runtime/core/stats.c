@@ -17,6 +17,7 @@ PTOStallReason pto_get_current_stall(PTORuntime *rt)
 const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 {
     const struct flow *f = &rt->orch.flow;
+    if (rt->is_running && rt->engine->settle) rt->engine->settle(rt, false);
     PTOFlowControlStats *s = &rt->flow_stats;
     s->task_ring_stalls = f->stalls[PTO_STALL_TASK_RING];
     s->tensormap_pool_stalls = f->stalls[PTO_STALL_TENSORMAP_POOL];
@@ -47,7 +48,10 @@ void pto_reset_flow_stats(PTORuntime *rt)
 {
     ptoi_flow_reset(&rt->orch.flow);
     rt->orch.heap.used_bytes_max = rt->orch.heap.used_bytes;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) rt->sched.ready[t].count_max = ptoi_ready_count(&rt->sched.ready[t]);
+    if (rt->engine->settle)
+        rt->engine->settle(rt, true);
+    else
+        ptoi_sched_reset_marks(&rt->sched);
 }
 
 struct row {

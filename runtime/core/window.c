@@ -69,6 +69,7 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
     w->magic = PTO_WINDOW_MAGIC;
     w->version = PTO_WINDOW_VERSION;
     w->bytes = l.bytes;
+    w->first_id = sizes->first_id;
     w->task_mask = sizes->tasks - 1;
     w->arg_mask = l.args - 1;
     w->dep_mask = l.deps - 1;
@@ -88,6 +89,15 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
     store_relaxed(&w->task_tail, sizes->first_id);
     store_relaxed(&w->event_head, sizes->first_byte);
     store_relaxed(&w->event_tail, sizes->first_byte);
+    store_relaxed(&w->quiet_tasks, sizes->first_id);
+    store_relaxed(&w->quiet_events, sizes->first_byte);
+}
+
+bool ptoi_window_is_quiet(const struct window *w)
+{
+    /* [QUIET]; relaxed: the heads are our own words. */
+    return load_acquire(&w->quiet_tasks) == load_relaxed(&w->task_head) &&
+           load_acquire(&w->quiet_events) == load_relaxed(&w->event_head);
 }
 
 bool ptoi_window_is_valid(const struct window *w)

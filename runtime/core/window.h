@@ -12,14 +12,16 @@
  * [RETIRE]   when task_tail says so, nobody reads the slots, arguments and fan-in entries below it any more.
  * [TAKEN]    likewise the event entries below event_tail.
  * [DONE]     completed[slot] == id + 1 says that the kernel of task id has returned and its writes are visible.
- * [CONSUMED] consumed[chunk] counts buffers of a heap chunk that nobody will touch again. */
+ * [CONSUMED] consumed[chunk] counts buffers of a heap chunk that nobody will touch again.
+ * [QUIET]    having taken exactly quiet_tasks and quiet_events, the scheduler had nothing ready or running: until more is published
+ *            nothing will change, and everything it ever told is visible to who reads this. */
 #ifndef PTOI_WINDOW_H
 #define PTOI_WINDOW_H
 #include "atomics.h"
 #include <pto/pto_types.h>
 
 #define PTO_WINDOW_MAGIC   0x57494e444f57504fu
-#define PTO_WINDOW_VERSION 1u
+#define PTO_WINDOW_VERSION 2u
 #define PTO_GRANULE        64 /* heap bytes: alignment of a buffer, and the unit that names it */
 
 /* One parameter, in the order of submission; `rank` extents and `rank` strides (elements, int64_t) follow all heads. */
@@ -62,6 +64,7 @@ struct window {
     uint64_t magic;
     uint32_t version, spare;
     uint64_t bytes;                                             /* of the whole block, heap excluded */
+    uint64_t first_id;                                          /* the task id that is told as 0 */
     uint64_t task_mask, arg_mask, dep_mask, event_mask;         /* sizes of the rings, less one */
     uint64_t dep_limit;                                         /* entries in use at most: what was asked for */
     uint64_t heap_bytes, segment_bytes, segment_count;
@@ -74,6 +77,7 @@ struct window {
     /* W scheduler, R orchestrator. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t task_tail; /* store release [RETIRE], load acquire */
     _Atomic uint64_t event_tail;                        /* store release [TAKEN], load acquire */
+    _Atomic uint64_t quiet_tasks, quiet_events;         /* store release [QUIET], load acquire */
 };
 
 /* The base of every "offset, never pointer" that names code or constants of the program: the same distance in every process
@@ -132,5 +136,8 @@ uint64_t ptoi_window_bytes(const struct window_sizes *sizes);
 /* Lays out zeroed memory of that many bytes. */
 void ptoi_window_init(struct window *w, const struct window_sizes *sizes);
 bool ptoi_window_is_valid(const struct window *w);
+/* Is the scheduler quiet, having taken everything published?  Caller: the orchestrator.  Proof: both words only grow and neither
+ * passes its head, so when both are at the heads, the later of the two moments they stem from was quiet with exactly these. */
+bool ptoi_window_is_quiet(const struct window *w);
 
 #endif

@@ -1,5 +1,6 @@
 /* worker.c - see worker.h. */
 #include "worker.h"
+#include "crash.h"
 
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 {
@@ -38,5 +39,8 @@ int ptoi_worker_run(const struct window *w, const struct backend *backend, char 
 {
     PTOArg args[PTO_MAX_PARAMS];
     unpack(w, heap_base, id, args);
-    return backend->run(ptoi_task_kernel(w, id), args);
+    ptoi_crash_mark(w, id);
+    int result = backend->run(ptoi_task_kernel(w, id), args);
+    ptoi_crash_unmark();
+    return result;
 }

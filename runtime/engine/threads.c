@@ -12,9 +12,10 @@
  *            sees the input or the announcement in leave_role(), which looks for both after every swap back.
  * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_engines.c, stress_graphs.c */
+#include "threads.h"
 #include "check.h"
-#include "park.h"
-#include "runtime.h"
+#include "crash.h"
+#include "memory.h"
 #include "worker.h"
 #include <pthread.h>
 #include <sched.h>
@@ -31,10 +32,10 @@ struct lane {
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
-    int64_t busy_ns; /* the worker's; read when it has stopped or the run is drained */
     _Alignas(PTO_CACHELINE) struct parker parker;
     PTORuntime *rt;
     PTOWorkerType type;
+    struct running_line *line;
     pthread_t thread;
 };
 
@@ -47,6 +48,10 @@ struct threads {
     _Alignas(PTO_CACHELINE) _Atomic int idle;
     _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close: store release, R workers: load acquire */
     struct parker orchestrator;
+    struct bell *told;          /* where an orchestrator in another process sleeps; NULL: it is in this one */
+    struct running_line *line;  /* one a lane */
+    bool owns_lines;
+    char *stacks;               /* for handlers of crashes, one a lane */
     struct lane *lane;
     int lane_count, started;
     int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
@@ -114,6 +119,10 @@ static bool step(PTORuntime *rt)
     if (rt->recorder && any) ptoi_record_step(rt->recorder, since, ptoi_now_ns());
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: published by [ROLE] */
     store_relaxed(&e->seen_events, rt->sched.events);
+    if (any && e->told) {
+        ptoi_sched_tell_quiet(&rt->sched);
+        ptoi_bell_ring(e->told); /* under the role: the bell has one ringer */
+    }
     return any;
 }
 
@@ -127,7 +136,10 @@ static bool leave_role(PTORuntime *rt, bool progress)
     swap_acq_rel(&e->role, 0); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
-    if (progress && ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
+    if (progress && e->told)
+        ptoi_bell_wake(e->told);
+    else if (progress && ptoi_park_is_sleeping(&e->orchestrator))
+        ptoi_park_wake(&e->orchestrator);
     return has_input(rt);
 }
 
@@ -142,19 +154,23 @@ static void hand_over(struct threads *e)
     if (ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
 }
 
-/* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper. */
-static void schedule(PTORuntime *rt, struct lane *own)
+/* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper.
+ * true: something was taken. */
+static bool schedule(PTORuntime *rt, struct lane *own)
 {
     struct threads *e = rt->engine_state;
+    bool any = false;
     for (int round = 0; has_input(rt); round++) {
-        if (!take_role(e)) return;
+        if (!take_role(e)) return any;
         bool progress = step(rt);
-        if (!leave_role(rt, progress)) return;
+        any |= progress;
+        if (!leave_role(rt, progress)) return any;
         if (own && round >= ROUNDS_BEFORE_OWN_WORK && has_task(own)) {
             hand_over(e);
-            return;
+            return any;
         }
     }
+    return any;
 }
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------- */
@@ -169,9 +185,12 @@ static bool run_own(struct lane *l)
     if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
         const uint64_t id = l->task[n % LANE_DEPTH];
         const int64_t since = ptoi_now_ns();
+        store_relaxed(&l->line->task, id + 1); /* relaxed: see running.h */
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
         const int64_t end = ptoi_now_ns();
-        l->busy_ns += end - since;
+        store_relaxed(&l->line->task, 0);
+        store_relaxed(&l->line->ended, load_relaxed(&l->line->ended) + 1);
+        store_relaxed(&l->line->busy_ns, load_relaxed(&l->line->busy_ns) + end - since);
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
         if (t) t->begin = since, t->end = end, t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane);
     }
@@ -199,6 +218,7 @@ static void *worker_main(void *arg)
     struct lane *l = arg;
     PTORuntime *rt = l->rt;
     struct threads *e = rt->engine_state;
+    ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
     for (int spins = 0; !load_acquire(&e->stop);) {
         if (run_own(l)) {
             schedule(rt, l);
@@ -214,6 +234,7 @@ static void *worker_main(void *arg)
             spins = 0;
         }
     }
+    ptoi_crash_use_stack(NULL);
     return NULL;
 }
 
@@ -230,10 +251,22 @@ static void threads_published(void *context)
     hand_over(e);
 }
 
+/* A thread cannot be stopped from outside: the run is failed now, and ends when the kernel returns. */
+static void fail_by_watchdog(PTORuntime *rt)
+{
+    struct threads *e = rt->engine_state;
+    char text[3000];
+    const PTOSite *site;
+    ptoi_running_describe(rt->window, e->line, e->lane_count, text, sizeof text, &site);
+    ptoi_fail(rt->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s", rt->config.watchdog_seconds, text);
+}
+
 static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
+    struct watchdog dog;
+    ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, e->line, e->lane_count);
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
         if (take_role(e)) {
@@ -256,8 +289,11 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
             ptoi_park_announce(&e->orchestrator);
             bool again = take_role(e) && leave_role(rt, false); /* taken: its holder will look at our announcement */
             PTO_LABEL(SLEEP);
-            if (!again && !is_met(arg)) ptoi_park_wait(&e->orchestrator, PTO_FOR_EVER);
+            const bool met = is_met(arg);
+            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_watchdog_sleep_ns(&dog));
             ptoi_park_cancel(&e->orchestrator);
+            if (met) return true;
+            if (ptoi_watchdog_bites(&dog, e->line, e->lane_count)) fail_by_watchdog(rt);
             spins = 0;
         }
     }
@@ -269,10 +305,10 @@ static void threads_poke(PTORuntime *rt)
     ptoi_park_wake(&e->orchestrator); /* costs one futile round when it does not sleep */
 }
 
-static void threads_begin(PTORuntime *rt)
+void ptoi_threads_begin(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
-    for (int i = 0; i < e->lane_count; i++) e->lane[i].busy_ns = 0; /* [ENDED] its worker has nothing until a task is sent */
+    for (int i = 0; i < e->lane_count; i++) store_relaxed(&e->line[i].busy_ns, 0); /* its worker has nothing until a task is sent */
 }
 
 static int64_t threads_now(void *context)
@@ -284,65 +320,102 @@ static int64_t threads_now(void *context)
 static void threads_measure(PTORuntime *rt, PTORunStats *stats)
 {
     struct threads *e = rt->engine_state;
-    for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += e->lane[i].busy_ns;
+    for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += load_relaxed(&e->line[i].busy_ns);
+}
+
+void ptoi_threads_take_role(PTORuntime *rt)
+{
+    while (!take_role(rt->engine_state)) sched_yield(); /* a holder keeps it for a step */
+}
+
+void ptoi_threads_leave_role(PTORuntime *rt, bool changed)
+{
+    struct threads *e = rt->engine_state;
+    if (changed && e->told) ptoi_bell_ring(e->told);
+    if (leave_role(rt, changed)) schedule(rt, NULL);
+}
+
+bool ptoi_threads_schedule(PTORuntime *rt) { return schedule(rt, NULL); }
+
+/* The role's swaps are what makes the last holder's counts visible here. */
+static void threads_settle(PTORuntime *rt, bool reset)
+{
+    ptoi_threads_take_role(rt);
+    if (reset) ptoi_sched_reset_marks(&rt->sched);
+    ptoi_threads_leave_role(rt, false);
 }
 
 /* ---- opening and closing ------------------------------------------------------------------------------------------------------------ */
 
-static void threads_close(PTORuntime *rt)
+void ptoi_threads_close(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
     if (!e) return;
     store_release(&e->stop, 1);
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
     for (int i = 0; i < e->started; i++) pthread_join(e->lane[i].thread, NULL);
+    ptoi_memory_unmap(e->stacks, (uint64_t)e->lane_count * PTO_CRASH_STACK_BYTES);
+    if (e->owns_lines) free(e->line);
     free(e->lane);
     free(e);
     rt->engine_state = NULL;
 }
 
-static PTOStatus threads_open(PTORuntime *rt)
+static bool allocate_lanes(struct threads *e, struct running_line *line)
 {
-    int count = 0;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) count += rt->config.workers[t];
+    const size_t count = (size_t)e->lane_count;
+    e->owns_lines = !line;
+    e->line = line ? line : aligned_alloc(PTO_CACHELINE, count * sizeof *line);
+    e->lane = aligned_alloc(PTO_CACHELINE, count * sizeof *e->lane);
+    e->stacks = ptoi_memory_map(count * PTO_CRASH_STACK_BYTES, false);
+    return e->line && e->lane && e->stacks;
+}
+
+static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct bell *told)
+{
     struct threads *e = aligned_alloc(PTO_CACHELINE, (sizeof *e + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE);
     if (!e) return PTO_ERR_NOMEM;
-    *e = (struct threads){0};
-    ptoi_park_init(&e->orchestrator);
+    *e = (struct threads){.told = told};
     rt->engine_state = e;
+    ptoi_park_init(&e->orchestrator);
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, rt->sched.events);
-    e->lane = aligned_alloc(PTO_CACHELINE, (size_t)count * sizeof *e->lane);
-    if (!e->lane) {
-        threads_close(rt);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + rt->config.workers[t];
+    e->lane_count = e->first[PTO_WORKER_TYPES];
+    if (!allocate_lanes(e, line)) {
+        ptoi_threads_close(rt);
         return PTO_ERR_NOMEM;
     }
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        e->first[t] = e->lane_count;
-        for (int i = 0; i < rt->config.workers[t]; i++) {
-            struct lane *l = &e->lane[e->lane_count];
-            *l = (struct lane){.rt = rt, .type = (PTOWorkerType)t};
-            ptoi_park_init(&l->parker);
-            e->lane_count++;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = e->first[t]; i < e->first[t + 1]; i++) {
+            e->line[i] = (struct running_line){0};
+            e->lane[i] = (struct lane){.rt = rt, .type = (PTOWorkerType)t, .line = &e->line[i]};
+            ptoi_park_init(&e->lane[i].parker);
         }
-    }
-    e->first[PTO_WORKER_TYPES] = e->lane_count;
     rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect};
     for (; e->started < e->lane_count; e->started++)
         if (pthread_create(&e->lane[e->started].thread, NULL, worker_main, &e->lane[e->started])) {
-            threads_close(rt);
+            ptoi_threads_close(rt);
             return PTO_ERR_NOMEM;
         }
     return PTO_OK;
 }
 
+PTOStatus ptoi_threads_open_apart(PTORuntime *rt, struct running_line *line, struct bell *told)
+{
+    return open_lanes(rt, line, told);
+}
+
+static PTOStatus threads_open(PTORuntime *rt) { return open_lanes(rt, NULL, NULL); }
+
 const struct engine ptoi_engine_threads = {.name = "threads",
                                            .open = threads_open,
-                                           .close = threads_close,
+                                           .close = ptoi_threads_close,
                                            .published = threads_published,
                                            .wait = threads_wait,
                                            .poke = threads_poke,
-                                           .begin = threads_begin,
+                                           .begin = ptoi_threads_begin,
+                                           .settle = threads_settle,
                                            .now = threads_now,
                                            .unit = "ns",
                                            .measure = threads_measure};

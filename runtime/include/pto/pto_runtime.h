@@ -41,6 +41,8 @@ typedef struct PTOConfig {
     PTOScopePolicy scope_policy;
     bool count_dependences;              /* PTORunStats.dependences is exact over the window; costs look-up time */
     int64_t record_tasks;                /* keep what is needed for traces and graphs of so many tasks; 0: record nothing */
+    double watchdog_seconds;             /* threads, process: no kernel ended for so long while the run waits for one: the run fails
+                                            with PTO_ERR_WATCHDOG.  0: off.  threads: it still ends only when the kernel returns */
     bool skip_kernels;                   /* timing: kernels are costed, not run; await is an error */
     int64_t submit_cycles;               /* timing: what a submit costs the orchestrator */
     int64_t dispatch_cycles;             /* timing: from ready to running on an idle worker */

@@ -1,0 +1,382 @@
+/* process.c - the caller orchestrates; the scheduler and the workers are another process, and the two share the window.
+ *
+ * Idea       what both use (window, heap, outcome, record, and `struct control` here) is mapped before the fork.  The child opens
+ *            the lanes of threads.c in itself; its first thread schedules when no worker does, and sleeps.  Between the processes
+ *            every word has one writer: no lock, no read-modify-write.
+ * Owner      parent: asked, request, the bell `call`.  Child: everything else in struct control.
+ * Invariant  the child is this runtime's from open to close, or dead; when it died, the run has failed, every later run fails, and
+ *            nothing waits for it any more.
+ * Blocks     the orchestrator and the child's first thread, after a short spin, at a bell.  Both look now and then whether the
+ *            other one lives.  (Not PR_SET_PDEATHSIG: that would fire when the thread that created the runtime ends.)
+ *
+ * [ASK]      request is complete when `asked` says so.
+ * [ANSWER]   what the child answers is complete when `answered` says so.
+ * Tests      test/runtime/test_process.c, test_runtime.c, stress_graphs.c */
+#include "check.h"
+#include "crash.h"
+#include "memory.h"
+#include "threads.h"
+#include "worker.h"
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SPINS = 256, YIELDS = 2 };
+#define LOOK_AT_CHILD_NS  (20 * 1000000ll)
+#define LOOK_AT_PARENT_NS (200 * 1000000ll)
+#define LEAVE_NS          (5 * 1000000000ll) /* how long the child may take to end when told */
+
+enum request { BEGIN_RUN, SETTLE, SETTLE_AND_RESET, LEAVE };
+
+struct control {
+    struct bell call; /* the parent rings, the child's first thread sleeps */
+    struct bell told; /* the holder of the child's role rings, the parent sleeps */
+    /* W parent, R child: store release [ASK], load acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic uint32_t asked;
+    int32_t request;
+    uint64_t first_id; /* of the run */
+    /* W child, R parent: store release [ANSWER], load acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic uint32_t answered;
+    int32_t status;    /* of opening */
+    int64_t worker_tasks[PTO_WORKER_TYPES];
+    uint64_t ready_max[PTO_WORKER_TYPES];
+    uint64_t steps;
+    struct crash_note crash;
+    struct running_line line[]; /* one a worker, which writes it */
+};
+
+struct process {
+    struct control *control;
+    uint64_t control_bytes;
+    int workers;
+    pid_t child; /* 0: it has ended and is no zombie */
+    bool is_lost;
+    uint32_t asked;
+    char why[3600]; /* is_lost: what every later run says */
+};
+
+/* ---- the child ------------------------------------------------------------------------------------------------------------------ */
+
+/* The host's handlers are not for this process; what the terminal sends is for the parent, whose end is ours. */
+static void settle_signals(void)
+{
+    sigset_t none;
+    for (int s = 1; s < NSIG; s++) {
+        struct sigaction a;
+        if (ptoi_signal_name(s) || sigaction(s, NULL, &a) != 0) continue;
+        if (s == SIGINT || s == SIGQUIT || s == SIGHUP)
+            signal(s, SIG_IGN);
+        else if ((a.sa_flags & SA_SIGINFO) || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN))
+            signal(s, SIG_DFL);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void answer(struct control *c, uint32_t asked)
+{
+    PTO_LABEL(ANSWER);
+    store_release(&c->answered, asked); /* [ANSWER] */
+}
+
+/* As the scheduler: nothing else changes its state or its statistics meanwhile. */
+static void serve(PTORuntime *rt, struct control *c, uint32_t asked)
+{
+    ptoi_threads_take_role(rt);
+    if (c->request == BEGIN_RUN) {
+        ptoi_threads_begin(rt);
+        memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks);
+        if (rt->recorder) {
+            rt->recorder->first_id = c->first_id;
+            rt->recorder->steps = 0;
+        }
+    }
+    if (c->request == SETTLE_AND_RESET) ptoi_sched_reset_marks(&rt->sched);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        c->worker_tasks[t] = rt->sched.worker_tasks[t];
+        c->ready_max[t] = rt->sched.ready[t].count_max;
+    }
+    c->steps = rt->recorder ? rt->recorder->steps : 0;
+    answer(c, asked);
+    ptoi_threads_leave_role(rt, true);
+}
+
+static _Noreturn void child_main(PTORuntime *rt, struct control *c, pid_t parent)
+{
+    settle_signals();
+    ptoi_crash_report_to(&c->crash);
+    ptoi_crash_watch();
+    c->status = ptoi_threads_open_apart(rt, c->line, &c->told);
+    uint32_t answered = 1;
+    if (c->status != PTO_OK) {
+        answer(c, answered);
+        _exit(1);
+    }
+    ptoi_threads_take_role(rt);
+    answer(c, answered);
+    ptoi_threads_leave_role(rt, true);
+    for (int spins = 0;;) {
+        const uint32_t heard = ptoi_bell_heard(&c->call);
+        const uint32_t asked = load_acquire(&c->asked); /* [ASK] */
+        if (asked != answered) {
+            if (c->request == LEAVE) break;
+            serve(rt, c, asked);
+            answered = asked;
+        }
+        if (ptoi_threads_schedule(rt)) {
+            spins = 0;
+        } else if (++spins < SPINS) {
+            pto_relax();
+        } else if (spins < SPINS + YIELDS) {
+            sched_yield();
+        } else {
+            ptoi_bell_wait(&c->call, heard, LOOK_AT_PARENT_NS);
+            if (getppid() != parent) _exit(1);
+            spins = 0;
+        }
+    }
+    ptoi_threads_close(rt);
+    fflush(stdout); /* what kernels printed */
+    _exit(0);
+}
+
+/* ---- the child's life, seen from the parent ----------------------------------------------------------------------------------------- */
+
+static void describe_end(char *text, size_t size, bool is_known, int status)
+{
+    if (is_known && WIFSIGNALED(status))
+        snprintf(text, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else if (is_known && WIFEXITED(status))
+        snprintf(text, size, "exit code %d", WEXITSTATUS(status));
+    else
+        snprintf(text, size, "somebody else waited for it");
+}
+
+/* The run fails with what is known: the kernel that crashed, or those that ran.  Every later run will say the same. */
+static void note_loss(PTORuntime *rt, PTOStatus status, const char *reason)
+{
+    struct process *e = rt->engine_state;
+    struct control *c = e->control;
+    const PTOSite *site = NULL;
+    uint64_t id;
+    char running[3000];
+    ptoi_running_describe(rt->window, c->line, e->workers, running, sizeof running, &site);
+    if (ptoi_running_task(rt->window, load_relaxed(&c->crash.task), &id)) { /* relaxed: its writer is dead */
+        site = ptoi_task_site(rt->window, id);
+        snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s", ptoi_task_kernel(rt->window, id)->name,
+                 (long long)(id - rt->window->first_id), reason);
+    } else {
+        snprintf(e->why, sizeof e->why, "%s%s%s", reason, running[0] ? "; what ran then:" : "", running);
+    }
+    e->is_lost = rt->orch.is_lost = true;
+    ptoi_fail(rt->outcome, status, site, "%s", e->why);
+}
+
+/* true: there is no child, and the run has failed. */
+static bool is_lost(PTORuntime *rt)
+{
+    struct process *e = rt->engine_state;
+    int status = 0;
+    if (e->is_lost) return true;
+    pid_t ended = waitpid(e->child, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
+    char end[120], reason[200];
+    describe_end(end, sizeof end, ended > 0, status);
+    snprintf(reason, sizeof reason, "the worker process died: %s", end);
+    ptoi_outcome_disown(rt->outcome, e->child);
+    e->child = 0;
+    note_loss(rt, PTO_ERR_LOST, reason);
+    return true;
+}
+
+static void kill_child(struct process *e)
+{
+    if (e->child == 0) return;
+    kill(e->child, SIGKILL);
+    while (waitpid(e->child, NULL, 0) < 0 && errno == EINTR) {}
+    e->child = 0;
+}
+
+static void stop_by_watchdog(PTORuntime *rt)
+{
+    struct process *e = rt->engine_state;
+    const pid_t child = e->child;
+    char reason[120];
+    kill_child(e);
+    ptoi_outcome_disown(rt->outcome, child);
+    snprintf(reason, sizeof reason, "no task finished for %g s, the worker process was stopped", rt->config.watchdog_seconds);
+    note_loss(rt, PTO_ERR_WATCHDOG, reason);
+}
+
+static void call(struct control *c)
+{
+    ptoi_bell_ring(&c->call);
+    ptoi_bell_wake(&c->call);
+}
+
+static void post(struct process *e, enum request request)
+{
+    e->control->request = (int32_t)request;
+    PTO_LABEL(ASK);
+    store_release(&e->control->asked, ++e->asked); /* [ASK] */
+    call(e->control);
+}
+
+/* false: the child is lost. */
+static bool wait_answer(PTORuntime *rt)
+{
+    struct process *e = rt->engine_state;
+    struct control *c = e->control;
+    for (;;) {
+        const uint32_t heard = ptoi_bell_heard(&c->told);
+        if (load_acquire(&c->answered) == e->asked) return true; /* [ANSWER] */
+        if (e->is_lost) return false;
+        ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
+        if (ptoi_bell_heard(&c->told) == heard) is_lost(rt);
+    }
+}
+
+/* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------------ */
+
+static void process_published(void *context)
+{
+    struct process *e = ((PTORuntime *)context)->engine_state;
+    call(e->control);
+}
+
+static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
+{
+    PTORuntime *rt = context;
+    struct process *e = rt->engine_state;
+    struct control *c = e->control;
+    struct watchdog dog;
+    call(c); /* events are published without a call */
+    ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, c->line, e->workers);
+    for (int spins = 0;;) {
+        const uint32_t heard = ptoi_bell_heard(&c->told);
+        const bool quiet = ptoi_window_is_quiet(rt->window); /* [QUIET] before is_met: it sees all that was told */
+        if (is_met(arg)) return true;
+        if (quiet || e->is_lost) return false;
+        if (++spins < SPINS) {
+            pto_relax();
+        } else if (spins < SPINS + YIELDS) {
+            sched_yield();
+        } else {
+            ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
+            if (ptoi_bell_heard(&c->told) == heard && !is_lost(rt) && ptoi_watchdog_bites(&dog, c->line, e->workers))
+                stop_by_watchdog(rt);
+            spins = 0;
+        }
+    }
+}
+
+static void process_begin(PTORuntime *rt)
+{
+    struct process *e = rt->engine_state;
+    if (e->is_lost) {
+        ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "%s", e->why);
+        return;
+    }
+    e->control->first_id = rt->orch.head;
+    post(e, BEGIN_RUN);
+    wait_answer(rt);
+}
+
+static void process_poke(PTORuntime *rt) { (void)rt; } /* whatever the orchestrator waits for, the child looks at the outcome after it */
+
+static int64_t process_now(void *context)
+{
+    (void)context;
+    return ptoi_now_ns(); /* one clock for both processes */
+}
+
+static void process_settle(PTORuntime *rt, bool reset)
+{
+    struct process *e = rt->engine_state;
+    const struct control *c = e->control;
+    if (e->is_lost) return;
+    post(e, reset ? SETTLE_AND_RESET : SETTLE);
+    if (!wait_answer(rt)) return;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        rt->sched.worker_tasks[t] = c->worker_tasks[t];
+        rt->sched.ready[t].count_max = c->ready_max[t];
+    }
+    if (rt->recorder) rt->recorder->steps = c->steps;
+}
+
+static void process_measure(PTORuntime *rt, PTORunStats *stats)
+{
+    const struct process *e = rt->engine_state;
+    int at = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = 0; i < rt->config.workers[t]; i++)
+            stats->worker_busy_ns[t] += load_relaxed(&e->control->line[at++].busy_ns); /* relaxed: [RETIRE] came after them */
+}
+
+/* ---- opening and closing ------------------------------------------------------------------------------------------------------------------ */
+
+static void process_close(PTORuntime *rt)
+{
+    struct process *e = rt->engine_state;
+    if (e->child && !e->is_lost) {
+        post(e, LEAVE);
+        const int64_t since = ptoi_now_ns();
+        while (e->child && ptoi_now_ns() - since < LEAVE_NS) {
+            pid_t ended = waitpid(e->child, NULL, WNOHANG);
+            if (ended > 0 || (ended < 0 && errno != EINTR))
+                e->child = 0;
+            else
+                usleep(500);
+        }
+    }
+    kill_child(e);
+    ptoi_memory_unmap(e->control, e->control_bytes);
+    free(e);
+    rt->engine_state = NULL;
+}
+
+static PTOStatus process_open(PTORuntime *rt)
+{
+    struct process *e = calloc(1, sizeof *e);
+    if (!e) return PTO_ERR_NOMEM;
+    rt->engine_state = e;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->workers += rt->config.workers[t];
+    e->control_bytes = sizeof *e->control + (uint64_t)e->workers * sizeof e->control->line[0];
+    e->control = ptoi_memory_map(e->control_bytes, true);
+    if (!e->control) {
+        process_close(rt);
+        return PTO_ERR_NOMEM;
+    }
+    fflush(stdout); /* what waits there must not be written by both */
+    fflush(stderr);
+    e->asked = 1; /* it answers when it is open */
+    store_relaxed(&e->control->asked, e->asked); /* relaxed: the fork comes after it */
+    const pid_t parent = getpid();
+    e->child = fork();
+    if (e->child == 0) child_main(rt, e->control, parent);
+    if (e->child < 0) e->child = 0;
+    if (e->child == 0) {
+        process_close(rt);
+        return PTO_ERR_NOMEM;
+    }
+    PTOStatus status = wait_answer(rt) ? (PTOStatus)e->control->status : PTO_ERR_LOST;
+    if (status != PTO_OK) process_close(rt);
+    return status;
+}
+
+const struct engine ptoi_engine_process = {.name = "process",
+                                           .is_split = true,
+                                           .unit = "ns",
+                                           .open = process_open,
+                                           .close = process_close,
+                                           .begin = process_begin,
+                                           .settle = process_settle,
+                                           .now = process_now,
+                                           .published = process_published,
+                                           .wait = process_wait,
+                                           .poke = process_poke,
+                                           .measure = process_measure};

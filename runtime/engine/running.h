@@ -1,0 +1,35 @@
+/* running.h - who runs what: a line that each worker writes and anyone may read.
+ *
+ * Idea       the watchdog and the report of a dead worker process need to know what was running without asking anybody.
+ * Owner      a line: its worker.  All words are relaxed: they are statistics, what they name is ordered by [TASK] and [RETIRE].
+ * Tests      test/runtime/test_process.c, test_crash.c */
+#ifndef PTOI_RUNNING_H
+#define PTOI_RUNNING_H
+#include "window.h"
+#include <stdbool.h>
+
+struct running_line {
+    _Alignas(PTO_CACHELINE) _Atomic uint64_t task; /* id + 1 of the task whose kernel runs; 0: none */
+    _Atomic uint64_t ended;                        /* kernels that returned */
+    _Atomic int64_t busy_ns;                       /* of this run */
+};
+
+/* "kernel 'gemm' (task 7, a.pto:3:5)", one to a line, each after "\n  "; the caller is the orchestrator.  *site: of the first. */
+void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text, uint64_t size,
+                           const PTOSite **site);
+/* The task of a line or a note, unless it is none that the window holds. */
+bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
+
+/* Notices that kernels run but none has ended for a while. */
+struct watchdog {
+    int64_t limit_ns; /* 0: off */
+    int64_t since;
+    uint64_t ended;
+};
+
+void ptoi_watchdog_start(struct watchdog *d, double seconds, const struct running_line *line, int count);
+bool ptoi_watchdog_bites(struct watchdog *d, const struct running_line *line, int count);
+/* How long a sleep may last so that it is not noticed too late; PTO_FOR_EVER when off. */
+int64_t ptoi_watchdog_sleep_ns(const struct watchdog *d);
+
+#endif
