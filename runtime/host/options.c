@@ -122,24 +122,25 @@ bool ptoi_setting_is(const struct host_setting *s, const char *name)
 
 enum { MAX_NAME = 64 }; /* longer ones are not compared */
 
-/* Insertions, deletions and substitutions from a to b. */
+/* Insertions, deletions, substitutions and swaps of neighbours from a to b. */
 static int edit_distance(const char *a, int la, const char *b, int lb)
 {
-    int row[MAX_NAME + 1];
+    int rows[3][MAX_NAME + 1];
     for (int j = 0; j <= lb; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (int i = 1; i <= la; i++) {
-        int diagonal = row[0];
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= lb; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
+            int best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best) best = above[j] + 1;
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_above[j - 2] + 1 < best) best = two_above[j - 2] + 1;
             row[j] = best;
         }
     }
-    return row[lb];
+    return rows[la % 3][lb];
 }
 
 const char *ptoi_nearest_name(const char *text, int length, const char *const *names, int count)

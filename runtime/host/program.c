@@ -458,7 +458,7 @@ static int write_results(struct session *s)
             if (code != HOST_OK)
                 return code;
         }
-    if (s->options.output_count == 0 && !s->options.quiet)
+    if (s->options.output_count == 0 && !s->options.quiet && s->options.config.engine != PTO_ENGINE_GRAPH)
         for (int32_t f = 0; f < s->entry->formal_count; f++)
             if (is_written(&s->entry->formals[f]))
                 ptoi_summary_print(s->entry->formals[f].name, &s->formals[f].array);
@@ -543,9 +543,20 @@ static void print_help(const PTOProgram *program, const char *name)
     ptoi_options_print_help(stdout);
 }
 
+/* The graph engine runs no kernel: there is nothing that could be written or compared. */
+static int check_combination(struct session *s)
+{
+    const struct host_options *o = &s->options;
+    if (o->config.engine == PTO_ENGINE_GRAPH && (o->check || o->output_count > 0))
+        return host_fail(&s->error, HOST_USAGE, "--engine graph runs no kernel: it has no results for %s",
+                         o->check ? "--check" : "--output");
+    return HOST_OK;
+}
+
 static int prepare(struct session *s)
 {
     int code = choose_entry(s);
+    if (code == HOST_OK) code = check_combination(s);
     if (code == HOST_OK) code = allocate_session(s);
     if (code == HOST_OK) code = apply_names(s);
     if (code == HOST_OK) code = check_complete(s);

@@ -210,7 +210,8 @@ TEST(scalars_are_taken_exactly_or_refused)
 TEST(the_nearest_name_is_near)
 {
     static const char *const names[] = {"alpha", "beta", "n"};
-    EXPECT_STR(ptoi_nearest_name("alhpa", 5, (const char *const[]){"alphaa", "alpha"}, 2) ? "found" : "none", "none");
+    EXPECT_STR(ptoi_nearest_name("alhpa", 5, (const char *const[]){"alphaa", "alpha"}, 2), "alpha");
+    EXPECT(ptoi_nearest_name("gamma", 5, names, 3) == NULL);
     EXPECT_STR(ptoi_nearest_name("alpa", 4, names, 3), "alpha");
     EXPECT(ptoi_nearest_name("m", 1, names, 3) == NULL);
     EXPECT(ptoi_nearest_name("", 0, names, 3) == NULL);
