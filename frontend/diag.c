@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Nobody reads more, and a file of rubbish would make one for each line. */
+/* Of errors, and of warnings: nobody reads more, and a file of rubbish would make one for each line. */
 enum { MAX_SHOWN = 200 };
 
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
@@ -41,7 +41,8 @@ struct diag {
     bool json, use_color, warnings_are_errors;
     bool disabled[DIAG_COUNT];
     int error_count;
-    int hidden_count; /* beyond MAX_SHOWN */
+    int shown_count[2]; /* by severity */
+    int hidden_count;   /* beyond MAX_SHOWN */
     VEC(struct seen) seen;
 
     bool is_open, is_shown; /* the message being built; is_shown false: parts of it are dropped */
@@ -288,17 +289,14 @@ static uint64_t hash_message(enum diag_id id, bool has_place, struct span at, co
     return h;
 }
 
-/* True if it was said before; otherwise remembers it, which takes text over. */
-static bool was_said(struct diag *d, enum diag_id id, bool has_place, struct span at, char *text)
+static bool was_said(const struct diag *d, const struct seen *now)
 {
-    struct seen now = {hash_message(id, has_place, at, text), id, has_place, at, text};
     for (size_t i = 0; i < d->seen.count; i++) {
         const struct seen *s = &d->seen.data[i];
-        if (s->hash == now.hash && s->id == id && s->has_place == has_place && s->at.file == at.file &&
-            s->at.begin == at.begin && s->at.end == at.end && strcmp(s->text, text) == 0)
+        if (s->hash == now->hash && s->id == now->id && s->has_place == now->has_place && s->at.file == now->at.file &&
+            s->at.begin == now->at.begin && s->at.end == now->at.end && strcmp(s->text, now->text) == 0)
             return true;
     }
-    if (d->seen.count < MAX_SHOWN) vec_push(&d->seen, now);
     return false;
 }
 
@@ -313,17 +311,16 @@ static void open_message(struct diag *d, enum severity severity, enum diag_id id
     struct strbuf text = {0};
     strbuf_vprintf(&text, format, args);
     if (text.data == NULL) strbuf_puts(&text, "");
-    bool is_full = d->seen.count == MAX_SHOWN;
-    if (was_said(d, id, has_place, at, text.data)) {
+    struct seen now = {hash_message(id, has_place, at, text.data), id, has_place, at, text.data};
+    bool is_repeated = was_said(d, &now), is_full = d->shown_count[severity] == MAX_SHOWN;
+    if (severity == SEVERITY_ERROR && !is_repeated) d->error_count++;
+    if (is_repeated || is_full) {
+        d->hidden_count += !is_repeated;
         strbuf_free(&text);
         return;
     }
-    if (severity == SEVERITY_ERROR) d->error_count++;
-    if (is_full) {
-        d->hidden_count++;
-        strbuf_free(&text);
-        return;
-    }
+    vec_push(&d->seen, now);
+    d->shown_count[severity]++;
     d->is_shown = true;
     d->severity = severity;
     d->id = id;

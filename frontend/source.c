@@ -3,7 +3,7 @@
  * Owner      the source map owns every text and path it was given.
  * Invariant  text[length] == 0; line_starts is sorted, begins with 0 and is as long as the file has lines.
  * Blocks     only in reading standard input; a FIFO or a device is refused before it is read.
- * Tests      test/lit/diag/bad-files.pto, test/lit/lexer/crlf.test
+ * Tests      test/lit/diag/bad-files.test, test/lit/lexer/line-ends.test
  */
 #include "source.h"
 #include "support/vec.h"

@@ -3,7 +3,7 @@
  * Owner      nothing; reads names of tokens as they stand in grammar.y.
  * Invariant  at most MAX_TOLD things are told; the order is that of the table, then of the grammar.
  * Blocks     never.
- * Tests      test/lit/parse/expected-tokens.test
+ * Tests      test/lit/parse/expected-tokens.pto
  */
 #include "parse.h"
 #include "support/strbuf.h"

@@ -3,7 +3,7 @@
  * Owner      whoever created the arena; not for two threads.
  * Invariant  used <= size in every block; only the first block of the list is filled.
  * Blocks     never; out of memory ends the program with exit code 3, so no caller tests for NULL.
- * Tests      every lit test; test/lit/lexer/long-name.pto for a piece larger than a block
+ * Tests      every lit test; test/lit/lexer/long-name.test for a piece larger than a block
  */
 #include "arena.h"
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * Owner      whoever holds the struct; strbuf_free() gives the memory back and leaves an empty buffer.
  * Invariant  data == NULL, or length < capacity and data[length] == 0.
  * Blocks     never; out of memory ends the program with exit code 3.
- * Tests      test/lit/diag/json.pto (JSON), test/lit/parse/expressions.pto (C strings, by way of the tree)
+ * Tests      test/lit/diag/json.test (JSON), test/lit/lexer/strings.pto (C strings)
  */
 #include "strbuf.h"
 #include <stdbool.h>

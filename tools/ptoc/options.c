@@ -143,18 +143,24 @@ static int farthest(const char *wanted)
 
 /* ---- values ---- */
 
+/* Digits as the language has them, and K, M or G behind. */
 static bool parse_size(const char *text, int64_t *bytes)
 {
-    bool is_number = text[0] >= '0' && text[0] <= '9';
-    char *end;
+    bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *p = is_hex ? text + 2 : text, *digits = is_hex ? "0123456789abcdefABCDEF" : "0123456789";
+    char plain[32];
+    size_t count = 0;
+    for (; strchr(digits, *p) != NULL || (*p == '_' && count > 0 && p[-1] != '_' && p[1] != '_'); p++) {
+        if (*p == '\0' || count + 1 == sizeof plain) break;
+        if (*p != '_') plain[count++] = *p;
+    }
+    plain[count] = '\0';
+    if (count == 0 || p[-1] == '_') return false;
+    int shift = *p == '\0' ? 0 : p[1] != '\0' ? -1 : *p == 'K' || *p == 'k' ? 10 : *p == 'M' || *p == 'm' ? 20 :
+                *p == 'G' || *p == 'g' ? 30 : -1;
     errno = 0;
-    intmax_t value = strtoimax(text, &end, 0);
-    int shift = 0;
-    if (is_number && *end != '\0' && end[1] == '\0')
-        shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : -1;
-    else if (*end != '\0')
-        shift = -1;
-    if (!is_number || shift < 0 || errno != 0 || value <= 0 || value > INT64_MAX >> shift) return false;
+    intmax_t value = strtoimax(plain, NULL, is_hex ? 16 : 10);
+    if (shift < 0 || errno != 0 || value <= 0 || value > INT64_MAX >> shift) return false;
     *bytes = (int64_t)value << shift;
     return true;
 }
