@@ -12,6 +12,8 @@ struct backend {
     void (*free)(void *memory, uint64_t bytes);
     /* Runs a kernel on the calling worker to its end. */
     int (*run)(const PTOKernel *kernel, const PTOArg *args);
+    /* Carries out a work request on the calling accelerator worker; 0: success, an unknown opcode is none. */
+    int (*request)(const PTOWorkRequest *request);
 };
 
 const struct backend *ptoi_backend_find(const char *name); /* NULL: no such backend in this build */

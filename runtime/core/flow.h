@@ -9,7 +9,8 @@
 #include "atomics.h"
 #include <pto/pto_stats.h>
 
-/* How an engine waits.  is_met(arg) must be monotone: once true it stays true.  Returns false when proved that it never will. */
+/* How an engine waits.  is_met(arg) is asked until it answers true and not once more, because it may take what it waited for.
+ * Returns false when it is proved that it never will. */
 struct waiter {
     void *context;
     bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);

@@ -2,6 +2,7 @@
 #include "heap.h"
 #include "check.h"
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static bool is_consumed(const struct heap *h, uint32_t chunk)
 {
@@ -22,8 +23,15 @@ static void mark_segments(struct heap *h, uint64_t first, uint64_t count, bool t
 
 static void empty_chunk(struct heap *h, uint32_t chunk)
 {
-    h->used_bytes -= h->chunk[chunk].used_bytes;
-    h->chunk[chunk].used_bytes = 0;
+    struct heap_chunk *c = &h->chunk[chunk];
+    h->used_bytes -= c->used_bytes;
+    c->used_bytes = 0;
+    while (c->first_buffer) { /* once for each buffer */
+        uint32_t b = c->first_buffer;
+        c->first_buffer = h->next_buffer[b - 1];
+        h->next_buffer[b - 1] = h->free_buffer;
+        h->free_buffer = b;
+    }
 }
 
 static void give_back(struct heap *h, uint32_t chunk)
@@ -34,6 +42,18 @@ static void give_back(struct heap *h, uint32_t chunk)
     h->chunk[chunk].is_open = false;
 }
 
+uint64_t ptoi_heap_buffers_max(const struct window *w) { return w->heap_bytes / PTO_GRANULE; }
+
+static size_t number_bytes(const struct window *w) { return ptoi_heap_buffers_max(w) * sizeof(uint32_t); }
+
+static uint32_t take_number(struct heap *h)
+{
+    uint32_t b = h->free_buffer;
+    if (b == 0) return ++h->fresh_buffer;
+    h->free_buffer = h->next_buffer[b - 1];
+    return b;
+}
+
 bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths)
 {
     *h = (struct heap){.window = w, .ring_bytes = ring_bytes, .depths = depths};
@@ -41,7 +61,9 @@ bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32
     h->taken = calloc(w->segment_count / 64 + 1, sizeof *h->taken);
     h->full = calloc(w->segment_count, sizeof *h->full);
     h->open = malloc((size_t)depths * sizeof *h->open);
-    if (!h->chunk || !h->taken || !h->full || !h->open) {
+    void *numbers = mmap(NULL, number_bytes(w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    h->next_buffer = numbers == MAP_FAILED ? NULL : numbers;
+    if (!h->chunk || !h->taken || !h->full || !h->open || !h->next_buffer) {
         ptoi_heap_free(h);
         return false;
     }
@@ -55,6 +77,7 @@ void ptoi_heap_free(struct heap *h)
     free(h->taken);
     free(h->full);
     free(h->open);
+    if (h->next_buffer) munmap(h->next_buffer, number_bytes(h->window));
     *h = (struct heap){0};
 }
 
@@ -122,11 +145,10 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
     h->chunk[first].segments = (uint32_t)segments;
     h->chunk[first].is_open = true;
     h->chunk[first].made = load_acquire(window_consumed(h->window, first));
-    for (uint64_t s = first; s < first + segments; s++) *window_chunk(h->window, s) = (uint32_t)first; /* published by [TASK] */
     h->open[depth] = (int64_t)first;
 }
 
-bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
+uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
     enum { LOOK_AT = 4 }; /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
     const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
@@ -141,7 +163,7 @@ bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t
             ptoi_heap_sweep(h);
             first = find_run(h, segments);
         }
-        if (first < 0) return false;
+        if (first < 0) return 0;
         close_chunk(h, depth);
         open_chunk(h, depth, (uint64_t)first, segments);
     }
@@ -149,6 +171,10 @@ bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t
     *at = (uint64_t)h->open[depth] * unit + c->used_bytes;
     c->used_bytes += size;
     c->made++;
+    const uint32_t buffer = take_number(h);
+    *window_chunk(h->window, buffer) = (uint32_t)h->open[depth]; /* published by [TASK] or [EVENT] */
+    h->next_buffer[buffer - 1] = c->first_buffer;
+    c->first_buffer = buffer;
     h->used_bytes += size;
     if (h->used_bytes > h->used_bytes_max) {
         /* Only a new maximum is worth finding out what is consumed by now. */
@@ -157,7 +183,17 @@ bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t
         CHECK(h->open[depth] == (int64_t)mine); /* the new buffer is alive */
         if (h->used_bytes > h->used_bytes_max) h->used_bytes_max = h->used_bytes;
     }
-    return true;
+    return buffer;
+}
+
+uint64_t ptoi_heap_largest_free(const struct heap *h)
+{
+    uint64_t run = 0, longest = 0;
+    for (uint64_t s = 0; s < h->window->segment_count; s++) {
+        run = is_taken(h, s) ? 0 : run + 1;
+        if (run > longest) longest = run;
+    }
+    return longest * h->window->segment_bytes;
 }
 
 bool ptoi_heap_is_valid(const struct heap *h)

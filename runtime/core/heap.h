@@ -4,6 +4,7 @@
  *            are all consumed is empty again: the one being filled restarts at its beginning, a full one goes back to the pool.
  *            So a long-lived buffer holds back only its neighbours of the same depth, never what is deeper or shallower, at
  *            any depth, and the addresses in use stay few and warm.
+ *            Buffers are numbered from 1, lowest free number first, so what is kept about them stays dense.
  * Owner      the orchestrator; the scheduler only counts consumed buffers, in window->consumed [CONSUMED].
  * Invariant  made[chunk] - consumed[chunk] buffers of a chunk are alive; no buffer crosses the end of its chunk; segments of
  *            different chunks are disjoint.  Counters are modulo 2^32, compared for equality only.
@@ -14,6 +15,7 @@
 #include "window.h"
 
 struct heap_chunk {        /* indexed by its first segment */
+    uint32_t first_buffer; /* its buffers since it was last empty, newest first */
     uint32_t segments;     /* 0: this segment starts no chunk */
     uint32_t made;         /* buffers ever laid in chunks that started here */
     uint64_t used_bytes;   /* laid since it was last empty */
@@ -29,13 +31,17 @@ struct heap {
     uint32_t full_first, full_count;
     int64_t *open;         /* by depth: the chunk being filled, -1: none */
     int32_t depths;
+    uint32_t *next_buffer; /* by buffer - 1: the next of its chunk, or the next free number */
+    uint32_t free_buffer, fresh_buffer; /* newest number given back, 0: none; first number never used */
     uint64_t used_bytes, used_bytes_max; /* laid and not yet known to be consumed */
 };
 
 bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths); /* false: no memory */
 void ptoi_heap_free(struct heap *h);
-/* Byte offset of a new buffer in *at (64-byte aligned), or false when there is no room now. bytes > 0. */
-bool ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
+/* A new buffer of bytes > 0: its number, and its byte offset in *at (64-byte aligned); 0 when there is no room now. */
+uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
+uint64_t ptoi_heap_buffers_max(const struct window *w); /* no more can be alive at once */
+uint64_t ptoi_heap_largest_free(const struct heap *h);  /* bytes of the longest run of free segments */
 bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes);
 /* Finds out what was consumed meanwhile. */
 void ptoi_heap_sweep(struct heap *h);

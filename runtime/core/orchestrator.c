@@ -79,7 +79,8 @@ struct need {
     struct orchestrator *o;
     uint64_t amount;
     int32_t depth;
-    uint64_t at; /* what try_alloc found */
+    uint32_t buffer; /* what try_alloc found, */
+    uint64_t at;     /* and where */
 };
 
 static bool slot_is_free(void *arg)
@@ -135,7 +136,8 @@ static bool map_fits(void *arg)
 static bool heap_fits(void *arg)
 {
     struct need *n = arg;
-    return ptoi_heap_try_alloc(&n->o->heap, n->depth, n->amount, &n->at);
+    n->buffer = ptoi_heap_try_alloc(&n->o->heap, n->depth, n->amount, &n->at);
+    return n->buffer != 0;
 }
 
 static bool event_fits(void *arg)
@@ -198,9 +200,10 @@ static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t byt
                     (unsigned long long)bytes);
     struct need need = {.amount = bytes, .depth = owner};
     if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
-    *buffer = (uint32_t)(need.at / PTO_GRANULE) + 1;
+    *buffer = need.buffer;
     struct buffer_record *r = ptoi_record(&o->scopes, *buffer);
-    ptoi_map_close(o->map, &r->map); /* of the buffer that was here before */
+    ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before */
+    r->at = need.at;
     r->bytes = bytes;
     r->birth = birth;
     r->site = *o->site;
@@ -217,22 +220,6 @@ static void let_go(struct orchestrator *o, uint32_t buffer)
 {
     ptoi_scope_disown(&o->scopes, buffer);
     publish_event(o, EVENT_RELEASE, buffer);
-}
-
-/* The live buffer that contains an address of the heap; 0: none. */
-static uint32_t buffer_at(const struct orchestrator *o, uint64_t offset)
-{
-    uint32_t at = (uint32_t)(offset / PTO_GRANULE) + 1;
-    const struct buffer_record *r = ptoi_record(&o->scopes, at);
-    if (offset % PTO_GRANULE == 0 && r->owner > 0) return at;
-    /* An interior pointer of hand-written code: its buffer starts further down, in the same chunk. */
-    uint64_t segment = offset / o->window->segment_bytes;
-    uint64_t first = *window_chunk(o->window, segment) * (o->window->segment_bytes / PTO_GRANULE) + 1;
-    for (uint64_t b = at; b >= first; b--) {
-        r = ptoi_record(&o->scopes, (uint32_t)b);
-        if (r->owner > 0) return offset < (b - 1) * PTO_GRANULE + r->bytes ? (uint32_t)b : 0;
-    }
-    return 0;
 }
 
 static bool is_in_heap(const struct orchestrator *o, const void *p)
@@ -334,17 +321,19 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
         return PTO_OK;
     }
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
-    pl->head.buffer = buffer_at(o, offset);
+    pl->head.buffer = ptoi_buffer_at(&o->scopes, offset);
     if (pl->head.buffer == 0)
         return fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, param_text(pl->param));
     struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
-    int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)(pl->head.buffer - 1) * PTO_GRANULE;
+    int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
     if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
         return fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, param_text(pl->param),
                     (unsigned long long)r->bytes);
     pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
-    pl->buffer = &r->map;
     pl->birth = r->birth;
+    /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
+    const bool bypass = pl->param->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
+    pl->buffer = bypass ? NULL : &r->map;
     return PTO_OK;
 }
 
@@ -354,6 +343,9 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
         return fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
     int64_t element = pto_type_bytes((PTOType)p->type), at = p->at;
     pl->param = p;
+    pl->buffer = NULL;
+    pl->birth = PTO_NO_BIRTH;
+    pl->fresh_bytes = 0;
     pl->head = (struct arg_head){.kind = p->kind, .type = p->type, .rank = p->rank};
     pl->shape = p->shape;
     pl->stride = p->stride;
@@ -401,12 +393,13 @@ struct submission {
     const char *name;
     uint64_t arg_bytes;
     int accesses;          /* that the map has to remember */
+    int scalars;
     bool writes, writes_some;
 };
 
 static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
 {
-    s->count = s->accesses = 0;
+    s->count = s->accesses = s->scalars = 0;
     s->priority = 0;
     s->name = NULL;
     s->arg_bytes = 0;
@@ -426,12 +419,11 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
         if (s->count == PTO_MAX_PARAMS)
             return fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
         struct place *pl = &s->place[s->count++];
-        pl->buffer = NULL;
-        pl->fresh_bytes = 0;
-        pl->region.run = 0;
-        pl->birth = PTO_NO_BIRTH;
         if (p->kind == PTO_PARAM_SCALAR) {
+            pl->buffer = NULL;
+            pl->birth = PTO_NO_BIRTH;
             pl->head = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
+            s->scalars++;
         } else {
             PTOStatus status = place_tensor(o, p, i, pl);
             if (status != PTO_OK) return status;
@@ -458,7 +450,7 @@ static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
         if (o->scope_policy == PTO_SCOPE_OUTERMOST) owner = o->scopes.depth > 1 ? 1 : 0;
         PTOStatus status = take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
         if (status != PTO_OK) return status;
-        pl->head.value = (int64_t)(pl->head.buffer - 1) * PTO_GRANULE;
+        pl->head.value = (int64_t)ptoi_record(&o->scopes, pl->head.buffer)->at;
     }
     return PTO_OK;
 }
@@ -503,7 +495,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
     }
     for (int i = 0; i < s->count; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
-        if (pl->buffer && pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
+        if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
             note_producer(o, pl->birth, pl->access == ACCESS_READ ? EDGE_RAW : EDGE_WAW);
     }
 }
@@ -633,7 +625,8 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
-    if (!kernel || !kernel->fn || kernel->worker < 0 || kernel->worker >= PTO_WORKER_TYPES)
+    if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
+        (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
         return fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
     if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
         return fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible", kernel->name, count,
@@ -641,6 +634,9 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     struct submission s;
     PTOStatus status = place_params(o, params, count, &s);
     if (status != PTO_OK) return status;
+    if (!kernel->fn && s.scalars > PTO_REQUEST_PARAMS)
+        return fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, s.scalars,
+                    PTO_REQUEST_PARAMS);
     if (s.writes && !s.writes_some) return PTO_NO_TASK;
     status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
@@ -663,7 +659,7 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     PTOStatus status = take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
     if (status != PTO_OK) return status;
     publish_event(o, EVENT_OPEN, at);
-    *buffer = o->heap_base + (uint64_t)(at - 1) * PTO_GRANULE;
+    *buffer = o->heap_base + ptoi_record(&o->scopes, at)->at;
     return PTO_OK;
 }
 
@@ -673,8 +669,8 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
     if (!buffer) return PTO_OK;
     if (!is_in_heap(o, buffer)) return fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
     uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
-    uint32_t at = (uint32_t)(offset / PTO_GRANULE) + 1;
-    if (offset % PTO_GRANULE || ptoi_record(&o->scopes, at)->owner == 0)
+    uint32_t at = ptoi_buffer_at(&o->scopes, offset);
+    if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
         return fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
     let_go(o, at);
     return PTO_OK;
@@ -697,7 +693,6 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     struct submission s = {.count = 1};
     PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
     if (status != PTO_OK) return status;
-    if (!s.place[0].buffer) return PTO_OK;
     find_producers(o, &s, NULL);
     struct need need = {.o = o, .amount = (uint64_t)o->found.count};
     if (!producers_done(&need)) {
@@ -746,8 +741,10 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes)
     const uint64_t rings = o->window->heap_bytes / o->heap.ring_bytes, need = (held + bytes) / (rings ? rings : 1) + 1;
     return fail(o, PTO_ERR_DEADLOCK,
                 "deadlock: the heap ring is full and nothing that runs can free it\n"
-                "  %llu bytes are needed; of %llu bytes (%llu rings of %llu), %llu are held by open scopes%s\n"
+                "  %llu bytes are needed in one piece; of %llu bytes (%llu rings of %llu), %llu are held by open scopes, and the "
+                "largest free piece has %llu%s\n"
                 "  help: run with --heap %llu or more, or end a life earlier (`drop`, or a narrower block)",
                 (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings,
-                (unsigned long long)o->heap.ring_bytes, (unsigned long long)held, report, (unsigned long long)need);
+                (unsigned long long)o->heap.ring_bytes, (unsigned long long)held,
+                (unsigned long long)ptoi_heap_largest_free(&o->heap), report, (unsigned long long)need);
 }

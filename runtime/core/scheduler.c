@@ -7,7 +7,7 @@
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */
 
-/* Untouched pages cost nothing: only granules where a buffer starts are ever touched. */
+/* Untouched pages cost nothing: numbers of buffers are dense. */
 static uint32_t *map_counters(uint64_t count, uint64_t *bytes)
 {
     *bytes = count * sizeof(uint32_t);
@@ -65,8 +65,7 @@ static void drop_reference(struct scheduler *s, uint32_t buffer)
 {
     CHECK(s->refs[buffer - 1] > 0);
     if (--s->refs[buffer - 1] > 0) return;
-    uint64_t segment = (uint64_t)(buffer - 1) * PTO_GRANULE / s->window->segment_bytes;
-    _Atomic uint32_t *consumed = window_consumed(s->window, *window_chunk(s->window, segment));
+    _Atomic uint32_t *consumed = window_consumed(s->window, *window_chunk(s->window, buffer));
     PTO_LABEL(CONSUMED);
     store_release(consumed, load_relaxed(consumed) + 1); /* [CONSUMED]; relaxed: our own word */
 }

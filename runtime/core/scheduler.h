@@ -36,7 +36,7 @@ struct scheduler {
     uint32_t *fanout;        /* first fan-in entry that waits for this slot + 1, by slot */
     uint32_t *next;          /* next entry of the same producer + 1, by entry */
     uint32_t *waiter;        /* consumer's slot, by entry */
-    uint32_t *refs;          /* who still holds a buffer, by granule */
+    uint32_t *refs;          /* who still holds a buffer, by its number - 1 */
     uint64_t refs_bytes;
     uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
     uint64_t running;

@@ -4,14 +4,20 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Touched as far as buffers are alive at once: most of it never becomes memory. */
+static void *reserve(uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules)
 {
-    *s = (struct scope_stack){.capacity = capacity, .record_count = granules};
+    *s = (struct scope_stack){.capacity = capacity, .granules = granules};
     s->scope = calloc((size_t)capacity, sizeof *s->scope);
-    /* Records are touched where buffers start only, so most of this never becomes memory. */
-    void *p = mmap(NULL, granules * sizeof *s->record, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    s->record = p == MAP_FAILED ? NULL : p;
-    if (s->scope && s->record) return true;
+    s->record = reserve(granules * sizeof *s->record);
+    s->starts = reserve(granules * sizeof *s->starts);
+    if (s->scope && s->record && s->starts) return true;
     ptoi_scopes_free(s);
     return false;
 }
@@ -19,7 +25,8 @@ bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules
 void ptoi_scopes_free(struct scope_stack *s)
 {
     free(s->scope);
-    if (s->record) munmap(s->record, s->record_count * sizeof *s->record);
+    if (s->record) munmap(s->record, s->granules * sizeof *s->record);
+    if (s->starts) munmap(s->starts, s->granules * sizeof *s->starts);
     *s = (struct scope_stack){0};
 }
 
@@ -45,10 +52,27 @@ int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope token)
     return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
 }
 
+static bool starts_at(const struct scope_stack *s, uint64_t granule)
+{
+    uint32_t b = s->starts[granule];
+    return b && ptoi_record(s, b)->owner > 0 && ptoi_record(s, b)->at == granule * PTO_GRANULE;
+}
+
+uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset)
+{
+    uint64_t granule = offset / PTO_GRANULE;
+    if (starts_at(s, granule)) return s->starts[granule];
+    /* An interior pointer of hand-written code: the buffer starts further down. */
+    while (granule > 0 && !starts_at(s, granule)) granule--;
+    uint32_t b = starts_at(s, granule) ? s->starts[granule] : 0;
+    return b && offset < ptoi_record(s, b)->at + ptoi_record(s, b)->bytes ? b : 0;
+}
+
 void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
 {
     struct buffer_record *r = ptoi_record(s, buffer);
     CHECK(r->owner == 0);
+    s->starts[r->at / PTO_GRANULE] = buffer;
     r->owner = index + 1;
     r->previous = 0;
     r->next = s->scope[index].first;

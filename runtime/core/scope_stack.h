@@ -1,6 +1,7 @@
 /* scope_stack.h - the open scopes of a run, and the buffers each of them owns.
  *
- * Idea       every heap buffer has a record, found by the granule it starts at; a scope is a list of records through them.
+ * Idea       every heap buffer has a record, by its number; a scope is a list of records through them.  The granule at which a
+ *            buffer starts says its number.
  * Owner      the orchestrator.
  * Invariant  scope 0, the root, is open during a run.  A record with owner 0 is nobody's: the handle is dead.
  * Blocks     never.
@@ -13,10 +14,11 @@
 #define PTO_NO_BIRTH UINT64_MAX
 
 struct buffer_record {
+    uint64_t at;             /* byte offset in the heap */
     uint64_t bytes;
     uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
     int32_t owner;           /* index of the owning scope + 1; 0: released */
-    uint32_t next, previous; /* granule + 1, in the owner's list */
+    uint32_t next, previous; /* buffers, in the owner's list */
     const PTOSite *site;     /* where it was allocated */
     const char *name;        /* as the program spells it, or NULL */
     struct map_buffer map;
@@ -24,7 +26,7 @@ struct buffer_record {
 
 struct scope {
     uint64_t serial;     /* never reused: tells a stale token */
-    uint32_t first;      /* newest buffer, granule + 1 */
+    uint32_t first;      /* newest buffer */
     const PTOSite *site;
 };
 
@@ -33,7 +35,8 @@ struct scope_stack {
     int32_t depth, capacity; /* depth: open scopes, the root included */
     uint64_t serial;
     struct buffer_record *record;
-    uint64_t record_count;
+    uint32_t *starts;    /* by granule: the buffer that starts or last started there */
+    uint64_t granules;
 };
 
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules); /* false: no memory */
@@ -44,6 +47,8 @@ PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index);
 int32_t  ptoi_scope_index(const struct scope_stack *s, PTOScope token); /* -1: that scope is not open */
 
 static inline struct buffer_record *ptoi_record(const struct scope_stack *s, uint32_t buffer) { return &s->record[buffer - 1]; }
+/* The live buffer that contains a byte of the heap; 0: none.  Fast for the first byte of a buffer. */
+uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset);
 void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer);
 void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer);
 

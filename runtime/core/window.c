@@ -48,7 +48,7 @@ static bool layout_make(const struct window_sizes *z, struct layout *l)
     PART(deps_at, l->deps * sizeof(uint64_t));
     PART(events_at, l->events * sizeof(struct life_event));
     PART(completed_at, z->tasks * sizeof(uint64_t));
-    PART(chunk_at, l->segments * sizeof(uint32_t));
+    PART(chunk_at, l->segments * l->segment_bytes / PTO_GRANULE * sizeof(uint32_t)); /* touched as far as buffers are numbered */
     PART(consumed_at, l->segments * sizeof(uint32_t));
 #undef PART
     l->bytes = at;

@@ -22,12 +22,12 @@
 
 #define PTO_WINDOW_MAGIC   0x57494e444f57504fu
 #define PTO_WINDOW_VERSION 2u
-#define PTO_GRANULE        64 /* heap bytes: alignment of a buffer, and the unit that names it */
+#define PTO_GRANULE        64 /* heap bytes: alignment of a buffer */
 
 /* One parameter, in the order of submission; `rank` extents and `rank` strides (elements, int64_t) follow all heads. */
 struct arg_head {
     int64_t value;   /* scalar bits; or bytes from the start of the heap (buffer != 0), or a device address */
-    uint32_t buffer; /* granule of the heap buffer it lies in, plus one; 0: outside memory or a scalar */
+    uint32_t buffer; /* number of the heap buffer it lies in, from 1; 0: outside memory or a scalar */
     uint8_t kind;    /* PTOParamKind */
     uint8_t type;    /* PTOType */
     uint8_t rank;
@@ -56,7 +56,7 @@ enum event_kind { EVENT_OPEN = 1, EVENT_RELEASE };
 /* A buffer begins its life without a task (OPEN), or its owner lets go of it (RELEASE). */
 struct life_event {
     uint64_t stamp;  /* tasks published before it */
-    uint32_t buffer; /* granule + 1 */
+    uint32_t buffer;
     uint32_t kind;
 };
 
@@ -113,10 +113,10 @@ static inline _Atomic uint64_t *window_completed(const struct window *w, uint64_
 {
     return (_Atomic uint64_t *)window_part(w, w->completed_at) + (id & w->task_mask);
 }
-/* First segment of the chunk that a segment belongs to.  W orchestrator, R scheduler [TASK] [EVENT]. */
-static inline uint32_t *window_chunk(const struct window *w, uint64_t segment)
+/* The heap chunk in which a buffer lies.  W orchestrator, R scheduler [TASK] [EVENT]. */
+static inline uint32_t *window_chunk(const struct window *w, uint32_t buffer)
 {
-    return (uint32_t *)window_part(w, w->chunk_at) + segment;
+    return (uint32_t *)window_part(w, w->chunk_at) + (buffer - 1);
 }
 /* W scheduler, R orchestrator [CONSUMED]. */
 static inline _Atomic uint32_t *window_consumed(const struct window *w, uint64_t chunk)

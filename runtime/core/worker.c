@@ -17,7 +17,7 @@ static void unpack(const struct window *w, char *heap_base, uint64_t id, PTOArg 
     const int64_t *extent = (const int64_t *)(head + t->param_count);
     for (int i = 0; i < t->param_count; i++) {
         const int rank = head[i].rank;
-        args[i] = (PTOArg){.shape = extent, .stride = extent + rank};
+        args[i] = (PTOArg){.shape = extent, .stride = extent + rank, .kind = head[i].kind, .type = head[i].type, .rank = head[i].rank};
         extent += 2 * rank;
         if (head[i].kind == PTO_PARAM_SCALAR)
             args[i].value.i64 = head[i].value;
@@ -35,12 +35,26 @@ int64_t ptoi_task_cost(const struct window *w, uint64_t id)
     return kernel->cost(args);
 }
 
+/* Buffers and scalars of the arguments, each in their order. */
+static int request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count)
+{
+    PTOWorkRequest r = {.opcode = kernel->opcode};
+    for (int i = 0; i < count; i++) {
+        if (args[i].kind == PTO_PARAM_SCALAR)
+            r.param[r.param_count++] = args[i].value.i64;
+        else
+            r.buffer[r.buffer_count++] = args[i];
+    }
+    return backend->request(&r);
+}
+
 int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
     unpack(w, heap_base, id, args);
     ptoi_crash_mark(w, id);
-    int result = backend->run(ptoi_task_kernel(w, id), args);
+    const PTOKernel *kernel = ptoi_task_kernel(w, id);
+    int result = kernel->fn ? backend->run(kernel, args) : request(backend, kernel, args, window_task(w, id)->param_count);
     ptoi_crash_unmark();
     return result;
 }

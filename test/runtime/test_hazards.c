@@ -196,7 +196,7 @@ static void release_one_of_two(PTORuntime *rt, void *arg)
 
 TEST(h33_each_output_of_a_task_has_a_life_of_its_own)
 {
-    PTOConfig c = {.heap_bytes = 64 + 832 + 64, .heap_rings = 1};
+    PTOConfig c = {.heap_bytes = 4 * 832, .heap_rings = 1};
     EACH_ENGINE(c)
     {
         struct job j = {.n = 200};

@@ -7,6 +7,7 @@
 struct fixture {
     struct window *w;
     struct heap h;
+    uint64_t at[4096]; /* by buffer - 1: where it starts */
 };
 
 static struct fixture make(uint64_t heap_bytes, uint64_t ring_bytes, int depths)
@@ -21,6 +22,13 @@ static struct fixture make(uint64_t heap_bytes, uint64_t ring_bytes, int depths)
     return f;
 }
 
+static bool try_alloc(struct fixture *f, int32_t depth, uint64_t bytes, uint64_t *at)
+{
+    uint32_t b = ptoi_heap_try_alloc(&f->h, depth, bytes, at);
+    if (b) f->at[b - 1] = *at;
+    return b != 0;
+}
+
 static void drop(struct fixture *f)
 {
     ptoi_heap_free(&f->h);
@@ -29,7 +37,11 @@ static void drop(struct fixture *f)
 
 static void consume(struct fixture *f, uint64_t at) /* what the scheduler does */
 {
-    _Atomic uint32_t *c = window_consumed(f->w, *window_chunk(f->w, at / f->w->segment_bytes));
+    uint32_t number = 0; /* of the youngest buffer that starts there */
+    for (uint32_t b = 1; b <= f->h.fresh_buffer; b++)
+        if (f->at[b - 1] == at) number = b;
+    f->at[number - 1] = UINT64_MAX;
+    _Atomic uint32_t *c = window_consumed(f->w, *window_chunk(f->w, number));
     store_release(c, load_relaxed(c) + 1);
 }
 
@@ -38,13 +50,13 @@ TEST(h34_a_full_heap_never_hands_out_live_memory)
     struct fixture f = make(256, 256, 2);
     uint64_t at[4], more;
     for (int i = 0; i < 4; i++) {
-        EXPECT(ptoi_heap_try_alloc(&f.h, 0, 64, &at[i]));
+        EXPECT(try_alloc(&f, 0, 64, &at[i]));
         for (int k = 0; k < i; k++) EXPECT(at[k] != at[i]);
     }
-    EXPECT(!ptoi_heap_try_alloc(&f.h, 0, 1, &more));
-    EXPECT(!ptoi_heap_try_alloc(&f.h, 1, 1, &more));
+    EXPECT(!try_alloc(&f, 0, 1, &more));
+    EXPECT(!try_alloc(&f, 1, 1, &more));
     consume(&f, at[2]);
-    EXPECT(ptoi_heap_try_alloc(&f.h, 1, 64, &more));
+    EXPECT(try_alloc(&f, 1, 64, &more));
     EXPECT_EQ(more, at[2]);
     EXPECT(ptoi_heap_is_valid(&f.h));
     drop(&f);
@@ -55,9 +67,9 @@ TEST(h35_an_empty_heap_takes_any_request_that_fits)
     struct fixture f = make(256, 256, 1);
     uint64_t at;
     for (uint64_t size = 1; size <= 256; size++) {
-        EXPECT(ptoi_heap_try_alloc(&f.h, 0, 192, &at));
+        EXPECT(try_alloc(&f, 0, 192, &at));
         consume(&f, at);
-        EXPECT(ptoi_heap_try_alloc(&f.h, 0, size, &at));
+        EXPECT(try_alloc(&f, 0, size, &at));
         consume(&f, at);
     }
     ptoi_heap_sweep(&f.h);
@@ -69,9 +81,9 @@ TEST(h28_a_long_life_does_not_block_deeper_buffers)
 {
     struct fixture f = make(4096, 1024, 8);
     uint64_t outer, at;
-    EXPECT(ptoi_heap_try_alloc(&f.h, 0, 1000, &outer));
+    EXPECT(try_alloc(&f, 0, 1000, &outer));
     for (int i = 0; i < 100000; i++) {
-        EXPECT(ptoi_heap_try_alloc(&f.h, 1 + i % 7, 1 + (uint64_t)i % 1000, &at));
+        EXPECT(try_alloc(&f, 1 + i % 7, 1 + (uint64_t)i % 1000, &at));
         EXPECT(at + 1 + (uint64_t)i % 1000 <= outer || at >= outer + 1000);
         consume(&f, at);
     }
@@ -98,7 +110,7 @@ TEST(buffers_of_random_lives_never_overlap)
     for (int i = 0; i < 200000; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         uint64_t r = seed >> 33, size = 1 + r % 3000, at;
-        if (count < LIVE && ptoi_heap_try_alloc(&f.h, (int32_t)(r >> 12) % 5, size, &at)) {
+        if (count < LIVE && try_alloc(&f, (int32_t)(r >> 12) % 5, size, &at)) {
             EXPECT_EQ(at % 64, 0);
             EXPECT(at + size <= 64 * 1024);
             for (int k = 0; k < count; k++) EXPECT(at + size <= live[k].at || at >= live[k].at + live[k].size);
@@ -124,9 +136,9 @@ TEST(the_counters_of_a_chunk_may_wrap)
     uint64_t at;
     store_release(window_consumed(f.w, 0), UINT32_MAX - 3);
     for (int i = 0; i < 10; i++) {
-        EXPECT(ptoi_heap_try_alloc(&f.h, 0, 256, &at));
+        EXPECT(try_alloc(&f, 0, 256, &at));
         uint64_t none;
-        EXPECT(!ptoi_heap_try_alloc(&f.h, 0, 64, &none));
+        EXPECT(!try_alloc(&f, 0, 64, &none));
         consume(&f, at);
     }
     drop(&f);
@@ -140,10 +152,10 @@ TEST(p9_dead_space_behind_live_buffers_is_bounded_at_any_depth)
     uint64_t kept[DEPTH], at;
     for (int d = 0; d < DEPTH; d++) {
         for (int i = 0; i < 1000; i++) { /* work that comes and goes at this depth */
-            EXPECT(ptoi_heap_try_alloc(&f.h, d, 64, &at));
+            EXPECT(try_alloc(&f, d, 64, &at));
             consume(&f, at);
         }
-        EXPECT(ptoi_heap_try_alloc(&f.h, d, 64, &kept[d]));
+        EXPECT(try_alloc(&f, d, 64, &kept[d]));
     }
     EXPECT(f.h.used_bytes <= DEPTH * f.w->segment_bytes);
     drop(&f);

@@ -11,6 +11,8 @@ static void *sim_alloc(uint64_t bytes, bool shared)
 
 static void sim_free(void *memory, uint64_t bytes) { munmap(memory, bytes); }
 
+int ptoi_sim_request(const PTOWorkRequest *request); /* dma.c */
+
 static int sim_run(const PTOKernel *kernel, const PTOArg *args) { return kernel->fn(args); }
 
-const struct backend ptoi_backend_sim = {.name = "sim", .alloc = sim_alloc, .free = sim_free, .run = sim_run};
+const struct backend ptoi_backend_sim = {.name = "sim", .alloc = sim_alloc, .free = sim_free, .run = sim_run, .request = ptoi_sim_request};

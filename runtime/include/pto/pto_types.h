@@ -53,10 +53,33 @@ typedef struct PTOArg {
     const int64_t *shape;
     const int64_t *stride;
     PTOScalar value;
+    uint8_t kind; /* PTOParamKind */
+    uint8_t type; /* PTOType of the elements */
+    uint8_t rank;
 } PTOArg;
 
 /* Returns 0 for success; anything else fails the task.  Thread: a worker.  Must not touch what is not among its arguments. */
 typedef int (*PTOKernelFn)(const PTOArg *args);
+
+/* What a fixed-function accelerator is given instead of a call: its operation, the buffers in order, the scalars in order.
+ * Lives until the operation has ended. */
+enum { PTO_REQUEST_PARAMS = 16 };
+typedef struct PTOWorkRequest {
+    int32_t opcode; /* PTOOpcode, or a number the backend knows */
+    int32_t buffer_count, param_count;
+    PTOArg buffer[PTO_MAX_PARAMS];
+    int64_t param[PTO_REQUEST_PARAMS];
+} PTOWorkRequest;
+
+/* What the accelerators of the sim backend can do.  Element types and row lengths of source and destination must agree; an index
+ * out of range fails the task. */
+typedef enum PTOOpcode {
+    PTO_OP_NONE,         /* the kernel is a function */
+    PTO_OP_COPY,         /* in src, out dst of the same shape, any strides */
+    PTO_OP_GATHER_ROWS,  /* in src[m, n], in index i64[r], out dst[r, n]: dst[k] = src[index[k]] */
+    PTO_OP_SCATTER_ROWS, /* in src[r, n], in index i64[r], inout dst[m, n]: dst[index[k]] = src[k], in order of k */
+    PTO_OPCODES
+} PTOOpcode;
 
 /* A kernel: what a task runs.  Constant, owned by the program, must live as long as the runtime. */
 typedef struct PTOKernel {
@@ -64,6 +87,7 @@ typedef struct PTOKernel {
     PTOWorkerType worker;
     PTOKernelFn fn;
     int64_t (*cost)(const PTOArg *args); /* simulated cycles; NULL: 1.  Sees shapes and scalars; ptr is NULL. */
+    int32_t opcode; /* accelerators, with fn NULL: what the work request asks for; at most 16 scalars */
 } PTOKernel;
 
 /* A place in the program text.  Constant, owned by the program. */
@@ -93,7 +117,7 @@ typedef struct PTOTaskParam {
     uint8_t kind; /* PTOParamKind */
     uint8_t type; /* PTOType */
     uint8_t rank;
-    uint8_t flags; /* reserved, 0 */
+    uint8_t flags; /* PTO_SINGLE_WRITER */
     void *buffer;  /* INPUT, INOUT, ACC: base of the buffer, never an interior pointer of it */
     void *ref;     /* OUTPUT: address of the variable (a void *) that holds the base or receives it */
     PTOScope scope; /* OUTPUT: owner of a new allocation */
@@ -104,6 +128,7 @@ typedef struct PTOTaskParam {
     const char *name; /* as the program spells it, for reports */
 } PTOTaskParam;
 
+#define PTO_SINGLE_WRITER 1 /* flag: see PTO_INPUT_OF */
 #define PTO_LIST_(...) ((const int64_t[]){__VA_ARGS__})
 #define PTO_COUNT_(...) ((uint8_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 
@@ -115,6 +140,10 @@ typedef struct PTOTaskParam {
     0, .type = (uint8_t)(elem), .rank = PTO_COUNT_ extents, .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides
 
 #define PTO_INPUT(base, at_, extent) {.kind = PTO_PARAM_INPUT, .buffer = (void *)(base), .at = (at_), .bytes = extent}
+/* An input whose buffer was the PTO_OUTPUT of one task and is never written again: its producer is known without a look-up, and
+ * nobody needs to find this reader.  A later write to such a buffer is the caller's mistake. */
+#define PTO_INPUT_OF(base, at_, extent)                                                                                   \
+    {.kind = PTO_PARAM_INPUT, .flags = PTO_SINGLE_WRITER, .buffer = (void *)(base), .at = (at_), .bytes = extent}
 #define PTO_INOUT(base, at_, extent) {.kind = PTO_PARAM_INOUT, .buffer = (void *)(base), .at = (at_), .bytes = extent}
 #define PTO_ACC(base, at_, extent) {.kind = PTO_PARAM_ACC, .buffer = (void *)(base), .at = (at_), .bytes = extent}
 /* Mode B: if *ref is NULL, a new buffer is allocated for this task's output and its base is written back to *ref before
