@@ -65,7 +65,7 @@ void ptoi_summary_print(const char *name, const struct host_array *a)
     else if (!least)
         printf("all nan ");
     else
-        printf("min %s max %s mean %.6g ", ptoi_element_text(a->type, least, least_text),
+        printf("min %s max %s mean %.9g ", ptoi_element_text(a->type, least, least_text),
                ptoi_element_text(a->type, greatest, greatest_text), mean / (double)(a->count - nans));
     if (nans > 0 && least)
         printf("nans %" PRId64 " ", nans);
