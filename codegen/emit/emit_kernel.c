@@ -339,6 +339,6 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     else emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);
     if (kernel->decl->kernel.cost) emit_cost(e, kernel, names);
-    out_line(e->out, "static const PTOKernel %s = {%s, %s, %s, %s};", names->object, c_string(e, kernel->name),
-             worker_constant(kernel->decl->kernel.worker), names->task, names->cost);
+    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, .fn = %s, .cost = %s};", names->object,
+             c_string(e, kernel->name), worker_constant(kernel->decl->kernel.worker), names->task, names->cost);
 }

@@ -71,7 +71,7 @@ static int emit_param_table(struct emitter *e)
             const char *name = module->is_main ? s->name : arena_printf(e->mem, "%s.%s", module->name, s->name);
             const char *type = s->type->kind == TYPE_F64 ? "PTO_F64" : s->type->kind == TYPE_F32 ? "PTO_F32" :
                                s->type->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
-            out_line(e->out, "    {%s, %s, &%s, %s},", c_string(e, name), type, param_c_name(e, s), s->decl->decl.value ? "true" : "false");
+            out_line(e->out, "    {.name = %s, .type = %s, .value = &%s, .has_default = %s},", c_string(e, name), type, param_c_name(e, s), s->decl->decl.value ? "true" : "false");
         }
     }
     if (count > 0) out_line(e->out, "};");
@@ -310,7 +310,7 @@ static void emit_formal(struct emitter *e, const struct symbol *orch, const char
     const char *type = t->kind == TYPE_TENSOR ? c_elem_constant(t->elem) : t->kind == TYPE_F64 ? "PTO_F64" :
                        t->kind == TYPE_F32 ? "PTO_F32" : t->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
     if (t->kind != TYPE_TENSOR) {
-        out_line(e->out, "{%s, PTO_IN, %s, 0, %s, NULL, NULL},", c_string(e, name), type, c_string(e, type_string(e, t)));
+        out_line(e->out, "{.name = %s, .direction = PTO_IN, .type = %s, .text = %s},", c_string(e, name), type, c_string(e, type_string(e, t)));
         return;
     }
     for (int d = 0; d < t->rank; d++) {
@@ -318,8 +318,9 @@ static void emit_formal(struct emitter *e, const struct symbol *orch, const char
         strbuf_printf(&exact, "%s%d", d ? ", " : "", extent->kind == SIZE_SYMBOL ? dim_index(orch, extent->symbol) : -1);
         strbuf_printf(&uses, "%s%llu", d ? ", " : "", (unsigned long long)dims_named(orch, extent));
     }
-    out_line(e->out, "{%s, %s, %s, %d, %s,", c_string(e, name), direction, type, t->rank, c_string(e, type_string(e, t)));
-    out_line(e->out, " (const int32_t[]){%s}, (const uint64_t[]){%s}},", strbuf_text(&exact), strbuf_text(&uses));
+    out_line(e->out, "{.name = %s, .direction = %s, .type = %s, .rank = %d, .text = %s,", c_string(e, name), direction, type, t->rank,
+             c_string(e, type_string(e, t)));
+    out_line(e->out, " .exact = (const int32_t[]){%s}, .uses = (const uint64_t[]){%s}},", strbuf_text(&exact), strbuf_text(&uses));
     strbuf_free(&exact);
     strbuf_free(&uses);
 }
@@ -413,14 +414,17 @@ void table_emit(struct emitter *e)
             flat_formals(o, &formals);
             size_t count = formals.count + returns_tensor(o);
             vec_free(&formals);
-            out_line(e->out, "    {%s, %s, %d, %s, %zu, extent_%s, start_%s},", c_string(e, o->name),
-                     o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL", o->dim_count,
+            out_line(e->out, "    {.name = %s, .dims = %s, .dim_count = %d, .formals = %s, .formal_count = %zu, .extent = extent_%s, .run = start_%s},",
+                     c_string(e, o->name), o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL", o->dim_count,
                      count ? arena_printf(e->mem, "formals_%s", o->name) : "NULL", count, o->name, o->name);
         }
         out_line(e->out, "};");
     }
-    out_line(e->out, "static const PTOProgram program = {%s, %s, %d, %s, %zu, NULL};", c_string(e, e->checked->modules[0]->path),
-             params ? "params" : "NULL", params, e->plan->exports.count ? "entries" : "NULL", e->plan->exports.count);
+    out_line(e->out, "static const PTOProgram program = {");
+    out_line(e->out, "    .file = %s,", c_string(e, e->checked->modules[0]->path));
+    if (params > 0) out_line(e->out, "    .params = params, .param_count = %d,", params);
+    if (e->plan->exports.count > 0) out_line(e->out, "    .entries = entries, .entry_count = %zu,", e->plan->exports.count);
+    out_line(e->out, "};");
     out_line(e->out, "%s", "");
     out_line(e->out, "int main(int argc, char **argv)");
     out_line(e->out, "{");
