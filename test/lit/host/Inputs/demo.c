@@ -63,11 +63,11 @@ static int count_calls(const PTOArg *a)
     return 0;
 }
 
-static const PTOKernel add_scaled_kernel = {"add_scaled", PTO_WORKER_VECTOR, add_scaled, NULL};
-static const PTOKernel fill_kernel = {"fill", PTO_WORKER_VECTOR, fill, NULL};
-static const PTOKernel copy_kernel = {"copy", PTO_WORKER_VECTOR, copy, NULL};
-static const PTOKernel fail_kernel = {"fail", PTO_WORKER_VECTOR, fail, NULL};
-static const PTOKernel count_kernel = {"count_calls", PTO_WORKER_VECTOR, count_calls, NULL};
+static const PTOKernel add_scaled_kernel = {.name = "add_scaled", .worker = PTO_WORKER_VECTOR, .fn = add_scaled};
+static const PTOKernel fill_kernel = {.name = "fill", .worker = PTO_WORKER_VECTOR, .fn = fill};
+static const PTOKernel copy_kernel = {.name = "copy", .worker = PTO_WORKER_VECTOR, .fn = copy};
+static const PTOKernel fail_kernel = {.name = "fail", .worker = PTO_WORKER_VECTOR, .fn = fail};
+static const PTOKernel count_kernel = {.name = "count_calls", .worker = PTO_WORKER_VECTOR, .fn = count_calls};
 static const PTOSite site = {"demo.pto", 7, 5, "call"};
 
 struct call {
