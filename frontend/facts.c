@@ -18,10 +18,12 @@
 #define MAX_SPLITS 3
 #define MAX_DEPTH 3
 #define MAX_SUM 32 /* terms of a fact worth looking at */
+#define MAX_WORK 30000 /* rows made for one question */
 
 struct facts {
     struct size_table *sizes;
     VEC(const struct size *) list; /* NULL: forgotten */
+    long work; /* left for the question at hand; none: everything is not proved */
 };
 
 struct row {
@@ -240,6 +242,7 @@ static int64_t gcd(int64_t a, int64_t b)
 static bool add_row(struct system *s, struct row *r)
 {
     int64_t g = 0;
+    s->facts->work -= 1 + s->rows / 32;
     for (int i = 0; i < s->atoms; i++) {
         if (r->c[i] == INT64_MIN) return false;
         g = gcd(g, r->c[i]);
@@ -285,7 +288,7 @@ static bool eliminate(struct system *s)
             long cost = p * n - p - n;
             if (best < 0 || cost < best_cost) best = v, best_cost = cost;
         }
-        if (best < 0) return false;
+        if (best < 0 || s->facts->work < 0) return false;
         done[best] = true;
         int count = s->rows, kept = 0;
         struct row *old = malloc(sizeof *old * (size_t)(count ? count : 1));
@@ -296,7 +299,7 @@ static bool eliminate(struct system *s)
         s->rows = kept;
         bool contradiction = false;
         for (int i = 0; i < count && !contradiction; i++)
-            for (int k = 0; k < count && old[i].c[best] > 0 && !contradiction; k++) {
+            for (int k = 0; k < count && old[i].c[best] > 0 && !contradiction && s->facts->work >= 0; k++) {
                 struct row r;
                 if (old[k].c[best] < 0 && combine(&old[i], &old[k], best, &r)) contradiction = add_row(s, &r);
             }
@@ -336,7 +339,9 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
     if (size_is_const(a, &value)) return value >= 0;
     const struct size *goal = size_sub(f->sizes, size_const(f->sizes, -1), a);
     if (!goal) return false;
+    if (f->work < 0) return false;
     struct system s = {.facts = f, .depth = depth};
+    f->work -= 10;
     collect(&s, goal);
     if (contradicts(&s)) return true;
     if (splits == 0) return false;
@@ -365,6 +370,7 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
 
 bool facts_prove(struct facts *f, const struct size *a)
 {
+    f->work = MAX_WORK;
     return prove_with(f, a, 0, MAX_SPLITS);
 }
 
