@@ -8,9 +8,9 @@ static int k_nothing(const PTOArg *a) { return (void)a, 0; }
 static int64_t cost_100(const PTOArg *a) { return (void)a, 100; }
 static int64_t cost_50(const PTOArg *a) { return (void)a, 50; }
 static int64_t cost_scalar(const PTOArg *a) { return a[0].value.i64; }
-static const PTOKernel gemm = {"gemm", PTO_WORKER_CUBE, k_nothing, cost_100};
-static const PTOKernel add = {"add", PTO_WORKER_VECTOR, k_nothing, cost_50};
-static const PTOKernel costly = {"costly", PTO_WORKER_VECTOR, k_nothing, cost_scalar};
+static const PTOKernel gemm = {.name = "gemm", .worker = PTO_WORKER_CUBE, .fn = k_nothing, .cost = cost_100};
+static const PTOKernel add = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = k_nothing, .cost = cost_50};
+static const PTOKernel costly = {.name = "costly", .worker = PTO_WORKER_VECTOR, .fn = k_nothing, .cost = cost_scalar};
 
 #define SUBMIT(rt, kernel, ...)                                                                                        \
     pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
