@@ -1,13 +1,17 @@
 /* outcome.c - see outcome.h. */
 #include "outcome.h"
+#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
 void ptoi_outcome_reset(struct outcome *o)
 {
+    int nobody = 0;
+    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid())) /* a cancel between two runs may be writing still */
+        while (load_acquire(&o->status) == PTO_OK) sched_yield(); /* [OUTCOME] */
     o->message[0] = '\0';
-    store_relaxed(&o->status, PTO_OK); /* relaxed: no other thread looks between runs */
-    store_relaxed(&o->claimed, 0);
+    store_relaxed(&o->status, PTO_OK); /* relaxed: the claim publishes it */
+    store_release(&o->claimed, 0);
 }
 
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
