@@ -74,6 +74,12 @@ static PTOStatus check_config(PTOConfig *c)
         return refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld", (long long)limit);
     if (!(c->watchdog_seconds >= 0 && c->watchdog_seconds <= 1e9))
         return refuse(PTO_ERR_CONFIG, "a watchdog of %g seconds: must be from 0 to 1e9", c->watchdog_seconds);
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    if (external && !c->external_start) return refuse(PTO_ERR_CONFIG, "external workers without external_start");
+    if ((external || c->replay || c->dedicated_scheduler) && c->engine != PTO_ENGINE_THREADS)
+        return refuse(PTO_ERR_CONFIG, "external workers, replay and a dedicated scheduler need the engine threads");
+    if (external && c->replay) return refuse(PTO_ERR_CONFIG, "external workers cannot be replayed");
     if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
         return refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
     if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH) c->count_dependences = true;
@@ -193,6 +199,15 @@ static PTOStatus build(PTORuntime *rt)
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");
     rt->sched.on_failure = report_failure;
     rt->sched.failure_context = rt;
+    if (c->replay) {
+        int32_t workers = 0;
+        for (int t = 0; t < PTO_WORKER_TYPES; t++) workers += c->workers[t];
+        rt->replay = calloc(1, sizeof *rt->replay);
+        if (!rt->replay) return refuse(PTO_ERR_NOMEM, "no memory for a schedule");
+        PTOStatus loaded = ptoi_replay_load(rt->replay, c->replay, workers, create_message, sizeof create_message);
+        if (loaded != PTO_OK) return loaded;
+        rt->orch.replay = rt->replay;
+    }
     rt->orch.site = &rt->site;
     rt->orch.published = rt->engine->published;
     rt->orch.published_context = rt;
@@ -246,6 +261,8 @@ void pto_runtime_destroy(PTORuntime *rt)
     ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
     if (rt->recorder) ptoi_record_free(rt->recorder);
     free(rt->recorder);
+    if (rt->replay) ptoi_replay_free(rt->replay);
+    free(rt->replay);
     free(rt->frames);
     free(rt);
 }
@@ -300,6 +317,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     }
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
+    if (rt->replay) rt->replay->next = 0, rt->replay->first_id = rt->orch.head;
     if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head, rt->engine->now(rt));
     ptoi_orch_begin(&rt->orch);
     if (setjmp(catcher) == 0) {
@@ -368,6 +386,13 @@ PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void **host_i
     struct execution e = {.fn = fn, .inputs = host_inputs, .outputs = host_outputs, .params = params};
     return pto_runtime_run(rt, execute, &e); /* sim: host memory is device memory */
 }
+
+void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
+{
+    if (rt->engine->completed) rt->engine->completed(rt, (uint64_t)task_id + (uint64_t)rt->config.first_task_id, result);
+}
+
+void pto_task_complete(PTORuntime *rt, int64_t task_id) { pto_task_complete_with(rt, task_id, 0); }
 
 void pto_cancel(PTORuntime *rt)
 {

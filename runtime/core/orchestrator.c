@@ -541,7 +541,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .arg_begin = begin,
                             .dep_begin = o->dep_head,
                             .dep_count = (uint32_t)o->found.count,
-                            .priority = s->priority,
+                            .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->priority,
                             .param_count = (uint16_t)s->count,
                             .worker = (uint8_t)kernel->worker,
                             .exclusive = accumulators(s),

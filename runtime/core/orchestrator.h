@@ -9,6 +9,7 @@
 #include "flow.h"
 #include "heap.h"
 #include "observer.h"
+#include "replay.h"
 #include "outcome.h"
 #include "scope_stack.h"
 #include <pto/pto_runtime.h>
@@ -26,6 +27,7 @@ struct orchestrator {
     void (*published)(void *context); /* the engine, after every task */
     struct observer observer[MAX_OBSERVERS];
     int32_t observers;
+    const struct replay *replay; /* NULL, or: the order of starts */
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
     uint64_t first;               /* the id that is told as 0 */
     uint64_t head, tail;          /* task_head; task_tail as last seen */

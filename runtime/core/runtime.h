@@ -24,6 +24,7 @@ struct engine {
     void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */
     /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always are. */
     void (*settle)(PTORuntime *rt, bool reset);
+    void (*completed)(PTORuntime *rt, uint64_t id, int32_t result); /* any thread: an external task ended; NULL: there are none */
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
@@ -46,6 +47,7 @@ struct PTORuntime {
     struct orchestrator orch;
     struct scheduler sched;
     struct recorder *recorder; /* NULL: nothing is recorded */
+    struct replay *replay;     /* NULL: the schedule is free */
     const struct engine *engine;
     void *engine_state;
     /* of the active run */

@@ -26,6 +26,12 @@ static void unpack(const struct window *w, char *heap_base, uint64_t id, PTOArg 
     }
 }
 
+int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
+{
+    unpack(w, heap_base, id, args);
+    return window_task(w, id)->param_count;
+}
+
 int64_t ptoi_task_cost(const struct window *w, uint64_t id)
 {
     const PTOKernel *kernel = ptoi_task_kernel(w, id);

@@ -8,6 +8,8 @@
 int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id);
 /* The kernel of a task that has not retired. */
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
+/* Fills args (room for PTO_MAX_PARAMS); returns how many. */
+int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
 /* Simulated cycles, as the kernel says; 1 where it does not. */
 int64_t ptoi_task_cost(const struct window *w, uint64_t id);
 const PTOSite *ptoi_task_site(const struct window *w, uint64_t id);

@@ -10,6 +10,7 @@
  *            whoever makes input (a task published, a kernel ended) or announces that it sleeps, then swaps `role`.  If that
  *            finds the role taken, the holder's swap back comes later in the order of `role` and reads from it, so the holder
  *            sees the input or the announcement in leave_role(), which looks for both after every swap back.
+ * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
  * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_engines.c, stress_graphs.c */
 #include "threads.h"
@@ -48,6 +49,14 @@ struct threads {
     _Alignas(PTO_CACHELINE) _Atomic int idle;
     _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close: store release, R workers: load acquire */
     struct parker orchestrator;
+    /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of the role: exchange
+     * acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
+    struct { uint32_t next; int32_t result; } *outside; /* by slot: the stack's links; NULL: no external workers */
+    uint32_t taken_outside;     /* what is left of the stack that was taken; the holder's */
+    struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
+    bool has_scheduler;
+    pthread_t scheduler;
     struct bell *told;          /* where an orchestrator in another process sleeps; NULL: it is in this one */
     struct running_line *line;  /* one a lane */
     bool owns_lines;
@@ -60,23 +69,68 @@ struct threads {
 
 /* ---- the machine that the scheduler feeds: the lanes ------------------------------------------------------------------- */
 
+static uint64_t load_of(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); } /* relaxed: both are ours */
+
+static void send(struct lane *l, uint64_t id)
+{
+    uint64_t n = load_relaxed(&l->sent); /* relaxed: ours */
+    l->task[n % LANE_DEPTH] = id;
+    PTO_LABEL(SENT);
+    store_release(&l->sent, n + 1); /* [SENT] */
+}
+
+static bool start_outside(PTORuntime *rt, uint64_t id)
+{
+    PTOArg args[PTO_MAX_PARAMS];
+    int count = ptoi_task_args(rt->window, rt->heap, id, args);
+    rt->config.external_start(rt->config.external_context, (int64_t)(id - (uint64_t)rt->config.first_task_id),
+                              ptoi_task_kernel(rt->window, id), args, count);
+    return true;
+}
+
+static bool start_as_recorded(PTORuntime *rt, PTOWorkerType type, uint64_t id)
+{
+    struct threads *e = rt->engine_state;
+    if (!ptoi_replay_is_next(rt->replay, id)) return false;
+    struct lane *l = &e->lane[rt->replay->worker[rt->replay->next]];
+    if (l->type != type || load_of(l) == LANE_DEPTH) return false;
+    rt->replay->next++;
+    send(l, id);
+    return true;
+}
+
 static bool lane_start(void *context, PTOWorkerType type, uint64_t id)
 {
-    struct threads *e = ((PTORuntime *)context)->engine_state;
+    PTORuntime *rt = context;
+    struct threads *e = rt->engine_state;
+    if (rt->config.external[type]) return start_outside(rt, id);
+    if (rt->replay) return start_as_recorded(rt, type, id);
     struct lane *best = NULL;
     uint64_t best_load = LANE_DEPTH;
     for (int i = e->first[type]; i < e->first[type + 1]; i++) {
         struct lane *l = &e->lane[i];
-        uint64_t load = load_relaxed(&l->sent) - load_relaxed(&l->collected); /* relaxed: both are ours */
+        uint64_t load = load_of(l);
         if (load < best_load) best = l, best_load = load;
         if (load == 0) break;
     }
     if (!best) return false;
-    uint64_t n = load_relaxed(&best->sent); /* relaxed: ours */
-    best->task[n % LANE_DEPTH] = id;
-    PTO_LABEL(SENT);
-    store_release(&best->sent, n + 1); /* [SENT] */
+    send(best, id);
     return true;
+}
+
+/* Tasks that ended outside: a stack that any thread pushes to and the holder of the role takes whole. */
+static int collect_outside(PTORuntime *rt, struct completion *out, int max)
+{
+    struct threads *e = rt->engine_state;
+    if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0) /* relaxed: a hint */
+        e->taken_outside = atomic_exchange_explicit(&e->ended_outside, 0, memory_order_acquire); /* [OUTSIDE] */
+    int n = 0;
+    for (; e->taken_outside && n < max; n++) {
+        uint32_t slot = e->taken_outside - 1;
+        out[n] = (struct completion){.id = window_task(rt->window, slot)->id, .result = e->outside[slot].result};
+        e->taken_outside = e->outside[slot].next;
+    }
+    return n;
 }
 
 static int lane_collect(void *context, struct completion *out, int max)
@@ -90,6 +144,7 @@ static int lane_collect(void *context, struct completion *out, int max)
             out[n++] = (struct completion){.id = l->task[from % LANE_DEPTH], .result = l->result[from % LANE_DEPTH]};
         store_relaxed(&l->collected, from); /* relaxed: others take it as a hint */
     }
+    if (e->outside) n += collect_outside(context, out + n, max - n);
     return n;
 }
 
@@ -108,7 +163,7 @@ static bool has_input(PTORuntime *rt)
     if (load_acquire(&rt->window->event_head) != load_relaxed(&e->seen_events)) return true;
     for (int i = 0; i < e->lane_count; i++)
         if (load_acquire(&e->lane[i].done) != load_relaxed(&e->lane[i].collected)) return true;
-    return false;
+    return load_relaxed(&e->ended_outside) != 0; /* relaxed: a hint, as seen_tasks */
 }
 
 static bool step(PTORuntime *rt)
@@ -136,6 +191,7 @@ static bool leave_role(PTORuntime *rt, bool progress)
     swap_acq_rel(&e->role, 0); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
+    if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt)) ptoi_park_wake(&e->idle_scheduler);
     if (progress && e->told)
         ptoi_bell_wake(e->told);
     else if (progress && ptoi_park_is_sleeping(&e->orchestrator))
@@ -160,6 +216,10 @@ static bool schedule(PTORuntime *rt, struct lane *own)
 {
     struct threads *e = rt->engine_state;
     bool any = false;
+    if (own && e->has_scheduler) { /* not our business: the swap makes the holder look again, see [ROLE] */
+        if (take_role(e)) leave_role(rt, false);
+        return false;
+    }
     for (int round = 0; has_input(rt); round++) {
         if (!take_role(e)) return any;
         bool progress = step(rt);
@@ -206,7 +266,7 @@ static void sleep_until_task(struct threads *e, struct lane *l)
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
     add_seq(&e->idle, 1);
-    bool again = take_role(e) && leave_role(rt, false);
+    bool again = take_role(e) && leave_role(rt, false) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
@@ -223,7 +283,7 @@ static void *worker_main(void *arg)
         if (run_own(l)) {
             schedule(rt, l);
             spins = 0;
-        } else if (has_input(rt) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
+        } else if (!e->has_scheduler && has_input(rt) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
             schedule(rt, l);
         } else if (++spins < SPINS) {
             pto_relax();
@@ -236,6 +296,44 @@ static void *worker_main(void *arg)
     }
     ptoi_crash_use_stack(NULL);
     return NULL;
+}
+
+/* ---- a scheduler with a thread of its own ----------------------------------------------------------------------------------------- */
+
+static void *scheduler_main(void *arg)
+{
+    PTORuntime *rt = arg;
+    struct threads *e = rt->engine_state;
+    for (int spins = 0; !load_acquire(&e->stop);) {
+        if (schedule(rt, NULL)) {
+            spins = 0;
+        } else if (++spins < SPINS) {
+            pto_relax();
+        } else {
+            ptoi_park_announce(&e->idle_scheduler);
+            bool again = take_role(e) && leave_role(rt, false);
+            PTO_LABEL(SLEEP);
+            if (!again && !has_input(rt) && !load_acquire(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
+            ptoi_park_cancel(&e->idle_scheduler);
+            spins = 0;
+        }
+    }
+    return NULL;
+}
+
+/* ---- tasks that something outside carries out ------------------------------------------------------------------------------------- */
+
+static void threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
+{
+    struct threads *e = rt->engine_state;
+    if (!e->outside) return;
+    uint32_t slot = (uint32_t)(id & rt->window->task_mask);
+    uint32_t newest = load_relaxed(&e->ended_outside); /* relaxed: the exchange checks it */
+    e->outside[slot].result = result;
+    do {
+        e->outside[slot].next = newest;
+    } while (!atomic_compare_exchange_weak_explicit(&e->ended_outside, &newest, slot + 1, memory_order_release, memory_order_relaxed)); /* [OUTSIDE] */
+    schedule(rt, NULL);
 }
 
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------ */
@@ -261,6 +359,13 @@ static void fail_by_watchdog(PTORuntime *rt)
     ptoi_fail(rt->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s", rt->config.watchdog_seconds, text);
 }
 
+/* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
+static void fail_by_replay(PTORuntime *rt)
+{
+    ptoi_fail(rt->outcome, PTO_ERR_ARGUMENT, NULL, "the schedule %s does not fit this run: its start number %lld never becomes ready",
+              rt->config.replay, (long long)rt->replay->next);
+}
+
 static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
     PTORuntime *rt = context;
@@ -272,10 +377,12 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
         if (take_role(e)) {
             bool progress = step(rt);
             bool quiet = ptoi_sched_is_quiet(&rt->sched); /* under the role: nothing can start or end meanwhile */
+            bool stuck = rt->replay && !progress && rt->sched.running == 0 && !ptoi_sched_has_input(&rt->sched);
             bool met = is_met(arg);
             leave_role(rt, progress);
             if (met) return true;
             if (quiet) return false;
+            if (stuck) fail_by_replay(rt);
             if (progress) {
                 spins = 0;
                 continue;
@@ -353,10 +460,15 @@ void ptoi_threads_close(PTORuntime *rt)
     if (!e) return;
     store_release(&e->stop, 1);
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
+    if (e->has_scheduler) {
+        ptoi_park_wake(&e->idle_scheduler);
+        pthread_join(e->scheduler, NULL);
+    }
     for (int i = 0; i < e->started; i++) pthread_join(e->lane[i].thread, NULL);
     ptoi_memory_unmap(e->stacks, (uint64_t)e->lane_count * PTO_CRASH_STACK_BYTES);
     if (e->owns_lines) free(e->line);
     free(e->lane);
+    free(e->outside);
     free(e);
     rt->engine_state = NULL;
 }
@@ -378,11 +490,15 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
     *e = (struct threads){.told = told};
     rt->engine_state = e;
     ptoi_park_init(&e->orchestrator);
+    ptoi_park_init(&e->idle_scheduler);
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, rt->sched.events);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + rt->config.workers[t];
     e->lane_count = e->first[PTO_WORKER_TYPES];
-    if (!allocate_lanes(e, line)) {
+    bool outside = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= rt->config.external[t];
+    if (outside) e->outside = calloc(rt->window->task_mask + 1, sizeof *e->outside);
+    if ((outside && !e->outside) || !allocate_lanes(e, line)) {
         ptoi_threads_close(rt);
         return PTO_ERR_NOMEM;
     }
@@ -393,6 +509,12 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
             ptoi_park_init(&e->lane[i].parker);
         }
     rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect};
+    e->has_scheduler = rt->config.dedicated_scheduler; /* before any thread looks */
+    if (e->has_scheduler && pthread_create(&e->scheduler, NULL, scheduler_main, rt)) {
+        e->has_scheduler = false;
+        ptoi_threads_close(rt);
+        return PTO_ERR_NOMEM;
+    }
     for (; e->started < e->lane_count; e->started++)
         if (pthread_create(&e->lane[e->started].thread, NULL, worker_main, &e->lane[e->started])) {
             ptoi_threads_close(rt);
@@ -413,6 +535,7 @@ const struct engine ptoi_engine_threads = {.name = "threads",
                                            .close = ptoi_threads_close,
                                            .published = threads_published,
                                            .wait = threads_wait,
+                                           .completed = threads_completed,
                                            .poke = threads_poke,
                                            .begin = ptoi_threads_begin,
                                            .settle = threads_settle,

@@ -43,6 +43,14 @@ typedef struct PTOConfig {
     int64_t record_tasks;                /* keep what is needed for traces and graphs of so many tasks; 0: record nothing */
     double watchdog_seconds;             /* threads, process: no kernel ended for so long while the run waits for one: the run fails
                                             with PTO_ERR_WATCHDOG.  0: off.  threads: it still ends only when the kernel returns */
+    const char *replay;                  /* threads: a file of pto_runtime_write_schedule; starts and places are repeated */
+    bool dedicated_scheduler;            /* threads: the scheduler role has a thread of its own; a waiting orchestrator helps */
+    /* threads: worker types whose tasks something outside the library carries out.  start() is called by whoever schedules,
+     * must not block, and may run at the same time as anything but itself; the task's arguments are good until the call of
+     * pto_task_complete, the array of them until start() returns.  At most task_window tasks are started and not completed. */
+    bool external[PTO_WORKER_TYPES];
+    void (*external_start)(void *context, int64_t task_id, const PTOKernel *kernel, const PTOArg *args, int32_t count);
+    void *external_context;
     bool skip_kernels;                   /* timing: kernels are costed, not run; await is an error */
     int64_t submit_cycles;               /* timing: what a submit costs the orchestrator */
     int64_t dispatch_cycles;             /* timing: from ready to running on an idle worker */
@@ -102,6 +110,13 @@ PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, 
  * edge with its reason: RAW, WAR, WAW, acc. */
 PTO_API PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path);
 PTO_API PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path);
+
+/* The order in which kernels started and the worker of each, one `task worker` a line, for PTOConfig.replay.  Engine threads. */
+PTO_API PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path);
+
+/* Any thread: a task that external_start was given has ended.  result: 0, or anything else for a failure.  Once a task. */
+PTO_API void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result);
+PTO_API void pto_task_complete(PTORuntime *rt, int64_t task_id); /* result 0 */
 
 /* Any thread.  The run ends with PTO_ERR_CANCELLED; running kernels finish first. */
 PTO_API void pto_cancel(PTORuntime *rt);

@@ -1,0 +1,36 @@
+/* schedule.c - the schedule of a run as text that can be replayed; see core/replay.c for the format. */
+#include "runtime.h"
+#include <stdlib.h>
+
+struct start {
+    int64_t begin;
+    uint64_t task;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct start *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return x->task < y->task ? -1 : x->task > y->task;
+}
+
+PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
+{
+    if (!rt->recorder || rt->is_running || rt->recorder->lost > 0) return PTO_ERR_STATE;
+    const struct recorder *r = rt->recorder;
+    struct start *order = malloc((size_t)(r->tasks + 1) * sizeof *order);
+    if (!order) return PTO_ERR_NOMEM;
+    for (uint64_t n = 0; n < r->tasks; n++) order[n] = (struct start){r->task[n].begin, n};
+    qsort(order, (size_t)r->tasks, sizeof *order, by_begin);
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        free(order);
+        return PTO_ERR_IO;
+    }
+    fprintf(out, "pto schedule 1\n");
+    for (uint64_t n = 0; n < r->tasks; n++)
+        fprintf(out, "%llu %d\n", (unsigned long long)order[n].task, r->task[order[n].task].row);
+    free(order);
+    bool good = !ferror(out);
+    return fclose(out) == 0 && good ? PTO_OK : PTO_ERR_IO;
+}
