@@ -1,6 +1,6 @@
 /* stress_graphs.c - random programs on every engine leave the bytes that program order leaves, and an independent checker finds
  * every conflicting pair ordered and every edge explained.
- * PTO_GRAPHS=N programs (default 300), PTO_SEED=S the first seed; a failure prints the seed that repeats it. */
+ * PTO_GRAPHS=N programs (default 300), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are checked (default 3); a failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
 #include "runtime.h"
 #include "unit.h"
@@ -103,6 +103,7 @@ TEST(every_schedule_gives_what_program_order_gives)
     static struct fuzz_access accesses[MAX_ACCESSES];
     static struct fuzz_log log = {.access = accesses, .capacity = MAX_ACCESSES};
     const long count = from_environment("PTO_GRAPHS", 300), first = from_environment("PTO_SEED", 1);
+    const long checked = from_environment("PTO_CHECK_EVERY", 3);
     for (long seed = first; seed < first + count; seed++) {
         uint64_t s = (uint64_t)seed * 7919;
         struct fuzz_program p = {.seed = (uint64_t)seed, .tasks = 5 + (int)fuzz_below(&s, 200), .matrix = {a, b}};
