@@ -409,10 +409,14 @@ TEST(h52_a_failing_kernel_ends_the_run_with_its_place_and_the_next_run_works)
     }
 }
 
-static void *cancel_soon(void *arg)
+static _Atomic bool run_has_ended;
+
+static void *cancel_soon(void *arg) /* and again, should the run not have begun */
 {
-    usleep(2000);
-    pto_cancel(arg);
+    while (!run_has_ended) {
+        usleep(2000);
+        pto_cancel(arg);
+    }
     return NULL;
 }
 
@@ -430,8 +434,10 @@ TEST(a_run_can_be_cancelled_from_another_thread)
         PTORuntime *rt = create(&c);
         struct shared *s = renew((struct shared){0});
         pthread_t thread;
+        run_has_ended = false;
         pthread_create(&thread, NULL, cancel_soon, rt);
         EXPECT_EQ(pto_runtime_run(rt, endless, s), PTO_ERR_CANCELLED);
+        run_has_ended = true;
         pthread_join(thread, NULL);
         *s = (struct shared){.n = 10};
         EXPECT_EQ(pto_runtime_run(rt, mode_b, s), PTO_OK);
