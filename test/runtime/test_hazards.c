@@ -261,3 +261,56 @@ TEST(h46_sizes_are_computed_from_the_structs)
     const struct window_sizes overflow = {.tasks = (uint64_t)1 << 60, .deps = 2, .heap_bytes = 64};
     EXPECT_EQ(ptoi_window_bytes(&overflow), 0);
 }
+
+/* The youngest consumed tasks have no outputs: what the older ones freed must be seen all the same. */
+static void freed_before_the_tail(PTORuntime *rt, void *arg)
+{
+    struct job *j = arg;
+    for (int i = 0; i < 50; i++) {
+        void *P = NULL;
+        SUBMIT(rt, &slow_set, PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_I64, 512)), PTO_SCALAR((int64_t)1));
+        pto_release(rt, P);
+        for (int k = 0; k < 6; k++) SUBMIT(rt, &mix, PTO_INOUT(j->x, k, 8));
+    }
+}
+
+TEST(h36_memory_is_freed_whatever_the_last_task_had)
+{
+    PTOConfig c = {.task_window = 8, .heap_bytes = 4096, .heap_rings = 1}; /* one buffer at a time */
+    EACH_ENGINE(c)
+    {
+        struct job j = {0};
+        run(c, freed_before_the_tail, &j, NULL);
+        EXPECT(j.x[5] != 0);
+    }
+}
+
+/* Producers that end while their consumer is being submitted, consumers with many producers: each task runs exactly once. */
+static int k_count(const PTOArg *a) { return ++*(int64_t *)a[0].ptr, 0; }
+static const PTOKernel count_any[PTO_WORKER_TYPES] = {
+    {.name = "count", .worker = PTO_WORKER_CUBE, .fn = k_count},
+    {.name = "count", .worker = PTO_WORKER_VECTOR, .fn = k_count},
+    {.name = "count", .worker = PTO_WORKER_AI_CPU, .fn = k_count},
+    {.name = "count", .worker = PTO_WORKER_ACCELERATOR, .fn = k_count},
+};
+
+static void everybody_once(PTORuntime *rt, void *arg)
+{
+    struct job *j = arg;
+    for (int64_t i = 0; i < j->n; i++)
+        SUBMIT(rt, &count_any[i % PTO_WORKER_TYPES], PTO_INOUT(j->x, i % 64, 8), PTO_INPUT(j->x, (i * 7 + 1) % 64, 8),
+               PTO_INPUT(j->x, (i * 13 + 2) % 64, 8), PTO_INPUT(j->x, (i * 29 + 3) % 64, 8));
+}
+
+TEST(h17_h19_h20_h21_h22_every_task_runs_exactly_once_after_all_its_producers)
+{
+    for (int64_t window = 2; window <= 64; window *= 2) {
+        PTOConfig c = {.task_window = window, .workers = {2, 1, 2, 1}};
+        EACH_ENGINE(c)
+        {
+            struct job j = {.n = 6400};
+            run(c, everybody_once, &j, NULL);
+            for (int i = 0; i < 64; i++) EXPECT_EQ(j.x[i], 100);
+        }
+    }
+}

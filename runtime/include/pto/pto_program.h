@@ -16,7 +16,7 @@ extern "C" {
 PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
 /* Fails the run at the current pto_at() place and unwinds to pto_run_entry.  Does not return. */
-PTO_API _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
+PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Every orchestration function announces itself: recursion limit, call chain of error messages.  `at` of the caller is kept. */
@@ -24,10 +24,10 @@ PTO_API void pto_enter(PTORuntime *rt, const char *function);
 PTO_API void pto_leave(PTORuntime *rt);
 
 /* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run -------------------------------------- */
-PTO_API _Noreturn void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b);
-PTO_API _Noreturn void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a);
-PTO_API _Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
-PTO_API _Noreturn void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent);
+PTO_API PTO_NORETURN void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b);
+PTO_API PTO_NORETURN void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a);
+PTO_API PTO_NORETURN void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
+PTO_API PTO_NORETURN void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent);
 
 static inline int64_t pto_add(PTORuntime *rt, int64_t a, int64_t b)
 {

@@ -10,6 +10,7 @@ extern "C" {
 #endif
 
 #define PTO_API __attribute__((visibility("default")))
+#define PTO_NORETURN __attribute__((noreturn))
 #define PTO_MAX_RANK 8    /* dimensions of a tensor */
 #define PTO_MAX_PARAMS 64 /* parameters of a task */
 
