@@ -33,13 +33,6 @@ static struct sigaction before[CRASHES];
 static struct crash_note *note;
 static _Atomic int reported; /* the first thread that crashes swaps it to 1 */
 
-const char *ptoi_signal_name(int signal)
-{
-    for (int i = 0; i < CRASHES; i++)
-        if (crashes[i].signal == signal) return crashes[i].name;
-    return NULL;
-}
-
 void ptoi_crash_mark(const struct window *w, uint64_t id)
 {
     marked_id = id;
@@ -84,7 +77,8 @@ static void report(const struct window *w, uint64_t id, int signal)
     put(&t, "error: kernel '");
     put(&t, ptoi_task_kernel(w, id)->name);
     put(&t, "' crashed: ");
-    put(&t, ptoi_signal_name(signal));
+    for (int i = 0; i < CRASHES; i++)
+        if (crashes[i].signal == signal) put(&t, crashes[i].name);
     put(&t, " (task ");
     put_number(&t, id - w->first_id);
     put(&t, ")\n");

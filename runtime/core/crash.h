@@ -29,6 +29,4 @@ void ptoi_crash_use_stack(void *stack);
 void ptoi_crash_mark(const struct window *w, uint64_t id);
 void ptoi_crash_unmark(void);
 
-const char *ptoi_signal_name(int signal); /* "SIGSEGV"; NULL: none of ours */
-
 #endif

@@ -67,7 +67,7 @@ static void settle_signals(void)
     sigset_t none;
     for (int s = 1; s < NSIG; s++) {
         struct sigaction a;
-        if (ptoi_signal_name(s) || sigaction(s, NULL, &a) != 0) continue;
+        if (sigaction(s, NULL, &a) != 0) continue;
         if (s == SIGINT || s == SIGQUIT || s == SIGHUP)
             signal(s, SIG_IGN);
         else if ((a.sa_flags & SA_SIGINFO) || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN))

@@ -1,0 +1,231 @@
+/* test_crash.c - a kernel that crashes: one line that names it, then the process ends by that signal; on the process engine the run
+ * fails with the same facts and the host lives.
+ * Method     the crash happens in a forked process, whose standard error is a pipe. */
+#include "unit.h"
+#include <pto/pto_runtime.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#endif
+#ifndef HAS_SANITIZER
+#define HAS_SANITIZER 0 /* with one, the sanitizer itself reports */
+#endif
+
+static int use_stack(volatile char *above, int depth)
+{
+    volatile char here[4096];
+    here[0] = above ? above[0] : 0;
+    return depth > 1 << 24 ? here[0] : use_stack(here, depth + 1) + here[0];
+}
+
+static int k_crash(const PTOArg *a)
+{
+    switch (a[1].value.i64) {
+    case SIGABRT: abort();
+    case SIGSEGV: return *(volatile int *)(uintptr_t)(8 + 0 * a[1].value.i64);
+    case 1000: return use_stack(NULL, 0);
+    default: raise((int)a[1].value.i64);
+    }
+    return 0;
+}
+static int k_nothing(const PTOArg *a) { return (void)a, 0; }
+static const PTOKernel crash = {.name = "boom", .worker = PTO_WORKER_VECTOR, .fn = k_crash};
+static const PTOKernel nothing = {.name = "nothing", .worker = PTO_WORKER_VECTOR, .fn = k_nothing};
+static const PTOSite here = {"c.pto", 12, 5, "boom"}, there = {"c.pto", 3, 1, "nothing"};
+
+static int64_t cell;
+
+static void crashes(PTORuntime *rt, void *arg)
+{
+    PTOTaskParam p[] = {PTO_INOUT(&cell, 0, PTO_ARRAY(PTO_I64, 1)), PTO_SCALAR(*(int64_t *)arg)};
+    pto_at(rt, &there);
+    for (int i = 0; i < 5; i++) pto_submit_task(rt, &nothing, p, 1);
+    pto_at(rt, &here);
+    pto_submit_task(rt, &crash, p, 2);
+    pto_at(rt, &there);
+    for (int i = 0; i < 5; i++) pto_submit_task(rt, &nothing, p, 1);
+}
+
+/* Runs body in a process of its own; what it wrote to standard error; how it ended. */
+static int in_process(void (*body)(void *), void *arg, char *text, size_t size)
+{
+    int ends[2], status;
+    size_t n = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit none = {0, 0}, stack = {1 << 20, 1 << 20};
+        setrlimit(RLIMIT_CORE, &none);
+        setrlimit(RLIMIT_STACK, &stack);
+        dup2(ends[1], 2);
+        for (int s = 1; s < 16; s++)
+            if (s == SIGSEGV || s == SIGABRT || s == SIGFPE || s == SIGBUS || s == SIGILL) signal(s, SIG_DFL); /* cmocka's */
+        body(arg);
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t got; n + 1 < size && (got = read(ends[0], text + n, size - 1 - n)) > 0;) n += (size_t)got;
+    text[n] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+struct attempt {
+    PTOEngine engine;
+    int64_t how;
+};
+
+static void run_it(void *arg)
+{
+    struct attempt *a = arg;
+    PTOConfig c = {.engine = a->engine};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    if (rt) pto_runtime_run(rt, crashes, &a->how);
+}
+
+static const struct {
+    int64_t how;
+    int signal;
+    const char *name;
+} ways[] = {{SIGSEGV, SIGSEGV, "SIGSEGV"}, {SIGABRT, SIGABRT, "SIGABRT"}, {SIGFPE, SIGFPE, "SIGFPE"},
+            {SIGBUS, SIGBUS, "SIGBUS"},    {SIGILL, SIGILL, "SIGILL"},    {1000, SIGSEGV, "SIGSEGV"}};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
+{
+    if (HAS_SANITIZER) return;
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
+    for (int e = 0; e < 3; e++)
+        for (int w = 0; w < WAYS; w++) {
+            char text[4096], want[200];
+            struct attempt a = {engines[e], ways[w].how};
+            int status = in_process(run_it, &a, text, sizeof text);
+            EXPECT(WIFSIGNALED(status));
+            EXPECT_EQ(WTERMSIG(status), ways[w].signal);
+            snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed: %s (task 5)\n", ways[w].name);
+            EXPECT_STR(text, want);
+        }
+}
+
+TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
+{
+    for (int w = 0; w < WAYS; w++) {
+        PTOConfig c = {.engine = PTO_ENGINE_PROCESS, .workers = {0, 2}};
+        struct attempt a = {PTO_ENGINE_PROCESS, ways[w].how};
+        if (HAS_SANITIZER && a.how == 1000) continue; /* needs the handler's stack */
+        PTORuntime *rt = pto_runtime_create(&c, NULL);
+        assert_non_null(rt);
+        EXPECT_EQ(pto_runtime_run(rt, crashes, &a.how), PTO_ERR_LOST);
+        const char *text = pto_last_error(rt);
+        EXPECT(strncmp(text, "c.pto:12:5: error: ", 19) == 0);
+        EXPECT(strstr(text, "the worker process died"));
+        EXPECT(strstr(text, "kernel 'boom'"));
+        EXPECT(strstr(text, "(task 5"));
+        if (!HAS_SANITIZER) { /* the handler said which of the kernels that ran it was */
+            char want[200];
+            snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed (task 5): the worker process died: signal %d (%s)",
+                     ways[w].signal, strsignal(ways[w].signal));
+            EXPECT_STR(text, want);
+        }
+        pto_runtime_destroy(rt);
+    }
+}
+
+/* ---- somebody else's handlers ---- */
+static void hosts_handler(int signal)
+{
+    (void)signal;
+    static const char text[] = "the host was told\n";
+    ssize_t written = write(2, text, sizeof text - 1);
+    _exit(written > 0 ? 7 : 8);
+}
+
+static void run_with_handler(void *arg)
+{
+    signal(SIGSEGV, hosts_handler);
+    run_it(arg);
+}
+
+TEST(the_hosts_own_handler_runs_after_the_report)
+{
+    if (HAS_SANITIZER) return;
+    char text[4096];
+    struct attempt a = {PTO_ENGINE_SERIAL, SIGSEGV};
+    int status = in_process(run_with_handler, &a, text, sizeof text);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    EXPECT_STR(text, "c.pto:12:5: error: kernel 'boom' crashed: SIGSEGV (task 5)\nthe host was told\n");
+}
+
+static void crash_outside(void *arg)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_THREADS};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    (void)arg;
+    if (rt) raise(SIGSEGV);
+}
+
+static void crash_in_orchestration(PTORuntime *rt, void *arg)
+{
+    (void)rt, (void)arg;
+    raise(SIGSEGV);
+}
+
+static void crash_while_running(void *arg)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_THREADS};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    (void)arg;
+    if (rt) pto_runtime_run(rt, crash_in_orchestration, NULL);
+}
+
+TEST(a_crash_outside_a_kernel_is_not_ours)
+{
+    if (HAS_SANITIZER) return;
+    char text[4096];
+    int status = in_process(crash_outside, NULL, text, sizeof text);
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    EXPECT_STR(text, "");
+    status = in_process(crash_while_running, NULL, text, sizeof text);
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    EXPECT_STR(text, "");
+}
+
+static void harmless(PTORuntime *rt, void *arg)
+{
+    PTOTaskParam p[] = {PTO_INOUT(&cell, 0, PTO_ARRAY(PTO_I64, 1))};
+    (void)arg;
+    pto_submit_task(rt, &nothing, p, 1);
+}
+
+TEST(after_a_run_the_handlers_and_the_stack_are_as_they_were)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_PROCESS};
+    for (int e = 0; e < 3; e++) {
+        struct sigaction before, after;
+        stack_t stack_before, stack_after;
+        PTOConfig c = {.engine = engines[e]};
+        sigaction(SIGSEGV, NULL, &before);
+        sigaltstack(NULL, &stack_before);
+        PTORuntime *rt = pto_runtime_create(&c, NULL);
+        assert_non_null(rt);
+        EXPECT_EQ(pto_runtime_run(rt, harmless, NULL), PTO_OK);
+        sigaction(SIGSEGV, NULL, &after);
+        sigaltstack(NULL, &stack_after);
+        EXPECT(before.sa_handler == after.sa_handler && before.sa_flags == after.sa_flags);
+        EXPECT(stack_before.ss_flags == stack_after.ss_flags && stack_before.ss_sp == stack_after.ss_sp);
+        pto_runtime_destroy(rt);
+    }
+}
