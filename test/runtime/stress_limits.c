@@ -2,6 +2,7 @@
  * PTO_SCALE=N multiplies the default counts; PTO_SCALE=100 is what a release is checked with (10^7 tasks, 10^6 inner outputs,
  * 1,000 deadlocks, 10^4 failures).  PTO_SLOW_MS: how long the slow kernels of the no-false-report test sleep (default 20). */
 #include "graph_fuzz.h"
+#include "submit.h"
 #include "unit.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -59,10 +60,6 @@ static const PTOKernel use = {.name = "use", .worker = PTO_WORKER_VECTOR, .fn = 
 static const PTOKernel slow = {.name = "slow", .worker = PTO_WORKER_VECTOR, .fn = k_slow};
 static const PTOKernel stamp = {.name = "stamp", .worker = PTO_WORKER_VECTOR, .fn = k_stamp};
 static const PTOKernel fail_at = {.name = "fail_at", .worker = PTO_WORKER_CUBE, .fn = k_fail_at};
-
-#define SUBMIT(rt, kernel, ...)                                                                                        \
-    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
-                    (int32_t)(sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 
 struct job {
     int64_t cell[64];

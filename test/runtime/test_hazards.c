@@ -1,5 +1,6 @@
 /* test_hazards.c - defects of the design's first sketch that need a whole runtime to show; the table of all of them, with the test
  * of each, is docs/hazards.md. */
+#include "submit.h"
 #include "unit.h"
 #include "window.h"
 #include <pto/pto_runtime.h>
@@ -22,9 +23,6 @@ static const PTOKernel mix = {.name = "mix", .worker = PTO_WORKER_CUBE, .fn = k_
 static const PTOKernel two = {.name = "two", .worker = PTO_WORKER_VECTOR, .fn = k_two};
 static const PTOKernel slow_set = {.name = "slow_set", .worker = PTO_WORKER_AI_CPU, .fn = k_slow_set};
 
-#define SUBMIT(rt, kernel, ...)                                                                                        \
-    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
-                    (int32_t)(sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 #define ONE PTO_ARRAY(PTO_I64, 1)
 
 struct job {

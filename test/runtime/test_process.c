@@ -1,4 +1,5 @@
 /* test_process.c - the process engine: what is shared, what a dead worker process means, idleness, statistics, the watchdog. */
+#include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <pthread.h>
@@ -47,9 +48,6 @@ static const PTOKernel sleepy = {.name = "sleepy", .worker = PTO_WORKER_CUBE, .f
 static const PTOSite here = {"p.pto", 4, 7, "sleepy"};
 
 #define I64(n) PTO_ARRAY(PTO_I64, n)
-#define SUBMIT(rt, kernel, ...)                                                                                        \
-    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
-                    (int32_t)(sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 
 static void ask_who(PTORuntime *rt, void *arg)
 {

@@ -1,5 +1,6 @@
 /* test_requests.c - accelerator workers take work requests: copy, gather, scatter, in order with everything else; and inputs whose
  * single writer is known. */
+#include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <string.h>
@@ -19,10 +20,6 @@ static int k_double(const PTOArg *a)
     return a[0].type == PTO_F32 && a[0].rank == 2 && a[0].kind == PTO_PARAM_INOUT ? 0 : 1;
 }
 static const PTOKernel twice = {.name = "twice", .worker = PTO_WORKER_VECTOR, .fn = k_double};
-
-#define SUBMIT(rt, kernel, ...)                                                                                        \
-    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
-                    (int32_t)(sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 
 enum { M = 5, N = 4 };
 struct job {

@@ -1,5 +1,6 @@
 /* test_runtime.c - the promises of a run, on all engines whose workers are real: order, write-back, limits, proofs, failure and the way
  * back. */
+#include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <pto/pto_program.h>
@@ -62,9 +63,6 @@ static const PTOKernel slow = {.name = "slow", .worker = PTO_WORKER_VECTOR, .fn 
 static const PTOKernel nothing = {.name = "nothing", .worker = PTO_WORKER_VECTOR, .fn = k_nothing};
 static const PTOKernel many = {.name = "many", .worker = PTO_WORKER_CUBE, .fn = k_many};
 
-#define SUBMIT(rt, kernel, ...)                                                                                        \
-    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
-                    (int32_t)(sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 #define I64(n) PTO_ARRAY(PTO_I64, n)
 
 /* ---- Mode B ---- */

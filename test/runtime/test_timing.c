@@ -1,4 +1,5 @@
 /* test_timing.c - the discrete-event engine: same cycles every time, bounded below by the critical path and by the work. */
+#include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <stdlib.h>
@@ -11,10 +12,6 @@ static int64_t cost_scalar(const PTOArg *a) { return a[0].value.i64; }
 static const PTOKernel gemm = {.name = "gemm", .worker = PTO_WORKER_CUBE, .fn = k_nothing, .cost = cost_100};
 static const PTOKernel add = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = k_nothing, .cost = cost_50};
 static const PTOKernel costly = {.name = "costly", .worker = PTO_WORKER_VECTOR, .fn = k_nothing, .cost = cost_scalar};
-
-#define SUBMIT(rt, kernel, ...)                                                                                        \
-    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
-                    (int32_t)(sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 
 static void bgemm(PTORuntime *rt, void *arg)
 {
