@@ -13,7 +13,7 @@ static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_E
 #define EACH_ENGINE(c) for (size_t e_ = 0; e_ < 3 && ((c).engine = engines[e_], 1); e_++)
 
 static int k_set(const PTOArg *a) { return *(int64_t *)a[0].ptr = a[1].value.i64, 0; }
-static int k_add(const PTOArg *a) { return *(int64_t *)a[1].ptr += *(const int64_t *)a[0].ptr, 0; }
+static int k_add(const PTOArg *a) { return *(uint64_t *)a[1].ptr += *(const uint64_t *)a[0].ptr, 0; } /* wraps: some sums do */
 static int k_mix(const PTOArg *a) { return *(uint64_t *)a[0].ptr = 3 * *(uint64_t *)a[0].ptr + 1, 0; }
 static int k_two(const PTOArg *a) { return *(int64_t *)a[0].ptr = 1, *(int64_t *)a[1].ptr = 2, 0; }
 static int k_slow_set(const PTOArg *a) { return usleep(2000), *(int64_t *)a[0].ptr = a[1].value.i64, 0; }
