@@ -337,6 +337,16 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
     return PTO_OK;
 }
 
+static enum access access_of(PTOParamKind kind)
+{
+    switch (kind) {
+    case PTO_PARAM_INPUT: return ACCESS_READ;
+    case PTO_PARAM_ACC: return ACCESS_ACC;
+    case PTO_PARAM_INOUT: return ACCESS_UPDATE;
+    default: return ACCESS_WRITE;
+    }
+}
+
 static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int index, struct place *pl)
 {
     if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
@@ -374,7 +384,7 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
     if (__builtin_mul_overflow(at, element, &bytes_at) || at < 0 ||
         !ptoi_region_make(&pl->region, (int64_t)(intptr_t)base + bytes_at, element, pl->head.rank, pl->shape, pl->stride))
         return fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
-    pl->access = p->kind == PTO_PARAM_INPUT ? ACCESS_READ : p->kind == PTO_PARAM_ACC ? ACCESS_ACC : ACCESS_WRITE;
+    pl->access = access_of((PTOParamKind)p->kind);
     if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
     if (base) return find_buffer(o, base, index, pl);
     if (p->kind != PTO_PARAM_OUTPUT)
@@ -474,7 +484,7 @@ static void give_outputs_back(struct orchestrator *o, struct submission *s)
         }
 }
 
-static void note_producer(struct orchestrator *o, uint64_t id, enum edge_reason reason)
+static void note_producer(struct orchestrator *o, uint64_t id, uint32_t reason)
 {
     for (int32_t k = 0; k < o->found.count; k++)
         if (o->found.task_id[k] == id) {
@@ -496,7 +506,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
     for (int i = 0; i < s->count; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
         if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
-            note_producer(o, pl->birth, pl->access == ACCESS_READ ? EDGE_RAW : EDGE_WAW);
+            note_producer(o, pl->birth, pl->access == ACCESS_READ ? EDGE_RAW : pl->access == ACCESS_WRITE ? EDGE_WAW : EDGE_RAW | EDGE_WAW);
     }
 }
 

@@ -373,13 +373,15 @@ struct walk {
     uint32_t vain;
 };
 
-static enum edge_reason reason_of(enum access earlier, enum access later)
+static uint8_t reason_of(enum access earlier, enum access later)
 {
     if (earlier == ACCESS_ACC || later == ACCESS_ACC)
         return EDGE_ACC;
     if (later == ACCESS_READ)
         return EDGE_RAW;
-    return earlier == ACCESS_READ ? EDGE_WAR : EDGE_WAW;
+    if (earlier == ACCESS_READ)
+        return EDGE_WAR;
+    return later == ACCESS_UPDATE ? EDGE_RAW | EDGE_WAW : EDGE_WAW;
 }
 
 static void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, enum edge_reason reason)
@@ -490,7 +492,7 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
     if (r->run == 0)
         return;
     CHECK(m->used < m->capacity);
-    if (access == ACCESS_WRITE && b->entries) { // see Note [superseded]
+    if ((access == ACCESS_WRITE || access == ACCESS_UPDATE) && b->entries) { // see Note [superseded]
         struct walk w = {.m = m, .region = r, .access = access, .task_id = task_id};
         walk_near(&w, b);
         for (uint32_t i = w.doomed; i; i = m->entry[i].doomed)

@@ -6,7 +6,7 @@
  */
 #ifndef PTO_HOST_ARRAY_H
 #define PTO_HOST_ARRAY_H
-#include <pto/pto_types.h>
+#include <pto/pto_runtime.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@ struct host_array {
     int64_t count; /* elements */
     int64_t bytes;
     void *data;
+    bool shared; /* storage is memory that a worker process sees too */
 };
 
 /* count and bytes from type and shape; false when they do not fit.  An extent of 0 makes them 0, whatever the others are. */
@@ -39,6 +40,10 @@ static inline bool array_allocate(struct host_array *a, bool zeroed)
     a->data = NULL;
     if (a->bytes == 0)
         return true;
+    if (a->shared) { /* zeroed as it is */
+        a->data = pto_shared_alloc(a->bytes);
+        return a->data != NULL;
+    }
     if (posix_memalign(&a->data, 64, (size_t)a->bytes) != 0) {
         a->data = NULL;
         return false;
@@ -50,7 +55,10 @@ static inline bool array_allocate(struct host_array *a, bool zeroed)
 
 static inline void array_free(struct host_array *a)
 {
-    free(a->data);
+    if (a->shared && a->data)
+        pto_shared_free(a->data, a->bytes);
+    else
+        free(a->data);
     a->data = NULL;
 }
 

@@ -366,6 +366,51 @@ FLAG(help)
 
 /* ---- the table -------------------------------------------------------------------------------------------------------- */
 
+static int take_trace(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->trace = text, HOST_OK; }
+static int take_graph(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->graph = text, HOST_OK; }
+static int take_record(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->record = text, HOST_OK; }
+
+static int take_replay(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)e;
+    o->config.replay = text;
+    return HOST_OK;
+}
+
+static int take_watchdog(struct host_options *o, const char *text, struct host_error *e)
+{
+    bool fits;
+    if (!parse_float(text, false, &o->config.watchdog_seconds, &fits) || !(o->config.watchdog_seconds > 0) ||
+        o->config.watchdog_seconds > 1e9)
+        return host_fail(e, HOST_USAGE, "--watchdog '%s': a number of seconds above 0 is expected", text);
+    return HOST_OK;
+}
+
+static int take_skip_kernels(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)text, (void)e;
+    o->config.skip_kernels = true;
+    return HOST_OK;
+}
+
+static int take_cycles(const char *name, const char *text, int64_t *cycles, struct host_error *e)
+{
+    bool fits;
+    if (!parse_size(text, cycles, &fits) || *cycles < 0)
+        return host_fail(e, HOST_USAGE, "--%s '%s': a number of cycles is expected", name, text);
+    return HOST_OK;
+}
+
+static int take_submit_cycles(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_cycles("submit-cycles", text, &o->config.submit_cycles, e);
+}
+
+static int take_dispatch_cycles(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_cycles("dispatch-cycles", text, &o->config.dispatch_cycles, e);
+}
+
 static const struct option_row {
     const char *name, *value; /* value NULL: a flag */
     int (*take)(struct host_options *o, const char *text, struct host_error *e); /* NULL: not in this build */
@@ -390,11 +435,15 @@ static const struct option_row {
     {"quiet", NULL, take_quiet, "no line for each output"},
     {"progress", NULL, take_progress, "say on standard error what is being done"},
     {"help", NULL, take_help, "this text"},
-    {"trace", "FILE", NULL, NULL},
-    {"graph", "FILE", NULL, NULL},
+    {"trace", "FILE", take_trace, "write the timeline of the run: Chrome/Perfetto JSON"},
+    {"graph", "FILE", take_graph, "write the tasks and why each waits for which: DOT, or JSON for a name in .json"},
+    {"record", "FILE", take_record, "write the schedule of the run"},
+    {"replay", "FILE", take_replay, "repeat a recorded schedule: the same starts on the same workers"},
+    {"watchdog", "SECONDS", take_watchdog, "fail the run when no task has finished for so long"},
+    {"skip-kernels", NULL, take_skip_kernels, "timing: kernels are costed, not run; there are no results"},
+    {"submit-cycles", "N", take_submit_cycles, "timing: what a submit costs the orchestrator"},
+    {"dispatch-cycles", "N", take_dispatch_cycles, "timing: from ready to running on an idle worker"},
     {"report", "FILE", NULL, NULL},
-    {"watchdog", "SECONDS", NULL, NULL},
-    {"skip-kernels", NULL, NULL, NULL},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

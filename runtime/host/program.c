@@ -17,8 +17,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <pto/pto_program.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 /* What belongs to one formal of the entry. */
@@ -130,6 +133,7 @@ static int allocate_session(struct session *s)
         s->arguments[f].file.fd = -1;
         s->formals[f].array.type = s->entry->formals[f].type;
         s->formals[f].array.rank = s->entry->formals[f].rank;
+        s->formals[f].array.shared = s->options.config.engine == PTO_ENGINE_PROCESS;
     }
     for (int32_t v = 0; v < s->entry->dim_count; v++)
         s->origin[v] = BIND_NOTHING;
@@ -316,7 +320,8 @@ static int check_complete(struct session *s)
         if (!is_tensor(formal) && !s->arguments[f].scalar_set)
             return host_fail(e, HOST_USAGE, "'%s' has no value: give --set %s=VALUE (%s)", formal->name, formal->name,
                              pto_type_name(formal->type));
-        if (is_tensor(formal) && formal->direction != PTO_OUT && !s->arguments[f].input && at < sizeof names) {
+        const bool needed = formal->direction != PTO_OUT && s->options.config.engine != PTO_ENGINE_GRAPH; /* there: never read */
+        if (is_tensor(formal) && needed && !s->arguments[f].input && at < sizeof names) {
             at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", first ? ", " : "", formal->name);
             first = first ? first : formal->name;
         }
@@ -346,6 +351,7 @@ static int open_input(struct session *s, int32_t f)
             snprintf(s->error.text + at, sizeof s->error.text - at, "; did you mean '%s'?", near);
         return code;
     }
+    a->file.array.shared = s->formals[f].array.shared;
     s->formals[f].array = a->file.array;
     s->formals[f].given = true;
     return HOST_OK;
@@ -396,6 +402,7 @@ static int load_data(struct session *s)
         }
         if (s->options.check) {
             a->oracle = *array;
+            a->oracle.shared = false; /* the oracle runs in this process */
             if (!array_allocate(&a->oracle, false))
                 return fail_no_room(s, f);
             if (array->bytes > 0)
@@ -403,6 +410,62 @@ static int load_data(struct session *s)
         }
     }
     return HOST_OK;
+}
+
+/* ---- signals ------------------------------------------------------------------------------------------------------------- */
+
+/* While a run goes on, the first SIGINT or SIGTERM cancels it and the second ends the process.  A handler may not cancel, so it
+ * wakes a thread that does.  One run at a time: handlers have no other way to find this.  A signal that was ignored stays so. */
+static struct {
+    sem_t wake;
+    _Atomic int taken; /* the first signal; 0: none */
+    PTORuntime *rt;
+    pthread_t thread;
+    struct sigaction before[2];
+    bool active;
+} signals;
+
+static const int watched[] = {SIGINT, SIGTERM};
+
+static void on_signal(int number)
+{
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&signals.taken, &none, number))
+        _exit(128 + number);
+    sem_post(&signals.wake);
+}
+
+static void *cancel_when_told(void *arg)
+{
+    (void)arg;
+    while (sem_wait(&signals.wake) != 0) {}
+    if (signals.taken) /* else the run is over */
+        pto_cancel(signals.rt);
+    return NULL;
+}
+
+static void watch_signals(PTORuntime *rt)
+{
+    signals.rt = rt;
+    signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, cancel_when_told, NULL) == 0;
+    for (int i = 0; signals.active && i < 2; i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        sigaction(watched[i], NULL, &signals.before[i]);
+        if (signals.before[i].sa_handler != SIG_IGN)
+            sigaction(watched[i], &action, NULL);
+    }
+}
+
+static void stop_watching(void)
+{
+    if (!signals.active)
+        return;
+    for (int i = 0; i < 2; i++)
+        sigaction(watched[i], &signals.before[i], NULL);
+    sem_post(&signals.wake);
+    pthread_join(signals.thread, NULL);
+    sem_destroy(&signals.wake);
+    signals.active = false;
 }
 
 /* ---- running ----------------------------------------------------------------------------------------------------------- */
@@ -449,6 +512,12 @@ static int run_entry(struct session *s)
     return HOST_OK;
 }
 
+/* Whether there will be results. */
+static bool runs_kernels(const struct host_options *o)
+{
+    return o->config.engine != PTO_ENGINE_GRAPH && !o->config.skip_kernels;
+}
+
 static int write_results(struct session *s)
 {
     for (int32_t f = 0; f < s->entry->formal_count; f++)
@@ -458,7 +527,7 @@ static int write_results(struct session *s)
             if (code != HOST_OK)
                 return code;
         }
-    if (s->options.output_count == 0 && !s->options.quiet && s->options.config.engine != PTO_ENGINE_GRAPH)
+    if (s->options.output_count == 0 && !s->options.quiet && runs_kernels(&s->options))
         for (int32_t f = 0; f < s->entry->formal_count; f++)
             if (is_written(&s->entry->formals[f]))
                 ptoi_summary_print(s->entry->formals[f].name, &s->formals[f].array);
@@ -486,6 +555,8 @@ static int check_against_oracle(struct session *s)
 {
     PTOConfig config = s->options.config;
     config.engine = PTO_ENGINE_SERIAL;
+    config.replay = NULL;
+    config.record_tasks = 0;
     PTORuntime *rt;
     int code = create_runtime(s, &config, &rt);
     if (code != HOST_OK)
@@ -543,13 +614,13 @@ static void print_help(const PTOProgram *program, const char *name)
     ptoi_options_print_help(stdout);
 }
 
-/* The graph engine runs no kernel: there is nothing that could be written or compared. */
+/* Where no kernel runs there is nothing that could be written or compared. */
 static int check_combination(struct session *s)
 {
     const struct host_options *o = &s->options;
-    if (o->config.engine == PTO_ENGINE_GRAPH && (o->check || o->output_count > 0))
-        return host_fail(&s->error, HOST_USAGE, "--engine graph runs no kernel: it has no results for %s",
-                         o->check ? "--check" : "--output");
+    if (!runs_kernels(o) && (o->check || o->output_count > 0))
+        return host_fail(&s->error, HOST_USAGE, "%s runs no kernel: it has no results for %s",
+                         o->config.skip_kernels ? "--skip-kernels" : "--engine graph", o->check ? "--check" : "--output");
     return HOST_OK;
 }
 
@@ -561,20 +632,49 @@ static int prepare(struct session *s)
     if (code == HOST_OK) code = apply_names(s);
     if (code == HOST_OK) code = check_complete(s);
     if (code == HOST_OK) code = open_and_bind(s);
+    /* A worker process sees the arrays that were there when it was made. */
+    const bool data_first = s->options.config.engine == PTO_ENGINE_PROCESS;
+    if (code == HOST_OK && data_first) code = load_data(s);
     if (code == HOST_OK) code = create_runtime(s, &s->options.config, &s->rt);
-    if (code == HOST_OK) code = load_data(s);
+    if (code == HOST_OK && !data_first) code = load_data(s);
     return code;
+}
+
+static int write_record(struct session *s, PTOStatus (*write)(PTORuntime *rt, const char *path), const char *path, const char *what)
+{
+    if (!path)
+        return HOST_OK;
+    PTOStatus status = write(s->rt, path);
+    if (status == PTO_OK)
+        return HOST_OK;
+    return host_fail(&s->error, status == PTO_ERR_IO ? HOST_FILE : HOST_RUN, "cannot write the %s %s: %s", what, path,
+                     status == PTO_ERR_IO ? strerror(errno) : "more tasks than are recorded");
+}
+
+/* What was recorded is most wanted after a run that failed. */
+static int write_records(struct session *s, int code)
+{
+    const struct host_options *o = &s->options;
+    int written = write_record(s, pto_runtime_write_trace, o->trace, "trace");
+    if (written == HOST_OK) written = write_record(s, pto_runtime_write_graph, o->graph, "graph");
+    if (written == HOST_OK && code == HOST_OK) written = write_record(s, pto_runtime_write_schedule, o->record, "schedule");
+    return code != HOST_OK ? code : written;
 }
 
 static int run_and_report(struct session *s)
 {
+    watch_signals(s->rt);
     int code = run_entry(s);
+    stop_watching();
     if (code == HOST_OK)
         code = write_results(s);
+    else if (signals.taken)
+        code = 128 + signals.taken;
     if (s->options.stats) {
         ptoi_summary_print_run(s->rt);
         pto_print_flow_stats(s->rt);
     }
+    code = write_records(s, code);
     if (code == HOST_OK && s->options.check)
         code = check_against_oracle(s);
     return code;
@@ -585,7 +685,10 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     struct session s = {.program = program};
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
     int code = ptoi_options_parse(&s.options, argc, argv, &s.error);
+    enum { RECORDED_TASKS = 1 << 20 };
     s.options.config.count_dependences = s.options.stats;
+    if (s.options.trace || s.options.graph || s.options.record)
+        s.options.config.record_tasks = RECORDED_TASKS;
     if (code == HOST_OK && s.options.help) {
         const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
         print_help(program, name ? name + 1 : argc > 0 ? argv[0] : "program");

@@ -85,5 +85,12 @@ void ptoi_summary_print_run(PTORuntime *rt)
                    s->workers[type], s->worker_tasks[type],
                    available > 0 ? 100 * (double)s->worker_busy_ns[type] / available : 0.0);
     }
+    if (s->cycles > 0) {
+        printf("Cycles: %" PRId64 "\nCritical path: %" PRId64 "\n", s->cycles, s->critical_path);
+        for (int type = 0; type < PTO_WORKER_TYPES; type++)
+            if (s->worker_tasks[type] > 0)
+                printf("Utilisation %s: %.1f%%\n", pto_worker_type_name((PTOWorkerType)type),
+                       100 * (double)s->worker_busy_cycles[type] / ((double)s->cycles * s->workers[type]));
+    }
     printf("Wall time: %.6f s\n", (double)s->ns * 1e-9);
 }

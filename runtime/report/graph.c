@@ -1,4 +1,4 @@
-/* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs. */
+/* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick look. */
 #include "json.h"
 #include "runtime.h"
 #include <string.h>
@@ -59,6 +59,23 @@ static void write_dot(FILE *out, const struct recorder *r)
     fprintf(out, "}\n");
 }
 
+static void write_text(FILE *out, const struct recorder *r)
+{
+    for (uint64_t n = 0; n < r->tasks; n++) {
+        const struct recorded_task *t = &r->task[n];
+        fprintf(out, "%llu %s", (unsigned long long)n, task_name(t));
+        if (t->site) fprintf(out, " %s:%d", t->site->file, t->site->line);
+        for (uint32_t k = 0; k < t->edge_count; k++) {
+            const struct recorded_edge *e = &r->edge[t->first_edge + k];
+            char why[32];
+            reason_text(e->reasons, why, sizeof why);
+            fprintf(out, "%s%llu (%s)", k ? ", " : " <- ", (unsigned long long)e->from, why);
+        }
+        fputc('\n', out);
+    }
+    if (r->lost) fprintf(out, "%llu more tasks were not recorded\n", (unsigned long long)r->lost);
+}
+
 static void write_json(FILE *out, const struct recorder *r)
 {
     fprintf(out, "{\"lost_tasks\":%llu,\"tasks\":[", (unsigned long long)r->lost);
@@ -94,6 +111,8 @@ PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".json") == 0)
         write_json(out, rt->recorder);
+    else if (dot && strcmp(dot, ".txt") == 0)
+        write_text(out, rt->recorder);
     else
         write_dot(out, rt->recorder);
     bool good = !ferror(out);

@@ -105,7 +105,9 @@ TEST(p8_resident_memory_after_very_many_tasks_is_that_of_few)
     for (int k = 0; k < 64; k++) sum += j.cell[k];
     EXPECT_EQ(sum, j.count / 2);
     if (j.kib_end > j.kib_early + 1024) fprintf(stderr, "resident: %ld KiB early, %ld KiB at the end\n", j.kib_early, j.kib_end);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* those keep books of their own for every byte ever touched */
     EXPECT(j.kib_end <= j.kib_early + 1024);
+#endif
     pto_runtime_destroy(rt);
 }
 

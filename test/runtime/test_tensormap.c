@@ -114,6 +114,9 @@ TEST(h03_a_writer_finds_the_writer_before_it)
     add(m, &b, bytes_of(100, 100), ACCESS_WRITE, 7);
     EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_WRITE) == 1 && is_found(7, EDGE_WAW));
     EXPECT(find(m, &b, bytes_of(200, 100), ACCESS_WRITE) == 0);
+    EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_UPDATE) == 1 && is_found(7, EDGE_RAW | EDGE_WAW)); /* it reads what it changes */
+    add(m, &b, bytes_of(0, 300), ACCESS_UPDATE, 8); /* and stands for the writer it contains */
+    EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_READ) == 1 && is_found(8, EDGE_RAW));
     ptoi_map_destroy(m);
 }
 

@@ -4,7 +4,8 @@
 #include "options.h"
 
 int build_main(const struct options *o); /* VERB_BUILD: EMIT_C, EMIT_HEADER, EMIT_BIN */
-int run_main(const struct options *o);   /* VERB_RUN */
+int run_main(const struct options *o);
+int graph_main(const struct options *o); /* orchestrates without running a kernel, prints the graph */   /* VERB_RUN */
 
 /* Compiles and links the program into `output`.  Returns an exit code; messages are on standard error. */
 int build_binary(const struct options *o, const char *temp_dir, const char *output);

@@ -94,7 +94,7 @@ static int verb_main(const struct options *o)
     case VERB_VERSION: puts("ptoc 0.1.0"); return EXIT_OK;
     case VERB_CHECK: return check_main(o);
     case VERB_BUILD: case VERB_RUN: return compile_main(o);
-    case VERB_GRAPH: return not_available("'ptoc graph'");
+    case VERB_GRAPH: return graph_main(o);
     case VERB_FMT: return not_available("'ptoc fmt'");
     case VERB_EXPLAIN: return explain_main(o);
     }

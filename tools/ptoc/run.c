@@ -1,4 +1,5 @@
-/* run.c - ptoc run: builds into a temporary folder, runs the program there, and hands on its exit code.
+/* run.c - ptoc run: builds into a temporary folder, runs the program there, and hands on its exit code; ptoc graph: the same with
+ * an engine that runs nothing, and the graph as the result.
  * Invariant  the program has ptoc's standard streams and its working folder; what ends it by a signal is said.
  * Tests      test/lit/run/exit-codes.test
  */
@@ -10,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int start(const struct options *o, const char *program)
+/* `more`: arguments after the user's, NULL-terminated, or NULL. */
+static int start(const struct options *o, const char *program, const char *const *more)
 {
     VEC(const char *) argv = {0};
     const char *slash = strrchr(program, '/');
     vec_push(&argv, slash ? slash + 1 : program);
     for (int i = 0; i < o->run_arg_count; i++) vec_push(&argv, o->run_args[i]);
+    for (; more && *more; more++) vec_push(&argv, *more);
     vec_push(&argv, NULL);
     int code = process_run(program, argv.data, o->verbose);
     vec_free(&argv);
@@ -38,8 +41,37 @@ int run_main(const struct options *o)
 {
     char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
     int result = program ? build_binary(o, temp, program) : EXIT_INTERNAL;
-    if (result == EXIT_OK) result = start(o, program);
+    if (result == EXIT_OK) result = start(o, program, NULL);
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);
+    return result;
+}
+
+/* false: the message is printed. */
+static bool copy_to(const char *from, const char *path)
+{
+    FILE *in = fopen(from, "r"), *out = path ? fopen(path, "w") : stdout;
+    bool good = in && out;
+    char block[65536];
+    for (size_t n; good && (n = fread(block, 1, sizeof block, in)) > 0;) good = fwrite(block, 1, n, out) == n;
+    good = good && !ferror(in);
+    if (in) fclose(in);
+    if (out && path) good = fclose(out) == 0 && good;
+    if (!good) fprintf(stderr, "ptoc: error: cannot write '%s'\n", path ? path : "standard output");
+    return good;
+}
+
+int graph_main(const struct options *o)
+{
+    const char *format = !o->graph_format ? "dot" : strcmp(o->graph_format, "text") == 0 ? "txt" : o->graph_format;
+    const char *output = o->output && strcmp(o->output, "-") != 0 ? o->output : NULL;
+    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL;
+    int result = program && asprintf(&graph, "%s/graph.%s", temp, format) >= 0 ? build_binary(o, temp, program) : EXIT_INTERNAL;
+    const char *const more[] = {"--engine", "graph", "--graph", graph, NULL};
+    if (result == EXIT_OK) result = start(o, program, more);
+    if (result == EXIT_OK && !copy_to(graph, output)) result = EXIT_FILE;
+    if (temp) temp_dir_remove(temp, o->keep);
+    free(program);
+    free(graph);
     return result;
 }
