@@ -160,7 +160,7 @@ static bool all_taken(void *arg)
 }
 
 /* false: it can never be met. A failed run still meets these: its tasks are cancelled, which retires them. */
-static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
+static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need) /* model: IS_MET */
 {
     need->o = o;
     return is_met(need) || ptoi_flow_wait(&o->flow, reason, is_met, need);
@@ -175,7 +175,7 @@ static void wait_drained(struct orchestrator *o, PTOStallReason reason)
 
 /* ---- life of buffers ----------------------------------------------------------------------------------------------------------- */
 
-static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer)
+static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
 {
     struct need need = {0};
     if (o->is_lost) return; /* to nobody */
@@ -216,7 +216,7 @@ static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t byt
     return PTO_OK;
 }
 
-static void let_go(struct orchestrator *o, uint32_t buffer)
+static void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     ptoi_scope_disown(&o->scopes, buffer);
     publish_event(o, EVENT_RELEASE, buffer);
@@ -241,7 +241,7 @@ PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope)
     return PTO_OK;
 }
 
-static void close_scope(struct orchestrator *o)
+static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
     while (s->first) let_go(o, s->first);
@@ -269,7 +269,7 @@ void ptoi_orch_begin(struct orchestrator *o)
     CHECK(pushed);
 }
 
-void ptoi_orch_end(struct orchestrator *o)
+void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
     ptoi_orch_unwind(o, 0);
     struct need need = {.o = o};
@@ -475,7 +475,7 @@ static void write_back(struct orchestrator *o, const struct submission *s)
 }
 
 /* When a task fails to get all it needs, no task will ever make what it already took. */
-static void give_outputs_back(struct orchestrator *o, struct submission *s)
+static void give_outputs_back(struct orchestrator *o, struct submission *s) /* model: GIVE_BACK */
 {
     for (int i = 0; i < s->count; i++)
         if (s->place[i].head.fresh && s->place[i].head.buffer) {
@@ -511,7 +511,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
 }
 
 /* Leaves in o->found only what has not completed; counts. */
-static void prune_producers(struct orchestrator *o, bool count)
+static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE */
 {
     int32_t kept = 0;
     if (count) o->dependences += o->found.count;
@@ -540,7 +540,7 @@ static uint32_t accumulators(const struct submission *s)
     return set;
 }
 
-static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
+static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel) /* model: WRITE_TASK */
 {
     struct window *w = o->window;
     struct task_slot *t = window_task(w, o->head);
@@ -623,7 +623,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     write_back(o, s);
     PTO_LABEL(TASK);
     const uint64_t id = o->head++;
-    store_release(&o->window->task_head, o->head); /* [TASK] */
+    store_release(&o->window->task_head, o->head); /* [TASK] */ /* model: PUBLISH_TASK */
     o->tasks++;
     note_use(o);
     for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);
@@ -695,7 +695,7 @@ static bool producers_done(void *arg)
     return true;
 }
 
-PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes)
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes) /* model: AWAIT */
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
     PTOTaskParam param = {.kind = PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
@@ -722,7 +722,7 @@ static int describe_scope(char *text, size_t size, const struct scope *s)
 
 /* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held by open
  * scopes, which only the orchestrator could close. */
-static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes)
+static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLOCK */
 {
     char report[3000];
     size_t n = 0;

@@ -61,7 +61,7 @@ static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, 
     s->state[slot] = (uint8_t)to;
 }
 
-static void drop_reference(struct scheduler *s, uint32_t buffer)
+static void drop_reference(struct scheduler *s, uint32_t buffer) /* model: CONSUME */
 {
     CHECK(s->refs[buffer - 1] > 0);
     if (--s->refs[buffer - 1] > 0) return;
@@ -79,7 +79,7 @@ static void make_ready(struct scheduler *s, uint64_t id)
 
 /* ---- taking ---------------------------------------------------------------------------------------------------------------- */
 
-static void take_task(struct scheduler *s, uint64_t id)
+static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
 {
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
@@ -110,7 +110,7 @@ static void take_task(struct scheduler *s, uint64_t id)
     if (missing == 0) make_ready(s, id);
 }
 
-static void take_event(struct scheduler *s, const struct life_event *e)
+static void take_event(struct scheduler *s, const struct life_event *e) /* model: TAKE_EVENT */
 {
     if (e->kind == EVENT_OPEN) {
         CHECK(s->refs[e->buffer - 1] == 0);
@@ -120,7 +120,7 @@ static void take_event(struct scheduler *s, const struct life_event *e)
     }
 }
 
-static bool take_published(struct scheduler *s)
+static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLISHED */
 {
     /* [TASK] before [EVENT]: so every event that precedes a task we see is seen too. */
     const uint64_t head = load_acquire(&s->window->task_head);
@@ -159,7 +159,7 @@ static void free_accumulators(struct scheduler *s, uint32_t set)
 
 /* ---- completing -------------------------------------------------------------------------------------------------------------- */
 
-static void retire(struct scheduler *s)
+static void retire(struct scheduler *s) /* model: RETIRE */
 {
     const uint64_t before = s->retired;
     while (s->retired != s->taken && s->state[slot_of(s, s->retired)] == TASK_COMPLETED)
@@ -169,7 +169,7 @@ static void retire(struct scheduler *s)
     store_release(&s->window->task_tail, s->retired); /* [RETIRE] */
 }
 
-static void complete_task(struct scheduler *s, uint64_t id, enum task_state from)
+static void complete_task(struct scheduler *s, uint64_t id, enum task_state from) /* model: COMPLETE */
 {
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
@@ -186,7 +186,7 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
         if (arg[i].buffer) drop_reference(s, arg[i].buffer);
 }
 
-static bool take_ended(struct scheduler *s)
+static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
 {
     struct completion done[64];
     int n = s->machine.collect(s->machine.context, done, 64);
@@ -203,7 +203,7 @@ static bool take_ended(struct scheduler *s)
 /* ---- starting ---------------------------------------------------------------------------------------------------------------- */
 
 /* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes ready. */
-static bool cancel_ready(struct scheduler *s)
+static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
 {
     bool any = s->blocked_count > 0;
     for (uint64_t i = 0; i < s->blocked_count; i++) complete_task(s, s->blocked[i], TASK_READY);
@@ -216,7 +216,7 @@ static bool cancel_ready(struct scheduler *s)
     return any;
 }
 
-static bool start_ready(struct scheduler *s)
+static bool start_ready(struct scheduler *s) /* model: START_READY */
 {
     bool any = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
@@ -241,7 +241,7 @@ static bool start_ready(struct scheduler *s)
     return any;
 }
 
-bool ptoi_sched_step(struct scheduler *s)
+bool ptoi_sched_step(struct scheduler *s) /* model: STEP */
 {
     bool any = take_published(s);
     any |= take_ended(s);
@@ -259,7 +259,7 @@ bool ptoi_sched_has_input(const struct scheduler *s)
     return load_acquire(&s->window->task_head) != s->taken || load_acquire(&s->window->event_head) != s->events;
 }
 
-bool ptoi_sched_is_quiet(const struct scheduler *s)
+bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
 {
     if (ptoi_sched_has_input(s) || s->running > 0) return false;
     CHECK(s->blocked_count == 0); /* whoever holds an accumulator runs */

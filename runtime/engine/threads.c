@@ -150,13 +150,13 @@ static int lane_collect(void *context, struct completion *out, int max)
 
 /* ---- the role ----------------------------------------------------------------------------------------------------------------- */
 
-static bool take_role(struct threads *e)
+static bool take_role(struct threads *e) /* model: TAKE_ROLE */
 {
     PTO_LABEL(ROLE);
     return swap_acq_rel(&e->role, 1) == 0; /* [ROLE] */
 }
 
-static bool has_input(PTORuntime *rt)
+static bool has_input(PTORuntime *rt) /* model: HAS_INPUT */
 {
     struct threads *e = rt->engine_state;
     if (load_acquire(&rt->window->task_head) != load_relaxed(&e->seen_tasks)) return true;
@@ -184,7 +184,7 @@ static bool step(PTORuntime *rt)
 static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
 
 /* Gives the role back and wakes who has something to do now.  true: new input came, take the role again. */
-static bool leave_role(PTORuntime *rt, bool progress)
+static bool leave_role(PTORuntime *rt, bool progress) /* model: LEAVE_ROLE */
 {
     struct threads *e = rt->engine_state;
     PTO_LABEL(ROLE);
@@ -200,7 +200,7 @@ static bool leave_role(PTORuntime *rt, bool progress)
 }
 
 /* Whoever stops scheduling while there is input left wakes somebody for it. */
-static void hand_over(struct threads *e)
+static void hand_over(struct threads *e) /* model: HAND_OVER */
 {
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker)) {
@@ -212,7 +212,7 @@ static void hand_over(struct threads *e)
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper.
  * true: something was taken. */
-static bool schedule(PTORuntime *rt, struct lane *own)
+static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
 {
     struct threads *e = rt->engine_state;
     bool any = false;
@@ -235,7 +235,7 @@ static bool schedule(PTORuntime *rt, struct lane *own)
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------- */
 
-static bool run_own(struct lane *l)
+static bool run_own(struct lane *l) /* model: RUN_OWN */
 {
     PTORuntime *rt = l->rt;
     uint64_t n = load_relaxed(&l->done); /* relaxed: ours */
@@ -261,7 +261,7 @@ static bool run_own(struct lane *l)
 }
 
 /* Sleeps unless there is something to do.  The announcement comes before the swap, the swap before the last look: [ROLE]. */
-static void sleep_until_task(struct threads *e, struct lane *l)
+static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_WORKER */
 {
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
@@ -338,7 +338,7 @@ static void threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
 
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------ */
 
-static void threads_published(void *context)
+static void threads_published(void *context) /* model: PUBLISHED */
 {
     enum { BATCH = 16, ROUNDS = 4 };
     PTORuntime *rt = context;
@@ -366,7 +366,7 @@ static void fail_by_replay(PTORuntime *rt)
               rt->config.replay, (long long)rt->replay->next);
 }
 
-static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
+static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* model: WAIT */
 {
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
@@ -393,7 +393,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
         } else if (spins < SPINS + YIELDS) {
             sched_yield();
         } else {
-            ptoi_park_announce(&e->orchestrator);
+            ptoi_park_announce(&e->orchestrator); /* model: SLEEP_ORCHESTRATOR */
             bool again = take_role(e) && leave_role(rt, false); /* taken: its holder will look at our announcement */
             PTO_LABEL(SLEEP);
             const bool met = is_met(arg);
@@ -406,7 +406,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg)
     }
 }
 
-static void threads_poke(PTORuntime *rt)
+static void threads_poke(PTORuntime *rt) /* model: POKE */
 {
     struct threads *e = rt->engine_state;
     ptoi_park_wake(&e->orchestrator); /* costs one futile round when it does not sleep */
@@ -458,7 +458,7 @@ void ptoi_threads_close(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
     if (!e) return;
-    store_release(&e->stop, 1);
+    store_release(&e->stop, 1); /* model: CLOSE */
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
     if (e->has_scheduler) {
         ptoi_park_wake(&e->idle_scheduler);
