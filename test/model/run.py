@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""run.py - tries every order of steps of protocol.pml, and demands that every seeded bug is found.
+
+Idea       three kinds of search with spin.  A *model* must be searched to its end without an error; a *bug* must be found; a *witness*
+           must be reached, so that a search without an error is not a search of nothing.
+Also       the names of steps in the runtime's comments ("model: NAME") and those listed in protocol.pml must be the same.
+Sizes      PTO_MODEL=quick: no models, only bugs and witnesses.  PTO_MODEL=deep: larger models too, which take tens of minutes and up to
+           PTO_MODEL_MEMORY MB each (default 10000).  Arguments: names of searches to run, all when there are none.
+Exit       0: all as demanded.  1: not.  77: spin or a C compiler is missing.
+"""
+import concurrent.futures, os, pathlib, re, shutil, subprocess, sys, tempfile, time
+
+HERE = pathlib.Path(__file__).resolve().parent
+RUNTIME = HERE.parent.parent / "runtime"
+MODEL = HERE / "protocol.pml"
+
+# Small programs make small searches: what a search is not about is switched off.
+PLAIN = "BEGINS=0 RELEASES=0 "
+
+MODELS = [
+    ("scopes",   "three tasks, two scopes, early release",        "W=2 NT=3 NB=2 BEGINS=1 RELEASES=1"),
+    ("wide",     "a window of three, fan-in of two",              "W=3 NT=3 NB=2 BEGINS=1 RELEASES=0"),
+    ("release",  "a window of three, early release",              "W=3 NT=3 NB=2 BEGINS=0 RELEASES=2"),
+    ("reuse",    "four tasks, every slot used twice",             PLAIN + "W=2 NT=4 NB=2"),
+    ("in-place", "four tasks that also write in place",           "BEGINS=0 W=3 NT=4 NB=1 WRITES=1"),
+    ("await",    "await, and buffers without a task",             PLAIN + "W=2 NT=3 NB=2 OPENS=1 AWAITS=1"),
+    ("workers",  "two workers: three threads pass the role",      PLAIN + "W=2 NT=3 NB=1 NWORK=2 LANE=1"),
+    ("failure",  "kernels that fail",                             PLAIN + "W=3 NT=3 NB=2 FAILS=2"),
+    ("cancel",   "a cancel at any time, beside a failure",        "BEGINS=0 W=2 NT=2 NB=2 FAILS=1 CANCEL=1"),
+    ("fine",     "every access to a shared word is a step",       "FINE=1 BEGINS=0 W=2 NT=2 NB=2"),
+]
+
+DEEP = [
+    ("scopes-3",   "three slots, two scopes, early release",      "W=3 NT=3 NB=2 BEGINS=1 RELEASES=1"),
+    ("scopes-4",   "four tasks, two scopes",                      "W=3 NT=4 NB=2 BEGINS=1 RELEASES=0"),
+    ("workers-2",  "two workers, two buffers",                    PLAIN + "W=2 NT=2 NB=2 NWORK=2 LANE=1"),
+    ("cancel-3",   "three tasks, a failure and a cancel",         PLAIN + "W=2 NT=3 NB=2 FAILS=1 CANCEL=1"),
+    ("fine-3",     "three tasks, every access a step",            "FINE=1 BEGINS=0 RELEASES=1 W=2 NT=3 NB=2"),
+]
+
+# number, hazard of the design that it stands for, what is wrong, sizes
+BUGS = [
+    (1,  "H15", "a producer that completed, not retired yet, is still counted",   PLAIN + "W=3"),
+    (2,  "H15", "a producer that retired is looked for in its slot",              PLAIN),
+    (3,  "H15", "completion walks the list, takes tasks, then sets the state",    PLAIN),
+    (4,  "H16", "a handle is used after its release",                             "BEGINS=0"),
+    (5,  "H18", "a consumer is counted on its buffers when it is ready",          "BEGINS=0"),
+    (6,  "H19", "the count of producers is set after completions",                PLAIN),
+    (7,  "H20", "a task is ready when its first producer has completed",          PLAIN + "W=3"),
+    (8,  "H21", "a started task stays ready",                                     PLAIN),
+    (9,  "H22", "an event is taken before the tasks that its stamp counts",       "BEGINS=0"),
+    (10, "H22", "event_head is loaded before task_head",                          "BEGINS=0 OPENS=1 NT=2"),
+    (11, "H23", "a slot's list is not emptied for the next task",                 PLAIN),
+    (12, "H24", "no reference of the owning scope",                               PLAIN),
+    (13, "H18", "no reference of the task itself on its output",                  "BEGINS=0"),
+    (14, "H23", "a new buffer's count is set after its consumers counted",        "BEGINS=0"),
+    (15, "H17", "a slot is free before its completion is visible",                PLAIN),
+    (16, "H17", "tasks retire in the order they complete",                        PLAIN + "W=3"),
+    (17, "H32", "no look at the input after the role is given back",              PLAIN),
+    (18, "H32", "a worker announces that it sleeps after its last look",          PLAIN),
+    (19, "H47", "quiet is decided without the role",                              PLAIN),
+    (20, "H47", "quiet ignores running tasks",                                    PLAIN),
+    (21, "H36", "the tail is told only with a task that has an output",           PLAIN),
+    (22, "H22", "the orchestrator takes the scope's reference away itself",       "BEGINS=0"),
+    (23, "H52", "a failure that comes second does not cancel its dependents",     PLAIN + "FAILS=1 CANCEL=1"),
+    (24, "H45", "a holder without progress does not wake the orchestrator",       PLAIN + "NT=2 NB=1"),
+    (25, "H52", "a failed run does not complete what is ready",                   PLAIN + "FAILS=1"),
+    (26, "H32", "the orchestrator announces that it sleeps after its last look",  PLAIN),
+    (27, "H45", "the orchestrator sleeps without asking whether all is quiet",    PLAIN + "NT=2 NB=1"),
+]
+
+WITNESSES = [
+    (1, "a deadlock is proved",                                      PLAIN),
+    (2, "a failed submission gives its output back",                 PLAIN + "FAILS=1"),
+    (3, "a cancelled task makes another one ready",                  PLAIN + "W=3 FAILS=1"),
+    (4, "the orchestrator is woken for a slot",                      PLAIN),
+    (5, "a worker hands over to the sleeping orchestrator",          PLAIN),
+    (6, "a slot is used again",                                      PLAIN),
+    (7, "a producer completes between publication and taking",       PLAIN + "W=3"),
+    (8, "an await waits",                                            PLAIN + "AWAITS=1"),
+]
+
+
+def tool(*names):
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def search(name, sizes, extra, optimise, memory, limit):
+    """Runs one search; says (states, what went wrong or None, complete, seconds)."""
+    with tempfile.TemporaryDirectory(prefix="pto-model-") as folder:
+        since = time.monotonic()
+        flags = ["-D" + size for size in (sizes + " " + extra).split()]
+        shutil.copy(MODEL, folder)
+        done = subprocess.run([tool("spin"), "-a", *flags, MODEL.name], cwd=folder, capture_output=True, text=True)
+        if done.returncode or "rror" in done.stdout or not os.path.exists(os.path.join(folder, "pan.c")):
+            return 0, "spin: " + (done.stdout + done.stderr).strip(), False, 0
+        done = subprocess.run([tool("cc", "gcc", "clang"), optimise, "-w", "-DSAFETY", f"-DMEMLIM={memory}", "-o", "pan", "pan.c"],
+                              cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            return 0, "cc: " + done.stderr.strip(), False, 0
+        try:
+            # -m: the longest path; spin says so when it is too short, and then the search does not count
+            text = subprocess.run(["./pan", "-m200000"], cwd=folder, capture_output=True, text=True, timeout=limit).stdout
+        except subprocess.TimeoutExpired:
+            return 0, None, False, time.monotonic() - since
+        states = re.search(r"(\d+) states, stored", text)
+        errors = re.search(r"errors: (\d+)", text)
+        found = re.search(r"pan:1: (.*) \(at depth", text)
+        complete = (errors is not None and "Full statespace search" in text and "Search not completed" not in text
+                    and "too small" not in text and "reached -DMEMLIM" not in text)
+        trail = os.path.exists(os.path.join(folder, MODEL.name + ".trail"))
+        error = found.group(1) if found and trail and errors and errors.group(1) == "1" else None
+        if error is None and errors and errors.group(1) != "0":
+            error, complete = "an error that this script does not understand", False
+        return int(states.group(1)) if states else 0, error, complete, time.monotonic() - since
+
+
+def check_names():
+    """The steps that protocol.pml lists, and those that the runtime's comments name."""
+    listed = set(re.search(r"\* Steps +((?:.|\n)*?)\n \* [A-Z][a-z]", MODEL.read_text()).group(1).replace("*", " ").split())
+    used = set()
+    for path in RUNTIME.rglob("*.c"):
+        for names in re.findall(r"model: ([A-Z_]+(?:, [A-Z_]+)*)", path.read_text()):
+            used |= set(names.split(", "))
+    bad = [f"the runtime names no place for step {n}" for n in sorted(listed - used)]
+    return bad + [f"protocol.pml does not list step {n}, which the runtime names" for n in sorted(used - listed)]
+
+
+def main():
+    if not tool("spin") or not tool("cc", "gcc", "clang"):
+        print("the model is not checked: install the packages spin and gcc")
+        return 77
+    size = os.environ.get("PTO_MODEL", "")
+    memory = int(os.environ.get("PTO_MODEL_MEMORY", "10000" if size == "deep" else "3000"))
+    limit = 7200 if size == "deep" else 600
+    jobs = []
+    if size != "quick":
+        jobs += [(name, text, "correct", sizes, "", "-O2") for name, text, sizes in (MODELS + DEEP if size == "deep" else MODELS)]
+    jobs += [(f"bug-{n:02}", f"{hazard} {text}", "found", sizes, f"BUG={n}", "-O1") for n, hazard, text, sizes in BUGS]
+    jobs += [(f"witness-{n}", text, "reached", sizes, f"WITNESS={n}", "-O1") for n, text, sizes in WITNESSES]
+    if len(sys.argv) > 1:
+        unknown = set(sys.argv[1:]) - {job[0] for job in jobs}
+        if unknown:
+            print("no such search:", *sorted(unknown))
+            return 1
+        jobs = [job for job in jobs if job[0] in sys.argv[1:]]
+
+    since = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("PTO_MODEL_JOBS", min(os.cpu_count() or 1, 4)))) as pool:
+        futures = [pool.submit(search, name, sizes, extra, optimise, memory, limit) for name, _, _, sizes, extra, optimise in jobs]
+        rows, failures = [], check_names()
+        for (name, text, wanted, _, _, _), future in zip(jobs, futures):
+            states, error, complete, seconds = future.result()
+            if wanted == "correct":
+                good = error is None and complete and states > 0
+                verdict = "correct" if good else f"WRONG: {error}" if error else "NOT SEARCHED TO THE END"
+            elif wanted == "found":
+                good = error is not None and not error.startswith(("spin:", "cc:", "an error"))
+                verdict = f"found: {error}" if good else error or "NOT FOUND"
+            else: # the marker itself must fail, nothing else
+                good = error is not None and re.match(r"assertion violated +\(\((\d+)!=\1\)", error) is not None
+                verdict = "reached" if good else error or "NOT REACHED"
+            if not good:
+                failures.append(f"{name}: {verdict}")
+            rows.append((name, states, seconds, verdict, text))
+    print(f"{'search':<11} {'states':>10} {'s':>6}  verdict")
+    for name, states, seconds, verdict, text in rows:
+        print(f"{name:<11} {states:>10} {seconds:>6.1f}  {text}: {verdict if len(verdict) < 72 else verdict[:69] + '...'}")
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"{len(rows)} searches, {len(failures)} failed, {time.monotonic() - since:.0f} s")
+    return 1 if failures else 0
+
+
+sys.exit(main())
