@@ -56,6 +56,8 @@ struct emitter {
 
     struct symbol *function;
     struct open_block *block;
+    const struct ast *attributes; /* of the statement being printed */
+    const struct ast *attributed; /* the call they belong to */
     const struct call *binding; /* while a kernel's `where` is printed: what its names stand for */
     enum arithmetic arithmetic;
     bool uses_rt;               /* what was printed since this was cleared can fail */

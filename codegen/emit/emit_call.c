@@ -56,6 +56,26 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
     strbuf_putc(b, ')');
 }
 
+/* @priority and @name, as parameters that the kernel does not see; returns how many. */
+static int print_attributes(struct emitter *e, const struct ast *n, struct strbuf *b)
+{
+    int count = 0;
+    for (const struct ast *a = n == e->attributed ? e->attributes : NULL; a; a = a->next) {
+        struct ast *value = a->attr.args;
+        if (!value || (strcmp(a->name, "priority") != 0 && strcmp(a->name, "name") != 0)) continue;
+        if (count++) strbuf_puts(b, ", ");
+        if (a->name[0] == 'p') {
+            strbuf_puts(b, "PTO_PRIORITY(");
+            expr_print(e, b, value, P_ANY);
+        } else {
+            strbuf_puts(b, "PTO_NAME(");
+            strbuf_c_string(b, value->string.text, value->string.length);
+        }
+        strbuf_putc(b, ')');
+    }
+    return count;
+}
+
 static void submit(struct emitter *e, const struct ast *n, const struct call *call)
 {
     const struct symbol *kernel = call->callee;
@@ -63,11 +83,16 @@ static void submit(struct emitter *e, const struct ast *n, const struct call *ca
     int count = kernel->formal_count + names->extra_count;
     if (count > MAX_FORMALS)
         emit_unsupported(e, n->at, "a kernel with so many parameters and dimension variables");
-    if (count == 0) {
+    struct strbuf attributes = {0};
+    const int attribute_count = print_attributes(e, n, &attributes);
+    if (count == 0 && attribute_count == 0) {
         out_line(e->out, "pto_submit_task(rt, &%s, NULL, 0);", names->object);
         return;
     }
     out_line(e->out, "pto_submit_task(rt, &%s, (PTOTaskParam[]){", names->object);
+    if (count == 0) out_more(e->out, "%s }, %d);", strbuf_text(&attributes), attribute_count);
+    else if (attribute_count > 0) out_more(e->out, "%s,", strbuf_text(&attributes));
+    strbuf_free(&attributes);
     for (int i = 0; i < count; i++) {
         struct strbuf b = {0};
         const struct symbol *formal = i < kernel->formal_count ? kernel->formals[i] : NULL;
@@ -86,7 +111,7 @@ static void submit(struct emitter *e, const struct ast *n, const struct call *ca
             emit_unsupported(e, n->at, "this argument");
         }
         if (i + 1 < count) out_more(e->out, "%s,", strbuf_text(&b));
-        else out_more(e->out, "%s }, %d);", strbuf_text(&b), count);
+        else out_more(e->out, "%s }, %d);", strbuf_text(&b), count + attribute_count);
         strbuf_free(&b);
     }
 }

@@ -296,13 +296,13 @@ static void emit_for(struct emitter *e, struct ast *n)
     int64_t step = 1;
     const struct symbol *s = n->symbol;
     bool known = !n->loop.step || (n->loop.step->value && size_is_const(n->loop.step->value, &step));
-    size_t mark = e->names.active.count;
     struct strbuf low = {0}, high = {0}, by = {0};
     emit_statement_checks(e, n, "for");
     emit_loop_bound(e, &low, n->loop.low, s->name, "first", P_ANY);
     emit_loop_bound(e, &high, n->loop.high, s->name, "end", P_ADD);
     if (known) print_int(&by, step, P_ANY);
     else emit_loop_bound(e, &by, n->loop.step, s->name, "step", P_ANY);
+    const size_t mark = e->names.active.count; /* the bounds' variables stand before the loop and stay taken */
     const char *name = emit_declare(e, s, s->name);
     emit_at(e, n->at);
     if (known && (step == 1 || step == -1))
@@ -529,17 +529,24 @@ static void emit_print(struct emitter *e, struct ast *n)
     out_line(e->out, "putchar('\\n');");
 }
 
-static void check_attributes(struct emitter *e, const struct ast *n)
+/* Attributes are those of the statement's own call, not of calls among its arguments. */
+static void note_attributes(struct emitter *e, const struct ast *n)
 {
-    for (const struct ast *a = n->attrs; a; a = a->next)
+    e->attributes = n->attrs;
+    e->attributed = n->kind == AST_LET ? n->decl.value : n->kind == AST_ASSIGN ? n->assign.value
+                  : n->kind == AST_EXPR_STMT ? n->expr_stmt.expr : NULL;
+    for (const struct ast *a = n->attrs; a; a = a->next) {
         if (strcmp(a->name, "timeout") == 0)
             emit_unsupported(e, a->at, "@timeout");
+        else if (strcmp(a->name, "priority") == 0 && a->attr.args)
+            expr_prepare(e, a->attr.args);
+    }
 }
 
 static void emit_statement(struct emitter *e, struct ast *n)
 {
     emit_at(e, n->at);
-    check_attributes(e, n);
+    note_attributes(e, n);
     switch (n->kind) {
     case AST_LET: emit_let(e, n); break;
     case AST_VAR: emit_scalar(e, n, n->symbol); break;

@@ -109,15 +109,15 @@ void names_force(struct names *n, const char *name)
     vec_push(&n->active, name);
 }
 
-/* What a suffix cannot make harmless is put behind `u_`. */
-static bool is_reserved_by_prefix(const char *name)
+/* What a suffix cannot make harmless is put behind `u_`: names of whole families, such as M_PI, INT64_MAX, pto_x. */
+static bool is_reserved_by_prefix(struct names *n, const char *name)
 {
-    return name[0] == '_' || strncmp(name, "pto", 3) == 0 || strncmp(name, "PTO", 3) == 0;
+    return mangle_is_reserved(name) && mangle_is_reserved(arena_printf(n->mem, "%s_", name));
 }
 
 const char *names_take(struct names *n, const char *wanted)
 {
-    const char *front = is_reserved_by_prefix(wanted) ? "u_" : "";
+    const char *front = is_reserved_by_prefix(n, wanted) ? "u_" : "";
     const char *name = arena_printf(n->mem, "%s%s%s", front, wanted, !*front && mangle_is_reserved(wanted) ? "_" : "");
     for (int i = 2; mangle_is_reserved(name) || names_is_taken(n, name); i++)
         name = arena_printf(n->mem, "%s%s_%d", front, wanted, i);
