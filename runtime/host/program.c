@@ -22,6 +22,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What belongs to one formal of the entry. */
@@ -426,6 +427,7 @@ static struct {
 } signals;
 
 static const int watched[] = {SIGINT, SIGTERM};
+enum { KERNEL_GRACE_S = 5 }; /* how long a cancelled run waits for the kernels that run: a thread cannot be stopped */
 
 static void on_signal(int number)
 {
@@ -439,9 +441,20 @@ static void *cancel_when_told(void *arg)
 {
     (void)arg;
     while (sem_wait(&signals.wake) != 0) {}
-    if (signals.taken) /* else the run is over */
-        pto_cancel(signals.rt);
-    return NULL;
+    if (!signals.taken)
+        return NULL; /* the run is over */
+    pto_cancel(signals.rt);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until); /* sem_timedwait knows no other; a step of it only moves this grace */
+    until.tv_sec += KERNEL_GRACE_S;
+    int waited;
+    while ((waited = sem_timedwait(&signals.wake, &until)) != 0 && errno == EINTR) {}
+    if (waited == 0)
+        return NULL;
+    static const char text[] = "error: cancelled, but a kernel does not come back\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)written;
+    _exit(128 + signals.taken);
 }
 
 static void watch_signals(PTORuntime *rt)
