@@ -37,10 +37,10 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/dev"
 
-git clone -q --no-hardlinks "$source" "$root/root/ptoc"
+git clone -q --no-hardlinks "$source" "$root/opt/ptoc"
 for command in "$@"; do
     echo "== in the fresh root: $command"
     chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="${TERM-dumb}" \
-        sh -c "cd /root/ptoc && $command" </dev/null
+        sh -c "cd /opt/ptoc && $command" </dev/null
 done
 echo "== fresh root: all commands passed"
