@@ -4,7 +4,7 @@
 Idea       three kinds of search with spin.  A *model* must be searched to its end without an error; a *bug* must be found; a *witness*
            must be reached, so that a search without an error is not a search of nothing.
 Also       the names of steps in the runtime's comments ("model: NAME") and those listed in protocol.pml must be the same.
-Sizes      PTO_MODEL=quick: no models, only bugs and witnesses.  PTO_MODEL=deep: larger models too, which take tens of minutes and up to
+Sizes      PTO_MODEL=quick: no models, only bugs and witnesses.  PTO_MODEL=deep: larger models too, which take five minutes more and up to
            PTO_MODEL_MEMORY MB each (default 10000).  Arguments: names of searches to run, all when there are none.
 Exit       0: all as demanded.  1: not.  77: spin or a C compiler is missing.
 """
