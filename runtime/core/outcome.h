@@ -24,5 +24,8 @@ void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const
 void ptoi_outcome_disown(struct outcome *o, int dead_process);
 
 static inline PTOStatus ptoi_status(struct outcome *o) { return (PTOStatus)load_acquire(&o->status); }
+/* A failure is claimed, though its message may not be complete.  Who fails second sees this at once and the status later: the
+ * scheduler must ask this before it starts what depends on a task that has just failed. */
+static inline bool ptoi_is_failing(struct outcome *o) { return load_acquire(&o->claimed) != 0; }
 
 #endif

@@ -245,7 +245,7 @@ bool ptoi_sched_step(struct scheduler *s) /* model: STEP */
 {
     bool any = take_published(s);
     any |= take_ended(s);
-    if (ptoi_status(s->outcome) != PTO_OK)
+    if (ptoi_is_failing(s->outcome))
         while (cancel_ready(s)) any = true;
     else
         any |= start_ready(s);

@@ -22,7 +22,12 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { LANE_DEPTH = 2, SPINS = 256, YIELDS = 2, ROUNDS_BEFORE_OWN_WORK = 4 };
+#ifdef PTO_TINY
+enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
+#else
+enum { SPINS = 256, YIELDS = 2 };
+#endif
+enum { LANE_DEPTH = 2, ROUNDS_BEFORE_OWN_WORK = 4 };
 
 struct lane {
     /* W holder of the role, R worker.  Tasks ever given: store release [SENT], load acquire. */
@@ -183,8 +188,9 @@ static bool step(PTORuntime *rt)
 
 static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
 
-/* Gives the role back and wakes who has something to do now.  true: new input came, take the role again. */
-static bool leave_role(PTORuntime *rt, bool progress) /* model: LEAVE_ROLE */
+/* Gives the role back and wakes who has something to do now.  true: new input came, take the role again.  A sleeping orchestrator is
+ * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more. */
+static bool leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
 {
     struct threads *e = rt->engine_state;
     PTO_LABEL(ROLE);
@@ -194,7 +200,7 @@ static bool leave_role(PTORuntime *rt, bool progress) /* model: LEAVE_ROLE */
     if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt)) ptoi_park_wake(&e->idle_scheduler);
     if (progress && e->told)
         ptoi_bell_wake(e->told);
-    else if (progress && ptoi_park_is_sleeping(&e->orchestrator))
+    else if (!by_sleeper && ptoi_park_is_sleeping(&e->orchestrator))
         ptoi_park_wake(&e->orchestrator);
     return has_input(rt);
 }
@@ -217,14 +223,14 @@ static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
     struct threads *e = rt->engine_state;
     bool any = false;
     if (own && e->has_scheduler) { /* not our business: the swap makes the holder look again, see [ROLE] */
-        if (take_role(e)) leave_role(rt, false);
+        if (take_role(e)) leave_role(rt, false, false);
         return false;
     }
     for (int round = 0; has_input(rt); round++) {
         if (!take_role(e)) return any;
         bool progress = step(rt);
         any |= progress;
-        if (!leave_role(rt, progress)) return any;
+        if (!leave_role(rt, progress, false)) return any;
         if (own && round >= ROUNDS_BEFORE_OWN_WORK && has_task(own)) {
             hand_over(e);
             return any;
@@ -266,7 +272,7 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
     add_seq(&e->idle, 1);
-    bool again = take_role(e) && leave_role(rt, false) && !e->has_scheduler;
+    bool again = take_role(e) && leave_role(rt, false, false) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
@@ -311,7 +317,7 @@ static void *scheduler_main(void *arg)
             pto_relax();
         } else {
             ptoi_park_announce(&e->idle_scheduler);
-            bool again = take_role(e) && leave_role(rt, false);
+            bool again = take_role(e) && leave_role(rt, false, false);
             PTO_LABEL(SLEEP);
             if (!again && !has_input(rt) && !load_acquire(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
             ptoi_park_cancel(&e->idle_scheduler);
@@ -345,7 +351,7 @@ static void threads_published(void *context) /* model: PUBLISHED */
     struct threads *e = rt->engine_state;
     if (++e->published % BATCH != 0 && load_relaxed(&e->idle) == 0) return; /* relaxed: a hint; later submits and waits look again */
     for (int round = 0; round < ROUNDS; round++)
-        if (!take_role(e) || !leave_role(rt, step(rt))) return;
+        if (!take_role(e) || !leave_role(rt, step(rt), false)) return;
     hand_over(e);
 }
 
@@ -379,7 +385,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             bool quiet = ptoi_sched_is_quiet(&rt->sched); /* under the role: nothing can start or end meanwhile */
             bool stuck = rt->replay && !progress && rt->sched.running == 0 && !ptoi_sched_has_input(&rt->sched);
             bool met = is_met(arg);
-            leave_role(rt, progress);
+            leave_role(rt, progress, false);
             if (met) return true;
             if (quiet) return false;
             if (stuck) fail_by_replay(rt);
@@ -394,7 +400,11 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             sched_yield();
         } else {
             ptoi_park_announce(&e->orchestrator); /* model: SLEEP_ORCHESTRATOR */
-            bool again = take_role(e) && leave_role(rt, false); /* taken: its holder will look at our announcement */
+            bool again = false;
+            if (take_role(e)) { /* taken: its holder will look at our announcement */
+                again = rt->sched.running == 0; /* nobody will come who could wake us: look for the reason before sleeping */
+                again |= leave_role(rt, false, true);
+            }
             PTO_LABEL(SLEEP);
             const bool met = is_met(arg);
             if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_watchdog_sleep_ns(&dog));
@@ -439,7 +449,7 @@ void ptoi_threads_leave_role(PTORuntime *rt, bool changed)
 {
     struct threads *e = rt->engine_state;
     if (changed && e->told) ptoi_bell_ring(e->told);
-    if (leave_role(rt, changed)) schedule(rt, NULL);
+    if (leave_role(rt, changed, false)) schedule(rt, NULL);
 }
 
 bool ptoi_threads_schedule(PTORuntime *rt) { return schedule(rt, NULL); }

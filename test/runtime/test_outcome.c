@@ -1,0 +1,32 @@
+/* test_outcome.c - the first failure sticks, and a second one stops the scheduler at once even while the first is being written. */
+#include "outcome.h"
+#include "unit.h"
+#include <string.h>
+
+TEST(the_first_failure_sticks)
+{
+    static struct outcome o;
+    ptoi_outcome_reset(&o);
+    EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK);
+    const PTOSite site = {"a.pto", 3, 7, "x"};
+    ptoi_fail(&o, PTO_ERR_KERNEL, &site, "first %d", 1);
+    ptoi_fail(&o, PTO_ERR_CANCELLED, NULL, "second");
+    EXPECT(ptoi_is_failing(&o) && ptoi_status(&o) == PTO_ERR_KERNEL);
+    EXPECT_STR(o.message, "a.pto:3:7: error: first 1");
+    ptoi_outcome_reset(&o);
+    EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK && o.message[0] == '\0');
+}
+
+/* A cancel has claimed the outcome and is still writing its message when a kernel fails: the status says nothing yet, but what depends
+ * on that kernel must not start. */
+TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)
+{
+    static struct outcome o;
+    ptoi_outcome_reset(&o);
+    store_release(&o.claimed, 1); /* another thread, in the middle of ptoi_vfail */
+    ptoi_fail(&o, PTO_ERR_KERNEL, NULL, "second");
+    EXPECT(ptoi_status(&o) == PTO_OK);
+    EXPECT(ptoi_is_failing(&o));
+    store_release(&o.status, (int)PTO_ERR_CANCELLED);
+    ptoi_outcome_reset(&o);
+}
