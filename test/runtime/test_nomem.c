@@ -61,7 +61,8 @@ static void orchestrate(PTORuntime *rt, void *arg)
 
 static void try_every_allocation(PTOConfig c)
 {
-    int64_t cell = 0;
+    int64_t *const cell = pto_shared_alloc(sizeof *cell); /* for the process engine: before the runtime is */
+    assert_non_null(cell);
     long n = 1;
     for (;; n++) {
         const long mapped = mappings;
@@ -71,7 +72,7 @@ static void try_every_allocation(PTOConfig c)
         countdown = 0;
         if (rt) {
             const long before = allocations;
-            EXPECT_EQ(pto_runtime_run(rt, orchestrate, &cell), PTO_OK);
+            EXPECT_EQ(pto_runtime_run(rt, orchestrate, cell), PTO_OK);
             EXPECT_EQ(allocations, before); /* P8 */
             pto_runtime_destroy(rt);
             EXPECT_EQ(mappings, mapped);
@@ -83,10 +84,12 @@ static void try_every_allocation(PTOConfig c)
         assert_true(n < 1000);
     }
     EXPECT(n > 15); /* there is something to refuse */
-    EXPECT_EQ(cell, 1);
+    EXPECT_EQ(*cell, 1);
+    pto_shared_free(cell, sizeof *cell);
 }
 
 TEST(every_allocation_of_threads_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}}); }
+TEST(every_allocation_of_process_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_PROCESS, .workers = {1, 1}}); }
 TEST(every_allocation_of_serial_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_SERIAL}); }
 TEST(every_allocation_of_timing_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_TIMING}); }
 TEST(every_allocation_of_a_recording_run_may_fail)
