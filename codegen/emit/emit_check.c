@@ -50,7 +50,7 @@ static void print_where(struct emitter *e, const struct check *c, const struct c
     e->binding = e->plan->binding = call;
     strbuf_puts(fail, "!");
     expr_print(e, fail, c->cond, P_POSTFIX);
-    strbuf_printf(&where, "'%s' needs ", call->callee->name);
+    strbuf_printf(&where, "[E20] '%s' needs ", call->callee->name);
     strbuf_puts(&where, emit_source_text(e, c->cond->at));
     print_format_text(&format, strbuf_text(&where));
     print_values_named(e, (struct ast *)c->cond, &format, &args);
@@ -114,14 +114,14 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
     case CHECK_EXTENT:
         print_size(e, fail, c->a, P_ADD, ARITH_CHECKED);
         strbuf_puts(fail, " < 0");
-        strbuf_puts(then, "pto_raise(rt, PTO_ERR_BOUNDS, \"an extent is %lld\", (long long)");
+        strbuf_puts(then, "pto_raise(rt, PTO_ERR_BOUNDS, \"[E15] an extent is %lld\", (long long)");
         print_size(e, then, c->a, P_UNARY, ARITH_PLAIN);
         strbuf_putc(then, ')');
         break;
     case CHECK_STEP:
         print_size(e, fail, c->a, P_ADD, ARITH_CHECKED);
         strbuf_puts(fail, " == 0");
-        strbuf_puts(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"the step of the loop is 0\")");
+        strbuf_puts(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"[E15] the step of the loop is 0\")");
         break;
     case CHECK_WHERE: print_where(e, c, call, fail, then); break;
     case CHECK_CONTIGUOUS:
@@ -131,7 +131,7 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
         print_list(e, fail, c->view->stride, c->view->rank);
         strbuf_putc(fail, ')');
         strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, %s)",
-                      c_string(e, arena_printf(e->mem, "'%s' needs an array without gaps, and this piece of '%s' has some",
+                      c_string(e, arena_printf(e->mem, "[E18] '%s' needs an array without gaps, and this piece of '%s' has some",
                                             call ? call->callee->name : "this", c->view->base->name)));
         break;
     case CHECK_DISJOINT:
@@ -140,12 +140,12 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
         strbuf_puts(fail, ", ");
         print_param(e, fail, c->other);
         strbuf_putc(fail, ')');
-        strbuf_printf(then, "pto_raise(rt, PTO_ERR_OVERLAP, \"two arguments of '%s' overlap and one is written\")",
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_OVERLAP, \"[E09] two arguments of '%s' overlap and one is written\")",
                       call ? call->callee->name : "this call");
         break;
     case CHECK_WRITTEN:
         print_unwritten(e, c->symbol, fail);
-        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"'%s' was not written before it is read here\")", c->symbol->name);
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"[E06] '%s' was not written before it is read here\")", c->symbol->name);
         break;
     }
 }

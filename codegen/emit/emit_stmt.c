@@ -466,6 +466,7 @@ static void emit_assert(struct emitter *e, struct ast *n)
     emit_mark_site(e, n->at, "assert");
     strbuf_puts(&cond, "!");
     expr_print(e, &cond, n->check.cond, P_POSTFIX);
+    strbuf_puts(&format, "[E20] ");
     if (message) {
         print_format_text(&format, message->string.text);
     } else {

@@ -2,6 +2,7 @@
 #include "outcome.h"
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 void ptoi_outcome_reset(struct outcome *o)
@@ -14,16 +15,37 @@ void ptoi_outcome_reset(struct outcome *o)
     store_release(&o->claimed, 0);
 }
 
+/* "[E05] text" becomes "[E05]: text", as the compiler writes it; any other text stands behind ": ". */
+static bool write_rest(char *to, size_t size, const char *format, va_list args)
+{
+    if (size < 16 || vsnprintf(to + 2, size - 2, format, args) < 0) return false;
+    char *text = to + 2;
+    bool has_id = strlen(text) > 6 && text[0] == '[' && text[1] == 'E' && text[4] == ']' && text[5] == ' ';
+    if (has_id) {
+        memmove(to, text, 5);
+        to[5] = ':';
+        memmove(to + 6, text + 5, strlen(text + 5) + 1);
+    } else {
+        memcpy(to, ": ", 2);
+    }
+    return has_id;
+}
+
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
     int nobody = 0;
     if (!swap_if_acq_rel(&o->claimed, &nobody, getpid())) return;
     int n = 0;
     if (place && place->column > 0)
-        n = snprintf(o->message, sizeof o->message, "%s:%d:%d: error: ", place->file, place->line, place->column);
+        n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, place->column);
     else if (place)
-        n = snprintf(o->message, sizeof o->message, "%s:%d: error: ", place->file, place->line);
-    if (n >= 0 && (size_t)n < sizeof o->message) vsnprintf(o->message + n, sizeof o->message - (size_t)n, format, args);
+        n = snprintf(o->message, sizeof o->message, "%s:%d: ", place->file, place->line);
+    if (n >= 0 && (size_t)n + 32 < sizeof o->message) {
+        char *error = o->message + n;
+        memcpy(error, "error", 6);
+        bool has_id = write_rest(error + 5, sizeof o->message - (size_t)n - 5, format, args);
+        if (!place && !has_id) memmove(error, error + 7, strlen(error + 7) + 1);
+    }
     store_release(&o->status, (int)status); /* [OUTCOME] the message is complete */
 }
 

@@ -15,7 +15,8 @@ struct outcome {
 };
 
 void ptoi_outcome_reset(struct outcome *o); /* no run is active */
-/* `place` (may be NULL) is put in front: "file:line:col: error: text". */
+/* `place` (may be NULL) is put in front: "file:line:col: error: text".  A text that starts with the id of the check it comes from,
+ * "[E05] text", gives "error[E05]: text". */
 void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);

@@ -43,25 +43,25 @@ _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, .
 
 _Noreturn void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b)
 {
-    if (op[0] == 'a') pto_raise(rt, PTO_ERR_OVERFLOW, "integer overflow: abs(%lld)", (long long)a);
-    pto_raise(rt, PTO_ERR_OVERFLOW, "integer overflow: %lld %s %lld", (long long)a, op, (long long)b);
+    if (op[0] == 'a') pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] integer overflow: abs(%lld)", (long long)a);
+    pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] integer overflow: %lld %s %lld", (long long)a, op, (long long)b);
 }
 
 _Noreturn void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a)
 {
-    pto_raise(rt, PTO_ERR_DIVIDE, "division by zero: %lld %s 0", (long long)a, op);
+    pto_raise(rt, PTO_ERR_DIVIDE, "[E15] division by zero: %lld %s 0", (long long)a, op);
 }
 
 _Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent)
 {
-    pto_raise(rt, PTO_ERR_BOUNDS, "index %lld is out of bounds: the extent is %lld", (long long)index, (long long)extent);
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] index %lld is out of bounds: the extent is %lld", (long long)index, (long long)extent);
 }
 
 _Noreturn void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
     if (high < low)
-        pto_raise(rt, PTO_ERR_BOUNDS, "slice %lld .. %lld has a negative extent", (long long)low, (long long)high);
-    pto_raise(rt, PTO_ERR_BOUNDS, "slice %lld .. %lld is out of bounds: the extent is %lld", (long long)low, (long long)high,
+        pto_raise(rt, PTO_ERR_BOUNDS, "[E15] slice %lld .. %lld has a negative extent", (long long)low, (long long)high);
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] slice %lld .. %lld is out of bounds: the extent is %lld", (long long)low, (long long)high,
               (long long)extent);
 }
 

@@ -17,6 +17,25 @@ TEST(the_first_failure_sticks)
     EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK && o.message[0] == '\0');
 }
 
+TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
+{
+    static struct outcome o;
+    const PTOSite site = {"a.pto", 3, 7, "x"};
+    const struct { const PTOSite *site; const char *text, *message; } cases[] = {
+        {&site, "[E05] index 9", "a.pto:3:7: error[E05]: index 9"},
+        {NULL, "[E20] no", "error[E20]: no"},
+        {NULL, "plain", "plain"},
+        {&site, "[E0", "a.pto:3:7: error: [E0"},
+        {&site, "", "a.pto:3:7: error: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ptoi_outcome_reset(&o);
+        ptoi_fail(&o, PTO_ERR_BOUNDS, cases[i].site, "%s", cases[i].text);
+        EXPECT_STR(o.message, cases[i].message);
+    }
+    ptoi_outcome_reset(&o);
+}
+
 /* A cancel has claimed the outcome and is still writing its message when a kernel fails: the status says nothing yet, but what depends
  * on that kernel must not start. */
 TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)

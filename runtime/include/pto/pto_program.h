@@ -84,7 +84,7 @@ static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64
 /* How often a loop whose step is known only now turns; a step of 0 fails the run. */
 static inline uint64_t pto_trip_count(PTORuntime *rt, int64_t low, int64_t high, int64_t step)
 {
-    if (step == 0) pto_raise(rt, PTO_ERR_ARGUMENT, "the step of the loop is 0");
+    if (step == 0) pto_raise(rt, PTO_ERR_ARGUMENT, "[E15] the step of the loop is 0");
     return step > 0 ? pto_turns_between(low, high, (uint64_t)step) : pto_turns_between(high, low, -(uint64_t)step);
 }
 
