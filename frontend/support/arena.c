@@ -12,6 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What is not allocated, and a gap behind every piece, is out of bounds for AddressSanitizer as it would be with malloc.
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISONS 1
+#endif
+#endif
+#ifdef ARENA_POISONS
+#include <sanitizer/asan_interface.h>
+enum { GAP_BYTES = 32 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+enum { GAP_BYTES = 0 };
+#endif
+
 enum { FIRST_BLOCK_BYTES = 16 * 1024, LAST_BLOCK_BYTES = 1024 * 1024 };
 
 struct block {
@@ -44,6 +61,7 @@ void arena_destroy(struct arena *a)
     if (a == NULL) return;
     for (struct block *b = a->newest; b != NULL;) {
         struct block *older = b->older;
+        ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->size);
         free(b);
         b = older;
     }
@@ -55,12 +73,14 @@ void *arena_alloc(struct arena *a, size_t bytes)
     const size_t align = _Alignof(max_align_t);
     if (bytes > SIZE_MAX / 2) die_out_of_memory();
     // A piece of no bytes still gets an address of its own.
-    bytes = bytes == 0 ? align : (bytes + align - 1) / align * align;
+    const size_t asked = bytes;
+    bytes = (bytes == 0 ? align : (bytes + align - 1) / align * align) + GAP_BYTES;
     if (a->newest == NULL || a->newest->size - a->newest->used < bytes) {
         size_t size = a->next_bytes > bytes ? a->next_bytes : bytes;
         // calloc, because memory fresh from the system is zero already and needs no second pass.
         struct block *b = calloc(1, sizeof *b + size);
         if (b == NULL) die_out_of_memory();
+        ASAN_POISON_MEMORY_REGION(b->bytes, size);
         b->older = a->newest;
         b->size = size;
         a->newest = b;
@@ -68,6 +88,7 @@ void *arena_alloc(struct arena *a, size_t bytes)
     }
     void *piece = a->newest->bytes + a->newest->used;
     a->newest->used += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(piece, asked);
     return piece;
 }
 
