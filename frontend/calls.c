@@ -58,7 +58,7 @@ bool calls_same_type(struct checker *c, struct span at, const char *what, const 
         }
         return calls_same_type(c, at, what, got->element, want->element);
     }
-    if (got->elem != want->elem) {
+    if (got->elem != want->elem || type_is_scalar_array(got) != type_is_scalar_array(want)) {
         diag_error(c->diag, DIAG_E02, at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
         return false;
     }
@@ -220,7 +220,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
     const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
     if (v->bad || want->kind == TYPE_ERROR) return false;
     if (type_is_scalar(want)) {
-        if (exprs_is_element(v) && region_of(v)->base->dir != DIR_HOST) {
+        if (exprs_is_element(v) && !region_is_host(region_of(v))) {
             diag_error(c->diag, DIAG_E19, v->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, v));
             diag_fix(c->diag, (struct span){v->at.file, v->at.begin, v->at.begin}, "await ", "wait for it");
             return false;
@@ -301,9 +301,8 @@ static bool bind_exact(struct checker *c, struct matching *m, const struct size 
 static bool bind_type(struct checker *c, struct matching *m, const struct type *want, const struct type *got, const struct ast *source, bind_pass pass)
 {
     bool any = false;
-    int count = want->kind == TYPE_ARRAY ? 1 : want->rank;
-    if (got->kind != want->kind || (want->kind != TYPE_ARRAY && got->rank != want->rank)) return false;
-    for (int d = 0; d < count; d++) any |= pass(c, m, want->extent[d], got->extent[d], source);
+    if (got->kind != want->kind || got->rank != want->rank) return false;
+    for (int d = 0; d < want->rank; d++) any |= pass(c, m, want->extent[d], got->extent[d], source);
     if (want->kind == TYPE_ARRAY) any |= bind_type(c, m, want->element, got->element, source, pass);
     return any;
 }
@@ -342,7 +341,7 @@ static bool extents_known(struct checker *c, struct matching *m, const struct ty
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct symbol *s = m->callee->formals[f];
         if (s->type->kind != TYPE_INT || !m->args[f] || m->args[f]->arg.value->value) continue;
-        for (int d = 0; d < (t->kind == TYPE_ARRAY ? 1 : t->rank); d++)
+        for (int d = 0; d < t->rank; d++)
             if (size_names(t->extent[d], s)) {
                 diag_error(c->diag, DIAG_E19, m->args[f]->at, "'%s' is an extent in '%s': give the argument a name first", s->name, m->callee->name);
                 diag_help(c->diag, "let k = %s;", place_str(c, m->args[f]->arg.value));
@@ -354,12 +353,10 @@ static bool extents_known(struct checker *c, struct matching *m, const struct ty
 
 static bool names_unbound(const struct matching *m, const struct type *t)
 {
-    for (; t->kind == TYPE_ARRAY; t = t->element)
+    for (; t; t = t->element)
         for (int i = 0; i < m->callee->dim_count; i++)
-            if (!m->call->dims[i] && size_names(t->extent[0], m->callee->dims[i])) return true;
-    for (int i = 0; i < m->callee->dim_count; i++)
-        for (int d = 0; d < t->rank && !m->call->dims[i]; d++)
-            if (size_names(t->extent[d], m->callee->dims[i])) return true;
+            for (int d = 0; d < t->rank && !m->call->dims[i]; d++)
+                if (size_names(t->extent[d], m->callee->dims[i])) return true;
     return false;
 }
 
@@ -373,8 +370,15 @@ static void check_extents(struct checker *c, struct matching *m, const bool *usa
             continue;
         }
         const struct type *want = declare_type_substituted(c, formal->type, m->from, m->to, m->count);
+        const struct type *got = m->args[f]->arg.value->type;
+        if (want->kind == TYPE_TENSOR) { /* an array is laid out as the tensor with its dimensions in front, and passed as one */
+            struct type *flat = arena_new(c->mem, struct type);
+            *flat = *want;
+            flat->array_rank = got->array_rank;
+            want = flat;
+        }
         const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
-        if (calls_same_type(c, m->args[f]->arg.value->at, what, m->args[f]->arg.value->type, want)) continue;
+        if (calls_same_type(c, m->args[f]->arg.value->at, what, got, want)) continue;
         m->failed = true;
         for (int i = 0; i < m->callee->dim_count; i++)
             if (m->source[i] && m->source[i] != m->args[f] && formal->type->kind == TYPE_TENSOR)
@@ -507,6 +511,21 @@ static bool place_arguments(struct checker *c, struct ast *e, struct matching *m
     return true;
 }
 
+/* The elements of an array of scalars are the orchestrator's: tasks may read them, and nothing but an assignment writes them. */
+static bool check_scalar_array(struct checker *c, const struct matching *m, const struct symbol *formal, const struct ast *v, const struct region *r)
+{
+    bool wants = type_is_scalar_array(formal->type), has = region_is_host(r);
+    if (wants && !has) {
+        diag_error(c->diag, DIAG_E02, v->at, "argument '%s' of '%s' is %s here, expected %s", formal->name, m->callee->name, type_str(c, v->type),
+                   type_str(c, formal->type));
+        diag_help(c->diag, "tasks write a tensor, assignments an array of scalars: read one element with 'await' and assign it");
+        return false;
+    }
+    if (wants || !has || !is_marked(formal->dir) || r->base->dir == DIR_HOST) return true;
+    diag_error(c->diag, DIAG_E08, v->at, "'%s' is an array of scalars: '%s' cannot write it, only an assignment can", r->base->name, m->callee->name);
+    return false;
+}
+
 static void check_one(struct checker *c, struct matching *m, int f, bool *usable)
 {
     struct ast *a = m->args[f], *v = a->arg.value;
@@ -531,10 +550,12 @@ static void check_one(struct checker *c, struct matching *m, int f, bool *usable
     }
     if (!r) return;
     if (a->arg.dir == formal->dir) check_writable(c, m, v, r, formal->dir);
-    if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && r->base->dir != DIR_HOST) {
+    if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && !region_is_host(r)) {
         diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name, m->callee->name);
         m->failed = true;
     }
+    r->base->is_lent = true;
+    if (!check_scalar_array(c, m, formal, v, r)) m->failed = true;
     if (formal->dir == DIR_OWN && (v->kind != AST_NAME || v->symbol->region || (v->symbol->kind == SYM_FORMAL && v->symbol->dir != DIR_OWN))) {
         if (r->base->kind != SYM_FORMAL || r->base->dir == DIR_OWN)
             diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view: only a whole tensor can be moved", place_str(c, v));

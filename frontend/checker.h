@@ -67,6 +67,7 @@ void           modules_declare(struct checker *c, struct module *m);
 void               declare_resolve(struct checker *c, struct symbol *s); /* its type and value; cycles are E16 */
 void               declare_body_scope(struct checker *c, struct symbol *s); /* pushes generics and formals of a KERNEL or ORCH */
 const struct type *declare_type(struct checker *c, struct ast *node);
+const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element);
 const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
                                             const struct size *const *to, int count);
 void               declare_fields(struct checker *c, struct symbol *s); /* of a FORMAL or LET whose type is a struct */
@@ -100,6 +101,7 @@ void                 region_view(struct checker *c, struct ast *stmt); /* a VIEW
 bool                 region_is_contiguous(struct checker *c, const struct region *r);
 /* 1: share an element whenever neither is empty, 0: never, -1: not known. */
 int                  region_overlap(struct checker *c, const struct region *a, const struct region *b);
+bool                 region_is_host(const struct region *r); /* its elements are read without await */
 bool                 region_is_empty(struct checker *c, const struct region *r);
 struct check        *region_check(struct checker *c, enum check_kind kind, struct span at); /* NULL where none can be made */
 void                 region_check_extents(struct checker *c, const struct type *t, const struct ast *node);

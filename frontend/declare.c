@@ -23,6 +23,17 @@ static enum elem elem_of(const char *name)
     return ELEM_NONE;
 }
 
+static bool check_bytes(struct checker *c, const struct type *t, struct span at)
+{
+    const struct size *bytes = size_const(c->sizes, elem_bytes(t->elem));
+    for (int d = 0; d < t->rank; d++)
+        if (!(bytes = size_binary(c->sizes, SIZE_MUL, bytes, t->extent[d]))) {
+            diag_error(c->diag, DIAG_E15, at, "the number of bytes does not fit in 64 bits");
+            return false;
+        }
+    return true;
+}
+
 static bool read_extents(struct checker *c, struct ast *dims, struct type *t)
 {
     bool good = true;
@@ -40,14 +51,7 @@ static bool read_extents(struct checker *c, struct ast *dims, struct type *t)
         }
         t->extent[t->rank++] = extent;
     }
-    if (!good || t->kind != TYPE_TENSOR) return good;
-    const struct size *bytes = size_const(c->sizes, elem_bytes(t->elem));
-    for (int d = 0; d < t->rank; d++)
-        if (!(bytes = size_binary(c->sizes, SIZE_MUL, bytes, t->extent[d]))) {
-            diag_error(c->diag, DIAG_E15, dims->at, "the number of bytes does not fit in 64 bits");
-            return false;
-        }
-    return true;
+    return good && (t->kind != TYPE_TENSOR || check_bytes(c, t, dims->at));
 }
 
 static const struct type *scalar_type(struct checker *c, struct ast *node, enum elem e)
@@ -91,21 +95,60 @@ static struct symbol *find_struct(struct checker *c, struct ast *node)
     return NULL;
 }
 
-const struct type *declare_type(struct checker *c, struct ast *node)
+/* The most dimensions that a tensor has which is somewhere in t. */
+static int deepest(const struct type *t)
+{
+    int most = t->kind == TYPE_TENSOR ? t->rank : 0;
+    if (t->kind == TYPE_ARRAY) return 1 + deepest(t->element);
+    for (int i = 0; t->kind == TYPE_STRUCT && i < t->structure->formal_count; i++) {
+        int depth = deepest(t->structure->formals[i]->type);
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element)
 {
     struct type *t = arena_new(c->mem, struct type);
-    if (node->kind == AST_TYPE_ARRAY) {
-        const struct size *length = exprs_int(c, node->type_array.length, "the length of an array");
+    if (element->kind == TYPE_STRUCT || element->kind == TYPE_ARRAY) {
         t->kind = TYPE_ARRAY;
-        t->extent[0] = length;
-        t->element = declare_type(c, node->type_array.element);
-        if (!length || t->element->kind == TYPE_ERROR) return fail(c, node);
-        if (t->element->kind != TYPE_TENSOR) {
-            diag_error(c->diag, DIAG_E99, node->at, "an array of %s is not supported yet: only of tensors", type_str(c, t->element));
-            return fail(c, node);
-        }
-        return node->type = t;
+        t->rank = 1;
+        t->element = element;
+    } else {
+        static const enum elem elems[] = {[TYPE_INT] = ELEM_I64, [TYPE_F64] = ELEM_F64, [TYPE_F32] = ELEM_F32, [TYPE_BOOL] = ELEM_BOOL};
+        t->kind = TYPE_TENSOR;
+        t->elem = element->kind == TYPE_TENSOR ? element->elem : elems[element->kind];
+        t->rank = element->rank + 1;
+        t->array_rank = element->array_rank + 1;
+        for (int d = 0; d < element->rank; d++) t->extent[d + 1] = element->extent[d];
     }
+    t->extent[0] = length;
+    return t;
+}
+
+static const struct type *array_type(struct checker *c, struct ast *node)
+{
+    const struct size *length = exprs_int(c, node->type_array.length, "the length of an array");
+    const struct type *element = declare_type(c, node->type_array.element), *t;
+    int64_t value;
+    if (!length || element->kind == TYPE_ERROR) return fail(c, node);
+    if (size_is_const(length, &value) && value < 0) {
+        diag_error(c->diag, DIAG_E15, node->type_array.length->at, "the length %lld of an array is negative", (long long)value);
+        return fail(c, node);
+    }
+    if (deepest(element) >= MAX_RANK) {
+        diag_error(c->diag, DIAG_E03, node->at, "more than %d dimensions: those of arrays count, too", MAX_RANK);
+        return fail(c, node);
+    }
+    t = declare_array_of(c, length, element);
+    if (t->kind == TYPE_TENSOR && !check_bytes(c, t, node->at)) return fail(c, node);
+    return node->type = t;
+}
+
+const struct type *declare_type(struct checker *c, struct ast *node)
+{
+    if (node->kind == AST_TYPE_ARRAY) return array_type(c, node);
+    struct type *t = arena_new(c->mem, struct type);
     enum elem elem = node->type_name.module ? ELEM_NONE : elem_of(node->name);
     if (elem && !node->type_name.dims) return scalar_type(c, node, elem);
     if (elem) {
@@ -137,7 +180,7 @@ const struct type *declare_type_substituted(struct checker *c, const struct type
     if (t->kind != TYPE_TENSOR && t->kind != TYPE_STRUCT && t->kind != TYPE_ARRAY) return t;
     struct type *r = arena_new(c->mem, struct type);
     *r = *t;
-    for (int d = 0; d < (t->kind == TYPE_ARRAY ? 1 : t->rank); d++) {
+    for (int d = 0; d < t->rank; d++) {
         const struct size *extent = size_substitute(c->sizes, t->extent[d], from, to, count);
         r->extent[d] = extent ? extent : t->extent[d];
     }
@@ -316,6 +359,16 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
         }
     } else {
         if (f->dir == DIR_NONE) f->dir = DIR_IN;
+        if (kernel && f->type->array_rank) { /* to a kernel an array is the tensor that it is laid out as */
+            struct type *flat = arena_new(c->mem, struct type);
+            *flat = *f->type;
+            flat->array_rank = 0;
+            f->type = flat;
+        }
+        if (f->dir == DIR_ACC && type_is_scalar_array(f->type)) {
+            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is an array of scalars, which no task writes: it cannot be 'acc'", f->name);
+            exprs_bad(s->decl);
+        }
         if (kernel && f->type->kind != TYPE_TENSOR) {
             diag_error(c->diag, DIAG_E02, node->at, "a kernel takes tensors and scalars, not %s", type_str(c, f->type));
             exprs_bad(s->decl);
@@ -357,8 +410,8 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
         bool found = false;
         for (int f = 0; f < s->formal_count; f++) {
             const struct type *t = s->formals[f]->type;
-            for (; t->kind == TYPE_ARRAY; t = t->element) found |= size_names(t->extent[0], s->dims[i]);
-            for (int d = 0; d < t->rank; d++) found |= size_names(t->extent[d], s->dims[i]);
+            for (; t; t = t->element)
+                for (int d = 0; d < t->rank; d++) found |= size_names(t->extent[d], s->dims[i]);
         }
         if (found || s->decl->bad) continue;
         diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'", s->name, s->dims[i]->name);
@@ -464,10 +517,6 @@ static void resolve_orch(struct checker *c, struct symbol *s)
     add_formals(c, s, d->orch.formals);
     s->result = d->orch.result ? declare_type(c, d->orch.result) : c->void_;
     if (s->result->kind == TYPE_ERROR) exprs_bad(d);
-    if (s->result->kind == TYPE_ARRAY) {
-        diag_error(c->diag, DIAG_E99, d->orch.result->at, "a function that returns an array is not supported yet");
-        exprs_bad(d);
-    }
     if (s->result->kind == TYPE_TENSOR) {
         s->result_place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
         s->result_place->type = s->result;

@@ -323,7 +323,7 @@ static const struct type *check_index(struct checker *c, struct ast *e, enum use
     const struct type *t = region_index(c, e, use);
     c->checks = outer;
     if (e->bad || use == AS_PLACE || !exprs_is_element(e)) return t;
-    if (e->note->region->base->dir != DIR_HOST) {
+    if (!region_is_host(e->note->region)) {
         diag_error(c->diag, DIAG_E19, e->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, e));
         diag_fix(c->diag, (struct span){e->at.file, e->at.begin, e->at.begin}, "await ", "wait for it");
         return fail(c, e);

@@ -255,7 +255,7 @@ static void use_argument(struct flow *f, struct state *s, struct call *call, int
     if (r) {
         if (!writing && reads && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
         /* inout and acc have been read before, so there is storage */
-        if (writing && writes) write_tensor(f, s, r->base, v, formal->dir == DIR_OUT && (orch || !r->whole || r->element));
+        if (writing && writes) write_tensor(f, s, r->base, v, formal->dir == DIR_OUT && (orch || !r->whole));
         if (writing && formal->dir == DIR_OWN) use_moved(f, s, r->base, v);
     } else if (v->symbol && !type_is_scalar(formal->type)) {
         if (!writing && reads) each_leaf(f, s, v->symbol, use_read, v);
@@ -282,7 +282,7 @@ static void walk_call(struct flow *f, struct state *s, struct ast *e)
     for (int i = 0; i < call->callee->formal_count; i++) use_argument(f, s, call, i, true);
     if (call->result_symbol && call->result_symbol->field_count) each_leaf(f, s, call->result_symbol, use_new, e);
     else if (call->result_symbol) write_tensor(f, s, call->result_symbol, e, false);
-    else if (call->destination && !call->returns) write_tensor(f, s, call->destination->base, e, !call->destination->whole || call->destination->element);
+    else if (call->destination && !call->returns) write_tensor(f, s, call->destination->base, e, !call->destination->whole);
     f->checks = outer;
 }
 
@@ -465,6 +465,10 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
     case AST_LET: case AST_VAR: {
         struct cell *x = cell_of(s, stmt->symbol);
         if (x) *x = (struct cell){0}; /* each run of a loop has its own */
+        if (x && type_is_scalar_array(stmt->symbol->type) && !stmt->decl.value) { /* all 0 */
+            *x = (struct cell){.written = YES, .stored = true};
+            stmt->symbol->needs_alloc = true;
+        }
         for (int i = 0; stmt->symbol && i < stmt->symbol->field_count; i++)
             if ((x = cell_of(s, stmt->symbol->fields[i]))) *x = (struct cell){0};
         walk_expr(f, s, stmt->decl.value);
@@ -477,6 +481,7 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         if (stmt->bad) assume_all(f, s, stmt->assign.target);
         else walk_indices(f, s, stmt->assign.target);
         walk_expr(f, s, stmt->assign.value);
+        if (!stmt->bad && exprs_is_element(stmt->assign.target)) write_tensor(f, s, region_of(stmt->assign.target)->base, stmt->assign.target, true);
         break;
     case AST_FOR: case AST_WHILE: case AST_DO_WHILE: walk_loop(f, s, stmt); break;
     case AST_IF: {

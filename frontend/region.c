@@ -121,10 +121,8 @@ static void check_not_negative(struct checker *c, const struct size *a, struct s
 
 void region_check_extents(struct checker *c, const struct type *t, const struct ast *node)
 {
-    if (t->kind == TYPE_TENSOR || t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY) {
-        int count = t->kind == TYPE_ARRAY ? 1 : t->rank;
-        for (int d = 0; d < count; d++) check_not_negative(c, t->extent[d], node->at, "the extent", true);
-    }
+    if (t->kind == TYPE_TENSOR || t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY)
+        for (int d = 0; d < t->rank; d++) check_not_negative(c, t->extent[d], node->at, "the extent", true);
     if (t->kind == TYPE_ARRAY) region_check_extents(c, t->element, node);
 }
 
@@ -151,7 +149,7 @@ const struct type *region_capture_type(struct checker *c, struct symbol *s, cons
 {
     struct type *r = arena_new(c->mem, struct type);
     *r = *t;
-    for (int d = 0; d < (t->kind == TYPE_ARRAY ? 1 : t->rank); d++) {
+    for (int d = 0; d < t->rank; d++) {
         r->extent[d] = region_capture(c, s, t->extent[d]);
         r->tile[d] = region_capture(c, s, t->tile[d]);
         r->whole[d] = region_capture(c, s, t->whole[d]);
@@ -165,7 +163,6 @@ const struct region *region_capture_region(struct checker *c, struct symbol *s, 
     struct region *r = arena_new(c->mem, struct region);
     *r = *from;
     r->offset = region_capture(c, s, from->offset);
-    r->element = region_capture(c, s, from->element);
     for (int d = 0; d < from->rank; d++) {
         r->extent[d] = region_capture(c, s, from->extent[d]);
         r->stride[d] = region_capture(c, s, from->stride[d]);
@@ -212,7 +209,7 @@ static bool index_bounds(struct checker *c, struct ast *i, const struct size *ex
     return inside_slice(c, i, a, high, extent);
 }
 
-static void finish(struct checker *c, struct ast *e, struct region *r, enum elem elem, bool element)
+static void finish(struct checker *c, struct ast *e, struct region *r, enum elem elem, int array_rank, bool element)
 {
     r->whole = false;
     bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank;
@@ -229,6 +226,7 @@ static void finish(struct checker *c, struct ast *e, struct region *r, enum elem
     t->kind = TYPE_TENSOR;
     t->elem = elem;
     t->rank = r->rank;
+    t->array_rank = array_rank;
     for (int d = 0; d < r->rank; d++) t->extent[d] = r->extent[d];
     e->type = t;
 }
@@ -246,8 +244,10 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
     struct ast *i = e->index.indices;
     int given = count_list(i);
     bool bad = false;
-    if (given > t->rank) {
-        diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s, which has rank %d", given, type_str(c, t), t->rank);
+    if (given > t->rank || (t->array_rank && given > 1)) {
+        if (t->array_rank) diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others", given, type_str(c, t));
+        else diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s, which has rank %d", given, type_str(c, t), t->rank);
+        if (t->array_rank && i->next) diag_help(c->diag, "index the array first, then its element: [i][j]");
         for (; i; i = i->next)
             if (i->range.low) exprs_check(c, i->range.low, AS_VALUE);
         return fail(c, e);
@@ -269,19 +269,25 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
         r->base_dim[r->rank++] = base_dim;
     }
     if (bad) return fail(c, e);
-    finish(c, e, r, t->elem, r->rank == 0 && t->rank > 0);
+    const int array_rank = t->array_rank - (t->array_rank && r->rank < t->rank); /* a point is an element, a range an array */
+    finish(c, e, r, t->elem, array_rank, r->rank == 0 && t->rank > 0);
     return e->type;
 }
 
-/* The extent of tile i: the last one ends where the tensor ends. */
-static const struct size *tile_extent(struct checker *c, const struct size *begin, const struct size *tile, const struct size *whole)
+/* The extent of the tiles from `begin` on, together `full` wide when all are full: the last tile ends where the tensor ends.  No
+ * tile at all may begin behind that end. */
+static const struct size *tile_extent(struct checker *c, const struct size *begin, const struct size *full, const struct size *whole, bool range)
 {
     const struct size *rest = size_sub(c->sizes, whole, begin), *least;
-    if (!rest || tile == whole) return tile;
-    if (facts_prove_order(c->facts, tile, rest, 0)) return tile;
-    if (facts_prove_order(c->facts, rest, tile, 0)) return rest;
-    least = size_binary(c->sizes, SIZE_MINIMUM, tile, rest);
-    return least ? least : tile;
+    if (!rest || full == whole) return full;
+    if (range && !facts_prove(c->facts, rest)) {
+        least = size_binary(c->sizes, SIZE_MAXIMUM, rest, zero(c));
+        if (least) rest = least;
+    }
+    if (facts_prove_order(c->facts, full, rest, 0)) return full;
+    if (facts_prove_order(c->facts, rest, full, 0)) return rest;
+    least = size_binary(c->sizes, SIZE_MINIMUM, full, rest);
+    return least ? least : full;
 }
 
 static const struct type *tile(struct checker *c, struct ast *e, const struct region *from, const struct type *t)
@@ -296,54 +302,21 @@ static const struct type *tile(struct checker *c, struct ast *e, const struct re
     }
     *r = *from;
     for (int d = 0; d < t->rank && i && !bad; d++, i = i->next) {
-        if (i->kind != AST_INDEX_POINT) {
-            diag_error(c->diag, DIAG_E99, i->at, "a range of tiles is not supported yet: index a tiled view by points");
-            return fail(c, e);
-        }
-        const struct size *at = exprs_int(c, i->range.low, "an index");
-        if (!at || !inside_index(c, i, at, t->extent[d])) {
+        const struct size *low, *count; /* in tiles */
+        if (!index_bounds(c, i, t->extent[d], &low, &count)) {
             bad = true;
             break;
         }
-        const struct size *begin = times(c, at, t->tile[d]);
+        const struct size *begin = times(c, low, t->tile[d]), *full = count ? times(c, count, t->tile[d]) : t->tile[d];
         int base_dim = from->base_dim[d];
         r->offset = plus(c, r->offset, times(c, begin, from->stride[d]));
-        r->extent[d] = tile_extent(c, begin, t->tile[d], t->whole[d]);
+        bool all = count && low == zero(c) && size_expand(c->sizes, count) == size_expand(c->sizes, t->extent[d]);
+        r->extent[d] = all ? t->whole[d] : tile_extent(c, begin, full, t->whole[d], count != NULL);
         r->low[base_dim] = plus(c, from->low[base_dim], begin);
         r->span[base_dim] = r->extent[d];
     }
     if (bad) return fail(c, e);
-    finish(c, e, r, t->elem, false);
-    return e->type;
-}
-
-static const struct type *array_element(struct checker *c, struct ast *e, const struct type *t)
-{
-    struct ast *i = e->index.indices;
-    if (!e->index.object->symbol || i->next || i->kind != AST_INDEX_POINT) {
-        diag_error(c->diag, DIAG_E03, e->at, "an array is indexed by one number");
-        return fail(c, e);
-    }
-    const struct size *at = exprs_int(c, i->range.low, "an index");
-    if (!at || !inside_index(c, i, at, t->extent[0])) return fail(c, e);
-    if (t->element->kind != TYPE_TENSOR) {
-        diag_error(c->diag, DIAG_E99, e->at, "an array of %s is not supported yet", type_str(c, t->element));
-        return fail(c, e);
-    }
-    struct region *r = arena_new(c->mem, struct region);
-    const struct size *stride = size_const(c->sizes, 1);
-    r->base = e->index.object->symbol;
-    r->offset = zero(c);
-    r->element = at;
-    r->rank = r->base_rank = t->element->rank;
-    for (int d = r->rank - 1; d >= 0; d--) {
-        r->extent[d] = r->span[d] = t->element->extent[d];
-        r->low[d] = zero(c);
-        r->stride[d] = stride;
-        r->base_dim[d] = d;
-        stride = times(c, stride, t->element->extent[d]);
-    }
-    finish(c, e, r, t->element->elem, false);
+    finish(c, e, r, t->elem, 0, false);
     return e->type;
 }
 
@@ -359,7 +332,6 @@ const struct type *region_index(struct checker *c, struct ast *e, enum use use)
         }
         return fail(c, e);
     }
-    if (t->kind == TYPE_ARRAY) return array_element(c, e, t);
     const struct region *from = region_of(object);
     if (!from || (t->kind != TYPE_TENSOR && t->kind != TYPE_GRID)) {
         diag_error(c->diag, DIAG_E03, object->at, "'%s' is %s and cannot be indexed", place_str(c, object), type_str(c, t));
@@ -438,6 +410,11 @@ bool region_is_contiguous(struct checker *c, const struct region *r)
     return true;
 }
 
+bool region_is_host(const struct region *r)
+{
+    return r->base->dir == DIR_HOST || type_is_scalar_array(r->base->type);
+}
+
 bool region_is_empty(struct checker *c, const struct region *r)
 {
     for (int d = 0; d < r->rank; d++)
@@ -454,10 +431,6 @@ int region_overlap(struct checker *c, const struct region *a, const struct regio
 {
     if (a->base != b->base) return 0;
     if (region_is_empty(c, a) || region_is_empty(c, b)) return 0;
-    if (a->element && b->element && a->element != b->element) {
-        if (facts_prove_order(c->facts, a->element, b->element, 1) || facts_prove_order(c->facts, b->element, a->element, 1)) return 0;
-        if (!facts_prove_equal(c->facts, a->element, b->element)) return -1;
-    }
     for (int d = 0; d < a->base_rank; d++)
         if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) || facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0)) return 0;
     size_t mark = facts_mark(c->facts);

@@ -196,6 +196,14 @@ static void let_storage(struct checker *c, struct ast *s, struct symbol *let, co
     declare_fields(c, let);
 }
 
+static const struct type *with_array_rank(struct checker *c, const struct type *t, int array_rank)
+{
+    struct type *r = arena_new(c->mem, struct type);
+    *r = *t;
+    r->array_rank = array_rank;
+    return r;
+}
+
 static void let_value(struct checker *c, struct ast *s, struct symbol *let, const struct type *want)
 {
     struct ast *v = s->decl.value;
@@ -219,7 +227,10 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
         return;
     case TYPE_F64: case TYPE_F32: case TYPE_BOOL: let->type = t; return;
     case TYPE_TENSOR:
-        if (v->kind == AST_CALL) return; /* its type was set with the call */
+        if (v->kind == AST_CALL) { /* its type was set with the call; the declared one says what is an array */
+            if (want) v->type = let->type = with_array_rank(c, let->type, want->array_rank);
+            return;
+        }
         let->returned = false;
         let->type = region_capture_type(c, let, t);
         let->region = region_capture_region(c, let, region_of(v));
@@ -304,6 +315,27 @@ static void assign_scalar(struct checker *c, struct ast *s, struct symbol *targe
     if (value) facts_add_equal(c->facts, size_symbol(c->sizes, target), value);
 }
 
+/* May this function write there? */
+static bool check_assignable(struct checker *c, struct ast *place, const struct symbol *base)
+{
+    if (base->kind != SYM_FORMAL || (base->dir != DIR_IN && base->dir != DIR_HOST && base->dir != DIR_ACC)) return true;
+    diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
+    const struct ast *d = base->decl;
+    diag_note(c->diag, d->at, "'%s' is declared here", base->name);
+    diag_fix(c->diag, d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin} : d->formal.dir_at,
+             d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
+    return false;
+}
+
+/* An element of an array of scalars. */
+static void assign_element(struct checker *c, struct ast *s)
+{
+    struct ast *place = s->assign.target, *v = s->assign.value;
+    exprs_check(c, v, AS_VALUE);
+    if (!check_assignable(c, place, region_of(place)->base) || !exprs_fits(c, v, place->type, arena_printf(c->mem, "'%s'", place_str(c, place))))
+        exprs_bad(s);
+}
+
 static void assign_tensor(struct checker *c, struct ast *s)
 {
     struct ast *place = s->assign.target, *v = s->assign.value;
@@ -319,13 +351,7 @@ static void assign_tensor(struct checker *c, struct ast *s)
         exprs_bad(s);
         return;
     }
-    struct symbol *base = r->base;
-    if (base->kind == SYM_FORMAL && (base->dir == DIR_IN || base->dir == DIR_HOST || base->dir == DIR_ACC)) {
-        diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
-        const struct ast *d = base->decl;
-        diag_note(c->diag, d->at, "'%s' is declared here", base->name);
-        diag_fix(c->diag, d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin} : d->formal.dir_at,
-                 d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
+    if (!check_assignable(c, place, r->base)) {
         exprs_check(c, v, AS_PLACE);
         exprs_bad(s);
         return;
@@ -348,6 +374,8 @@ static void check_assign(struct checker *c, struct ast *s)
         assign_tensor(c, s);
     } else if (type_is_scalar(t) && (target->kind == AST_NAME || target->kind == AST_MEMBER)) {
         assign_scalar(c, s, target->symbol);
+    } else if (exprs_is_element(target) && type_is_scalar_array(region_of(target)->base->type)) {
+        assign_element(c, s);
     } else {
         exprs_check(c, v, AS_PLACE);
         if (t->kind == TYPE_STRUCT)
@@ -500,7 +528,8 @@ static void return_tensor(struct checker *c, struct ast *s)
         exprs_bad(s);
         return;
     }
-    const struct symbol *base = region_of(v)->base;
+    struct symbol *base = region_of(v)->base;
+    base->is_lent = true;
     bool is_let = base->kind == SYM_LET && v->kind == AST_NAME && !v->symbol->region;
     if (is_let) return;
     if (base->kind == SYM_LET) {

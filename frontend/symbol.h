@@ -23,7 +23,6 @@ struct region {
     int base_rank;
     const struct size *low[MAX_RANK], *span[MAX_RANK];
     int base_dim[MAX_RANK];     /* of each of the rank dimensions: which of the base's it is */
-    const struct size *element; /* the base is an array of tensors: which one; else NULL */
 };
 
 /* Something that must be tested at run time because it could not be decided. */
@@ -86,6 +85,7 @@ struct symbol {
     bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
     bool returned;             /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_written, is_read;
+    bool is_lent;              /* an argument of a call, or a result: tasks may use it */
     bool is_named;             /* anything names it after its declaration */
     bool needs_contiguous;     /* FORMAL of a kernel with a body that never names its stride */
     int loop_depth;            /* how many loops of the function enclose the declaration */

@@ -27,14 +27,26 @@ bool type_is_scalar(const struct type *t)
     return t->kind == TYPE_INT || t->kind == TYPE_F64 || t->kind == TYPE_F32 || t->kind == TYPE_BOOL;
 }
 
+bool type_is_scalar_array(const struct type *t)
+{
+    return t->kind == TYPE_TENSOR && t->rank > 0 && t->array_rank == t->rank;
+}
+
 static void extents_text(const struct type *t, struct strbuf *out)
 {
     strbuf_putc(out, '[');
-    for (int i = 0; i < t->rank; i++) {
-        if (i) strbuf_puts(out, ", ");
+    for (int i = t->array_rank; i < t->rank; i++) {
+        if (i > t->array_rank) strbuf_puts(out, ", ");
         size_text(t->extent[i], out);
     }
     strbuf_putc(out, ']');
+}
+
+static void array_text(const struct size *length, struct strbuf *out)
+{
+    strbuf_puts(out, "array[");
+    size_text(length, out);
+    strbuf_puts(out, "] of ");
 }
 
 void type_text(const struct type *t, struct strbuf *out)
@@ -48,15 +60,17 @@ void type_text(const struct type *t, struct strbuf *out)
     case TYPE_BOOL: strbuf_puts(out, "bool"); break;
     case TYPE_STRING: strbuf_puts(out, "a string"); break;
     case TYPE_GRID: strbuf_puts(out, "a grid "); extents_text(t, out); strbuf_puts(out, " of "); strbuf_puts(out, elem_name(t->elem)); break;
-    case TYPE_TENSOR: strbuf_puts(out, elem_name(t->elem)); extents_text(t, out); break;
+    case TYPE_TENSOR:
+        for (int i = 0; i < t->array_rank; i++) array_text(t->extent[i], out);
+        strbuf_puts(out, elem_name(t->elem));
+        if (t->array_rank < t->rank) extents_text(t, out);
+        break;
     case TYPE_STRUCT:
         strbuf_puts(out, t->structure->name);
         if (t->rank) extents_text(t, out);
         break;
     case TYPE_ARRAY:
-        strbuf_puts(out, "array[");
-        size_text(t->extent[0], out);
-        strbuf_puts(out, "] of ");
+        array_text(t->extent[0], out);
         type_text(t->element, out);
         break;
     }

@@ -14,16 +14,16 @@ enum type_kind {
     TYPE_VOID,
     TYPE_INT,    /* i64 */
     TYPE_F64, TYPE_F32, TYPE_BOOL, TYPE_STRING,
-    TYPE_TENSOR, /* elem, rank, extent */
+    TYPE_TENSOR, /* elem, rank, extent; also an array of tensors or of scalars: the first array_rank dimensions are those of arrays */
     TYPE_GRID,   /* a tiled view: elem, rank; extent: tiles a dimension; tile: extent of a full tile; whole: extent of the tensor */
     TYPE_STRUCT, /* structure, extent: its dimension arguments (rank many) */
-    TYPE_ARRAY   /* element, extent[0] */
+    TYPE_ARRAY   /* of structs: element (a STRUCT, or another ARRAY), extent[0], rank 1 */
 };
 
 struct type {
     enum type_kind kind;
     enum elem elem;
-    int rank;
+    int rank, array_rank;
     const struct size *extent[MAX_RANK];
     const struct size *tile[MAX_RANK];
     const struct size *whole[MAX_RANK];
@@ -34,6 +34,7 @@ struct type {
 const char *elem_name(enum elem e);   /* "f32" */
 int         elem_bytes(enum elem e);
 bool        type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
+bool        type_is_scalar_array(const struct type *t); /* `array[n] of i64`: the orchestrator's own, elements are plain values */
 struct strbuf;
 void        type_text(const struct type *t, struct strbuf *out); /* "f32[64, N]" */
 

@@ -469,5 +469,12 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
         ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->site, "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
-    return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes));
+    return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes, false));
+}
+
+PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
+{
+    if (!rt->is_running) return refuse_call(rt, "pto_await_users outside a run");
+    if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) return PTO_OK; /* nothing runs that could see the bytes */
+    return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes, true));
 }

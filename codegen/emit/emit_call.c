@@ -44,7 +44,6 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
 {
     if (dir == DIR_OUT) {
         print_output(e, b, r);
-        if (r->element) emit_unsupported(e, r->base->decl->at, "an array of tensors");
     } else {
         strbuf_printf(b, "%s(", macros[dir]);
         print_base(e, b, r);

@@ -208,8 +208,6 @@ static bool is_result(const struct emitter *e, const struct symbol *base)
 
 void print_base(struct emitter *e, struct strbuf *b, const struct region *r)
 {
-    if (r->element)
-        emit_unsupported(e, r->base->decl->at, "an array of tensors");
     if (is_result(e, r->base))
         strbuf_printf(b, "*(void **)%s.ref", result_name(e));
     else if (r->base->kind == SYM_FORMAL)

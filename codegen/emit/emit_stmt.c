@@ -160,7 +160,15 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
     struct strbuf b = {0};
     print_bytes(e, &b, s->type);
     emit_mark_site(e, n->name_at.end ? n->name_at : n->at, s->name);
-    if (s->returned)
+    if (type_is_scalar_array(s->type) && s->returned) {
+        struct strbuf first = {0};
+        print_size(e, &first, size_leaf(e->checked->sizes, SIZE_AT, e->function->result_place, 0), P_ADD, ARITH_PLAIN);
+        out_line(e->out, "if (*(void **)ret.ref == NULL) *(void **)ret.ref = pto_alloc(rt, ret.scope, %s);", strbuf_text(&b));
+        out_line(e->out, "pto_clear_elements(rt, *(void **)ret.ref, %s, sizeof(%s), %s);", strbuf_text(&first), c_elem_type(s->type->elem), strbuf_text(&b));
+        strbuf_free(&first);
+    } else if (type_is_scalar_array(s->type))
+        out_line(e->out, "%s = pto_alloc_zeroed(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), strbuf_text(&b));
+    else if (s->returned)
         out_line(e->out, "if (*(void **)ret.ref == NULL) *(void **)ret.ref = pto_alloc(rt, ret.scope, %s);", strbuf_text(&b));
     else
         out_line(e->out, "%s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), strbuf_text(&b));
@@ -204,6 +212,26 @@ static void emit_let(struct emitter *e, struct ast *n)
                          s->type->kind == TYPE_ARRAY ? "an array of tensors" : "this `let`");
 }
 
+/* An array of scalars that no call has seen is this function's alone: no task uses its elements. */
+static void emit_element(struct emitter *e, struct ast *n)
+{
+    const struct region *r = region_of(n->assign.target);
+    const char *type = c_elem_type(r->base->type->elem);
+    struct strbuf value = {0}, place = {0};
+    bool alone = r->base->kind == SYM_LET && !r->base->is_lent;
+    print_value(e, &value, n->assign.value, n->assign.target->type, "assignment");
+    strbuf_printf(&place, alone ? "((%s *)" : "*(%s *)pto_own_element(rt, ", type);
+    print_base(e, &place, r);
+    strbuf_puts(&place, alone ? ")[" : ", ");
+    print_size(e, &place, r->offset, P_ANY, ARITH_PLAIN);
+    if (alone) strbuf_putc(&place, ']');
+    else strbuf_printf(&place, ", sizeof(%s))", type);
+    if (!alone) emit_mark_site(e, n->at, "assignment");
+    out_line(e->out, "%s = %s;", strbuf_text(&place), strbuf_text(&value));
+    strbuf_free(&place);
+    strbuf_free(&value);
+}
+
 static void emit_assign(struct emitter *e, struct ast *n)
 {
     const struct symbol *s = n->assign.target->kind == AST_NAME ? n->assign.target->symbol : NULL;
@@ -214,6 +242,8 @@ static void emit_assign(struct emitter *e, struct ast *n)
         ptrmap_set(&e->used, s, (void *)s);
         out_line(e->out, "%s = %s;", (const char *)ptrmap_get(&e->c_names, s), strbuf_text(&b));
         strbuf_free(&b);
+    } else if (type_is_scalar(n->assign.target->type)) {
+        emit_element(e, n);
     } else if (n->assign.value->kind == AST_CALL && call_of(n->assign.value)) {
         if (call_of(n->assign.value)->result_symbol && call_of(n->assign.value)->result_symbol->hidden)
             call_declare_new(e, call_of(n->assign.value)->result_symbol);
@@ -484,13 +514,19 @@ static void emit_assert(struct emitter *e, struct ast *n)
 static void print_tensor_text(struct emitter *e, const struct ast *v)
 {
     struct strbuf format = {0}, args = {0};
-    strbuf_printf(&format, "%s[", elem_name(v->type->elem));
-    for (int d = 0; d < v->type->rank; d++) {
-        strbuf_puts(&format, d ? ", %lld" : "%lld");
+    if (checks_of(v)) {
+        emit_mark_site(e, v->at, "print");
+        check_print_statements(e, checks_of(v), NULL);
+    }
+    const int arrays = v->type->array_rank, rank = v->type->rank;
+    for (int d = 0; d < rank; d++) {
+        if (d < arrays) strbuf_puts(&format, "array[%lld] of ");
+        if (d == arrays) strbuf_printf(&format, "%s[", elem_name(v->type->elem));
+        if (d >= arrays) strbuf_puts(&format, d > arrays ? ", %lld" : "%lld");
         strbuf_puts(&args, ", (long long)");
         print_size(e, &args, v->type->extent[d], P_UNARY, ARITH_PLAIN);
     }
-    strbuf_putc(&format, ']');
+    strbuf_puts(&format, arrays < rank ? "]" : elem_name(v->type->elem));
     out_line(e->out, "printf(%s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
     strbuf_free(&format);
     strbuf_free(&args);

@@ -695,10 +695,10 @@ static bool producers_done(void *arg)
     return true;
 }
 
-PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes) /* model: AWAIT */
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing) /* model: AWAIT */
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
-    PTOTaskParam param = {.kind = PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
+    PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
     if (bytes < 0 || offset < 0) return fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
     struct submission s = {.count = 1};
     PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);

@@ -60,6 +60,7 @@ int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, cons
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 uint64_t  ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
-PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes);
+/* for_writing: for readers, too. */
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 
 #endif

@@ -21,6 +21,8 @@ static const PTOKernel set = {.name = "set", .worker = PTO_WORKER_VECTOR, .fn = 
 static const PTOKernel add = {.name = "add", .worker = PTO_WORKER_CUBE, .fn = k_add};
 static const PTOKernel mix = {.name = "mix", .worker = PTO_WORKER_CUBE, .fn = k_mix};
 static const PTOKernel two = {.name = "two", .worker = PTO_WORKER_VECTOR, .fn = k_two};
+static int k_slow_add(const PTOArg *a) { return usleep(100), *(int64_t *)a[1].ptr += *(int64_t *)a[0].ptr, 0; }
+static const PTOKernel slow_add = {.name = "slow_add", .worker = PTO_WORKER_AI_CPU, .fn = k_slow_add};
 static const PTOKernel slow_set = {.name = "slow_set", .worker = PTO_WORKER_AI_CPU, .fn = k_slow_set};
 
 #define ONE PTO_ARRAY(PTO_I64, 1)
@@ -91,6 +93,31 @@ TEST(h15_a_consumer_of_a_completed_producer_is_not_counted_and_runs)
         struct job j = {0};
         run(c, late_consumers, &j, NULL);
         for (int i = 0; i < 20; i++) EXPECT_EQ(j.x[i], 5);
+    }
+}
+
+/* The orchestration writes memory that tasks have been given to read. */
+static void own_writes(PTORuntime *rt, void *arg)
+{
+    struct job *j = arg;
+    int64_t *P = pto_alloc(rt, PTO_SCOPE_CURRENT, 8);
+    for (int64_t i = 0; i < 50; i++) {
+        assert_int_equal(pto_await_users(rt, P, 0, 8), PTO_OK);
+        *P = i;
+        SUBMIT(rt, &slow_add, PTO_INPUT(P, 0, ONE), PTO_INOUT(j->x, i, 8));
+    }
+}
+
+TEST(an_awaited_buffer_without_users_may_be_written)
+{
+    for (int64_t window = 2; window <= 64; window *= 32) {
+        PTOConfig c = {.task_window = window};
+        EACH_ENGINE(c)
+        {
+            struct job j = {0};
+            run(c, own_writes, &j, NULL);
+            for (int i = 0; i < 50; i++) EXPECT_EQ(j.x[i], i);
+        }
     }
 }
 

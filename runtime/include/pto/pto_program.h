@@ -4,6 +4,7 @@
 #define PTO_PROGRAM_H
 #include <pto/pto_arithmetic.h>
 #include <pto/pto_runtime.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +95,27 @@ static inline const void *pto_await_element(PTORuntime *rt, const void *base, in
     PTOStatus status = pto_await(rt, base, at * bytes, bytes);
     if (status != PTO_OK) pto_raise(rt, status, "the awaited element cannot be read");
     return (const char *)base + at * bytes;
+}
+
+/* Where an element is that the orchestration itself writes: waits for every task that uses it; a failed wait unwinds. */
+static inline void *pto_own_element(PTORuntime *rt, void *base, int64_t at, int64_t bytes)
+{
+    PTOStatus status = pto_await_users(rt, base, at * bytes, bytes);
+    if (status != PTO_OK) pto_raise(rt, status, "the element cannot be written");
+    return (char *)base + at * bytes;
+}
+
+/* The storage of an array of scalars. */
+static inline void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
+{
+    void *base = pto_alloc(rt, scope, bytes);
+    return base ? memset(base, 0, (size_t)bytes) : NULL;
+}
+
+/* A function that returns an array of scalars begins with zeros where its result goes. */
+static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, size_t element, int64_t bytes)
+{
+    if (bytes > 0) memset(pto_own_element(rt, (char *)base + at * (int64_t)element, 0, bytes), 0, (size_t)bytes);
 }
 
 /* A call over several lines belongs to its first line: all that a macro prints does. */

@@ -104,6 +104,9 @@ PTO_API void pto_release(PTORuntime *rt, const void *buffer);
 /* Waits for every producer of these bytes.  Afterwards the caller may read them. */
 PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 
+/* Waits for every task that writes or reads these bytes.  Afterwards the caller may write them. */
+PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
+
 /* What the last run recorded (PTOConfig.record_tasks).  No run is active.  PTO_ERR_STATE: nothing was recorded; PTO_ERR_IO.
  * Trace: Chrome/Perfetto JSON, a row a worker, one for the orchestrator's stalls, one for the scheduler, counters of the rings'
  * use, an arrow an edge; times are ns, or cycles on the timing engine.  Graph: DOT, or JSON or text when the name ends in .json or .txt; every
