@@ -526,6 +526,25 @@ static bool check_scalar_array(struct checker *c, const struct matching *m, cons
     return false;
 }
 
+/* Only what this function owns can be given away, and only all of it. */
+static bool check_movable(struct checker *c, const struct ast *v, const struct symbol *base)
+{
+    if (v->kind == AST_CALL) return true; /* nobody else knows the new tensor */
+    bool borrowed = base->kind == SYM_FORMAL && base->dir != DIR_OWN;
+    bool is_view = v->kind != AST_NAME || v->symbol->region;
+    if (!borrowed && !is_view) return true;
+    if (borrowed) {
+        if (base->dir != DIR_OUT && base->dir != DIR_INOUT) return false; /* said as a write, with a fix */
+        diag_error(c->diag, DIAG_E11, v->at, "'%s' is borrowed from the caller and cannot be moved", place_str(c, v));
+        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
+        diag_help(c->diag, "only an 'own' formal, or a tensor that is made here, can be moved");
+        return false;
+    }
+    diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved", place_str(c, v), base->name);
+    diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
+    return false;
+}
+
 static void check_one(struct checker *c, struct matching *m, int f, bool *usable)
 {
     struct ast *a = m->args[f], *v = a->arg.value;
@@ -541,7 +560,7 @@ static void check_one(struct checker *c, struct matching *m, int f, bool *usable
     if (!usable[f] || formal->type->kind != TYPE_TENSOR) return;
     const struct region *r = region_of(v);
     m->call->regions[f] = r;
-    if (v->kind == AST_CALL && is_marked(formal->dir)) {
+    if (v->kind == AST_CALL && is_marked(formal->dir) && formal->dir != DIR_OWN) {
         diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is %s: the result of a call has no other use", formal->name, m->callee->name,
                    direction_text(formal->dir));
         diag_help(c->diag, "give it a name first: let t = %s;", place_str(c, v));
@@ -556,11 +575,7 @@ static void check_one(struct checker *c, struct matching *m, int f, bool *usable
     }
     r->base->is_lent = true;
     if (!check_scalar_array(c, m, formal, v, r)) m->failed = true;
-    if (formal->dir == DIR_OWN && (v->kind != AST_NAME || v->symbol->region || (v->symbol->kind == SYM_FORMAL && v->symbol->dir != DIR_OWN))) {
-        if (r->base->kind != SYM_FORMAL || r->base->dir == DIR_OWN)
-            diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view: only a whole tensor can be moved", place_str(c, v));
-        m->failed = true;
-    }
+    if (formal->dir == DIR_OWN && a->arg.dir == DIR_OWN && !check_movable(c, v, r->base)) m->failed = true;
 }
 
 static const struct type *result_type(struct checker *c, struct ast *e, struct matching *m)

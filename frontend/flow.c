@@ -92,15 +92,27 @@ static struct cell *cell_of(struct state *s, const struct symbol *t)
     return t && t->flow ? &s->cell[t->flow - 1] : NULL;
 }
 
+/* The name in the text, where it is not the tensor's own. */
+static const char *view_name(const struct ast *at, const struct symbol *t)
+{
+    while (at->kind == AST_INDEX || at->kind == AST_AWAIT || at->kind == AST_MEMBER)
+        at = at->kind == AST_INDEX ? at->index.object : at->kind == AST_AWAIT ? at->await.operand : at->member.object;
+    return at->kind == AST_NAME && at->symbol && at->symbol->region && at->symbol->region->base == t ? at->symbol->name : NULL;
+}
+
 /* Any use: the tensor must still be there. */
 static void touch(struct flow *f, struct state *s, const struct symbol *t, const struct ast *at)
 {
     struct cell *x = cell_of(s, t);
     if (!x || s->dead || x->gone == NO) return;
     if (!f->silent) {
-        const char *done = x->moved ? "moved" : "dropped";
-        diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", t->name, x->gone == YES ? "was" : "may have been", done);
-        diag_note(f->c->diag, x->gone_at->at, "it is %s here", done);
+        const char *done = x->moved ? "moved" : "dropped", *view = view_name(at, t);
+        const char *when = x->gone == YES ? "was" : "may have been";
+        if (view) diag_error(f->c->diag, DIAG_E11, at->at, "'%s' is a view of '%s', which %s %s", view, t->name, when, done);
+        else diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", t->name, when, done);
+        bool later = x->gone_at->at.begin >= at->at.begin;
+        diag_note(f->c->diag, x->gone_at->at, "it is %s here%s", done, later ? ", in an earlier turn of the loop" : "");
+        if (!view) diag_note(f->c->diag, t->decl->name_at, "'%s' is declared here", t->name);
     }
     x->gone = NO;
 }
@@ -190,6 +202,7 @@ static void use_moved(struct flow *f, struct state *s, struct symbol *t, const s
     struct cell *x = cell_of(s, t);
     use_dropped(f, s, t, at);
     if (x) x->moved = true;
+    t->escapes = true;
 }
 
 /* ---- expressions --------------------------------------------------------------------------------------------------------- */
@@ -253,7 +266,7 @@ static void use_argument(struct flow *f, struct state *s, struct call *call, int
     bool reads = formal->dir != DIR_OUT, writes = formal->dir == DIR_OUT || formal->dir == DIR_INOUT || formal->dir == DIR_ACC;
     bool orch = call->callee->kind == SYM_ORCH;
     if (r) {
-        if (!writing && reads && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
+        if (!writing && reads && (v->kind != AST_CALL || formal->dir == DIR_OWN)) read_tensor(f, s, r->base, v, false);
         /* inout and acc have been read before, so there is storage */
         if (writing && writes) write_tensor(f, s, r->base, v, formal->dir == DIR_OUT && (orch || !r->whole));
         if (writing && formal->dir == DIR_OWN) use_moved(f, s, r->base, v);
@@ -338,6 +351,8 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
 static void leave(struct flow *f, struct state *s, const struct ast *at)
 {
     const struct symbol *fn = f->c->function;
+    for (size_t i = 0; i < f->tensors.count && !s->dead; i++)
+        if (f->tensors.data[i]->kind == SYM_FORMAL && s->cell[i].gone != YES) f->tensors.data[i]->is_kept = true;
     for (int i = 0; i < fn->formal_count && !s->dead && !f->silent; i++) {
         const struct symbol *o = fn->formals[i];
         struct cell *x = cell_of(s, o);
@@ -441,13 +456,28 @@ static void walk_match(struct flow *f, struct state *s, struct ast *stmt)
     *s = out;
 }
 
+/* A dropped tensor must not come back to life in the caller. */
+static void return_gone(struct flow *f, struct state *s, const struct symbol *t, const struct ast *at)
+{
+    struct cell *x = cell_of(s, t);
+    if (!x || s->dead || x->gone == NO || x->moved) return;
+    if (!f->silent) {
+        diag_error(f->c->diag, DIAG_E10, at->at, "'%s' %s dropped and cannot be returned", t->name, x->gone == YES ? "was" : "may have been");
+        diag_note(f->c->diag, x->gone_at->at, "it is dropped here");
+    }
+    x->gone = NO;
+}
+
 static void walk_return(struct flow *f, struct state *s, struct ast *stmt)
 {
     struct ast *v = stmt->ret.value;
     const struct region *r = v && !v->bad ? region_of(v) : NULL;
+    if (r && v->kind == AST_NAME) return_gone(f, s, r->base, v);
     if (v) walk_expr(f, s, v);
-    if (r && v->kind != AST_CALL) read_tensor(f, s, r->base, v, false);
-    else if (v && !v->bad && v->symbol && v->symbol->field_count) each_leaf(f, s, v->symbol, use_read, v);
+    if (r && v->kind != AST_CALL) {
+        read_tensor(f, s, r->base, v, false);
+        if (!r->base->returned) use_moved(f, s, r->base, v);
+    } else if (v && !v->bad && v->symbol && v->symbol->field_count) each_leaf(f, s, v->symbol, use_read, v);
     leave(f, s, stmt);
 }
 

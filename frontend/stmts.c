@@ -142,15 +142,42 @@ static void check_attrs(struct checker *c, struct ast *s, const struct ast *valu
 
 struct return_scan { const char *name; int same, other; };
 
+static bool is_named(const struct ast *e, const char *name)
+{
+    return e && e->kind == AST_NAME && e->name == name;
+}
+
+/* A call in it moves the tensor of this name away. */
+static bool moves(const struct ast *e, const char *name)
+{
+    if (!e || e->kind != AST_CALL) return false;
+    for (const struct ast *a = e->call.args; a; a = a->next)
+        if ((a->arg.dir == DIR_OWN && is_named(a->arg.value, name)) || moves(a->arg.value, name)) return true;
+    return false;
+}
+
+static bool drops(const struct ast *s, const char *name)
+{
+    for (const struct ast *n = s->drop.names; n; n = n->next)
+        if (is_named(n, name)) return true;
+    return false;
+}
+
 static void scan_returns(const struct ast *s, struct return_scan *r, bool hidden)
 {
     for (; s; s = s->next) {
         switch (s->kind) {
-        case AST_LET: case AST_VAR: case AST_VIEW: hidden |= s->name == r->name; break;
+        case AST_LET: case AST_VAR: case AST_VIEW:
+            if (s->kind != AST_VIEW && !hidden && moves(s->decl.value, r->name)) r->other++;
+            hidden |= s->name == r->name;
+            break;
         case AST_RETURN:
-            if (!hidden && s->ret.value && s->ret.value->kind == AST_NAME && s->ret.value->name == r->name) r->same++;
+            if (!hidden && is_named(s->ret.value, r->name)) r->same++;
             else r->other++;
             break;
+        case AST_EXPR_STMT: if (!hidden && moves(s->expr_stmt.expr, r->name)) r->other++; break;
+        case AST_ASSIGN: if (!hidden && moves(s->assign.value, r->name)) r->other++; break;
+        case AST_DROP: if (!hidden && drops(s, r->name)) r->other++; break;
         case AST_BLOCK: scan_returns(s->block.stmts, r, hidden); break;
         case AST_SCOPE: scan_returns(s->scope.body->block.stmts, r, hidden); break;
         case AST_FOR: scan_returns(s->loop.body->block.stmts, r, hidden || s->name == r->name); break;
@@ -530,15 +557,18 @@ static void return_tensor(struct checker *c, struct ast *s)
     }
     struct symbol *base = region_of(v)->base;
     base->is_lent = true;
-    bool is_let = base->kind == SYM_LET && v->kind == AST_NAME && !v->symbol->region;
-    if (is_let) return;
-    if (base->kind == SYM_LET) {
+    bool owned = base->kind == SYM_LET || (base->kind == SYM_FORMAL && base->dir == DIR_OWN);
+    if (owned && v->kind == AST_NAME && !v->symbol->region) return;
+    if (owned) {
         diag_error(c->diag, DIAG_E10, v->at, "'%s' is a view of '%s', which ends with this function", place_str(c, v), base->name);
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
     } else {
         diag_error(c->diag, DIAG_E10, v->at, "'%s' belongs to the caller and cannot be returned", place_str(c, v));
+        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
     }
-    diag_help(c->diag, "return a copy: return copy(%s);", place_str(c, v));
+    const struct symbol *copy = names_lookup(c, intern_str(c->front->names, "copy"));
+    if (copy && copy->kind == SYM_KERNEL) diag_help(c->diag, "return a copy: return copy(%s);", place_str(c, v));
+    else diag_help(c->diag, "return the result of a kernel that copies it%s", owned ? "" : ", or take it as 'own'");
     exprs_bad(s);
 }
 

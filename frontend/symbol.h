@@ -86,6 +86,9 @@ struct symbol {
     bool returned;             /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_written, is_read;
     bool is_lent;              /* an argument of a call, or a result: tasks may use it */
+    bool escapes;              /* LET: its buffer leaves the block: moved into a callee, which ends its life, or returned though `returned`
+                                  is false.  It has a buffer of its own, and who names it does not release it behind that */
+    bool is_kept;              /* FORMAL that is own: at some way out of the function it is still there, so its life ends there */
     bool is_named;             /* anything names it after its declaration */
     bool needs_contiguous;     /* FORMAL of a kernel with a body that never names its stride */
     int loop_depth;            /* how many loops of the function enclose the declaration */

@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status); /* unwind.c: comes back only if the caller wants the status */
 
 static _Thread_local char create_message[512];
 

@@ -181,6 +181,8 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
         strbuf_puts(&text, ", ");
         if (formal->field_count > 0 && call->values[i])
             print_struct_argument(e, &text, call->values[i], formal);
+        else if (call->regions[i] && formal->dir == DIR_OWN && call->regions[i]->base->kind == SYM_FORMAL)
+            strbuf_printf(&text, "pto_move(&%s)", emit_name(e, call->regions[i]->base));
         else if (call->regions[i])
             print_tensor(e, &text, call->regions[i]);
         else if (type_is_scalar(formal->type) && call->values[i])
@@ -200,16 +202,6 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
 }
 
 /* ---- the whole ---- */
-
-/* A local that was moved: its owner's reference goes now, behind everything that uses it. */
-static void release_moved(struct emitter *e, const struct call *call)
-{
-    for (int i = 0; i < call->callee->formal_count; i++) {
-        const struct region *r = call->regions[i];
-        if (call->callee->formals[i]->dir == DIR_OWN && r && tensor_is_new(r->base) && !r->base->returned)
-            out_line(e->out, "pto_release(rt, %s);", emit_name(e, r->base));
-    }
-}
 
 void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
 {
@@ -237,8 +229,4 @@ void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
         else out_line(e->out, "%s;", strbuf_text(&b));
         strbuf_free(&b);
     }
-    if (!value) release_moved(e, call);
-    else
-        for (int i = 0; i < callee->formal_count; i++)
-            if (callee->formals[i]->dir == DIR_OWN) emit_unsupported(e, n->at, "moving a tensor into a function that returns a scalar");
 }

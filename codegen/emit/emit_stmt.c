@@ -458,10 +458,43 @@ static void emit_drop(struct emitter *e, struct ast *n)
         if (s && tensor_is_new(s) && !s->returned) {
             emit_mark_site(e, name->at, "drop");
             out_line(e->out, "pto_release(rt, %s);", emit_name(e, s));
-        } else if (!s || s->kind != SYM_FORMAL) { /* what was moved in is released by the caller, who knows where it is from */
+        } else if (s && s->kind == SYM_FORMAL && s->type->kind == TYPE_TENSOR) {
+            emit_mark_site(e, name->at, "drop");
+            out_line(e->out, "pto_drop(rt, &%s);", emit_name(e, s));
+        } else {
             emit_unsupported(e, name->at, "dropping this name");
         }
     }
+}
+
+/* The end of the function: what was moved in ends here, unless it went on before. */
+static void emit_leave(struct emitter *e, const struct symbol *returned)
+{
+    symbol_list formals = {0};
+    flat_formals(e->function, &formals);
+    for (size_t i = 0; i < formals.count; i++) {
+        const struct symbol *s = formals.data[i];
+        if (s->dir == DIR_OWN && s->type->kind == TYPE_TENSOR && s->is_kept && s != returned) out_line(e->out, "pto_drop(rt, &%s);", emit_name(e, s));
+    }
+    vec_free(&formals);
+    out_line(e->out, "pto_leave(rt);");
+}
+
+/* A tensor of this function that does not lie where the caller wants it. */
+static void emit_return_tensor(struct emitter *e, const struct ast *value)
+{
+    struct strbuf b = {0};
+    const struct region *r = region_of(value);
+    emit_mark_site(e, value->at, "return");
+    strbuf_printf(&b, "pto_return_tensor(rt, &%s, &(PTOTaskParam)PTO_INPUT(", result_name(e));
+    print_base(e, &b, r);
+    strbuf_puts(&b, ", ");
+    print_size(e, &b, r->offset, P_ANY, ARITH_PLAIN);
+    strbuf_puts(&b, ", ");
+    print_view(e, &b, r);
+    strbuf_puts(&b, "));");
+    out_line(e->out, "%s", strbuf_text(&b));
+    strbuf_free(&b);
 }
 
 static void emit_return(struct emitter *e, struct ast *n)
@@ -478,12 +511,14 @@ static void emit_return(struct emitter *e, struct ast *n)
         strbuf_free(&b);
     } else if (value && value->kind == AST_CALL && call_of(value)) {
         call_emit(e, value, NULL);
+    } else if (value && value->kind == AST_NAME && e->function->result->kind == TYPE_TENSOR && region_of(value)) {
+        if (!value->symbol->returned) emit_return_tensor(e, value);
     } else if (value && !(value->symbol && value->symbol->returned)) {
         emit_unsupported(e, value->at, e->function->result->kind == TYPE_STRUCT ? "returning a struct" : "returning this");
     }
     emit_at(e, n->at);
     leave_scopes(e, true);
-    out_line(e->out, "pto_leave(rt);");
+    emit_leave(e, value && !scalar && value->kind == AST_NAME ? value->symbol : NULL);
     if (scalar) out_line(e->out, "return %s;", name);
     else out_line(e->out, "return;");
 }
@@ -622,7 +657,7 @@ void stmt_function_body(struct emitter *e, const struct symbol *orch)
     emit_block(e, body, false, false, body->at);
     if (!jumps_away(body->block.stmts)) {
         emit_at(e, (struct span){body->at.file, body->at.end ? body->at.end - 1 : 0, body->at.end});
-        out_line(e->out, "pto_leave(rt);");
+        emit_leave(e, NULL);
         /* The checker has seen that every path of a function with a value ends in a return. */
         if (type_is_scalar(orch->result)) out_line(e->out, "return 0;");
     }

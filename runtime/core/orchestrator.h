@@ -59,6 +59,9 @@ void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes sco
 int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
+PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer); /* the same; memory that is not from the heap stays */
+/* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */
+PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope);
 uint64_t  ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);

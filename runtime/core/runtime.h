@@ -62,4 +62,6 @@ struct PTORuntime {
     PTORunStats run_stats;
 };
 
+PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status); /* unwind.c: comes back only if the caller wants the status */
+
 #endif

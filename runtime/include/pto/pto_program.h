@@ -124,6 +124,22 @@ static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, si
 /* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
 PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);
 
+/* ---- tensors that were moved into a function (`own`) ---------------------------------------------------------------- */
+/* Its life ends here, if it has not ended before: *t is empty afterwards. */
+PTO_API void pto_drop(PTORuntime *rt, PTOTensor *t);
+
+/* Hands it on: *t is empty afterwards. */
+static inline PTOTensor pto_move(PTOTensor *t)
+{
+    PTOTensor moved = *t;
+    t->base = NULL;
+    return moved;
+}
+
+/* A tensor of the function's own, made by PTO_INPUT, is what it returns: the place receives the buffer, or, where the caller has a
+ * place already, a copy. */
+PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor);
+
 /* ---- print ---------------------------------------------------------------------------------------------------------- */
 /* `print` of the language is a printf to standard output with these helpers for what printf cannot say. */
 PTO_API void pto_print_f64(double value); /* shortest text that reads back as the same number */

@@ -1,0 +1,36 @@
+/* moved.c - tensors that were moved into a function: whoever holds one ends its life or hands it on.
+ *
+ * Idea       a moved tensor with base NULL is gone, so ending a life twice, or after it was handed on, does nothing.  A tensor from
+ *            outside the heap, as the entry is given, is nobody's to release.
+ * Owner      the orchestrator's thread.
+ * Tests      test/lit/run/own.pto */
+#include "runtime.h"
+#include <pto/pto_program.h>
+
+static const PTOKernel copy_back = {.name = "copy", .worker = PTO_WORKER_ACCELERATOR, .opcode = PTO_OP_COPY};
+
+void pto_drop(PTORuntime *rt, PTOTensor *t)
+{
+    if (t->base) ptoi_end_of_call(rt, ptoi_orch_drop(&rt->orch, t->base));
+    t->base = NULL;
+}
+
+void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor)
+{
+    void **ref = place->ref;
+    if (!tensor->buffer) return; /* empty: so is the place */
+    if (!*ref && tensor->at == 0 && (!tensor->stride || pto_is_row_major(tensor->rank, tensor->shape, tensor->stride))) {
+        *ref = tensor->buffer;
+        ptoi_end_of_call(rt, ptoi_orch_give(&rt->orch, tensor->buffer, place->scope));
+        return;
+    }
+    PTOTaskParam params[2] = {*tensor, *tensor};
+    params[1].kind = PTO_PARAM_OUTPUT;
+    params[1].buffer = NULL;
+    params[1].ref = ref;
+    params[1].scope = place->scope;
+    params[1].at = *ref ? place->at : 0;
+    params[1].stride = *ref ? place->s : NULL;
+    pto_submit_task(rt, &copy_back, params, 2);
+    ptoi_end_of_call(rt, ptoi_orch_drop(&rt->orch, tensor->buffer));
+}
