@@ -25,6 +25,13 @@ struct scope {
     struct ast *block; /* NULL: the formals of a function */
 };
 
+/* A name that was said to be unknown: once in each function, and once in the heads of a file. */
+struct unknown {
+    const char *name;
+    const struct module *file, *inside;
+    const struct symbol *function;
+};
+
 struct checker {
     struct front *front;
     struct arena *mem;
@@ -38,6 +45,7 @@ struct checker {
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
+    VEC(struct unknown) unknown;
     struct check **checks;   /* where a run-time check goes; NULL where none can be made */
     int text_turn;           /* texts of types in messages take turns in a few buffers */
     struct strbuf text[8];

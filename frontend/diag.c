@@ -16,6 +16,9 @@
 /* Of errors, and of warnings: nobody reads more, and a file of rubbish would make one for each line. */
 enum { MAX_SHOWN = 200 };
 
+/* Of the same text at several places: one cause that many lines suffer from.  Mistakes of syntax have no common cause. */
+enum { MAX_ALIKE = 3 };
+
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
 enum part_kind { PART_NOTE, PART_HELP, PART_FIX };
 
@@ -42,7 +45,7 @@ struct diag {
     bool disabled[DIAG_COUNT];
     int error_count;
     int shown_count[2]; /* by severity */
-    int hidden_count;   /* beyond MAX_SHOWN */
+    int hidden_count;   /* beyond MAX_SHOWN and MAX_ALIKE */
     VEC(struct seen) seen;
 
     bool is_open, is_shown; /* the message being built; is_shown false: parts of it are dropped */
@@ -300,6 +303,16 @@ static bool was_said(const struct diag *d, const struct seen *now)
     return false;
 }
 
+static bool are_many_alike(const struct diag *d, const struct seen *now)
+{
+    int count = 0;
+    for (size_t i = 0; i < d->seen.count; i++) {
+        const struct seen *s = &d->seen.data[i];
+        count += s->id == now->id && s->at.file == now->at.file && strcmp(s->text, now->text) == 0;
+    }
+    return count >= MAX_ALIKE;
+}
+
 static void open_message(struct diag *d, enum severity severity, enum diag_id id, bool has_place, struct span at,
                          const char *format, va_list args)
 {
@@ -313,6 +326,7 @@ static void open_message(struct diag *d, enum severity severity, enum diag_id id
     if (text.data == NULL) strbuf_puts(&text, "");
     struct seen now = {hash_message(id, has_place, at, text.data), id, has_place, at, text.data};
     bool is_repeated = was_said(d, &now), is_full = d->shown_count[severity] == MAX_SHOWN;
+    if (!is_repeated && !is_full && id != DIAG_E00 && are_many_alike(d, &now)) is_full = true;
     if (severity == SEVERITY_ERROR && !is_repeated) d->error_count++;
     if (is_repeated || is_full) {
         d->hidden_count += !is_repeated;

@@ -146,6 +146,15 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     return fail(c, e);
 }
 
+/* A name of a wrong type is wrong wherever it is used: told once. */
+static bool is_blamed_before(const struct ast *e)
+{
+    if ((e->kind != AST_NAME && e->kind != AST_MEMBER) || !e->symbol) return false;
+    bool before = e->symbol->is_blamed;
+    e->symbol->is_blamed = true;
+    return before;
+}
+
 /* ---- operators ----------------------------------------------------------------------------------------------------------- */
 
 static bool set_size(struct checker *c, struct ast *e, struct span at, const struct size *value, const char *what)
@@ -229,6 +238,8 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
                                              : is_number(a) && is_number(b);
     if (fits && op == OP_MOD && common(c, a, b)->kind != TYPE_INT) fits = false;
     if (!fits) {
+        bool is_left = op == OP_AND || op == OP_OR ? a->kind != TYPE_BOOL : !is_number(a) || (op == OP_MOD && a->kind != TYPE_INT);
+        if (is_blamed_before(is_left ? l : r)) return fail(c, e);
         diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op), type_str(c, a), type_str(c, b));
         return fail(c, e);
     }
@@ -366,7 +377,8 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
     const struct type *t = exprs_check(c, e, AS_VALUE);
     if (e->bad) return NULL;
     if (t->kind != TYPE_INT) {
-        diag_error(c->diag, DIAG_E02, e->at, "%s must be an integer, not %s", what, type_str(c, t));
+        if (!is_blamed_before(e))
+            diag_error(c->diag, DIAG_E02, e->at, "%s must be an integer, not %s", what, type_str(c, t));
         exprs_bad(e);
         return NULL;
     }

@@ -140,9 +140,21 @@ const char *names_nearest(const char *name, const char *const *candidates, int c
     return best;
 }
 
+static bool was_unknown(struct checker *c, const char *name, const struct module *inside)
+{
+    struct unknown now = {name, c->module, inside, c->function};
+    for (size_t i = 0; i < c->unknown.count; i++) {
+        const struct unknown *u = &c->unknown.data[i];
+        if (u->name == name && u->file == now.file && u->inside == inside && u->function == now.function) return true;
+    }
+    vec_push(&c->unknown, now);
+    return false;
+}
+
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
     VEC(const char *) all = {0};
+    if (was_unknown(c, name, module)) return;
     for (size_t i = c->closed.count; !module && c->function && i-- > 0;)
         if (c->closed.data[i]->name == name && c->closed.data[i]->kind != SYM_DIM) {
             diag_error(c->diag, DIAG_E11, at, "'%s' is not there any more: its block has ended", name);

@@ -33,7 +33,7 @@ static void report_problem(struct parse *cx, const struct token *t)
 {
     // A number that is too large is a number all the same: its id is that of constants.
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
-    if (!cx->gave_up) diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
+    if (!cx->gave_up && (!cx->is_skipping || t->ends_file)) diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
     cx->had_error = true;
     cx->is_noise = t->kind != TOK_FLOAT;
     if (t->ends_file) cx->gave_up = true;
@@ -102,6 +102,21 @@ static bool begins_function(int kind)
     return kind == TOK_KERNEL || kind == TOK_ORCH || kind == TOK_EXPORT;
 }
 
+static bool begins_line(const struct parse *cx, const struct token *t)
+{
+    return t->at.begin == 0 || cx->lexer.text[t->at.begin - 1] == '\n';
+}
+
+/* Where reading is certain again after an error: a function, or another declaration at the begin of its line. */
+static bool begins_declaration(const struct parse *cx, const struct token *t)
+{
+    switch (t->kind) {
+    case TOK_KERNEL: case TOK_ORCH: case TOK_EXPORT: return true;
+    case TOK_IMPORT: case TOK_CONST: case TOK_PARAM: case TOK_STRUCT: case TOK_STATIC_ASSERT: return begins_line(cx, t);
+    default: return false;
+    }
+}
+
 static struct token closing_brace(const struct parse *cx)
 {
     struct span at = {cx->now.at.file, cx->now.at.end, cx->now.at.end};
@@ -112,6 +127,12 @@ static struct token next_good_token(struct parse *cx)
 {
     for (;;) {
         struct token t = lexer_next(&cx->lexer);
+        if (begins_declaration(cx, &t)) {
+            cx->is_skipping = cx->is_adrift = false;
+            cx->declaration = t.kind;
+        }
+        // The block of a function is read again, whatever its head was.
+        if (t.kind == TOK_LBRACE && cx->declaration == TOK_ORCH) cx->is_skipping = false;
         if (t.problem != NULL) report_problem(cx, &t);
         if (cx->gave_up) break;
         if (t.kind == TOK_BAD) continue;
@@ -157,7 +178,6 @@ int parse_next_token(union value *value, struct span *at, struct parse *cx)
     struct token t = choose_token(cx);
     follow_brackets(cx, &t);
     if (cx->gave_up) t.kind = TOK_END;
-    if (begins_function(t.kind)) cx->lost_brace = false;
     cx->last = cx->now;
     cx->now = t;
     value->token = t;
@@ -251,9 +271,12 @@ void parse_report_syntax(struct parse *cx, const char *const *expected, int expe
     // A brace that was put in to close a block that was reported already.
     bool is_made_up = cx->now.kind == TOK_RBRACE && cx->now.at.begin == cx->now.at.end;
     bool is_between_functions = is_expected(expected, expected_count, "orch") && is_expected(expected, expected_count, "import");
-    if (cx->gave_up || is_made_up || cx->is_noise || (cx->lost_brace && is_between_functions)) return;
-    cx->had_error = true;
-    if (is_expected(expected, expected_count, "{") && !is_expected(expected, expected_count, "let")) cx->lost_brace = true;
+    bool is_misspelt = cx->now.kind == TOK_NAME && begins_line(cx, &cx->now); // perhaps the word of a declaration
+    if (cx->gave_up || is_made_up || cx->is_noise || cx->is_skipping || (cx->is_adrift && is_between_functions && !is_misspelt)) return;
+    if (is_between_functions) cx->declaration = 0;
+    cx->had_error = cx->is_adrift = true;
+    // The brackets are already those behind the token that was found.
+    cx->is_skipping = cx->now.kind != TOK_RBRACE && open_braces(cx) == (cx->now.kind == TOK_LBRACE);
     bool is_second_comparison = is_comparison(cx->now.kind) && is_expected(expected, expected_count, "&&") &&
                                 !is_expected(expected, expected_count, "==");
     if (is_second_comparison) {

@@ -45,7 +45,9 @@ struct parse {
     bool gave_up;                   /* the rest of the file is not read, and nothing more is said */
     bool had_error;
     bool is_noise;                  /* up to the next `;` or brace: the lexer has told already what is wrong here */
-    bool lost_brace;                /* a `{` is missing somewhere, so what follows a block may be inside of it */
+    int declaration;                /* the word that began the last declaration */
+    bool is_adrift;                 /* after an error: what stands between declarations may be the rest of one */
+    bool is_skipping;               /* after an error outside of blocks: nothing is said until a declaration begins */
 };
 
 /* ---- parse.c, for the grammar ---- */

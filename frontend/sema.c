@@ -89,6 +89,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
     facts_reset(c.facts, 0);
     vec_free(&c.modules);
     vec_free(&c.closed);
+    vec_free(&c.unknown);
     for (size_t i = 0; i < sizeof c.text / sizeof *c.text; i++) strbuf_free(&c.text[i]);
     return result;
 }

@@ -270,6 +270,11 @@ void print_bytes(struct emitter *e, struct strbuf *b, const struct type *t)
     struct interval range = {elem_bytes(t->elem), elem_bytes(t->elem)};
     enum precedence prec = P_POSTFIX;
     struct strbuf total = {0};
+    /* A product of constants alone would be an int. */
+    int64_t constant = range.lo, extent;
+    for (int d = 0; d < t->rank && constant <= INT32_MAX; d++)
+        if (size_is_const(t->extent[d], &extent) && extent > 0) constant = extent > INT32_MAX ? extent : constant * extent;
+    if (constant > INT32_MAX) strbuf_puts(&total, "(int64_t)");
     print_int(&total, range.lo, P_ANY);
     for (int d = 0; d < t->rank; d++) {
         struct strbuf text = {0};

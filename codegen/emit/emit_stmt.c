@@ -239,7 +239,6 @@ static void emit_assign(struct emitter *e, struct ast *n)
     if (s && s->kind == SYM_VAR) {
         struct strbuf b = {0};
         print_value(e, &b, n->assign.value, s->type, s->name);
-        ptrmap_set(&e->used, s, (void *)s);
         out_line(e->out, "%s = %s;", (const char *)ptrmap_get(&e->c_names, s), strbuf_text(&b));
         strbuf_free(&b);
     } else if (type_is_scalar(n->assign.target->type)) {

@@ -119,6 +119,8 @@ const char *names_take(struct names *n, const char *wanted)
 {
     const char *front = is_reserved_by_prefix(n, wanted) ? "u_" : "";
     const char *name = arena_printf(n->mem, "%s%s%s", front, wanted, !*front && mangle_is_reserved(wanted) ? "_" : "");
+    /* A number may make a name of a family, as in M_2; then all of its numbered names are. */
+    if (!*front && mangle_is_reserved(arena_printf(n->mem, "%s_2", wanted))) front = "u_";
     for (int i = 2; mangle_is_reserved(name) || names_is_taken(n, name); i++)
         name = arena_printf(n->mem, "%s%s_%d", front, wanted, i);
     vec_push(&n->active, name);
