@@ -9,6 +9,7 @@ struct pass {
 static const struct pass passes[] = { // read top to bottom: this is the order
     {"reach", reach_analyze},
     {"scopes", scopes_analyze},
+    {"liveness", liveness_analyze},
 };
 
 struct plan *plan_create(const struct checked *checked, struct arena *mem)
@@ -28,6 +29,13 @@ void plan_destroy(struct plan *p)
     vec_free(&p->kernels);
     for (size_t i = 0; i < p->block_list.count; i++) vec_free(&p->block_list.data[i]->tensors);
     vec_free(&p->block_list);
+    for (size_t i = 0; i < p->end_list.count; i++) {
+        vec_free(&p->end_list.data[i]->before);
+        vec_free(&p->end_list.data[i]->behind);
+        vec_free(&p->end_list.data[i]->other);
+    }
+    vec_free(&p->end_list);
+    ptrmap_free(&p->ends);
     ptrmap_free(&p->blocks);
     ptrmap_free(&p->ranges);
 }

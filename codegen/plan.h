@@ -17,6 +17,13 @@ struct block_plan {
     symbol_list tensors; /* that it names, or needs for a moment, and that the runtime allocates: they want a run-time scope */
 };
 
+/* Whose lives end at a node: lists are empty where the node does not let go of anything. */
+struct end_plan {
+    symbol_list before; /* at the beginning of this BLOCK */
+    symbol_list behind; /* behind this statement, or this CALL that is an argument */
+    symbol_list other;  /* in the else branch that this IF or MATCH does not have */
+};
+
 struct plan {
     struct arena *mem;
     const struct checked *checked;
@@ -25,6 +32,8 @@ struct plan {
     symbol_list kernels; /* kernels that those need, in the same order */
     struct ptrmap blocks; /* BLOCK -> struct block_plan */
     VEC(struct block_plan *) block_list; /* the same, to be freed */
+    struct ptrmap ends;   /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
+    VEC(struct end_plan *) end_list;     /* the same, to be freed */
 
     /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value while the
      * kernel's `where` is printed at a call. */
@@ -38,6 +47,7 @@ void         plan_destroy(struct plan *p);
 
 void reach_analyze(struct plan *p);
 void scopes_analyze(struct plan *p);
+void liveness_analyze(struct plan *p);
 
 /* ---- range.c ---- */
 
@@ -54,6 +64,7 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
 /* Calls visit for n and everything below it, parents first, lists in order.  visit returns false to skip what is below. */
 void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
 void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
+void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx); /* its children, not itself */
 
 /* ---- questions about tensors that several emitters ask ---- */
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */

@@ -1,5 +1,5 @@
 /* walk.c - every node below a node, once.
- * Needs nothing.  Gives ast_walk.
+ * Needs nothing.  Gives ast_walk, ast_walk_list, ast_walk_below.
  * Method one switch over the kinds, children in source order.
  */
 #include "plan.h"
@@ -12,8 +12,11 @@ void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *
 
 void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx)
 {
-    if (!n || !visit(cx, n))
-        return;
+    if (n && visit(cx, n)) ast_walk_below(n, visit, cx);
+}
+
+void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx)
+{
     ast_walk_list(n->attrs, visit, cx);
     switch (n->kind) {
     case AST_CONST: case AST_PARAM: case AST_LET: case AST_VAR: case AST_FIELD:

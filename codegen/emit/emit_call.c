@@ -229,4 +229,6 @@ void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
         else out_line(e->out, "%s;", strbuf_text(&b));
         strbuf_free(&b);
     }
+    const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
+    for (size_t i = 0; ends && i < ends->behind.count; i++) out_line(e->out, "pto_release(rt, %s);", emit_name(e, ends->behind.data[i]));
 }

@@ -41,6 +41,18 @@ static const char *comment_of(struct emitter *e, const struct block_plan *plan)
     return text;
 }
 
+static struct span last_byte(struct span at)
+{
+    return (struct span){at.file, at.end ? at.end - 1 : 0, at.end};
+}
+
+/* Lives that end here, before their scope does: what still reads these tensors keeps them. */
+static void emit_ends(struct emitter *e, struct span at, const symbol_list *list)
+{
+    if (list->count > 0) emit_at(e, at);
+    for (size_t i = 0; i < list->count; i++) out_line(e->out, "pto_release(rt, %s);", emit_name(e, list->data[i]));
+}
+
 static bool jumps_away(const struct ast *n)
 {
     if (!n) return false;
@@ -66,10 +78,15 @@ static void emit_block(struct emitter *e, struct ast *n, bool is_loop, bool is_e
             out_line(e->out, "pto_scope_begin(rt);%s", comment_of(e, plan));
     }
     e->block = &open;
-    for (struct ast *s = n->block.stmts; s; s = s->next)
+    const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
+    if (ends) emit_ends(e, n->at, &ends->before);
+    for (struct ast *s = n->block.stmts; s; s = s->next) {
         emit_statement(e, s);
+        ends = ptrmap_get(&e->plan->ends, s);
+        if (ends) emit_ends(e, last_byte(s->at), &ends->behind);
+    }
     if (open.has_scope && !jumps_away(n->block.stmts)) {
-        emit_at(e, (struct span){n->at.file, n->at.end ? n->at.end - 1 : 0, n->at.end});
+        emit_at(e, last_byte(n->at));
         out_line(e->out, "pto_scope_end(rt);");
     }
     e->block = open.parent;
@@ -372,24 +389,35 @@ static void emit_while(struct emitter *e, struct ast *n)
 
 /* ---- branches ---- */
 
+static void emit_missing_else(struct emitter *e, const struct ast *n)
+{
+    const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
+    if (!ends || ends->other.count == 0) return;
+    out_line(e->out, "} else {");
+    e->out->depth++;
+    emit_ends(e, last_byte(n->at), &ends->other);
+    e->out->depth--;
+}
+
 static void emit_if(struct emitter *e, struct ast *n)
 {
     struct strbuf b = {0};
-    size_t mark = e->names.active.count;
     emit_at(e, n->at);
     emit_statement_checks(e, n, "if");
     print_value(e, &b, n->if_.cond, NULL, "if");
     out_line(e->out, "if (%s) {", strbuf_text(&b));
     emit_braced(e, n->if_.then, false);
-    struct ast *other = n->if_.other;
+    struct ast *other = n->if_.other, *last = n;
     while (other && other->kind == AST_IF && !expr_calls_function(other->if_.cond) && !checks_of(other)) {
         strbuf_free(&b);
         print_condition(e, &b, other->if_.cond);
         emit_at(e, other->at);
         out_line(e->out, "} else if (%s) {", strbuf_text(&b));
         emit_braced(e, other->if_.then, false);
+        last = other;
         other = other->if_.other;
     }
+    if (!other) emit_missing_else(e, last);
     if (other) {
         out_line(e->out, "} else {");
         if (other->kind == AST_IF) {
@@ -401,14 +429,12 @@ static void emit_if(struct emitter *e, struct ast *n)
         }
     }
     out_line(e->out, "}");
-    e->names.active.count = mark;
     strbuf_free(&b);
 }
 
 static void emit_match(struct emitter *e, struct ast *n)
 {
     struct strbuf b = {0};
-    size_t mark = e->names.active.count;
     print_value(e, &b, n->match.value, NULL, "match");
     const char *name = names_take(&e->names, "value");
     out_line(e->out, "const %s %s = %s;", c_scalar_type(n->match.value->type), name, strbuf_text(&b));
@@ -430,9 +456,10 @@ static void emit_match(struct emitter *e, struct ast *n)
     if (n->match.other) {
         out_line(e->out, n->match.arms ? "} else {" : "{");
         emit_braced(e, n->match.other, false);
+    } else {
+        emit_missing_else(e, n);
     }
     if (n->match.arms || n->match.other) out_line(e->out, "}");
-    e->names.active.count = mark;
 }
 
 static void emit_scope(struct emitter *e, struct ast *n)
@@ -655,7 +682,7 @@ void stmt_function_body(struct emitter *e, const struct symbol *orch)
     struct ast *body = orch->decl->orch.body;
     emit_block(e, body, false, false, body->at);
     if (!jumps_away(body->block.stmts)) {
-        emit_at(e, (struct span){body->at.file, body->at.end ? body->at.end - 1 : 0, body->at.end});
+        emit_at(e, last_byte(body->at));
         emit_leave(e, NULL);
         /* The checker has seen that every path of a function with a value ends in a return. */
         if (type_is_scalar(orch->result)) out_line(e->out, "return 0;");

@@ -1,0 +1,59 @@
+"""Builds random programs and runs each on every engine, with tiny windows and heaps, against NumPy.
+
+usage: run_random.py PTOC FOLDER FIRST_SEED COUNT [build options...]
+"""
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+
+from programs import Program
+
+ENGINES = ("serial", "threads", "timing", "process")
+
+
+def call(command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def fail(seed, program, command, text):
+    sys.exit("seed %d: %s\n%s\n%s" % (seed, " ".join(command), text, program))
+
+
+def main():
+    ptoc, folder, first, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    os.makedirs(folder, exist_ok=True)
+    source, binary = os.path.join(folder, "p.pto"), os.path.join(folder, "p")
+    z_in, z_out = os.path.join(folder, "z.npy"), os.path.join(folder, "z.out.npy")
+    np.seterr(over="ignore")
+    np.save(z_in, np.array([7], np.uint32))
+    runs = 0
+    for seed in range(first, first + count):
+        program, rng = Program(seed), random.Random(seed)
+        text = program.text()
+        with open(source, "w") as f:
+            f.write(text)
+        command = [ptoc, "build", "-w", "-O0", source, "-o", binary] + sys.argv[5:]
+        code, said = call(command)
+        if code != 0:
+            fail(seed, text, command, said)
+        for engine in ENGINES:
+            n = rng.randint(0, 7)
+            command = [binary, "--quiet", "--engine", engine, "--window", str(rng.choice((2, 4, 16, 64))), "--rings", "1",
+                       "--heap", str(rng.choice((16, 32, 64)) * 1024), "--deps", str(rng.choice((2, 8, 64))),
+                       "--tensormap", str(rng.choice((2, 16, 256))), "--set", "n=%d" % n, "--input", "z=" + z_in,
+                       "--output", "z=" + z_out]
+            code, said = call(command)
+            if code != 0:
+                fail(seed, text, command, said)
+            got, expected = int(np.load(z_out)[0]), program.run(n, 7)
+            if got != expected:
+                fail(seed, text, command, "got %d, expected %d" % (got, expected))
+            runs += 1
+    print("random programs: %d runs ok" % runs)
+
+
+main()
