@@ -36,12 +36,18 @@ struct search {
 
 /* ---- uses ---- */
 
+/* What was moved in is the function's own, like a tensor that its body names. */
+static bool is_taken_over(const struct symbol *t)
+{
+    return t->kind == SYM_FORMAL && t->dir == DIR_OWN && t->is_kept && t->type->kind == TYPE_TENSOR;
+}
+
 static void note_use(struct search *s, struct symbol *t, bool by_hand)
 {
     if (!t) return;
     if (t->region) note_use(s, t->region->base, false); /* a view or a slice: its tensor */
     for (int i = 0; i < t->field_count; i++) note_use(s, t->fields[i], by_hand);
-    if (!tensor_is_new(t)) return;
+    if (!tensor_is_new(t) && !is_taken_over(t)) return;
     struct uses *u = ptrmap_get(&s->uses, t);
     if (!u) {
         u = arena_new(s->plan->mem, struct uses);
@@ -267,17 +273,29 @@ static bool place_in_call(struct search *s)
     return true;
 }
 
+static void place(struct search *s, struct symbol *tensor, struct ast *block)
+{
+    s->tensor = tensor;
+    s->tensor_uses = ptrmap_get(&s->uses, tensor);
+    if (s->tensor_uses && !place_in_call(s)) place_in_list(s, block, block->block.stmts, false);
+}
+
 static bool visit_block(void *cx, struct ast *n)
 {
     struct search *s = cx;
     const struct block_plan *plan = n->kind == AST_BLOCK ? ptrmap_get(&s->plan->blocks, n) : NULL;
-    for (size_t i = 0; plan && i < plan->tensors.count; i++) {
-        s->tensor = plan->tensors.data[i];
-        s->tensor_uses = ptrmap_get(&s->uses, s->tensor);
-        struct ast *first = s->tensor_uses ? n->block.stmts : NULL;
-        if (first && !place_in_call(s)) place_in_list(s, n, first, false);
-    }
+    for (size_t i = 0; plan && i < plan->tensors.count; i++) place(s, plan->tensors.data[i], n);
     return true;
+}
+
+static void place_formals(struct search *s, const struct symbol *orch)
+{
+    for (int i = 0; i < orch->formal_count; i++) {
+        struct symbol *formal = orch->formals[i];
+        if (is_taken_over(formal)) place(s, formal, orch->decl->orch.body);
+        for (int f = 0; f < formal->field_count; f++)
+            if (is_taken_over(formal->fields[f])) place(s, formal->fields[f], orch->decl->orch.body);
+    }
 }
 
 void liveness_analyze(struct plan *p)
@@ -287,6 +305,7 @@ void liveness_analyze(struct plan *p)
         struct ast *body = p->orchs.data[i]->decl->orch.body;
         number(&s, body);
         ast_walk(body, visit_block, &s);
+        place_formals(&s, p->orchs.data[i]);
         for (size_t u = 0; u < s.use_list.count; u++) {
             vec_free(&s.use_list.data[u]->at);
             vec_free(&s.use_list.data[u]->by_hand);

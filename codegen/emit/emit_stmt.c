@@ -50,7 +50,10 @@ static struct span last_byte(struct span at)
 static void emit_ends(struct emitter *e, struct span at, const symbol_list *list)
 {
     if (list->count > 0) emit_at(e, at);
-    for (size_t i = 0; i < list->count; i++) out_line(e->out, "pto_release(rt, %s);", emit_name(e, list->data[i]));
+    for (size_t i = 0; i < list->count; i++) {
+        const bool is_formal = list->data[i]->kind == SYM_FORMAL; /* moved in: who moved it may have had it from outside */
+        out_line(e->out, is_formal ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, list->data[i]));
+    }
 }
 
 static bool jumps_away(const struct ast *n)
