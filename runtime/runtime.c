@@ -4,6 +4,7 @@
 #include "crash.h"
 #include "memory.h"
 #include "worker.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -106,29 +107,63 @@ static const struct engine *find_engine(PTOEngine engine)
 
 /* ---- create, destroy --------------------------------------------------------------------------------------------------------- */
 
-static void report_failure(void *context, uint64_t id, int32_t result)
+static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
+                         int result)
 {
-    PTORuntime *rt = context;
-    const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
-    const struct task_slot *t = window_task(rt->window, id);
-    const struct arg_head *head = window_args(rt->window, t->arg_begin);
-    const int64_t *extent = (const int64_t *)(head + t->param_count);
     char params[1500];
     size_t n = 0;
     params[0] = '\0';
-    for (int i = 0; i < t->param_count && n + 200 < sizeof params; i++) {
-        if (head[i].kind == PTO_PARAM_SCALAR) {
-            n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", i ? ", " : "", (long long)head[i].value);
+    for (int i = 0; i < count && n + 200 < sizeof params; i++) {
+        if (args[i].kind == PTO_PARAM_SCALAR) {
+            n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", i ? ", " : "", (long long)args[i].value.i64);
         } else {
-            n += (size_t)snprintf(params + n, sizeof params - n, "%s%s[", i ? ", " : "", pto_type_name((PTOType)head[i].type));
-            for (int d = 0; d < head[i].rank; d++)
-                n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", d ? ", " : "", (long long)extent[d]);
+            n += (size_t)snprintf(params + n, sizeof params - n, "%s%s[", i ? ", " : "", pto_type_name((PTOType)args[i].type));
+            for (int d = 0; d < args[i].rank; d++)
+                n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", d ? ", " : "", (long long)args[i].shape[d]);
             n += (size_t)snprintf(params + n, sizeof params - n, "]");
         }
-        extent += 2 * head[i].rank;
     }
-    ptoi_fail(rt->outcome, PTO_ERR_KERNEL, ptoi_task_site(rt->window, id), "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
-              kernel->name, result, (long long)(id - (uint64_t)rt->config.first_task_id), params);
+    ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
+              kernel->name, result, (long long)number, params);
+}
+
+static void report_failure(void *context, uint64_t id, int32_t result)
+{
+    PTORuntime *rt = context;
+    PTOArg args[PTO_MAX_PARAMS];
+    const int count = ptoi_task_args(rt->window, NULL, id, args);
+    tell_failure(rt, ptoi_task_kernel(rt->window, id), args, count, ptoi_task_site(rt->window, id), id - rt->window->first_id, result);
+}
+
+/* ---- tasks that run at their submits ------------------------------------------------------------------------------------------ */
+
+static int run_now(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number)
+{
+    PTORuntime *rt = context;
+    rt->sched.worker_tasks[kernel->worker]++;
+    return rt->engine->run_now(rt, kernel, args, count, site, number);
+}
+
+static void open_now(void *context, uint32_t buffer) { ptoi_sched_open_buffer(&((PTORuntime *)context)->sched, buffer); }
+static void release_now(void *context, uint32_t buffer) { ptoi_sched_release_buffer(&((PTORuntime *)context)->sched, buffer); }
+
+/* What watches the graph wants it to be found. */
+static bool elides(const PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->config;
+    return rt->engine->run_now && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && c->record_tasks == 0 && !c->always_defer;
+}
+
+/* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the program asked for
+ * something that threads do. */
+static bool wants_one_thread(const PTOConfig *c)
+{
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    cpu_set_t processors;
+    return c->engine == PTO_ENGINE_THREADS && !external && !c->replay && !c->dedicated_scheduler && c->watchdog_seconds == 0 &&
+           !c->count_dependences && !c->always_defer && sched_getaffinity(0, sizeof processors, &processors) == 0 &&
+           CPU_COUNT(&processors) == 1;
 }
 
 static void record_task(void *context, uint64_t id)
@@ -208,6 +243,8 @@ static PTOStatus build(PTORuntime *rt)
         rt->orch.replay = rt->replay;
     }
     rt->orch.site = &rt->site;
+    rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .open = open_now, .release = release_now};
+    if (elides(rt)) rt->orch.elision = &rt->elision;
     rt->orch.published = rt->engine->published;
     rt->orch.published_context = rt;
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
@@ -226,7 +263,7 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     if (config) c = *config;
     *status = check_config(&c);
     if (*status != PTO_OK) return NULL;
-    const struct engine *engine = find_engine(c.engine);
+    const struct engine *engine = wants_one_thread(&c) ? &ptoi_engine_serial : find_engine(c.engine);
     const struct backend *backend = ptoi_backend_find(c.backend);
     if (!engine)
         *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing, process and graph)");

@@ -1,6 +1,5 @@
 /* crash.c - see crash.h.  Everything that a handler calls is safe in a handler: no allocation, no lock, no stdio. */
 #include "crash.h"
-#include "worker.h"
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,8 +23,9 @@ static const struct {
 enum { CRASHES = sizeof crashes / sizeof crashes[0] };
 
 /* W the thread that runs the kernel, R its own handler. */
-static _Thread_local const struct window *volatile marked;
-static _Thread_local volatile uint64_t marked_id;
+static _Thread_local const PTOKernel *volatile marked;
+static _Thread_local const PTOSite *volatile marked_site;
+static _Thread_local volatile uint64_t marked_number;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards watchers and before; nothing is taken under it */
 static int watchers;
@@ -33,10 +33,11 @@ static struct sigaction before[CRASHES];
 static struct crash_note *note;
 static _Atomic int reported; /* the first thread that crashes swaps it to 1 */
 
-void ptoi_crash_mark(const struct window *w, uint64_t id)
+void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number)
 {
-    marked_id = id;
-    marked = w;
+    marked_number = number;
+    marked_site = site;
+    marked = kernel;
 }
 
 void ptoi_crash_unmark(void) { marked = NULL; }
@@ -63,10 +64,9 @@ static void put_number(struct text *t, uint64_t n)
     put(t, digits + at);
 }
 
-static void report(const struct window *w, uint64_t id, int signal)
+static void report(const PTOKernel *kernel, const PTOSite *site, uint64_t number, int signal)
 {
     struct text t = {0};
-    const PTOSite *site = ptoi_task_site(w, id);
     if (site) {
         put(&t, site->file);
         put(&t, ":");
@@ -75,12 +75,12 @@ static void report(const struct window *w, uint64_t id, int signal)
         put(&t, ": ");
     }
     put(&t, "error: kernel '");
-    put(&t, ptoi_task_kernel(w, id)->name);
+    put(&t, kernel->name);
     put(&t, "' crashed: ");
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) put(&t, crashes[i].name);
     put(&t, " (task ");
-    put_number(&t, id - w->first_id);
+    put_number(&t, number);
     put(&t, ")\n");
     ssize_t written = write(STDERR_FILENO, t.bytes, t.size);
     (void)written; /* there is nobody left to tell */
@@ -92,9 +92,9 @@ static void on_crash(int signal)
 {
     if (marked && swap_acq_rel(&reported, 1) == 0) {
         if (note)
-            store_relaxed(&note->task, marked_id + 1); /* relaxed: read after our death */
+            store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */
         else
-            report(marked, marked_id, signal);
+            report(marked, marked_site, marked_number, signal);
     }
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) restore(i);

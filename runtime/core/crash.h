@@ -14,7 +14,7 @@ enum { PTO_CRASH_STACK_BYTES = 64 * 1024 };
 
 /* Where a worker process leaves its report for the process that outlives it. */
 struct crash_note {
-    _Atomic uint64_t task; /* id + 1; 0: none.  W the first thread that crashes, R the survivor: relaxed, the death orders them */
+    _Atomic uint64_t task; /* number + 1; 0: none.  W the first thread that crashes, R the survivor: relaxed, the death orders them */
 };
 
 void ptoi_crash_watch(void); /* counted; any thread */
@@ -25,8 +25,8 @@ void ptoi_crash_report_to(struct crash_note *note); /* instead of standard error
  * A stack that somebody else gave the thread is left alone. */
 void ptoi_crash_use_stack(void *stack);
 
-/* What the calling thread runs. */
-void ptoi_crash_mark(const struct window *w, uint64_t id);
+/* What the calling thread runs.  number: of the task, counted from 0. */
+void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number);
 void ptoi_crash_unmark(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* orchestrator.c - see orchestrator.h. */
-#include "orchestrator.h"
+#include "orchestrator_parts.h"
 #include "check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,7 @@ void ptoi_orch_free(struct orchestrator *o)
     *o = (struct orchestrator){0};
 }
 
-static PTOStatus fail(struct orchestrator *o, PTOStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static PTOStatus fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
+PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -178,6 +177,10 @@ static void wait_drained(struct orchestrator *o, PTOStallReason reason)
 static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
 {
     struct need need = {0};
+    if (o->elision) {
+        (kind == EVENT_OPEN ? o->elision->open : o->elision->release)(o->elision->context, buffer);
+        return;
+    }
     if (o->is_lost) return; /* to nobody */
     bool met = wait_for(o, PTO_STALL_TASK_RING, event_fits, &need);
     CHECK(met || o->is_lost); /* the scheduler takes events without waiting for anything */
@@ -190,42 +193,37 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
 
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
 
-/* A buffer owned by scope `owner`, in the chain of that depth. */
-static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
+PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
 {
     if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
     if (ptoi_heap_is_too_large(&o->heap, bytes))
-        return fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: run with --heap %llu or more",
+        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: run with --heap %llu or more",
                     name ? name : "a buffer", (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes,
                     (unsigned long long)bytes);
     struct need need = {.amount = bytes, .depth = owner};
     if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
     *buffer = need.buffer;
     struct buffer_record *r = ptoi_record(&o->scopes, *buffer);
-    ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before */
+    if (!o->elision) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before */
     r->at = need.at;
     r->bytes = bytes;
     r->birth = birth;
     r->site = *o->site;
     r->name = name;
-    int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need.at;
-    ptoi_map_open(o->map, &r->map, low, low + (int64_t)bytes);
+    if (!o->elision) {
+        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need.at;
+        ptoi_map_open(o->map, &r->map, low, low + (int64_t)bytes);
+    }
     ptoi_scope_own(&o->scopes, owner, *buffer);
     o->allocations++;
     o->allocated_bytes += (int64_t)bytes;
     return PTO_OK;
 }
 
-static void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
+void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     ptoi_scope_disown(&o->scopes, buffer);
     publish_event(o, EVENT_RELEASE, buffer);
-}
-
-static bool is_in_heap(const struct orchestrator *o, const void *p)
-{
-    uint64_t offset = (uint64_t)((uintptr_t)p - (uintptr_t)o->heap_base);
-    return offset < o->window->heap_bytes;
 }
 
 /* ---- scopes ---------------------------------------------------------------------------------------------------------------------- */
@@ -235,7 +233,7 @@ PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope)
     *scope = PTO_SCOPE_CURRENT;
     if (has_failed(o)) return ptoi_status(o->outcome);
     if (!ptoi_scope_push(&o->scopes, *o->site))
-        return fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+        return ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
     o->scope_count++;
     *scope = ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
     return PTO_OK;
@@ -244,16 +242,22 @@ PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope)
 static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
-    while (s->first) let_go(o, s->first);
+    while (s->first) ptoi_orch_let_go(o, s->first);
     o->scopes.depth--;
 }
 
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
 {
     if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
-    if (o->scopes.depth <= 1) return fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
+    if (o->scopes.depth <= 1) return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
     close_scope(o);
     return PTO_OK;
+}
+
+int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope)
+{
+    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    return owner >= 0 && o->scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
 }
 
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
@@ -297,8 +301,6 @@ struct place {
     const PTOTaskParam *param;
 };
 
-static const char *param_text(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
-
 static bool row_major(const PTOTaskParam *p, int32_t rank, const int64_t *shape, int64_t *stride)
 {
     int64_t step = 1;
@@ -314,7 +316,7 @@ static bool row_major(const PTOTaskParam *p, int32_t rank, const int64_t *shape,
 /* The buffer that an address lies in; false: it is a dangling handle, or the region leaves its buffer. */
 static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index, struct place *pl)
 {
-    if (!is_in_heap(o, base)) {
+    if (!ptoi_orch_is_in_heap(o, base)) {
         pl->head.value = pl->region.low;
         pl->buffer = ptoi_map_find_outside(o->map, &pl->region);
         pl->birth = PTO_NO_BIRTH;
@@ -323,11 +325,11 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
     pl->head.buffer = ptoi_buffer_at(&o->scopes, offset);
     if (pl->head.buffer == 0)
-        return fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, param_text(pl->param));
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, ptoi_param_text(pl->param));
     struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
     int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
     if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
-        return fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, param_text(pl->param),
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, ptoi_param_text(pl->param),
                     (unsigned long long)r->bytes);
     pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
     pl->birth = r->birth;
@@ -350,7 +352,7 @@ static enum access access_of(PTOParamKind kind)
 static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int index, struct place *pl)
 {
     if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
-        return fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
     int64_t element = pto_type_bytes((PTOType)p->type), at = p->at;
     pl->param = p;
     pl->buffer = NULL;
@@ -361,7 +363,7 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
     pl->stride = p->stride;
     if (p->rank == 0) { /* a flat range: a vector of bytes */
         if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
-            return fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
                         (long long)p->at);
         element = 1;
         pl->flat_shape = p->bytes;
@@ -371,26 +373,26 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
     }
     for (int d = 0; d < pl->head.rank; d++)
         if (pl->shape[d] < 0)
-            return fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)pl->shape[d]);
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)pl->shape[d]);
     bool dense = row_major(p, pl->head.rank, pl->shape, pl->flat_stride);
     if (!pl->stride) pl->stride = pl->flat_stride;
 
     void *base = p->buffer;
     if (p->kind == PTO_PARAM_OUTPUT) {
-        if (!p->ref) return fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
+        if (!p->ref) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
         memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
     }
     int64_t bytes_at;
     if (__builtin_mul_overflow(at, element, &bytes_at) || at < 0 ||
         !ptoi_region_make(&pl->region, (int64_t)(intptr_t)base + bytes_at, element, pl->head.rank, pl->shape, pl->stride))
-        return fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
     pl->access = access_of((PTOParamKind)p->kind);
     if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
     if (base) return find_buffer(o, base, index, pl);
     if (p->kind != PTO_PARAM_OUTPUT)
-        return fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, param_text(p));
+        return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
     if (at != 0 || !dense)
-        return fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, param_text(p));
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, ptoi_param_text(p));
     pl->fresh_bytes = (uint64_t)pl->region.run;
     pl->head.fresh = 1;
     return PTO_OK;
@@ -425,9 +427,9 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
             continue;
         }
         if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
-            return fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
         if (s->count == PTO_MAX_PARAMS)
-            return fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
         struct place *pl = &s->place[s->count++];
         if (p->kind == PTO_PARAM_SCALAR) {
             pl->buffer = NULL;
@@ -455,10 +457,9 @@ static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
     for (int i = 0; i < s->count; i++) {
         struct place *pl = &s->place[i];
         if (!pl->head.fresh) continue;
-        int32_t owner = ptoi_scope_index(&o->scopes, pl->param->scope);
-        if (owner < 0) return fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i, param_text(pl->param));
-        if (o->scope_policy == PTO_SCOPE_OUTERMOST) owner = o->scopes.depth > 1 ? 1 : 0;
-        PTOStatus status = take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
+        const int32_t owner = ptoi_orch_owner(o, pl->param->scope);
+        if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i, ptoi_param_text(pl->param));
+        PTOStatus status = ptoi_orch_take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
         if (status != PTO_OK) return status;
         pl->head.value = (int64_t)ptoi_record(&o->scopes, pl->head.buffer)->at;
     }
@@ -480,7 +481,7 @@ static void give_outputs_back(struct orchestrator *o, struct submission *s) /* m
     for (int i = 0; i < s->count; i++)
         if (s->place[i].head.fresh && s->place[i].head.buffer) {
             publish_event(o, EVENT_OPEN, s->place[i].head.buffer);
-            let_go(o, s->place[i].head.buffer);
+            ptoi_orch_let_go(o, s->place[i].head.buffer);
         }
 }
 
@@ -637,15 +638,16 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     if (has_failed(o)) return ptoi_status(o->outcome);
     if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
         (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
-        return fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
     if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
-        return fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible", kernel->name, count,
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible", kernel->name, count,
                     PTO_MAX_PARAMS);
+    if (o->elision) return ptoi_orch_submit_now(o, kernel, params, count);
     struct submission s;
     PTOStatus status = place_params(o, params, count, &s);
     if (status != PTO_OK) return status;
     if (!kernel->fn && s.scalars > PTO_REQUEST_PARAMS)
-        return fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, s.scalars,
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, s.scalars,
                     PTO_REQUEST_PARAMS);
     if (s.writes && !s.writes_some) return PTO_NO_TASK;
     status = take_outputs(o, &s);
@@ -660,13 +662,12 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
 {
     *buffer = NULL;
     if (has_failed(o)) return ptoi_status(o->outcome);
-    if (bytes < 0) return fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
+    if (bytes < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
     if (bytes == 0) return PTO_OK;
-    int32_t owner = ptoi_scope_index(&o->scopes, scope);
-    if (owner < 0) return fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
-    if (o->scope_policy == PTO_SCOPE_OUTERMOST) owner = o->scopes.depth > 1 ? 1 : 0;
+    const int32_t owner = ptoi_orch_owner(o, scope);
+    if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
     uint32_t at;
-    PTOStatus status = take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
+    PTOStatus status = ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
     if (status != PTO_OK) return status;
     publish_event(o, EVENT_OPEN, at);
     *buffer = o->heap_base + ptoi_record(&o->scopes, at)->at;
@@ -677,12 +678,12 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
     if (!buffer) return PTO_OK;
-    if (!is_in_heap(o, buffer)) return fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
+    if (!ptoi_orch_is_in_heap(o, buffer)) return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
     uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
     uint32_t at = ptoi_buffer_at(&o->scopes, offset);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
-        return fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
-    let_go(o, at);
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
+    ptoi_orch_let_go(o, at);
     return PTO_OK;
 }
 
@@ -719,7 +720,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
     PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
-    if (bytes < 0 || offset < 0) return fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
+    if (bytes < 0 || offset < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
     struct submission s = {.count = 1};
     PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
     if (status != PTO_OK) return status;
@@ -769,7 +770,7 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEAD
             n += (size_t)snprintf(report + n, sizeof report - n, " made at %.80s:%d", largest->site->file, largest->site->line);
     }
     const uint64_t rings = o->window->heap_bytes / o->heap.ring_bytes, need = (held + bytes) / (rings ? rings : 1) + 1;
-    return fail(o, PTO_ERR_DEADLOCK,
+    return ptoi_orch_fail(o, PTO_ERR_DEADLOCK,
                 "deadlock: the heap ring is full and nothing that runs can free it\n"
                 "  %llu bytes are needed in one piece; of %llu bytes (%llu rings of %llu), %llu are held by open scopes, and the "
                 "largest free piece has %llu%s\n"

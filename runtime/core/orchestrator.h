@@ -14,6 +14,15 @@
 #include "scope_stack.h"
 #include <pto/pto_runtime.h>
 
+/* One thread holds every role and nothing watches the graph: a task runs at its submit, past the window, elide.c. */
+struct elision {
+    void *context;
+    int (*run)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
+    void (*failed)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number, int result);
+    void (*open)(void *context, uint32_t buffer); /* what the events of that name tell the scheduler, without the wait */
+    void (*release)(void *context, uint32_t buffer);
+};
+
 struct orchestrator {
     struct window *window;
     struct outcome *outcome;
@@ -28,8 +37,10 @@ struct orchestrator {
     struct observer observer[MAX_OBSERVERS];
     int32_t observers;
     const struct replay *replay; /* NULL, or: the order of starts */
+    const struct elision *elision; /* NULL: tasks go through the window */
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
     uint64_t first;               /* the id that is told as 0 */
+    uint64_t elided;              /* tasks that ran at their submits: they have a number, but no id */
     uint64_t head, tail;          /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;
     uint64_t map_retired;         /* entries of tasks below were given back */

@@ -25,6 +25,8 @@ struct engine {
     /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always are. */
     void (*settle)(PTORuntime *rt, bool reset);
     void (*completed)(PTORuntime *rt, uint64_t id, int32_t result); /* any thread: an external task ended; NULL: there are none */
+    /* Runs a task that is not in the window, on the calling thread; NULL: this engine cannot. */
+    int (*run_now)(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
@@ -46,6 +48,7 @@ struct PTORuntime {
     uint64_t heap_bytes;
     struct orchestrator orch;
     struct scheduler sched;
+    struct elision elision;    /* the orchestrator uses it when nothing speaks against it */
     struct recorder *recorder; /* NULL: nothing is recorded */
     struct replay *replay;     /* NULL: the schedule is free */
     const struct engine *engine;

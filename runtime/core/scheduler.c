@@ -110,14 +110,20 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     if (missing == 0) make_ready(s, id);
 }
 
+void ptoi_sched_open_buffer(struct scheduler *s, uint32_t buffer)
+{
+    CHECK(s->refs[buffer - 1] == 0);
+    s->refs[buffer - 1] = 1;
+}
+
+void ptoi_sched_release_buffer(struct scheduler *s, uint32_t buffer) { drop_reference(s, buffer); }
+
 static void take_event(struct scheduler *s, const struct life_event *e) /* model: TAKE_EVENT */
 {
-    if (e->kind == EVENT_OPEN) {
-        CHECK(s->refs[e->buffer - 1] == 0);
-        s->refs[e->buffer - 1] = 1;
-    } else {
+    if (e->kind == EVENT_OPEN)
+        ptoi_sched_open_buffer(s, e->buffer);
+    else
         drop_reference(s, e->buffer);
-    }
 }
 
 static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLISHED */

@@ -54,6 +54,10 @@ void ptoi_sched_free(struct scheduler *s);
 
 /* One round: take what was published, what ended, start what can start.  true: something changed. */
 bool ptoi_sched_step(struct scheduler *s);
+/* For an engine whose one thread holds every role, when nothing is published that was not taken: a buffer begins its life, or its
+ * owner lets go of it, without an event. */
+void ptoi_sched_open_buffer(struct scheduler *s, uint32_t buffer);
+void ptoi_sched_release_buffer(struct scheduler *s, uint32_t buffer);
 /* Is anything there to take?  Any thread that will take the role if so. */
 bool ptoi_sched_has_input(const struct scheduler *s);
 /* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */

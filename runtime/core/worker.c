@@ -54,13 +54,19 @@ static int request(const struct backend *backend, const PTOKernel *kernel, const
     return backend->request(&r);
 }
 
+int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
+                     uint64_t number)
+{
+    ptoi_crash_mark(kernel, site, number);
+    const int result = kernel->fn ? backend->run(kernel, args) : request(backend, kernel, args, count);
+    ptoi_crash_unmark();
+    return result;
+}
+
 int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
     unpack(w, heap_base, id, args);
-    ptoi_crash_mark(w, id);
-    const PTOKernel *kernel = ptoi_task_kernel(w, id);
-    int result = kernel->fn ? backend->run(kernel, args) : request(backend, kernel, args, window_task(w, id)->param_count);
-    ptoi_crash_unmark();
-    return result;
+    return ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, window_task(w, id)->param_count, ptoi_task_site(w, id),
+                            id - w->first_id);
 }

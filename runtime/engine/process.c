@@ -165,7 +165,8 @@ static void note_loss(PTORuntime *rt, PTOStatus status, const char *reason)
     uint64_t id;
     char running[3000];
     ptoi_running_describe(rt->window, c->line, e->workers, running, sizeof running, &site);
-    if (ptoi_running_task(rt->window, load_relaxed(&c->crash.task), &id)) { /* relaxed: its writer is dead */
+    const uint64_t crashed = load_relaxed(&c->crash.task); /* relaxed: its writer is dead */
+    if (crashed && ptoi_running_task(rt->window, crashed + rt->window->first_id, &id)) {
         site = ptoi_task_site(rt->window, id);
         snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s", ptoi_task_kernel(rt->window, id)->name,
                  (long long)(id - rt->window->first_id), reason);

@@ -129,6 +129,7 @@ TEST(random_programs_run_with_the_window_at_two_addresses)
         for (int side = 0; side < 2; side++) {
             PTOConfig c = fuzz_config(&s);
             c.engine = PTO_ENGINE_SERIAL;
+            c.always_defer = true;
             PTORuntime *rt = pto_runtime_create(&c, NULL);
             assert_non_null(rt);
             if (side == 1) take_apart(rt);
@@ -153,7 +154,7 @@ static void hoard(PTORuntime *rt, void *arg)
 
 TEST(a_deadlock_is_proved_through_the_window_alone)
 {
-    PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .heap_bytes = 2048, .heap_rings = 1};
+    PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .always_defer = true, .heap_bytes = 2048, .heap_rings = 1};
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     take_apart(rt);

@@ -1,0 +1,205 @@
+/* elide.c - a task that runs at its submit.
+ *
+ * Idea       where one thread holds every role, all that was submitted before has completed when a task is submitted: it has no
+ *            producer, needs no slot, and nobody will look for it.  What is left is to check the parameters, to make room for the
+ *            outputs, and to call.  The promises are those of the window: the same errors, the same lives of buffers.
+ * Owner      the orchestrator.
+ * Blocks     while the heap is full.
+ * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
+#include "orchestrator_parts.h"
+#include <string.h>
+
+/* What one submit needs beside the arguments.  Not cleared: only what a parameter uses is written. */
+struct call {
+    PTOArg arg[PTO_MAX_PARAMS];
+    int64_t stride[PTO_MAX_PARAMS][PTO_MAX_RANK]; /* of row-major views, and the extent of flat ones behind it */
+    uint64_t fresh_bytes[PTO_MAX_PARAMS];         /* of outputs that the runtime allocates */
+    const PTOTaskParam *fresh[PTO_MAX_PARAMS];    /* NULL: it exists */
+    uint32_t buffer[PTO_MAX_PARAMS];              /* of the fresh ones, once allocated */
+    int count, fresh_count, scalars;
+    bool writes, writes_some;
+};
+
+static const uint8_t element_bytes[PTO_TYPE_COUNT] = {
+    [PTO_BYTE] = 1, [PTO_F16] = 2, [PTO_BF16] = 2, [PTO_F32] = 4, [PTO_F64] = 8, [PTO_I8] = 1,  [PTO_I16] = 2,
+    [PTO_I32] = 4,  [PTO_I64] = 8, [PTO_U8] = 1,   [PTO_U16] = 2, [PTO_U32] = 4, [PTO_U64] = 8, [PTO_BOOL] = 1,
+};
+
+/* Row-major strides; the elements in *elements, 0 for none.  false: they are too many. */
+static bool lay_out(int32_t rank, const int64_t *shape, int64_t *stride, int64_t *elements)
+{
+    int64_t step = 1, empty = 0;
+    bool fits = true;
+    for (int32_t d = rank - 1; d >= 0; d--) {
+        stride[d] = step;
+        empty |= shape[d] == 0;
+        fits &= !__builtin_mul_overflow(step, shape[d] + (shape[d] == 0), &step);
+    }
+    *elements = empty ? 0 : step;
+    return fits;
+}
+
+/* Elements from the first to the last of a view with strides, both included; 0: it is empty. */
+static bool reach_of(int32_t rank, const int64_t *shape, const int64_t *stride, int64_t *elements)
+{
+    int64_t reach = 1, step, empty = 0;
+    bool fits = true;
+    for (int32_t d = 0; d < rank; d++) {
+        empty |= shape[d] == 0;
+        fits &= stride[d] >= 0 && !__builtin_mul_overflow(shape[d] - 1, stride[d], &step) && !__builtin_add_overflow(reach, step, &reach);
+    }
+    *elements = empty ? 0 : reach;
+    return fits || empty;
+}
+
+static bool is_row_major(int32_t rank, const int64_t *shape, const int64_t *stride)
+{
+    int64_t step = 1;
+    for (int32_t d = rank - 1; d >= 0; d--) {
+        if (shape[d] > 1 && stride[d] != step) return false;
+        step *= shape[d];
+    }
+    return true;
+}
+
+/* Is [low, low + bytes) inside the buffer that the address lies in?  Memory that is not the heap's is the program's business. */
+static PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base, int64_t offset, int64_t bytes)
+{
+    if (!ptoi_orch_is_in_heap(o, base)) return PTO_OK;
+    const uint64_t at = (uint64_t)(base - o->heap_base);
+    const uint32_t buffer = ptoi_buffer_at(&o->scopes, at);
+    if (buffer == 0)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, ptoi_param_text(p));
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    if (at - r->at + (uint64_t)offset + (uint64_t)bytes > r->bytes)
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, ptoi_param_text(p),
+                              (unsigned long long)r->bytes);
+    return PTO_OK;
+}
+
+static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTaskParam *p, int index)
+{
+    PTOArg *a = &c->arg[c->count];
+    int64_t *stride = c->stride[c->count], elements, offset = 0, bytes = 0, end;
+    bool fits;
+    if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
+    *a = (PTOArg){.shape = p->shape, .stride = p->stride, .kind = p->kind, .type = p->type, .rank = p->rank};
+    if (p->rank == 0) { /* a flat range: a vector of bytes */
+        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &offset))
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
+                                  (long long)p->at);
+        stride[0] = 1;
+        stride[1] = bytes = p->bytes;
+        a->stride = stride;
+        a->shape = stride + 1;
+        a->rank = 1;
+        fits = true;
+    } else {
+        for (int d = 0; d < p->rank; d++)
+            if (p->shape[d] < 0)
+                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)p->shape[d]);
+        if (p->stride) {
+            fits = reach_of(p->rank, p->shape, p->stride, &elements);
+        } else {
+            fits = lay_out(p->rank, p->shape, stride, &elements);
+            a->stride = stride;
+        }
+        const int64_t element = element_bytes[p->type];
+        fits &= !__builtin_mul_overflow(elements, element, &bytes) && !__builtin_mul_overflow(p->at, element, &offset);
+    }
+    char *base = p->buffer;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
+        memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
+    }
+    if (!fits || offset < 0 || __builtin_add_overflow((int64_t)(intptr_t)base, offset, &end) || __builtin_add_overflow(end, bytes, &end))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
+    if (p->kind != PTO_PARAM_INPUT) {
+        c->writes = true;
+        c->writes_some |= bytes > 0;
+    }
+    c->fresh[c->count] = NULL;
+    if (bytes == 0) return PTO_OK; /* empty: a null handle */
+    if (base) {
+        a->ptr = base + offset;
+        return check_buffer(o, p, index, base, offset, bytes);
+    }
+    if (p->kind != PTO_PARAM_OUTPUT)
+        return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
+    if (p->at != 0 || (p->stride && !is_row_major(p->rank, p->shape, p->stride)))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, ptoi_param_text(p));
+    c->fresh[c->count] = p;
+    c->fresh_bytes[c->count] = (uint64_t)bytes;
+    c->fresh_count++;
+    return PTO_OK;
+}
+
+static PTOStatus take_params(struct orchestrator *o, struct call *c, const PTOTaskParam *params, int32_t count)
+{
+    c->count = c->fresh_count = c->scalars = 0;
+    c->writes = c->writes_some = false;
+    for (int i = 0; i < count; i++) {
+        const PTOTaskParam *p = &params[i];
+        if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) continue; /* nothing waits, and nothing is recorded */
+        if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
+        if (c->count == PTO_MAX_PARAMS)
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
+        if (p->kind == PTO_PARAM_SCALAR) {
+            c->arg[c->count] = (PTOArg){.value = p->value, .kind = PTO_PARAM_SCALAR};
+            c->fresh[c->count] = NULL;
+            c->scalars++;
+        } else {
+            PTOStatus status = take_tensor(o, c, p, i);
+            if (status != PTO_OK) return status;
+        }
+        c->count++;
+    }
+    return PTO_OK;
+}
+
+/* Each belongs to its scope from the start; what a submit that fails has taken is let go at once. */
+static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
+{
+    PTOStatus status = PTO_OK;
+    int made = 0;
+    for (; made < c->count && status == PTO_OK; made++) {
+        const PTOTaskParam *p = c->fresh[made];
+        if (!p) continue;
+        const int32_t owner = ptoi_orch_owner(o, p->scope);
+        c->buffer[made] = 0;
+        if (owner < 0)
+            status = ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", made, ptoi_param_text(p));
+        else
+            status = ptoi_orch_take_buffer(o, owner, c->fresh_bytes[made], PTO_NO_BIRTH, p->name, &c->buffer[made]);
+        if (status != PTO_OK) break;
+        o->elision->open(o->elision->context, c->buffer[made]);
+        c->arg[made].ptr = o->heap_base + ptoi_record(&o->scopes, c->buffer[made])->at;
+    }
+    for (int i = 0; i < made; i++) {
+        if (!c->fresh[i]) continue;
+        if (status == PTO_OK) memcpy(c->fresh[i]->ref, &c->arg[i].ptr, sizeof c->arg[i].ptr);
+        else ptoi_orch_let_go(o, c->buffer[i]);
+    }
+    return status;
+}
+
+int64_t ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    struct call c;
+    PTOStatus status = take_params(o, &c, params, count);
+    if (status != PTO_OK) return status;
+    if (!kernel->fn && c.scalars > PTO_REQUEST_PARAMS)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, c.scalars,
+                              PTO_REQUEST_PARAMS);
+    if (c.writes && !c.writes_some) return PTO_NO_TASK;
+    if (c.fresh_count > 0 && (status = make_outputs(o, &c)) != PTO_OK) return status;
+    const uint64_t number = o->head - o->first + o->elided++;
+    o->tasks++;
+    o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */
+    const PTOSite *site = *o->site;
+    const int result = o->elision->run(o->elision->context, kernel, c.arg, c.count, site, number);
+    if (result != 0) o->elision->failed(o->elision->context, kernel, c.arg, c.count, site, number, result);
+    return (int64_t)number;
+}

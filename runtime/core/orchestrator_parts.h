@@ -1,0 +1,27 @@
+/* orchestrator_parts.h - what the files of the orchestrator's role share; nobody else includes it. */
+#ifndef PTOI_ORCHESTRATOR_PARTS_H
+#define PTOI_ORCHESTRATOR_PARTS_H
+#include "orchestrator.h"
+
+/* Fails the run at the program's place; the status of the failure that sticks. */
+PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A buffer owned by scope `owner`, in the chain of that depth.  Blocks while the heap is full. */
+PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer);
+/* The owner's reference is dropped. */
+void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
+/* The scope that owns a new output; below 0: it is closed. */
+int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope);
+
+static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void *p)
+{
+    uint64_t offset = (uint64_t)((uintptr_t)p - (uintptr_t)o->heap_base);
+    return offset < o->window->heap_bytes;
+}
+
+/* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
+static inline const char *ptoi_param_text(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
+
+/* elide.c: what pto_submit_task does when o->elision is set. */
+int64_t ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+
+#endif

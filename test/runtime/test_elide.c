@@ -1,0 +1,246 @@
+/* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same results, errors
+ * and lives of buffers. */
+#define _GNU_SOURCE
+#include "submit.h"
+#include "unit.h"
+#include <pthread.h>
+#include <pto/pto_program.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static PTORuntime *create(PTOConfig c)
+{
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    return rt;
+}
+
+/* ---- errors ---------------------------------------------------------------------------------------------------------------------- */
+
+static int copy(const PTOArg *a)
+{
+    memcpy(a[1].ptr, a[0].ptr, 64);
+    return 0;
+}
+static int fail_with_3(const PTOArg *a)
+{
+    (void)a;
+    return 3;
+}
+static const PTOKernel copy_kernel = {.name = "copy", .worker = PTO_WORKER_VECTOR, .fn = copy};
+static const PTOKernel failing_kernel = {.name = "failing", .worker = PTO_WORKER_CUBE, .fn = fail_with_3};
+static const PTOKernel no_function = {.name = "none", .worker = PTO_WORKER_CUBE};
+
+static char outside[4096];
+static void *const nothing = NULL;
+
+static void *fresh(PTORuntime *rt)
+{
+    void *p = NULL;
+    SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), PTO_OUTPUT(&p, 0, 64));
+    return p;
+}
+
+/* One wrong submit each; what it returns is compared, and what the run says of it. */
+static int64_t wrong(PTORuntime *rt, int which)
+{
+    static const int64_t shape[] = {4, 4}, negative[] = {4, -1}, huge[] = {INT64_MAX / 2, 4}, strides[] = {8, 1}, backwards[] = {-4, 1};
+    void *p = NULL, *q = fresh(rt);
+    PTOTaskParam view = PTO_INPUT(outside, 0, 0);
+    view.type = PTO_F32;
+    view.rank = 2;
+    view.shape = shape;
+    view.stride = strides;
+    PTOTaskParam made = {.kind = PTO_PARAM_OUTPUT, .ref = &p, .name = "&p", .type = PTO_F32, .rank = 2, .shape = shape};
+    switch (which) {
+    case 0: return SUBMIT(rt, &no_function, PTO_INPUT(outside, 0, 64));
+    case 1: return SUBMIT(rt, &copy_kernel, PTO_INPUT(nothing, 0, 64), PTO_OUTPUT(&p, 0, 64));
+    case 2: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, -1), PTO_OUTPUT(&p, 0, 64));
+    case 3: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, INT64_MAX, 64), PTO_OUTPUT(&p, 0, 64));
+    case 4: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, -1, 64), PTO_OUTPUT(&p, 0, 64));
+    case 5: return SUBMIT(rt, &copy_kernel, PTO_INPUT(q, 1, 64), PTO_OUTPUT(&p, 0, 64));
+    case 6: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), PTO_OUTPUT(&p, 1, 64));
+    case 7: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), PTO_OUTPUT(NULL, 0, 64));
+    case 8: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), PTO_OUTPUT(&p, 0, 1 << 20));
+    case 9: return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), PTO_OUTPUT_IN(77, &p, 0, 64));
+    case 10: view.shape = negative; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 11: view.shape = huge; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 12: view.stride = backwards; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 13: view.type = PTO_TYPE_COUNT; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 14: view.rank = PTO_MAX_RANK + 1; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 15: view.shape = NULL; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 16: made.stride = strides; return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), made);
+    case 17: made.shape = huge; return SUBMIT(rt, &copy_kernel, PTO_INPUT(outside, 0, 64), made);
+    case 18: view.kind = 99; return SUBMIT(rt, &copy_kernel, view, PTO_OUTPUT(&p, 0, 64));
+    case 19: pto_release(rt, q); return SUBMIT(rt, &copy_kernel, PTO_INPUT(q, 0, 64), PTO_OUTPUT(&p, 0, 64));
+    case 20: pto_submit_task(rt, &failing_kernel, (PTOTaskParam[]){PTO_SCALAR((int64_t)5), view}, 2); return 0;
+    case 21: return pto_submit_task(rt, &copy_kernel, NULL, 2);
+    default: return INT64_MIN;
+    }
+}
+
+struct attempt {
+    int which;
+    int64_t returned;
+};
+
+static void attempt(PTORuntime *rt, void *arg)
+{
+    struct attempt *a = arg;
+    static const PTOSite site = {"a.pto", 7, 3, "here"};
+    pto_at(rt, &site);
+    a->returned = wrong(rt, a->which);
+}
+
+TEST(every_wrong_submit_is_refused_in_the_same_words)
+{
+    enum { CASES = 22 };
+    struct attempt a = {.which = CASES};
+    PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096});
+    PTORuntime *deferred = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096, .always_defer = true});
+    pto_runtime_run(rt, attempt, &a);
+    EXPECT(a.returned == INT64_MIN); /* CASES is their number */
+    for (int i = 0; i < CASES; i++) {
+        struct attempt now = {.which = i}, later = {.which = i};
+        const PTOStatus status = pto_runtime_run(rt, attempt, &now);
+        EXPECT(status < 0);
+        EXPECT_EQ(status, pto_runtime_run(deferred, attempt, &later));
+        EXPECT_EQ(now.returned, later.returned);
+        char *mine = strdup(pto_last_error(rt)), *theirs = strdup(pto_last_error(deferred)), *number;
+        while ((number = strstr(mine, "(task ")) && number[6] != '?') number[6] = '?', strstr(theirs, "(task ")[6] = '?';
+        EXPECT_STR(mine, theirs);
+        EXPECT_EQ(strncmp(mine, "a.pto:7:3: error", 16), 0);
+        free(mine);
+        free(theirs);
+    }
+    pto_runtime_destroy(rt);
+    pto_runtime_destroy(deferred);
+}
+
+/* ---- lives ------------------------------------------------------------------------------------------------------------------------ */
+
+static int increment(const PTOArg *a)
+{
+    ((int64_t *)a[1].ptr)[0] = ((const int64_t *)a[0].ptr)[0] + 1;
+    return 0;
+}
+static const PTOKernel increment_kernel = {.name = "increment", .worker = PTO_WORKER_VECTOR, .fn = increment};
+
+/* 100,000 outputs in a heap for four; `kept` outlives them. */
+static void long_chain(PTORuntime *rt, void *arg)
+{
+    static int64_t zero;
+    void *kept = NULL, *last = NULL;
+    SUBMIT(rt, &increment_kernel, PTO_INPUT(&zero, 0, 8), PTO_OUTPUT(&kept, 0, 8));
+    for (int i = 0; i < 100000; i++) {
+        pto_scope_begin(rt);
+        void *next = NULL;
+        SUBMIT(rt, &increment_kernel, PTO_INPUT(last ? last : kept, 0, 8), PTO_OUTPUT_IN(PTO_SCOPE_CURRENT, &next, 0, 8));
+        pto_release(rt, next);
+        pto_scope_end(rt);
+        SUBMIT(rt, &increment_kernel, PTO_INPUT(kept, 0, 8), PTO_INOUT(kept, 0, 8));
+    }
+    EXPECT_EQ(pto_await(rt, kept, 0, 8), PTO_OK);
+    *(int64_t *)arg = *(int64_t *)kept;
+}
+
+TEST(released_outputs_come_back)
+{
+    PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 64, .heap_rings = 4});
+    int64_t got = 0;
+    EXPECT_EQ(pto_runtime_run(rt, long_chain, &got), PTO_OK);
+    EXPECT_EQ(got, 100001);
+    EXPECT(pto_get_flow_stats(rt)->heap_hwm <= 256);
+    pto_runtime_destroy(rt);
+}
+
+static void empty_outputs(PTORuntime *rt, void *arg)
+{
+    void *p = NULL;
+    *(int64_t *)arg = SUBMIT(rt, &failing_kernel, PTO_INPUT(outside, 0, 64), PTO_OUTPUT(&p, 0, 0));
+    EXPECT(p == NULL);
+}
+
+TEST(a_call_that_writes_nothing_is_not_made)
+{
+    PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL});
+    int64_t id = 0;
+    EXPECT_EQ(pto_runtime_run(rt, empty_outputs, &id), PTO_OK);
+    EXPECT(id == PTO_NO_TASK);
+    EXPECT_EQ(pto_get_run_stats(rt)->tasks, 0);
+    pto_runtime_destroy(rt);
+}
+
+/* ---- one processor ------------------------------------------------------------------------------------------------------------- */
+
+static pthread_t kernel_thread;
+static int note_thread(const PTOArg *a)
+{
+    (void)a;
+    kernel_thread = pthread_self();
+    return 0;
+}
+static const PTOKernel thread_kernel = {.name = "thread", .worker = PTO_WORKER_CUBE, .fn = note_thread};
+
+static void submit_one(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    SUBMIT(rt, &thread_kernel, PTO_INOUT(outside, 0, 64));
+}
+
+static bool runs_here(PTOConfig c)
+{
+    PTORuntime *rt = create(c);
+    EXPECT_EQ(pto_runtime_run(rt, submit_one, NULL), PTO_OK);
+    pto_runtime_destroy(rt);
+    return pthread_equal(kernel_thread, pthread_self());
+}
+
+TEST(on_one_processor_the_engine_threads_runs_tasks_itself)
+{
+    cpu_set_t before, one;
+    EXPECT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+    EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const bool alone = runs_here((PTOConfig){0});
+    const bool deferred = runs_here((PTOConfig){.always_defer = true});
+    const bool watched = runs_here((PTOConfig){.watchdog_seconds = 60});
+    EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+    EXPECT(alone);
+    EXPECT(!deferred);
+    EXPECT(!watched); /* somebody has to look while the kernel hangs */
+}
+
+/* ---- busy time --------------------------------------------------------------------------------------------------------------------- */
+
+static int sleep_2_ms(const PTOArg *a)
+{
+    (void)a;
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    return 0;
+}
+static const PTOKernel sleeping_kernel = {.name = "sleeping", .worker = PTO_WORKER_VECTOR, .fn = sleep_2_ms};
+
+static void mix(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 1000; i++) {
+        SUBMIT(rt, &thread_kernel, PTO_INOUT(outside, 0, 64));
+        if (i % 100 == 0) SUBMIT(rt, &sleeping_kernel, PTO_INOUT(outside, 0, 64));
+    }
+}
+
+TEST(long_kernels_among_short_ones_are_all_measured)
+{
+    PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL});
+    EXPECT_EQ(pto_runtime_run(rt, mix, NULL), PTO_OK);
+    EXPECT(pto_get_run_stats(rt)->worker_busy_ns[PTO_WORKER_VECTOR] >= 10 * 2000000);
+    EXPECT(pto_get_run_stats(rt)->worker_busy_ns[PTO_WORKER_CUBE] > 0);
+    EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_CUBE], 1000);
+    pto_runtime_destroy(rt);
+}
