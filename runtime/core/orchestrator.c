@@ -689,18 +689,18 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
 
 PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer)
 {
-    return is_in_heap(o, buffer) ? ptoi_orch_release(o, buffer) : PTO_OK;
+    return ptoi_orch_is_in_heap(o, buffer) ? ptoi_orch_release(o, buffer) : PTO_OK;
 }
 
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope)
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
-    if (!is_in_heap(o, buffer)) return PTO_OK;
+    if (!ptoi_orch_is_in_heap(o, buffer)) return PTO_OK;
     const uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
     const uint32_t at = ptoi_buffer_at(&o->scopes, offset);
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
-        return fail(o, PTO_ERR_HANDLE, "a buffer whose life has ended, or a scope that is closed");
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose life has ended, or a scope that is closed");
     if (o->scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
     ptoi_scope_disown(&o->scopes, at);
     ptoi_scope_own(&o->scopes, owner, at);

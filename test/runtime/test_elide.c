@@ -1,15 +1,11 @@
 /* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same results, errors
  * and lives of buffers. */
-#define _GNU_SOURCE
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
-#include <pto/pto_program.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static PTORuntime *create(PTOConfig c)
 {
@@ -101,20 +97,17 @@ TEST(every_wrong_submit_is_refused_in_the_same_words)
     struct attempt a = {.which = CASES};
     PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096});
     PTORuntime *deferred = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096, .always_defer = true});
-    pto_runtime_run(rt, attempt, &a);
+    EXPECT_EQ(pto_runtime_run(rt, attempt, &a), PTO_OK);
     EXPECT(a.returned == INT64_MIN); /* CASES is their number */
+    EXPECT_EQ(pto_runtime_run(deferred, attempt, &a), PTO_OK);
     for (int i = 0; i < CASES; i++) {
         struct attempt now = {.which = i}, later = {.which = i};
         const PTOStatus status = pto_runtime_run(rt, attempt, &now);
         EXPECT(status < 0);
         EXPECT_EQ(status, pto_runtime_run(deferred, attempt, &later));
         EXPECT_EQ(now.returned, later.returned);
-        char *mine = strdup(pto_last_error(rt)), *theirs = strdup(pto_last_error(deferred)), *number;
-        while ((number = strstr(mine, "(task ")) && number[6] != '?') number[6] = '?', strstr(theirs, "(task ")[6] = '?';
-        EXPECT_STR(mine, theirs);
-        EXPECT_EQ(strncmp(mine, "a.pto:7:3: error", 16), 0);
-        free(mine);
-        free(theirs);
+        EXPECT_STR(pto_last_error(rt), pto_last_error(deferred));
+        EXPECT_EQ(strncmp(pto_last_error(rt), "a.pto:7:3: error", 16), 0);
     }
     pto_runtime_destroy(rt);
     pto_runtime_destroy(deferred);
