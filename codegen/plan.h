@@ -12,7 +12,7 @@ struct arena;
 
 typedef VEC(struct symbol *) symbol_list;
 
-/* Of every BLOCK of a function that is printed. */
+/* Of every BLOCK of a function that is printed, and of every scalar expression (AWAIT, CALL) that needs tensors for a moment. */
 struct block_plan {
     symbol_list tensors; /* that it names, or needs for a moment, and that the runtime allocates: they want a run-time scope */
 };
@@ -30,7 +30,7 @@ struct plan {
     symbol_list exports; /* `export orch` of the main file, in source order */
     symbol_list orchs;   /* functions that the exports need, modules in order, then source order */
     symbol_list kernels; /* kernels that those need, in the same order */
-    struct ptrmap blocks; /* BLOCK -> struct block_plan */
+    struct ptrmap blocks; /* BLOCK, AWAIT or CALL -> struct block_plan */
     VEC(struct block_plan *) block_list; /* the same, to be freed */
     struct ptrmap ends;   /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
     VEC(struct end_plan *) end_list;     /* the same, to be freed */

@@ -307,13 +307,33 @@ static bool bind_type(struct checker *c, struct matching *m, const struct type *
     return any;
 }
 
+static bool names_in_type(const struct type *t, const struct symbol *s)
+{
+    for (; t->kind == TYPE_ARRAY; t = t->element)
+        if (size_names(t->extent[0], s)) return true;
+    for (int d = 0; d < t->rank; d++)
+        if (size_names(t->extent[d], s)) return true;
+    return false;
+}
+
+/* Does a scalar formal stand in an extent of another formal, or of the result? */
+static bool is_extent(const struct symbol *callee, const struct symbol *s)
+{
+    for (int f = 0; f < callee->formal_count; f++)
+        if (names_in_type(callee->formals[f]->type, s)) return true;
+    return callee->result && names_in_type(callee->result, s);
+}
+
 static void bind_dims(struct checker *c, struct matching *m, const bool *usable)
 {
     for (int f = 0; f < m->callee->formal_count; f++) { /* scalars may stand in extents */
         const struct symbol *s = m->callee->formals[f];
-        if (!usable[f] || s->type->kind != TYPE_INT || !m->args[f]->arg.value->value) continue;
+        if (!usable[f] || s->type->kind != TYPE_INT) continue;
+        struct ast *v = m->args[f]->arg.value;
+        if (!v->value && is_extent(m->callee, s)) exprs_take(c, v);
+        if (!v->value) continue;
         m->from[m->count] = s;
-        m->to[m->count++] = m->args[f]->arg.value->value;
+        m->to[m->count++] = v->value;
     }
     for (int f = 0; f < m->callee->formal_count; f++)
         if (usable[f]) bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
@@ -335,22 +355,6 @@ static bool all_bound(struct checker *c, struct matching *m, struct ast *e)
     return true;
 }
 
-/* A scalar formal in an extent whose argument has no size. */
-static bool extents_known(struct checker *c, struct matching *m, const struct type *t)
-{
-    for (int f = 0; f < m->callee->formal_count; f++) {
-        const struct symbol *s = m->callee->formals[f];
-        if (s->type->kind != TYPE_INT || !m->args[f] || m->args[f]->arg.value->value) continue;
-        for (int d = 0; d < t->rank; d++)
-            if (size_names(t->extent[d], s)) {
-                diag_error(c->diag, DIAG_E19, m->args[f]->at, "'%s' is an extent in '%s': give the argument a name first", s->name, m->callee->name);
-                diag_help(c->diag, "let k = %s;", place_str(c, m->args[f]->arg.value));
-                return false;
-            }
-    }
-    return true;
-}
-
 static bool names_unbound(const struct matching *m, const struct type *t)
 {
     for (; t; t = t->element)
@@ -365,10 +369,6 @@ static void check_extents(struct checker *c, struct matching *m, const bool *usa
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct symbol *formal = m->callee->formals[f];
         if (!usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
-        if (!extents_known(c, m, formal->type)) {
-            m->failed = true;
-            continue;
-        }
         const struct type *want = declare_type_substituted(c, formal->type, m->from, m->to, m->count);
         const struct type *got = m->args[f]->arg.value->type;
         if (want->kind == TYPE_TENSOR) { /* an array is laid out as the tensor with its dimensions in front, and passed as one */
@@ -584,7 +584,6 @@ static const struct type *result_type(struct checker *c, struct ast *e, struct m
                            : m->callee->kind == SYM_ORCH ? m->callee->result
                                                          : c->void_;
     if (t->kind != TYPE_TENSOR && t->kind != TYPE_STRUCT && t->kind != TYPE_ARRAY) return t;
-    if (!extents_known(c, m, t)) return NULL;
     const struct type *r = declare_type_substituted(c, t, m->from, m->to, m->count);
     region_check_extents(c, r, e);
     return r;

@@ -17,6 +17,13 @@ struct note {
     struct call *call;
     const struct region *region;
     struct check *checks;
+    struct symbol *taken;
+};
+
+/* What a symbol of taken_of() stands for, where that is an element of a host array, which nobody changes. */
+struct host_element {
+    const struct symbol *base, *taken;
+    const struct size *at;
 };
 
 struct scope {
@@ -46,6 +53,7 @@ struct checker {
     int loop_depth;
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;
+    VEC(struct host_element) elements; /* read so far in this function */
     struct check **checks;   /* where a run-time check goes; NULL where none can be made */
     int text_turn;           /* texts of types in messages take turns in a few buffers */
     struct strbuf text[8];
@@ -90,6 +98,9 @@ bool consteval_text(struct checker *c, const char *text, const struct type *type
 enum use { AS_VALUE, AS_PLACE }; /* AS_PLACE: an element of a tensor may stand here, its user looks at it */
 const struct type *exprs_check(struct checker *c, struct ast *e, enum use use);
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what); /* NULL: reported */
+/* The value of a checked integer expression that a size needs: where it has none, it is what the expression gives when it is evaluated. */
+const struct size *exprs_take(struct checker *c, struct ast *e);
+void               exprs_forget(struct checker *c, const struct symbol *var); /* it gets another value */
 bool               exprs_condition(struct checker *c, struct ast *e);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
 bool               exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);

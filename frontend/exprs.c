@@ -202,10 +202,21 @@ static enum size_kind size_kind_of(enum ast_op op)
     return op == OP_ADD ? SIZE_ADD : op == OP_MUL ? SIZE_MUL : op == OP_DIV ? SIZE_DIV : SIZE_MOD;
 }
 
-static const struct type *check_arithmetic(struct checker *c, struct ast *e, const struct type *a, const struct type *b)
+/* NULL: an operand has no value, or, with *failed, the result has none. */
+static const struct size *binary_value(struct checker *c, const struct ast *e, bool *failed)
 {
     const struct size *x = e->binary.left->value, *y = e->binary.right->value;
+    if (!x || !y) return NULL;
+    const struct size *value = e->binary.op == OP_SUB ? size_sub(c->sizes, x, y) : size_binary(c->sizes, size_kind_of(e->binary.op), x, y);
+    *failed = !value;
+    return value;
+}
+
+static const struct type *check_arithmetic(struct checker *c, struct ast *e, const struct type *a, const struct type *b)
+{
+    const struct size *y = e->binary.right->value;
     int64_t zero = 1;
+    bool failed = false;
     e->type = common(c, a, b);
     if (e->type->kind != TYPE_INT) return e->type;
     enum ast_op op = e->binary.op;
@@ -213,10 +224,10 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
         diag_error(c->diag, DIAG_E15, e->binary.op_at, "division by zero");
         return fail(c, e);
     }
-    if (x && y && !set_size(c, e, e->at, op == OP_SUB ? size_sub(c->sizes, x, y) : size_binary(c->sizes, size_kind_of(op), x, y),
-                            "the result does not fit in 64 bits"))
-        return fail(c, e);
-    return e->type;
+    e->value = binary_value(c, e, &failed);
+    if (!failed) return e->type;
+    diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
+    return fail(c, e);
 }
 
 static const struct type *check_binary(struct checker *c, struct ast *e)
@@ -251,7 +262,10 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
 
 static const struct type *check_dim(struct checker *c, struct ast *e, struct ast *t, struct ast *i)
 {
+    struct check **outer = c->checks;
+    if (outer) c->checks = &exprs_note(c, e)->checks; /* evaluated where it stands, each time */
     const struct type *type = exprs_check(c, t, AS_PLACE);
+    c->checks = outer;
     const struct size *at = exprs_int(c, i, "the dimension");
     int64_t d;
     if (t->bad || !at) return fail(c, e);
@@ -271,42 +285,63 @@ static const struct type *check_dim(struct checker *c, struct ast *e, struct ast
     return e->type = c->int_;
 }
 
+/* NULL: an argument has no value, or, with *failed, the result has none. */
+static const struct size *builtin_value(struct checker *c, const struct ast *e, bool *failed)
+{
+    static const struct { const char *name; enum size_kind kind; } kinds[] = {
+        {"min", SIZE_MINIMUM}, {"max", SIZE_MAXIMUM}, {"ceil_div", SIZE_CEIL_DIV}, {"abs", SIZE_ABS}, {"log2", SIZE_LOG2}};
+    const struct ast *args = e->call.args;
+    const struct size *value = args->arg.value->value;
+    size_t k = 0;
+    while (strcmp(kinds[k].name, e->call.callee->name) != 0) k++;
+    if (!args->next && value) {
+        value = size_unary(c->sizes, kinds[k].kind, value);
+        *failed = !value;
+    }
+    for (const struct ast *a = args->next; a && value; a = a->next) {
+        const struct size *other = a->arg.value->value;
+        value = other ? size_binary(c->sizes, kinds[k].kind, value, other) : NULL;
+        *failed = other && !value;
+    }
+    return value;
+}
+
 static const struct type *check_builtin(struct checker *c, struct ast *e)
 {
     const char *name = e->call.callee->name;
-    struct ast *arg[2] = {0};
-    int count = 0, want = strcmp(name, "abs") == 0 || strcmp(name, "log2") == 0 || strcmp(name, "sqrt") == 0 ? 1 : 2;
+    bool many = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
+    bool one = strcmp(name, "abs") == 0 || strcmp(name, "log2") == 0 || strcmp(name, "sqrt") == 0;
+    int count = 0, want = one ? 1 : 2;
     for (struct ast *a = e->call.args; a; a = a->next, count++) {
-        if (count < 2) arg[count] = a->arg.value;
-        if (a->arg.dir != DIR_NONE) {
-            diag_error(c->diag, DIAG_E08, a->arg.dir_at, "'%s' takes no '%s'", name, direction_text(a->arg.dir));
-            return fail(c, e);
-        }
-    }
-    if (count != want) {
-        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %d argument%s, not %d", name, want, want == 1 ? "" : "s", count);
+        if (a->arg.dir == DIR_NONE) continue;
+        diag_error(c->diag, DIAG_E08, a->arg.dir_at, "'%s' takes no '%s'", name, direction_text(a->arg.dir));
         return fail(c, e);
     }
-    if (strcmp(name, "dim") == 0) return check_dim(c, e, arg[0], arg[1]);
+    if (many ? count < want : count != want) {
+        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %s%d argument%s, not %d", name, many ? "at least " : "", want, one ? "" : "s", count);
+        return fail(c, e);
+    }
+    struct ast *first = e->call.args->arg.value, *second = one ? NULL : e->call.args->next->arg.value;
+    if (strcmp(name, "dim") == 0) return check_dim(c, e, first, second);
     bool ints = strcmp(name, "ceil_div") == 0 || strcmp(name, "log2") == 0, bad = false;
-    for (int i = 0; i < want; i++) {
-        const struct type *t = exprs_check(c, arg[i], AS_VALUE);
-        bad |= arg[i]->bad;
-        if (arg[i]->bad || (ints ? t->kind == TYPE_INT : is_number(t))) continue;
-        diag_error(c->diag, DIAG_E02, arg[i]->at, "'%s' needs %s, not %s", name, ints ? "integers" : "numbers", type_str(c, t));
+    const struct type *type = NULL;
+    for (struct ast *a = e->call.args; a; a = a->next) {
+        struct ast *v = a->arg.value;
+        const struct type *t = exprs_check(c, v, AS_VALUE);
+        type = v->bad || !is_number(t) ? type : type ? common(c, type, t) : t;
+        bad |= v->bad;
+        if (v->bad || (ints ? t->kind == TYPE_INT : is_number(t))) continue;
+        diag_error(c->diag, DIAG_E02, v->at, "'%s' needs %s, not %s", name, ints ? "integers" : "numbers", type_str(c, t));
         bad = true;
     }
     if (bad) return fail(c, e);
-    if (strcmp(name, "sqrt") == 0) return e->type = c->f64;
-    e->type = want == 1 ? arg[0]->type : common(c, arg[0]->type, arg[1]->type);
-    if (e->type->kind != TYPE_INT || !arg[0]->value || (want == 2 && !arg[1]->value)) return e->type;
-    const struct size *value =
-        want == 1 ? size_unary(c->sizes, strcmp(name, "abs") == 0 ? SIZE_ABS : SIZE_LOG2, arg[0]->value)
-                  : size_binary(c->sizes, strcmp(name, "min") == 0 ? SIZE_MINIMUM : strcmp(name, "max") == 0 ? SIZE_MAXIMUM : SIZE_CEIL_DIV,
-                                arg[0]->value, arg[1]->value);
-    if (!set_size(c, e, e->at, value, want == 1 ? "the result is not an integer of 64 bits" : "division by zero or overflow"))
-        return fail(c, e);
-    return e->type;
+    e->type = strcmp(name, "sqrt") == 0 ? c->f64 : type;
+    if (e->type->kind != TYPE_INT) return e->type;
+    bool failed = false;
+    e->value = builtin_value(c, e, &failed);
+    if (!failed) return e->type;
+    diag_error(c->diag, DIAG_E15, e->at, "%s", one ? "the result is not an integer of 64 bits" : "division by zero or overflow");
+    return fail(c, e);
 }
 
 /* ---- await, elements ----------------------------------------------------------------------------------------------------- */
@@ -318,6 +353,10 @@ static const struct type *check_await(struct checker *c, struct ast *e)
     const struct type *t = exprs_check(c, e->await.operand, AS_PLACE);
     c->checks = outer;
     if (e->await.operand->bad) return fail(c, e);
+    if (!c->function) {
+        diag_error(c->diag, DIAG_E19, e->at, "'await' cannot stand here, outside of a function");
+        return fail(c, e);
+    }
     if (!exprs_is_element(e->await.operand)) {
         diag_error(c->diag, DIAG_E19, e->at, "'await' needs one element of a tensor, not %s", type_str(c, t));
         if (t->kind == TYPE_TENSOR && t->rank == 1) diag_help(c->diag, "await one element: await %s[0]", place_str(c, e->await.operand));
@@ -326,13 +365,21 @@ static const struct type *check_await(struct checker *c, struct ast *e)
     return e->type = t;
 }
 
+static void append_checks(struct check **list, struct check *more)
+{
+    while (*list) list = &(*list)->next;
+    *list = more;
+}
+
 static const struct type *check_index(struct checker *c, struct ast *e, enum use use)
 {
-    struct check **outer = c->checks;
-    if (use == AS_VALUE) c->checks = &exprs_note(c, e)->checks; /* evaluated where it stands, each time */
+    struct check **outer = c->checks, *own = NULL;
+    if (outer) c->checks = &own;
     exprs_check(c, e->index.object, AS_PLACE);
     const struct type *t = region_index(c, e, use);
     c->checks = outer;
+    /* An element is read where it stands, each time; a slice is made before its statement or call. */
+    if (own) append_checks(exprs_is_element(e) ? &exprs_note(c, e)->checks : outer, own);
     if (e->bad || use == AS_PLACE || !exprs_is_element(e)) return t;
     if (!region_is_host(e->note->region)) {
         diag_error(c->diag, DIAG_E19, e->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, e));
@@ -372,6 +419,54 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     }
 }
 
+void exprs_forget(struct checker *c, const struct symbol *var)
+{
+    for (size_t i = 0; i < c->elements.count; i++)
+        if (size_names_var(c->elements.data[i].at) && size_names(c->elements.data[i].at, var)) c->elements.data[i].base = NULL;
+}
+
+/* The same element of a host array is the same number wherever it is read. */
+static void know_element(struct checker *c, const struct symbol *taken, const struct region *r)
+{
+    const struct size *at = size_expand(c->sizes, r->offset);
+    for (size_t i = 0; i < c->elements.count; i++) {
+        const struct host_element *h = &c->elements.data[i];
+        if (h->base != r->base || h->at != at) continue;
+        facts_add_equal(c->facts, size_symbol(c->sizes, taken), size_symbol(c->sizes, h->taken));
+        return;
+    }
+    vec_push(&c->elements, ((struct host_element){r->base, taken, at}));
+}
+
+static const struct size *take_symbol(struct checker *c, struct ast *e)
+{
+    struct symbol *s = names_new(c, SYM_LET, arena_printf(c->mem, "%s", place_str(c, e)), e);
+    s->hidden = true;
+    s->type = c->int_;
+    exprs_note(c, e)->taken = s;
+    e->value = size_symbol(c->sizes, s);
+    if (e->kind == AST_INDEX && region_of(e)->base->dir == DIR_HOST) know_element(c, s, region_of(e));
+    return e->value;
+}
+
+const struct size *exprs_take(struct checker *c, struct ast *e)
+{
+    bool failed = false;
+    if (e->value || !c->function) return e->value;
+    if (e->kind == AST_UNARY) {
+        const struct size *value = exprs_take(c, e->binary.left);
+        e->value = value ? size_scale(c->sizes, value, -1) : NULL;
+    } else if (e->kind == AST_BINARY) {
+        exprs_take(c, e->binary.left);
+        exprs_take(c, e->binary.right);
+        e->value = binary_value(c, e, &failed);
+    } else if (e->kind == AST_CALL && !call_of(e)) {
+        for (struct ast *a = e->call.args; a; a = a->next) exprs_take(c, a->arg.value);
+        e->value = builtin_value(c, e, &failed);
+    }
+    return e->value ? e->value : take_symbol(c, e);
+}
+
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
 {
     const struct type *t = exprs_check(c, e, AS_VALUE);
@@ -382,9 +477,8 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
         exprs_bad(e);
         return NULL;
     }
-    if (!e->value) {
-        diag_error(c->diag, DIAG_E19, e->at, "%s must have a name here when it comes from a task or a call", what);
-        diag_help(c->diag, "bind it first: let k = %s;", place_str(c, e));
+    if (!exprs_take(c, e)) {
+        diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
         exprs_bad(e);
     }
     return e->value;

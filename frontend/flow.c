@@ -283,6 +283,7 @@ static void walk_call(struct flow *f, struct state *s, struct ast *e)
     for (struct ast *a = e->call.args; a; a = a->next) {
         if (call && (region_of(a->arg.value) || !type_is_scalar(a->arg.value->type))) walk_indices(f, s, a->arg.value);
         else if (call || a->arg.value->type->kind != TYPE_TENSOR) walk_expr(f, s, a->arg.value);
+        else walk_indices(f, s, a->arg.value); /* dim looks at the shape, not at the elements */
     }
     if (!call) return;
     struct check **outer = f->checks;
@@ -488,11 +489,21 @@ static void jump(struct flow *f, struct state *s, struct state *to)
     s->dead = true;
 }
 
+/* The extents that stand in a type. */
+static void walk_type(struct flow *f, struct state *s, struct ast *type)
+{
+    for (; type && type->kind == AST_TYPE_ARRAY; type = type->type_array.element) walk_expr(f, s, type->type_array.length);
+    for (struct ast *d = type ? type->type_name.dims : NULL; d; d = d->next) walk_expr(f, s, d);
+}
+
 static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
 {
     f->checks = &exprs_note(f->c, stmt)->checks;
+    for (struct ast *a = stmt->attrs; a; a = a->next)
+        for (struct ast *v = a->attr.args; v; v = v->next) walk_expr(f, s, v);
     switch (stmt->kind) {
     case AST_LET: case AST_VAR: {
+        walk_type(f, s, stmt->decl.type);
         struct cell *x = cell_of(s, stmt->symbol);
         if (x) *x = (struct cell){0}; /* each run of a loop has its own */
         if (x && type_is_scalar_array(stmt->symbol->type) && !stmt->decl.value) { /* all 0 */
@@ -505,7 +516,10 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         if (stmt->bad && stmt->symbol) assume_name(s, stmt->symbol);
         break;
     }
-    case AST_VIEW: walk_expr(f, s, stmt->view.tensor); break;
+    case AST_VIEW:
+        walk_expr(f, s, stmt->view.tensor);
+        for (struct ast *t = stmt->view.tiles; t; t = t->next) walk_expr(f, s, t);
+        break;
     case AST_EXPR_STMT: walk_expr(f, s, stmt->expr_stmt.expr); break;
     case AST_ASSIGN:
         if (stmt->bad) assume_all(f, s, stmt->assign.target);

@@ -16,6 +16,11 @@ const struct region *region_of(const struct ast *expr)
     return expr->note ? expr->note->region : NULL;
 }
 
+struct symbol *taken_of(const struct ast *expr)
+{
+    return expr->note ? expr->note->taken : NULL;
+}
+
 const struct check *checks_of(const struct ast *node)
 {
     return node->note ? node->note->checks : NULL;
@@ -90,6 +95,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
     vec_free(&c.modules);
     vec_free(&c.closed);
     vec_free(&c.unknown);
+    vec_free(&c.elements);
     for (size_t i = 0; i < sizeof c.text / sizeof *c.text; i++) strbuf_free(&c.text[i]);
     return result;
 }

@@ -39,7 +39,10 @@ const struct call   *call_of(const struct ast *call_node);     /* NULL for built
 /* Of a tensor-valued expression that names storage (NAME, INDEX, MEMBER; for an element `t[i]` the one element), of a CALL with
  * a tensor result where that goes, of a VIEW statement what is tiled; else NULL. */
 const struct region *region_of(const struct ast *expr);
-/* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT or INDEX (element of a host array) expression is
+/* Of an integer expression whose value is known only when it is evaluated, where a size needs it: the hidden LET that stands for the
+ * value in sizes (extents, offsets, checks).  It is evaluated once, in its place among the other expressions.  Else NULL. */
+struct symbol       *taken_of(const struct ast *expr);
+/* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim) is
  * evaluated.  Those of a call are in call.checks. */
 const struct check  *checks_of(const struct ast *node);
 

@@ -81,6 +81,7 @@ static const struct symbol *forget(struct checker *c, struct symbol *var)
     old->hidden = true;
     old->type = var->type;
     facts_forget(c->facts, var, old);
+    exprs_forget(c, var);
     return old;
 }
 
@@ -694,6 +695,7 @@ void stmts_function(struct checker *c, struct symbol *s)
     c->function = s;
     c->loop_depth = 0;
     c->closed.count = 0;
+    c->elements.count = 0;
     declare_body_scope(c, s);
     for (int i = 0; i < s->formal_count; i++) { /* whoever was given a tensor was given a real one */
         const struct type *t = s->formals[i]->type;

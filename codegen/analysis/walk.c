@@ -26,6 +26,10 @@ void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void 
     case AST_STATIC_ASSERT: case AST_ASSERT:
         ast_walk(n->check.cond, visit, cx);
         break;
+    case AST_TYPE_ARRAY:
+        ast_walk(n->type_array.length, visit, cx);
+        ast_walk(n->type_array.element, visit, cx);
+        break;
     case AST_TYPE_NAME: ast_walk_list(n->type_name.dims, visit, cx); break;
     case AST_BLOCK: ast_walk_list(n->block.stmts, visit, cx); break;
     case AST_VIEW:

@@ -3,6 +3,7 @@
  * emit_c.c      the order of the file, functions    emit_stmt.c    statements            emit_call.c   calls of kernels, functions
  * emit_expr.c   scalar expressions                  emit_size.c    sizes and regions     emit_check.c  run-time checks
  * emit_kernel.c what a kernel needs around it       emit_table.c   entries, the table    emit_header.c --emit=header
+ * emit_prepare.c what goes before a statement, in the order of evaluation
  *
  * Note [every function is printed twice]: the first time into a section that is thrown away, only to learn which names and scopes
  * its text mentions.  So a declaration knows whether anything uses it, and nothing unused is printed. */
@@ -97,9 +98,8 @@ const struct region *region_of_new(struct emitter *e, const struct symbol *s);  
 /* ---- emit_expr.c ---- */
 void expr_print(struct emitter *e, struct strbuf *b, const struct ast *n, enum precedence prec);
 void expr_print_as(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *t, enum precedence prec);
-/* Before a statement that evaluates n exactly once: calls whose order matters go first, into variables. */
-void expr_prepare(struct emitter *e, struct ast *n);
-bool expr_calls_function(struct ast *n); /* an orch, anywhere in it */
+/* An element, its checks as statements before. */
+void element_print_checked(struct emitter *e, struct strbuf *b, const struct ast *n);
 void print_symbol(struct emitter *e, struct strbuf *b, const struct symbol *s, enum precedence prec);
 const char *arithmetic_prefix(enum arithmetic mode); /* "pto_cost_" */
 const char *arithmetic_first(enum arithmetic mode);  /* "rt, " */
@@ -107,6 +107,17 @@ void print_real(struct strbuf *b, double value);
 /* Joins `b op text`, with the run-time check that the ranges ask for; *range and *prec are those of b. */
 void print_apply(struct emitter *e, struct strbuf *b, struct interval *range, enum precedence *prec, enum ast_op op,
                  const struct strbuf *text, struct interval text_range, enum precedence text_prec, enum arithmetic mode);
+
+/* ---- emit_prepare.c ---- */
+/* Before a statement that evaluates n once: what C's expressions cannot do, or not in order, goes first, into variables.  What
+ * expr_print prints afterwards is the rest. */
+void expr_prepare(struct emitter *e, struct ast *n);
+void expr_keep(struct emitter *e, struct ast *n);     /* all of it into a variable, where it could fail or change */
+void place_prepare(struct emitter *e, struct ast *n); /* of a tensor or an element: the calls that make it, its indices */
+void type_prepare(struct emitter *e, struct ast *type); /* the extents in it; NULL: nothing */
+void arguments_prepare(struct emitter *e, const struct call *call);
+void attribute_prepare(struct emitter *e, struct ast *n);
+bool expr_needs_statements(struct ast *n);            /* expr_prepare would print something that must be there */
 
 /* ---- emit_check.c ---- */
 void check_print_statements(struct emitter *e, const struct check *list, const struct call *call);
@@ -120,9 +131,12 @@ void print_format_text(struct strbuf *format, const char *text); /* % doubled */
 void call_emit(struct emitter *e, struct ast *n, struct strbuf *value);
 void call_print(struct emitter *e, struct strbuf *b, struct ast *n); /* a call of an orch with a scalar result, in place */
 void call_declare_new(struct emitter *e, const struct symbol *s);    /* void *P = NULL; */
+void sizes_capture(struct emitter *e, const struct symbol *s);       /* stores the sizes that name a `var`; NULL: nothing */
 
 /* ---- emit_stmt.c ---- */
 void stmt_function_body(struct emitter *e, const struct symbol *orch);
+/* pto_scope_begin for what `open->block` holds; the caller makes it e->block, and ends it. */
+void scope_begin(struct emitter *e, struct open_block *open, const struct block_plan *plan, struct span at);
 /* The scope that owns a tensor, by name; NULL: it is the current one, and `always` is false. */
 const char *scope_reference(struct emitter *e, const struct symbol *tensor, bool always);
 

@@ -189,8 +189,6 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
             expr_print_as(e, &text, call->values[i], formal->type, P_ANY);
         else
             emit_unsupported(e, n->at, "this argument");
-        if (call->values[i] && call->values[i]->kind == AST_CALL && call->regions[i] && !ptrmap_get(&e->hoisted, call))
-            emit_unsupported(e, call->values[i]->at, "a tensor made inside a condition");
     }
     for (int d = 0; d < callee->dim_count; d++) {
         strbuf_puts(&text, ", ");
@@ -207,18 +205,10 @@ void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
 {
     const struct call *call = call_of(n);
     const struct symbol *callee = call->callee;
-    for (int i = 0; i < callee->formal_count; i++) {
-        struct ast *argument = call->values[i];
-        if (argument && argument->kind == AST_CALL && call->regions[i] && call_of(argument)) {
-            const struct symbol *made = call_of(argument)->result_symbol;
-            if (made) call_declare_new(e, made);
-            call_emit(e, argument, NULL);
-        } else if (argument && type_is_scalar(callee->formals[i]->type)) {
-            expr_prepare(e, argument);
-        }
-    }
+    arguments_prepare(e, call);
     emit_mark_site(e, emit_callee_span(n), callee->name);
     check_print_statements(e, call->checks, call);
+    sizes_capture(e, call->result_symbol);
     ptrmap_set(&e->hoisted, call, n); /* its checks and inner calls are done */
     if (callee->kind == SYM_KERNEL) {
         submit(e, n, call);

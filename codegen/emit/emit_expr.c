@@ -1,6 +1,6 @@
 /* emit_expr.c - scalar expressions as C expressions.
- * Idea       one C expression for one expression; a check inside it goes before it by a comma.  Where several calls stand in one
- *            expression, C would be free to make them in any order, so they go first, one by one (expr_prepare).
+ * Idea       one C expression for one expression; a check inside it goes before it by a comma.  What was put into a variable before
+ *            (emit_prepare.c) is that variable.
  * Invariant  integer arithmetic is plain C only where range.c proves that it fits.
  * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/arithmetic.pto
  */
@@ -182,24 +182,19 @@ static void print_unary(struct emitter *e, struct strbuf *b, const struct ast *n
 
 /* ---- elements ---- */
 
-static void print_element(struct emitter *e, struct strbuf *b, const struct ast *n, bool wait)
+/* The value of an element; its checks are made. */
+static void print_element_value(struct emitter *e, struct strbuf *b, const struct ast *n)
 {
-    const struct ast *place = wait ? n->await.operand : n;
-    const struct region *r = region_of(place);
+    bool wait = n->kind == AST_AWAIT;
+    const struct region *r = region_of(wait ? n->await.operand : n);
     if (!r) {
         emit_unsupported(e, n->at, "reading this element");
         return;
     }
     enum elem elem = r->base->type->elem;
-    if (elem == ELEM_BF16)
-        emit_unsupported(e, n->at, "reading an element of bf16");
-    strbuf_putc(b, '(');
-    check_print_commas(e, b, checks_of(n), NULL);
-    if (wait && n->await.operand)
-        check_print_commas(e, b, checks_of(n->await.operand), NULL);
     const char *wanted = c_scalar_type(n->type), *stored = c_elem_type(elem);
-    if (strcmp(wanted, stored) != 0)
-        strbuf_printf(b, "(%s)", wanted);
+    if (elem == ELEM_BF16) strbuf_puts(b, "pto_bf16_value(");
+    else if (strcmp(wanted, stored) != 0) strbuf_printf(b, "(%s)", wanted);
     if (wait) {
         strbuf_printf(b, "*(const %s *)pto_await_element(rt, ", stored);
         print_base(e, b, r);
@@ -214,7 +209,24 @@ static void print_element(struct emitter *e, struct strbuf *b, const struct ast 
         print_size(e, b, r->offset, P_ANY, ARITH_PLAIN);
         strbuf_putc(b, ']');
     }
-    strbuf_putc(b, ')');
+    if (elem == ELEM_BF16) strbuf_putc(b, ')');
+}
+
+static void print_element(struct emitter *e, struct strbuf *b, const struct ast *n, enum precedence outer)
+{
+    bool checked = checks_of(n) || (n->kind == AST_AWAIT && checks_of(n->await.operand));
+    if (checked || outer > P_UNARY) strbuf_putc(b, '(');
+    check_print_commas(e, b, checks_of(n), NULL);
+    if (n->kind == AST_AWAIT) check_print_commas(e, b, checks_of(n->await.operand), NULL);
+    print_element_value(e, b, n);
+    if (checked || outer > P_UNARY) strbuf_putc(b, ')');
+}
+
+void element_print_checked(struct emitter *e, struct strbuf *b, const struct ast *n)
+{
+    check_print_statements(e, checks_of(n), NULL);
+    if (n->kind == AST_AWAIT) check_print_statements(e, checks_of(n->await.operand), NULL);
+    print_element_value(e, b, n);
 }
 
 /* ---- builtins ---- */
@@ -290,78 +302,11 @@ void expr_print(struct emitter *e, struct strbuf *b, const struct ast *n, enum p
         break;
     case AST_UNARY: print_unary(e, b, n, prec); break;
     case AST_BINARY: print_binary(e, b, n, prec); break;
-    case AST_AWAIT: print_element(e, b, n, true); break;
-    case AST_INDEX: print_element(e, b, n, false); break;
+    case AST_AWAIT: case AST_INDEX: print_element(e, b, n, prec); break;
     case AST_CALL:
         if (call_of(n)) call_print(e, b, (struct ast *)n);
         else print_builtin(e, b, n, prec);
         break;
     default: emit_unsupported(e, n->at, "this expression"); break;
     }
-}
-
-/* ---- the order of calls ---- */
-
-static bool is_function_call(const struct ast *n)
-{
-    return n->kind == AST_CALL && call_of(n) && call_of(n)->callee->kind == SYM_ORCH;
-}
-
-static bool count_calls(void *cx, struct ast *n)
-{
-    int *counts = cx;
-    counts[0] += is_function_call(n);
-    counts[1] += n->kind == AST_AWAIT;
-    return true;
-}
-
-bool expr_calls_function(struct ast *n)
-{
-    int counts[2] = {0, 0};
-    ast_walk(n, count_calls, counts);
-    return counts[0] > 0;
-}
-
-/* always: it is evaluated whenever the statement is.  strict: its place among other calls matters. */
-static void hoist(struct emitter *e, struct ast *n, bool always, bool strict)
-{
-    if (n->kind == AST_BINARY) {
-        hoist(e, n->binary.left, always, strict);
-        hoist(e, n->binary.right, always && n->binary.op != OP_AND && n->binary.op != OP_OR, strict);
-        return;
-    }
-    if (n->kind == AST_UNARY) {
-        hoist(e, n->binary.left, always, strict);
-        return;
-    }
-    bool call = is_function_call(n);
-    if (n->kind == AST_CALL && !call)
-        for (struct ast *a = n->call.args; a; a = a->next)
-            hoist(e, a->arg.value, always, strict);
-    if (!call && n->kind != AST_AWAIT)
-        return;
-    if (!always) {
-        if (strict)
-            emit_unsupported(e, n->at, "a call or an await behind && or || in an expression that calls or waits more than once");
-        return;
-    }
-    struct strbuf value = {0};
-    if (call) {
-        call_emit(e, n, &value);
-    } else {
-        emit_mark_site(e, n->at, "await");
-        expr_print(e, &value, n, P_ANY);
-    }
-    const char *name = names_take(&e->names, call ? arena_printf(e->mem, "%s_value", call_of(n)->callee->name) : "element");
-    out_line(e->out, "const %s %s = %s;", c_scalar_type(n->type), name, strbuf_text(&value));
-    ptrmap_set(&e->hoisted, n, (void *)name);
-    strbuf_free(&value);
-}
-
-void expr_prepare(struct emitter *e, struct ast *n)
-{
-    int counts[2] = {0, 0};
-    ast_walk(n, count_calls, counts);
-    if (counts[0] > 0)
-        hoist(e, n, true, counts[0] + counts[1] > 1);
 }

@@ -63,23 +63,25 @@ static bool jumps_away(const struct ast *n)
     return n->kind == AST_RETURN || n->kind == AST_BREAK || n->kind == AST_CONTINUE;
 }
 
+void scope_begin(struct emitter *e, struct open_block *open, const struct block_plan *plan, struct span at)
+{
+    open->has_scope = true;
+    open->scope_name = names_take(&e->names, "scope");
+    emit_at(e, at);
+    if (ptrmap_get(&e->used, open->block))
+        out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", open->scope_name, comment_of(e, plan));
+    else
+        out_line(e->out, "pto_scope_begin(rt);%s", comment_of(e, plan));
+}
+
 /* The inside of a block; the braces are the caller's. */
 static void emit_block(struct emitter *e, struct ast *n, bool is_loop, bool is_explicit, struct span at)
 {
     const struct block_plan *plan = ptrmap_get(&e->plan->blocks, n);
     struct open_block open = {
-        .parent = e->block, .block = n, .is_loop = is_loop,
-        .has_scope = is_explicit || plan->tensors.count > 0,
-        .names_mark = e->names.active.count,
+        .parent = e->block, .block = n, .is_loop = is_loop, .names_mark = e->names.active.count,
     };
-    if (open.has_scope) {
-        open.scope_name = names_take(&e->names, "scope");
-        emit_at(e, at);
-        if (ptrmap_get(&e->used, n))
-            out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", open.scope_name, comment_of(e, plan));
-        else
-            out_line(e->out, "pto_scope_begin(rt);%s", comment_of(e, plan));
-    }
+    if (is_explicit || plan->tensors.count > 0) scope_begin(e, &open, plan, at);
     e->block = &open;
     const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
     if (ends) emit_ends(e, n->at, &ends->before);
@@ -160,7 +162,7 @@ static void emit_statement_checks(struct emitter *e, const struct ast *n, const 
 }
 
 /* Sizes that name a `var` are taken now: the var may change, what was sized by it does not. */
-static void emit_captured(struct emitter *e, const struct symbol *s)
+void sizes_capture(struct emitter *e, const struct symbol *s)
 {
     for (int i = 0; s && s->captured[i]; i++) {
         struct strbuf b = {0};
@@ -197,13 +199,17 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
 
 static void emit_let_tensor(struct emitter *e, struct ast *n, const struct symbol *s)
 {
+    struct ast *value = n->decl.value;
+    bool call = value && value->kind == AST_CALL && tensor_is_new(s);
+    type_prepare(e, n->decl.type);
+    if (value && !call) place_prepare(e, value);
     emit_statement_checks(e, n, s->name);
-    emit_captured(e, s);
+    if (!call) sizes_capture(e, s);
     if (!tensor_is_new(s))
         return; /* another name for a piece of another tensor */
     if (!s->returned) call_declare_new(e, s);
     if (s->needs_alloc) emit_alloc(e, n, s);
-    if (n->decl.value) call_emit(e, n->decl.value, NULL);
+    if (call) call_emit(e, value, NULL);
 }
 
 static void emit_scalar(struct emitter *e, struct ast *n, const struct symbol *s)
@@ -246,6 +252,7 @@ static void emit_element(struct emitter *e, struct ast *n)
     print_size(e, &place, r->offset, P_ANY, ARITH_PLAIN);
     if (alone) strbuf_putc(&place, ']');
     else strbuf_printf(&place, ", sizeof(%s))", type);
+    emit_statement_checks(e, n->assign.target, "assignment");
     if (!alone) emit_mark_site(e, n->at, "assignment");
     out_line(e->out, "%s = %s;", strbuf_text(&place), strbuf_text(&value));
     strbuf_free(&place);
@@ -255,6 +262,7 @@ static void emit_element(struct emitter *e, struct ast *n)
 static void emit_assign(struct emitter *e, struct ast *n)
 {
     const struct symbol *s = n->assign.target->kind == AST_NAME ? n->assign.target->symbol : NULL;
+    place_prepare(e, n->assign.target);
     emit_statement_checks(e, n, "assignment");
     if (s && s->kind == SYM_VAR) {
         struct strbuf b = {0};
@@ -284,7 +292,7 @@ static void emit_expr_stmt(struct emitter *e, struct ast *n)
     if (made && made->hidden) call_declare_new(e, made);
     if (call->type && type_is_scalar(call->type)) {
         struct strbuf b = {0};
-        call_emit(e, call, &b);
+        print_value(e, &b, call, NULL, call_of(call)->callee->name);
         out_line(e->out, "(void)%s;", strbuf_text(&b));
         strbuf_free(&b);
     } else {
@@ -301,7 +309,7 @@ static void emit_loop_bound(struct emitter *e, struct strbuf *b, struct ast *n, 
     e->uses_rt = false;
     expr_print(e, b, n, prec);
     if (e->uses_rt) emit_mark_site(e, n->at, "for");
-    if (is_stable(e, n)) return;
+    if (ptrmap_get(&e->hoisted, n) || is_stable(e, n)) return;
     const char *name = names_take(&e->names, arena_printf(e->mem, "%s_%s", loop, what));
     out_line(e->out, "const int64_t %s = %s;", name, strbuf_text(b));
     strbuf_free(b);
@@ -346,11 +354,11 @@ static void emit_for(struct emitter *e, struct ast *n)
     const struct symbol *s = n->symbol;
     bool known = !n->loop.step || (n->loop.step->value && size_is_const(n->loop.step->value, &step));
     struct strbuf low = {0}, high = {0}, by = {0};
-    emit_statement_checks(e, n, "for");
     emit_loop_bound(e, &low, n->loop.low, s->name, "first", P_ANY);
     emit_loop_bound(e, &high, n->loop.high, s->name, "end", P_ADD);
     if (known) print_int(&by, step, P_ANY);
     else emit_loop_bound(e, &by, n->loop.step, s->name, "step", P_ANY);
+    emit_statement_checks(e, n, "for");
     const size_t mark = e->names.active.count; /* the bounds' variables stand before the loop and stay taken */
     const char *name = emit_declare(e, s, s->name);
     emit_at(e, n->at);
@@ -372,9 +380,35 @@ static void emit_for(struct emitter *e, struct ast *n)
     strbuf_free(&by);
 }
 
+/* A condition that needs statements: `for (;;) { ...; if (!c) break; ... }`.  A `continue` comes to it as the language says. */
+static void emit_prepared_while(struct emitter *e, struct ast *n)
+{
+    struct strbuf b = {0};
+    bool first = n->kind == AST_WHILE;
+    const size_t mark = e->names.active.count;
+    const char *begin = first ? NULL : names_take(&e->names, "first");
+    if (first) out_line(e->out, "for (;;) {");
+    else out_line(e->out, "for (bool %s = true;; %s = false) {", begin, begin);
+    if (!first) out_line(e->out, "    if (!%s) {", begin);
+    e->out->depth += first ? 1 : 2;
+    print_value(e, &b, n->while_.cond, NULL, "condition");
+    bool plain = strspn(strbuf_text(&b), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == b.length;
+    out_line(e->out, plain ? "if (!%s) break;" : "if (!(%s)) break;", strbuf_text(&b));
+    e->out->depth -= first ? 1 : 2;
+    if (!first) out_line(e->out, "    }");
+    emit_braced(e, n->while_.body, true);
+    out_line(e->out, "}");
+    e->names.active.count = mark;
+    strbuf_free(&b);
+}
+
 static void emit_while(struct emitter *e, struct ast *n)
 {
     struct strbuf b = {0};
+    if (expr_needs_statements(n->while_.cond)) {
+        emit_prepared_while(e, n);
+        return;
+    }
     print_condition(e, &b, n->while_.cond);
     emit_at(e, n->at);
     if (n->kind == AST_WHILE) {
@@ -411,7 +445,7 @@ static void emit_if(struct emitter *e, struct ast *n)
     out_line(e->out, "if (%s) {", strbuf_text(&b));
     emit_braced(e, n->if_.then, false);
     struct ast *other = n->if_.other, *last = n;
-    while (other && other->kind == AST_IF && !expr_calls_function(other->if_.cond) && !checks_of(other)) {
+    while (other && other->kind == AST_IF && !expr_needs_statements(other->if_.cond) && !checks_of(other)) {
         strbuf_free(&b);
         print_condition(e, &b, other->if_.cond);
         emit_at(e, other->at);
@@ -424,9 +458,11 @@ static void emit_if(struct emitter *e, struct ast *n)
     if (other) {
         out_line(e->out, "} else {");
         if (other->kind == AST_IF) {
+            const size_t mark = e->names.active.count;
             e->out->depth++;
             emit_if(e, other);
             e->out->depth--;
+            e->names.active.count = mark;
         } else {
             emit_braced(e, other, false);
         }
@@ -435,26 +471,73 @@ static void emit_if(struct emitter *e, struct ast *n)
     strbuf_free(&b);
 }
 
+static bool arm_needs_statements(const struct ast *arm)
+{
+    for (struct ast *v = arm->arm.values; v; v = v->next)
+        if (expr_needs_statements(v)) return true;
+    return false;
+}
+
+/* Values are looked at one after the other, until one is equal. */
+static void print_prepared_arm(struct emitter *e, struct strbuf *b, const struct ast *arm, const char *value)
+{
+    const char *equal = names_take(&e->names, "equal");
+    for (struct ast *v = arm->arm.values; v; v = v->next) {
+        struct strbuf text = {0};
+        const size_t mark = e->names.active.count;
+        bool is_first = v == arm->arm.values;
+        if (is_first) out_line(e->out, "bool %s = false;", equal);
+        out_line(e->out, is_first ? "{" : "if (!%s) {", equal);
+        e->out->depth++;
+        expr_prepare(e, v);
+        e->uses_rt = false;
+        expr_print(e, &text, v, P_EQ + 1);
+        if (e->uses_rt) emit_mark_site(e, v->at, "match");
+        out_line(e->out, "%s = %s == %s;", equal, value, strbuf_text(&text));
+        e->out->depth--;
+        out_line(e->out, "}");
+        e->names.active.count = mark;
+        strbuf_free(&text);
+    }
+    strbuf_puts(b, equal);
+}
+
+static void print_arm(struct emitter *e, struct strbuf *b, const struct ast *arm, const char *value)
+{
+    e->uses_rt = false;
+    for (struct ast *v = arm->arm.values; v; v = v->next) {
+        strbuf_printf(b, "%s%s == ", v == arm->arm.values ? "" : " || ", value);
+        expr_print(e, b, v, P_EQ + 1);
+    }
+    if (!e->uses_rt) return;
+    struct strbuf marked = {0};
+    strbuf_printf(&marked, "pto_at(rt, &sites[%d]), %s", emit_site(e, arm->arm.values->at, "match"), strbuf_text(b));
+    strbuf_free(b);
+    *b = marked;
+}
+
 static void emit_match(struct emitter *e, struct ast *n)
 {
     struct strbuf b = {0};
+    int open = 0; /* braces of arms that need statements between the `else` and their `if` */
     print_value(e, &b, n->match.value, NULL, "match");
     const char *name = names_take(&e->names, "value");
     out_line(e->out, "const %s %s = %s;", c_scalar_type(n->match.value->type), name, strbuf_text(&b));
     if (!n->match.arms) out_line(e->out, "(void)%s;", name);
     strbuf_free(&b);
-    const char *before = "";
     for (struct ast *arm = n->match.arms; arm; arm = arm->next) {
-        for (struct ast *v = arm->arm.values; v; v = v->next) {
-            strbuf_printf(&b, "%s%s == ", v == arm->arm.values ? "" : " || ", name);
-            if (expr_calls_function(v)) emit_unsupported(e, v->at, "a call in a match arm");
-            expr_print(e, &b, v, P_ADD);
+        bool is_first = arm == n->match.arms, prepared = arm_needs_statements(arm);
+        if (prepared && !is_first) {
+            out_line(e->out, "} else {");
+            e->out->depth++;
+            open++;
         }
+        if (prepared) print_prepared_arm(e, &b, arm, name);
+        else print_arm(e, &b, arm, name);
         emit_at(e, arm->at);
-        out_line(e->out, "%sif (%s) {", before, strbuf_text(&b));
+        out_line(e->out, prepared || is_first ? "if (%s) {" : "} else if (%s) {", strbuf_text(&b));
         strbuf_free(&b);
         emit_braced(e, arm->arm.body, false);
-        before = "} else ";
     }
     if (n->match.other) {
         out_line(e->out, n->match.arms ? "} else {" : "{");
@@ -463,6 +546,10 @@ static void emit_match(struct emitter *e, struct ast *n)
         emit_missing_else(e, n);
     }
     if (n->match.arms || n->match.other) out_line(e->out, "}");
+    for (; open > 0; open--) {
+        e->out->depth--;
+        out_line(e->out, "}");
+    }
 }
 
 static void emit_scope(struct emitter *e, struct ast *n)
@@ -578,10 +665,6 @@ static void emit_assert(struct emitter *e, struct ast *n)
 static void print_tensor_text(struct emitter *e, const struct ast *v)
 {
     struct strbuf format = {0}, args = {0};
-    if (checks_of(v)) {
-        emit_mark_site(e, v->at, "print");
-        check_print_statements(e, checks_of(v), NULL);
-    }
     const int arrays = v->type->array_rank, rank = v->type->rank;
     for (int d = 0; d < rank; d++) {
         if (d < arrays) strbuf_puts(&format, "array[%lld] of ");
@@ -598,6 +681,13 @@ static void print_tensor_text(struct emitter *e, const struct ast *v)
 
 static void emit_print(struct emitter *e, struct ast *n)
 {
+    bool several = n->print.values && n->print.values->next;
+    for (struct ast *v = n->print.values; v; v = v->next) { /* a line is printed whole or not at all */
+        if (v->type->kind == TYPE_TENSOR) place_prepare(e, v);
+        if (!type_is_scalar(v->type)) continue;
+        expr_prepare(e, v);
+        if (several) expr_keep(e, v);
+    }
     emit_statement_checks(e, n, "print");
     for (struct ast *v = n->print.values; v; v = v->next) {
         struct strbuf b = {0};
@@ -640,7 +730,7 @@ static void note_attributes(struct emitter *e, const struct ast *n)
         if (strcmp(a->name, "timeout") == 0)
             emit_unsupported(e, a->at, "@timeout");
         else if (strcmp(a->name, "priority") == 0 && a->attr.args)
-            expr_prepare(e, a->attr.args);
+            attribute_prepare(e, a->attr.args);
     }
 }
 
@@ -652,8 +742,10 @@ static void emit_statement(struct emitter *e, struct ast *n)
     case AST_LET: emit_let(e, n); break;
     case AST_VAR: emit_scalar(e, n, n->symbol); break;
     case AST_VIEW:
+        place_prepare(e, n->view.tensor);
+        for (struct ast *t = n->view.tiles; t; t = t->next) expr_prepare(e, t);
         emit_statement_checks(e, n, n->name);
-        emit_captured(e, n->symbol);
+        sizes_capture(e, n->symbol);
         break;
     case AST_EXPR_STMT: emit_expr_stmt(e, n); break;
     case AST_ASSIGN: emit_assign(e, n); break;

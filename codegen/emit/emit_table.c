@@ -47,8 +47,7 @@ void params_emit(struct emitter *e)
                 emit_unsupported(e, s->decl->at, "a param of this type");
                 continue;
             }
-            if (value && expr_calls_function(s->decl->decl.value)) emit_unsupported(e, value->at, "a default that calls a function");
-            else if (value && !is_constant(value)) emit_unsupported(e, value->at, "a default that is not constant");
+            if (value && !is_constant(value)) emit_unsupported(e, value->at, "a default that is not constant");
             if (value) expr_print_as(e, &b, value, s->type, P_ANY);
             else strbuf_puts(&b, "0");
             if (!any) out_line(e->out, "%s", "");
