@@ -2,10 +2,10 @@
  * Idea       a state is one small record a tensor; branches copy it, joins meet.  A loop body is walked once silently, to
  *            learn what comes back from its end, and once for real.
  * Needs      a checked body; nodes with errors count as reading and writing all they name, so nothing is reported twice.
- * Gives      needs_alloc, is_written, is_read; CHECK_WRITTEN.  E06 E07 E11 E13 W01.
+ * Gives      needs_alloc, needs_flag, escapes, is_kept, is_written, is_read; CHECK_WRITTEN.  E06 E07 E10 E11 E13 W01 W04.
  * Tests      test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto
  */
-#include "checker.h"
+#include "parts.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@ struct cell {
     bool stored;                 /* has storage on every path */
     bool moved;                  /* how it went */
     const struct ast *gone_at;
+    struct parts parts;
 };
 
 struct state {
@@ -35,7 +36,9 @@ struct flow {
     struct loop *loop;
     struct check **checks; /* of the statement or call at hand */
     bool silent;
+    int depth; /* loops around the statement at hand */
     const struct ast **unwritten; /* E07: a way out on which this formal is not written */
+    const struct ast **in_part;   /* W04: a write of this formal, where all of them leave something out */
 };
 
 static void walk_list(struct flow *f, struct state *s, struct ast *list);
@@ -76,6 +79,7 @@ static void join(const struct flow *f, struct state *into, struct state *other)
             a->written = meet(a->written, b->written);
             a->gone = meet(a->gone, b->gone);
             a->stored &= b->stored;
+            parts_join(f->c, &a->parts, &b->parts);
             if (!a->gone_at) {
                 a->gone_at = b->gone_at;
                 a->moved = b->moved;
@@ -117,7 +121,7 @@ static void touch(struct flow *f, struct state *s, const struct symbol *t, const
     x->gone = NO;
 }
 
-static void add_written_check(struct flow *f, const struct symbol *t, const struct ast *at)
+static void add_written_check(struct flow *f, struct symbol *t, const struct ast *at, bool await)
 {
     if (!f->checks) return;
     struct check **end = f->checks;
@@ -125,40 +129,61 @@ static void add_written_check(struct flow *f, const struct symbol *t, const stru
     struct check *k = *end = arena_new(f->c->mem, struct check);
     k->kind = CHECK_WRITTEN;
     k->at = at->at;
-    k->symbol = (struct symbol *)(uintptr_t)t;
+    k->symbol = t;
+    k->await = await;
+    t->needs_flag = true;
 }
 
-static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const struct ast *at, bool await)
+static void say_unwritten(struct flow *f, const struct symbol *t, const struct ast *at, bool await)
+{
+    if (await) diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here and never written before", t->name);
+    else diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and never written before", t->name);
+    diag_note(f->c->diag, t->decl->at, "'%s' is declared here", t->name);
+}
+
+/* Something was written, but was it this? */
+static void look_for_gaps(struct flow *f, struct cell *x, struct symbol *t, const struct region *r, const struct ast *at, bool await)
+{
+    const struct part *near = NULL;
+    if (f->silent) return;
+    enum missing missing = parts_missing(f->c, &x->parts, r ? r : region_whole(f->c, t), &near);
+    if (missing == MISSING_UNKNOWN) return;
+    if (missing == MISSING_ALL)
+        diag_error(f->c->diag, await ? DIAG_E13 : DIAG_E06, at->at, "no part of '%s' that is %s here was written before", t->name, await ? "awaited" : "read");
+    else
+        diag_warning(f->c->diag, DIAG_W04, at->at, "'%s' is read here and was only written in part", t->name);
+    bool only = true;
+    for (const struct part *q = x->parts.list; q; q = q->next) only &= q->at == near->at;
+    diag_note(f->c->diag, near->at->at, only ? "this is what was written" : "this was written last");
+    x->parts = (struct parts){.any = true}; /* said once */
+}
+
+/* r: which piece; NULL: all of it. */
+static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const struct region *r, const struct ast *at, bool await)
 {
     touch(f, s, t, at);
     struct cell *x = cell_of(s, t);
     if (!x || s->dead) return;
     t->is_read = true;
-    bool formal = t->kind == SYM_FORMAL;
+    if (x->written != NO) look_for_gaps(f, x, t, r, at, await);
     if (x->written == YES) return;
-    if (!f->silent && (x->written == NO || (formal && x->written == SOMETIMES))) {
-        if (x->written == SOMETIMES)
-            diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and not written on some path before", t->name);
-        else if (await)
-            diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here and never written before", t->name);
-        else
-            diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and never written before", t->name);
-        diag_note(f->c->diag, t->decl->at, "'%s' is declared here", t->name);
-    } else if (!f->silent && !formal && !t->needs_alloc && !t->fields && t->type->kind == TYPE_TENSOR) {
-        add_written_check(f, t, at);
-    }
+    if (f->silent) return;
+    if (x->written == NO) say_unwritten(f, t, at, await);
+    else if (t->type->kind == TYPE_TENSOR) add_written_check(f, t, at, await);
     x->written = YES; /* said once, or checked */
     x->stored = true;
 }
 
-/* in_parts: storage must be there before, because the callee needs it or writes only some of it. */
-static void write_tensor(struct flow *f, struct state *s, struct symbol *t, const struct ast *at, bool in_parts)
+/* in_parts: storage must be there before, because the callee needs it or writes only some of it.  r: which piece; NULL: all. */
+static void write_tensor(struct flow *f, struct state *s, struct symbol *t, const struct region *r, const struct ast *at, bool in_parts)
 {
     touch(f, s, t, at);
     struct cell *x = cell_of(s, t);
     if (!x || s->dead) return;
     t->is_written = true;
     x->written = YES;
+    if (r) parts_add(f->c, &x->parts, r, at);
+    else x->parts.any = true;
     if (in_parts && !x->stored && t->kind == SYM_LET) t->needs_alloc = true;
     if (!in_parts) x->stored = true;
 }
@@ -173,17 +198,17 @@ static void each_leaf(struct flow *f, struct state *s, struct symbol *t, void (*
 
 static void use_read(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    read_tensor(f, s, t, at, false);
+    read_tensor(f, s, t, NULL, at, false);
 }
 
 static void use_write(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    write_tensor(f, s, t, at, true);
+    write_tensor(f, s, t, NULL, at, true);
 }
 
 static void use_new(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    write_tensor(f, s, t, at, false);
+    write_tensor(f, s, t, NULL, at, false);
 }
 
 static void use_dropped(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
@@ -218,6 +243,7 @@ static void assume_name(struct state *s, struct symbol *t)
     if (x) {
         x->written = YES;
         x->gone = NO;
+        x->parts.any = true;
         t->is_read = t->is_written = true;
     }
 }
@@ -266,9 +292,9 @@ static void use_argument(struct flow *f, struct state *s, struct call *call, int
     bool reads = formal->dir != DIR_OUT, writes = formal->dir == DIR_OUT || formal->dir == DIR_INOUT || formal->dir == DIR_ACC;
     bool orch = call->callee->kind == SYM_ORCH;
     if (r) {
-        if (!writing && reads && (v->kind != AST_CALL || formal->dir == DIR_OWN)) read_tensor(f, s, r->base, v, false);
+        if (!writing && reads && (v->kind != AST_CALL || formal->dir == DIR_OWN)) read_tensor(f, s, r->base, r, v, false);
         /* inout and acc have been read before, so there is storage */
-        if (writing && writes) write_tensor(f, s, r->base, v, formal->dir == DIR_OUT && (orch || !r->whole));
+        if (writing && writes) write_tensor(f, s, r->base, r, v, formal->dir == DIR_OUT && (orch || !r->whole));
         if (writing && formal->dir == DIR_OWN) use_moved(f, s, r->base, v);
     } else if (v->symbol && !type_is_scalar(formal->type)) {
         if (!writing && reads) each_leaf(f, s, v->symbol, use_read, v);
@@ -295,8 +321,8 @@ static void walk_call(struct flow *f, struct state *s, struct ast *e)
     }
     for (int i = 0; i < call->callee->formal_count; i++) use_argument(f, s, call, i, true);
     if (call->result_symbol && call->result_symbol->field_count) each_leaf(f, s, call->result_symbol, use_new, e);
-    else if (call->result_symbol) write_tensor(f, s, call->result_symbol, e, false);
-    else if (call->destination && !call->returns) write_tensor(f, s, call->destination->base, e, !call->destination->whole);
+    else if (call->result_symbol) write_tensor(f, s, call->result_symbol, NULL, e, false);
+    else if (call->destination && !call->returns) write_tensor(f, s, call->destination->base, call->destination, e, !call->destination->whole);
     f->checks = outer;
 }
 
@@ -325,7 +351,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
         const struct region *r = region_of(e->await.operand);
         f->checks = &exprs_note(f->c, e)->checks;
         walk_indices(f, s, e->await.operand);
-        if (r) read_tensor(f, s, r->base, e, true);
+        if (r) read_tensor(f, s, r->base, r, e, true);
         f->checks = outer;
         break;
     }
@@ -333,7 +359,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
         const struct region *r = region_of(e);
         f->checks = &exprs_note(f->c, e)->checks;
         walk_indices(f, s, e);
-        if (r && e->type->kind != TYPE_TENSOR) read_tensor(f, s, r->base, e, false);
+        if (r && e->type->kind != TYPE_TENSOR) read_tensor(f, s, r->base, r, e, false);
         else if (r) touch(f, s, r->base, e);
         f->checks = outer;
         break;
@@ -349,15 +375,23 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
 
 /* ---- statements ---------------------------------------------------------------------------------------------------------- */
 
+/* One of the writes, where they leave something out. */
+static const struct ast *part_left_out(struct flow *f, struct cell *x, struct symbol *o)
+{
+    const struct part *near = NULL;
+    return parts_missing(f->c, &x->parts, region_whole(f->c, o), &near) == MISSING_SOME ? near->at : NULL;
+}
+
 static void leave(struct flow *f, struct state *s, const struct ast *at)
 {
     const struct symbol *fn = f->c->function;
     for (size_t i = 0; i < f->tensors.count && !s->dead; i++)
         if (f->tensors.data[i]->kind == SYM_FORMAL && s->cell[i].gone != YES) f->tensors.data[i]->is_kept = true;
     for (int i = 0; i < fn->formal_count && !s->dead && !f->silent; i++) {
-        const struct symbol *o = fn->formals[i];
+        struct symbol *o = fn->formals[i];
         struct cell *x = cell_of(s, o);
         if (o->dir == DIR_OUT && x && x->written < IN_LOOP && !f->unwritten[i]) f->unwritten[i] = at;
+        if (o->dir == DIR_OUT && x && x->written >= IN_LOOP && !f->in_part[i]) f->in_part[i] = part_left_out(f, x, o);
     }
     s->dead = true;
 }
@@ -368,6 +402,10 @@ static void report_unwritten(struct flow *f)
     for (int i = 0; i < fn->formal_count; i++) {
         const struct symbol *o = fn->formals[i];
         const struct ast *at = f->unwritten[i];
+        if (!at && f->in_part[i]) {
+            diag_warning(f->c->diag, DIAG_W04, o->decl->at, "'%s' is out and only written in part", o->name);
+            diag_note(f->c->diag, f->in_part[i]->at, "this is written");
+        }
         if (!at) continue;
         diag_error(f->c->diag, DIAG_E07, o->decl->at, "'%s' is out and is %s", o->name, o->is_written ? "not written on some path" : "never written");
         struct span end = {at->at.file, at->at.end - 1, at->at.end};
@@ -378,7 +416,9 @@ static void report_unwritten(struct flow *f)
 
 static void walk_block(struct flow *f, struct state *s, struct ast *block)
 {
+    size_t mark = facts_mark(f->c->facts);
     if (block) walk_list(f, s, block->kind == AST_BLOCK ? block->block.stmts : block);
+    facts_reset(f->c->facts, mark);
 }
 
 /* One run of a loop's body and condition from s; afterwards s is the state at its end, before the next run. */
@@ -395,11 +435,37 @@ static void run_once(struct flow *f, struct state *s, struct ast *stmt, struct l
         join(f, &skipped, &now);
     }
     f->loop = l;
+    f->depth++;
     walk_block(f, s, body);
+    f->depth--;
     f->loop = l->parent;
     join(f, s, &l->continues);
     if (first) walk_expr(f, s, stmt->while_.cond);
     free(skipped.cell);
+}
+
+/* What holds in the body, as long as no `var` is named: its value may be another one when it is asked. */
+static void learn_turns(struct flow *f, const struct turns *t)
+{
+    if (!t->i || t->direction == 0) return;
+    const struct size *at = size_symbol(f->c->sizes, t->i);
+    bool up = t->direction > 0;
+    if (t->low) facts_add_order(f->c->facts, up ? t->low : at, up ? at : t->low, 0);
+    if (t->high) facts_add_order(f->c->facts, up ? at : t->high, up ? t->high : at, 1);
+}
+
+static bool is_fixed(const struct ast *cond)
+{
+    if (cond->kind == AST_UNARY) return is_fixed(cond->binary.left);
+    if (cond->kind != AST_BINARY) return true;
+    if (cond->binary.op == OP_AND || cond->binary.op == OP_OR) return is_fixed(cond->binary.left) && is_fixed(cond->binary.right);
+    const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
+    return (!a || !size_names_var(a)) && (!b || !size_names_var(b));
+}
+
+static void learn(struct flow *f, const struct ast *cond, bool truth)
+{
+    if (!cond->bad && is_fixed(cond)) facts_add_condition(f->c->facts, cond, truth);
 }
 
 static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
@@ -412,16 +478,28 @@ static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
         walk_expr(f, s, stmt->loop.step);
     }
     if (s->dead) return;
+    struct turns turns;
+    size_t mark = facts_mark(f->c->facts);
+    parts_begin_turns(f->c, &turns, stmt, f->depth);
+    learn_turns(f, &turns);
     struct state before = copy(f, s), entry = copy(f, s);
     if (!silent) { /* what an earlier run did to what this run sees */
         f->silent = true;
         struct state again = copy(f, s);
         run_once(f, &again, stmt, &l);
         free(l.breaks.cell);
+        for (size_t i = 0; i < f->tensors.count; i++) parts_after_turn(f->c, &again.cell[i].parts, &turns, false);
         join(f, &entry, &again);
         f->silent = false;
     }
     run_once(f, &entry, stmt, &l);
+    for (size_t i = 0; i < f->tensors.count; i++) {
+        parts_after_turn(f->c, &entry.cell[i].parts, &turns, true);
+        parts_after_turn(f->c, &l.breaks.cell[i].parts, &turns, true);
+    }
+    facts_reset(f->c->facts, mark);
+    for (size_t i = 0; i < f->tensors.count && !entry.dead; i++) /* the end of the body, where a path comes there */
+        if (before.cell[i].written == SOMETIMES && entry.cell[i].written >= IN_LOOP) before.cell[i].written = NO;
     bool at_least_once = stmt->kind == AST_DO_WHILE;
     bool endless = !at_least_once && stmt->kind == AST_WHILE && stmt->while_.cond->kind == AST_BOOL && stmt->while_.cond->boolean.value;
     if (at_least_once) {
@@ -476,7 +554,7 @@ static void walk_return(struct flow *f, struct state *s, struct ast *stmt)
     if (r && v->kind == AST_NAME) return_gone(f, s, r->base, v);
     if (v) walk_expr(f, s, v);
     if (r && v->kind != AST_CALL) {
-        read_tensor(f, s, r->base, v, false);
+        read_tensor(f, s, r->base, r, v, false);
         if (!r->base->returned) use_moved(f, s, r->base, v);
     } else if (v && !v->bad && v->symbol && v->symbol->field_count) each_leaf(f, s, v->symbol, use_read, v);
     leave(f, s, stmt);
@@ -507,7 +585,7 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         struct cell *x = cell_of(s, stmt->symbol);
         if (x) *x = (struct cell){0}; /* each run of a loop has its own */
         if (x && type_is_scalar_array(stmt->symbol->type) && !stmt->decl.value) { /* all 0 */
-            *x = (struct cell){.written = YES, .stored = true};
+            *x = (struct cell){.written = YES, .stored = true, .parts.any = true};
             stmt->symbol->needs_alloc = true;
         }
         for (int i = 0; stmt->symbol && i < stmt->symbol->field_count; i++)
@@ -525,15 +603,21 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         if (stmt->bad) assume_all(f, s, stmt->assign.target);
         else walk_indices(f, s, stmt->assign.target);
         walk_expr(f, s, stmt->assign.value);
-        if (!stmt->bad && exprs_is_element(stmt->assign.target)) write_tensor(f, s, region_of(stmt->assign.target)->base, stmt->assign.target, true);
+        if (!stmt->bad && exprs_is_element(stmt->assign.target)) write_tensor(f, s, region_of(stmt->assign.target)->base, region_of(stmt->assign.target), stmt->assign.target, true);
         break;
     case AST_FOR: case AST_WHILE: case AST_DO_WHILE: walk_loop(f, s, stmt); break;
     case AST_IF: {
         walk_expr(f, s, stmt->if_.cond);
         struct state other = copy(f, s);
+        size_t mark = facts_mark(f->c->facts);
+        learn(f, stmt->if_.cond, true);
         walk_block(f, s, stmt->if_.then);
+        facts_reset(f->c->facts, mark);
+        learn(f, stmt->if_.cond, false);
         if (stmt->if_.other && stmt->if_.other->kind == AST_IF) walk_stmt(f, &other, stmt->if_.other);
         else walk_block(f, &other, stmt->if_.other);
+        facts_reset(f->c->facts, mark);
+        if (s->dead != other.dead) learn(f, stmt->if_.cond, other.dead); /* only one way leads on */
         join(f, s, &other);
         break;
     }
@@ -547,7 +631,10 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
     case AST_RETURN: walk_return(f, s, stmt); break;
     case AST_BREAK: if (f->loop) jump(f, s, &f->loop->breaks); break;
     case AST_CONTINUE: if (f->loop) jump(f, s, &f->loop->continues); break;
-    case AST_ASSERT: walk_expr(f, s, stmt->check.cond); break;
+    case AST_ASSERT:
+        walk_expr(f, s, stmt->check.cond);
+        learn(f, stmt->check.cond, true);
+        break;
     case AST_PRINT:
         for (struct ast *v = stmt->print.values; v; v = v->next) walk_expr(f, s, v);
         break;
@@ -598,11 +685,16 @@ void flow_function(struct checker *c, struct symbol *fn)
     c->function = fn;
     for (int i = 0; i < fn->formal_count; i++) number(&f, fn->formals[i]);
     number_list(&f, fn->decl->orch.body->block.stmts);
+    for (size_t i = 0; i < f.tensors.count; i++) /* whoever was given a tensor was given a real one */
+        for (int d = 0; d < f.tensors.data[i]->type->rank && f.tensors.data[i]->kind == SYM_FORMAL; d++)
+            facts_add(c->facts, f.tensors.data[i]->type->extent[d]);
     struct state s = nowhere(&f);
     s.dead = false;
     f.unwritten = arena_array(c->mem, const struct ast *, fn->formal_count + 1);
+    f.in_part = arena_array(c->mem, const struct ast *, fn->formal_count + 1);
     for (size_t i = 0; i < f.tensors.count; i++)
-        if (f.tensors.data[i]->kind == SYM_FORMAL) s.cell[i] = (struct cell){.written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true};
+        if (f.tensors.data[i]->kind == SYM_FORMAL) s.cell[i] = (struct cell){
+            .written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true, .parts.any = f.tensors.data[i]->dir != DIR_OUT};
     walk_list(&f, &s, fn->decl->orch.body->block.stmts);
     leave(&f, &s, fn->decl->orch.body);
     report_unwritten(&f);
@@ -612,6 +704,7 @@ void flow_function(struct checker *c, struct symbol *fn)
         diag_warning(c->diag, DIAG_W01, t->decl->name_at, "'%s' is written and never read", t->name);
     }
     free(s.cell);
+    facts_reset(c->facts, 0);
     vec_free(&f.tensors);
     c->function = NULL;
 }

@@ -34,7 +34,7 @@ enum check_kind {
     CHECK_WHERE,    /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
     CHECK_CONTIGUOUS, /* view is row-major */
     CHECK_DISJOINT, /* view and other share no element */
-    CHECK_WRITTEN   /* symbol has been written (its handle is not NULL, or it is empty) */
+    CHECK_WRITTEN   /* symbol has been written (its flag says so), or it is empty */
 };
 
 struct check {
@@ -45,6 +45,7 @@ struct check {
     const struct region *view, *other;
     enum elem elem;
     struct symbol *symbol;
+    bool await; /* WRITTEN: for an await */
     struct check *next;
 };
 
@@ -83,6 +84,7 @@ struct symbol {
 
     /* a tensor LET: how its storage comes to be */
     bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
+    bool needs_flag;           /* FORMAL, LET: whether it was written is tested when the program runs, so a variable remembers it */
     bool returned;             /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_written, is_read;
     bool is_lent;              /* an argument of a call, or a result: tasks may use it */

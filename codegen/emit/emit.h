@@ -122,6 +122,10 @@ bool expr_needs_statements(struct ast *n);            /* expr_prepare would prin
 /* ---- emit_check.c ---- */
 void check_print_statements(struct emitter *e, const struct check *list, const struct call *call);
 void check_print_commas(struct emitter *e, struct strbuf *b, const struct check *list, const struct call *call); /* "a, b, " */
+/* Whether a tensor was written, where a check wants to know: a variable of C that every write sets. */
+void        check_declare_flag(struct emitter *e, const struct symbol *s);
+const char *check_flag(struct emitter *e, const struct symbol *s);
+void        check_flags_of(const struct call *call, symbol_list *list); /* tensors with a flag that the call writes */
 /* `name = value` of the scalars that n names, for a message: a format and the arguments for it. */
 void print_values_named(struct emitter *e, struct ast *n, struct strbuf *format, struct strbuf *args);
 void print_format_text(struct strbuf *format, const char *text); /* % doubled */

@@ -181,6 +181,10 @@ static void print_function(struct emitter *e, struct symbol *orch)
     emit_unused(e, orch);
     if (orch->result && orch->result->kind == TYPE_TENSOR && !ptrmap_get(&e->used, orch->result_place)) out_line(e->out, "(void)ret;");
     out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
+    symbol_list formals = {0};
+    flat_formals(orch, &formals);
+    for (size_t i = 0; i < formals.count; i++) check_declare_flag(e, formals.data[i]);
+    vec_free(&formals);
     stmt_function_body(e, orch);
     e->out->depth--;
     out_line(e->out, "}");

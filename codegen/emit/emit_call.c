@@ -13,6 +13,7 @@ void call_declare_new(struct emitter *e, const struct symbol *s)
     const char *name = emit_declare(e, s, wanted);
     out_line(e->out, "void *%s = NULL; /* %s */", name, type_string(e, s->type));
     if (!ptrmap_get(&e->used, s)) out_line(e->out, "(void)%s;", name);
+    check_declare_flag(e, s);
 }
 
 /* ---- tasks ---- */
@@ -115,6 +116,19 @@ static void submit(struct emitter *e, const struct ast *n, const struct call *ca
     }
 }
 
+/* What the call writes is written from here on, as a statement or, in an expression, before a comma: a call that fails does not
+ * come back. */
+static void print_flags(struct emitter *e, struct strbuf *commas, const struct call *call)
+{
+    symbol_list flags = {0};
+    check_flags_of(call, &flags);
+    for (size_t i = 0; i < flags.count; i++) {
+        if (commas) strbuf_printf(commas, "%s = true, ", check_flag(e, flags.data[i]));
+        else out_line(e->out, "%s = true;", check_flag(e, flags.data[i]));
+    }
+    vec_free(&flags);
+}
+
 /* ---- functions ---- */
 
 static void print_place(struct emitter *e, struct strbuf *b, const struct call *call)
@@ -168,7 +182,10 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
     const struct call *call = call_of(n);
     const struct symbol *callee = call->callee;
     struct strbuf text = {0};
-    check_print_commas(e, &text, ptrmap_get(&e->hoisted, call) ? NULL : call->checks, call);
+    if (!ptrmap_get(&e->hoisted, call)) {
+        check_print_commas(e, &text, call->checks, call);
+        print_flags(e, &text, call);
+    }
     bool commas = text.length > 0;
     strbuf_printf(&text, "%s(rt", emit_name(e, callee));
     e->uses_rt = true;
@@ -209,6 +226,7 @@ void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
     emit_mark_site(e, emit_callee_span(n), callee->name);
     check_print_statements(e, call->checks, call);
     sizes_capture(e, call->result_symbol);
+    print_flags(e, NULL, call);
     ptrmap_set(&e->hoisted, call, n); /* its checks and inner calls are done */
     if (callee->kind == SYM_KERNEL) {
         submit(e, n, call);

@@ -82,10 +82,10 @@ static void print_param(struct emitter *e, struct strbuf *b, const struct region
     strbuf_putc(b, ')');
 }
 
-/* A tensor that is empty has no handle, written or not. */
+/* A tensor that is empty needs no write. */
 static void print_unwritten(struct emitter *e, const struct symbol *s, struct strbuf *fail)
 {
-    strbuf_printf(fail, "%s == NULL", emit_name(e, s));
+    strbuf_printf(fail, "!%s", check_flag(e, s));
     for (int d = 0; d < s->type->rank; d++) {
         int64_t value;
         if (size_is_const(s->type->extent[d], &value) && value != 0) continue;
@@ -93,6 +93,41 @@ static void print_unwritten(struct emitter *e, const struct symbol *s, struct st
         print_size(e, fail, s->type->extent[d], P_ADD, ARITH_PLAIN);
         strbuf_puts(fail, " != 0");
     }
+}
+
+const char *check_flag(struct emitter *e, const struct symbol *s)
+{
+    const char *name = ptrmap_get(&e->c_names, &s->needs_flag);
+    return name ? name : "true"; /* only where its declaration could not be lowered, which was said there */
+}
+
+void check_declare_flag(struct emitter *e, const struct symbol *s)
+{
+    if (!s->needs_flag) return;
+    char *plain = arena_printf(e->mem, "%s_written", s->name); /* "w.wx" of a struct */
+    for (char *p = plain; *p; p++)
+        if (*p == '.') *p = '_';
+    const char *name = names_take(&e->names, plain);
+    ptrmap_set(&e->c_names, &s->needs_flag, (void *)name);
+    out_line(e->out, "bool %s = false;", name);
+}
+
+static void add_flags(const struct symbol *s, symbol_list *list)
+{
+    for (int i = 0; i < s->field_count; i++) add_flags(s->fields[i], list);
+    if (s->needs_flag) vec_push(list, (struct symbol *)s);
+}
+
+void check_flags_of(const struct call *call, symbol_list *list)
+{
+    for (int i = 0; i < call->callee->formal_count; i++) {
+        if (call->callee->formals[i]->dir != DIR_OUT) continue;
+        const struct ast *v = call->values[i];
+        if (call->regions[i]) add_flags(call->regions[i]->base, list);
+        else if (v && v->symbol && !type_is_scalar(v->type)) add_flags(v->symbol, list);
+    }
+    const struct symbol *made = call->destination ? call->destination->base : call->result_symbol;
+    if (made && call->result_formal < 0) add_flags(made, list);
 }
 
 /* fail stays empty where `then` tests by itself. */
@@ -145,7 +180,8 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
         break;
     case CHECK_WRITTEN:
         print_unwritten(e, c->symbol, fail);
-        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"[E06] '%s' was not written before it is read here\")", c->symbol->name);
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"[%s] '%s' was not written before it is %s here\")", c->await ? "E13" : "E06",
+                      c->symbol->name, c->await ? "awaited" : "read");
         break;
     }
 }

@@ -208,6 +208,7 @@ static void emit_let_tensor(struct emitter *e, struct ast *n, const struct symbo
     if (!tensor_is_new(s))
         return; /* another name for a piece of another tensor */
     if (!s->returned) call_declare_new(e, s);
+    else check_declare_flag(e, s);
     if (s->needs_alloc) emit_alloc(e, n, s);
     if (call) call_emit(e, value, NULL);
 }
