@@ -72,8 +72,6 @@ struct symbol *names_in_module(const struct module *m, const char *name);
 bool           names_is_builtin(const char *name);
 /* E01 with the nearest names; module NULL: all that is visible here (E11 for a name whose block has ended). */
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
-/* The candidate nearest to name, or NULL when none is near. */
-const char *names_nearest(const char *name, const char *const *candidates, int count);
 
 /* ---- modules.c ---- */
 struct module *modules_load(struct checker *c, const char *path); /* the main file and all it imports; NULL: reported */

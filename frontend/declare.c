@@ -5,6 +5,7 @@
  * Tests      test/lit/sema/const*.pto declare*.pto e12.pto e16*.pto e17*.pto
  */
 #include "checker.h"
+#include "support/nearest.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,10 +89,6 @@ static struct symbol *find_struct(struct checker *c, struct ast *node)
         return NULL;
     }
     names_unknown(c, node->name_at, node->name, "type", m ? m->target : NULL);
-    const char *names[ELEM_BOOL];
-    for (enum elem e = ELEM_F16; e <= ELEM_BOOL; e++) names[e - ELEM_F16] = elem_name(e);
-    const char *near = names_nearest(node->name, names, ELEM_BOOL);
-    if (near) diag_help(c->diag, "did you mean the type '%s'?", near);
     return NULL;
 }
 
@@ -277,7 +274,7 @@ void declare_check_defines(struct checker *c)
         const struct module *m = c->modules.data[0];
         for (int k = 0; k < m->symbol_count; k++)
             if (m->symbols[k]->kind == SYM_CONST) vec_push(&names, m->symbols[k]->name);
-        const char *near = names_nearest(c->options->defines[i].name, names.data, (int)names.count);
+        const char *near = nearest_word(c->options->defines[i].name, names.data, (int)names.count);
         diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", c->options->defines[i].name);
         if (near) diag_help(c->diag, "did you mean '%s'?", near);
         vec_free(&names);
@@ -492,8 +489,8 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     for (size_t i = 0; i < 4 && !known; i++) known = strcmp(workers[i], d->kernel.worker) == 0;
     if (!known) {
         diag_error(c->diag, DIAG_E12, d->kernel.worker_at, "unknown worker '%s'", d->kernel.worker);
-        const char *near = names_nearest(d->kernel.worker, workers, 4);
-        if (near) diag_help(c->diag, "did you mean '%s'?", near);
+        const char *near = nearest_word(d->kernel.worker, workers, 4);
+        if (near) diag_fix(c->diag, d->kernel.worker_at, near, "did you mean '%s'?", near);
         else diag_help(c->diag, "workers are cube, vector, cpu and accel");
     }
     for (struct ast *r = d->kernel.repeated; r; r = r->next)

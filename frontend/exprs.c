@@ -5,6 +5,7 @@
  * Tests      test/lit/sema/
  */
 #include "checker.h"
+#include "support/nearest.h"
 #include <string.h>
 
 struct note *exprs_note(struct checker *c, struct ast *e)
@@ -141,8 +142,8 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     const char *names[MAX_FORMALS];
     int count = 0;
     for (; count < structure->formal_count && count < MAX_FORMALS; count++) names[count] = structure->formals[count]->name;
-    const char *near = names_nearest(e->name, names, count);
-    if (near) diag_help(c->diag, "did you mean '%s'?", near);
+    const char *near = nearest_word(e->name, names, count);
+    if (near) diag_fix(c->diag, e->name_at, near, "did you mean '%s'?", near);
     return fail(c, e);
 }
 

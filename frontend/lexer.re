@@ -248,6 +248,15 @@ static struct token body_token(struct lexer *lx, const char *begin)
     return t;
 }
 
+/* Of text in single quotes: behind the second, if it is on this line.  Of a '#': the end of the line. */
+static const char *end_of_foreign(const struct lexer *lx, const char *begin)
+{
+    const char *p = begin + 1;
+    while (p < lx->end && *p != '\n' && *p != '\r' && *p != '\0' && !(*begin == '\'' && *p == '\'')) p++;
+    if (*begin == '\'') return p < lx->end && *p == '\'' ? p + 1 : begin + 1;
+    return p;
+}
+
 /* A byte that begins no token.  Skips the whole UTF-8 character, so that one character is one message. */
 static struct token bad_token(struct lexer *lx, const char *begin)
 {
@@ -268,6 +277,8 @@ static struct token bad_token(struct lexer *lx, const char *begin)
     else
         problem = arena_printf(lx->mem, "the character '%.*s' (U+%04X) may stand only in strings and comments", (int)(p - begin),
                                begin, (unsigned)code);
+    // A quote, or the comment of another language, takes what belongs to it along.
+    if (c == '\'' || c == '#') p = end_of_foreign(lx, begin);
     lx->cursor = p;
     struct token t = token_of(lx, TOK_BAD, begin);
     set_problem(lx, &t, begin, p, problem);

@@ -3,6 +3,7 @@
  * Tests      test/lit/sema/e01*.pto e16-duplicate.pto w03.pto
  */
 #include "checker.h"
+#include "support/nearest.h"
 #include <string.h>
 
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl)
@@ -62,6 +63,7 @@ void names_declare(struct checker *c, struct symbol *s, struct span at)
     if (old) {
         diag_error(c->diag, DIAG_E16, at, "'%s' is already the name of a %s in this block", s->name, kind_text(old));
         if (old->decl) diag_note(c->diag, old->decl->name_at, "the first '%s' is here", s->name);
+        s->type = c->error; /* nobody finds it, so nothing more is said of it */
     }
     for (const struct scope *o = c->scope->parent; o && !old; o = o->parent)
         if ((old = find(o, s->name))) {
@@ -100,46 +102,6 @@ bool names_is_builtin(const char *name)
 
 /* ---- the nearest names --------------------------------------------------------------------------------------------------- */
 
-#define MAX_NAME 48 /* longer names are not compared */
-
-/* Insertions, deletions, replacements and swaps of neighbours. */
-static int distance(const char *a, const char *b)
-{
-    size_t la = strlen(a), lb = strlen(b);
-    int row[3][MAX_NAME + 1];
-    if (la > MAX_NAME || lb > MAX_NAME) return MAX_NAME;
-    for (size_t k = 0; k <= lb; k++) row[0][k] = (int)k;
-    for (size_t i = 1; i <= la; i++) {
-        int *now = row[i % 3], *before = row[(i + 2) % 3], *before2 = row[(i + 1) % 3];
-        now[0] = (int)i;
-        for (size_t k = 1; k <= lb; k++) {
-            int best = before[k - 1] + (a[i - 1] != b[k - 1]);
-            if (before[k] + 1 < best) best = before[k] + 1;
-            if (now[k - 1] + 1 < best) best = now[k - 1] + 1;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && before2[k - 2] + 1 < best) best = before2[k - 2] + 1;
-            now[k] = best;
-        }
-    }
-    return row[la % 3][lb];
-}
-
-static bool is_near(const char *name, int d)
-{
-    size_t length = strlen(name);
-    return d <= (length <= 2 ? 1 : length <= 5 ? 2 : 3) && (size_t)d < length;
-}
-
-const char *names_nearest(const char *name, const char *const *candidates, int count)
-{
-    const char *best = NULL;
-    int best_distance = MAX_NAME;
-    for (int i = 0; i < count; i++) {
-        int d = distance(name, candidates[i]);
-        if (d < best_distance && is_near(name, d)) best = candidates[i], best_distance = d;
-    }
-    return best;
-}
-
 static bool was_unknown(struct checker *c, const char *name, const struct module *inside)
 {
     struct unknown now = {name, c->module, inside, c->function};
@@ -151,9 +113,85 @@ static bool was_unknown(struct checker *c, const char *name, const struct module
     return false;
 }
 
+/* Words of other languages, and what they are here. */
+static const struct foreign { const char *word, *meant, *help; } foreign_words[] = {
+    {"True", "true", NULL}, {"False", "false", NULL}, {"TRUE", "true", NULL}, {"FALSE", "false", NULL},
+    {"None", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
+    {"null", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
+    {"nullptr", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
+    {"NULL", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
+    {"printf", NULL, "values are printed by a statement: print \"n is\", n;"},
+    {"println", NULL, "values are printed by a statement: print \"n is\", n;"},
+    {"puts", NULL, "values are printed by a statement: print \"n is\", n;"},
+    {"len", NULL, "the extent of a tensor is 'dim(x, 0)'"}, {"size", NULL, "the extent of a tensor is 'dim(x, 0)'"},
+    {"shape", NULL, "the extent of a tensor is 'dim(x, 0)'"}, {"sizeof", NULL, "the extent of a tensor is 'dim(x, 0)'"},
+    {"range", NULL, "a loop is written 'for i in low .. high { }'"},
+    {"floor", NULL, "integers are divided by '/', which cuts off; 'ceil_div(a, b)' rounds up"},
+    {"ceil", NULL, "integers are divided by '/', which cuts off; 'ceil_div(a, b)' rounds up"},
+    {"pow", NULL, "numbers have min, max, abs, ceil_div, log2 and sqrt; everything else is done in kernels"},
+    {"exp", NULL, "numbers have min, max, abs, ceil_div, log2 and sqrt; everything else is done in kernels"},
+    {"log", NULL, "numbers have min, max, abs, ceil_div, log2 and sqrt; everything else is done in kernels"},
+    {"malloc", NULL, "storage is named by 'let t: f32[N];' and ends with its block"},
+};
+
+static const struct foreign foreign_types[] = {
+    {"float", "f32", NULL}, {"double", "f64", NULL}, {"int", "i64", NULL}, {"long", "i64", NULL}, {"size_t", "i64", NULL}, {"usize", "i64", NULL},
+    {"isize", "i64", NULL}, {"int64", "i64", NULL}, {"int64_t", "i64", NULL}, {"int32", "i32", NULL}, {"int32_t", "i32", NULL},
+    {"int16", "i16", NULL}, {"int16_t", "i16", NULL}, {"int8", "i8", NULL}, {"int8_t", "i8", NULL}, {"char", "i8", NULL}, {"byte", "u8", NULL},
+    {"uint8", "u8", NULL}, {"uint8_t", "u8", NULL}, {"uint32", "u32", NULL}, {"uint32_t", "u32", NULL}, {"uint64_t", "u64", NULL},
+    {"float16", "f16", NULL}, {"half", "f16", NULL}, {"float32", "f32", NULL}, {"float64", "f64", NULL}, {"bfloat16", "bf16", NULL},
+    {"boolean", "bool", NULL}, {"str", NULL, "there are no strings but in 'print' and 'assert'"},
+    {"string", NULL, "there are no strings but in 'print' and 'assert'"},
+    {"Tensor", NULL, "a tensor's type is that of its elements with its extents: f32[M, N]"},
+    {"tensor", NULL, "a tensor's type is that of its elements with its extents: f32[M, N]"},
+};
+
+/* Says what a word of another language is here. */
+static bool hint_foreign(struct checker *c, struct span at, const char *name, bool is_type)
+{
+    const struct foreign *list = is_type ? foreign_types : foreign_words;
+    size_t count = is_type ? sizeof foreign_types / sizeof *foreign_types : sizeof foreign_words / sizeof *foreign_words;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].word, name) != 0) continue;
+        if (list[i].help) diag_help(c->diag, "%s", list[i].help);
+        else diag_fix(c->diag, at, list[i].meant, "did you mean %s'%s'?", is_type ? "the type " : "", list[i].meant);
+        return true;
+    }
+    return false;
+}
+
+/* A module of the library that was not imported. */
+static bool hint_import(struct checker *c, struct span at, const char *name)
+{
+    static const char *const std[] = {"tile", "nn", "la", "sparse", "dma"};
+    for (size_t i = 0; i < sizeof std / sizeof *std; i++) {
+        if (strcmp(std[i], name) != 0) continue;
+        const char *text = arena_printf(c->mem, "import \"std/%s.pto\" as %s;", name, name);
+        diag_fix(c->diag, (struct span){at.file, 0, 0}, arena_printf(c->mem, "%s\n", text), "the library has it: %s", text);
+        return true;
+    }
+    return false;
+}
+
+static void hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all, int count)
+{
+    const char *first = nearest_word(name, all, count);
+    if (!first) return;
+    struct strbuf text = {0};
+    int shown = 0, d = nearest_distance(name, first);
+    for (int i = 0; i < count && shown < 3; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++) seen |= strcmp(all[k], all[i]) == 0;
+        if (!seen && nearest_distance(name, all[i]) == d) strbuf_printf(&text, "%s'%s'", shown++ ? " or " : "", all[i]);
+    }
+    const char *what = is_type ? "the type " : "";
+    if (shown == 1) diag_fix(c->diag, at, first, "did you mean %s%s?", what, strbuf_text(&text));
+    else diag_help(c->diag, "did you mean %s%s?", what, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
 {
-    VEC(const char *) all = {0};
     if (was_unknown(c, name, module)) return;
     for (size_t i = c->closed.count; !module && c->function && i-- > 0;)
         if (c->closed.data[i]->name == name && c->closed.data[i]->kind != SYM_DIM) {
@@ -161,26 +199,19 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
             diag_note(c->diag, c->closed.data[i]->decl->name_at, "'%s' is declared in that block", name);
             return;
         }
-    if (!module)
-        for (const struct scope *s = c->scope; s; s = s->parent)
-            for (size_t i = 0; i < s->names.count; i++) vec_push(&all, s->names.data[i]->name);
+    VEC(const char *) all = {0};
+    bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0;
+    for (const struct scope *s = c->scope; s && !module && !is_type && !is_module; s = s->parent)
+        for (size_t i = 0; i < s->names.count; i++) vec_push(&all, s->names.data[i]->name);
     const struct module *m = module ? module : c->module;
-    for (int i = 0; i < m->symbol_count; i++)
-        if (!module || m->symbols[i]->kind != SYM_MODULE) vec_push(&all, m->symbols[i]->name);
-    if (!module)
-        for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++) vec_push(&all, builtins[i]);
-    diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
-    const char *first = names_nearest(name, all.data, (int)all.count);
-    if (first) {
-        struct strbuf text = {0};
-        int shown = 0, d = distance(name, first);
-        for (size_t i = 0; i < all.count && shown < 3; i++) {
-            bool seen = false;
-            for (size_t k = 0; k < i; k++) seen |= strcmp(all.data[k], all.data[i]) == 0;
-            if (!seen && distance(name, all.data[i]) == d) strbuf_printf(&text, "%s'%s'", shown++ ? " or " : "", all.data[i]);
-        }
-        diag_help(c->diag, "did you mean %s?", strbuf_text(&text));
-        strbuf_free(&text);
+    for (int i = 0; i < m->symbol_count; i++) {
+        enum symbol_kind kind = m->symbols[i]->kind;
+        if (is_type ? kind == SYM_STRUCT : is_module ? kind == SYM_MODULE : !module || kind != SYM_MODULE) vec_push(&all, m->symbols[i]->name);
     }
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins && !module && !is_type && !is_module; i++) vec_push(&all, builtins[i]);
+    for (enum elem e = ELEM_F16; e <= ELEM_BOOL && !module && is_type; e++) vec_push(&all, elem_name(e));
+    diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
+    if (module || !(is_module ? hint_import(c, at, name) : hint_foreign(c, at, name, is_type)))
+        hint_nearest(c, at, name, is_type, all.data, (int)all.count);
     vec_free(&all);
 }

@@ -34,6 +34,7 @@ static void report_problem(struct parse *cx, const struct token *t)
     // A number that is too large is a number all the same: its id is that of constants.
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
     if (!cx->gave_up && (!cx->is_skipping || t->ends_file)) diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
+    if (!cx->gave_up && !cx->is_skipping) habits_hint_token(cx, t);
     cx->had_error = true;
     cx->is_noise = t->kind != TOK_FLOAT;
     if (t->ends_file) cx->gave_up = true;
@@ -174,12 +175,15 @@ static struct token choose_token(struct parse *cx)
 
 int parse_next_token(union value *value, struct span *at, struct parse *cx)
 {
-    if (ends_something(cx->now.kind)) cx->is_noise = false;
+    if (ends_something(cx->now.kind) && !(cx->is_noise_to_block && cx->now.kind == TOK_SEMICOLON))
+        cx->is_noise = cx->is_noise_to_block = false;
     struct token t = choose_token(cx);
     follow_brackets(cx, &t);
     if (cx->gave_up) t.kind = TOK_END;
+    cx->before = cx->last;
     cx->last = cx->now;
     cx->now = t;
+    if (cx->last.kind == 0 || ends_something(cx->last.kind)) cx->begin = t;
     value->token = t;
     *at = t.at;
     return t.kind;
@@ -220,6 +224,12 @@ static bool is_on_new_line(const struct parse *cx)
            memchr(text + cx->last.at.end, '\n', cx->now.at.begin - cx->last.at.end) != NULL;
 }
 
+static void fix_semicolon(struct parse *cx, const char *const *expected, int count)
+{
+    struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end};
+    if (is_expected(expected, count, ";") && cx->open_count == open_braces(cx)) diag_fix(cx->front->diag, behind, ";", "add ';'");
+}
+
 /* "expected X after 'a'" behind the last token where a line ends too early, else "expected X, found 'b'" at the token. */
 static void report_expected(struct parse *cx, const char *const *expected, int count)
 {
@@ -234,9 +244,11 @@ static void report_expected(struct parse *cx, const char *const *expected, int c
         struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end + 1};
         add_token_shown(&shown, cx, &cx->last);
         diag_error(d, DIAG_E00, behind, "expected %s after %s", strbuf_text(&list), strbuf_text(&shown));
+        fix_semicolon(cx, expected, count);
     } else {
         add_token_shown(&shown, cx, &cx->now);
         diag_error(d, DIAG_E00, cx->now.at, "expected %s, found %s", strbuf_text(&list), strbuf_text(&shown));
+        if (cx->now.kind == TOK_RBRACE) fix_semicolon(cx, expected, count);
     }
     strbuf_free(&list);
     strbuf_free(&shown);
@@ -256,7 +268,7 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
     else if (is_word && found != TOK_ELSE && is_expected(expected, count, "name"))
         diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
     else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))
-        diag_help(d, "two values are compared with '=='");
+        diag_fix(d, cx->now.at, "==", "two values are compared with '=='");
     else if (found == TOK_C_BODY && is_expected(expected, count, ")"))
         diag_help(d, "the '(' of the parameters is not closed");
 
@@ -284,6 +296,7 @@ void parse_report_syntax(struct parse *cx, const char *const *expected, int expe
         diag_help(cx->front->diag, "write 'a < b && b < c', or put one of them in parentheses");
         return;
     }
+    if (habits_report(cx, expected, expected_count)) return;
     report_expected(cx, expected, expected_count);
     add_hints(cx, expected, expected_count);
 }

@@ -36,7 +36,8 @@ struct parse {
     struct front *front;
     struct lexer lexer;
     struct ast *items;              /* the result */
-    struct token last, now;         /* the token before, and the one the parser looks at */
+    struct token before, last, now; /* the two tokens before, and the one the parser looks at */
+    struct token begin;             /* the first token of the statement or declaration */
     struct token held;              /* read, but to be delivered after closing_count closing braces */
     int closing_count;
     struct token open[MAX_NESTING]; /* brackets not yet closed */
@@ -45,6 +46,7 @@ struct parse {
     bool gave_up;                   /* the rest of the file is not read, and nothing more is said */
     bool had_error;
     bool is_noise;                  /* up to the next `;` or brace: the lexer has told already what is wrong here */
+    bool is_noise_to_block;         /* is_noise holds up to the next brace, `;` or not */
     int declaration;                /* the word that began the last declaration */
     bool is_adrift;                 /* after an error: what stands between declarations may be the rest of one */
     bool is_skipping;               /* after an error outside of blocks: nothing is said until a declaration begins */
@@ -55,6 +57,10 @@ int  parse_next_token(union value *value, struct span *at, struct parse *cx);
 void parse_give_up(struct parse *cx, struct span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* expected: at most expected_count names of tokens as in grammar.y; the token found is cx->now. */
 void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count);
+
+/* ---- habits.c: a mistake that comes from another language; true: it is reported ---- */
+bool habits_report(struct parse *cx, const char *const *expected, int expected_count);
+void habits_hint_token(struct parse *cx, const struct token *t); /* help for a token whose problem was reported */
 
 /* ---- syntax_error.c: "';' or an operator" ---- */
 struct strbuf;

@@ -5,6 +5,7 @@
  * Tests      test/lit/sema/
  */
 #include "checker.h"
+#include "support/nearest.h"
 #include <string.h>
 
 static void check_block(struct checker *c, struct ast *block);
@@ -121,9 +122,9 @@ static void check_attrs(struct checker *c, struct ast *s, const struct ast *valu
         bool found = false, is_name = strcmp(a->name, "name") == 0;
         for (size_t i = 0; i < 3; i++) found |= strcmp(known[i], a->name) == 0;
         if (!found) {
-            const char *near = names_nearest(a->name, known, 3);
+            const char *near = nearest_word(a->name, known, 3);
             diag_error(c->diag, DIAG_E17, a->name_at, "unknown attribute '@%s'", a->name);
-            if (near) diag_help(c->diag, "did you mean '@%s'?", near);
+            if (near) diag_fix(c->diag, a->name_at, near, "did you mean '@%s'?", near);
             continue;
         }
         for (const struct ast *b = s->attrs; b != a; b = b->next)

@@ -1,6 +1,9 @@
 """The documentation names every message id and status, and every link in it leads somewhere.
 
-usage: check_docs.py SOURCE
+usage: check_docs.py SOURCE [--write]
+
+Each message id has a page docs/explain/ID.md, which `ptoc explain` shows; its row in docs/errors.md is made of its title and its
+first paragraph.  --write writes these rows.
 """
 import glob
 import os
@@ -13,17 +16,45 @@ def read(*path):
         return f.read()
 
 
+def row_of(source, name, title):
+    """The row of the index, or None: there is no page of that title."""
+    try:
+        page = read(source, "docs", "explain", name + ".md")
+    except FileNotFoundError:
+        return None
+    parts = page.split("\n\n")
+    if parts[0] != "# %s: %s" % (name, title):
+        return None
+    return "| [%s](explain/%s.md) | %s | %s |" % (name, name, title, parts[1].replace("\n", " "))
+
+
+def write_rows(source, ids):
+    path = os.path.join(source, "docs", "errors.md")
+    text = read(path)
+    for name, title in ids:
+        row = row_of(source, name, title)
+        text = re.sub(r"^\| \[?%s\b.*\|$" % name, lambda _: row, text, flags=re.M)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
 def main():
     source = sys.argv[1]
     wrong = []
+    ids = re.findall(r'^DIAG\((\w+), "([^"]*)"\)', read(source, "frontend", "diag.def"), re.M)
+    if "--write" in sys.argv:
+        write_rows(source, ids)
     errors = read(source, "docs", "errors.md")
-    for name, title in re.findall(r'^DIAG\((\w+), "([^"]*)"\)', read(source, "frontend", "diag.def"), re.M):
-        if "| %s | %s |" % (name, title) not in errors:
-            wrong.append("docs/errors.md: no row '| %s | %s |'" % (name, title))
+    for name, title in ids:
+        row = row_of(source, name, title)
+        if row is None:
+            wrong.append("docs/explain/%s.md: no page that begins with '# %s: %s'" % (name, name, title))
+        elif row not in errors:
+            wrong.append("docs/errors.md: no row '%s'; check_docs.py --write makes it" % row)
     for name in re.findall(r"^STATUS\((PTO_ERR_\w+),", read(source, "runtime", "include", "pto", "status.def"), re.M):
         if "`%s`" % name not in errors:
             wrong.append("docs/errors.md: %s is missing" % name)
-    for page in glob.glob(os.path.join(source, "*.md")) + glob.glob(os.path.join(source, "docs", "*.md")):
+    for page in glob.glob(os.path.join(source, "*.md")) + glob.glob(os.path.join(source, "docs", "**", "*.md"), recursive=True):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
             if not os.path.exists(os.path.join(os.path.dirname(page), target)):
                 wrong.append("%s: link to %s, which is not there" % (os.path.relpath(page, source), target))

@@ -3,40 +3,17 @@
  * Owner      nothing.
  * Invariant  exit codes are those of options.h, whatever happens.
  * Blocks     in what the verbs do.
- * Tests      test/lit/diag/usage.test, test/lit/diag/explain.test
+ * Tests      test/lit/diag/usage.test
  */
 #include "build.h"
+#include "explain.h"
 #include "options.h"
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
-
-static const char *const explanations[DIAG_COUNT] = {
-#define EXPLAIN(id, text) [DIAG_##id] = text,
-#include "explain.def"
-#undef EXPLAIN
-};
 
 static int not_available(const char *what)
 {
     fprintf(stderr, "ptoc: error: %s is not available in this version\n", what);
-    return EXIT_USAGE;
-}
-
-static int explain_main(const struct options *o)
-{
-    if (o->topic == NULL) {
-        for (int i = 0; i < DIAG_COUNT; i++) printf("%s  %s\n", diag_id_name((enum diag_id)i), diag_id_title((enum diag_id)i));
-        return EXIT_OK;
-    }
-    for (int i = 0; i < DIAG_COUNT; i++) {
-        const char *name = diag_id_name((enum diag_id)i);
-        if (strlen(o->topic) != strlen(name) || toupper((unsigned char)o->topic[0]) != name[0] || strcmp(o->topic + 1, name + 1) != 0)
-            continue;
-        printf("%s: %s\n\n%s\n", name, diag_id_title((enum diag_id)i), explanations[i]);
-        return EXIT_OK;
-    }
-    fprintf(stderr, "ptoc: error: unknown id '%s'; 'ptoc explain' lists the ids\n", o->topic);
     return EXIT_USAGE;
 }
 

@@ -1,0 +1,15 @@
+# Turns docs/explain/*.md into one C file: the bytes of each page, and a table from message id to page.
+#   cmake -D FOLDER=docs/explain -D OUTPUT=explain_pages.c -P explain.cmake
+file(GLOB pages ${FOLDER}/*.md)
+list(SORT pages)
+set(text "/* Made from docs/explain by explain.cmake. */\n#include \"explain.h\"\n")
+set(table "")
+foreach(page IN LISTS pages)
+    get_filename_component(id ${page} NAME_WE)
+    file(READ ${page} bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    string(APPEND text "static const char page_${id}[] = {${bytes}0};\n")
+    string(APPEND table "    [DIAG_${id}] = page_${id},\n")
+endforeach()
+string(APPEND text "const char *const explain_pages[DIAG_COUNT] = {\n${table}};\n")
+file(WRITE ${OUTPUT} "${text}")
