@@ -417,18 +417,20 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
 }
 
 static const char *const c_keywords[] = {
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
+    "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
     "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while", "_Bool", "_Complex", "_Imaginary", "_Alignas", "_Alignof", "_Atomic", "_Generic", "_Noreturn",
-    "_Static_assert", "_Thread_local",
+    "unsigned", "void", "volatile", "while",
 };
 
 static void check_c_name(struct checker *c, const struct symbol *s)
 {
-    for (size_t i = 0; i < sizeof c_keywords / sizeof *c_keywords; i++)
-        if (strcmp(c_keywords[i], s->name) == 0)
-            diag_error(c->diag, DIAG_E16, s->decl->kind == AST_FORMAL ? s->decl->name_at : s->decl->at,
-                       "'%s' is a word of C: a kernel with a C body cannot use it as a name", s->name);
+    /* _Bool, __asm__ and all that a C compiler may add. */
+    bool taken = s->name[0] == '_' && (s->name[1] == '_' || (s->name[1] >= 'A' && s->name[1] <= 'Z'));
+    for (size_t i = 0; i < sizeof c_keywords / sizeof *c_keywords && !taken; i++) taken = strcmp(c_keywords[i], s->name) == 0;
+    if (!taken) return;
+    diag_error(c->diag, DIAG_E16, s->decl->kind == AST_FORMAL ? s->decl->name_at : s->decl->at,
+               "'%s' is a word of C: a kernel with a C body cannot use it as a name", s->name);
+    diag_help(c->diag, "give it another name; names are the kernel's own, callers do not see them");
 }
 
 static bool is_word(char ch)

@@ -263,6 +263,28 @@ static void emit_head(struct emitter *e)
     out_line(e->out, "#endif");
 }
 
+static bool has_f16(const struct symbol *s)
+{
+    for (int i = 0; i < s->formal_count; i++) {
+        if (s->formals[i]->type->kind == TYPE_TENSOR && s->formals[i]->type->elem == ELEM_F16) return true;
+        for (int f = 0; f < s->formals[i]->field_count; f++)
+            if (s->formals[i]->fields[f]->type->elem == ELEM_F16) return true;
+    }
+    return false;
+}
+
+/* One message, where a compiler would have one for each place that names the type. */
+static void emit_f16_test(struct emitter *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < e->plan->kernels.count; i++) any |= has_f16(e->plan->kernels.data[i]);
+    for (size_t i = 0; i < e->plan->orchs.count; i++) any |= has_f16(e->plan->orchs.data[i]);
+    if (!any) return;
+    out_line(e->out, "#if !defined __FLT16_MANT_DIG__ && !defined __clang__");
+    out_line(e->out, "#error \"f16 needs a C compiler that has _Float16: gcc 12, clang, or newer\"");
+    out_line(e->out, "#endif");
+}
+
 static void emit_sites(struct emitter *e)
 {
     if (e->sites.count == 0) return;
@@ -293,6 +315,7 @@ static void emit_file(struct emitter *e)
     for (size_t i = 0; i < e->plan->orchs.count; i++) emit_function(e, e->plan->orchs.data[i]);
     e->out = file;
     emit_head(e);
+    emit_f16_test(e);
     emit_sites(e);
     params_emit(e);
     for (size_t i = 0; i < e->plan->kernels.count; i++) kernel_emit(e, e->plan->kernels.data[i]);

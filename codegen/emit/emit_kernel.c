@@ -120,9 +120,38 @@ void kernel_assign_names(struct emitter *e)
 
 /* ---- prototypes ---- */
 
-static const char *parameter_name(struct emitter *e, const char *name, bool is_body)
+static bool is_parameter(const struct symbol *kernel, const char *name)
 {
-    return is_body || !mangle_is_reserved(name) ? name : arena_printf(e->mem, "%s_", name);
+    for (int i = 0; i < kernel->formal_count; i++)
+        if (strcmp(kernel->formals[i]->name, name) == 0) return true;
+    for (int i = 0; i < kernel->dim_count; i++)
+        if (strcmp(kernel->dims[i]->name, name) == 0) return true;
+    return false;
+}
+
+/* A macro or a type of C; what is only a function may be hidden by a parameter as it is. */
+static bool is_taken_by_c(const char *name)
+{
+    static const char *const words[] = {"linux", "unix", "stdin", "stdout", "stderr", "errno", "math_errhandling"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], name) == 0) return true;
+    if (length > 2 && strcmp(name + length - 2, "_t") == 0) return true;
+    return mangle_is_reserved(name) && (isupper((unsigned char)name[0]) || strncmp(name, "pto", 3) == 0);
+}
+
+static const char *body_parameter(struct emitter *e, const struct symbol *kernel, const char *name)
+{
+    const char *safe = name;
+    if (!is_taken_by_c(name)) return name;
+    do safe = arena_printf(e->mem, "u_%s", safe);
+    while (is_parameter(kernel, safe));
+    return safe;
+}
+
+static const char *parameter_name(struct emitter *e, const struct symbol *kernel, const char *name, bool is_body)
+{
+    return is_body ? body_parameter(e, kernel, name) : mangle_is_reserved(name) ? arena_printf(e->mem, "%s_", name) : name;
 }
 
 void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool is_body, struct strbuf *b)
@@ -131,16 +160,16 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
     strbuf_putc(b, '(');
     for (int i = 0; i < kernel->formal_count; i++) {
         const struct symbol *s = kernel->formals[i];
-        const char *name = parameter_name(e, s->name, is_body);
+        const char *name = parameter_name(e, kernel, s->name, is_body);
         if (is_tensor(s))
             strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma, s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "",
-                          c_elem_type(s->type->elem), name, name);
+                          c_elem_type(s->type->elem), name, is_body ? s->name : name);
         else
             strbuf_printf(b, "%s%s %s", comma, c_scalar_type(s->type), name);
         comma = ", ";
     }
     for (int i = 0; i < kernel->dim_count; i++, comma = ", ")
-        strbuf_printf(b, "%sint64_t %s", comma, parameter_name(e, kernel->dims[i]->name, is_body));
+        strbuf_printf(b, "%sint64_t %s", comma, parameter_name(e, kernel, kernel->dims[i]->name, is_body));
     strbuf_puts(b, *comma ? ")" : "void)");
 }
 
@@ -180,21 +209,37 @@ static int body_names(const struct source *source, struct span body, const char 
     return found;
 }
 
-static bool is_parameter(const struct symbol *kernel, const char *name)
+/* Note [names that C has taken]: a body may name a formal or a const NULL or int64_t.  Its parameter has another name; before the
+ * body the macro is put aside, and a variable of the user's name has the parameter's value.  What C needs outside is untouched. */
+static void hide_macro(struct emitter *e, const char *name)
 {
-    for (int i = 0; i < kernel->formal_count; i++)
-        if (strcmp(kernel->formals[i]->name, name) == 0) return true;
-    for (int i = 0; i < kernel->dim_count; i++)
-        if (strcmp(kernel->dims[i]->name, name) == 0) return true;
-    return false;
+    const int depth = e->out->depth;
+    e->out->depth = 0;
+    out_line(e->out, "#pragma push_macro(\"%s\")", name);
+    out_line(e->out, "#undef %s", name);
+    e->out->depth = depth;
 }
 
-/* A name that the C preprocessor replaces cannot be seen by a body. */
-static bool refuse_macro(struct emitter *e, const struct symbol *s)
+static void show_macro(struct emitter *e, const char *name)
 {
-    bool macro = mangle_is_reserved(s->name) && (isupper((unsigned char)s->name[0]) || strncmp(s->name, "std", 3) == 0);
-    if (macro) diag_error(e->front->diag, DIAG_E99, s->decl->at, "'%s' is a macro of C: a kernel with a C body cannot use the name", s->name);
-    return macro;
+    const int depth = e->out->depth;
+    e->out->depth = 0;
+    out_line(e->out, "#pragma pop_macro(\"%s\")", name);
+    e->out->depth = depth;
+}
+
+static void emit_taken_name(struct emitter *e, const struct symbol *kernel, const char *name)
+{
+    if (!is_taken_by_c(name)) return;
+    const char *parameter = body_parameter(e, kernel, name);
+    hide_macro(e, name);
+    out_line(e->out, "__typeof__(%s) %s = %s;", parameter, name, parameter);
+}
+
+static int constant_use(const struct symbol *kernel, const struct symbol *s, const struct source *source)
+{
+    if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name)) return 0;
+    return body_names(source, kernel->decl->kernel.body_at, s->name);
 }
 
 /* An enumerator where it can be one, so that it may be the length of an array. */
@@ -202,9 +247,9 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
 {
     for (int i = 0; i < kernel->module->symbol_count; i++) {
         const struct symbol *s = kernel->module->symbols[i];
-        if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name)) continue;
-        int use = body_names(source, kernel->decl->kernel.body_at, s->name);
-        if (!use || refuse_macro(e, s)) continue;
+        int use = constant_use(kernel, s, source);
+        if (!use) continue;
+        if (is_taken_by_c(s->name)) hide_macro(e, s->name);
         struct strbuf b = {0};
         if (s->type->kind == TYPE_INT && use == 1 && s->int_value >= INT_MIN && s->int_value <= INT_MAX) {
             out_line(e->out, "enum { %s = %" PRId64 " };", s->name, s->int_value);
@@ -217,20 +262,33 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
     }
 }
 
+/* The macros that were put aside, for what comes behind the body. */
+static void emit_shown_again(struct emitter *e, const struct symbol *kernel, const struct source *source)
+{
+    for (int i = 0; i < kernel->formal_count; i++)
+        if (is_taken_by_c(kernel->formals[i]->name)) show_macro(e, kernel->formals[i]->name);
+    for (int i = 0; i < kernel->dim_count; i++)
+        if (is_taken_by_c(kernel->dims[i]->name)) show_macro(e, kernel->dims[i]->name);
+    for (int i = 0; i < kernel->module->symbol_count; i++) {
+        const struct symbol *s = kernel->module->symbols[i];
+        if (is_taken_by_c(s->name) && constant_use(kernel, s, source)) show_macro(e, s->name);
+    }
+}
+
 static void emit_body(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
     struct span body = kernel->decl->kernel.body_at;
     const struct source *source = source_get(e->front->sources, body.file);
     struct place open = source_place(e->front->sources, body.file, body.begin - 1);
     struct strbuf b = {0};
-    for (int i = 0; i < kernel->formal_count; i++) refuse_macro(e, kernel->formals[i]);
-    for (int i = 0; i < kernel->dim_count; i++) refuse_macro(e, kernel->dims[i]);
     kernel_print_prototype(e, kernel, true, &b);
     out_line(e->out, "static int %s%s", names->body, strbuf_text(&b));
     strbuf_free(&b);
     out_line(e->out, "{");
     e->out->depth++;
     emit_constants(e, kernel, source);
+    for (int i = 0; i < kernel->formal_count; i++) emit_taken_name(e, kernel, kernel->formals[i]->name);
+    for (int i = 0; i < kernel->dim_count; i++) emit_taken_name(e, kernel, kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) { /* a kernel need not use all it is given */
         strbuf_printf(&b, "(void)%s; ", kernel->formals[i]->name);
         if (is_tensor(kernel->formals[i])) strbuf_printf(&b, "(void)%s_stride; ", kernel->formals[i]->name);
@@ -245,6 +303,7 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
     strbuf_putc(&b, '}');
     out_raw(e->out, source->path, open.line, strbuf_text(&b), b.length);
     strbuf_free(&b);
+    emit_shown_again(e, kernel, source);
     out_line(e->out, "return 0;");
     e->out->depth--;
     out_line(e->out, "}");

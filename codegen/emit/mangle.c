@@ -12,29 +12,30 @@
 /* Sorted: searched by halves.  Names of libc are those of the headers that generated C includes, and the builtin functions that
  * C compilers know without a header. */
 static const char *const reserved[] = {
-    "EOF", "FLT_EVAL_METHOD", "FP_INFINITE", "FP_NAN", "FP_NORMAL", "FP_SUBNORMAL", "FP_ZERO", "HUGE_VAL",
-    "HUGE_VALF", "HUGE_VALL", "INFINITY", "MATH_ERREXCEPT", "MATH_ERRNO", "NAN", "NULL", "PTRDIFF_MAX", "PTRDIFF_MIN",
-    "SEEK_CUR", "SEEK_END", "SEEK_SET", "SIZE_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "abort", "abs",
-    "acos", "acosh", "alignas", "alignof", "alloca", "and", "args", "asin", "asinh", "asm", "assert", "atan", "atan2",
-    "atanh", "auto", "bcmp", "bcopy", "bool", "break", "bzero", "calloc", "carg", "case", "cbrt", "ceil", "char",
-    "cimag", "conj", "const", "constexpr", "continue", "copysign", "cos", "cosh", "cpow", "creal", "csqrt", "default",
-    "defined", "do", "double", "double_t", "dprintf", "drem", "else", "enum", "environ", "erf", "erfc", "errno", "exit", "exp",
-    "exp10", "exp2", "expm1", "extern", "fabs", "false", "fdim", "ffs", "float", "float_t", "floor", "fma", "fmax", "fmin",
-    "fmod", "for", "fprintf", "fputc", "fputs", "free", "frexp", "fscanf", "fwrite", "gamma", "gets", "goto", "hypot",
-    "if", "ilogb", "index", "inline", "int", "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isfinite",
-    "isgraph", "isgreater", "isinf", "isless", "islower", "isnan", "isnormal", "isprint", "ispunct", "isspace",
-    "isupper", "isxdigit", "j0", "j1", "jn", "labs", "ldexp", "lgamma", "linux", "llabs", "llrint", "llround", "log",
-    "log10", "log1p", "log2", "logb", "long", "lrint", "lround", "main", "malloc", "max_align_t", "memccpy", "memchr",
-    "memcmp", "memcpy", "memmem", "memmove", "mempcpy", "memset", "modf", "nan", "nearbyint", "nextafter",
-    "nexttoward", "noreturn", "nullptr", "offsetof", "optarg", "pow", "pow10", "printf", "ptrdiff_t", "putchar",
-    "puts", "register", "remainder", "remove", "remquo", "rename", "restrict", "return", "rindex", "rint", "round",
-    "rt", "scalb", "scalbln", "scalbn", "scanf", "short", "signbit", "signed", "signgam", "significand", "sin",
-    "sincos", "sinh", "sites", "size_t", "sizeof", "snprintf", "sprintf", "sqrt", "sscanf", "static", "static_assert",
-    "stderr", "stdin", "stdout", "stpcpy", "stpncpy", "strcasecmp", "strcat", "strchr", "strcmp", "strcpy", "strcspn",
-    "strdup", "strerror", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup", "strpbrk", "strrchr",
-    "strspn", "strstr", "strtok", "struct", "strxfrm", "switch", "tan", "tanh", "tempnam", "tgamma", "thread_local",
-    "time", "tmpfile", "tmpnam", "toascii", "tolower", "toupper", "true", "trunc", "typedef", "typeof", "uint",
-    "ulong", "union", "unix", "unsigned", "ushort", "va_list", "vfprintf", "void", "volatile", "vprintf", "vscanf",
+    "BUFSIZ", "EOF", "FILENAME_MAX", "FLT_EVAL_METHOD", "FOPEN_MAX", "FP_INFINITE", "FP_NAN", "FP_NORMAL", "FP_SUBNORMAL",
+    "FP_ZERO", "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "INFINITY", "L_ctermid", "L_tmpnam", "MATH_ERREXCEPT", "MATH_ERRNO",
+    "NAN", "NULL", "PTRDIFF_MAX", "PTRDIFF_MIN", "P_tmpdir", "SEEK_CUR", "SEEK_END", "SEEK_SET", "SIG_ATOMIC_MAX",
+    "SIG_ATOMIC_MIN", "SIZE_MAX", "TMP_MAX", "WCHAR_MAX", "WCHAR_MIN", "WINT_MAX", "WINT_MIN", "abort", "abs", "acos",
+    "acosh", "alignas", "alignof", "alloca", "and", "args", "asin", "asinh", "asm", "assert", "atan", "atan2", "atanh",
+    "auto", "bcmp", "bcopy", "bool", "break", "bzero", "calloc", "carg", "case", "cbrt", "ceil", "char", "cimag", "conj",
+    "const", "constexpr", "continue", "copysign", "cos", "cosh", "cpow", "creal", "csqrt", "default", "defined", "do",
+    "double", "double_t", "dprintf", "drem", "else", "enum", "environ", "erf", "erfc", "errno", "exit", "exp", "exp10",
+    "exp2", "expm1", "extern", "fabs", "false", "fdim", "ffs", "float", "float_t", "floor", "fma", "fmax", "fmin", "fmod",
+    "for", "fpclassify", "fprintf", "fputc", "fputs", "free", "frexp", "fscanf", "fwrite", "gamma", "gets", "goto", "hypot",
+    "if", "ilogb", "index", "inline", "int", "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isfinite", "isgraph",
+    "isgreater", "isgreaterequal", "isinf", "isless", "islessequal", "islessgreater", "islower", "isnan", "isnormal",
+    "isprint", "ispunct", "isspace", "isunordered", "isupper", "isxdigit", "j0", "j1", "jn", "labs", "ldexp", "lgamma",
+    "linux", "llabs", "llrint", "llround", "log", "log10", "log1p", "log2", "logb", "long", "lrint", "lround", "main",
+    "malloc", "math_errhandling", "max_align_t", "memccpy", "memchr", "memcmp", "memcpy", "memmem", "memmove", "mempcpy",
+    "memset", "modf", "nan", "nearbyint", "nextafter", "nexttoward", "noreturn", "nullptr", "offsetof", "optarg", "pow",
+    "pow10", "printf", "ptrdiff_t", "putchar", "puts", "register", "remainder", "remove", "remquo", "rename", "restrict",
+    "return", "rindex", "rint", "round", "rt", "scalb", "scalbln", "scalbn", "scanf", "short", "signbit", "signed",
+    "signgam", "significand", "sin", "sincos", "sinh", "sites", "size_t", "sizeof", "snprintf", "sprintf", "sqrt", "sscanf",
+    "static", "static_assert", "stderr", "stdin", "stdout", "stpcpy", "stpncpy", "strcasecmp", "strcat", "strchr", "strcmp",
+    "strcpy", "strcspn", "strdup", "strerror", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup",
+    "strpbrk", "strrchr", "strspn", "strstr", "strtok", "struct", "strxfrm", "switch", "tan", "tanh", "tempnam", "tgamma",
+    "thread_local", "time", "tmpfile", "tmpnam", "toascii", "tolower", "toupper", "true", "trunc", "typedef", "typeof",
+    "uint", "ulong", "union", "unix", "unsigned", "ushort", "va_list", "vfprintf", "void", "volatile", "vprintf", "vscanf",
     "vsnprintf", "vsprintf", "wchar_t", "while", "y0", "y1", "yn",
 };
 
@@ -83,7 +84,7 @@ bool mangle_is_c_keyword(const char *name)
         "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
         "static", "struct", "switch", "true", "typedef", "union", "unsigned", "void", "volatile", "while",
     };
-    return name[0] == '_' || bsearch(name, words, sizeof words / sizeof *words, sizeof *words, compare);
+    return (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]))) || bsearch(name, words, sizeof words / sizeof *words, sizeof *words, compare);
 }
 
 bool mangle_is_c_identifier(const char *name)

@@ -4,6 +4,7 @@
 #define PTO_ARITHMETIC_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- loops: how often `for i in low .. high step step` turns, and the value of i in a turn; nothing can overflow ----------- */
 static inline uint64_t pto_turns_between(int64_t low, int64_t high, uint64_t step)
@@ -88,6 +89,15 @@ PTO_COST_OF_ONE(log2)
 static inline int64_t pto_cost_real(double value)
 {
     return value >= 9.2e18 ? INT64_MAX : value > 0 ? (int64_t)value : 0; /* not a number: 0 */
+}
+
+/* ---- bf16 is the upper half of an f32 ------------------------------------------------------------------------------------- */
+static inline float pto_bf16_value(uint16_t bits)
+{
+    uint32_t all = (uint32_t)bits << 16;
+    float value;
+    memcpy(&value, &all, sizeof value);
+    return value;
 }
 
 /* ---- views ------------------------------------------------------------------------------------------------------------------ */

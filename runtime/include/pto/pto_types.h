@@ -11,6 +11,12 @@ extern "C" {
 
 #define PTO_API __attribute__((visibility("default")))
 #define PTO_NORETURN __attribute__((noreturn))
+/* f16 is _Float16 in C.  clang before 15 has that type on x86-64 only for processors with AVX512-FP16; its __fp16 is stored alike and
+ * computes in float, but is no type for parameters and results of functions. */
+#if defined __clang__ && !defined __FLT16_MANT_DIG__
+#define _Float16 __fp16
+#endif
+
 #define PTO_MAX_RANK 8    /* dimensions of a tensor */
 #define PTO_MAX_PARAMS 64 /* parameters of a task */
 
