@@ -19,4 +19,7 @@ void codegen_header(struct front *front, const struct checked *checked, const st
 
 bool codegen_has_entry(const struct checked *checked); /* any `export orch` in the main file? */
 
+/* The C function that does the work of a kernel without body; NULL: it has a body. */
+const char *codegen_kernel_symbol(const struct symbol *kernel);
+
 #endif

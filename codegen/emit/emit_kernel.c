@@ -26,6 +26,11 @@ const char *kernel_external_symbol(const struct symbol *kernel)
     return name ? name->string.text : kernel->name;
 }
 
+const char *codegen_kernel_symbol(const struct symbol *kernel)
+{
+    return kernel->decl->kernel.has_body ? NULL : kernel_external_symbol(kernel);
+}
+
 /* Is the dimension variable told by extent `d` of formal f, as factor * variable + rest? */
 static bool is_told_by(struct emitter *e, const struct symbol *dim, const struct size *extent, int64_t *factor, int64_t *rest)
 {

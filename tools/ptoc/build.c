@@ -146,7 +146,19 @@ static int compile(const struct options *o, struct arena *mem, const char *prefi
     return result;
 }
 
-static int link_program(const struct options *o, struct arena *mem, const char *prefix, const char *object, const char *output)
+/* Links, and says what is wrong in the words of the program where a kernel is. */
+static int run_linker(words *argv, const struct options *o, const char *log)
+{
+    vec_push(argv, NULL);
+    int code = process_run_logged(log, argv->data, o->verbose);
+    if (process_interrupted()) return 128 + process_interrupted();
+    bool all_said = code >= 0 && missing_report(o, log);
+    if (code > 0 && !all_said) fprintf(stderr, "ptoc: error: the program could not be linked\n");
+    return code == 0 ? EXIT_OK : EXIT_ERRORS;
+}
+
+static int link_program(const struct options *o, struct arena *mem, const char *prefix, const char *object, const char *output,
+                        const char *temp_dir)
 {
     words argv = {0};
     add_compiler(&argv, mem, o);
@@ -161,7 +173,7 @@ static int link_program(const struct options *o, struct arena *mem, const char *
     vec_push(&argv, "-pthread");
     vec_push(&argv, "-o");
     vec_push(&argv, output[0] == '-' ? arena_printf(mem, "./%s", output) : output);
-    int result = run_compiler(&argv, o, "the program could not be linked");
+    int result = run_linker(&argv, o, arena_printf(mem, "%s/link.log", temp_dir));
     vec_free(&argv);
     return result;
 }
@@ -190,7 +202,7 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
         const char *source = arena_printf(mem, "%s/%s.c", temp_dir, stem), *object = arena_printf(mem, "%s/%s.o", temp_dir, stem);
         result = write_text(source, &text);
         if (result == EXIT_OK) result = compile(o, mem, prefix, source, object, temp_dir);
-        if (result == EXIT_OK) result = link_program(o, mem, prefix, object, output);
+        if (result == EXIT_OK) result = link_program(o, mem, prefix, object, output, temp_dir);
     }
     strbuf_free(&text);
     free(stem);

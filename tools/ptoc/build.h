@@ -10,4 +10,7 @@ int graph_main(const struct options *o); /* orchestrates without running a kerne
 /* Compiles and links the program into `output`.  Returns an exit code; messages are on standard error. */
 int build_binary(const struct options *o, const char *temp_dir, const char *output);
 
+/* The messages of a link that failed, from a file: E12 for kernels, the rest as they are.  true: nothing is left to say. */
+bool missing_report(const struct options *o, const char *log_path);
+
 #endif

@@ -8,6 +8,7 @@
 #include "process.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -72,23 +73,42 @@ int process_interrupted(void)
     return interrupted;
 }
 
-static int start(const char *path, const char *const *argv, pid_t *pid)
+/* This environment, with messages in English.  To be freed, or NULL. */
+static char **plain_environment(void)
+{
+    size_t count = 0;
+    while (environ[count]) count++;
+    char **plain = calloc(count + 2, sizeof *plain);
+    for (size_t i = 0, n = 1; plain && i < count; i++)
+        if (strncmp(environ[i], "LC_ALL=", 7) != 0) plain[n++] = environ[i];
+    if (plain) plain[0] = "LC_ALL=C";
+    return plain;
+}
+
+/* log: where standard error goes; NULL: where ours does. */
+static int start(const char *path, const char *const *argv, const char *log, pid_t *pid)
 {
     posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
     sigset_t defaults;
+    char **plain = log ? plain_environment() : NULL, **environment = plain ? plain : environ;
+    posix_spawn_file_actions_init(&files);
+    if (log) posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     sigemptyset(&defaults);
     for (int i = 0; i < HELD; i++)
         if (before[i].sa_handler != SIG_IGN) sigaddset(&defaults, held[i]);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    int error = path ? posix_spawn(pid, path, NULL, &attributes, (char *const *)argv, environ)
-                     : posix_spawnp(pid, argv[0], NULL, &attributes, (char *const *)argv, environ);
+    int error = path ? posix_spawn(pid, path, &files, &attributes, (char *const *)argv, environment)
+                     : posix_spawnp(pid, argv[0], &files, &attributes, (char *const *)argv, environment);
     posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    free(plain);
     return error;
 }
 
-int process_run(const char *path, const char *const *argv, bool verbose)
+static int run(const char *path, const char *const *argv, const char *log, bool verbose)
 {
     if (verbose) {
         for (int i = 0; argv[i]; i++) fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
@@ -97,7 +117,7 @@ int process_run(const char *path, const char *const *argv, bool verbose)
     fflush(NULL);
     if (interrupted) return 128 + interrupted;
     pid_t pid = 0;
-    int error = start(path, argv, &pid), status = 0;
+    int error = start(path, argv, log, &pid), status = 0;
     if (error) {
         fprintf(stderr, "ptoc: error: cannot run '%s': %s\n", path ? path : argv[0], strerror(error));
         return -1;
@@ -107,4 +127,14 @@ int process_run(const char *path, const char *const *argv, bool verbose)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     child = 0;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int process_run(const char *path, const char *const *argv, bool verbose)
+{
+    return run(path, argv, NULL, verbose);
+}
+
+int process_run_logged(const char *log, const char *const *argv, bool verbose)
+{
+    return run(NULL, argv, log, verbose);
 }

@@ -11,6 +11,8 @@ void  temp_dir_remove(char *dir, bool keep); /* with what is in it; frees dir */
 /* Runs argv (NULL at its end) and waits.  path: what to execute; NULL: argv[0], looked for in PATH.  Returns the exit code, 128 + n
  * for signal n, or -1 after a message when it could not be started. */
 int process_run(const char *path, const char *const *argv, bool verbose);
+/* The same, with what it writes to standard error in a file, in English. */
+int process_run_logged(const char *log, const char *const *argv, bool verbose);
 
 /* The signal that asked ptoc to end meanwhile, or 0. */
 int process_interrupted(void);

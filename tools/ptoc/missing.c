@@ -1,0 +1,99 @@
+/* missing.c - kernels that no C file, object or library defines: what the linker says, in the words of the program.
+ * Idea       the linker alone knows what an archive or -lfoo holds, so it is asked first; a name that it calls undefined is looked
+ *            for among the kernels without body, and the message stands at the kernel's declaration.
+ * Invariant  what is not about a kernel is shown as the linker said it.
+ * Tests      test/lit/run/e12-missing.test
+ */
+#include "build.h"
+#include "codegen.h"
+#include "support/arena.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* The line, if it says that the symbol is undefined: all of GNU ld, gold, lld and mold use the word. */
+static bool says_undefined(const char *line, size_t length, const char *symbol)
+{
+    const char *end = line + length, *at = memmem(line, length, "undefined", 9);
+    size_t n = strlen(symbol);
+    for (; at && (at = memmem(at, (size_t)(end - at), symbol, n)) != NULL; at++)
+        if (!is_word(at[-1]) && (at + n == end || !is_word(at[n]))) return true;
+    return false;
+}
+
+static bool is_missing(const char *log, const char *symbol)
+{
+    for (const char *line = log; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (says_undefined(line, length, symbol)) return true;
+        line += length + (line[length] == '\n');
+    }
+    return false;
+}
+
+static void report(struct diag *d, const struct symbol *kernel, const char *symbol)
+{
+    diag_error(d, DIAG_E12, kernel->decl->name_at, "kernel '%s' has no implementation: no C function '%s' was found", kernel->name, symbol);
+    diag_help(d, "give ptoc a C file, object or library that defines it ('ptoc build --emit=header' prints its prototype), or write a C "
+                 "body instead of the ';'");
+}
+
+/* Undefined names that are no kernel's stay the linker's to tell. */
+static int count_undefined(const char *log)
+{
+    int count = 0;
+    for (const char *at = log; (at = strstr(at, "undefined")) != NULL; at += 9) count++;
+    return count;
+}
+
+static int count_of_symbol(const char *log, const char *symbol)
+{
+    int count = 0;
+    for (const char *line = log; *line;) {
+        size_t length = strcspn(line, "\n");
+        count += says_undefined(line, length, symbol);
+        line += length + (line[length] == '\n');
+    }
+    return count;
+}
+
+static char *read_all(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    struct strbuf text = {0};
+    char block[4096];
+    for (size_t n; in && (n = fread(block, 1, sizeof block, in)) > 0;) strbuf_add(&text, block, n);
+    if (in) fclose(in);
+    char *copy = strdup(strbuf_text(&text));
+    strbuf_free(&text);
+    return copy;
+}
+
+bool missing_report(const struct options *o, const char *log_path)
+{
+    char *log = read_all(log_path);
+    struct front_session s;
+    int left = log ? count_undefined(log) : 0, found = 0;
+    if (left > 0 && session_open(&s, o) == EXIT_OK) {
+        for (int i = 0; i < DIAG_COUNT; i++) diag_set_warning_enabled(s.front.diag, (enum diag_id)i, false); /* said before */
+        const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
+        for (int m = 0; m < checked->module_count; m++)
+            for (int i = 0; i < checked->modules[m]->symbol_count; i++)
+                for (const struct symbol *k = checked->modules[m]->symbols[i]; k; k = k->next_overload) {
+                    const char *symbol = k->kind == SYM_KERNEL ? codegen_kernel_symbol(k) : NULL;
+                    if (!symbol || !is_missing(log, symbol)) continue;
+                    report(s.front.diag, k, symbol);
+                    left -= count_of_symbol(log, symbol);
+                    found++;
+                }
+        session_close(&s);
+    }
+    if (log && (left > 0 || found == 0)) fputs(log, stderr);
+    free(log);
+    return found > 0 && left <= 0;
+}
