@@ -1,0 +1,419 @@
+"""Makes input for an example, runs it, and checks the result against an independent computation.
+
+usage: examples.py PTOC NAME|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]...
+       examples.py --list
+
+Each example is built once, then run for every seed with every set of options.  Sizes are random for a seed, larger with --size.  Inputs
+and outputs are .npy files in FOLDER; a line a run says the largest error.  Exit code 1: an error is larger than it may be.
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples")
+
+
+class Case:
+    """Arrays and options of one run; `outputs` are read back when it is over."""
+
+    def __init__(self, folder, rng, size):
+        self.folder, self.rng, self.size = folder, rng, size
+        self.arguments, self.outputs, self.printed = [], [], ""
+
+    def between(self, low, high):
+        return int(self.rng.integers(low, high + 1))
+
+    def path(self, name):
+        return os.path.join(self.folder, name + ".npy")
+
+    def give(self, name, array):
+        np.save(self.path(name), array)
+        self.arguments += ["--input", "%s=%s" % (name, self.path(name))]
+        return array
+
+    def f32(self, name, *shape):
+        return self.give(name, (2 * self.rng.random(shape) - 1).astype(np.float32))
+
+    def f64(self, name, *shape):
+        return self.give(name, 2 * self.rng.random(shape) - 1)
+
+    def set(self, **values):
+        for name, value in values.items():
+            self.arguments += ["--set", "%s=%s" % (name, value)]
+
+    def want(self, *names):
+        for name in names:
+            self.outputs.append(name)
+            self.arguments += ["--output", "%s=%s" % (name, self.path(name + ".out"))]
+
+    def got(self, name):
+        return np.load(self.path(name + ".out"))
+
+
+def gap(a, b):
+    """Largest difference, relative to the largest value."""
+    a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if a.shape != b.shape:
+        return np.inf
+    if a.size == 0:
+        return 0.0
+    return float(np.max(np.abs(a - b)) / max(1.0, float(np.max(np.abs(b)))))
+
+
+def vadd(c):
+    n = c.between(1, 3 * 16384 + c.size)
+    x, y = c.f32("x", n), c.f32("y", n)
+    c.set(n=n)
+    c.want("z")
+    return lambda: gap(c.got("z"), x + y), 0
+
+
+def bgemm(c):
+    nb, m, n, k = c.between(1, 4), *(64 * c.between(1, 4 + c.size // 64) for _ in range(3))
+    a, b, z = c.f32("A", nb, m, k), c.f32("B", nb, k, n), c.f32("C", nb, m, n)
+    c.want("C")
+    return lambda: gap(c.got("C"), z + a.astype(np.float64) @ b), 1e-5
+
+
+def treesum(c):
+    x = c.f32("x", c.between(1, 50000 + c.size))
+    c.want("s")
+    return lambda: gap(c.got("s"), [np.sum(x, dtype=np.float64)]), 1e-5
+
+
+def softmax(s):
+    s = np.exp(s - s.max(axis=-1, keepdims=True))
+    return s / s.sum(axis=-1, keepdims=True)
+
+
+def attention(q, k, v):
+    s = q.astype(np.float64) @ k.T.astype(np.float64) / np.sqrt(q.shape[1])
+    s[np.triu_indices(len(s), 1)] = -np.inf
+    return softmax(s) @ v
+
+
+def flash(c):
+    s, d = 64 * c.between(1, 6 + c.size // 64), 8 * c.between(1, 8)
+    q, k, v = (c.f32(name, s, d) for name in "QKV")
+    c.want("Y")
+    return lambda: gap(c.got("Y"), attention(q, k, v)), 1e-5
+
+
+def chol(c):
+    n = 128 * (c.size // 128 if c.size else c.between(1, 4))
+    g = c.rng.standard_normal((n, n))
+    a = c.give("A", g @ g.T + n * np.eye(n))
+    c.give("info", np.zeros(1, np.int32))
+    c.want("A", "info")
+
+    def error():
+        want = np.linalg.cholesky(a)
+        return max(float(np.max(np.abs(np.tril(c.got("A")) - want)) / np.max(np.abs(want))), float(c.got("info")[0]))
+    return error, 1e-10
+
+
+def jacobi_serial(u, v, tol, limit):
+    n = 0
+    while True:
+        for a, b in ((u, v), (v, u)):
+            x = np.float32(0.25) * (a[1:-1, :-2] + a[1:-1, 2:] + a[:-2, 1:-1] + a[2:, 1:-1])
+            change = float(np.max(np.abs(x - a[1:-1, 1:-1]))) if x.size else 0.0
+            b[1:-1, 1:-1] = x
+        n += 2
+        if change <= tol or n >= limit:
+            return n
+
+
+def jacobi(c):
+    n = c.between(3, 200 + c.size)
+    u = c.give("u", (c.rng.random((n + 2, n + 2))).astype(np.float32))
+    v = c.give("v", u.copy())
+    c.set(max_sweeps=40, tol=0.02)
+    c.want("u", "sweeps")
+
+    def error():
+        want_u, want_v = u.copy(), v.copy()
+        sweeps = jacobi_serial(want_u, want_v, np.float32(0.02), 40)
+        return max(gap(c.got("u"), want_u), abs(int(c.got("sweeps")[0]) - sweeps))
+    return error, 1e-6
+
+
+def lu(c):
+    n = c.between(1, 200 + c.size)
+    a = c.f64("A", n, n)
+    c.want("A", "pivot")
+
+    def error():
+        f, pivot, order = c.got("A"), c.got("pivot"), np.arange(n)
+        for k in range(0, n, 64):
+            for j in range(k, min(k + 64, n)):
+                at = k + pivot[j]
+                order[[j, at]] = order[[at, j]]
+        return gap((np.tril(f, -1) + np.eye(n)) @ np.triu(f), a[order])
+    return error, 1e-10
+
+
+def floyd(c):
+    n = c.between(1, 150 + c.size)
+    d = c.rng.integers(1, 100, (n, n)).astype(np.int32)
+    d[c.rng.random((n, n)) < 0.7] = 1000000
+    np.fill_diagonal(d, 0)
+    c.give("D", d)
+    c.want("D")
+
+    def error():
+        want = d.copy()
+        for k in range(n):
+            want = np.minimum(want, want[:, k:k + 1] + want[k:k + 1, :])
+        return 0 if np.array_equal(c.got("D"), want) else np.inf
+    return error, 0
+
+
+def fft(c):
+    n1, n2 = c.between(1, 70 + c.size), c.between(1, 70 + c.size)
+    x = c.f64("x", n1, n2, 2)
+    c.want("z")
+
+    def error():
+        z, want = c.got("z"), np.fft.fft((x[..., 0] + 1j * x[..., 1]).reshape(-1)).reshape(n2, n1)
+        return max(gap(z[..., 0], want.real), gap(z[..., 1], want.imag))
+    return error, 1e-11
+
+
+def csr(c, dense):
+    ptr = np.concatenate([[0], np.cumsum((dense != 0).sum(axis=1))]).astype(np.int64)
+    rows, columns = np.nonzero(dense)
+    c.give("ptr", ptr)
+    c.give("idx", columns.astype(np.int32))
+    c.give("val", dense[rows, columns].astype(np.float32))
+
+
+def cg(c):
+    side = c.between(2, 24 + c.size)
+    n = side * side
+    a = np.zeros((n, n), np.float32)
+    for i in range(n):
+        a[i, i] = 4.1
+        for j in (i - side, i + side, i - 1 if i % side else -1, i + 1 if (i + 1) % side else -1):
+            if 0 <= j < n:
+                a[i, j] = -1
+    csr(c, a)
+    b = c.f32("b", n)
+    c.give("x", np.zeros(n, np.float32))
+    c.want("x", "steps")
+    return lambda: gap(c.got("x"), np.linalg.solve(a.astype(np.float64), b)) + (c.got("steps")[0] < 1), 1e-3
+
+
+def kmeans(c):
+    n, k = c.between(8, 10000 + c.size), c.between(1, 8)
+    pixel = c.give("pixel", c.rng.integers(0, 256, (n, 3)).astype(np.uint8))
+    colour = c.give("colour", pixel[:k].astype(np.float32))
+    c.give("label", np.full(n, -1, np.int32))
+    c.set(max_rounds=20)
+    c.want("colour", "label")
+
+    def error():
+        old, now = np.full(n, -1), colour.copy()
+        for _ in range(20):
+            d = ((pixel[:, None, :].astype(np.float32) - now[None]) ** 2)
+            label = np.argmin((d[..., 0] + d[..., 1]) + d[..., 2], axis=1)
+            for j in range(k):
+                if (label == j).any():
+                    now[j] = (pixel[label == j].sum(axis=0, dtype=np.int64) / (label == j).sum()).astype(np.float32)
+            if (label == old).all():
+                break
+            old = label
+        return gap(c.got("colour"), now) + float(np.mean(c.got("label") != label))
+    return error, 1e-6
+
+
+def pagerank(c):
+    n = c.between(2, 900 + c.size)
+    links = c.rng.random((n, n)) < min(1.0, 8.0 / n)
+    links |= (np.arange(n)[:, None] == (np.arange(n) + 1) % n)
+    a = links / links.sum(axis=0, keepdims=True)
+    csr(c, a)
+    c.want("rank")
+
+    def error():
+        x = np.full(n, 1.0 / n)
+        for _ in range(400):
+            x = 0.85 * (a @ x) + 0.15 / n
+        return float(np.max(np.abs(c.got("rank") - x)) / np.max(x))
+    return error, 1e-3
+
+
+def paged(c):
+    sequences, blocks, d = c.between(1, 6), c.between(1, 5 + c.size // 64), 4 * c.between(1, 16)
+    pages = sequences * blocks + 3
+    q, keys, values = c.f32("q", sequences, d), c.f32("keys", pages, 16, d), c.f32("values", pages, 16, d)
+    table = c.give("table", c.rng.permutation(pages)[:sequences * blocks].reshape(sequences, blocks).astype(np.int64))
+    length = c.give("length", c.rng.integers(1, blocks * 16 + 1, sequences).astype(np.int64))
+    c.want("y")
+
+    def error():
+        want = []
+        for s in range(sequences):
+            k, v = (x[table[s]].reshape(-1, d)[:length[s]].astype(np.float64) for x in (keys, values))
+            want.append(softmax(k @ q[s] / np.sqrt(d)) @ v)
+        return gap(c.got("y"), want)
+    return error, 1e-5
+
+
+def strassen(c):
+    n = c.between(1, 5) * 2 ** c.between(0, 6)
+    a, b = (c.give(name, c.rng.integers(-9, 10, (n, n)).astype(np.float64)) for name in "AB")
+    c.want("C")
+    return lambda: gap(c.got("C"), a @ b), 0
+
+
+def mergesort(c):
+    x = c.give("x", c.rng.integers(-1000, 1000, c.between(0, 9000 + c.size)).astype(np.int64))
+    c.want("y")
+    return lambda: 0 if np.array_equal(c.got("y"), np.sort(x)) else np.inf, 0
+
+
+def moe(c):
+    t, d, e, h = c.between(1, 40 + c.size), c.between(1, 24), c.between(1, 8), c.between(1, 24)
+    x, gate, up, down = c.f32("x", t, d), c.f32("gate", d, e), c.f32("up", e, d, h), c.f32("down", e, h, d)
+    c.give("y", np.zeros((t, d), np.float32))
+    c.want("y")
+
+    def error():
+        want = np.zeros((t, d))
+        for i, best in enumerate(np.argmax(x @ gate, axis=1)):
+            u = x[i].astype(np.float64) @ up[best]
+            want[i] = (0.5 * u * (1 + np.tanh(np.sqrt(2 / np.pi) * (u + 0.044715 * u ** 3)))) @ down[best]
+        return gap(c.got("y"), want)
+    return error, 1e-4
+
+
+def mlp(c):
+    n, i, h, o = 32 * c.between(1, 4), c.between(1, 12), c.between(1, 24), c.between(1, 4)
+    x, t = c.f32("x", n, i), c.f32("t", n, o)
+    names = [("net.w1", (i, h)), ("net.b1", (h,)), ("net.w2", (h, o)), ("net.b2", (o,))]
+    net = [c.f32(name, *shape).astype(np.float64) for name, shape in names]
+    c.set(epochs=3)
+    c.want(*(name for name, _ in names))
+
+    def error():
+        w1, b1, w2, b2 = (a.copy() for a in net)
+        for _ in range(3):
+            for k in range(0, n, 32):
+                a, want = x[k:k + 32], t[k:k + 32]
+                hidden = np.maximum(a @ w1 + b1, 0)
+                d = 2 * (hidden @ w2 + b2 - want) / want.size
+                dh = (d @ w2.T) * (hidden > 0)
+                w1, b1, w2, b2 = w1 - .1 * (a.T @ dh), b1 - .1 * dh.sum(0), w2 - .1 * (hidden.T @ d), b2 - .1 * d.sum(0)
+        return max(gap(c.got(name), want) for (name, _), want in zip(names, (w1, b1, w2, b2)))
+    return error, 1e-4
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(c):
+    b, t, i, h = c.between(1, 5), c.between(1, 12), c.between(1, 10), c.between(1, 10)
+    x = c.f32("x", b, t, i)
+    nets = []
+    for name, width in (("first", i), ("second", h)):
+        nets.append([c.f32(name + ".w", 4, width, h), c.f32(name + ".u", 4, h, h), c.f32(name + ".b", 4, h)])
+    c.want("y")
+
+    def error():
+        state = [[np.zeros((b, h)), np.zeros((b, h))] for _ in nets]
+        want = np.zeros((b, t, h))
+        for k in range(t):
+            below = x[:, k]
+            for (w, u, bias), s in zip(nets, state):
+                g = [below @ w[n].astype(np.float64) + s[0] @ u[n] + bias[n] for n in range(4)]
+                s[1] = sigmoid(g[1]) * s[1] + sigmoid(g[0]) * np.tanh(g[3])
+                s[0] = below = sigmoid(g[2]) * np.tanh(s[1])
+            want[:, k] = below
+        return gap(c.got("y"), want)
+    return error, 1e-5
+
+
+def transformer(c):
+    heads, s, h = c.between(1, 4), 64 * c.between(1, 3), c.between(1, 48)
+    d = heads * 4 * c.between(1, 4)
+    x = c.f32("x", s, d)
+    shapes = dict(norm1=(d,), q=(d, d), k=(d, d), v=(d, d), o=(d, d), norm2=(d,), gate=(d, h), up=(d, h), down=(h, d))
+    net = {name: c.f32("net." + name, *shape).astype(np.float64) for name, shape in shapes.items()}
+    c.set(heads=heads)
+    c.want("y")
+
+    def norm(a, w):
+        return a / np.sqrt((a * a).mean(axis=1, keepdims=True) + 1e-6) * w
+
+    def error():
+        n, w = norm(x.astype(np.float64), net["norm1"]), d // heads
+        q, k, v = n @ net["q"], n @ net["k"], n @ net["v"]
+        a = np.concatenate([attention(*(m[:, i * w:(i + 1) * w] for m in (q, k, v))) for i in range(heads)], axis=1)
+        y = x + a @ net["o"]
+        n = norm(y, net["norm2"])
+        g = n @ net["gate"]
+        return gap(c.got("y"), y + (g * sigmoid(g) * (n @ net["up"])) @ net["down"])
+    return error, 1e-4
+
+
+ALL = (vadd, bgemm, treesum, flash, chol, jacobi, lu, floyd, fft, cg, kmeans, pagerank, paged, strassen, mergesort, moe,
+       transformer)
+
+
+def call(command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        print("%s\n%s\nexit code %d" % (" ".join(command), done.stdout.decode(errors="replace"), done.returncode))
+    return done.returncode == 0
+
+
+def run(program, example, folder, seed, size, options):
+    c = Case(folder, np.random.default_rng(seed), size)
+    error, limit = example(c)
+    command = [program] + c.arguments + options
+    if not call(command):
+        return False
+    found = error()
+    good = found <= limit
+    print("%-12s %s error %.1e, at most %.0e, seed %d %s" % (example.__name__, "ok   " if good else "WRONG", found, limit, seed, " ".join(options)))
+    if not good:
+        print("  " + " ".join(command))
+    return good
+
+
+def run_all(ptoc, example, a):
+    folder = os.path.join(a.folder, example.__name__)
+    os.makedirs(folder, exist_ok=True)
+    program = os.path.join(folder, "program")
+    if not call([ptoc, "build", "-Werror", os.path.join(EXAMPLES, example.__name__ + ".pto"), "-o", program]):
+        return False
+    return all([run(program, example, folder, seed, a.size, options.split())
+                for seed in range(a.seed, a.seed + a.repeat) for options in a.options or [""]])
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--list", action="store_true")
+    p.add_argument("ptoc", nargs="?")
+    p.add_argument("name", nargs="?")
+    p.add_argument("folder", nargs="?")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--repeat", type=int, default=1)
+    p.add_argument("--size", type=int, default=0)
+    p.add_argument("--with", dest="options", action="append")
+    a = p.parse_args()
+    if a.list:
+        print("\n".join(e.__name__ for e in ALL))
+        return
+    chosen = [e for e in ALL if a.name in ("all", e.__name__)]
+    if not chosen or not a.folder:
+        p.error("no example '%s'" % a.name if a.folder else "PTOC, NAME and FOLDER are needed")
+    sys.exit(0 if all([run_all(a.ptoc, e, a) for e in chosen]) else 1)
+
+
+main()
