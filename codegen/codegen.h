@@ -17,6 +17,12 @@ void codegen_c(struct front *front, const struct checked *checked, const struct 
 void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);
 
+/* --emit=bounds: for each function and scope how much heap it needs, and by which statement. */
+void codegen_bounds(struct front *front, const struct checked *checked, struct strbuf *out);
+
+/* E14 for what surely does not fit into so many rings of so many bytes. */
+void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);
+
 bool codegen_has_entry(const struct checked *checked); /* any `export orch` in the main file? */
 
 /* The C function that does the work of a kernel without body; NULL: it has a body. */

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "bounds.h"
 #include "support/arena.h"
 
 struct pass {
@@ -10,6 +10,7 @@ static const struct pass passes[] = { // read top to bottom: this is the order
     {"reach", reach_analyze},
     {"scopes", scopes_analyze},
     {"liveness", liveness_analyze},
+    {"bounds", bounds_analyze},
 };
 
 struct plan *plan_create(const struct checked *checked, struct arena *mem)
@@ -35,6 +36,9 @@ void plan_destroy(struct plan *p)
         vec_free(&p->end_list.data[i]->other);
     }
     vec_free(&p->end_list);
+    for (size_t i = 0; i < p->bound_list.count; i++) vec_free(&p->bound_list.data[i]->scopes);
+    vec_free(&p->bound_list);
+    ptrmap_free(&p->bounds);
     ptrmap_free(&p->ends);
     ptrmap_free(&p->blocks);
     ptrmap_free(&p->ranges);

@@ -9,6 +9,7 @@
 #include "support/vec.h"
 
 struct arena;
+struct function_bounds;
 
 typedef VEC(struct symbol *) symbol_list;
 
@@ -34,6 +35,9 @@ struct plan {
     VEC(struct block_plan *) block_list; /* the same, to be freed */
     struct ptrmap ends;   /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
     VEC(struct end_plan *) end_list;     /* the same, to be freed */
+    int64_t granule;      /* every buffer is a multiple of so many bytes */
+    struct ptrmap bounds; /* through bounds_of() */
+    VEC(struct function_bounds *) bound_list; /* the same, to be freed */
 
     /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value while the
      * kernel's `where` is printed at a call. */
@@ -48,6 +52,7 @@ void         plan_destroy(struct plan *p);
 void reach_analyze(struct plan *p);
 void scopes_analyze(struct plan *p);
 void liveness_analyze(struct plan *p);
+void bounds_analyze(struct plan *p);
 
 /* ---- range.c ---- */
 
@@ -65,6 +70,13 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
 void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
 void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
 void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx); /* its children, not itself */
+
+/* The branches of an IF with all its `else if`, or of a MATCH. */
+struct branches {
+    VEC(struct ast *) blocks;
+    struct ast *without_else; /* the node that could have an else branch and has none; NULL: every way goes through a branch */
+};
+void branches_of(struct ast *n, struct branches *b);
 
 /* ---- questions about tensors that several emitters ask ---- */
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */

@@ -155,29 +155,6 @@ static bool ends_by_hand(const struct search *s, const struct ast *n)
 
 /* ---- branches ---- */
 
-/* The branches of an IF with all its `else if`, or of a MATCH. */
-struct branches {
-    VEC(struct ast *) blocks;
-    struct ast *without_else; /* the node that could have an else branch and has none; NULL: every way goes through a branch */
-};
-
-static void branches_of(struct ast *n, struct branches *b)
-{
-    if (n->kind == AST_MATCH) {
-        for (struct ast *arm = n->match.arms; arm; arm = arm->next) vec_push(&b->blocks, arm->arm.body);
-        if (n->match.other) vec_push(&b->blocks, n->match.other);
-        else b->without_else = n;
-        return;
-    }
-    for (;; n = n->if_.other) {
-        vec_push(&b->blocks, n->if_.then);
-        if (n->if_.other && n->if_.other->kind == AST_IF) continue;
-        if (n->if_.other) vec_push(&b->blocks, n->if_.other);
-        else b->without_else = n;
-        return;
-    }
-}
-
 static bool list_is_busy(const struct search *s, const struct ast *list)
 {
     for (; list; list = list->next)

@@ -1,5 +1,5 @@
 /* walk.c - every node below a node, once.
- * Needs nothing.  Gives ast_walk, ast_walk_list, ast_walk_below.
+ * Needs nothing.  Gives ast_walk, ast_walk_list, ast_walk_below, branches_of.
  * Method one switch over the kinds, children in source order.
  */
 #include "plan.h"
@@ -95,5 +95,22 @@ void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void 
         ast_walk(n->range.high, visit, cx);
         break;
     default: break; /* leaves, and items that hold no statements */
+    }
+}
+
+void branches_of(struct ast *n, struct branches *b)
+{
+    if (n->kind == AST_MATCH) {
+        for (struct ast *arm = n->match.arms; arm; arm = arm->next) vec_push(&b->blocks, arm->arm.body);
+        if (n->match.other) vec_push(&b->blocks, n->match.other);
+        else b->without_else = n;
+        return;
+    }
+    for (;; n = n->if_.other) {
+        vec_push(&b->blocks, n->if_.then);
+        if (n->if_.other && n->if_.other->kind == AST_IF) continue;
+        if (n->if_.other) vec_push(&b->blocks, n->if_.other);
+        else b->without_else = n;
+        return;
     }
 }

@@ -6,6 +6,7 @@
  * Tests      test/lit/diag/usage.test
  */
 #include "build.h"
+#include "codegen.h"
 #include "explain.h"
 #include "options.h"
 #include <errno.h>
@@ -22,7 +23,8 @@ static int check_main(const struct options *o)
     struct front_session s;
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
-    sema_check(&s.front, o->input, &s.sema);
+    const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
+    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0) codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
     return session_close(&s);
 }
 
@@ -56,10 +58,9 @@ static int compile_main(const struct options *o)
     switch (o->emit) {
     case EMIT_TYPES: return not_available("--emit=types");
     case EMIT_MEMORY: return not_available("--emit=memory");
-    case EMIT_BOUNDS: return not_available("--emit=bounds");
     case EMIT_TASKS: return not_available("--emit=tasks");
     case EMIT_TOKENS: case EMIT_AST: return read_main(o);
-    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: break;
+    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_BOUNDS: break;
     }
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }

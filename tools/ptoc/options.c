@@ -19,7 +19,7 @@ enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, F
 enum option_id {
     OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
     OPTION_NO_MAIN, OPTION_KEEP,
-    OPTION_VERBOSE, OPTION_HEAP, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
+    OPTION_VERBOSE, OPTION_HEAP, OPTION_RINGS, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
     OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
 };
 
@@ -44,6 +44,7 @@ static const struct row rows[] = {
     {"--keep", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_KEEP},
     {"-v", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_VERBOSE},
     {"--heap", "a size", FOR_COMPILE, OPTION_HEAP},
+    {"--rings", "a number", FOR_COMPILE, OPTION_RINGS},
     {"--diag", "text or json", FOR_COMPILE | FOR_FMT, OPTION_DIAG},
     {"--color", "auto, always or never", FOR_COMPILE | FOR_FMT, OPTION_COLOR},
     {"-w", NULL, FOR_COMPILE, OPTION_NO_WARNINGS},
@@ -63,7 +64,6 @@ static const struct row rows[] = {
     {"--engine", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--workers", "type=count,...", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--window", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--rings", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--deps", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--tensormap", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--recursion", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
@@ -299,6 +299,12 @@ static int apply(struct building *b, const struct row *row, const char *value)
         o->heap_text = value;
         if (!parse_size(value, &o->heap_bytes)) return usage_error("--heap needs a size such as 64K or 16M, not '%s'", value);
         return EXIT_OK;
+    case OPTION_RINGS: {
+        int64_t rings;
+        if (!parse_size(value, &rings) || rings > 64) return usage_error("--rings needs a number from 1 to 64, not '%s'", value);
+        o->rings = (int)rings;
+        return EXIT_OK;
+    }
     case OPTION_DIAG: return set_diag(o, value);
     case OPTION_COLOR: return set_color(o, value);
     case OPTION_NO_WARNINGS:
@@ -364,7 +370,7 @@ static int parse_option(struct building *b, unsigned verb_bit, int argc, char **
         const struct row *row = &rows[i];
         if (!(row->verbs & verb_bit) || !names_option(row, arg, &value)) continue;
         if (row->value == NULL && value != NULL) return usage_error("'%s' takes no value", row->name);
-        bool is_for_program = row->id == OPTION_PROGRAM || (row->id == OPTION_HEAP && verb_bit & (FOR_RUN | FOR_GRAPH));
+        bool is_for_program = row->id == OPTION_PROGRAM || ((row->id == OPTION_HEAP || row->id == OPTION_RINGS) && verb_bit & (FOR_RUN | FOR_GRAPH));
         if (is_for_program) vec_push(&b->run_args, arg);
         if (row->value != NULL && value == NULL) {
             if (*at + 1 >= argc) return usage_error("'%s' needs %s", row->name, row->value);
@@ -458,7 +464,7 @@ static int parse_words(struct building *b, int argc, char **argv)
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-    *o = (struct options){.program = argc > 0 ? argv[0] : "ptoc", .optimize = -1};
+    *o = (struct options){.program = argc > 0 ? argv[0] : "ptoc", .optimize = -1, .rings = 4};
     struct building b = {.o = o};
     int result = parse_words(&b, argc, argv);
     vec_push(&b.run_args, NULL);
@@ -497,7 +503,7 @@ void options_print_help(FILE *out)
           "ptoc --help, ptoc --version\n"
           "\n"
           "  -o FILE                    where the result goes\n"
-          "  --emit=KIND                bin (default), c, header, ast, tokens; text goes to standard output without -o\n"
+          "  --emit=KIND                bin (default), c, header, bounds, ast, tokens; text goes to standard output without -o\n"
           "  -D NAME=VALUE              replaces the value of a const of the main file\n"
           "  -I DIR                     another folder to search for imported modules\n"
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
@@ -505,7 +511,7 @@ void options_print_help(FILE *out)
           "  --no-main                  with --emit=c: only what a C host program calls\n"
           "  --keep, -v                 keep the generated C; show the commands that are run\n"
           "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
-          "  --heap BYTES               of each heap ring (K, M, G)\n"
+          "  --heap BYTES, --rings N    of each heap ring (K, M, G), and how many: what surely does not fit is an error\n"
           "  --diag=json                one message a line, as JSON\n"
           "  --color=auto|always|never  NO_COLOR is respected\n"
           "\n"

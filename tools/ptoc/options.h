@@ -41,6 +41,7 @@ struct options {
     bool verbose;                  /* -v: print the commands that are run */
     int64_t heap_bytes;            /* --heap (also in run_args for `run`); 0 where none was given */
     const char *heap_text;         /* as written, or NULL */
+    int rings;                     /* --rings (also in run_args for `run`); 4 where none was given */
 
     bool json;                     /* --diag=json */
     enum diag_color color;

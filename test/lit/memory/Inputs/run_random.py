@@ -1,9 +1,11 @@
-"""Builds random programs and runs each on every engine, with tiny windows and heaps, against NumPy.
+"""Builds random programs and runs each on every engine, with tiny windows, against NumPy, in the heap that --emit=bounds calls safe,
+which must do; more than it calls peak must never be in use.
 
 usage: run_random.py PTOC FOLDER FIRST_SEED COUNT [build options...]
 """
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -23,6 +25,21 @@ def fail(seed, program, command, text):
     sys.exit("seed %d: %s\n%s\n%s" % (seed, " ".join(command), text, program))
 
 
+def bounds(ptoc, source, options):
+    """Bytes of safe (or need, where that is as safe) and of peak; the programs have constant sizes."""
+    code, said = call([ptoc, "build", "-w", "--emit=bounds", source, "-o", "-"] + options)
+    text = said[said.index("export orch main"):].split("  scope")[0]
+    if code != 0 or "not known" in text:
+        sys.exit("no bounds: " + said)
+    need, safe, peak = (section(text, name) for name in ("need", "safe", "peak"))
+    return safe or need, peak
+
+
+def section(text, name):
+    found = re.search(r"^  %s  .*?(?=^  [nsp]|\Z)" % name, text, re.M | re.S)
+    return max(int(x) for x in re.findall(r"(\d+) bytes?(?::|$)", found.group(0), re.M)) if found else 0
+
+
 def main():
     ptoc, folder, first, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     os.makedirs(folder, exist_ok=True)
@@ -40,15 +57,19 @@ def main():
         code, said = call(command)
         if code != 0:
             fail(seed, text, command, said)
+        safe, peak = bounds(ptoc, source, sys.argv[5:])
         for engine in ENGINES:
             n = rng.randint(0, 7)
             command = [binary, "--quiet", "--engine", engine, "--window", str(rng.choice((2, 4, 16, 64))), "--rings", "1",
-                       "--heap", str(rng.choice((16, 32, 64)) * 1024), "--deps", str(rng.choice((2, 8, 64))),
+                       "--heap", str(max(safe, 64)), "--stats", "--deps", str(rng.choice((2, 8, 64))),
                        "--tensormap", str(rng.choice((2, 16, 256))), "--set", "n=%d" % n, "--input", "z=" + z_in,
                        "--output", "z=" + z_out]
             code, said = call(command)
             if code != 0:
                 fail(seed, text, command, said)
+            used = int(re.search(r"Heap Ring: +(\d+)", said).group(1))
+            if used > peak:
+                fail(seed, text, command, "%d bytes in use, and the peak is %d" % (used, peak))
             got, expected = int(np.load(z_out)[0]), program.run(n, 7)
             if got != expected:
                 fail(seed, text, command, "got %d, expected %d" % (got, expected))

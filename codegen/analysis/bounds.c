@@ -1,0 +1,701 @@
+/* bounds.c - how much heap must there be, and how much can be held at once?
+ * Needs lives (plan->ends, plan->blocks), calls, symbolic sizes.  Gives plan->bounds.  Look: ptoc build --emit=bounds
+ * Method one walk over each function in the order in which it submits.  The state says which tensors may, and which must, be
+ *        held; every allocation is a point: what is held there and what is new.  The largest points are kept, as symbolic sizes: a
+ *        loop variable becomes its worst value behind its loop, a callee's points become the caller's by its arguments.
+ *
+ * Note [waiting frees]: a task that was submitted ends without anything from the orchestrator.  So where memory is short, waiting
+ * frees everything whose life has ended, and only what open scopes hold counts.  `need` is that, from above: the least heap with
+ * which every path completes.  `sure` is from below: what must be held at a point, whenever it is reached.  Each buffer counts with
+ * the granules that the heap gives it.  `peak` is the sum of all that is ever allocated: no task may have ended.
+ *
+ * Note [gaps]: a buffer lies in one piece.  Between n held ones there are at most n + 1 gaps, each a multiple of g, the greatest common
+ * divisor of all sizes.  While none of them has room for s bytes, no more than (n + 1) * (s - g) are free.  So a heap of what is held
+ * plus (n + 1) * (s - g) + g has room, whatever happened before; where all buffers have one size that is no more than `need`.
+ */
+#include "bounds.h"
+#include "support/arena.h"
+#include <string.h>
+
+enum { MAY = 1, MUST = 2, MAX_POINTS = 6 };
+
+struct state {
+    unsigned char *held;       /* by tensor number: MAY, MUST */
+    const struct size *may;    /* bytes; NULL: not known */
+    int64_t must;
+    int buffers;
+    bool dead;                 /* no path comes here */
+};
+
+struct loop {
+    struct loop *parent;
+    struct state leaves, again; /* what break and continue carry */
+};
+
+struct walk {
+    struct plan *plan;
+    struct size_table *sizes;
+    struct function_bounds *out;
+    const struct symbol *function;
+    VEC(const struct symbol *) tensors;
+    struct ptrmap numbers;     /* tensor -> 1 + its number, as a pointer */
+    VEC(struct bound *) open;  /* scopes around the statement at hand, the function first; each with what was held at its start */
+    VEC(const struct size *) start;
+    struct loop *loop;
+    struct state *now;
+    int jumps, returns;        /* seen so far */
+    bool silent;               /* only the state counts */
+    bool is_certain;           /* each call of the function comes here */
+    bool has_place;            /* the caller has a place for the result */
+};
+
+/* ---- sizes, where NULL is `not known` ---- */
+
+static const struct size *add(struct walk *w, const struct size *a, const struct size *b)
+{
+    return a && b ? size_binary(w->sizes, SIZE_ADD, a, b) : NULL;
+}
+
+static const struct size *multiply(struct walk *w, const struct size *a, const struct size *b)
+{
+    return a && b ? size_binary(w->sizes, SIZE_MUL, a, b) : NULL;
+}
+
+static const struct size *larger(struct walk *w, const struct size *a, const struct size *b)
+{
+    if (!a || !b) return NULL;
+    const struct size *difference = size_sub(w->sizes, a, b);
+    struct interval r = difference ? range_of_size(w->plan, difference) : (struct interval){INT64_MIN, INT64_MAX};
+    return r.lo >= 0 ? a : r.hi <= 0 ? b : size_binary(w->sizes, SIZE_MAXIMUM, a, b);
+}
+
+static bool is_at_most(struct walk *w, const struct size *a, const struct size *b)
+{
+    const struct size *difference = size_sub(w->sizes, a, b);
+    return difference && range_of_size(w->plan, difference).hi <= 0;
+}
+
+/* The largest (or least) value of a while the loop variable `name` lies in [low, high]; both may be NULL. */
+static const struct size *extreme(struct walk *w, const struct size *a, const struct symbol *name, const struct size *low,
+                                  const struct size *high, bool largest)
+{
+    if (!a || !size_names(a, name)) return a;
+    const struct size *arg[2], *r = NULL;
+    int64_t c;
+    switch (a->kind) {
+    case SIZE_SYMBOL: return largest ? high : low;
+    case SIZE_ADD: case SIZE_MINIMUM: case SIZE_MAXIMUM:
+        r = extreme(w, a->arg[0], name, low, high, largest);
+        for (int i = 1; i < a->count && r; i++) {
+            const struct size *next = extreme(w, a->arg[i], name, low, high, largest);
+            r = next ? size_binary(w->sizes, a->kind, r, next) : NULL;
+        }
+        return r;
+    case SIZE_MUL:
+        c = 1;
+        if (a->arg[0]->kind == SIZE_CONST) c = a->arg[0]->value;
+        r = size_const(w->sizes, c);
+        for (int i = a->arg[0]->kind == SIZE_CONST; i < a->count && r; i++) {
+            const bool is_linear = a->count - (a->arg[0]->kind == SIZE_CONST) == 1;
+            if (!is_linear && range_of_size(w->plan, a->arg[i]).lo < 0) return NULL;
+            r = multiply(w, r, extreme(w, a->arg[i], name, low, high, largest == (c >= 0)));
+        }
+        return r;
+    case SIZE_DIV: case SIZE_CEIL_DIV:
+        if (!size_is_const(a->arg[1], &c) || c <= 0) return NULL;
+        arg[0] = extreme(w, a->arg[0], name, low, high, largest);
+        return arg[0] ? size_binary(w->sizes, a->kind, arg[0], a->arg[1]) : NULL;
+    case SIZE_MOD:
+        if (!largest || !size_is_const(a->arg[1], &c) || c <= 0) return NULL;
+        return size_const(w->sizes, c - 1);
+    default: return NULL;
+    }
+}
+
+/* A name whose value nobody knows before the run: its largest value, if it has one. */
+static const struct size *without_unknown(struct walk *w, const struct size *a)
+{
+    if (!a || a->kind == SIZE_CONST) return a;
+    if (a->kind == SIZE_SYMBOL) {
+        const struct symbol *s = a->symbol;
+        bool known = s->kind == SYM_PARAM || s->kind == SYM_DIM || s->kind == SYM_FORMAL || s->kind == SYM_LOOP || s->kind == SYM_CONST;
+        if (known) return a;
+        struct interval r = range_of_size(w->plan, a);
+        return r.hi < INT64_MAX / 2 && r.lo >= 0 ? extreme(w, a, s, NULL, size_const(w->sizes, r.hi), true) : NULL;
+    }
+    if (a->count == 0) return NULL; /* what a `var` was, a stride */
+    const struct size *r = NULL;
+    for (int i = 0; i < a->count; i++) {
+        const struct size *arg = without_unknown(w, a->arg[i]);
+        bool is_plain = a->kind == SIZE_ADD || a->kind == SIZE_MUL || a->kind == SIZE_MINIMUM || a->kind == SIZE_MAXIMUM;
+        if (!arg && a->kind == SIZE_MINIMUM) continue; /* no larger than the others */
+        if (!arg || (arg != a->arg[i] && !is_plain) || (arg != a->arg[i] && range_of_size(w->plan, a->arg[i]).lo < 0)) return NULL;
+        r = i == 0 || !r ? arg : is_plain ? size_binary(w->sizes, a->kind, r, arg) : a;
+        if (!r) return NULL;
+    }
+    return a->kind == SIZE_ABS || a->kind == SIZE_LOG2 ? a : r;
+}
+
+/* Of a whole tensor, in the granules of the heap. */
+static const struct size *bytes_of(struct walk *w, const struct type *t)
+{
+    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, BOUNDS_GRANULE);
+    for (int d = 0; d < t->rank; d++) {
+        const struct size *extent = t->extent[d] ? size_expand(w->sizes, t->extent[d]) : NULL;
+        b = multiply(w, b, extent);
+    }
+    b = without_unknown(w, b);
+    int64_t factor = b && b->kind == SIZE_MUL && b->arg[0]->kind == SIZE_CONST ? b->arg[0]->value : 0;
+    if (!b || (factor > 0 && factor % BOUNDS_GRANULE == 0)) return b;
+    const struct size *count = size_binary(w->sizes, SIZE_CEIL_DIV, b, granule);
+    return multiply(w, count, granule);
+}
+
+static int64_t round_up(int64_t bytes) { return (bytes + BOUNDS_GRANULE - 1) / BOUNDS_GRANULE * BOUNDS_GRANULE; }
+
+/* At least so many bytes, as they are asked for. */
+static int64_t least_bytes(struct walk *w, const struct type *t)
+{
+    const int64_t limit = INT64_MAX / 4;
+    int64_t b = elem_bytes(t->elem);
+    for (int d = 0; d < t->rank; d++) {
+        struct interval r = t->extent[d] ? range_of_size(w->plan, t->extent[d]) : (struct interval){0, 0};
+        if (r.lo <= 0) return 0;
+        if (__builtin_mul_overflow(b, r.lo, &b)) return limit;
+    }
+    return b < limit ? b : limit;
+}
+
+/* ---- states ---- */
+
+static struct state copy_state(struct walk *w, const struct state *s)
+{
+    struct state r = *s;
+    r.held = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1);
+    memcpy(r.held, s->held, w->tensors.count);
+    return r;
+}
+
+static struct state nowhere(struct walk *w)
+{
+    return (struct state){.held = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1),
+                          .may = size_const(w->sizes, 0), .dead = true};
+}
+
+static void change(struct walk *w, struct state *s, size_t n, unsigned char held)
+{
+    const struct type *t = w->tensors.data[n]->type;
+    const struct size *bytes = bytes_of(w, t);
+    unsigned char before = s->held[n];
+    if ((held & MAY) && !(before & MAY)) s->may = add(w, s->may, bytes), s->buffers++;
+    if (!(held & MAY) && (before & MAY)) s->may = s->may && bytes ? size_sub(w->sizes, s->may, bytes) : NULL, s->buffers--;
+    if ((held & MUST) && !(before & MUST)) s->must += round_up(least_bytes(w, t));
+    if (!(held & MUST) && (before & MUST)) s->must -= round_up(least_bytes(w, t));
+    s->held[n] = held;
+}
+
+/* into = into or other */
+static void join(struct walk *w, struct state *into, const struct state *other)
+{
+    if (other->dead) return;
+    if (into->dead) {
+        memcpy(into->held, other->held, w->tensors.count);
+        into->may = other->may, into->must = other->must, into->buffers = other->buffers, into->dead = false;
+        return;
+    }
+    for (size_t n = 0; n < w->tensors.count; n++) {
+        unsigned char a = into->held[n], b = other->held[n];
+        if (a != b) change(w, into, n, ((a | b) & MAY) | (a & b & MUST));
+    }
+}
+
+static void hold(struct walk *w, const struct symbol *t, unsigned char held)
+{
+    size_t n = (size_t)(uintptr_t)ptrmap_get(&w->numbers, t);
+    if (n > 0) change(w, w->now, n - 1, held);
+}
+
+static unsigned char is_held(const struct walk *w, const struct symbol *t)
+{
+    size_t n = (size_t)(uintptr_t)ptrmap_get(&w->numbers, t);
+    return n > 0 ? w->now->held[n - 1] : 0;
+}
+
+/* ---- points ---- */
+
+/* Can a never be what counts, because b is? */
+static bool is_covered(struct walk *w, const struct need_point *a, const struct need_point *b, bool gaps)
+{
+    return is_at_most(w, a->bytes, b->bytes) && (!gaps || is_at_most(w, a->fresh, b->fresh));
+}
+
+static void keep_point(struct walk *w, struct bound *b, struct need_point p, bool gaps)
+{
+    if (!p.bytes || !p.fresh) {
+        if (!b->unknown) b->unknown = p.at;
+        return;
+    }
+    for (int i = 0; i < b->point_count; i++) {
+        if (is_covered(w, &p, &b->point[i], gaps)) return;
+        if (is_covered(w, &b->point[i], &p, gaps)) {
+            b->point[i] = b->point[--b->point_count];
+            i--;
+        }
+    }
+    if (b->point_count < MAX_POINTS) {
+        b->point[b->point_count++] = p;
+        return;
+    }
+    struct need_point *last = &b->point[MAX_POINTS - 1];
+    last->bytes = size_binary(w->sizes, SIZE_MAXIMUM, last->bytes, p.bytes);
+    last->fresh = size_binary(w->sizes, SIZE_MAXIMUM, last->fresh, p.fresh);
+    if (p.buffers > last->buffers) last->buffers = p.buffers;
+}
+
+static void note_worst(struct walk *w, struct sure_point p)
+{
+    for (size_t n = 0; n < w->tensors.count; n++) {
+        if (!(w->now->held[n] & MUST)) continue;
+        const struct symbol *t = w->tensors.data[n];
+        const int64_t bytes = round_up(least_bytes(w, t->type));
+        if (bytes <= p.largest_bytes) continue;
+        p.largest = t;
+        p.largest_bytes = bytes;
+    }
+    w->out->worst = p;
+}
+
+/* n * (fresh - g), see Note [gaps]. */
+static const struct size *gaps(struct walk *w, int n, const struct size *fresh)
+{
+    const struct size *gap = fresh ? size_sub(w->sizes, fresh, size_const(w->sizes, w->plan->granule)) : NULL;
+    return gap ? size_scale(w->sizes, gap, n) : NULL;
+}
+
+/* p stands beside what is held; at least `surely` bytes of it are new. */
+static void note_point(struct walk *w, struct need_point p, int64_t surely)
+{
+    const struct state *now = w->now;
+    if (w->silent || now->dead) return;
+    const struct size *all = add(w, now->may, p.bytes);
+    for (size_t i = 0; i < w->open.count; i++) {
+        const struct size *own = all && w->start.data[i] ? size_sub(w->sizes, all, w->start.data[i]) : NULL;
+        keep_point(w, w->open.data[i], (struct need_point){own, p.fresh, p.at, now->buffers + p.buffers}, false);
+    }
+    const int64_t sure = now->must + surely;
+    if (w->is_certain && sure > w->out->sure) w->out->sure = sure;
+    if (sure > w->out->worst.bytes) note_worst(w, (struct sure_point){.bytes = sure, .fresh = surely, .at = p.at});
+}
+
+/* The same with room for the gaps: p.bytes has it for what p itself holds. */
+static void note_safe(struct walk *w, struct need_point p)
+{
+    const struct state *now = w->now;
+    if (w->silent || now->dead) return;
+    const struct size *bytes = add(w, add(w, now->may, p.bytes), gaps(w, now->buffers, p.fresh));
+    keep_point(w, &w->out->safe, (struct need_point){bytes, p.fresh, p.at, now->buffers + p.buffers}, true);
+}
+
+static void note_new(struct walk *w, const struct symbol *t, const struct ast *at)
+{
+    unsigned char before = is_held(w, t);
+    if (before & MUST) return;
+    const struct size *bytes = bytes_of(w, t->type);
+    const int64_t least = least_bytes(w, t->type);
+    if (!(before & MAY)) {
+        note_point(w, (struct need_point){bytes, bytes, at, 0}, round_up(least));
+        note_safe(w, (struct need_point){bytes, bytes, at, 0});
+    }
+    hold(w, t, MAY | MUST);
+    if (w->silent || w->now->dead || least <= w->out->one_bytes) return;
+    w->out->one_bytes = least;
+    w->out->one = t;
+    w->out->one_at = at;
+}
+
+/* The result counts where the function makes it, and its caller has no place for it. */
+static const struct symbol *storage_of(const struct walk *w, const struct symbol *base)
+{
+    bool is_result = base == w->function->result_place || (base->kind == SYM_LET && base->returned);
+    if (is_result) return w->has_place ? NULL : w->function->result_place;
+    return base->kind == SYM_LET && tensor_is_new(base) ? base : NULL;
+}
+
+/* ---- calls ---- */
+
+static const struct size *in_caller(struct walk *w, const struct call *call, const struct size *a)
+{
+    enum { MAX = 2 * MAX_FORMALS };
+    const struct symbol *callee = call->callee, *from[MAX];
+    const struct size *to[MAX];
+    int count = 0;
+    if (!a) return NULL;
+    for (int d = 0; d < callee->dim_count && count < MAX; d++) {
+        if (!size_names(a, callee->dims[d])) continue;
+        if (!call->dims[d]) return NULL;
+        from[count] = callee->dims[d];
+        to[count++] = call->dims[d];
+    }
+    for (int f = 0; f < callee->formal_count && count < MAX; f++) {
+        if (!size_names(a, callee->formals[f])) continue;
+        if (!call->values[f] || !call->values[f]->value) return NULL;
+        from[count] = callee->formals[f];
+        to[count++] = call->values[f]->value;
+    }
+    const struct size *r = count > 0 ? size_substitute(w->sizes, a, from, to, count) : a;
+    return r ? without_unknown(w, size_expand(w->sizes, r)) : NULL;
+}
+
+static void note_callee(struct walk *w, const struct ast *n, const struct call *call, const struct symbol *made)
+{
+    bool has_place = !made || (is_held(w, made) & MUST);
+    struct function_bounds *f = bounds_of(w->plan, call->callee, has_place);
+    const struct need_point unknown = {.at = n};
+    if (!f) { /* it calls itself */
+        note_point(w, unknown, 0);
+        note_safe(w, unknown);
+        if (!w->out->recursive) w->out->recursive = n;
+        w->out->level = w->out->level ? larger(w, w->out->level, w->now->may) : w->now->may;
+        return;
+    }
+    for (int i = 0; i < f->whole.point_count; i++) {
+        const struct need_point p = f->whole.point[i];
+        note_point(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers}, i == 0 ? f->sure : 0);
+    }
+    for (int i = 0; i < f->safe.point_count; i++) {
+        const struct need_point p = f->safe.point[i];
+        note_safe(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers});
+    }
+    if (f->whole.unknown) note_point(w, unknown, 0);
+    if (f->safe.unknown) note_safe(w, unknown);
+    if (f->recursive && !w->out->recursive) w->out->recursive = n;
+}
+
+static const struct size *walk_expr(struct walk *w, struct ast *n);
+
+static void end_lives(struct walk *w, const symbol_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) hold(w, list->data[i], 0);
+}
+
+/* Everything below is a walk that gives the bytes ever allocated. */
+static const struct size *walk_call(struct walk *w, struct ast *n, const struct call *call)
+{
+    const struct symbol *callee = call->callee;
+    const struct size *total = size_const(w->sizes, 0);
+    for (struct ast *a = n->call.args; a; a = a->next) total = add(w, total, walk_expr(w, a->arg.value));
+    const struct symbol *made = call->result_symbol ? storage_of(w, call->result_symbol)
+                              : call->destination ? storage_of(w, call->destination->base) : NULL;
+    if (callee->kind == SYM_ORCH) {
+        bool has_place = !made || (is_held(w, made) & MUST);
+        struct function_bounds *f = bounds_of(w->plan, callee, has_place);
+        total = add(w, total, f ? in_caller(w, call, f->peak) : NULL);
+        note_callee(w, n, call, made);
+        if (made) hold(w, made, MAY | MUST);
+        for (int i = 0; i < callee->formal_count; i++)
+            if (callee->formals[i]->dir == DIR_OWN && call->regions[i]) hold(w, call->regions[i]->base, 0);
+    } else {
+        /* All outputs of a task are taken together. */
+        for (int i = 0; i < callee->formal_count; i++) {
+            const struct symbol *t = callee->formals[i]->dir == DIR_OUT && i != call->result_formal && call->regions[i]
+                                   ? storage_of(w, call->regions[i]->base) : NULL;
+            if (!t || (is_held(w, t) & MUST)) continue;
+            total = add(w, total, bytes_of(w, t->type));
+            note_new(w, t, n);
+        }
+        if (made && !(is_held(w, made) & MUST)) {
+            total = add(w, total, bytes_of(w, made->type));
+            note_new(w, made, n);
+        }
+    }
+    const struct end_plan *ends = ptrmap_get(&w->plan->ends, n);
+    if (ends) end_lives(w, &ends->behind);
+    return total;
+}
+
+static const struct size *walk_list_of_exprs(struct walk *w, struct ast *n)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    for (; n; n = n->next) total = add(w, total, walk_expr(w, n));
+    return total;
+}
+
+static const struct size *walk_expr(struct walk *w, struct ast *n)
+{
+    if (!n) return size_const(w->sizes, 0);
+    switch (n->kind) {
+    case AST_CALL:
+        if (call_of(n)) return walk_call(w, n, call_of(n));
+        return walk_list_of_exprs(w, n->call.args);
+    case AST_ARG: return walk_expr(w, n->arg.value);
+    case AST_UNARY: return walk_expr(w, n->binary.left);
+    case AST_BINARY: return add(w, walk_expr(w, n->binary.left), walk_expr(w, n->binary.right));
+    case AST_AWAIT: return walk_expr(w, n->await.operand);
+    case AST_MEMBER: return walk_expr(w, n->member.object);
+    case AST_INDEX: return add(w, walk_expr(w, n->index.object), walk_list_of_exprs(w, n->index.indices));
+    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH:
+        return add(w, walk_expr(w, n->range.low), walk_expr(w, n->range.high));
+    default: return size_const(w->sizes, 0);
+    }
+}
+
+/* ---- statements ---- */
+
+static const struct size *walk_block(struct walk *w, struct ast *n);
+
+static const struct size *walk_branches(struct walk *w, struct ast *n)
+{
+    const struct size *most = size_const(w->sizes, 0), *conditions = most;
+    struct branches b = {0};
+    struct state *now = w->now;
+    const bool certain = w->is_certain;
+    const int jumps = w->jumps;
+    if (n->kind == AST_MATCH) conditions = walk_expr(w, n->match.value);
+    for (struct ast *i = n; i && i->kind == AST_IF; i = i->if_.other) conditions = add(w, conditions, walk_expr(w, i->if_.cond));
+    struct state before = copy_state(w, now), out = nowhere(w);
+    branches_of(n, &b);
+    w->is_certain = false;
+    for (size_t i = 0; i <= b.blocks.count; i++) {
+        struct state here = copy_state(w, &before);
+        const struct end_plan *ends = b.without_else ? ptrmap_get(&w->plan->ends, b.without_else) : NULL;
+        w->now = &here;
+        if (i == b.blocks.count && !b.without_else) break;
+        if (i == 0 && n->kind == AST_IF && n->if_.cond->kind == AST_BOOL && !n->if_.cond->boolean.value) here.dead = true;
+        if (i < b.blocks.count) most = larger(w, most, walk_block(w, b.blocks.data[i]));
+        else if (ends) end_lives(w, &ends->other);
+        join(w, &out, &here);
+    }
+    w->now = now;
+    *now = out;
+    w->is_certain = certain && w->jumps == jumps;
+    vec_free(&b.blocks);
+    return add(w, conditions, most);
+}
+
+static const struct size *trips_of(struct walk *w, const struct ast *n, const struct size **low, const struct size **high)
+{
+    int64_t step = 1;
+    const struct size *first = n->loop.low->value, *end = n->loop.high->value, *one = size_const(w->sizes, 1);
+    *low = *high = NULL;
+    if (n->loop.step && (!n->loop.step->value || !size_is_const(n->loop.step->value, &step))) return NULL;
+    if (!first || !end || step == 0) return NULL;
+    first = without_unknown(w, size_expand(w->sizes, first));
+    end = without_unknown(w, size_expand(w->sizes, end));
+    if (!first || !end) return NULL;
+    *low = step > 0 ? first : add(w, end, one);
+    *high = step > 0 ? size_sub(w->sizes, end, one) : first;
+    const struct size *distance = step > 0 ? size_sub(w->sizes, end, first) : size_sub(w->sizes, first, end);
+    if (!distance) return NULL;
+    if (step != 1 && step != -1)
+        distance = size_binary(w->sizes, SIZE_CEIL_DIV, distance, size_const(w->sizes, step > 0 ? step : -step));
+    return distance ? larger(w, distance, size_const(w->sizes, 0)) : NULL;
+}
+
+static const struct size *one_turn(struct walk *w, struct ast *n, struct loop *l)
+{
+    const bool is_first = n->kind == AST_DO_WHILE;
+    struct ast *body = n->kind == AST_FOR ? n->loop.body : n->while_.body;
+    const struct size *total = size_const(w->sizes, 0);
+    *l = (struct loop){w->loop, nowhere(w), nowhere(w)};
+    if (n->kind == AST_WHILE) total = walk_expr(w, n->while_.cond);
+    w->loop = l;
+    total = add(w, total, walk_block(w, body));
+    w->loop = l->parent;
+    join(w, w->now, &l->again);
+    if (is_first) total = add(w, total, walk_expr(w, n->while_.cond));
+    return total;
+}
+
+/* A loop variable ends: its worst value counts. */
+static void end_variable(struct walk *w, struct bound *b, const struct symbol *name, const struct size *low, const struct size *high)
+{
+    for (int i = 0; i < b->point_count; i++) {
+        struct need_point *p = &b->point[i];
+        const struct ast *at = p->at;
+        p->bytes = extreme(w, p->bytes, name, low, high, true);
+        p->fresh = extreme(w, p->fresh, name, low, high, true);
+        if (p->bytes && p->fresh) continue;
+        b->point[i--] = b->point[--b->point_count];
+        if (!b->unknown) b->unknown = at;
+    }
+}
+
+static const struct size *walk_loop(struct walk *w, struct ast *n)
+{
+    const struct size *before = size_const(w->sizes, 0), *low = NULL, *high = NULL, *trips = NULL, *total;
+    const bool certain = w->is_certain, silent = w->silent;
+    const int returns = w->returns;
+    struct loop l;
+    if (n->kind == AST_FOR) {
+        before = add(w, walk_expr(w, n->loop.low), add(w, walk_expr(w, n->loop.high), walk_expr(w, n->loop.step)));
+        trips = trips_of(w, n, &low, &high);
+    }
+    struct state *outer = w->now, entry = copy_state(w, outer), first = copy_state(w, outer);
+    w->is_certain = certain && (n->kind == AST_DO_WHILE || (trips && range_of_size(w->plan, trips).lo > 0));
+    w->silent = true; /* what an earlier turn holds when the next begins */
+    w->now = &first;
+    one_turn(w, n, &l);
+    w->silent = silent;
+    join(w, &entry, &first);
+    struct state body = copy_state(w, &entry);
+    w->now = &body;
+    total = one_turn(w, n, &l);
+    w->now = outer;
+    if (n->kind == AST_DO_WHILE) *outer = body;
+    else join(w, outer, &body);
+    join(w, outer, &l.leaves);
+    w->is_certain = certain && w->returns == returns;
+    for (size_t i = 0; n->kind == AST_FOR && i < w->open.count; i++) end_variable(w, w->open.data[i], n->symbol, low, high);
+    if (n->kind == AST_FOR) end_variable(w, &w->out->safe, n->symbol, low, high);
+    int64_t none;
+    if (total && size_is_const(total, &none) && none == 0) return before;
+    if (n->kind == AST_FOR) total = extreme(w, total, n->symbol, low, high, true);
+    return add(w, before, multiply(w, trips, total));
+}
+
+static void jump(struct walk *w, struct state *to)
+{
+    if (to) join(w, to, w->now);
+    w->now->dead = true;
+    w->jumps++;
+}
+
+static const struct size *walk_statement(struct walk *w, struct ast *n)
+{
+    switch (n->kind) {
+    case AST_LET: {
+        const struct size *total = size_const(w->sizes, 0);
+        const struct symbol *t = n->symbol && n->symbol->needs_alloc ? storage_of(w, n->symbol) : NULL;
+        if (t && !(is_held(w, t) & MUST)) {
+            total = bytes_of(w, t->type);
+            note_new(w, t, n);
+        }
+        return add(w, total, walk_expr(w, n->decl.value));
+    }
+    case AST_VAR: return walk_expr(w, n->decl.value);
+    case AST_EXPR_STMT: return walk_expr(w, n->expr_stmt.expr);
+    case AST_ASSIGN: return add(w, walk_expr(w, n->assign.target), walk_expr(w, n->assign.value));
+    case AST_FOR: case AST_WHILE: case AST_DO_WHILE: return walk_loop(w, n);
+    case AST_IF: case AST_MATCH: return walk_branches(w, n);
+    case AST_BLOCK: return walk_block(w, n);
+    case AST_SCOPE: return walk_block(w, n->scope.body);
+    case AST_DROP:
+        for (struct ast *name = n->drop.names; name; name = name->next)
+            if (name->symbol) hold(w, name->symbol, 0);
+        return size_const(w->sizes, 0);
+    case AST_RETURN: {
+        const struct size *total = walk_expr(w, n->ret.value);
+        w->returns++;
+        jump(w, NULL);
+        return total;
+    }
+    case AST_BREAK: jump(w, w->loop ? &w->loop->leaves : NULL); return size_const(w->sizes, 0);
+    case AST_CONTINUE: jump(w, w->loop ? &w->loop->again : NULL); return size_const(w->sizes, 0);
+    case AST_ASSERT: return walk_expr(w, n->check.cond);
+    case AST_PRINT: return walk_list_of_exprs(w, n->print.values);
+    default: return size_const(w->sizes, 0);
+    }
+}
+
+static const struct size *walk_block(struct walk *w, struct ast *n)
+{
+    const struct block_plan *plan = ptrmap_get(&w->plan->blocks, n);
+    const struct end_plan *ends = ptrmap_get(&w->plan->ends, n);
+    const bool is_scope = plan->tensors.count > 0 && !w->silent;
+    if (is_scope) {
+        struct scope_bound *s = arena_new(w->plan->mem, struct scope_bound);
+        s->block = n;
+        vec_push(&w->out->scopes, s);
+        vec_push(&w->open, &s->need);
+        vec_push(&w->start, w->now->may);
+    }
+    if (ends) end_lives(w, &ends->before);
+    const struct size *total = size_const(w->sizes, 0);
+    for (struct ast *s = n->block.stmts; s; s = s->next) {
+        total = add(w, total, walk_statement(w, s));
+        ends = ptrmap_get(&w->plan->ends, s);
+        if (ends) end_lives(w, &ends->behind);
+    }
+    end_lives(w, &plan->tensors);
+    if (is_scope) {
+        w->open.count--;
+        w->start.count--;
+    }
+    return total;
+}
+
+/* ---- functions ---- */
+
+static void number(struct walk *w, const struct symbol *t)
+{
+    vec_push(&w->tensors, t);
+    ptrmap_set(&w->numbers, t, (void *)(uintptr_t)w->tensors.count);
+}
+
+static bool visit_blocks(void *cx, struct ast *n)
+{
+    struct walk *w = cx;
+    const struct block_plan *plan = n->kind == AST_BLOCK ? ptrmap_get(&w->plan->blocks, n) : NULL;
+    for (size_t i = 0; plan && i < plan->tensors.count; i++) number(w, plan->tensors.data[i]);
+    return true;
+}
+
+struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place)
+{
+    const void *key = has_place || orch->result->kind != TYPE_TENSOR ? (const void *)orch : (const void *)&orch->result_place;
+    struct function_bounds *f = ptrmap_get(&p->bounds, key);
+    if (f) return f->is_complete ? f : NULL;
+    f = arena_new(p->mem, struct function_bounds);
+    ptrmap_set(&p->bounds, key, f);
+    vec_push(&p->bound_list, f);
+    struct walk w = {.plan = p, .sizes = p->checked->sizes, .out = f, .function = orch, .is_certain = true,
+                     .has_place = has_place || orch->result->kind != TYPE_TENSOR};
+    const struct symbol *outer = p->function;
+    p->function = orch;
+    ast_walk(orch->decl->orch.body, visit_blocks, &w);
+    if (!w.has_place) number(&w, orch->result_place);
+    struct state s = nowhere(&w);
+    s.dead = false;
+    w.now = &s;
+    vec_push(&w.open, &f->whole);
+    vec_push(&w.start, size_const(w.sizes, 0));
+    f->peak = walk_block(&w, orch->decl->orch.body);
+    f->is_complete = true;
+    p->function = outer;
+    vec_free(&w.tensors);
+    vec_free(&w.open);
+    vec_free(&w.start);
+    ptrmap_free(&w.numbers);
+    return f;
+}
+
+/* The greatest common divisor of all buffers, as far as it is known: a multiple of the heap's own granule. */
+static int64_t common_granule(struct plan *p)
+{
+    int64_t g = 0;
+    struct walk w = {.plan = p, .sizes = p->checked->sizes};
+    for (size_t i = 0; i < p->orchs.count; i++) {
+        if (p->orchs.data[i]->result_place) number(&w, p->orchs.data[i]->result_place);
+        ast_walk(p->orchs.data[i]->decl->orch.body, visit_blocks, &w);
+    }
+    for (size_t n = 0; n < w.tensors.count; n++) {
+        const struct size *bytes = bytes_of(&w, w.tensors.data[n]->type);
+        int64_t factor = BOUNDS_GRANULE;
+        if (bytes && bytes->kind == SIZE_CONST) factor = bytes->value;
+        else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST) factor = bytes->arg[0]->value;
+        for (int64_t a = factor; a != 0; ) {
+            const int64_t rest = g % a;
+            g = a;
+            a = rest;
+        }
+    }
+    vec_free(&w.tensors);
+    ptrmap_free(&w.numbers);
+    return g > 0 ? g : BOUNDS_GRANULE;
+}
+
+void bounds_analyze(struct plan *p)
+{
+    p->granule = common_granule(p);
+    for (size_t i = 0; i < p->orchs.count; i++) bounds_of(p, p->orchs.data[i], !p->orchs.data[i]->decl->orch.exported ? false : true);
+}

@@ -1,0 +1,126 @@
+/* emit_bounds.c - what bounds.c found out, as text, and as E14 where a heap is given.
+ * Idea       a function, then its scopes, each with the statement that needs most.
+ * Tests      test/lit/memory/bounds.pto, e14.pto
+ */
+#include "bounds.h"
+#include "codegen.h"
+#include "emit.h"
+#include <inttypes.h>
+#include <string.h>
+
+static const char *bytes_text(struct emitter *e, const struct size *s)
+{
+    struct strbuf b = {0};
+    int64_t value;
+    size_text(s, &b);
+    const char *text = arena_printf(e->mem, size_is_const(s, &value) && value == 1 ? "%s byte" : "%s bytes", strbuf_text(&b));
+    strbuf_free(&b);
+    return text;
+}
+
+static int line_of(struct emitter *e, const struct ast *n) { return source_place(e->front->sources, n->at.file, n->at.begin).line; }
+
+static bool is_need(const struct bound *need, const struct bound *safe)
+{
+    return need->point_count == 1 && safe->point_count == 1 && need->point[0].bytes == safe->point[0].bytes;
+}
+
+static void print_need(struct emitter *e, const char *indent, const char *name, const struct bound *b)
+{
+    if (b->unknown)
+        out_line(e->out, "%s%s  not known before the run: line %d  %s", indent, name, line_of(e, b->unknown), emit_source_text(e, b->unknown->at));
+    else if (b->point_count == 0)
+        out_line(e->out, "%s%s  0 bytes", indent, name);
+    for (int i = 0; i < b->point_count; i++) {
+        const char *what = i == 0 && !b->unknown ? name : b->unknown ? "and " : "or  ";
+        out_line(e->out, "%s%s  %s: line %d  %s", indent, what, bytes_text(e, b->point[i].bytes), line_of(e, b->point[i].at),
+                 emit_source_text(e, b->point[i].at->at));
+    }
+}
+
+static void print_function(struct emitter *e, const struct symbol *orch)
+{
+    const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
+    struct span head = orch->decl->at;
+    head.end = orch->decl->orch.body->at.begin;
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl), emit_source_text(e, head));
+    print_need(e, "  ", "need", &f->whole);
+    if (!f->whole.unknown && f->whole.point_count > 0 && !is_need(&f->whole, &f->safe)) print_need(e, "  ", "safe", &f->safe);
+    if (f->recursive) {
+        out_line(e->out, "  and   for every level of recursion: line %d  %s", line_of(e, f->recursive), emit_source_text(e, f->recursive->at));
+        if (f->level) out_line(e->out, "        where a level holds %s", bytes_text(e, f->level));
+    }
+    out_line(e->out, "  peak  %s", f->peak ? bytes_text(e, f->peak) : "not known before the run");
+    for (size_t i = 0; i < f->scopes.count; i++) {
+        const struct scope_bound *s = f->scopes.data[i];
+        const struct block_plan *plan = ptrmap_get(&e->plan->blocks, s->block);
+        struct strbuf b = {0};
+        for (size_t t = 0; t < plan->tensors.count; t++)
+            strbuf_printf(&b, "%s%s%s", t ? ", " : "", plan->tensors.data[t]->name, plan->tensors.data[t]->hidden ? "()" : "");
+        out_line(e->out, "  scope of line %d, holds %s", line_of(e, s->block), strbuf_text(&b));
+        print_need(e, "    ", "need", &s->need);
+        strbuf_free(&b);
+    }
+}
+
+void codegen_bounds(struct front *front, const struct checked *checked, struct strbuf *to)
+{
+    struct out out = {0};
+    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, front->mem)};
+    for (size_t i = 0; i < e.plan->orchs.count; i++) {
+        if (i > 0) out_line(e.out, "%s", "");
+        print_function(&e, e.plan->orchs.data[i]);
+    }
+    out_render(&out, "", false, to);
+    out_clear(&out);
+    plan_destroy(e.plan);
+}
+
+/* ---- E14 ---- */
+
+/* `let P = f(x);` names P, a call names what it calls. */
+static const char *maker_name(const struct ast *at)
+{
+    return at->kind == AST_LET ? at->name : call_of(at)->callee->name;
+}
+
+/* The heap is cut into segments and rounded up to them: window.c of the run time, choose_segment_bytes. */
+static int64_t capacity_of(int64_t ring, int rings)
+{
+    enum { MAX_SEGMENTS = 1024, MAX_SEGMENT_BYTES = 64 * 1024 };
+    if (ring > INT64_MAX / 2 / rings) return INT64_MAX;
+    int64_t segment = BOUNDS_GRANULE, bytes = ring * rings;
+    while (segment < MAX_SEGMENT_BYTES && bytes / segment > MAX_SEGMENTS) segment *= 2;
+    return (bytes + segment - 1) / segment * segment;
+}
+
+static void check_function(struct emitter *e, const struct symbol *orch, int64_t ring, int rings)
+{
+    const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
+    const struct sure_point *p = &f->worst;
+    const int64_t capacity = capacity_of(ring, rings);
+    if (f->one && f->one_bytes > ring) {
+        diag_error(e->front->diag, DIAG_E14, f->one_at->at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64, f->one->name, f->one_bytes,
+                   ring);
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more", f->one_bytes);
+        return;
+    }
+    const bool is_call = p->at && p->at->kind == AST_CALL && call_of(p->at)->callee->kind == SYM_ORCH;
+    if (!p->at || (is_call && p->fresh > capacity)) return; /* said there */
+    if (p->bytes > capacity) {
+        diag_error(e->front->diag, DIAG_E14, p->at->at, "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
+                   p->bytes, capacity, rings, rings == 1 ? "" : "s", ring);
+        if (p->largest)
+            diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
+                      "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64, p->largest->name, p->largest_bytes,
+                      maker_name(p->at), p->fresh);
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a life earlier", (p->bytes + rings - 1) / rings > p->fresh ? (p->bytes + rings - 1) / rings : p->fresh);
+    }
+}
+
+void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
+{
+    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .plan = plan_create(checked, front->mem)};
+    for (size_t i = 0; i < e.plan->orchs.count; i++) check_function(&e, e.plan->orchs.data[i], heap_bytes, rings);
+    plan_destroy(e.plan);
+}
