@@ -3,7 +3,7 @@
  * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants, types
  * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of expressions
  * region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
- * flow.c     written, dropped, returned: on which paths */
+ * flow.c     written, dropped, returned: on which paths; parts.c  which pieces; waits.c  awaits in loops */
 #ifndef PTOC_CHECKER_H
 #define PTOC_CHECKER_H
 #include "facts.h"

@@ -2,10 +2,11 @@
  * Idea       a state is one small record a tensor; branches copy it, joins meet.  A loop body is walked once silently, to
  *            learn what comes back from its end, and once for real.
  * Needs      a checked body; nodes with errors count as reading and writing all they name, so nothing is reported twice.
- * Gives      needs_alloc, needs_flag, escapes, is_kept, is_written, is_read; CHECK_WRITTEN.  E06 E07 E10 E11 E13 W01 W04.
+ * Gives      needs_alloc, needs_flag, escapes, is_kept, is_written, is_read; CHECK_WRITTEN.  E06 E07 E10 E11 E13 W01 W04 W05.
  * Tests      test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto
  */
 #include "parts.h"
+#include "waits.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct cell {
     bool moved;                  /* how it went */
     const struct ast *gone_at;
     struct parts parts;
+    const struct ast *turn, *turn_at; /* the loop in whose turn at hand a call wrote it, and that call; or NULL */
 };
 
 struct state {
@@ -27,6 +29,7 @@ struct state {
 
 struct loop {
     struct loop *parent;
+    const struct ast *stmt;
     struct state breaks, continues;
 };
 
@@ -80,6 +83,7 @@ static void join(const struct flow *f, struct state *into, struct state *other)
             a->gone = meet(a->gone, b->gone);
             a->stored &= b->stored;
             parts_join(f->c, &a->parts, &b->parts);
+            if (!a->turn) a->turn = b->turn, a->turn_at = b->turn_at;
             if (!a->gone_at) {
                 a->gone_at = b->gone_at;
                 a->moved = b->moved;
@@ -182,6 +186,8 @@ static void write_tensor(struct flow *f, struct state *s, struct symbol *t, cons
     if (!x || s->dead) return;
     t->is_written = true;
     x->written = YES;
+    x->turn = f->loop ? f->loop->stmt : NULL;
+    x->turn_at = at;
     if (r) parts_add(f->c, &x->parts, r, at);
     else x->parts.any = true;
     if (in_parts && !x->stored && t->kind == SYM_LET) t->needs_alloc = true;
@@ -326,6 +332,16 @@ static void walk_call(struct flow *f, struct state *s, struct ast *e)
     f->checks = outer;
 }
 
+/* W05: this turn waits for its own task, and no later turn needs the value. */
+static void look_at_wait(struct flow *f, const struct state *s, const struct symbol *t, const struct ast *await)
+{
+    const struct cell *x = cell_of((struct state *)s, t);
+    if (!x || s->dead || f->silent || !f->loop || x->turn != f->loop->stmt || waits_are_needed(await, x->turn, f->depth - 1)) return;
+    diag_warning(f->c->diag, DIAG_W05, await->at, "each turn of the loop waits here for a task of its own, and the next turn does not need the value");
+    diag_note(f->c->diag, x->turn_at->at, "'%s' is written here in the same turn", t->name);
+    diag_help(f->c->diag, "keep the results apart and await them behind the loop, or await the one of the turn before");
+}
+
 static void walk_expr(struct flow *f, struct state *s, struct ast *e)
 {
     if (!e) return;
@@ -351,6 +367,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
         const struct region *r = region_of(e->await.operand);
         f->checks = &exprs_note(f->c, e)->checks;
         walk_indices(f, s, e->await.operand);
+        if (r) look_at_wait(f, s, r->base, e);
         if (r) read_tensor(f, s, r->base, r, e, true);
         f->checks = outer;
         break;
@@ -426,7 +443,7 @@ static void run_once(struct flow *f, struct state *s, struct ast *stmt, struct l
 {
     bool counted = stmt->kind == AST_FOR, first = stmt->kind == AST_DO_WHILE;
     struct ast *body = counted ? stmt->loop.body : stmt->while_.body;
-    *l = (struct loop){f->loop, nowhere(f), nowhere(f)};
+    *l = (struct loop){f->loop, stmt, nowhere(f), nowhere(f)};
     bool endless = stmt->kind == AST_WHILE && stmt->while_.cond->kind == AST_BOOL && stmt->while_.cond->boolean.value;
     if (!counted && !first) walk_expr(f, s, stmt->while_.cond);
     struct state skipped = nowhere(f);
@@ -488,7 +505,10 @@ static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
         struct state again = copy(f, s);
         run_once(f, &again, stmt, &l);
         free(l.breaks.cell);
-        for (size_t i = 0; i < f->tensors.count; i++) parts_after_turn(f->c, &again.cell[i].parts, &turns, false);
+        for (size_t i = 0; i < f->tensors.count; i++) {
+            parts_after_turn(f->c, &again.cell[i].parts, &turns, false);
+            again.cell[i].turn = NULL;
+        }
         join(f, &entry, &again);
         f->silent = false;
     }
