@@ -6,7 +6,7 @@
 #   %scripts   the scripts folder                    %source    the top folder
 #   %prefix    the build folder laid out like an installation
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
-# Features to REQUIRE: clang, gdb, dot, asan, tsan, tiny, plain (no sanitizer and not tiny).
+# Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny).
 import os
 import shutil
 
@@ -53,6 +53,8 @@ features = config.available_features
 for feature, program in (("clang", clang), ("gdb", "gdb"), ("dot", "dot")):
     if program and shutil.which(program):
         features.add(feature)
+if shutil.which("vim") and "+syntax" in os.popen("vim --version </dev/null").read():
+    features.add("vim")
 if "address" in config.pto_sanitize:
     features.add("asan")
 if "thread" in config.pto_sanitize:

@@ -1,0 +1,2 @@
+" MLIR text of one kernel uses the same suffix; its first word tells.
+autocmd BufRead,BufNewFile *.pto if getline(1) !~# '^\s*\%(module\|func\.func\|%\|!pto\.\|#\)' | setfiletype pto | endif
