@@ -140,6 +140,21 @@ static void check_attrs(struct checker *c, struct ast *s, const struct ast *valu
     }
 }
 
+/* What holds only for a call that is known: @timeout is about one kernel. */
+static void check_timeout(struct checker *c, const struct ast *s, const struct ast *value)
+{
+    for (const struct ast *a = s->attrs; a; a = a->next) {
+        int64_t ms;
+        const struct call *call = value && value->kind == AST_CALL ? call_of(value) : NULL;
+        if (strcmp(a->name, "timeout") != 0 || !a->attr.args || a->attr.args->bad) continue;
+        if (size_is_const(a->attr.args->value, &ms) && ms < 1)
+            diag_error(c->diag, DIAG_E15, a->attr.args->at, "the limit %lld of '@timeout' must be at least 1 (milliseconds)", (long long)ms);
+        if (!call || call->callee->kind != SYM_ORCH) continue;
+        diag_error(c->diag, DIAG_E17, a->at, "'@timeout' is for a kernel, '%s' is a function", call->callee->name);
+        diag_help(c->diag, "put it before the calls of kernels in '%s'", call->callee->name);
+    }
+}
+
 /* ---- let, var ------------------------------------------------------------------------------------------------------------ */
 
 struct return_scan { const char *name; int same, other; };
@@ -678,6 +693,9 @@ static void check_stmt(struct checker *c, struct ast *s)
     case AST_PRINT: check_print(c, s); break;
     default: break;
     }
+    if (s->attrs)
+        check_timeout(c, s, s->kind == AST_LET ? s->decl.value : s->kind == AST_ASSIGN ? s->assign.value
+                          : s->kind == AST_EXPR_STMT ? s->expr_stmt.expr : NULL);
     c->checks = outer;
 }
 

@@ -56,20 +56,20 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
     strbuf_putc(b, ')');
 }
 
-/* @priority and @name, as parameters that the kernel does not see; returns how many. */
+/* The attributes, as parameters that the kernel does not see; returns how many. */
 static int print_attributes(struct emitter *e, const struct ast *n, struct strbuf *b)
 {
     int count = 0;
     for (const struct ast *a = n == e->attributed ? e->attributes : NULL; a; a = a->next) {
         struct ast *value = a->attr.args;
-        if (!value || (strcmp(a->name, "priority") != 0 && strcmp(a->name, "name") != 0)) continue;
+        if (!value) continue;
         if (count++) strbuf_puts(b, ", ");
-        if (a->name[0] == 'p') {
-            strbuf_puts(b, "PTO_PRIORITY(");
-            expr_print(e, b, value, P_ANY);
-        } else {
+        if (strcmp(a->name, "name") == 0) {
             strbuf_puts(b, "PTO_NAME(");
             strbuf_c_string(b, value->string.text, value->string.length);
+        } else {
+            strbuf_puts(b, strcmp(a->name, "priority") == 0 ? "PTO_PRIORITY(" : "PTO_TIMEOUT(");
+            expr_print(e, b, value, P_ANY);
         }
         strbuf_putc(b, ')');
     }

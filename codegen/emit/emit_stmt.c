@@ -727,12 +727,8 @@ static void note_attributes(struct emitter *e, const struct ast *n)
     e->attributes = n->attrs;
     e->attributed = n->kind == AST_LET ? n->decl.value : n->kind == AST_ASSIGN ? n->assign.value
                   : n->kind == AST_EXPR_STMT ? n->expr_stmt.expr : NULL;
-    for (const struct ast *a = n->attrs; a; a = a->next) {
-        if (strcmp(a->name, "timeout") == 0)
-            emit_unsupported(e, a->at, "@timeout");
-        else if (strcmp(a->name, "priority") == 0 && a->attr.args)
-            attribute_prepare(e, a->attr.args);
-    }
+    for (const struct ast *a = n->attrs; a; a = a->next)
+        if (a->attr.args && a->attr.args->kind != AST_STRING) attribute_prepare(e, a->attr.args);
 }
 
 static void emit_statement(struct emitter *e, struct ast *n)

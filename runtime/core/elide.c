@@ -17,6 +17,7 @@ struct call {
     const PTOTaskParam *fresh[PTO_MAX_PARAMS];    /* NULL: it exists */
     uint32_t buffer[PTO_MAX_PARAMS];              /* of the fresh ones, once allocated */
     int count, fresh_count, scalars;
+    int64_t limit_ms;                             /* 0: none */
     bool writes, writes_some;
 };
 
@@ -138,9 +139,14 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
 static PTOStatus take_params(struct orchestrator *o, struct call *c, const PTOTaskParam *params, int32_t count)
 {
     c->count = c->fresh_count = c->scalars = 0;
+    c->limit_ms = 0;
     c->writes = c->writes_some = false;
     for (int i = 0; i < count; i++) {
         const PTOTaskParam *p = &params[i];
+        if (p->kind == PTO_PARAM_TIMEOUT) {
+            if (!ptoi_orch_limit(o, p, &c->limit_ms)) return PTO_ERR_ARGUMENT;
+            continue;
+        }
         if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) continue; /* nothing waits, and nothing is recorded */
         if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
             return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
@@ -199,7 +205,10 @@ int64_t ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, co
     o->tasks++;
     o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */
     const PTOSite *site = *o->site;
+    const int64_t since = c.limit_ms > 0 ? ptoi_now_ns() : 0;
     const int result = o->elision->run(o->elision->context, kernel, c.arg, c.count, site, number);
+    if (c.limit_ms > 0 && ptoi_now_ns() - since > c.limit_ms * 1000000)
+        ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c.limit_ms, (long long)number);
     if (result != 0) o->elision->failed(o->elision->context, kernel, c.arg, c.count, site, number, result);
     return (int64_t)number;
 }

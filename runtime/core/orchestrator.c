@@ -267,6 +267,7 @@ void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
 
 void ptoi_orch_begin(struct orchestrator *o)
 {
+    o->least_limit_ms = 0;
     o->tasks = o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
@@ -403,17 +404,28 @@ struct submission {
     int count;
     int32_t priority;
     const char *name;
+    int64_t limit_ms;      /* 0: none */
     uint64_t arg_bytes;
     int accesses;          /* that the map has to remember */
     int scalars;
     bool writes, writes_some;
 };
 
+bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms)
+{
+    enum { LONGEST = INT32_MAX }; /* 24 days */
+    if (p->at < 1) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "@timeout(%lld): at least 1 ms is needed", (long long)p->at) == PTO_OK;
+    *ms = p->at < LONGEST ? p->at : LONGEST;
+    if (o->least_limit_ms == 0 || *ms < o->least_limit_ms) o->least_limit_ms = *ms;
+    return true;
+}
+
 static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
 {
     s->count = s->accesses = s->scalars = 0;
     s->priority = 0;
     s->name = NULL;
+    s->limit_ms = 0;
     s->arg_bytes = 0;
     s->writes = s->writes_some = false;
     for (int i = 0; i < count; i++) {
@@ -424,6 +436,11 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
         }
         if (p->kind == PTO_PARAM_NAME) {
             s->name = p->buffer;
+            continue;
+        }
+        if (p->kind == PTO_PARAM_TIMEOUT) {
+            if (s->limit_ms == 0) s->arg_bytes += sizeof s->limit_ms;
+            if (!ptoi_orch_limit(o, p, &s->limit_ms)) return PTO_ERR_ARGUMENT;
             continue;
         }
         if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
@@ -555,6 +572,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->priority,
                             .param_count = (uint16_t)s->count,
                             .worker = (uint8_t)kernel->worker,
+                            .is_timed = s->limit_ms > 0,
                             .exclusive = accumulators(s),
                             .name = ptoi_image_offset(s->name)};
     struct arg_head *head = window_args(w, begin);
@@ -569,6 +587,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
         }
         extent += 2 * rank;
     }
+    if (s->limit_ms > 0) *extent = s->limit_ms;
     for (int32_t k = 0; k < o->found.count; k++) *window_dep(w, o->dep_head + (uint64_t)k) = o->found.task_id[k];
     o->arg_head = begin + s->arg_bytes;
     o->dep_head += (uint64_t)o->found.count;

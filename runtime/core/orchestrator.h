@@ -47,6 +47,7 @@ struct orchestrator {
     PTOScopePolicy scope_policy;
     bool count_dependences;
     bool is_lost;                 /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
+    int64_t least_limit_ms;       /* of the tasks of this run that have one; 0: none has */
     int64_t tasks, edges, dependences, allocations, allocated_bytes, scope_count;
 };
 

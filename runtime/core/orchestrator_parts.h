@@ -21,6 +21,9 @@ static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void
 /* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
 static inline const char *ptoi_param_text(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
 
+/* Of a PTO_TIMEOUT; false: it is none, and the run has failed. */
+bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms);
+
 /* elide.c: what pto_submit_task does when o->elision is set. */
 int64_t ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 

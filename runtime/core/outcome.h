@@ -19,6 +19,7 @@ void ptoi_outcome_reset(struct outcome *o); /* no run is active */
  * "[E05] text", gives "error[E05]: text". */
 void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+#define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
 
 /* A process that died between its claim and its message leaves the claim to whoever fails next. */

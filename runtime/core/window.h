@@ -45,7 +45,7 @@ struct task_slot {
     int32_t priority;
     uint16_t param_count;
     uint8_t worker;      /* PTOWorkerType */
-    uint8_t spare;
+    uint8_t is_timed;    /* behind the arguments' shapes stands how long the kernel may run, in milliseconds, an int64_t */
     uint32_t exclusive;  /* set of accumulators that it updates, hashed: tasks whose sets meet do not run together */
     int64_t name;        /* const char * of @name, relative like kernel; 0: none */
 };

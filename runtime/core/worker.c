@@ -32,6 +32,16 @@ int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg 
     return window_task(w, id)->param_count;
 }
 
+int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id)
+{
+    const struct task_slot *t = window_task(w, id);
+    if (!t->is_timed) return 0;
+    const struct arg_head *head = window_args(w, t->arg_begin);
+    const int64_t *extent = (const int64_t *)(head + t->param_count);
+    for (int i = 0; i < t->param_count; i++) extent += 2 * head[i].rank;
+    return *extent * 1000000;
+}
+
 int64_t ptoi_task_cost(const struct window *w, uint64_t id)
 {
     const PTOKernel *kernel = ptoi_task_kernel(w, id);

@@ -15,6 +15,8 @@ const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
 /* Simulated cycles, as the kernel says; 1 where it does not. */
 int64_t ptoi_task_cost(const struct window *w, uint64_t id);
+/* How long the kernel may run; 0: as long as it wants. */
+int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id);
 const PTOSite *ptoi_task_site(const struct window *w, uint64_t id);
 
 #endif

@@ -213,6 +213,19 @@ static void stop_by_watchdog(PTORuntime *rt)
     note_loss(rt, PTO_ERR_WATCHDOG, reason);
 }
 
+/* A kernel runs for longer than its @timeout. */
+static void stop_overdue(PTORuntime *rt, uint64_t id)
+{
+    struct process *e = rt->engine_state;
+    const pid_t child = e->child;
+    char reason[400];
+    snprintf(reason, sizeof reason, PTO_TIMEOUT_TEXT ", the worker process was stopped", ptoi_task_kernel(rt->window, id)->name,
+             (long long)(ptoi_task_limit_ns(rt->window, id) / 1000000), (long long)(id - rt->window->first_id));
+    kill_child(e);
+    ptoi_outcome_disown(rt->outcome, child);
+    note_loss(rt, PTO_ERR_TIMEOUT, reason);
+}
+
 static void call(struct control *c)
 {
     ptoi_bell_ring(&c->call);
@@ -267,8 +280,11 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
         } else if (spins < SPINS + YIELDS) {
             sched_yield();
         } else {
+            uint64_t late;
             ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
-            if (ptoi_bell_heard(&c->told) == heard && !is_lost(rt) && ptoi_watchdog_bites(&dog, c->line, e->workers))
+            if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, c->line, e->workers, &late) && !is_lost(rt))
+                stop_overdue(rt, late);
+            else if (ptoi_bell_heard(&c->told) == heard && !is_lost(rt) && ptoi_watchdog_bites(&dog, c->line, e->workers))
                 stop_by_watchdog(rt);
             spins = 0;
         }

@@ -30,6 +30,50 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
     }
 }
 
+/* ---- @timeout ---- */
+
+void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now)
+{
+    const int64_t limit = ptoi_task_limit_ns(w, id);
+    store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0); /* relaxed: the next store publishes it */
+    store_release(&line->task, id + 1);
+}
+
+void ptoi_running_end(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now)
+{
+    const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
+    store_relaxed(&line->task, 0);
+    store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
+    store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + now - since);
+    if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, outcome, id);
+}
+
+bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id)
+{
+    const int64_t now = ptoi_now_ns();
+    for (int i = 0; i < count; i++) {
+        const uint64_t task = load_acquire(&line[i].task); /* what is read next is of this task, or of a later one with a later end */
+        const int64_t overdue_at = load_relaxed(&line[i].overdue_at);
+        if (task != 0 && overdue_at != 0 && now > overdue_at && ptoi_running_task(w, task, id)) return true;
+    }
+    return false;
+}
+
+void ptoi_fail_timeout(const struct window *w, struct outcome *outcome, uint64_t id)
+{
+    ptoi_fail(outcome, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
+              (long long)(ptoi_task_limit_ns(w, id) / 1000000), (long long)(id - w->first_id));
+}
+
+int64_t ptoi_overdue_sleep_ns(int64_t least_ms)
+{
+    enum { LONGEST_MS = 50 };
+    if (least_ms == 0) return PTO_FOR_EVER;
+    return (least_ms < LONGEST_MS ? least_ms : LONGEST_MS) * 1000000;
+}
+
+/* ---- the watchdog ---- */
+
 static uint64_t count_ended(const struct running_line *line, int count)
 {
     uint64_t ended = 0;

@@ -3,6 +3,7 @@
  * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what remains is the
  *            graph.  Where nobody watches the graph, a task does not even pass through the window, core/elide.c. */
 #include "busy.h"
+#include "running.h"
 #include "check.h"
 #include "runtime.h"
 #include "worker.h"
@@ -26,6 +27,8 @@ static bool start_and_run(void *context, PTOWorkerType type, uint64_t id)
     e->ended = (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
     const int64_t end = ptoi_now_ns();
     e->busy_ns[type] += end - since;
+    const int64_t limit = e->runs ? ptoi_task_limit_ns(rt->window, id) : 0;
+    if (limit > 0 && end - since > limit) ptoi_fail_timeout(rt->window, rt->outcome, id);
     struct recorded_task *t = ptoi_record_task(rt->recorder, id);
     if (t && e->runs) t->begin = since, t->end = end, t->row = (int32_t)type;
     e->has_ended = true;

@@ -251,12 +251,10 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
     if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
         const uint64_t id = l->task[n % LANE_DEPTH];
         const int64_t since = ptoi_now_ns();
-        store_relaxed(&l->line->task, id + 1); /* relaxed: see running.h */
+        ptoi_running_begin(l->line, rt->window, id, since);
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
         const int64_t end = ptoi_now_ns();
-        store_relaxed(&l->line->task, 0);
-        store_relaxed(&l->line->ended, load_relaxed(&l->line->ended) + 1);
-        store_relaxed(&l->line->busy_ns, load_relaxed(&l->line->busy_ns) + end - since);
+        ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
         if (t) t->begin = since, t->end = end, t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane);
     }
@@ -407,9 +405,13 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             }
             PTO_LABEL(SLEEP);
             const bool met = is_met(arg);
-            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_watchdog_sleep_ns(&dog));
+            const int64_t nap = ptoi_overdue_sleep_ns(rt->orch.least_limit_ms), watch = ptoi_watchdog_sleep_ns(&dog);
+            if (!again && !met) ptoi_park_wait(&e->orchestrator, nap < watch ? nap : watch);
             ptoi_park_cancel(&e->orchestrator);
             if (met) return true;
+            uint64_t late;
+            if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, e->line, e->lane_count, &late))
+                ptoi_fail_timeout(rt->window, rt->outcome, late);
             if (ptoi_watchdog_bites(&dog, e->line, e->lane_count)) fail_by_watchdog(rt);
             spins = 0;
         }

@@ -1,4 +1,4 @@
-/* test_process.c - the process engine: what is shared, what a dead worker process means, idleness, statistics, the watchdog. */
+/* test_process.c - the process engine: what is shared, what a dead worker process means, idleness, statistics, the watchdog, timeouts. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
@@ -292,6 +292,62 @@ TEST(the_watchdog_leaves_long_runs_of_short_kernels_alone)
         EXPECT_EQ(pto_runtime_run(rt, short_kernels, share), PTO_OK);
         pto_runtime_destroy(rt);
     }
+}
+
+/* ---- @timeout ---- */
+static void limited(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    pto_at(rt, &here);
+    SUBMIT(rt, &sleepy, PTO_INOUT(s->x, 0, I64(1)), PTO_SCALAR((int64_t)20000), PTO_TIMEOUT(5000));
+    SUBMIT(rt, &sleepy, PTO_TIMEOUT(100), PTO_INOUT(s->x, 0, I64(1)), PTO_SCALAR((int64_t)3000000));
+}
+
+TEST(a_timeout_stops_a_worker_process_whose_kernel_is_late)
+{
+    PTORuntime *rt = create((PTOConfig){.workers = {1, 1}});
+    const int64_t since = now_ms();
+    EXPECT_EQ(pto_runtime_run(rt, limited, share), PTO_ERR_TIMEOUT);
+    EXPECT(now_ms() - since < 2500);
+    EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms (task 1), the worker process was stopped"));
+    EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST);
+    pto_runtime_destroy(rt);
+}
+
+static void limited_without_wait(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    SUBMIT(rt, &sleepy, PTO_INOUT(s->x, 0, I64(1)), PTO_SCALAR((int64_t)60000), PTO_TIMEOUT(20));
+    usleep(150000); /* nobody looks until the kernel is back */
+}
+
+TEST(a_timeout_on_threads_is_noticed_at_once_or_when_the_kernel_returns)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_THREADS, .workers = {1, 1}};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_runtime_run(rt, limited, share), PTO_ERR_TIMEOUT);
+    EXPECT_STR(pto_last_error(rt), "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms (task 1)");
+    EXPECT_EQ(pto_runtime_run(rt, limited_without_wait, share), PTO_ERR_TIMEOUT);
+    EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_OK); /* and the next run is right */
+    pto_runtime_destroy(rt);
+}
+
+static void no_time(PTORuntime *rt, void *arg)
+{
+    struct shared *s = arg;
+    SUBMIT(rt, &sleepy, PTO_INOUT(s->x, 0, I64(1)), PTO_SCALAR((int64_t)1), PTO_TIMEOUT(0));
+}
+
+TEST(a_timeout_that_is_no_time_is_refused)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_SERIAL};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_runtime_run(rt, no_time, share), PTO_ERR_ARGUMENT);
+    EXPECT(strstr(pto_last_error(rt), "@timeout(0): at least 1 ms is needed"));
+    EXPECT_EQ(pto_runtime_run(rt, limited_without_wait, share), PTO_ERR_TIMEOUT);
+    pto_runtime_destroy(rt);
 }
 
 TEST(a_watchdog_that_is_no_time_is_refused)

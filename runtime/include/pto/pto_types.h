@@ -115,7 +115,8 @@ typedef enum PTOParamKind {
     PTO_PARAM_ACC,
     PTO_PARAM_SCALAR,
     PTO_PARAM_PRIORITY, /* of the task, not of a parameter: the kernel does not see it */
-    PTO_PARAM_NAME      /* likewise: what reports call the task */
+    PTO_PARAM_NAME,     /* likewise: what reports call the task */
+    PTO_PARAM_TIMEOUT   /* likewise: how long its kernel may run */
 } PTOParamKind;
 
 /* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes each.
@@ -171,6 +172,12 @@ static inline PTOScalar pto_scalar_bool(bool v) { PTOScalar s = {.i64 = v}; retu
 /* @priority(n): higher starts first among ready tasks of one worker type; default 0.  @name: a constant string. */
 #define PTO_PRIORITY(n) {.kind = PTO_PARAM_PRIORITY, .at = (n)}
 #define PTO_NAME(string) {.kind = PTO_PARAM_NAME, .buffer = (void *)(string)}
+
+/* @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more than so many milliseconds, at least 1, of real time.
+ * Noticed while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the engine `serial` notices it then
+ * only.  A kernel that is running is waited for, except in the engine `process`, which kills its worker process.  The engines `timing`
+ * and `graph`, and workers from outside, take no notice. */
+#define PTO_TIMEOUT(ms) {.kind = PTO_PARAM_TIMEOUT, .at = (ms)}
 
 /* A tensor handed to an orchestration function: a view by base, offset and strides, in elements. */
 typedef struct PTOTensor {
