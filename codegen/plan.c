@@ -46,10 +46,11 @@ void plan_destroy(struct plan *p)
 
 bool tensor_is_new(const struct symbol *s)
 {
-    if (s->kind != SYM_LET || !s->type || s->type->kind != TYPE_TENSOR)
-        return false;
-    if (s->hidden || s->decl->kind != AST_LET)
-        return true;
-    const struct ast *value = s->decl->decl.value;
-    return !value || value->kind == AST_CALL;
+    return s->kind == SYM_LET && s->type && s->type->kind == TYPE_TENSOR && !s->region;
+}
+
+void symbol_leaves(struct symbol *s, symbol_list *list)
+{
+    if (!type_is_struct(s->type)) vec_push(list, s);
+    for (int i = 0; i < s->field_count; i++) symbol_leaves(s->fields[i], list);
 }

@@ -79,6 +79,8 @@ struct branches {
 void branches_of(struct ast *n, struct branches *b);
 
 /* ---- questions about tensors that several emitters ask ---- */
+/* The tensors and scalars that a name stands for: those of a struct, or s itself. */
+void symbol_leaves(struct symbol *s, symbol_list *list);
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */
 
 #endif

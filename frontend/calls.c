@@ -41,10 +41,16 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
     return true;
 }
 
+static bool same_structure(const struct type *a, const struct type *b)
+{
+    for (; a->kind == TYPE_ARRAY && b->kind == TYPE_ARRAY; a = a->element) b = b->element;
+    return a->kind == b->kind && a->structure == b->structure;
+}
+
 bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
 {
     if (got->kind == TYPE_ERROR || want->kind == TYPE_ERROR) return true;
-    if (got->kind != want->kind || got->structure != want->structure || (got->kind != TYPE_TENSOR && got->kind != TYPE_STRUCT && got->kind != TYPE_ARRAY)) {
+    if (!same_structure(got, want) || (got->kind != TYPE_TENSOR && !type_is_struct(got))) {
         if (got->kind == want->kind && type_is_scalar(got)) return true;
         diag_error(c->diag, got->kind == TYPE_GRID || got->kind == want->kind ? DIAG_E03 : DIAG_E02, at, "%s is %s here, expected %s", what,
                    type_str(c, got), type_str(c, want));
@@ -188,10 +194,9 @@ static void check_marker(struct checker *c, struct matching *m, int f)
     m->failed = true;
 }
 
-/* May this call write there? */
-static void check_writable(struct checker *c, struct matching *m, const struct ast *at, const struct region *r, enum direction dir)
+/* May this call write there?  base: a tensor, or a scalar of a struct. */
+static void check_writable(struct checker *c, struct matching *m, const struct ast *at, const struct symbol *base, enum direction dir)
 {
-    struct symbol *base = r->base;
     if (base->kind != SYM_FORMAL || !is_marked(dir)) return;
     enum direction has = base->dir;
     bool fits = has == DIR_OUT || has == DIR_INOUT || has == DIR_OWN || (has == DIR_ACC && dir == DIR_ACC);
@@ -232,7 +237,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
         diag_help(c->diag, "a region of one element is written with a width: [i +: 1]");
         return false;
     }
-    if (got->kind != want->kind || got->structure != want->structure) {
+    if (!same_structure(got, want)) {
         diag_error(c->diag, got->kind == TYPE_GRID ? DIAG_E03 : DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
         if (got->kind == TYPE_GRID) diag_help(c->diag, "index the tiled view to get one tile");
         return false;
@@ -336,6 +341,13 @@ static void bind_dims(struct checker *c, struct matching *m, const bool *usable)
         m->to[m->count++] = v->value;
     }
     for (int f = 0; f < m->callee->formal_count; f++)
+        for (int i = 0; i < m->call->leaves[f].count && m->count < MAX_FORMALS; i++) { /* and so may those of structs */
+            const struct leaf *l = &m->call->leaves[f].leaf[i];
+            if (!l->scalar || l->formal->kind != SYM_FORMAL || l->formal->type->kind != TYPE_INT) continue;
+            m->from[m->count] = l->formal;
+            m->to[m->count++] = size_symbol(c->sizes, l->scalar);
+        }
+    for (int f = 0; f < m->callee->formal_count; f++)
         if (usable[f]) bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
     for (bool again = true; again;) {
         again = false;
@@ -436,50 +448,72 @@ static bool writes(enum direction dir)
     return dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC || dir == DIR_OWN;
 }
 
-static void check_pair(struct checker *c, struct matching *m, int f, int g, const struct ast *at_f, const struct ast *at_g)
+/* A tensor that a call is given, or where its result goes; or a scalar that it may change. */
+struct used {
+    const struct region *region;
+    const struct symbol *scalar;
+    const struct ast *at;
+    int formal; /* -1: where the result of a function goes */
+    bool writes;
+};
+typedef VEC(struct used) used_list;
+
+static void use_leaves(used_list *list, const struct leaves *leaves, const struct ast *at, int formal, bool written)
 {
-    const struct region *a = m->call->regions[f], *b = m->call->regions[g];
-    int overlap = region_overlap(c, a, b);
-    if (overlap == 0) return;
-    if (overlap > 0) {
-        const struct ast *at = writes(m->callee->formals[g]->dir) ? at_g : at_f, *other = at == at_g ? at_f : at_g;
-        diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", place_str(c, at->kind == AST_ARG ? at->arg.value : at),
-                   m->callee->name);
-        diag_note(c->diag, other->at, "the other argument is here");
-        m->failed = true;
-        return;
+    for (int i = 0; i < leaves->count; i++) {
+        const struct leaf *l = &leaves->leaf[i];
+        bool changes = type_is_scalar(l->formal->type) ? l->formal->by_reference : written;
+        if (l->region || changes) vec_push(list, ((struct used){l->region, l->scalar, at, formal, changes}));
     }
-    struct check *k = region_check(c, CHECK_DISJOINT, at_g->at);
-    if (k) k->view = a, k->other = b, k->elem = m->callee->formals[f]->type->elem;
 }
 
-static void check_overlaps(struct checker *c, struct matching *m, const struct ast *place)
+static const char *argument_str(struct checker *c, const struct ast *e)
 {
-    for (int g = 1; g < m->callee->formal_count; g++)
-        for (int f = 0; f < g; f++) {
-            const struct symbol *a = m->callee->formals[f], *b = m->callee->formals[g];
-            const struct ast *at_f = m->args[f] ? m->args[f] : place, *at_g = m->args[g] ? m->args[g] : place;
-            if (m->call->regions[f] && m->call->regions[g] && at_f && at_g && (writes(a->dir) || writes(b->dir))) check_pair(c, m, f, g, at_f, at_g);
-        }
+    return place_str(c, e->kind == AST_ARG ? e->arg.value : e);
+}
+
+static bool check_pair(struct checker *c, struct matching *m, const struct used *a, const struct used *b)
+{
+    int overlap = a->region && b->region ? region_overlap(c, a->region, b->region) : a->scalar && a->scalar == b->scalar;
+    if (overlap == 0) return true;
+    if (overlap < 0) {
+        struct check *k = region_check(c, CHECK_DISJOINT, b->formal < 0 ? a->at->at : b->at->at);
+        if (k) k->view = a->region, k->other = b->region, k->elem = a->region->base->type->elem;
+        return true;
+    }
+    m->failed = true;
+    if (b->formal < 0) {
+        diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the place where the result of '%s' goes", argument_str(c, a->at), m->callee->name);
+        if (b->at) diag_note(c->diag, b->at->at, "the result goes here");
+        return false;
+    }
+    const struct ast *at = b->writes ? b->at : a->at, *other = at == b->at ? a->at : b->at;
+    diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", argument_str(c, at), m->callee->name);
+    diag_note(c->diag, other->at, "the other argument is here");
+    return false;
 }
 
 /* A function's destination is written while its arguments are read. */
-static void check_destination(struct checker *c, struct matching *m, const struct target *target)
+static void check_overlaps(struct checker *c, struct matching *m, const struct target *target)
 {
+    used_list list = {0};
+    const struct ast *place = target ? target->place : NULL;
+    const struct call *call = m->call;
     for (int f = 0; f < m->callee->formal_count; f++) {
-        if (!m->call->regions[f] || !m->args[f]) continue;
-        int overlap = region_overlap(c, m->call->regions[f], target->destination);
-        if (overlap == 0) continue;
-        if (overlap > 0) {
-            diag_error(c->diag, DIAG_E09, m->args[f]->at, "'%s' overlaps the place where the result of '%s' goes", place_str(c, m->args[f]->arg.value),
-                       m->callee->name);
-            if (target->place) diag_note(c->diag, target->place->at, "the result goes here");
-            m->failed = true;
-            return;
-        }
-        struct check *k = region_check(c, CHECK_DISJOINT, m->args[f]->at);
-        if (k) k->view = m->call->regions[f], k->other = target->destination, k->elem = target->type->elem;
+        const struct ast *at = m->args[f] ? m->args[f] : place;
+        bool written = writes(m->callee->formals[f]->dir);
+        if (call->regions[f] && at) vec_push(&list, ((struct used){call->regions[f], NULL, at, f, written}));
+        use_leaves(&list, &call->leaves[f], at, f, written);
     }
+    size_t arguments = list.count;
+    if (call->destination && m->callee->kind == SYM_ORCH) vec_push(&list, ((struct used){call->destination, NULL, place, -1, true}));
+    if (target && target->into) use_leaves(&list, &call->result_leaves, place, -1, true);
+    bool good = true;
+    for (size_t b = 1; b < list.count && good; b++)
+        for (size_t a = 0; a < b && a < arguments && good; a++)
+            if (list.data[a].formal != list.data[b].formal && (list.data[a].writes || list.data[b].writes))
+                good = check_pair(c, m, &list.data[a], &list.data[b]);
+    vec_free(&list);
 }
 
 /* ---- a call -------------------------------------------------------------------------------------------------------------- */
@@ -531,7 +565,7 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
 {
     if (v->kind == AST_CALL) return true; /* nobody else knows the new tensor */
     bool borrowed = base->kind == SYM_FORMAL && base->dir != DIR_OWN;
-    bool is_view = v->kind != AST_NAME || v->symbol->region;
+    bool is_view = v->kind != AST_NAME || v->symbol->region || v->symbol->alias_of;
     if (!borrowed && !is_view) return true;
     if (borrowed) {
         if (base->dir != DIR_OUT && base->dir != DIR_INOUT) return false; /* said as a write, with a fix */
@@ -543,6 +577,33 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
     diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved", place_str(c, v), base->name);
     diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
     return false;
+}
+
+/* One tensor that goes to the formal, which may be a leaf of a struct. */
+static void check_tensor(struct checker *c, struct matching *m, const struct ast *a, const struct symbol *formal, const struct region *r)
+{
+    const struct ast *v = a->arg.value;
+    if (a->arg.dir == formal->dir) check_writable(c, m, v, r->base, formal->dir);
+    if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && !region_is_host(r)) {
+        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name, m->callee->name);
+        m->failed = true;
+    }
+    r->base->is_lent = true;
+    if (!check_scalar_array(c, m, formal, v, r)) m->failed = true;
+}
+
+static void check_struct(struct checker *c, struct matching *m, int f)
+{
+    const struct ast *a = m->args[f], *v = a->arg.value;
+    struct leaves *leaves = &m->call->leaves[f];
+    structs_leaves(c, leaves, structs_place(v), m->callee->formals[f]);
+    for (int i = 0; i < leaves->count && !m->failed; i++) {
+        const struct leaf *l = &leaves->leaf[i];
+        if (l->formal->type->kind == TYPE_TENSOR) check_tensor(c, m, a, l->formal, l->region);
+        else if (l->formal->by_reference) check_writable(c, m, v, l->region ? l->region->base : l->scalar, l->formal->dir);
+        if (l->region) l->region->base->is_lent = true;
+        if (!m->failed && l->formal->dir == DIR_OWN && !check_movable(c, v, l->region ? l->region->base : l->scalar)) m->failed = true;
+    }
 }
 
 static void check_one(struct checker *c, struct matching *m, int f, bool *usable)
@@ -557,25 +618,19 @@ static void check_one(struct checker *c, struct matching *m, int f, bool *usable
     usable[f] = check_kind(c, m, f);
     if (!usable[f]) m->failed = true;
     if (usable[f] || type_is_scalar(formal->type)) check_marker(c, m, f);
-    if (!usable[f] || formal->type->kind != TYPE_TENSOR) return;
-    const struct region *r = region_of(v);
-    m->call->regions[f] = r;
+    if (!usable[f] || type_is_scalar(formal->type)) return;
     if (v->kind == AST_CALL && is_marked(formal->dir) && formal->dir != DIR_OWN) {
         diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is %s: the result of a call has no other use", formal->name, m->callee->name,
                    direction_text(formal->dir));
         diag_help(c->diag, "give it a name first: let t = %s;", place_str(c, v));
         m->failed = true;
-        return;
+    } else if (type_is_struct(formal->type)) {
+        check_struct(c, m, f);
+    } else if ((m->call->regions[f] = region_of(v))) {
+        const struct region *r = m->call->regions[f];
+        check_tensor(c, m, a, formal, r);
+        if (formal->dir == DIR_OWN && a->arg.dir == DIR_OWN && !check_movable(c, v, r->base)) m->failed = true;
     }
-    if (!r) return;
-    if (a->arg.dir == formal->dir) check_writable(c, m, v, r, formal->dir);
-    if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && !region_is_host(r)) {
-        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name, m->callee->name);
-        m->failed = true;
-    }
-    r->base->is_lent = true;
-    if (!check_scalar_array(c, m, formal, v, r)) m->failed = true;
-    if (formal->dir == DIR_OWN && a->arg.dir == DIR_OWN && !check_movable(c, v, r->base)) m->failed = true;
 }
 
 static const struct type *result_type(struct checker *c, struct ast *e, struct matching *m)
@@ -589,22 +644,48 @@ static const struct type *result_type(struct checker *c, struct ast *e, struct m
     return r;
 }
 
+static struct symbol *new_result(struct checker *c, struct ast *e, const struct matching *m, const struct target *target)
+{
+    struct symbol *s = target ? target->let : NULL;
+    if (!s) {
+        s = names_new(c, SYM_LET, m->callee->name, e);
+        s->hidden = true;
+    }
+    e->type = s->type = region_capture_type(c, s, e->type);
+    return m->call->result_symbol = s;
+}
+
+static void place_struct(struct checker *c, struct ast *e, struct matching *m, const struct target *target)
+{
+    if (target && target->into) {
+        m->call->returns = target->returns;
+        exprs_note(c, e)->place = target->into;
+    } else {
+        struct symbol *s = new_result(c, e, m, target);
+        structs_declare_fields(c, s);
+        if (s->returned) structs_set_returned(s, same_structure(s->type, c->function->result) ? c->function->result_place : NULL);
+        struct struct_place *p = arena_new(c->mem, struct struct_place);
+        p->symbol = s;
+        exprs_note(c, e)->place = p;
+    }
+    structs_leaves(c, &m->call->result_leaves, structs_place(e), m->callee->result_place);
+    for (int i = 0; i < m->call->result_leaves.count; i++) {
+        const struct region *r = m->call->result_leaves.leaf[i].region;
+        if (r) r->base->is_lent = true;
+    }
+}
+
 /* The place of the result: what was asked for, or a new tensor. */
 static void place_result(struct checker *c, struct ast *e, struct matching *m, const struct target *target)
 {
     struct call *call = m->call;
+    if (type_is_struct(e->type)) place_struct(c, e, m, target);
     if (e->type->kind != TYPE_TENSOR) return;
     if (target && target->destination) {
         call->destination = target->destination;
         call->returns = target->returns;
     } else {
-        struct symbol *s = target ? target->let : NULL;
-        if (!s) {
-            s = names_new(c, SYM_LET, m->callee->name, e);
-            s->hidden = true;
-        }
-        e->type = s->type = region_capture_type(c, s, e->type);
-        call->result_symbol = s;
+        new_result(c, e, m, target);
     }
     e->note->region = call->destination ? call->destination : region_whole(c, call->result_symbol);
     if (call->result_formal >= 0) call->regions[call->result_formal] = e->note->region;
@@ -617,6 +698,16 @@ static void warn_endless(struct checker *c, struct matching *m, const struct ast
     for (int i = 0; i < m->count; i++)
         if (facts_prove_order(c->facts, m->to[i], size_symbol(c->sizes, m->from[i]), 1)) return;
     diag_warning(c->diag, DIAG_W08, e->at, "'%s' calls itself and no extent or integer is seen to shrink", m->callee->name);
+}
+
+/* Scalars of structs that the callee may assign. */
+static void forget_changed(struct checker *c, const struct matching *m)
+{
+    for (int f = -1; f < m->callee->formal_count; f++) {
+        const struct leaves *leaves = f < 0 ? &m->call->result_leaves : &m->call->leaves[f];
+        for (int i = 0; i < leaves->count; i++)
+            if (leaves->leaf[i].scalar && leaves->leaf[i].formal->by_reference) stmts_forget(c, leaves->leaf[i].scalar);
+    }
 }
 
 static const struct type *check_call(struct checker *c, struct ast *e, const struct target *target, bool value)
@@ -655,17 +746,17 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
     if (!m.failed) result = result_type(c, e, &m);
     if (result) {
         e->type = result;
-        if (target && target->type && result->kind == TYPE_TENSOR &&
+        if (target && target->type && (result->kind == TYPE_TENSOR || (type_is_struct(result) && type_is_struct(target->type))) &&
             !calls_same_type(c, target->place ? target->place->at : e->at, arena_printf(c->mem, "the result of '%s'", s->name), result, target->type))
             m.failed = true;
-        place_result(c, e, &m, target);
+        if (!m.failed) place_result(c, e, &m, target);
         warn_endless(c, &m, e);
         check_where(c, &m, e);
         for (int f = 0; f < s->formal_count; f++)
             if (s->kind == SYM_KERNEL && m.call->regions[f])
                 need_contiguous(c, &m, s->formals[f], m.call->regions[f], m.args[f] ? m.args[f]->arg.value->at : e->at);
-        if (!m.failed) check_overlaps(c, &m, target ? target->place : NULL);
-        if (!m.failed && m.call->destination && s->kind == SYM_ORCH) check_destination(c, &m, target);
+        if (!m.failed) check_overlaps(c, &m, target);
+        forget_changed(c, &m);
     }
     m.call->checks = own;
     c->checks = outer;
@@ -690,6 +781,6 @@ void calls_statement(struct checker *c, struct ast *e)
         return;
     }
     const struct type *t = check_call(c, e, NULL, false);
-    if (!e->bad && t->kind == TYPE_TENSOR)
+    if (!e->bad && (t->kind == TYPE_TENSOR || type_is_struct(t)))
         diag_warning(c->diag, DIAG_W01, e->at, "the result of '%s' is never read", e->note->call->callee->name);
 }

@@ -3,6 +3,7 @@
  * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants, types
  * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of expressions
  * region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
+ * structs.c  structs as their leaves
  * flow.c     written, dropped, returned: on which paths; parts.c  which pieces; waits.c  awaits in loops */
 #ifndef PTOC_CHECKER_H
 #define PTOC_CHECKER_H
@@ -16,6 +17,7 @@
 struct note {
     struct call *call;
     const struct region *region;
+    const struct struct_place *place;
     struct check *checks;
     struct symbol *taken;
 };
@@ -84,7 +86,6 @@ const struct type *declare_type(struct checker *c, struct ast *node);
 const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element);
 const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
                                             const struct size *const *to, int count);
-void               declare_fields(struct checker *c, struct symbol *s); /* of a FORMAL or LET whose type is a struct */
 void               declare_check_defines(struct checker *c);
 
 /* ---- consteval.c ---- */
@@ -127,9 +128,29 @@ const struct size   *region_capture(struct checker *c, struct symbol *s, const s
 const struct type   *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
 const struct region *region_capture_region(struct checker *c, struct symbol *s, const struct region *r);
 
+/* The piece of `all` that has indices [low, low + width) in its first `count` dimensions; width NULL: a point. */
+const struct region *region_narrow(struct checker *c, const struct region *all, int count, const struct size *const *low, const struct size *const *width);
+const struct type   *region_type(struct checker *c, const struct region *r, enum elem elem, int array_rank);
+
+/* ---- structs.c ---- */
+void structs_declare_fields(struct checker *c, struct symbol *s); /* of a symbol whose type is a struct, or an array of structs */
+void structs_set_returned(struct symbol *let, struct symbol *place); /* place: a result_place of the same type, or NULL */
+bool structs_names_var(const struct type *t); /* an extent does */
+void structs_forget(struct checker *c, struct symbol *s); /* the scalars of s change: nothing is known of them any more */
+const struct struct_place *structs_place(const struct ast *e);   /* what e names; NULL: no struct */
+/* They set what e means: its place or region, its type, its value. */
+void structs_name(struct checker *c, struct ast *e, struct symbol *s);
+void structs_member(struct checker *c, struct ast *e, const struct struct_place *object, int field);
+void structs_index(struct checker *c, struct ast *e, const struct struct_place *object, const struct size *low, const struct size *width);
+const struct region *structs_leaf(struct checker *c, const struct struct_place *p, struct symbol *leaf);
+void structs_alias(struct checker *c, struct symbol *let, const struct struct_place *p, const struct type *t); /* `let v = place` */
+void structs_print(struct checker *c, struct ast *e); /* e's symbol is one whose fields are what e names */
+void structs_leaves(struct checker *c, struct leaves *list, const struct struct_place *p, struct symbol *formal);
+
 /* ---- calls.c ---- */
 struct target {
     const struct region *destination; /* an existing place, or NULL */
+    const struct struct_place *into;         /* the same for a struct */
     const struct type *type;          /* of the destination */
     struct ast *place;                /* for messages */
     struct symbol *let;               /* no destination: the let that the new tensor belongs to; NULL: a hidden one */
@@ -143,6 +164,8 @@ bool calls_same_type(struct checker *c, struct span at, const char *what, const 
 
 /* ---- stmts.c ---- */
 void stmts_function(struct checker *c, struct symbol *s);
+/* The var gets another value; the one it had keeps what is known, under a name that no text can say.  Returns that name. */
+const struct symbol *stmts_forget(struct checker *c, struct symbol *var);
 
 /* ---- flow.c ---- */
 void flow_function(struct checker *c, struct symbol *s);

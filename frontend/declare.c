@@ -185,22 +185,6 @@ const struct type *declare_type_substituted(struct checker *c, const struct type
     return r;
 }
 
-void declare_fields(struct checker *c, struct symbol *s)
-{
-    if (s->type->kind != TYPE_STRUCT) return;
-    const struct symbol *structure = s->type->structure;
-    s->field_count = structure->formal_count;
-    s->fields = arena_array(c->mem, struct symbol *, s->field_count + 1);
-    for (int i = 0; i < s->field_count; i++) {
-        const char *name = arena_printf(c->mem, "%s.%s", s->name, structure->formals[i]->name);
-        struct symbol *f = s->fields[i] = names_new(c, s->kind, intern_str(c->front->names, name), s->decl);
-        f->dir = s->dir;
-        f->type = declare_type_substituted(c, structure->formals[i]->type, (const struct symbol *const *)structure->dims, s->type->extent,
-                                           structure->dim_count);
-        declare_fields(c, f);
-    }
-}
-
 /* ---- constants and parameters -------------------------------------------------------------------------------------------- */
 
 static const struct define *find_define(struct checker *c, const struct symbol *s)
@@ -366,14 +350,20 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
             diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is an array of scalars, which no task writes: it cannot be 'acc'", f->name);
             exprs_bad(s->decl);
         }
-        if (kernel && f->type->kind != TYPE_TENSOR) {
-            diag_error(c->diag, DIAG_E02, node->at, "a kernel takes tensors and scalars, not %s", type_str(c, f->type));
-            exprs_bad(s->decl);
-        } else if (kernel && (f->dir == DIR_OWN || f->dir == DIR_HOST)) {
+        if (kernel && (f->dir == DIR_OWN || f->dir == DIR_HOST)) {
             diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' has no meaning in a kernel: it is for functions", direction_text(f->dir));
             exprs_bad(s->decl);
         }
-        if (!kernel) declare_fields(c, f);
+        if (kernel && type_is_struct(f->type)) {
+            diag_error(c->diag, DIAG_E02, node->at, "a kernel takes tensors and scalars, not %s", type_str(c, f->type));
+            diag_help(c->diag, "give it a formal for each field, and pass the fields: k(%s.a, %s.b)", f->name, f->name);
+            exprs_bad(s->decl);
+        }
+        if (structs_names_var(f->type)) {
+            diag_error(c->diag, DIAG_E19, node->formal.type->at, "an extent of '%s' names a scalar that '%s' may change", f->name, s->name);
+            exprs_bad(s->decl);
+        }
+        if (!kernel) structs_declare_fields(c, f);
     }
     s->formals[index] = f;
     names_declare(c, f, node->name_at);
@@ -516,11 +506,13 @@ static void resolve_orch(struct checker *c, struct symbol *s)
     add_formals(c, s, d->orch.formals);
     s->result = d->orch.result ? declare_type(c, d->orch.result) : c->void_;
     if (s->result->kind == TYPE_ERROR) exprs_bad(d);
-    if (s->result->kind == TYPE_TENSOR) {
-        s->result_place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
-        s->result_place->type = s->result;
-        s->result_place->dir = DIR_OUT;
-        s->result_place->hidden = true;
+    if (s->result->kind == TYPE_TENSOR || type_is_struct(s->result)) {
+        struct symbol *place = s->result_place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
+        place->type = s->result;
+        place->dir = DIR_OUT;
+        place->hidden = true;
+        place->place = place;
+        structs_declare_fields(c, place);
     }
     if (!d->bad) check_dims_bound(c, s);
 }

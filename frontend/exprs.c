@@ -84,7 +84,8 @@ const struct type *exprs_element_type(struct checker *c, enum elem e)
 
 bool exprs_is_element(const struct ast *e)
 {
-    return e->kind == AST_INDEX && !e->bad && e->note && e->note->region && e->type->kind != TYPE_TENSOR;
+    bool names = e->kind == AST_INDEX || e->kind == AST_MEMBER;
+    return names && !e->bad && e->note && e->note->region && type_is_scalar(e->type);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------------------- */
@@ -103,13 +104,21 @@ static const struct type *use_symbol(struct checker *c, struct ast *e, struct sy
     }
     if (s->type->kind == TYPE_ERROR) return fail(c, e);
     e->type = s->type;
-    if (s->type->kind == TYPE_INT)
+    if (type_is_struct(s->type))
+        structs_name(c, e, s);
+    else if (s->type->kind == TYPE_INT)
         e->value = s->kind == SYM_CONST ? size_const(c->sizes, s->int_value) : size_symbol(c->sizes, s);
     else if (s->type->kind == TYPE_TENSOR)
         exprs_note(c, e)->region = s->region ? s->region : region_whole(c, s);
     else if (s->type->kind == TYPE_GRID)
         exprs_note(c, e)->region = s->region;
     return e->type;
+}
+
+static void append_checks(struct check **list, struct check *more)
+{
+    while (*list) list = &(*list)->next;
+    *list = more;
 }
 
 static const struct type *check_member(struct checker *c, struct ast *e)
@@ -128,16 +137,24 @@ static const struct type *check_member(struct checker *c, struct ast *e)
         declare_resolve(c, inside);
         return use_symbol(c, e, inside);
     }
+    struct check **outer = c->checks, *own = NULL;
+    if (outer) c->checks = &own;
     const struct type *t = exprs_check(c, object, AS_PLACE);
+    c->checks = outer;
     if (object->bad) return fail(c, e);
-    if (t->kind != TYPE_STRUCT || !object->symbol) {
+    if (t->kind != TYPE_STRUCT || !structs_place(object)) {
         diag_error(c->diag, DIAG_E19, e->name_at, "%s has no member '%s'", type_str(c, t), e->name);
+        if (t->kind == TYPE_ARRAY) diag_help(c->diag, "its elements have: [i].%s", e->name);
         return fail(c, e);
     }
     const struct symbol *structure = t->structure;
+    const struct struct_place *place = structs_place(object);
     for (int i = 0; i < structure->formal_count; i++)
-        if (structure->formals[i]->name == e->name && i < object->symbol->field_count)
-            return use_symbol(c, e, object->symbol->fields[i]);
+        if (structure->formals[i]->name == e->name && i < place->symbol->field_count) {
+            structs_member(c, e, place, i);
+            if (own) append_checks(exprs_is_element(e) ? &exprs_note(c, e)->checks : outer, own);
+            return e->type;
+        }
     diag_error(c->diag, DIAG_E01, e->name_at, "struct '%s' has no field '%s'", structure->name, e->name);
     const char *names[MAX_FORMALS];
     int count = 0;
@@ -270,8 +287,8 @@ static const struct type *check_dim(struct checker *c, struct ast *e, struct ast
     const struct size *at = exprs_int(c, i, "the dimension");
     int64_t d;
     if (t->bad || !at) return fail(c, e);
-    if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID) {
-        diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor or a tiled view, not %s", type_str(c, type));
+    if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID && type->kind != TYPE_ARRAY) {
+        diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor, an array or a tiled view, not %s", type_str(c, type));
         return fail(c, e);
     }
     if (!size_is_const(size_expand(c->sizes, at), &d)) {
@@ -364,12 +381,6 @@ static const struct type *check_await(struct checker *c, struct ast *e)
         return fail(c, e);
     }
     return e->type = t;
-}
-
-static void append_checks(struct check **list, struct check *more)
-{
-    while (*list) list = &(*list)->next;
-    *list = more;
 }
 
 static const struct type *check_index(struct checker *c, struct ast *e, enum use use)

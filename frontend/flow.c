@@ -40,8 +40,8 @@ struct flow {
     struct check **checks; /* of the statement or call at hand */
     bool silent;
     int depth; /* loops around the statement at hand */
-    const struct ast **unwritten; /* E07: a way out on which this formal is not written */
-    const struct ast **in_part;   /* W04: a write of this formal, where all of them leave something out */
+    const struct ast **unwritten; /* E07: a way out on which this tensor of a formal is not written */
+    const struct ast **in_part;   /* W04: a write of this one, where all of them leave something out */
 };
 
 static void walk_list(struct flow *f, struct state *s, struct ast *list);
@@ -169,11 +169,11 @@ static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const
     struct cell *x = cell_of(s, t);
     if (!x || s->dead) return;
     t->is_read = true;
-    if (x->written != NO) look_for_gaps(f, x, t, r, at, await);
+    if (x->written != NO && t->type->kind == TYPE_TENSOR) look_for_gaps(f, x, t, r, at, await);
     if (x->written == YES) return;
     if (f->silent) return;
     if (x->written == NO) say_unwritten(f, t, at, await);
-    else if (t->type->kind == TYPE_TENSOR) add_written_check(f, t, at, await);
+    else add_written_check(f, t, at, await);
     x->written = YES; /* said once, or checked */
     x->stored = true;
 }
@@ -194,27 +194,35 @@ static void write_tensor(struct flow *f, struct state *s, struct symbol *t, cons
     if (!in_parts) x->stored = true;
 }
 
-/* The leaves of a struct are tensors of their own. */
+/* The leaves of a struct are tensors and scalars of their own. */
 static void each_leaf(struct flow *f, struct state *s, struct symbol *t, void (*use)(struct flow *, struct state *, struct symbol *, const struct ast *),
                       const struct ast *at)
 {
     for (int i = 0; i < t->field_count; i++) each_leaf(f, s, t->fields[i], use, at);
-    if (!t->field_count) use(f, s, t, at);
+    if (!type_is_struct(t->type)) use(f, s, t->region ? t->region->base : t, at);
 }
 
-static void use_read(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+static void use_touched(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    read_tensor(f, s, t, NULL, at, false);
+    touch(f, s, t, at);
 }
 
-static void use_write(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+static void use_printed(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    write_tensor(f, s, t, NULL, at, true);
+    if (type_is_scalar(t->type)) read_tensor(f, s, t, NULL, at, false);
+    else touch(f, s, t, at);
 }
 
-static void use_new(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+/* A let begins. */
+static void use_declared(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    write_tensor(f, s, t, NULL, at, false);
+    struct cell *x = cell_of(s, t);
+    (void)f;
+    if (!x) return;
+    *x = (struct cell){0}; /* each run of a loop has its own */
+    if (!type_is_scalar_array(t->type) || at->decl.value) return;
+    *x = (struct cell){.written = YES, .stored = true, .parts.any = true}; /* all 0 */
+    t->needs_alloc = true;
 }
 
 static void use_dropped(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
@@ -289,24 +297,42 @@ static void walk_indices(struct flow *f, struct state *s, struct ast *e)
     }
 }
 
-static void use_argument(struct flow *f, struct state *s, struct call *call, int i, bool writing)
+/* One tensor or scalar of an argument: in a call, what is read comes before what is written. */
+static void use_argument(struct flow *f, struct state *s, const struct call *call, enum direction dir, struct ast *v, const struct region *r,
+                         struct symbol *t, bool writing)
 {
-    const struct symbol *formal = call->callee->formals[i];
+    bool reads = dir != DIR_OUT, writes = dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC;
+    if (!writing && reads && (v->kind != AST_CALL || dir == DIR_OWN)) read_tensor(f, s, t, r, v, false);
+    /* inout and acc have been read before, so there is storage */
+    if (writing && writes) write_tensor(f, s, t, r, v, dir == DIR_OUT && (call->callee->kind == SYM_ORCH || !r || !r->whole));
+    if (writing && dir == DIR_OWN) use_moved(f, s, t, v);
+}
+
+static void use_arguments(struct flow *f, struct state *s, const struct call *call, int i, bool writing)
+{
+    const enum direction dir = call->callee->formals[i]->dir;
     const struct region *r = call->regions[i];
+    const struct leaves *leaves = &call->leaves[i];
     struct ast *v = call->values[i];
     if (!v) return;
-    bool reads = formal->dir != DIR_OUT, writes = formal->dir == DIR_OUT || formal->dir == DIR_INOUT || formal->dir == DIR_ACC;
-    bool orch = call->callee->kind == SYM_ORCH;
-    if (r) {
-        if (!writing && reads && (v->kind != AST_CALL || formal->dir == DIR_OWN)) read_tensor(f, s, r->base, r, v, false);
-        /* inout and acc have been read before, so there is storage */
-        if (writing && writes) write_tensor(f, s, r->base, r, v, formal->dir == DIR_OUT && (orch || !r->whole));
-        if (writing && formal->dir == DIR_OWN) use_moved(f, s, r->base, v);
-    } else if (v->symbol && !type_is_scalar(formal->type)) {
-        if (!writing && reads) each_leaf(f, s, v->symbol, use_read, v);
-        if (writing && writes) each_leaf(f, s, v->symbol, use_write, v);
-        if (writing && formal->dir == DIR_OWN) each_leaf(f, s, v->symbol, use_moved, v);
+    if (r) use_argument(f, s, call, dir, v, r, r->base, writing);
+    for (int k = 0; k < leaves->count; k++) {
+        const struct leaf *l = &leaves->leaf[k];
+        use_argument(f, s, call, dir, v, l->region, l->region ? l->region->base : l->scalar, writing);
     }
+}
+
+static void use_result(struct flow *f, struct state *s, const struct call *call, struct ast *e)
+{
+    const struct leaves *leaves = &call->result_leaves;
+    if (call->returns) return;
+    for (int i = 0; i < leaves->count; i++) {
+        const struct leaf *l = &leaves->leaf[i];
+        struct symbol *t = l->region ? l->region->base : l->scalar;
+        write_tensor(f, s, t, l->region, e, !call->result_symbol && l->region && !l->region->whole);
+    }
+    if (call->destination) write_tensor(f, s, call->destination->base, call->destination, e, !call->destination->whole);
+    else if (call->result_symbol && !leaves->count) write_tensor(f, s, call->result_symbol, NULL, e, false);
 }
 
 static void walk_call(struct flow *f, struct state *s, struct ast *e)
@@ -323,12 +349,10 @@ static void walk_call(struct flow *f, struct state *s, struct ast *e)
     for (int i = 0; i < call->callee->formal_count; i++) {
         const struct symbol *formal = call->callee->formals[i];
         if (type_is_scalar(formal->type) && call->values[i] && region_of(call->values[i])) walk_expr(f, s, call->values[i]);
-        else use_argument(f, s, call, i, false);
+        else use_arguments(f, s, call, i, false);
     }
-    for (int i = 0; i < call->callee->formal_count; i++) use_argument(f, s, call, i, true);
-    if (call->result_symbol && call->result_symbol->field_count) each_leaf(f, s, call->result_symbol, use_new, e);
-    else if (call->result_symbol) write_tensor(f, s, call->result_symbol, NULL, e, false);
-    else if (call->destination && !call->returns) write_tensor(f, s, call->destination->base, call->destination, e, !call->destination->whole);
+    for (int i = 0; i < call->callee->formal_count; i++) use_arguments(f, s, call, i, true);
+    use_result(f, s, call, e);
     f->checks = outer;
 }
 
@@ -383,7 +407,13 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
     }
     case AST_NAME: case AST_MEMBER: {
         const struct region *r = region_of(e);
-        if (r) touch(f, s, r->base, e);
+        f->checks = &exprs_note(f->c, e)->checks;
+        walk_indices(f, s, e);
+        if (r && type_is_scalar(e->type)) read_tensor(f, s, r->base, r, e, false);
+        else if (r) touch(f, s, r->base, e);
+        else if (type_is_struct(e->type)) each_leaf(f, s, e->symbol, use_touched, e);
+        else if (cell_of(s, e->symbol)) read_tensor(f, s, e->symbol, NULL, e, false);
+        f->checks = outer;
         break;
     }
     default: break;
@@ -401,23 +431,22 @@ static const struct ast *part_left_out(struct flow *f, struct cell *x, struct sy
 
 static void leave(struct flow *f, struct state *s, const struct ast *at)
 {
-    const struct symbol *fn = f->c->function;
     for (size_t i = 0; i < f->tensors.count && !s->dead; i++)
         if (f->tensors.data[i]->kind == SYM_FORMAL && s->cell[i].gone != YES) f->tensors.data[i]->is_kept = true;
-    for (int i = 0; i < fn->formal_count && !s->dead && !f->silent; i++) {
-        struct symbol *o = fn->formals[i];
-        struct cell *x = cell_of(s, o);
-        if (o->dir == DIR_OUT && x && x->written < IN_LOOP && !f->unwritten[i]) f->unwritten[i] = at;
-        if (o->dir == DIR_OUT && x && x->written >= IN_LOOP && !f->in_part[i]) f->in_part[i] = part_left_out(f, x, o);
+    for (size_t i = 0; i < f->tensors.count && !s->dead && !f->silent; i++) {
+        struct symbol *o = f->tensors.data[i];
+        struct cell *x = &s->cell[i];
+        if (o->dir != DIR_OUT) continue;
+        if (x->written < IN_LOOP && !f->unwritten[i]) f->unwritten[i] = at;
+        if (x->written >= IN_LOOP && !f->in_part[i] && o->type->kind == TYPE_TENSOR) f->in_part[i] = part_left_out(f, x, o);
     }
     s->dead = true;
 }
 
 static void report_unwritten(struct flow *f)
 {
-    const struct symbol *fn = f->c->function;
-    for (int i = 0; i < fn->formal_count; i++) {
-        const struct symbol *o = fn->formals[i];
+    for (size_t i = 0; i < f->tensors.count; i++) {
+        const struct symbol *o = f->tensors.data[i];
         const struct ast *at = f->unwritten[i];
         if (!at && f->in_part[i]) {
             diag_warning(f->c->diag, DIAG_W04, o->decl->at, "'%s' is out and only written in part", o->name);
@@ -567,16 +596,20 @@ static void return_gone(struct flow *f, struct state *s, const struct symbol *t,
     x->gone = NO;
 }
 
+static void use_returned(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    return_gone(f, s, t, at);
+    read_tensor(f, s, t, NULL, at, false);
+    if (!t->returned && t->type->kind == TYPE_TENSOR) use_moved(f, s, t, at);
+}
+
 static void walk_return(struct flow *f, struct state *s, struct ast *stmt)
 {
     struct ast *v = stmt->ret.value;
     const struct region *r = v && !v->bad ? region_of(v) : NULL;
-    if (r && v->kind == AST_NAME) return_gone(f, s, r->base, v);
-    if (v) walk_expr(f, s, v);
-    if (r && v->kind != AST_CALL) {
-        read_tensor(f, s, r->base, r, v, false);
-        if (!r->base->returned) use_moved(f, s, r->base, v);
-    } else if (v && !v->bad && v->symbol && v->symbol->field_count) each_leaf(f, s, v->symbol, use_read, v);
+    if (v && !v->bad && v->kind == AST_NAME && (r || structs_place(v))) each_leaf(f, s, v->symbol, use_returned, v);
+    else if (v) walk_expr(f, s, v);
+    if (r && v->kind != AST_CALL && v->kind != AST_NAME) read_tensor(f, s, r->base, r, v, false);
     leave(f, s, stmt);
 }
 
@@ -602,14 +635,7 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
     switch (stmt->kind) {
     case AST_LET: case AST_VAR: {
         walk_type(f, s, stmt->decl.type);
-        struct cell *x = cell_of(s, stmt->symbol);
-        if (x) *x = (struct cell){0}; /* each run of a loop has its own */
-        if (x && type_is_scalar_array(stmt->symbol->type) && !stmt->decl.value) { /* all 0 */
-            *x = (struct cell){.written = YES, .stored = true, .parts.any = true};
-            stmt->symbol->needs_alloc = true;
-        }
-        for (int i = 0; stmt->symbol && i < stmt->symbol->field_count; i++)
-            if ((x = cell_of(s, stmt->symbol->fields[i]))) *x = (struct cell){0};
+        if (stmt->symbol && stmt->kind == AST_LET && !stmt->symbol->alias_of && !stmt->symbol->region) each_leaf(f, s, stmt->symbol, use_declared, stmt);
         walk_expr(f, s, stmt->decl.value);
         if (stmt->bad && stmt->symbol) assume_name(s, stmt->symbol);
         break;
@@ -624,6 +650,8 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         else walk_indices(f, s, stmt->assign.target);
         walk_expr(f, s, stmt->assign.value);
         if (!stmt->bad && exprs_is_element(stmt->assign.target)) write_tensor(f, s, region_of(stmt->assign.target)->base, region_of(stmt->assign.target), stmt->assign.target, true);
+        else if (!stmt->bad && stmt->assign.target->kind == AST_MEMBER && cell_of(s, stmt->assign.target->symbol))
+            write_tensor(f, s, stmt->assign.target->symbol, NULL, stmt->assign.target, false);
         break;
     case AST_FOR: case AST_WHILE: case AST_DO_WHILE: walk_loop(f, s, stmt); break;
     case AST_IF: {
@@ -656,7 +684,11 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         learn(f, stmt->check.cond, true);
         break;
     case AST_PRINT:
-        for (struct ast *v = stmt->print.values; v; v = v->next) walk_expr(f, s, v);
+        for (struct ast *v = stmt->print.values; v; v = v->next) {
+            walk_expr(f, s, v);
+            const struct struct_place *p = structs_place(v);
+            if (p) each_leaf(f, s, p->symbol, use_printed, v);
+        }
         break;
     default: break;
     }
@@ -671,8 +703,9 @@ static void walk_list(struct flow *f, struct state *s, struct ast *list)
 
 static void number(struct flow *f, struct symbol *t)
 {
+    if (t->alias_of) return;
     for (int i = 0; i < t->field_count; i++) number(f, t->fields[i]);
-    if (t->field_count || t->region || (t->type->kind != TYPE_TENSOR && t->type->kind != TYPE_ARRAY)) return;
+    if (t->region || (t->type->kind != TYPE_TENSOR && t->kind != SYM_VAR)) return;
     vec_push(&f->tensors, t);
     t->flow = (int)f->tensors.count;
 }
@@ -710,10 +743,10 @@ void flow_function(struct checker *c, struct symbol *fn)
             facts_add(c->facts, f.tensors.data[i]->type->extent[d]);
     struct state s = nowhere(&f);
     s.dead = false;
-    f.unwritten = arena_array(c->mem, const struct ast *, fn->formal_count + 1);
-    f.in_part = arena_array(c->mem, const struct ast *, fn->formal_count + 1);
+    f.unwritten = arena_array(c->mem, const struct ast *, f.tensors.count + 1);
+    f.in_part = arena_array(c->mem, const struct ast *, f.tensors.count + 1);
     for (size_t i = 0; i < f.tensors.count; i++)
-        if (f.tensors.data[i]->kind == SYM_FORMAL) s.cell[i] = (struct cell){
+        if (f.tensors.data[i]->dir != DIR_NONE) s.cell[i] = (struct cell){
             .written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true, .parts.any = f.tensors.data[i]->dir != DIR_OUT};
     walk_list(&f, &s, fn->decl->orch.body->block.stmts);
     leave(&f, &s, fn->decl->orch.body);

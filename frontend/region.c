@@ -29,7 +29,7 @@ const struct region *region_whole(struct checker *c, struct symbol *base)
     struct region *r = arena_new(c->mem, struct region);
     const struct type *t = base->type;
     /* A returned let lies where the caller wants it. */
-    const struct symbol *placed = base->kind == SYM_FORMAL ? base : base->returned ? c->function->result_place : NULL;
+    const struct symbol *placed = base->kind == SYM_FORMAL ? base : base->place;
     r->base = base;
     r->offset = placed ? size_leaf(c->sizes, SIZE_AT, placed, 0) : zero(c);
     r->rank = r->base_rank = t->rank;
@@ -124,6 +124,9 @@ void region_check_extents(struct checker *c, const struct type *t, const struct 
     if (t->kind == TYPE_TENSOR || t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY)
         for (int d = 0; d < t->rank; d++) check_not_negative(c, t->extent[d], node->at, "the extent", true);
     if (t->kind == TYPE_ARRAY) region_check_extents(c, t->element, node);
+    for (int i = 0; t->kind == TYPE_STRUCT && i < t->structure->formal_count; i++)
+        region_check_extents(c, declare_type_substituted(c, t->structure->formals[i]->type, (const struct symbol *const *)t->structure->dims, t->extent,
+                                                         t->structure->dim_count), node);
 }
 
 /* ---- sizes that name a var are stored ------------------------------------------------------------------------------------ */
@@ -209,26 +212,45 @@ static bool index_bounds(struct checker *c, struct ast *i, const struct size *ex
     return inside_slice(c, i, a, high, extent);
 }
 
-static void finish(struct checker *c, struct ast *e, struct region *r, enum elem elem, int array_rank, bool element)
+const struct type *region_type(struct checker *c, const struct region *r, enum elem elem, int array_rank)
 {
-    r->whole = false;
-    bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank;
-    for (int d = 0; d < r->rank && whole; d++)
-        whole = size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
-    r->whole = whole;
-    r->contiguous = region_is_contiguous(c, r);
-    exprs_note(c, e)->region = r;
-    if (element) {
-        e->type = exprs_element_type(c, elem);
-        return;
-    }
     struct type *t = arena_new(c->mem, struct type);
     t->kind = TYPE_TENSOR;
     t->elem = elem;
     t->rank = r->rank;
     t->array_rank = array_rank;
     for (int d = 0; d < r->rank; d++) t->extent[d] = r->extent[d];
-    e->type = t;
+    return t;
+}
+
+/* What follows from offset, extents and strides. */
+static void settle(struct checker *c, struct region *r)
+{
+    bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank;
+    for (int d = 0; d < r->rank && whole; d++)
+        whole = size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
+    r->whole = whole;
+    r->contiguous = region_is_contiguous(c, r);
+}
+
+const struct region *region_narrow(struct checker *c, const struct region *all, int count, const struct size *const *low, const struct size *const *width)
+{
+    struct region *r = arena_new(c->mem, struct region);
+    *r = *all;
+    r->rank = 0;
+    for (int d = 0; d < all->rank; d++) {
+        const struct size *first = d < count ? low[d] : zero(c), *extent = d < count ? width[d] : all->extent[d];
+        int base_dim = all->base_dim[d];
+        r->offset = plus(c, r->offset, times(c, first, all->stride[d]));
+        r->low[base_dim] = plus(c, all->low[base_dim], first);
+        r->span[base_dim] = extent ? extent : size_const(c->sizes, 1);
+        if (!extent) continue;
+        r->extent[r->rank] = extent;
+        r->stride[r->rank] = all->stride[d];
+        r->base_dim[r->rank++] = base_dim;
+    }
+    settle(c, r);
+    return r;
 }
 
 static int count_list(const struct ast *list)
@@ -240,8 +262,8 @@ static int count_list(const struct ast *list)
 
 static const struct type *slice(struct checker *c, struct ast *e, const struct region *from, const struct type *t)
 {
-    struct region *r = arena_new(c->mem, struct region);
     struct ast *i = e->index.indices;
+    const struct size *low[MAX_RANK], *width[MAX_RANK];
     int given = count_list(i);
     bool bad = false;
     if (given > t->rank || (t->array_rank && given > 1)) {
@@ -252,26 +274,12 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
             if (i->range.low) exprs_check(c, i->range.low, AS_VALUE);
         return fail(c, e);
     }
-    *r = *from;
-    r->rank = 0;
-    for (int d = 0; d < t->rank; d++) {
-        const struct size *low = zero(c), *width = from->extent[d];
-        if (i && !index_bounds(c, i, from->extent[d], &low, &width)) bad = true;
-        if (i) i = i->next;
-        if (bad) continue;
-        int base_dim = from->base_dim[d];
-        r->offset = plus(c, r->offset, times(c, low, from->stride[d]));
-        r->low[base_dim] = plus(c, from->low[base_dim], low);
-        r->span[base_dim] = width ? width : size_const(c->sizes, 1);
-        if (!width) continue;
-        r->extent[r->rank] = width;
-        r->stride[r->rank] = from->stride[d];
-        r->base_dim[r->rank++] = base_dim;
-    }
+    for (int d = 0; i; d++, i = i->next)
+        if (!index_bounds(c, i, from->extent[d], &low[d], &width[d])) bad = true;
     if (bad) return fail(c, e);
+    const struct region *r = exprs_note(c, e)->region = region_narrow(c, from, given, low, width);
     const int array_rank = t->array_rank - (t->array_rank && r->rank < t->rank); /* a point is an element, a range an array */
-    finish(c, e, r, t->elem, array_rank, r->rank == 0 && t->rank > 0);
-    return e->type;
+    return e->type = r->rank || !t->rank ? region_type(c, r, t->elem, array_rank) : exprs_element_type(c, t->elem);
 }
 
 /* The extent of the tiles from `begin` on, together `full` wide when all are full: the last tile ends where the tensor ends.  No
@@ -316,7 +324,21 @@ static const struct type *tile(struct checker *c, struct ast *e, const struct re
         r->span[base_dim] = r->extent[d];
     }
     if (bad) return fail(c, e);
-    finish(c, e, r, t->elem, 0, false);
+    settle(c, r);
+    exprs_note(c, e)->region = r;
+    return e->type = region_type(c, r, t->elem, 0);
+}
+
+static const struct type *array_of_structs(struct checker *c, struct ast *e, const struct type *t)
+{
+    struct ast *i = e->index.indices;
+    const struct size *low, *width;
+    if (i->next) {
+        diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others", count_list(i), type_str(c, t));
+        return fail(c, e);
+    }
+    if (!index_bounds(c, i, t->extent[0], &low, &width)) return fail(c, e);
+    structs_index(c, e, structs_place(e->index.object), low, width);
     return e->type;
 }
 
@@ -333,6 +355,7 @@ const struct type *region_index(struct checker *c, struct ast *e, enum use use)
         return fail(c, e);
     }
     const struct region *from = region_of(object);
+    if (t->kind == TYPE_ARRAY && structs_place(object)) return array_of_structs(c, e, t);
     if (!from || (t->kind != TYPE_TENSOR && t->kind != TYPE_GRID)) {
         diag_error(c->diag, DIAG_E03, object->at, "'%s' is %s and cannot be indexed", place_str(c, object), type_str(c, t));
         return fail(c, e);

@@ -70,13 +70,13 @@ static bool names_a_var(const struct ast *e)
         for (const struct ast *a = e->call.args; a; a = a->next)
             if (names_a_var(a->arg.value)) return true;
         return false;
-    case AST_INT: case AST_FLOAT: case AST_BOOL: case AST_MEMBER: return false;
+    case AST_MEMBER: return !e->symbol || e->symbol->kind == SYM_VAR;
+    case AST_INT: case AST_FLOAT: case AST_BOOL: return false;
     default: return true;
     }
 }
 
-/* The var gets another value; the one it had keeps what is known, under a name that no text can say. */
-static const struct symbol *forget(struct checker *c, struct symbol *var)
+const struct symbol *stmts_forget(struct checker *c, struct symbol *var)
 {
     struct symbol *old = names_new(c, SYM_LET, var->name, var->decl);
     old->hidden = true;
@@ -94,7 +94,7 @@ static void forget_assigned(struct checker *c, const struct ast *s)
         switch (s->kind) {
         case AST_ASSIGN:
             v = s->assign.target->kind == AST_NAME ? names_lookup(c, s->assign.target->name) : NULL;
-            if (v && v->kind == SYM_VAR) forget(c, v);
+            if (v && v->kind == SYM_VAR) stmts_forget(c, v);
             break;
         case AST_BLOCK: forget_assigned(c, s->block.stmts); break;
         case AST_SCOPE: forget_assigned(c, s->scope.body->block.stmts); break;
@@ -111,6 +111,15 @@ static void forget_assigned(struct checker *c, const struct ast *s)
         default: break;
         }
     }
+}
+
+/* The same before the body of a loop.  Scalars of structs change in many ways: by calls, through second names. */
+static void forget_in_loop(struct checker *c, const struct ast *body)
+{
+    forget_assigned(c, body);
+    for (const struct scope *o = c->scope; o; o = o->parent)
+        for (size_t i = 0; i < o->names.count; i++)
+            if (o->names.data[i]->field_count) structs_forget(c, o->names.data[i]);
 }
 
 /* ---- attributes ---------------------------------------------------------------------------------------------------------- */
@@ -217,7 +226,7 @@ static void scan_returns(const struct ast *s, struct return_scan *r, bool hidden
 static bool is_returned(struct checker *c, const struct ast *let)
 {
     struct return_scan r = {.name = let->name};
-    if (c->function->result->kind != TYPE_TENSOR) return false;
+    if (!c->function->result_place) return false;
     scan_returns(let->next, &r, false);
     return r.same > 0 && r.other == 0;
 }
@@ -225,6 +234,15 @@ static bool is_returned(struct checker *c, const struct ast *let)
 static bool is_task_call(struct checker *c, const struct ast *e)
 {
     return e->kind == AST_CALL && (e->call.callee->kind != AST_NAME || names_lookup(c, e->call.callee->name) || !names_is_builtin(e->call.callee->name));
+}
+
+/* A let that is returned lies in the place of the result. */
+static void set_returned(struct checker *c, struct symbol *let)
+{
+    const struct type *a = let->type, *b = c->function->result;
+    for (; a->kind == TYPE_ARRAY && b->kind == TYPE_ARRAY; a = a->element) b = b->element;
+    bool same = a->kind == b->kind && a->structure == b->structure; /* else it is an error, said at the return */
+    structs_set_returned(let, let->returned && same ? c->function->result_place : NULL);
 }
 
 static void let_storage(struct checker *c, struct ast *s, struct symbol *let, const struct type *t)
@@ -237,7 +255,8 @@ static void let_storage(struct checker *c, struct ast *s, struct symbol *let, co
     let->type = t;
     region_check_extents(c, t, s->decl.type);
     let->type = region_capture_type(c, let, t);
-    declare_fields(c, let);
+    structs_declare_fields(c, let);
+    set_returned(c, let);
 }
 
 static const struct type *with_array_rank(struct checker *c, const struct type *t, int array_rank)
@@ -254,6 +273,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
     const char *what = arena_printf(c->mem, "'%s'", let->name);
     struct target target = {.let = let};
     let->returned = is_returned(c, s);
+    if (let->returned && c->function->result->kind == TYPE_TENSOR) let->place = c->function->result_place;
     const struct type *t = is_task_call(c, v) ? calls_value(c, v, &target) : exprs_check(c, v, AS_VALUE);
     if (v->bad) return;
     if (want && type_is_scalar(want) && type_is_scalar(t)) {
@@ -275,18 +295,14 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
             if (want) v->type = let->type = with_array_rank(c, let->type, want->array_rank);
             return;
         }
-        let->returned = false;
+        structs_set_returned(let, NULL);
         let->type = region_capture_type(c, let, t);
         let->region = region_capture_region(c, let, region_of(v));
         return;
-    case TYPE_STRUCT:
-        if (v->kind == AST_CALL) {
-            let->type = t;
-            declare_fields(c, let);
-            v->note->call->result_symbol = let;
-            return;
-        }
-        diag_error(c->diag, DIAG_E99, s->at, "a second name for a struct is not supported yet");
+    case TYPE_STRUCT: case TYPE_ARRAY:
+        if (v->kind == AST_CALL) return; /* declared with the call */
+        structs_set_returned(let, NULL);
+        structs_alias(c, let, structs_place(v), t);
         return;
     default:
         diag_error(c->diag, DIAG_E19, v->at, "'%s' cannot be %s", let->name, type_str(c, t));
@@ -308,7 +324,7 @@ static void check_let(struct checker *c, struct ast *s)
     } else if (s->decl.value) {
         let_value(c, s, let, t);
     } else {
-        let->returned = t->kind == TYPE_TENSOR && is_returned(c, s);
+        let->returned = is_returned(c, s);
         let_storage(c, s, let, t);
     }
     if (let->type->kind == TYPE_ERROR) exprs_bad(s);
@@ -337,10 +353,27 @@ static void check_var(struct checker *c, struct ast *s)
 
 /* ---- assignment ---------------------------------------------------------------------------------------------------------- */
 
+/* May this function write there? */
+static bool check_assignable(struct checker *c, struct ast *place, const struct symbol *base)
+{
+    if (base->kind != SYM_FORMAL || (base->dir != DIR_IN && base->dir != DIR_HOST && base->dir != DIR_ACC)) return true;
+    diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
+    const struct ast *d = base->decl;
+    diag_note(c->diag, d->at, "'%s' is declared here", base->name);
+    diag_fix(c->diag, d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin} : d->formal.dir_at,
+             d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
+    return false;
+}
+
 static void assign_scalar(struct checker *c, struct ast *s, struct symbol *target)
 {
     struct ast *v = s->assign.value;
     exprs_check(c, v, AS_VALUE);
+    if (target->kind == SYM_FORMAL && target->decl->kind == AST_FORMAL && target->name != target->decl->name) { /* a field */
+        check_assignable(c, s->assign.target, target);
+        exprs_bad(s);
+        return;
+    }
     if (target->kind != SYM_VAR) {
         static const char *const text[] = {[SYM_CONST] = "const", [SYM_PARAM] = "param", [SYM_DIM] = "dimension variable", [SYM_FORMAL] = "formal",
                                            [SYM_LET] = "let", [SYM_LOOP] = "loop variable"};
@@ -353,22 +386,10 @@ static void assign_scalar(struct checker *c, struct ast *s, struct symbol *targe
     }
     bool fits = exprs_fits(c, v, target->type, arena_printf(c->mem, "'%s'", target->name));
     const struct symbol *var = target;
-    const struct size *old = size_symbol(c->sizes, forget(c, target)), *value = NULL;
+    const struct size *old = size_symbol(c->sizes, stmts_forget(c, target)), *value = NULL;
     if (!fits) exprs_bad(s);
     else if (v->value && target->type->kind == TYPE_INT) value = size_substitute(c->sizes, v->value, &var, &old, 1);
     if (value) facts_add_equal(c->facts, size_symbol(c->sizes, target), value);
-}
-
-/* May this function write there? */
-static bool check_assignable(struct checker *c, struct ast *place, const struct symbol *base)
-{
-    if (base->kind != SYM_FORMAL || (base->dir != DIR_IN && base->dir != DIR_HOST && base->dir != DIR_ACC)) return true;
-    diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name, direction_text(base->dir), c->function->name);
-    const struct ast *d = base->decl;
-    diag_note(c->diag, d->at, "'%s' is declared here", base->name);
-    diag_fix(c->diag, d->formal.dir == DIR_NONE ? (struct span){d->at.file, d->name_at.begin, d->name_at.begin} : d->formal.dir_at,
-             d->formal.dir == DIR_NONE ? "out " : "out", "make it 'out'");
-    return false;
 }
 
 /* An element of an array of scalars. */
@@ -406,6 +427,36 @@ static void assign_tensor(struct checker *c, struct ast *s)
     if (v->bad || t->kind != TYPE_TENSOR) exprs_bad(s);
 }
 
+static void assign_struct(struct checker *c, struct ast *s)
+{
+    struct ast *place = s->assign.target, *v = s->assign.value;
+    const struct struct_place *into = structs_place(place);
+    struct leaves leaves;
+    if (!is_task_call(c, v)) {
+        exprs_check(c, v, AS_PLACE);
+        if (!v->bad && !type_is_struct(v->type))
+            diag_error(c->diag, DIAG_E02, v->at, "'%s' is %s, it cannot be %s", place_str(c, place), type_str(c, place->type), type_str(c, v->type));
+        else if (!v->bad) {
+            diag_error(c->diag, DIAG_E19, s->at, "structs are not copied by '='");
+            diag_help(c->diag, "let v = %s; is a second name for it; copy its tensors with a copy kernel", place_str(c, v));
+        }
+        exprs_bad(s);
+        return;
+    }
+    structs_leaves(c, &leaves, into, into->symbol);
+    for (int i = 0; i < leaves.count; i++) {
+        const struct symbol *base = leaves.leaf[i].region ? leaves.leaf[i].region->base : leaves.leaf[i].scalar;
+        if (check_assignable(c, place, base)) continue;
+        exprs_check(c, v, AS_PLACE);
+        exprs_bad(s);
+        return;
+    }
+    struct target target = {.into = into, .type = place->type, .place = place};
+    const struct type *t = calls_value(c, v, &target);
+    if (!v->bad && !type_is_struct(t)) diag_error(c->diag, DIAG_E02, v->at, "the result is %s, expected %s", type_str(c, t), type_str(c, place->type));
+    if (v->bad || !type_is_struct(t)) exprs_bad(s);
+}
+
 static void check_assign(struct checker *c, struct ast *s)
 {
     struct ast *target = s->assign.target, *v = s->assign.value;
@@ -416,15 +467,15 @@ static void check_assign(struct checker *c, struct ast *s)
         exprs_bad(s);
     } else if (t->kind == TYPE_TENSOR && region_of(target) && target->kind != AST_CALL) {
         assign_tensor(c, s);
-    } else if (type_is_scalar(t) && (target->kind == AST_NAME || target->kind == AST_MEMBER)) {
-        assign_scalar(c, s, target->symbol);
     } else if (exprs_is_element(target) && type_is_scalar_array(region_of(target)->base->type)) {
         assign_element(c, s);
+    } else if (type_is_scalar(t) && (target->kind == AST_NAME || target->kind == AST_MEMBER)) {
+        assign_scalar(c, s, target->symbol);
+    } else if (type_is_struct(t) && structs_place(target) && target->kind != AST_CALL) {
+        assign_struct(c, s);
     } else {
         exprs_check(c, v, AS_PLACE);
-        if (t->kind == TYPE_STRUCT)
-            diag_error(c->diag, DIAG_E99, s->at, "an assignment to a whole struct is not supported yet: assign its fields");
-        else {
+        if (!target->bad) {
             diag_error(c->diag, DIAG_E19, target->at, "'%s' cannot be assigned", place_str(c, target));
             if (exprs_is_element(target)) diag_help(c->diag, "elements are written by kernels: pass 'out' with the region [i +: 1]");
         }
@@ -469,7 +520,7 @@ static void check_for(struct checker *c, struct ast *s)
             facts_add_order(c->facts, high, at, 1);
         }
     }
-    forget_assigned(c, s->loop.body->block.stmts); /* the bounds were taken once; the names in them may change */
+    forget_in_loop(c, s->loop.body->block.stmts); /* the bounds were taken once; the names in them may change */
     check_body(c, s->loop.body);
     names_pop(c);
     facts_reset(c->facts, mark);
@@ -479,7 +530,7 @@ static void check_while(struct checker *c, struct ast *s)
 {
     struct ast *cond = s->while_.cond, *body = s->while_.body;
     bool first = s->kind == AST_DO_WHILE;
-    forget_assigned(c, body->block.stmts);
+    forget_in_loop(c, body->block.stmts);
     size_t mark = facts_mark(c->facts);
     if (first) check_body(c, body);
     bool good = exprs_condition(c, cond);
@@ -555,27 +606,43 @@ static void check_match(struct checker *c, struct ast *s)
 
 /* ---- return, drop, assert, print ----------------------------------------------------------------------------------------- */
 
-static void return_tensor(struct checker *c, struct ast *s)
+/* The tensor that v names, or one of the struct's, and whether all of it is this function's to give. */
+static struct symbol *returned_base(const struct ast *v, bool *whole)
+{
+    const struct struct_place *p = structs_place(v);
+    struct symbol *base = p ? p->symbol : region_of(v)->base;
+    base->is_lent = true;
+    *whole = v->kind == AST_NAME && !v->symbol->region && !v->symbol->alias_of;
+    return base;
+}
+
+/* A tensor or a struct. */
+static void return_tensors(struct checker *c, struct ast *s)
 {
     struct ast *v = s->ret.value;
-    struct symbol *place = c->function->result_place;
-    struct target target = {.destination = region_whole(c, place), .type = c->function->result, .returns = true};
+    const struct type *want = c->function->result;
+    struct struct_place *into = arena_new(c->mem, struct struct_place);
+    struct target target = {.type = want, .returns = true};
     const char *what = arena_printf(c->mem, "the result of '%s'", c->function->name);
+    into->symbol = c->function->result_place;
+    if (type_is_struct(want)) target.into = into;
+    else target.destination = region_whole(c, into->symbol);
     if (is_task_call(c, v)) {
         const struct type *t = calls_value(c, v, &target);
-        if (!v->bad && t->kind != TYPE_TENSOR) calls_same_type(c, v->at, what, t, c->function->result);
-        if (!v->bad && t->kind != TYPE_TENSOR) exprs_bad(s);
-        return;
-    }
-    const struct type *t = exprs_check(c, v, AS_PLACE);
-    if (v->bad || !calls_same_type(c, v->at, what, t, c->function->result)) {
+        if (v->bad || (type_is_struct(want) ? type_is_struct(t) : t->kind == TYPE_TENSOR)) return;
+        calls_same_type(c, v->at, what, t, want);
         exprs_bad(s);
         return;
     }
-    struct symbol *base = region_of(v)->base;
-    base->is_lent = true;
+    const struct type *t = exprs_check(c, v, AS_PLACE);
+    if (v->bad || !calls_same_type(c, v->at, what, t, want)) {
+        exprs_bad(s);
+        return;
+    }
+    bool whole;
+    const struct symbol *base = returned_base(v, &whole);
     bool owned = base->kind == SYM_LET || (base->kind == SYM_FORMAL && base->dir == DIR_OWN);
-    if (owned && v->kind == AST_NAME && !v->symbol->region) return;
+    if (owned && whole) return;
     if (owned) {
         diag_error(c->diag, DIAG_E10, v->at, "'%s' is a view of '%s', which ends with this function", place_str(c, v), base->name);
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
@@ -603,14 +670,13 @@ static void check_return(struct checker *c, struct ast *s)
         exprs_bad(s);
         return;
     }
-    if (want->kind == TYPE_TENSOR) {
-        return_tensor(c, s);
+    if (want->kind == TYPE_TENSOR || type_is_struct(want)) {
+        return_tensors(c, s);
         return;
     }
-    const char *what = arena_printf(c->mem, "the result of '%s'", c->function->name);
-    const struct type *t = exprs_check(c, v, AS_VALUE);
+    exprs_check(c, v, AS_VALUE);
     if (v->bad) exprs_bad(s);
-    else if (type_is_scalar(want) ? !exprs_fits(c, v, want, what) : !calls_same_type(c, v->at, what, t, want)) exprs_bad(s);
+    else if (!exprs_fits(c, v, want, arena_printf(c->mem, "the result of '%s'", c->function->name))) exprs_bad(s);
 }
 
 static void check_drop(struct checker *c, struct ast *s)
@@ -622,7 +688,9 @@ static void check_drop(struct checker *c, struct ast *s)
         bool owned = (x->kind == SYM_LET && !x->region) || (x->kind == SYM_FORMAL && x->dir == DIR_OWN);
         if (n->type->kind == TYPE_GRID || x->region)
             diag_error(c->diag, DIAG_E11, n->at, "'%s' is a view: drop the tensor itself", x->name);
-        else if (n->type->kind != TYPE_TENSOR && n->type->kind != TYPE_STRUCT && n->type->kind != TYPE_ARRAY)
+        else if (x->alias_of)
+            diag_error(c->diag, DIAG_E11, n->at, "'%s' is a second name of '%s': drop that", x->name, x->alias_of->name);
+        else if (n->type->kind != TYPE_TENSOR && !type_is_struct(n->type))
             diag_error(c->diag, DIAG_E11, n->at, "'%s' is %s: only tensors can be dropped", x->name, type_str(c, n->type));
         else if (!owned) {
             diag_error(c->diag, DIAG_E11, n->at, "'%s' is borrowed from the caller and cannot be dropped here", x->name);
@@ -652,8 +720,9 @@ static void check_print(struct checker *c, struct ast *s)
 {
     for (struct ast *v = s->print.values; v; v = v->next) {
         const struct type *t = exprs_check(c, v, AS_VALUE);
-        if (v->bad || type_is_scalar(t) || t->kind == TYPE_STRING || t->kind == TYPE_TENSOR) continue;
-        diag_error(c->diag, DIAG_E02, v->at, "%s cannot be printed", type_str(c, t));
+        if (!v->bad && type_is_struct(t) && structs_place(v)) structs_print(c, v);
+        else if (!v->bad && !type_is_scalar(t) && t->kind != TYPE_STRING && t->kind != TYPE_TENSOR)
+            diag_error(c->diag, DIAG_E02, v->at, "%s cannot be printed", type_str(c, t));
     }
 }
 
@@ -708,6 +777,14 @@ static void check_block(struct checker *c, struct ast *block)
     facts_reset(c->facts, mark);
 }
 
+/* Whoever was given a tensor was given a real one. */
+static void know_extents(struct checker *c, const struct symbol *s)
+{
+    for (const struct type *t = s->type; t && t->kind != TYPE_ERROR; t = t->element)
+        for (int k = 0; k < t->rank; k++) facts_add(c->facts, t->extent[k]);
+    for (int i = 0; i < s->field_count; i++) know_extents(c, s->fields[i]);
+}
+
 void stmts_function(struct checker *c, struct symbol *s)
 {
     struct ast *d = s->decl;
@@ -716,10 +793,7 @@ void stmts_function(struct checker *c, struct symbol *s)
     c->closed.count = 0;
     c->elements.count = 0;
     declare_body_scope(c, s);
-    for (int i = 0; i < s->formal_count; i++) { /* whoever was given a tensor was given a real one */
-        const struct type *t = s->formals[i]->type;
-        for (int k = 0; k < t->rank && t->kind != TYPE_ERROR; k++) facts_add(c->facts, t->extent[k]);
-    }
+    for (int i = 0; i < s->formal_count; i++) know_extents(c, s->formals[i]);
     check_block(c, d->orch.body);
     if (s->result->kind != TYPE_VOID && s->result->kind != TYPE_ERROR && !ends(d->orch.body)) {
         struct span end = {d->at.file, d->at.end - 1, d->at.end};

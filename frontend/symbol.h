@@ -49,6 +49,22 @@ struct check {
     struct check *next;
 };
 
+/* What an expression names whose type is a struct, or an array of structs: the leaves of `symbol`, each with its first `given`
+ * dimensions indexed. */
+struct struct_place {
+    struct symbol *symbol;
+    int given;
+    const struct size *low[MAX_RANK], *width[MAX_RANK]; /* width NULL: a point */
+};
+
+/* What stands for one tensor or scalar of a struct formal, or of a struct result. */
+struct leaf {
+    struct symbol *formal;       /* the callee's: a leaf of a formal, or of the result_place */
+    const struct region *region; /* a tensor; where the formal is a scalar: the element of an array of scalars that stands for it */
+    struct symbol *scalar;       /* region NULL: a scalar of a struct */
+};
+struct leaves { struct leaf *leaf; int count; };
+
 struct symbol {
     enum symbol_kind kind;
     const char *name;
@@ -75,12 +91,16 @@ struct symbol {
     struct symbol **dims;      /* generics, in order */
     int dim_count;
     const struct type *result; /* ORCH; TYPE_VOID for none */
-    /* ORCH that returns a tensor: the hidden destination.  It is the base of the region of `return f()`, and the symbol of the
-     * SIZE_AT and SIZE_STRIDE leaves of every region in a `returned` let.  Its type is `result`. */
+    /* ORCH that returns a tensor or a struct: the hidden destination.  It, or a leaf of it, is the base of the region of `return f()`,
+     * and the symbol of the SIZE_AT and SIZE_STRIDE leaves of every region in a `returned` let.  Its type is `result`. */
     struct symbol *result_place;
+    struct symbol *place;      /* of a `returned` let or a leaf of one: the result_place, or its leaf, where it lies; of these: itself */
     struct module *target;     /* MODULE: what the name stands for */
-    struct symbol **fields;    /* a FORMAL or LET whose type is a struct: one hidden symbol a field, named "w.wx" */
+    struct symbol **fields;    /* of a FORMAL or LET whose type is a struct, or an array of structs: one hidden symbol a field, named
+                                  "w.wx".  Scalars of what can be written are a VAR */
     int field_count;
+    struct symbol *alias_of;   /* LET: a second name for this struct or a part of it; the fields, or what they stand for, are its */
+    bool by_reference;         /* VAR: a scalar of an `out` or `inout` struct formal or of a result_place: the caller's variable */
 
     /* a tensor LET: how its storage comes to be */
     bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
@@ -107,6 +127,8 @@ struct call {
     struct symbol *callee;               /* KERNEL or ORCH */
     struct ast *values[MAX_FORMALS];     /* argument of each formal: an expression, or NULL where the result goes */
     const struct region *regions[MAX_FORMALS]; /* of tensor arguments */
+    struct leaves leaves[MAX_FORMALS];   /* of struct arguments */
+    struct leaves result_leaves;         /* of a struct result: where it goes */
     const struct size *dims[MAX_FORMALS]; /* value of each dimension variable of the callee */
     int result_formal;                   /* KERNEL in value position: the single `out` that was left out; else -1 */
     const struct region *destination;    /* where the result goes when it is an existing place (out formal, slice, let, or the

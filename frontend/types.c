@@ -27,6 +27,11 @@ bool type_is_scalar(const struct type *t)
     return t->kind == TYPE_INT || t->kind == TYPE_F64 || t->kind == TYPE_F32 || t->kind == TYPE_BOOL;
 }
 
+bool type_is_struct(const struct type *t)
+{
+    return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
+}
+
 bool type_is_scalar_array(const struct type *t)
 {
     return t->kind == TYPE_TENSOR && t->rank > 0 && t->array_rank == t->rank;

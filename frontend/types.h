@@ -34,6 +34,7 @@ struct type {
 const char *elem_name(enum elem e);   /* "f32" */
 int         elem_bytes(enum elem e);
 bool        type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
+bool        type_is_struct(const struct type *t); /* a struct, or an array of structs */
 bool        type_is_scalar_array(const struct type *t); /* `array[n] of i64`: the orchestrator's own, elements are plain values */
 struct strbuf;
 void        type_text(const struct type *t, struct strbuf *out); /* "f32[64, N]" */

@@ -15,7 +15,7 @@ struct search {
 
 static void hold(struct block_plan *b, struct symbol *s)
 {
-    for (int i = 0; i < s->field_count; i++)
+    for (int i = 0; i < s->field_count && !s->alias_of; i++)
         hold(b, s->fields[i]);
     if (tensor_is_new(s) && !s->returned)
         vec_push(&b->tensors, s);
@@ -26,7 +26,8 @@ static void visit_scalar(struct plan *p, struct ast *n);
 
 static bool is_scalar_of_tensors(const struct ast *n)
 {
-    return n->kind == AST_AWAIT || (n->kind == AST_CALL && n->type && type_is_scalar(n->type));
+    bool part = n->kind == AST_CALL || n->kind == AST_MEMBER || n->kind == AST_INDEX;
+    return n->kind == AST_AWAIT || (part && n->type && type_is_scalar(n->type));
 }
 
 /* What a statement holds in the block around it. */
@@ -35,7 +36,8 @@ static bool visit_statement(void *cx, struct ast *n)
     struct search *s = cx;
     if (n->kind == AST_BLOCK)
         return visit_block(s->plan, n), false;
-    if (n != s->top && is_scalar_of_tensors(n))
+    bool awaited = s->top && s->top->kind == AST_AWAIT && s->top->await.operand == n;
+    if (n != s->top && !awaited && is_scalar_of_tensors(n))
         return visit_scalar(s->plan, n), false;
     if (n->kind == AST_LET && n->symbol)
         hold(s->block, n->symbol);

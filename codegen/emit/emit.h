@@ -77,8 +77,9 @@ const char *emit_source_text(struct emitter *e, struct span at);    /* on one li
 const char *emit_comment_text(struct emitter *e, const char *text); /* a path or a name that may hold anything */
 const char *c_string(struct emitter *e, const char *text);
 void        emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b);
-/* The formals with structs replaced by their fields. */
+/* The formals with structs replaced by their leaves; what it returns likewise, where that is a tensor or a struct. */
 void        flat_formals(const struct symbol *callee, symbol_list *list);
+void        flat_results(const struct symbol *callee, symbol_list *list);
 
 /* ---- emit_size.c ---- */
 const char *c_elem_type(enum elem elem);             /* "float" */
@@ -87,16 +88,17 @@ const char *c_scalar_type(const struct type *t);     /* "int64_t" */
 const char *type_string(struct emitter *e, const struct type *t);
 void        print_int(struct strbuf *b, int64_t value, enum precedence prec);
 void        print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum precedence prec, enum arithmetic mode);
-const char *result_name(struct emitter *e);          /* "ret": the hidden destination of the function */
+const char *result_name(struct emitter *e, const struct symbol *base); /* "ret": the hidden destination where base lies */
 void        print_base(struct emitter *e, struct strbuf *b, const struct region *r);    /* the base address */
 void        print_ref(struct emitter *e, struct strbuf *b, const struct symbol *base);  /* where the base address is kept */
 void        print_view(struct emitter *e, struct strbuf *b, const struct region *r);    /* PTO_ARRAY(...) or PTO_STRIDED(...) */
 void        print_tensor(struct emitter *e, struct strbuf *b, const struct region *r);  /* a PTOTensor */
 void        print_bytes(struct emitter *e, struct strbuf *b, const struct type *t);     /* of a whole tensor, checked */
-const struct region *region_of_new(struct emitter *e, const struct symbol *s);          /* all of a new tensor */
+const struct region *region_of_all(struct emitter *e, const struct symbol *s);          /* a whole tensor */
 
 /* ---- emit_expr.c ---- */
 void expr_print(struct emitter *e, struct strbuf *b, const struct ast *n, enum precedence prec);
+void print_element_of(struct emitter *e, struct strbuf *b, const struct region *r); /* its value, read without waiting */
 void expr_print_as(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *t, enum precedence prec);
 /* An element, its checks as statements before. */
 void element_print_checked(struct emitter *e, struct strbuf *b, const struct ast *n);
@@ -134,7 +136,7 @@ void print_format_text(struct strbuf *format, const char *text); /* % doubled */
 /* Everything a call statement needs; for a call with a scalar result the text of the call itself goes to *value. */
 void call_emit(struct emitter *e, struct ast *n, struct strbuf *value);
 void call_print(struct emitter *e, struct strbuf *b, struct ast *n); /* a call of an orch with a scalar result, in place */
-void call_declare_new(struct emitter *e, const struct symbol *s);    /* void *P = NULL; */
+void call_declare_new(struct emitter *e, const struct symbol *s);    /* void *P = NULL; for each leaf */
 void sizes_capture(struct emitter *e, const struct symbol *s);       /* stores the sizes that name a `var`; NULL: nothing */
 
 /* ---- emit_stmt.c ---- */
@@ -152,6 +154,7 @@ const char *kernel_external_symbol(const struct symbol *kernel); /* of one witho
 
 /* ---- emit_table.c ---- */
 void entry_emit(struct emitter *e, const struct symbol *orch);
+void entry_declare_names(struct emitter *e, const struct symbol *orch); /* they live until the caller forgets them */
 void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct strbuf *b);
 void table_emit(struct emitter *e);
 void params_emit(struct emitter *e);

@@ -112,31 +112,39 @@ const char *c_string(struct emitter *e, const char *text)
 
 void flat_formals(const struct symbol *callee, symbol_list *list)
 {
-    for (int i = 0; i < callee->formal_count; i++) {
-        struct symbol *s = callee->formals[i];
-        if (s->field_count == 0) vec_push(list, s);
-        for (int f = 0; f < s->field_count; f++) vec_push(list, s->fields[f]);
-    }
+    for (int i = 0; i < callee->formal_count; i++) symbol_leaves(callee->formals[i], list);
+}
+
+void flat_results(const struct symbol *callee, symbol_list *list)
+{
+    if (callee->result_place) symbol_leaves(callee->result_place, list);
 }
 
 /* ---- functions ---- */
 
+/* The tensor that a function returns is `ret`; of a struct each leaf is, by its name. */
+static const char *declare_result(struct emitter *e, const struct symbol *place)
+{
+    const char *dot = strchr(place->name, '.');
+    if (dot) return emit_declare(e, place, arena_printf(e->mem, "ret%s", dot));
+    ptrmap_set(&e->c_names, place, (void *)(uintptr_t)"ret");
+    return "ret";
+}
+
 void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b)
 {
     symbol_list formals = {0};
+    bool scalar = orch->result && type_is_scalar(orch->result);
+    strbuf_printf(b, "static %s %s(PTORuntime *rt", scalar ? c_scalar_type(orch->result) : "void", emit_name(e, orch));
+    flat_results(orch, &formals);
+    const size_t results = formals.count;
     flat_formals(orch, &formals);
-    bool tensor = orch->result && orch->result->kind == TYPE_TENSOR, scalar = orch->result && type_is_scalar(orch->result);
-    strbuf_printf(b, "static %s %s(PTORuntime *rt%s", scalar ? c_scalar_type(orch->result) : "void", emit_name(e, orch),
-                  tensor ? ", PTOPlace ret" : "");
     for (size_t i = 0; i < formals.count; i++) {
         const struct symbol *s = formals.data[i];
-        if (s->type->kind != TYPE_TENSOR && !type_is_scalar(s->type)) {
-            emit_unsupported(e, s->decl->at, "a parameter of this type");
-            continue;
-        }
-        const char *type = s->type->kind == TYPE_TENSOR ? "PTOTensor" : c_scalar_type(s->type);
-        if (declare) strbuf_printf(b, ", %s %s", type, emit_declare(e, s, s->name));
-        else strbuf_printf(b, ", %s", type);
+        const bool tensor = s->type->kind == TYPE_TENSOR;
+        const char *type = !tensor ? c_scalar_type(s->type) : i < results ? "PTOPlace" : "PTOTensor", *star = s->by_reference ? "*" : "";
+        if (declare) strbuf_printf(b, ", %s %s%s", type, star, i < results ? declare_result(e, s) : emit_declare(e, s, s->name));
+        else strbuf_printf(b, ", %s%s%s", type, *star ? " " : "", star);
     }
     for (int i = 0; i < orch->dim_count; i++)
         strbuf_printf(b, ", int64_t%s%s", declare ? " " : "", declare ? emit_declare(e, orch->dims[i], orch->dims[i]->name) : "");
@@ -148,6 +156,7 @@ static void emit_unused(struct emitter *e, const struct symbol *orch)
 {
     struct strbuf b = {0};
     symbol_list formals = {0};
+    flat_results(orch, &formals);
     flat_formals(orch, &formals);
     for (int i = 0; i < orch->dim_count; i++) vec_push(&formals, orch->dims[i]);
     for (size_t i = 0; i < formals.count; i++)
@@ -179,7 +188,6 @@ static void print_function(struct emitter *e, struct symbol *orch)
     out_line(e->out, "{");
     e->out->depth++;
     emit_unused(e, orch);
-    if (orch->result && orch->result->kind == TYPE_TENSOR && !ptrmap_get(&e->used, orch->result_place)) out_line(e->out, "(void)ret;");
     out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
     symbol_list formals = {0};
     flat_formals(orch, &formals);

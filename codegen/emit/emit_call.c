@@ -7,13 +7,25 @@
 #include "emit.h"
 #include <string.h>
 
+static void declare_leaf(struct emitter *e, const struct symbol *s)
+{
+    check_declare_flag(e, s);
+    if (s->place) return;
+    const char *dot = strchr(s->name, '.');
+    const char *wanted = !s->hidden ? s->name : dot ? arena_printf(e->mem, "%.*s_result%s", (int)(dot - s->name), s->name, dot)
+                                                    : arena_printf(e->mem, "%s_result", s->name);
+    const char *name = emit_declare(e, s, wanted);
+    if (type_is_scalar(s->type)) out_line(e->out, "%s %s = 0;", c_scalar_type(s->type), name);
+    else out_line(e->out, "void *%s = NULL; /* %s */", name, type_string(e, s->type));
+    if (!ptrmap_get(&e->used, s)) out_line(e->out, "(void)%s;", name);
+}
+
 void call_declare_new(struct emitter *e, const struct symbol *s)
 {
-    const char *wanted = s->hidden ? arena_printf(e->mem, "%s_result", s->name) : s->name;
-    const char *name = emit_declare(e, s, wanted);
-    out_line(e->out, "void *%s = NULL; /* %s */", name, type_string(e, s->type));
-    if (!ptrmap_get(&e->used, s)) out_line(e->out, "(void)%s;", name);
-    check_declare_flag(e, s);
+    symbol_list leaves = {0};
+    symbol_leaves((struct symbol *)(uintptr_t)s, &leaves);
+    for (size_t i = 0; i < leaves.count; i++) declare_leaf(e, leaves.data[i]);
+    vec_free(&leaves);
 }
 
 /* ---- tasks ---- */
@@ -25,15 +37,15 @@ static const char *const macros[] = {
 
 static const struct region *result_region(struct emitter *e, const struct call *call)
 {
-    return call->destination ? call->destination : call->result_symbol ? region_of_new(e, call->result_symbol) : NULL;
+    return call->destination ? call->destination : call->result_symbol ? region_of_all(e, call->result_symbol) : NULL;
 }
 
 static void print_output(struct emitter *e, struct strbuf *b, const struct region *r)
 {
-    const struct symbol *base = r->base, *function = e->function;
+    const struct symbol *base = r->base;
     const char *scope = NULL;
-    if (base == function->result_place || (base->kind == SYM_LET && base->returned))
-        scope = arena_printf(e->mem, "%s.scope", result_name(e));
+    if (base->place)
+        scope = arena_printf(e->mem, "%s.scope", result_name(e, base));
     else if (base->kind == SYM_LET && !base->needs_alloc)
         scope = scope_reference(e, base, false);
     if (scope) strbuf_printf(b, "PTO_OUTPUT_IN(%s, ", scope);
@@ -131,22 +143,18 @@ static void print_flags(struct emitter *e, struct strbuf *commas, const struct c
 
 /* ---- functions ---- */
 
-static void print_place(struct emitter *e, struct strbuf *b, const struct call *call)
+/* Where a tensor goes that a function returns: all of r. */
+static void print_place(struct emitter *e, struct strbuf *b, const struct region *r)
 {
-    if (call->returns) {
-        strbuf_puts(b, result_name(e));
-        return;
-    }
-    const struct region *r = result_region(e, call);
     const struct symbol *base = r->base;
-    if (base == e->function->result_place) {
-        strbuf_puts(b, result_name(e));
+    if (base->place == base) { /* handed on */
+        strbuf_puts(b, result_name(e, base));
         return;
     }
     strbuf_puts(b, "(PTOPlace){.ref = ");
     print_ref(e, b, base);
-    if (base->kind == SYM_LET && base->returned)
-        strbuf_printf(b, ", .scope = %s.scope", result_name(e));
+    if (base->place)
+        strbuf_printf(b, ", .scope = %s.scope", result_name(e, base));
     else if (base->kind == SYM_LET && !base->needs_alloc) {
         const char *scope = scope_reference(e, base, true);
         strbuf_printf(b, ", .scope = %s", scope ? scope : "PTO_SCOPE_CURRENT");
@@ -164,16 +172,42 @@ static void print_place(struct emitter *e, struct strbuf *b, const struct call *
     strbuf_puts(b, "}}");
 }
 
-static void print_struct_argument(struct emitter *e, struct strbuf *b, const struct ast *n, const struct symbol *formal)
+/* Where a scalar of a struct is kept, for a callee that assigns it. */
+static void print_scalar_place(struct emitter *e, struct strbuf *b, const struct leaf *l)
 {
-    const struct symbol *s = n->symbol;
-    if (!s || s->field_count != formal->field_count || s->kind != SYM_FORMAL) {
-        emit_unsupported(e, n->at, "a struct argument that is not a parameter");
+    const struct symbol *kept = l->region ? NULL : l->scalar->place ? l->scalar->place : l->scalar;
+    if (kept) {
+        strbuf_printf(b, "%s%s", kept->by_reference ? "" : "&", emit_name(e, kept));
         return;
     }
-    for (int i = 0; i < s->field_count; i++) {
-        if (i) strbuf_puts(b, ", ");
-        strbuf_puts(b, emit_name(e, s->fields[i]));
+    strbuf_puts(b, "pto_own_element(rt, ");
+    print_base(e, b, l->region);
+    strbuf_puts(b, ", ");
+    print_size(e, b, l->region->offset, P_ANY, ARITH_PLAIN);
+    strbuf_printf(b, ", sizeof(%s))", c_scalar_type(l->formal->type));
+}
+
+static void print_moved(struct emitter *e, struct strbuf *b, const struct region *r)
+{
+    if (r->base->kind == SYM_FORMAL) strbuf_printf(b, "pto_move(&%s)", emit_name(e, r->base));
+    else print_tensor(e, b, r);
+}
+
+static void print_leaf(struct emitter *e, struct strbuf *b, const struct leaf *l)
+{
+    if (l->formal->by_reference) print_scalar_place(e, b, l);
+    else if (l->scalar) print_symbol(e, b, l->scalar, P_ANY);
+    else if (type_is_scalar(l->formal->type)) print_element_of(e, b, l->region);
+    else if (l->formal->place == l->formal) print_place(e, b, l->region);
+    else if (l->formal->dir == DIR_OWN) print_moved(e, b, l->region);
+    else print_tensor(e, b, l->region);
+}
+
+static void print_leaves(struct emitter *e, struct strbuf *b, const struct leaves *leaves)
+{
+    for (int i = 0; i < leaves->count; i++) {
+        strbuf_puts(b, ", ");
+        print_leaf(e, b, &leaves->leaf[i]);
     }
 }
 
@@ -191,15 +225,16 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
     e->uses_rt = true;
     if (callee->result && callee->result->kind == TYPE_TENSOR) {
         strbuf_puts(&text, ", ");
-        print_place(e, &text, call);
+        print_place(e, &text, result_region(e, call));
     }
+    print_leaves(e, &text, &call->result_leaves);
     for (int i = 0; i < callee->formal_count; i++) {
         const struct symbol *formal = callee->formals[i];
+        print_leaves(e, &text, &call->leaves[i]);
+        if (type_is_struct(formal->type)) continue;
         strbuf_puts(&text, ", ");
-        if (formal->field_count > 0 && call->values[i])
-            print_struct_argument(e, &text, call->values[i], formal);
-        else if (call->regions[i] && formal->dir == DIR_OWN && call->regions[i]->base->kind == SYM_FORMAL)
-            strbuf_printf(&text, "pto_move(&%s)", emit_name(e, call->regions[i]->base));
+        if (call->regions[i] && formal->dir == DIR_OWN)
+            print_moved(e, &text, call->regions[i]);
         else if (call->regions[i])
             print_tensor(e, &text, call->regions[i]);
         else if (type_is_scalar(formal->type) && call->values[i])

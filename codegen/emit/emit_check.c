@@ -112,22 +112,21 @@ void check_declare_flag(struct emitter *e, const struct symbol *s)
     out_line(e->out, "bool %s = false;", name);
 }
 
-static void add_flags(const struct symbol *s, symbol_list *list)
+static void add_flag(const struct region *r, const struct symbol *scalar, symbol_list *list)
 {
-    for (int i = 0; i < s->field_count; i++) add_flags(s->fields[i], list);
-    if (s->needs_flag) vec_push(list, (struct symbol *)s);
+    const struct symbol *s = r ? r->base : scalar;
+    if (s && s->needs_flag) vec_push(list, (struct symbol *)(uintptr_t)s);
 }
 
 void check_flags_of(const struct call *call, symbol_list *list)
 {
     for (int i = 0; i < call->callee->formal_count; i++) {
         if (call->callee->formals[i]->dir != DIR_OUT) continue;
-        const struct ast *v = call->values[i];
-        if (call->regions[i]) add_flags(call->regions[i]->base, list);
-        else if (v && v->symbol && !type_is_scalar(v->type)) add_flags(v->symbol, list);
+        add_flag(call->regions[i], NULL, list);
+        for (int k = 0; k < call->leaves[i].count; k++) add_flag(call->leaves[i].leaf[k].region, call->leaves[i].leaf[k].scalar, list);
     }
-    const struct symbol *made = call->destination ? call->destination->base : call->result_symbol;
-    if (made && call->result_formal < 0) add_flags(made, list);
+    for (int k = 0; k < call->result_leaves.count; k++) add_flag(call->result_leaves.leaf[k].region, call->result_leaves.leaf[k].scalar, list);
+    if (call->result_formal < 0 && !call->result_leaves.count) add_flag(call->destination, call->result_symbol, list);
 }
 
 /* fail stays empty where `then` tests by itself. */

@@ -71,7 +71,9 @@ void print_symbol(struct emitter *e, struct strbuf *b, const struct symbol *s, e
         e->binding = e->plan->binding = call;
         return;
     }
-    strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
+    const struct symbol *kept = s->place ? s->place : s; /* a scalar of a struct that is returned is kept by the caller */
+    if (kept->by_reference) strbuf_printf(b, prec > P_UNARY ? "(*%s)" : "*%s", emit_name(e, kept));
+    else strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
 }
 
 void print_apply(struct emitter *e, struct strbuf *b, struct interval *range, enum precedence *prec, enum ast_op op,
@@ -182,6 +184,15 @@ static void print_unary(struct emitter *e, struct strbuf *b, const struct ast *n
 
 /* ---- elements ---- */
 
+void print_element_of(struct emitter *e, struct strbuf *b, const struct region *r)
+{
+    strbuf_printf(b, "((const %s *)", c_elem_type(r->base->type->elem));
+    print_base(e, b, r);
+    strbuf_puts(b, ")[");
+    print_size(e, b, r->offset, P_ANY, ARITH_PLAIN);
+    strbuf_putc(b, ']');
+}
+
 /* The value of an element; its checks are made. */
 static void print_element_value(struct emitter *e, struct strbuf *b, const struct ast *n)
 {
@@ -203,11 +214,7 @@ static void print_element_value(struct emitter *e, struct strbuf *b, const struc
         strbuf_printf(b, ", sizeof(%s))", stored);
         e->uses_rt = true;
     } else {
-        strbuf_printf(b, "((const %s *)", stored);
-        print_base(e, b, r);
-        strbuf_puts(b, ")[");
-        print_size(e, b, r->offset, P_ANY, ARITH_PLAIN);
-        strbuf_putc(b, ']');
+        print_element_of(e, b, r);
     }
     if (elem == ELEM_BF16) strbuf_putc(b, ')');
 }
@@ -297,7 +304,8 @@ void expr_print(struct emitter *e, struct strbuf *b, const struct ast *n, enum p
     case AST_FLOAT: print_real(b, n->real.value); break;
     case AST_BOOL: strbuf_puts(b, n->boolean.value ? "true" : "false"); break;
     case AST_NAME: case AST_MEMBER:
-        if (n->symbol) print_symbol(e, b, n->symbol, prec);
+        if (region_of(n) && type_is_scalar(n->type)) print_element(e, b, n, false);
+        else if (n->symbol) print_symbol(e, b, n->symbol, prec);
         else emit_unsupported(e, n->at, "this member");
         break;
     case AST_UNARY: print_unary(e, b, n, prec); break;

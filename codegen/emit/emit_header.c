@@ -28,21 +28,17 @@ static void emit_params(struct emitter *e)
 static void emit_export(struct emitter *e, const struct symbol *orch)
 {
     struct strbuf b = {0};
-    symbol_list formals = {0};
     size_t mark = e->names.active.count;
     struct span head = orch->decl->at;
     head.end = orch->decl->orch.body->at.begin;
-    flat_formals(orch, &formals);
     names_force(&e->names, "result");
-    for (size_t i = 0; i < formals.count; i++) emit_declare(e, formals.data[i], formals.data[i]->name);
-    for (int i = 0; i < orch->dim_count; i++) emit_declare(e, orch->dims[i], orch->dims[i]->name);
+    entry_declare_names(e, orch);
     out_line(e->out, "/* %s", emit_source_text(e, head));
     out_line(e->out, " * Arrays are dense, row-major, and stay the caller's; an empty one may be NULL. */");
     entry_print_prototype(e, orch, &b);
     out_line(e->out, "%s;", strbuf_text(&b));
     out_line(e->out, "%s", "");
     e->names.active.count = mark;
-    vec_free(&formals);
     strbuf_free(&b);
 }
 

@@ -112,7 +112,7 @@ static void keep_always(struct emitter *e, struct ast *n)
     struct strbuf value = {0};
     const bool outer = e->uses_rt;
     e->uses_rt = false;
-    bool element = n->kind == AST_AWAIT || n->kind == AST_INDEX;
+    bool element = n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_MEMBER && region_of(n));
     if (element && (checks_of(n) || n->kind == AST_AWAIT)) emit_mark_site(e, n->at, n->kind == AST_AWAIT ? "await" : "element");
     if (element) element_print_checked(e, &value, n);
     else expr_print(e, &value, n, P_ANY);
@@ -122,10 +122,12 @@ static void keep_always(struct emitter *e, struct ast *n)
     e->uses_rt = outer;
 }
 
-/* An element of an array of scalars, which a call may assign. */
+/* An element of an array of scalars, or a scalar of a struct, which a call may assign. */
 static bool visit_changing(void *cx, struct ast *n)
 {
-    if (n->kind == AST_INDEX && region_of(n) && type_is_scalar(n->type) && region_of(n)->base->dir != DIR_HOST) *(bool *)cx = true;
+    bool part = (n->kind == AST_INDEX || n->kind == AST_MEMBER) && n->type && type_is_scalar(n->type);
+    const struct region *r = part ? region_of(n) : NULL;
+    if (r ? r->base->dir != DIR_HOST : part && n->symbol && n->symbol->kind == SYM_VAR) *(bool *)cx = true;
     return true;
 }
 
@@ -258,7 +260,7 @@ void expr_prepare(struct emitter *e, struct ast *n)
     switch (n->kind) {
     case AST_UNARY: expr_prepare(e, n->binary.left); break;
     case AST_BINARY: prepare_binary(e, n); break;
-    case AST_AWAIT: case AST_INDEX: prepare_element(e, n); break;
+    case AST_AWAIT: case AST_INDEX: case AST_MEMBER: prepare_element(e, n); break;
     case AST_CALL:
         if (call_of(n)) prepare_call(e, n);
         else prepare_builtin(e, n);

@@ -150,8 +150,7 @@ void print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum 
     case SIZE_CONST: print_int(b, s->value, prec); break;
     case SIZE_SYMBOL: print_symbol(e, b, s->symbol, prec); break;
     case SIZE_STRIDE: case SIZE_AT: {
-        bool is_formal = s->symbol->kind == SYM_FORMAL && !(e->function && s->symbol == e->function->result_place);
-        const char *name = is_formal ? emit_name(e, s->symbol) : result_name(e);
+        const char *name = emit_name(e, s->symbol);
         if (s->kind == SIZE_AT) strbuf_printf(b, "%s.at", name);
         else strbuf_printf(b, "%s.s[%d]", name, s->dim);
         break;
@@ -195,21 +194,15 @@ void print_size(struct emitter *e, struct strbuf *b, const struct size *s, enum 
 
 /* ---- regions ---- */
 
-const char *result_name(struct emitter *e)
+const char *result_name(struct emitter *e, const struct symbol *base)
 {
-    ptrmap_set(&e->used, e->function->result_place, e->function);
-    return "ret";
-}
-
-static bool is_result(const struct emitter *e, const struct symbol *base)
-{
-    return e->function && (base == e->function->result_place || (base->kind == SYM_LET && base->returned));
+    return emit_name(e, base->place);
 }
 
 void print_base(struct emitter *e, struct strbuf *b, const struct region *r)
 {
-    if (is_result(e, r->base))
-        strbuf_printf(b, "*(void **)%s.ref", result_name(e));
+    if (r->base->place)
+        strbuf_printf(b, "*(void **)%s.ref", result_name(e, r->base));
     else if (r->base->kind == SYM_FORMAL)
         strbuf_printf(b, "%s.base", emit_name(e, r->base));
     else
@@ -218,8 +211,8 @@ void print_base(struct emitter *e, struct strbuf *b, const struct region *r)
 
 void print_ref(struct emitter *e, struct strbuf *b, const struct symbol *base)
 {
-    if (is_result(e, base))
-        strbuf_printf(b, "%s.ref", result_name(e));
+    if (base->place)
+        strbuf_printf(b, "%s.ref", result_name(e, base));
     else if (base->kind == SYM_FORMAL)
         strbuf_printf(b, "&%s.base", emit_name(e, base));
     else
@@ -252,7 +245,7 @@ void print_view(struct emitter *e, struct strbuf *b, const struct region *r)
 
 void print_tensor(struct emitter *e, struct strbuf *b, const struct region *r)
 {
-    if (r->whole && r->base->kind == SYM_FORMAL && !is_result(e, r->base) && r->rank == r->base->type->rank) {
+    if (r->whole && r->base->kind == SYM_FORMAL && !r->base->place && r->rank == r->base->type->rank) {
         strbuf_puts(b, emit_name(e, r->base)); /* borrowed as it is */
         return;
     }
@@ -286,11 +279,11 @@ void print_bytes(struct emitter *e, struct strbuf *b, const struct type *t)
     strbuf_free(&total);
 }
 
-const struct region *region_of_new(struct emitter *e, const struct symbol *s)
+const struct region *region_of_all(struct emitter *e, const struct symbol *s)
 {
     struct region *r = arena_new(e->mem, struct region);
     struct size_table *sizes = e->checked->sizes;
-    const struct symbol *place = s->returned ? e->function->result_place : NULL; /* its place is the caller's to choose */
+    const struct symbol *place = s->kind == SYM_FORMAL ? s : s->place; /* then where it lies is the caller's to choose */
     r->base = (struct symbol *)s;
     r->offset = place ? size_leaf(sizes, SIZE_AT, place, 0) : size_const(sizes, 0);
     r->rank = s->type->rank;

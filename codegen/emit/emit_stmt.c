@@ -140,8 +140,8 @@ static void print_condition(struct emitter *e, struct strbuf *b, struct ast *n)
 
 static bool visit_changing(void *cx, struct ast *n)
 {
-    if ((n->kind == AST_NAME && n->symbol && n->symbol->kind == SYM_VAR) || n->kind == AST_AWAIT || n->kind == AST_INDEX ||
-        (n->kind == AST_CALL && call_of(n)))
+    bool variable = (n->kind == AST_NAME || n->kind == AST_MEMBER) && n->symbol && (n->symbol->kind == SYM_VAR || n->symbol->region);
+    if (variable || n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_CALL && call_of(n)))
         *(bool *)cx = true;
     return true;
 }
@@ -182,34 +182,36 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
     struct strbuf b = {0};
     print_bytes(e, &b, s->type);
     emit_mark_site(e, n->name_at.end ? n->name_at : n->at, s->name);
-    if (type_is_scalar_array(s->type) && s->returned) {
-        struct strbuf first = {0};
-        print_size(e, &first, size_leaf(e->checked->sizes, SIZE_AT, e->function->result_place, 0), P_ADD, ARITH_PLAIN);
-        out_line(e->out, "if (*(void **)ret.ref == NULL) *(void **)ret.ref = pto_alloc(rt, ret.scope, %s);", strbuf_text(&b));
-        out_line(e->out, "pto_clear_elements(rt, *(void **)ret.ref, %s, sizeof(%s), %s);", strbuf_text(&first), c_elem_type(s->type->elem), strbuf_text(&b));
-        strbuf_free(&first);
-    } else if (type_is_scalar_array(s->type))
-        out_line(e->out, "%s = pto_alloc_zeroed(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), strbuf_text(&b));
-    else if (s->returned)
-        out_line(e->out, "if (*(void **)ret.ref == NULL) *(void **)ret.ref = pto_alloc(rt, ret.scope, %s);", strbuf_text(&b));
-    else
-        out_line(e->out, "%s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), strbuf_text(&b));
+    const char *ret = s->place ? result_name(e, s) : NULL;
+    if (ret)
+        out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = pto_alloc(rt, %s.scope, %s);", ret, ret, ret, strbuf_text(&b));
+    if (ret && type_is_scalar_array(s->type))
+        out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret, c_elem_type(s->type->elem), strbuf_text(&b));
+    if (!ret)
+        out_line(e->out, "%s = pto_alloc%s(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), type_is_scalar_array(s->type) ? "_zeroed" : "", strbuf_text(&b));
     strbuf_free(&b);
 }
 
-static void emit_let_tensor(struct emitter *e, struct ast *n, const struct symbol *s)
+/* A tensor, or a struct with all that it is made of. */
+static void emit_let_tensors(struct emitter *e, struct ast *n, struct symbol *s)
 {
     struct ast *value = n->decl.value;
-    bool call = value && value->kind == AST_CALL && tensor_is_new(s);
+    bool is_new = !s->region && !s->alias_of, call = value && value->kind == AST_CALL && is_new;
+    symbol_list leaves = {0};
     type_prepare(e, n->decl.type);
     if (value && !call) place_prepare(e, value);
     emit_statement_checks(e, n, s->name);
     if (!call) sizes_capture(e, s);
-    if (!tensor_is_new(s))
-        return; /* another name for a piece of another tensor */
-    if (!s->returned) call_declare_new(e, s);
-    else check_declare_flag(e, s);
-    if (s->needs_alloc) emit_alloc(e, n, s);
+    if (!is_new)
+        return; /* another name for a piece of another tensor, or for another struct */
+    call_declare_new(e, s);
+    symbol_leaves(s, &leaves);
+    for (size_t i = 0; i < leaves.count; i++) {
+        const struct symbol *leaf = leaves.data[i];
+        if (leaf->needs_alloc) emit_alloc(e, n, leaf);
+        else if (type_is_scalar(leaf->type) && leaf->place) out_line(e->out, "*%s = 0;", emit_name(e, leaf->place));
+    }
+    vec_free(&leaves);
     if (call) call_emit(e, value, NULL);
 }
 
@@ -230,13 +232,10 @@ static void emit_scalar(struct emitter *e, struct ast *n, const struct symbol *s
 static void emit_let(struct emitter *e, struct ast *n)
 {
     const struct symbol *s = n->symbol;
-    if (s->type->kind == TYPE_TENSOR)
-        emit_let_tensor(e, n, s);
-    else if (type_is_scalar(s->type))
+    if (type_is_scalar(s->type))
         emit_scalar(e, n, s);
     else
-        emit_unsupported(e, n->at, s->type->kind == TYPE_STRUCT ? "a struct made in a function" :
-                         s->type->kind == TYPE_ARRAY ? "an array of tensors" : "this `let`");
+        emit_let_tensors(e, n, n->symbol);
 }
 
 /* An array of scalars that no call has seen is this function's alone: no task uses its elements. */
@@ -256,19 +255,24 @@ static void emit_element(struct emitter *e, struct ast *n)
     emit_statement_checks(e, n->assign.target, "assignment");
     if (!alone) emit_mark_site(e, n->at, "assignment");
     out_line(e->out, "%s = %s;", strbuf_text(&place), strbuf_text(&value));
+    if (r->base->needs_flag) out_line(e->out, "%s = true;", check_flag(e, r->base));
     strbuf_free(&place);
     strbuf_free(&value);
 }
 
 static void emit_assign(struct emitter *e, struct ast *n)
 {
-    const struct symbol *s = n->assign.target->kind == AST_NAME ? n->assign.target->symbol : NULL;
+    const struct symbol *s = n->assign.target->kind == AST_NAME || n->assign.target->kind == AST_MEMBER ? n->assign.target->symbol : NULL;
     place_prepare(e, n->assign.target);
     emit_statement_checks(e, n, "assignment");
-    if (s && s->kind == SYM_VAR) {
-        struct strbuf b = {0};
+    if (s && s->kind == SYM_VAR && !region_of(n->assign.target)) {
+        struct strbuf b = {0}, place = {0};
         print_value(e, &b, n->assign.value, s->type, s->name);
-        out_line(e->out, "%s = %s;", (const char *)ptrmap_get(&e->c_names, s), strbuf_text(&b));
+        if (s->place || s->by_reference) print_symbol(e, &place, s, P_UNARY);
+        else strbuf_puts(&place, ptrmap_get(&e->c_names, s)); /* which is no use of it */
+        out_line(e->out, "%s = %s;", strbuf_text(&place), strbuf_text(&b));
+        if (s->needs_flag) out_line(e->out, "%s = true;", check_flag(e, s));
+        strbuf_free(&place);
         strbuf_free(&b);
     } else if (type_is_scalar(n->assign.target->type)) {
         emit_element(e, n);
@@ -570,18 +574,25 @@ static void emit_scope(struct emitter *e, struct ast *n)
 static void emit_drop(struct emitter *e, struct ast *n)
 {
     for (struct ast *name = n->drop.names; name; name = name->next) {
-        const struct symbol *s = name->symbol;
-        emit_at(e, name->at);
-        if (s && tensor_is_new(s) && !s->returned) {
-            emit_mark_site(e, name->at, "drop");
-            out_line(e->out, "pto_release(rt, %s);", emit_name(e, s));
-        } else if (s && s->kind == SYM_FORMAL && s->type->kind == TYPE_TENSOR) {
-            emit_mark_site(e, name->at, "drop");
-            out_line(e->out, "pto_drop(rt, &%s);", emit_name(e, s));
-        } else {
-            emit_unsupported(e, name->at, "dropping this name");
+        symbol_list leaves = {0};
+        symbol_leaves(name->symbol, &leaves);
+        emit_mark_site(e, name->at, "drop");
+        for (size_t i = 0; i < leaves.count; i++) {
+            const struct symbol *s = leaves.data[i];
+            if (s->type->kind != TYPE_TENSOR) continue;
+            if (tensor_is_new(s) && !s->returned) out_line(e->out, "pto_release(rt, %s);", emit_name(e, s));
+            else if (s->kind == SYM_FORMAL) out_line(e->out, "pto_drop(rt, &%s);", emit_name(e, s));
+            else emit_unsupported(e, name->at, "dropping this name");
         }
+        vec_free(&leaves);
     }
+}
+
+static bool is_part_of(const struct symbol *s, const struct symbol *whole)
+{
+    for (int i = 0; whole && i < whole->field_count; i++)
+        if (is_part_of(s, whole->fields[i])) return true;
+    return s == whole;
 }
 
 /* The end of the function: what was moved in ends here, unless it went on before. */
@@ -591,27 +602,45 @@ static void emit_leave(struct emitter *e, const struct symbol *returned)
     flat_formals(e->function, &formals);
     for (size_t i = 0; i < formals.count; i++) {
         const struct symbol *s = formals.data[i];
-        if (s->dir == DIR_OWN && s->type->kind == TYPE_TENSOR && s->is_kept && s != returned) out_line(e->out, "pto_drop(rt, &%s);", emit_name(e, s));
+        if (s->dir == DIR_OWN && s->type->kind == TYPE_TENSOR && s->is_kept && !is_part_of(s, returned))
+            out_line(e->out, "pto_drop(rt, &%s);", emit_name(e, s));
     }
     vec_free(&formals);
     out_line(e->out, "pto_leave(rt);");
 }
 
-/* A tensor of this function that does not lie where the caller wants it. */
-static void emit_return_tensor(struct emitter *e, const struct ast *value)
+/* A tensor or a scalar of this function that does not lie where the caller wants it. */
+static void emit_return_leaf(struct emitter *e, const struct symbol *s, const struct symbol *place)
 {
     struct strbuf b = {0};
-    const struct region *r = region_of(value);
-    emit_mark_site(e, value->at, "return");
-    strbuf_printf(&b, "pto_return_tensor(rt, &%s, &(PTOTaskParam)PTO_INPUT(", result_name(e));
-    print_base(e, &b, r);
-    strbuf_puts(&b, ", ");
-    print_size(e, &b, r->offset, P_ANY, ARITH_PLAIN);
-    strbuf_puts(&b, ", ");
-    print_view(e, &b, r);
-    strbuf_puts(&b, "));");
-    out_line(e->out, "%s", strbuf_text(&b));
+    if (type_is_scalar(s->type)) {
+        strbuf_printf(&b, "*%s = ", emit_name(e, place));
+        print_symbol(e, &b, s, P_ANY);
+        out_line(e->out, "%s;", strbuf_text(&b));
+    } else {
+        const struct region *r = region_of_all(e, s);
+        strbuf_printf(&b, "pto_return_tensor(rt, &%s, &(PTOTaskParam)PTO_INPUT(", emit_name(e, place));
+        print_base(e, &b, r);
+        strbuf_puts(&b, ", ");
+        print_size(e, &b, r->offset, P_ANY, ARITH_PLAIN);
+        strbuf_puts(&b, ", ");
+        print_view(e, &b, r);
+        strbuf_puts(&b, "));");
+        out_line(e->out, "%s", strbuf_text(&b));
+    }
     strbuf_free(&b);
+}
+
+static void emit_return_name(struct emitter *e, const struct ast *value)
+{
+    symbol_list leaves = {0}, places = {0};
+    if (value->symbol->returned) return; /* it lies there already */
+    emit_mark_site(e, value->at, "return");
+    symbol_leaves(value->symbol, &leaves);
+    flat_results(e->function, &places);
+    for (size_t i = 0; i < leaves.count; i++) emit_return_leaf(e, leaves.data[i], places.data[i]);
+    vec_free(&leaves);
+    vec_free(&places);
 }
 
 static void emit_return(struct emitter *e, struct ast *n)
@@ -628,10 +657,8 @@ static void emit_return(struct emitter *e, struct ast *n)
         strbuf_free(&b);
     } else if (value && value->kind == AST_CALL && call_of(value)) {
         call_emit(e, value, NULL);
-    } else if (value && value->kind == AST_NAME && e->function->result->kind == TYPE_TENSOR && region_of(value)) {
-        if (!value->symbol->returned) emit_return_tensor(e, value);
-    } else if (value && !(value->symbol && value->symbol->returned)) {
-        emit_unsupported(e, value->at, e->function->result->kind == TYPE_STRUCT ? "returning a struct" : "returning this");
+    } else if (value) {
+        emit_return_name(e, value);
     }
     emit_at(e, n->at);
     leave_scopes(e, true);
@@ -663,19 +690,60 @@ static void emit_assert(struct emitter *e, struct ast *n)
     strbuf_free(&args);
 }
 
-static void print_tensor_text(struct emitter *e, const struct ast *v)
+static void print_tensor_text(struct emitter *e, const struct type *t)
 {
     struct strbuf format = {0}, args = {0};
-    const int arrays = v->type->array_rank, rank = v->type->rank;
-    for (int d = 0; d < rank; d++) {
-        if (d < arrays) strbuf_puts(&format, "array[%lld] of ");
-        if (d == arrays) strbuf_printf(&format, "%s[", elem_name(v->type->elem));
-        if (d >= arrays) strbuf_puts(&format, d > arrays ? ", %lld" : "%lld");
+    for (int d = 0; d < t->rank; d++) {
+        if (d < t->array_rank) strbuf_puts(&format, "array[%lld] of ");
+        if (d == t->array_rank) strbuf_printf(&format, "%s[", elem_name(t->elem));
+        if (d >= t->array_rank) strbuf_puts(&format, d > t->array_rank ? ", %lld" : "%lld");
         strbuf_puts(&args, ", (long long)");
-        print_size(e, &args, v->type->extent[d], P_UNARY, ARITH_PLAIN);
+        print_size(e, &args, t->extent[d], P_UNARY, ARITH_PLAIN);
     }
-    strbuf_puts(&format, arrays < rank ? "]" : elem_name(v->type->elem));
+    strbuf_puts(&format, t->array_rank < t->rank ? "]" : elem_name(t->elem));
     out_line(e->out, "printf(%s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
+    strbuf_free(&format);
+    strbuf_free(&args);
+}
+
+static void print_scalar_text(struct emitter *e, const struct type *t, const char *value)
+{
+    switch (t->kind) {
+    case TYPE_INT: out_line(e->out, "printf(\"%%lld\", (long long)(%s));", value); break;
+    case TYPE_F64: out_line(e->out, "pto_print_f64(%s);", value); break;
+    case TYPE_F32: out_line(e->out, "pto_print_f32(%s);", value); break;
+    default: out_line(e->out, "fputs(%s ? \"true\" : \"false\", stdout);", value); break;
+    }
+}
+
+/* The type of a struct in its arrays: `array[3] of Cell`, then its fields where it is one struct. */
+static void print_struct_text(struct emitter *e, const struct type *t, const struct symbol *s)
+{
+    struct strbuf format = {0}, args = {0};
+    for (; t->kind == TYPE_ARRAY; t = t->element) {
+        strbuf_puts(&format, "array[%lld] of ");
+        strbuf_puts(&args, ", (long long)");
+        print_size(e, &args, t->extent[0], P_UNARY, ARITH_PLAIN);
+    }
+    bool in_array = format.length > 0;
+    strbuf_printf(&format, "%s%s", t->structure->name, in_array ? "" : "{");
+    out_line(e->out, "printf(%s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
+    for (int i = 0; i < s->field_count && !in_array; i++) {
+        const struct symbol *f = s->fields[i];
+        struct strbuf value = {0};
+        out_line(e->out, "fputs(\"%s%s: \", stdout);", i ? ", " : "", t->structure->formals[i]->name);
+        if (f->type->kind == TYPE_TENSOR) {
+            print_tensor_text(e, f->type);
+        } else if (type_is_struct(f->type)) {
+            print_struct_text(e, f->type, f);
+        } else {
+            if (f->region) print_element_of(e, &value, f->region);
+            else print_symbol(e, &value, f, P_UNARY);
+            print_scalar_text(e, f->type, strbuf_text(&value));
+        }
+        strbuf_free(&value);
+    }
+    if (!in_array) out_line(e->out, "putchar('}');");
     strbuf_free(&format);
     strbuf_free(&args);
 }
@@ -684,7 +752,7 @@ static void emit_print(struct emitter *e, struct ast *n)
 {
     bool several = n->print.values && n->print.values->next;
     for (struct ast *v = n->print.values; v; v = v->next) { /* a line is printed whole or not at all */
-        if (v->type->kind == TYPE_TENSOR) place_prepare(e, v);
+        if (v->type->kind == TYPE_TENSOR || type_is_struct(v->type)) place_prepare(e, v);
         if (!type_is_scalar(v->type)) continue;
         expr_prepare(e, v);
         if (several) expr_keep(e, v);
@@ -697,24 +765,16 @@ static void emit_print(struct emitter *e, struct ast *n)
             strbuf_c_string(&b, v->string.text, v->string.length);
             out_line(e->out, "fwrite(%s, 1, %zu, stdout);", strbuf_text(&b), v->string.length);
         } else if (v->type->kind == TYPE_TENSOR) {
-            print_tensor_text(e, v);
-        } else if (type_is_scalar(v->type)) {
+            print_tensor_text(e, v->type);
+        } else if (type_is_struct(v->type)) {
+            print_struct_text(e, v->type, v->symbol);
+        } else {
             print_value(e, &b, v, NULL, "print");
             if (v->type->kind == TYPE_BOOL) {
                 strbuf_free(&b);
                 expr_print(e, &b, v, P_UNARY);
             }
-            struct strbuf line = {0};
-            switch (v->type->kind) {
-            case TYPE_INT: strbuf_printf(&line, "printf(\"%%lld\", (long long)(%s));", strbuf_text(&b)); break;
-            case TYPE_F64: strbuf_printf(&line, "pto_print_f64(%s);", strbuf_text(&b)); break;
-            case TYPE_F32: strbuf_printf(&line, "pto_print_f32(%s);", strbuf_text(&b)); break;
-            default: strbuf_printf(&line, "fputs(%s ? \"true\" : \"false\", stdout);", strbuf_text(&b)); break;
-            }
-            out_line(e->out, "%s", strbuf_text(&line));
-            strbuf_free(&line);
-        } else {
-            emit_unsupported(e, v->at, "printing this");
+            print_scalar_text(e, v->type, strbuf_text(&b));
         }
         strbuf_free(&b);
     }

@@ -8,8 +8,24 @@
 
 static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TENSOR; }
 static bool is_const(const struct symbol *s) { return s->dir == DIR_IN || s->dir == DIR_NONE || s->dir == DIR_HOST; }
-static bool returns_value(const struct symbol *o) { return o->result && o->result->kind != TYPE_VOID; }
-static bool returns_tensor(const struct symbol *o) { return o->result && o->result->kind == TYPE_TENSOR; }
+static bool returns_scalar(const struct symbol *o) { return o->result && type_is_scalar(o->result); }
+
+/* What a C caller passes, in order: the formals, then what is returned, each leaf of a struct by itself.  Returns how many are
+ * formals. */
+static size_t all_places(const struct symbol *orch, symbol_list *list)
+{
+    flat_formals(orch, list);
+    const size_t formals = list->count;
+    flat_results(orch, list);
+    return formals;
+}
+
+/* The caller's variable. */
+static void print_variable(struct emitter *e, struct strbuf *b, const struct symbol *s)
+{
+    if (is_tensor(s)) strbuf_printf(b, "%s%s *%s", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
+    else strbuf_printf(b, "%s %s%s", c_scalar_type(s->type), s->by_reference ? "*" : "", emit_name(e, s));
+}
 
 /* ---- params ---- */
 
@@ -81,20 +97,18 @@ static int emit_param_table(struct emitter *e)
 
 void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct strbuf *b)
 {
-    symbol_list formals = {0};
-    flat_formals(orch, &formals);
+    symbol_list places = {0};
+    all_places(orch, &places);
     strbuf_printf(b, "PTOStatus run_%s(PTORuntime *rt", orch->name);
-    for (size_t i = 0; i < formals.count; i++) {
-        const struct symbol *s = formals.data[i];
-        if (is_tensor(s)) strbuf_printf(b, ", %s%s *%s", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
-        else strbuf_printf(b, ", %s %s", c_scalar_type(s->type), emit_name(e, s));
+    for (size_t i = 0; i < places.count; i++) {
+        strbuf_puts(b, ", ");
+        print_variable(e, b, places.data[i]);
     }
-    if (returns_value(orch))
-        strbuf_printf(b, ", %s *result", returns_tensor(orch) ? c_elem_type(orch->result->elem) : c_scalar_type(orch->result));
+    if (returns_scalar(orch)) strbuf_printf(b, ", %s *result", c_scalar_type(orch->result));
     for (int i = 0; i < orch->dim_count; i++)
         strbuf_printf(b, ", int64_t %s", emit_name(e, orch->dims[i]));
     strbuf_putc(b, ')');
-    vec_free(&formals);
+    vec_free(&places);
 }
 
 /* Row-major strides of an array, checked. */
@@ -144,14 +158,34 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     strbuf_free(&bytes);
 }
 
-static void emit_enter(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+/* Makes one thing that the caller gave an argument of the function. */
+static void emit_given(struct emitter *e, const struct symbol *s, bool result, struct strbuf *call)
+{
+    const char *name = emit_name(e, s);
+    if (!is_tensor(s)) {
+        if (s->by_reference)
+            out_line(e->out, "if (a->%s == NULL) pto_raise(rt, PTO_ERR_ARGUMENT, \"no variable for '%s'\");", name, s->name);
+        strbuf_printf(call, ", a->%s", name);
+        return;
+    }
+    struct strbuf strides = {0};
+    print_strides(e, &strides, s->type);
+    if (result) out_line(e->out, "void *%s = a->%s;", name, name);
+    else out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
+    emit_array(e, name, s->name, s->type);
+    if (result) strbuf_printf(call, ", (PTOPlace){.ref = &%s, .s = {%s}}", name, strbuf_text(&strides));
+    else strbuf_printf(call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
+    strbuf_free(&strides);
+}
+
+static void emit_enter(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
 {
     struct strbuf call = {0};
     out_line(e->out, "static void enter_%s(PTORuntime *rt, void *arg)", orch->name);
     out_line(e->out, "{");
     e->out->depth++;
     out_line(e->out, "const struct args_%s *a = arg;", orch->name);
-    if (formals->count == 0 && orch->dim_count == 0 && !returns_value(orch)) out_line(e->out, "(void)a;");
+    if (places->count == 0 && orch->dim_count == 0 && !returns_scalar(orch)) out_line(e->out, "(void)a;");
     for (int i = 0; i < orch->dim_count; i++) {
         const char *name = emit_name(e, orch->dims[i]);
         out_line(e->out, "const int64_t %s = a->%s;", name, name);
@@ -159,31 +193,11 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
                  orch->dims[i]->name, name);
     }
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
-    if (returns_tensor(orch)) {
-        struct strbuf strides = {0};
-        print_strides(e, &strides, orch->result);
-        out_line(e->out, "void *result = a->result;");
-        emit_array(e, "result", "result", orch->result);
-        strbuf_printf(&call, ", (PTOPlace){.ref = &result, .s = {%s}}", strbuf_text(&strides));
-        strbuf_free(&strides);
-    }
-    for (size_t i = 0; i < formals->count; i++) {
-        const struct symbol *s = formals->data[i];
-        const char *name = emit_name(e, s);
-        if (!is_tensor(s)) {
-            strbuf_printf(&call, ", a->%s", name);
-            continue;
-        }
-        struct strbuf strides = {0};
-        print_strides(e, &strides, s->type);
-        out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
-        emit_array(e, name, s->name, s->type);
-        strbuf_printf(&call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
-        strbuf_free(&strides);
-    }
+    for (size_t i = formals; i < places->count; i++) emit_given(e, places->data[i], true, &call);
+    for (size_t i = 0; i < formals; i++) emit_given(e, places->data[i], false, &call);
     for (int i = 0; i < orch->dim_count; i++)
         strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
-    if (returns_value(orch) && !returns_tensor(orch)) {
+    if (returns_scalar(orch)) {
         out_line(e->out, "const %s result = %s);", c_scalar_type(orch->result), strbuf_text(&call));
         out_line(e->out, "if (a->result) *a->result = result;");
     } else {
@@ -194,20 +208,21 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     strbuf_free(&call);
 }
 
-static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
 {
     struct strbuf b = {0};
     const char *comma = "";
     out_line(e->out, "struct args_%s {", orch->name);
     e->out->depth++;
-    for (size_t i = 0; i < formals->count; i++) {
-        const struct symbol *s = formals->data[i];
-        if (is_tensor(s)) out_line(e->out, "%s%s *%s;", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
-        else out_line(e->out, "%s %s;", c_scalar_type(s->type), emit_name(e, s));
-        strbuf_printf(&b, "%s%s", comma, emit_name(e, s)), comma = ", ";
+    for (size_t i = 0; i < places->count; i++) {
+        struct strbuf variable = {0};
+        print_variable(e, &variable, places->data[i]);
+        out_line(e->out, "%s;", strbuf_text(&variable));
+        strbuf_printf(&b, "%s%s", comma, emit_name(e, places->data[i])), comma = ", ";
+        strbuf_free(&variable);
     }
-    if (returns_value(orch)) {
-        out_line(e->out, "%s *result;", returns_tensor(orch) ? c_elem_type(orch->result->elem) : c_scalar_type(orch->result));
+    if (returns_scalar(orch)) {
+        out_line(e->out, "%s *result;", c_scalar_type(orch->result));
         strbuf_printf(&b, "%sresult", comma), comma = ", ";
     }
     for (int i = 0; i < orch->dim_count; i++) {
@@ -217,7 +232,7 @@ static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_
     if (!*comma) out_line(e->out, "char nothing;");
     e->out->depth--;
     out_line(e->out, "};");
-    emit_enter(e, orch, formals);
+    emit_enter(e, orch, places, formals);
     struct strbuf prototype = {0};
     entry_print_prototype(e, orch, &prototype);
     out_line(e->out, "%s", strbuf_text(&prototype));
@@ -231,7 +246,13 @@ static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_
 
 /* ---- what the command line needs to know ---- */
 
-static void emit_extents(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+/* The command line gives and takes tensors, and gives scalars; what a scalar becomes is for C callers. */
+static bool in_table(const struct symbol *s)
+{
+    return is_tensor(s) || !s->by_reference || s->dir == DIR_INOUT;
+}
+
+static void emit_extents(struct emitter *e, const struct symbol *orch, const symbol_list *table)
 {
     struct out body = {.depth = e->out->depth + 1};
     struct out *outer = e->out;
@@ -239,8 +260,8 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
     e->used = (struct ptrmap){0};
     e->out = &body;
     bool any = false;
-    for (size_t f = 0; f < formals->count + returns_tensor(orch); f++) {
-        const struct type *t = f < formals->count ? formals->data[f]->type : orch->result;
+    for (size_t f = 0; f < table->count; f++) {
+        const struct type *t = table->data[f]->type;
         if (t->kind != TYPE_TENSOR) continue;
         for (int d = 0; d < t->rank; d++) {
             struct strbuf b = {0};
@@ -324,7 +345,7 @@ static void emit_formal(struct emitter *e, const struct symbol *orch, const char
     strbuf_free(&uses);
 }
 
-static void emit_formals(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+static void emit_formals(struct emitter *e, const struct symbol *orch, const symbol_list *table)
 {
     if (orch->dim_count > 64) emit_unsupported(e, orch->decl->at, "more than 64 dimension variables");
     if (orch->dim_count > 0) {
@@ -334,28 +355,36 @@ static void emit_formals(struct emitter *e, const struct symbol *orch, const sym
         out_line(e->out, "static const char *const dims_%s[] = {%s};", orch->name, strbuf_text(&b));
         strbuf_free(&b);
     }
-    if (formals->count + returns_tensor(orch) == 0) return;
+    if (table->count == 0) return;
     out_line(e->out, "static const PTOFormal formals_%s[] = {", orch->name);
     e->out->depth++;
-    for (size_t i = 0; i < formals->count; i++)
-        emit_formal(e, orch, formals->data[i]->name, direction_constant(formals->data[i]), formals->data[i]->type);
-    if (returns_tensor(orch)) emit_formal(e, orch, "result", "PTO_OUT", orch->result);
+    for (size_t i = 0; i < table->count; i++)
+        emit_formal(e, orch, table->data[i]->name, direction_constant(table->data[i]), table->data[i]->type);
     e->out->depth--;
     out_line(e->out, "};");
 }
 
-static void emit_start(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+static void emit_start(struct emitter *e, const struct symbol *orch, const symbol_list *places)
 {
     struct strbuf b = {0};
-    bool data = returns_tensor(orch), scalars = false;
-    for (size_t i = 0; i < formals->count; i++) {
-        const struct type *t = formals->data[i]->type;
-        if (t->kind == TYPE_TENSOR) strbuf_printf(&b, ", data[%zu]", i), data = true;
-        else strbuf_printf(&b, ", scalars[%zu].%s", i, t->kind == TYPE_F64 ? "f64" : t->kind == TYPE_F32 ? "f32" :
-                           t->kind == TYPE_BOOL ? "b" : "i64"), scalars = true;
+    struct out variables = {.depth = e->out->depth + 1}, *outer = e->out;
+    bool data = false, scalars = false;
+    size_t at = 0; /* in the table */
+    e->out = &variables;
+    for (size_t i = 0; i < places->count; i++) {
+        const struct symbol *s = places->data[i];
+        const struct type *t = s->type;
+        const char *value = in_table(s) && !is_tensor(s) ? arena_printf(e->mem, "scalars[%zu].%s", at, t->kind == TYPE_F64 ? "f64" :
+                                                                        t->kind == TYPE_F32 ? "f32" : t->kind == TYPE_BOOL ? "b" : "i64") : "0";
+        if (is_tensor(s)) strbuf_printf(&b, ", data[%zu]", at), data = true;
+        else if (s->by_reference) strbuf_printf(&b, ", &%s", emit_name(e, s));
+        else strbuf_printf(&b, ", %s", value);
+        if (s->by_reference) out_line(e->out, "%s %s = %s;", c_scalar_type(t), emit_name(e, s), value);
+        scalars |= *value == 's';
+        at += in_table(s);
     }
-    if (returns_tensor(orch)) strbuf_printf(&b, ", data[%zu]", formals->count);
-    else if (returns_value(orch)) strbuf_puts(&b, ", NULL");
+    e->out = outer;
+    if (returns_scalar(orch)) strbuf_puts(&b, ", NULL");
     for (int i = 0; i < orch->dim_count; i++)
         strbuf_printf(&b, ", dims[%d]", i);
     out_line(e->out, "static PTOStatus start_%s(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)",
@@ -365,6 +394,9 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
     if (!data) out_line(e->out, "(void)data;");
     if (!scalars) out_line(e->out, "(void)scalars;");
     if (orch->dim_count == 0) out_line(e->out, "(void)dims;");
+    e->out->depth--;
+    out_append(e->out, &variables);
+    e->out->depth++;
     out_line(e->out, "return run_%s(rt%s);", orch->name, strbuf_text(&b));
     e->out->depth--;
     out_line(e->out, "}");
@@ -372,33 +404,40 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
 }
 
 /* The C names of what an entry is given; they live until the caller forgets them. */
-static void declare_names(struct emitter *e, const struct symbol *orch, const symbol_list *formals)
+void entry_declare_names(struct emitter *e, const struct symbol *orch)
 {
-    static const char *const own[] = {"a", "arg", "result", "data", "scalars", "dims", "formal", "dim", "value", "ok"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
-    for (size_t i = 0; i < formals->count; i++) emit_declare(e, formals->data[i], formals->data[i]->name);
+    symbol_list places = {0};
+    all_places(orch, &places);
+    for (size_t i = 0; i < places.count; i++)
+        if (places.data[i] == orch->result_place) ptrmap_set(&e->c_names, places.data[i], (void *)(uintptr_t)"result");
+        else emit_declare(e, places.data[i], places.data[i]->name);
     for (int i = 0; i < orch->dim_count; i++) emit_declare(e, orch->dims[i], orch->dims[i]->name);
+    vec_free(&places);
 }
 
 void entry_emit(struct emitter *e, const struct symbol *orch)
 {
-    symbol_list formals = {0};
-    size_t mark = e->names.active.count;
-    flat_formals(orch, &formals);
-    declare_names(e, orch, &formals);
+    static const char *const own[] = {"a", "arg", "result", "data", "scalars", "dims", "formal", "dim", "value", "ok"};
+    symbol_list places = {0}, table = {0};
+    size_t mark = e->names.active.count, formals = all_places(orch, &places);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
+    entry_declare_names(e, orch);
+    for (size_t i = 0; i < places.count; i++)
+        if (in_table(places.data[i])) vec_push(&table, places.data[i]);
     e->function = (struct symbol *)orch;
     e->plan->function = orch;
     out_line(e->out, "%s", "");
-    emit_run(e, orch, &formals);
+    emit_run(e, orch, &places, formals);
     if (!e->options->no_main) {
-        emit_extents(e, orch, &formals);
-        emit_start(e, orch, &formals);
-        emit_formals(e, orch, &formals);
+        emit_extents(e, orch, &table);
+        emit_start(e, orch, &places);
+        emit_formals(e, orch, &table);
     }
     e->function = NULL;
     e->plan->function = NULL;
     e->names.active.count = mark;
-    vec_free(&formals);
+    vec_free(&places);
+    vec_free(&table);
 }
 
 void table_emit(struct emitter *e)
@@ -409,10 +448,11 @@ void table_emit(struct emitter *e)
         out_line(e->out, "static const PTOEntry entries[] = {");
         for (size_t i = 0; i < e->plan->exports.count; i++) {
             const struct symbol *o = e->plan->exports.data[i];
-            symbol_list formals = {0};
-            flat_formals(o, &formals);
-            size_t count = formals.count + returns_tensor(o);
-            vec_free(&formals);
+            symbol_list places = {0};
+            size_t count = 0;
+            all_places(o, &places);
+            for (size_t k = 0; k < places.count; k++) count += in_table(places.data[k]);
+            vec_free(&places);
             out_line(e->out, "    {.name = %s, .dims = %s, .dim_count = %d, .formals = %s, .formal_count = %zu, .extent = extent_%s, .run = start_%s},",
                      c_string(e, o->name), o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL", o->dim_count,
                      count ? arena_printf(e->mem, "formals_%s", o->name) : "NULL", count, o->name, o->name);
