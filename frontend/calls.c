@@ -34,7 +34,10 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
         diag_error(c->diag, DIAG_E04, at, "%s is %s here, expected %s: extent %d is %s, not %s", what, type_str(c, got), type_str(c, want), d,
                    size_str(c, got->extent[d]), size_str(c, want->extent[d]));
         const struct size *a = size_expand(c->sizes, got->extent[d]), *b = size_expand(c->sizes, want->extent[d]);
-        if (!size_is_const(a, NULL) || !size_is_const(b, NULL))
+        const struct size *apart = a && b ? size_sub(c->sizes, a, b) : NULL;
+        if (want->rank == 2 && facts_prove_equal(c->facts, got->extent[1 - d], want->extent[d]) && (d == 1 || got->extent[0] != got->extent[1]))
+            diag_help(c->diag, "its dimensions are perhaps in the other order: a transposed tensor is needed");
+        else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
             diag_help(c->diag, "if they are equal, say so: assert %s == %s;", size_str(c, a), size_str(c, b));
         return false;
     }
@@ -102,6 +105,7 @@ static struct symbol *find_callee(struct checker *c, struct ast *callee)
     if (s && (s->kind == SYM_KERNEL || s->kind == SYM_ORCH)) return s;
     if (s || callee->kind != AST_NAME) {
         diag_error(c->diag, DIAG_E19, callee->at, "'%s' is not a kernel or a function", place_str(c, callee));
+        if (s && s->type->kind == TYPE_TENSOR) diag_help(c->diag, "parts of a tensor stand in brackets: %s[0]", s->name);
     }
     return NULL;
 }
@@ -216,6 +220,25 @@ static void check_writable(struct checker *c, struct matching *m, const struct a
 
 /* ---- arguments ----------------------------------------------------------------------------------------------------------- */
 
+static void note_formal(struct checker *c, const struct symbol *formal)
+{
+    if (formal->decl && formal->decl->kind == AST_FORMAL) diag_note(c->diag, formal->decl->at, "'%s' is declared here", formal->name);
+}
+
+/* One dimension too few: the last point is to be a width of 1.  One too many: a width of 1 is to be a point. */
+static void fix_rank(struct checker *c, const struct ast *v, int missing)
+{
+    const struct ast *last = NULL;
+    if (v->kind != AST_INDEX || (missing != 1 && missing != -1)) return;
+    for (const struct ast *i = v->index.indices; i; i = i->next) {
+        bool is_one = i->kind == AST_INDEX_WIDTH && i->range.high->kind == AST_INT && i->range.high->integer.value == 1;
+        if (missing == 1 ? i->kind == AST_INDEX_POINT : is_one) last = i;
+    }
+    if (!last) return;
+    if (missing == 1) diag_fix(c->diag, (struct span){last->at.file, last->at.end, last->at.end}, " +: 1", "a width of 1 keeps the dimension");
+    else diag_fix(c->diag, (struct span){last->at.file, last->range.low->at.end, last->at.end}, "", "a point drops the dimension");
+}
+
 /* An argument against its formal, without extents. */
 static bool check_kind(struct checker *c, struct matching *m, int f)
 {
@@ -230,24 +253,35 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
             diag_fix(c->diag, (struct span){v->at.file, v->at.begin, v->at.begin}, "await ", "wait for it");
             return false;
         }
+        if (got->kind == TYPE_TENSOR && got->rank == 1) {
+            diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+            if (v->kind == AST_NAME) diag_help(c->diag, "the value of one element is 'await %s[0]'", v->name);
+            note_formal(c, formal);
+            return false;
+        }
         return exprs_fits(c, v, want, what);
     }
     if (exprs_is_element(v)) {
         diag_error(c->diag, DIAG_E03, v->at, "%s is one element, expected %s", what, type_str(c, want));
-        diag_help(c->diag, "a region of one element is written with a width: [i +: 1]");
+        fix_rank(c, v, want->rank);
+        note_formal(c, formal);
         return false;
     }
     if (!same_structure(got, want)) {
         diag_error(c->diag, got->kind == TYPE_GRID ? DIAG_E03 : DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
         if (got->kind == TYPE_GRID) diag_help(c->diag, "index the tiled view to get one tile");
+        note_formal(c, formal);
         return false;
     }
     if (got->kind == TYPE_TENSOR && got->elem != want->elem) {
         diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+        note_formal(c, formal);
         return false;
     }
     if (got->rank != want->rank) {
         diag_error(c->diag, DIAG_E03, v->at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got), type_str(c, want), got->rank, want->rank);
+        fix_rank(c, v, want->rank - got->rank);
+        note_formal(c, formal);
         return false;
     }
     return true;
@@ -376,11 +410,13 @@ static bool names_unbound(const struct matching *m, const struct type *t)
     return false;
 }
 
+/* One extent that does not fit is told: others are compared with what it says. */
 static void check_extents(struct checker *c, struct matching *m, const bool *usable)
 {
+    bool is_told = false;
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct symbol *formal = m->callee->formals[f];
-        if (!usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
+        if (is_told || !usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
         const struct type *want = declare_type_substituted(c, formal->type, m->from, m->to, m->count);
         const struct type *got = m->args[f]->arg.value->type;
         if (want->kind == TYPE_TENSOR) { /* an array is laid out as the tensor with its dimensions in front, and passed as one */
@@ -392,6 +428,7 @@ static void check_extents(struct checker *c, struct matching *m, const bool *usa
         const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
         if (calls_same_type(c, m->args[f]->arg.value->at, what, got, want)) continue;
         m->failed = true;
+        is_told = true;
         for (int i = 0; i < m->callee->dim_count; i++)
             if (m->source[i] && m->source[i] != m->args[f] && formal->type->kind == TYPE_TENSOR)
                 for (int d = 0; d < formal->type->rank; d++)
@@ -534,7 +571,9 @@ static bool place_arguments(struct checker *c, struct ast *e, struct matching *m
     if (count != want) {
         diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %d argument%s%s, not %d", s->name, want, want == 1 ? "" : "s",
                    skip >= 0 ? " where its result is used" : "", count);
-        if (!value && s->kind == SYM_KERNEL && count == want - 1 && out_formal(s) >= 0)
+        bool has_out = false;
+        for (const struct ast *a = e->call.args; a; a = a->next) has_out |= a->arg.dir == DIR_OUT;
+        if (!value && s->kind == SYM_KERNEL && count == want - 1 && out_formal(s) >= 0 && !has_out)
             diag_help(c->diag, "its result is not used: write let r = %s, or pass an 'out' argument", place_str(c, e));
         diag_note(c->diag, s->decl->name_at, "'%s' is declared here", s->name);
         return false;

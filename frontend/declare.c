@@ -260,7 +260,9 @@ void declare_check_defines(struct checker *c)
             if (m->symbols[k]->kind == SYM_CONST) vec_push(&names, m->symbols[k]->name);
         const char *near = nearest_word(c->options->defines[i].name, names.data, (int)names.count);
         diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", c->options->defines[i].name);
-        if (near) diag_help(c->diag, "did you mean '%s'?", near);
+        const struct symbol *other = names_in_module(m, intern_str(c->front->names, c->options->defines[i].name));
+        if (other && other->kind == SYM_PARAM) diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", other->name, other->name);
+        else if (near) diag_help(c->diag, "did you mean '%s'?", near);
         vec_free(&names);
     }
 }
@@ -391,17 +393,36 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
     s->formal_count = count;
 }
 
+/* Does the extent determine one more dimension variable: all but one of those in it are known, and that one stands alone in a term? */
+static bool determines(struct checker *c, struct symbol *s, const struct size *extent, bool *known)
+{
+    int open = -1;
+    for (int i = 0; i < s->dim_count; i++)
+        if (!known[i] && size_names(extent, s->dims[i])) open = open < 0 ? i : s->dim_count;
+    if (open < 0 || open == s->dim_count) return false;
+    struct size_term terms[32];
+    int count = size_terms(c->sizes, extent, terms, 32), alone = 0, mentioned = 0;
+    for (int k = 0; k < count; k++) {
+        if (!terms[k].mono || !size_names(terms[k].mono, s->dims[open])) continue;
+        mentioned++;
+        alone += terms[k].mono->kind == SIZE_SYMBOL;
+    }
+    return (known[open] = alone == 1 && mentioned == 1);
+}
+
 static void check_dims_bound(struct checker *c, struct symbol *s)
 {
+    bool known[MAX_FORMALS] = {false}, changed = true;
+    while (changed) {
+        changed = false;
+        for (int f = 0; f < s->formal_count; f++)
+            for (const struct type *t = s->formals[f]->type; t; t = t->element)
+                for (int d = 0; d < t->rank; d++) changed |= determines(c, s, t->extent[d], known);
+    }
     for (int i = 0; i < s->dim_count; i++) {
-        bool found = false;
-        for (int f = 0; f < s->formal_count; f++) {
-            const struct type *t = s->formals[f]->type;
-            for (; t; t = t->element)
-                for (int d = 0; d < t->rank; d++) found |= size_names(t->extent[d], s->dims[i]);
-        }
-        if (found || s->decl->bad) continue;
+        if (known[i] || s->decl->bad) continue;
         diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'", s->name, s->dims[i]->name);
+        diag_help(c->diag, "an extent determines it that is '%s', or a number of times '%s' plus what is known", s->dims[i]->name, s->dims[i]->name);
         exprs_bad(s->decl);
     }
 }
@@ -594,8 +615,10 @@ void declare_resolve(struct checker *c, struct symbol *s)
     c->function = NULL;
     c->checks = NULL;
     c->loop_depth = 0;
+    c->head = s->kind == SYM_KERNEL || s->kind == SYM_ORCH ? s : NULL;
     resolve_now(c, s);
     s->resolving = 2;
+    c->head = saved.head;
     c->module = saved.module;
     c->scope = saved.scope;
     c->function = saved.function;

@@ -270,6 +270,8 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
         bool is_left = op == OP_AND || op == OP_OR ? a->kind != TYPE_BOOL : !is_number(a) || (op == OP_MOD && a->kind != TYPE_INT);
         if (is_blamed_before(is_left ? l : r)) return fail(c, e);
         diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op), type_str(c, a), type_str(c, b));
+        if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR) diag_help(c->diag, "tensors are computed by kernels: import \"std/tile.pto\" has add, sub, mul, scale");
+        else if (a->kind == TYPE_STRING || b->kind == TYPE_STRING) diag_help(c->diag, "strings stand only in 'print' and 'assert': print \"n is\", n;");
         return fail(c, e);
     }
     if (op <= OP_GE) return e->type = c->bool_;
@@ -501,7 +503,9 @@ bool exprs_condition(struct checker *c, struct ast *e)
     const struct type *t = exprs_check(c, e, AS_VALUE);
     if (e->bad) return false;
     if (t->kind == TYPE_BOOL) return true;
+    if (is_blamed_before(e)) return exprs_bad(e);
     diag_error(c->diag, DIAG_E02, e->at, "a condition must be a bool, not %s", type_str(c, t));
+    if (t->kind == TYPE_INT) diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
     return exprs_bad(e);
 }
 
@@ -511,6 +515,8 @@ bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, c
     if (e->bad || to->kind == TYPE_ERROR || from->kind == TYPE_ERROR) return false;
     if (from->kind == to->kind && type_is_scalar(from)) return true;
     if ((to->kind == TYPE_F32 || to->kind == TYPE_F64) && is_number(from)) return true;
+    if (is_blamed_before(e)) return false;
     diag_error(c->diag, DIAG_E02, e->at, "%s is %s here, expected %s", what, type_str(c, from), type_str(c, to));
+    if (to->kind == TYPE_BOOL && from->kind == TYPE_INT) diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
     return false;
 }

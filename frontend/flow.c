@@ -169,6 +169,7 @@ static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const
     struct cell *x = cell_of(s, t);
     if (!x || s->dead) return;
     t->is_read = true;
+    if (t->is_doubtful) return;
     if (x->written != NO && t->type->kind == TYPE_TENSOR) look_for_gaps(f, x, t, r, at, await);
     if (x->written == YES) return;
     if (f->silent) return;
@@ -452,7 +453,7 @@ static void report_unwritten(struct flow *f)
             diag_warning(f->c->diag, DIAG_W04, o->decl->at, "'%s' is out and only written in part", o->name);
             diag_note(f->c->diag, f->in_part[i]->at, "this is written");
         }
-        if (!at) continue;
+        if (!at || o->is_doubtful) continue;
         diag_error(f->c->diag, DIAG_E07, o->decl->at, "'%s' is out and is %s", o->name, o->is_written ? "not written on some path" : "never written");
         struct span end = {at->at.file, at->at.end - 1, at->at.end};
         bool is_return = at->kind == AST_RETURN;

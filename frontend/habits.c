@@ -131,7 +131,8 @@ static void skip_to_block(const struct scene *s)
 {
     int kind = s->begin.kind;
     s->cx->is_noise = true;
-    s->cx->is_noise_to_block = kind == TOK_FOR || kind == TOK_WHILE || kind == TOK_IF || kind == TOK_ELSE || kind == TOK_MATCH || kind == TOK_NAME;
+    s->cx->is_noise_to_block = kind == TOK_FOR || kind == TOK_WHILE || kind == TOK_IF || kind == TOK_ELSE || kind == TOK_MATCH ||
+                                kind == TOK_DO || kind == TOK_NAME;
 }
 
 /* ---- loops ---- */
@@ -151,7 +152,7 @@ static const char *loop_header(const struct scene *s, uint32_t open, uint32_t *e
     const char *counted = copy(s, skip_blanks(s, first + 1), trim_back(s, first, less));
     const char *turn = copy(s, skip_blanks(s, second + 1), trim_back(s, second, close)), *step = "";
     if (strncmp(turn, print(s, "%s +=", var), strlen(var) + 3) == 0)
-        step = print(s, " step%s", turn + strlen(var) + 3);
+        step = strcmp(turn + strlen(var) + 3, " 1") == 0 ? "" : print(s, " step%s", turn + strlen(var) + 3);
     else if (strcmp(turn, print(s, "%s++", var)) != 0 && strcmp(turn, print(s, "++%s", var)) != 0)
         return NULL;
     if (!is_name_text(var) || strcmp(var, counted) != 0 || *low == '\0' || *high == '\0') return NULL;
@@ -186,6 +187,20 @@ static bool range_of_python(const struct scene *s)
         diag_help(s->diag, "what is repeated stands in braces");
     }
     skip_to_block(s);
+    return true;
+}
+
+/* for i in n { } */
+static bool loop_without_begin(const struct scene *s)
+{
+    if (s->begin.kind != TOK_FOR || s->now.kind != TOK_LBRACE || !expects(s, "..")) return false;
+    uint32_t at = skip_blanks(s, s->begin.at.end);
+    while (isalnum((unsigned char)s->text[at]) || s->text[at] == '_') at++;
+    at = skip_blanks(s, at);
+    if (strncmp(s->text + at, "in ", 3) != 0) return false;
+    at = skip_blanks(s, at + 3);
+    say(s, span(s, at, s->last.at.end), "a loop runs over 'low .. high', the end excluded");
+    diag_fix(s->diag, span(s, at, at), "0 .. ", "from 0: write '0 ..'");
     return true;
 }
 
@@ -404,6 +419,28 @@ static bool import_without_quotes(const struct scene *s)
     return true;
 }
 
+/* Formals, params and fields. */
+static bool declaration_without_type(const struct scene *s)
+{
+    if (s->last.kind == TOK_NAME && s->now.kind == TOK_ASSIGN && s->before.kind == TOK_PARAM) {
+        bool is_float = memchr(s->text + s->now.at.begin, '.', find(s, s->now.at.begin, ";") - s->now.at.begin) != NULL;
+        say(s, s->now.at, "a param has a type: i64, f64, f32 or bool");
+        diag_fix(s->diag, span(s, s->last.at.end, s->last.at.end), is_float ? ": f64" : ": i64", "write '%s: %s'", s->last.name, is_float ? "f64" : "i64");
+    } else if (s->last.kind == TOK_NAME && (s->now.kind == TOK_COMMA || s->now.kind == TOK_RPAREN) && expects(s, ":") && s->expected_count == 1) {
+        say(s, s->last.at, print(s, "'%s' has no type", s->last.name));
+        diag_help(s->diag, "%s: f32[N] is a tensor, %s: i64 a number", s->last.name, s->last.name);
+    } else if (s->now.kind == TOK_COMMA && s->cx->declaration == TOK_STRUCT && expects(s, ";")) {
+        say(s, s->now.at, "each field ends in ';'");
+        fix(s, s->now.at.begin, s->now.at.end, ";");
+    } else if (s->last.kind == TOK_RPAREN && expects(s, "@") && expects(s, "let") && !expects(s, "for")) {
+        say(s, s->now.at, "an attribute stands before a call, or before a 'let' or an assignment that calls");
+    } else {
+        return false;
+    }
+    s->cx->is_noise = true;
+    return true;
+}
+
 /* ---- blocks ---- */
 
 static bool block_without_braces(const struct scene *s)
@@ -428,6 +465,7 @@ static bool block_without_braces(const struct scene *s)
         return false;
     }
     s->cx->is_noise = true;
+    s->cx->is_noise_to_block = kind == TOK_DO; /* its condition comes behind */
     return true;
 }
 
@@ -463,15 +501,25 @@ static bool two_characters(const struct scene *s)
         {TOK_LT, TOK_GT, "'<>' is written '!='", "!="},
         {TOK_EQ, TOK_ASSIGN, "'===' is written '=='", "=="},
         {TOK_NE, TOK_ASSIGN, "'!==' is written '!='", "!="},
-        {TOK_ASSIGN, TOK_GT, "'=>' is written '>='", ">="},
-        {TOK_ASSIGN, TOK_LT, "'=<' is written '<='", "<="},
         {TOK_STAR, TOK_STAR, "there is no operator for powers: multiply", NULL},
     };
     for (int i = 0; i < COUNT(pairs); i++) {
-        if (s->last.kind != pairs[i].last || s->now.kind != pairs[i].now || !is_adjacent(&s->last, &s->now)) continue;
+        if (s->last.kind != pairs[i].last || s->now.kind != pairs[i].now || !is_adjacent(&s->last, &s->now) || !expects(s, "integer")) continue;
         say(s, span(s, s->last.at.begin, s->now.at.end), pairs[i].text);
         if (pairs[i].meant != NULL) fix(s, s->last.at.begin, s->now.at.end, pairs[i].meant);
         skip_to_block(s);
+        return true;
+    }
+    bool is_less = s->now.kind == TOK_ASSIGN && s->text[s->now.at.end] == '<';
+    if ((is_less || s->now.kind == TOK_FATARROW) && expects(s, "&&") && !expects(s, "=>") && !expects(s, "=")) {
+        say(s, span(s, s->now.at.begin, s->now.at.end + is_less), is_less ? "'=<' is written '<='" : "'=>' is written '>='");
+        fix(s, s->now.at.begin, s->now.at.end + is_less, is_less ? "<=" : ">=");
+        skip_to_block(s);
+        return true;
+    }
+    if (s->now.kind == TOK_ARROW && expects(s, "=>")) {
+        say(s, s->now.at, "between the values of an arm and its block stands '=>'");
+        fix(s, s->now.at.begin, s->now.at.end, "=>");
         return true;
     }
     if (s->now.kind == TOK_COLON && s->text[s->now.at.end] == ':' && s->last.kind == TOK_NAME) {
@@ -570,8 +618,8 @@ static bool half_a_number(const struct scene *s)
 bool habits_report(struct parse *cx, const char *const *expected, int expected_count)
 {
     static bool (*const habits[])(const struct scene *) = {
-        loop_of_c, range_of_python, compound_assignment, increment, colon_equals, let_mut, else_if, word_of_statement, word_of_declaration,
-        import_without_quotes, word_operator, declaration_of_c, semicolon_behind_block, division_of_python, two_characters, slice_of_python,
+        loop_of_c, range_of_python, loop_without_begin, compound_assignment, increment, colon_equals, let_mut, else_if, word_of_statement, word_of_declaration,
+        import_without_quotes, declaration_without_type, word_operator, declaration_of_c, semicolon_behind_block, division_of_python, two_characters, slice_of_python,
         arguments, list_of_c, half_a_number, block_without_braces,
     };
     struct scene s = {.cx = cx, .diag = cx->front->diag, .expected = expected, .expected_count = expected_count, .text = cx->lexer.text,

@@ -125,7 +125,7 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     struct loading me = {.parent = parent, .path = shown, .real = real_path(c, found), .folder = folder_of(c, found)};
     for (const struct loading *l = parent; l; l = l->parent)
         if (strcmp(l->real, me.real) == 0) {
-            diag_error(c->diag, DIAG_E16, import->import.path->at, "modules import each other in a circle");
+            diag_error(c->diag, DIAG_E16, import->import.path->at, l == parent ? "this module imports itself" : "modules import each other in a circle");
             for (const struct loading *k = parent; k != l; k = k->parent)
                 diag_note(c->diag, import->import.path->at, "'%s' is imported by '%s'", k->path, k->parent->path);
             return NULL;

@@ -34,8 +34,7 @@ void names_pop(struct checker *c)
         if (!c->function || c->function->module != s->module) continue;
         vec_push(&c->closed, s);
         bool local = s->kind == SYM_LET || s->kind == SYM_VAR || s->kind == SYM_VIEW;
-        if (local && !s->is_named && s->type->kind != TYPE_ERROR && s->name[0] != '_')
-            diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
+        if (local && !s->is_named && s->type->kind != TYPE_ERROR && s->name[0] != '_') vec_push(&c->unused, s);
     }
     vec_free(&c->scope->names);
     c->scope = c->scope->parent;
@@ -173,10 +172,34 @@ static bool hint_import(struct checker *c, struct span at, const char *name)
     return false;
 }
 
-static void hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all, int count)
+/* A module that is imported has it. */
+static bool hint_module(struct checker *c, struct span at, const char *name, bool is_type)
+{
+    for (int i = 0; i < c->module->symbol_count; i++) {
+        const struct symbol *m = c->module->symbols[i];
+        const struct symbol *s = m->kind == SYM_MODULE && m->target ? names_in_module(m->target, name) : NULL;
+        if (!s || s->kind == SYM_MODULE || (s->kind == SYM_STRUCT) != is_type) continue;
+        const char *whole = arena_printf(c->mem, "%s.%s", m->name, name);
+        diag_fix(c->diag, at, whole, "did you mean '%s'?", whole);
+        return true;
+    }
+    return false;
+}
+
+/* In the head of a kernel or function: perhaps a dimension variable that is not declared. */
+static void hint_dimension(struct checker *c, const char *name)
+{
+    const struct ast *d = c->head->decl, *last = d->kind == AST_KERNEL ? d->kernel.generics : d->orch.generics;
+    while (last && last->next) last = last->next;
+    uint32_t end = last ? last->at.end : d->name_at.end;
+    diag_fix(c->diag, (struct span){d->at.file, end, end}, arena_printf(c->mem, last ? ", %s" : "<%s>", name),
+             "a dimension variable is declared behind the name: %s<%s>", d->name, name);
+}
+
+static bool hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all, int count)
 {
     const char *first = nearest_word(name, all, count);
-    if (!first) return;
+    if (!first) return false;
     struct strbuf text = {0};
     int shown = 0, d = nearest_distance(name, first);
     for (int i = 0; i < count && shown < 3; i++) {
@@ -188,6 +211,7 @@ static void hint_nearest(struct checker *c, struct span at, const char *name, bo
     if (shown == 1) diag_fix(c->diag, at, first, "did you mean %s%s?", what, strbuf_text(&text));
     else diag_help(c->diag, "did you mean %s%s?", what, strbuf_text(&text));
     strbuf_free(&text);
+    return true;
 }
 
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module)
@@ -211,7 +235,8 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins && !module && !is_type && !is_module; i++) vec_push(&all, builtins[i]);
     for (enum elem e = ELEM_F16; e <= ELEM_BOOL && !module && is_type; e++) vec_push(&all, elem_name(e));
     diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
-    if (module || !(is_module ? hint_import(c, at, name) : hint_foreign(c, at, name, is_type)))
-        hint_nearest(c, at, name, is_type, all.data, (int)all.count);
+    bool is_hinted = !module && (is_module ? hint_import(c, at, name) : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type));
+    if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && c->head && !module && !is_type && !is_module && strlen(name) == 1)
+        hint_dimension(c, name);
     vec_free(&all);
 }

@@ -65,6 +65,23 @@ static void drop_to_brace(struct parse *cx)
     while (cx->open_count > 0 && cx->open[cx->open_count - 1].kind != TOK_LBRACE) cx->open_count--;
 }
 
+static int indentation(const struct parse *cx, uint32_t at)
+{
+    const char *text = cx->lexer.text;
+    int blanks = 0;
+    while (at > 0 && text[at - 1] != '\n') at--;
+    while (text[at + (uint32_t)blanks] == ' ' || text[at + (uint32_t)blanks] == '\t') blanks++;
+    return blanks;
+}
+
+/* A '}' that begins its line stands under the begin of the line of its '{'. */
+static void compare_indentation(struct parse *cx, const struct token *open, const struct token *close)
+{
+    int column = indentation(cx, close->at.begin);
+    bool is_first = close->at.begin >= (uint32_t)column && (close->at.begin == (uint32_t)column || cx->lexer.text[close->at.begin - (uint32_t)column - 1] == '\n');
+    if (is_first && close->at.end > close->at.begin && cx->askew.at.end == 0 && column < indentation(cx, open->at.begin)) cx->askew = *open;
+}
+
 static void follow_brackets(struct parse *cx, const struct token *t)
 {
     switch (t->kind) {
@@ -79,9 +96,10 @@ static void follow_brackets(struct parse *cx, const struct token *t)
         break;
     case TOK_RBRACE:
         drop_to_brace(cx);
-        if (cx->open_count > 0) cx->open_count--;
+        if (cx->open_count > 0) compare_indentation(cx, &cx->open[--cx->open_count], t);
         break;
     case TOK_SEMICOLON:
+        cx->left_open = cx->open_count > 0 ? cx->open[cx->open_count - 1] : (struct token){0};
         drop_to_brace(cx);
         break;
     }
@@ -272,9 +290,16 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
     else if (found == TOK_C_BODY && is_expected(expected, count, ")"))
         diag_help(d, "the '(' of the parameters is not closed");
 
+    if (found == TOK_SEMICOLON && cx->left_open.at.end != 0 && cx->left_open.kind != TOK_LBRACE &&
+        is_expected(expected, count, closer_text(cx->left_open.kind)))
+        diag_note(d, cx->left_open.at, "this '%.1s' is not closed", cx->lexer.text + cx->left_open.at.begin);
     bool is_closer = found == TOK_RPAREN || found == TOK_RBRACKET || found == TOK_RBRACE;
     if ((found != TOK_END && !is_closer) || cx->open_count == 0) return;
     const struct token *open = &cx->open[cx->open_count - 1];
+    if (found == TOK_END && cx->askew.at.end != 0 && open->kind == TOK_LBRACE) {
+        diag_note(d, cx->askew.at, "perhaps it is this '{' that is not closed: its '}' stands further left");
+        return;
+    }
     if (is_expected(expected, count, closer_text(open->kind))) diag_note(d, open->at, "this '%.1s' is not closed", cx->lexer.text + open->at.begin);
 }
 
@@ -322,7 +347,14 @@ static bool is_kernel_ir(const struct lexer *lx, struct span *at)
     while (word_end < end && (isalnum((unsigned char)*word_end) || *word_end == '_' || *word_end == '.')) word_end++;
     size_t length = (size_t)(word_end - p);
     *at = (struct span){lx->file, (uint32_t)(p - lx->text), (uint32_t)((length > 0 ? word_end : p + 1) - lx->text)};
-    if (p < end && (*p == '#' || *p == '%')) return true;
+    if (p < end && *p == '%') return true;
+    if (p < end && *p == '#') { // an alias, `#map = ...`; a comment or a line of another language is told as such
+        const char *q = p + 1;
+        while (q < end && (isalnum((unsigned char)*q) || *q == '_' || *q == '.')) q++;
+        bool is_named = q > p + 1;
+        while (q < end && *q == ' ') q++;
+        return is_named && q < end && *q == '=';
+    }
     return begins_with(p, end, "!pto.") || (length == 6 && begins_with(p, end, "module")) ||
            (length == 9 && begins_with(p, end, "func.func"));
 }

@@ -42,6 +42,8 @@ struct parse {
     int closing_count;
     struct token open[MAX_NESTING]; /* brackets not yet closed */
     int open_count;
+    struct token left_open;         /* the bracket that was open at the last `;`, if any */
+    struct token askew;             /* the first brace that is closed by one of less indentation: perhaps the one that is not closed */
     int prefix_count;               /* prefix operators in a row, up to now */
     bool gave_up;                   /* the rest of the file is not read, and nothing more is said */
     bool had_error;

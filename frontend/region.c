@@ -59,12 +59,21 @@ struct check *region_check(struct checker *c, enum check_kind kind, struct span 
     return *end;
 }
 
+/* A negative index does not count from the end. */
+static void help_from_end(struct checker *c, const struct size *a, const struct size *extent)
+{
+    int64_t value;
+    const struct size *meant = size_is_const(a, &value) && value < 0 ? size_binary(c->sizes, SIZE_ADD, extent, a) : NULL;
+    if (meant) diag_help(c->diag, "indices count from 0; counted from the end it is %s", size_str(c, meant));
+}
+
 static bool inside_index(struct checker *c, struct ast *e, const struct size *a, const struct size *extent)
 {
     bool low = facts_prove(c->facts, a), high = facts_prove_order(c->facts, a, extent, 1);
     if (low && high) return true;
     if ((!low && facts_prove_order(c->facts, a, zero(c), 1)) || (!high && facts_prove_order(c->facts, extent, a, 0))) {
         diag_error(c->diag, DIAG_E05, e->at, "index %s is out of bounds: the extent is %s", size_str(c, a), size_str(c, extent));
+        help_from_end(c, a, extent);
         return exprs_bad(e);
     }
     struct check *k = region_check(c, CHECK_INDEX, e->at);
@@ -92,6 +101,7 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
         else
             diag_error(c->diag, DIAG_E05, e->at, "the slice from %s to %s is out of bounds: the extent is %s", size_str(c, low),
                        size_str(c, high), size_str(c, extent));
+        if (i == 0) help_from_end(c, low, extent);
         return exprs_bad(e);
     }
     if (proved) return true;
@@ -377,7 +387,7 @@ void region_view(struct checker *c, struct ast *stmt)
     }
     int given = count_list(stmt->view.tiles);
     if (!bad && given != t->rank) {
-        diag_error(c->diag, DIAG_E03, stmt->at, "%d tile extents for %s, which has rank %d", given, type_str(c, t), t->rank);
+        diag_error(c->diag, DIAG_E03, stmt->at, "%d tile extent%s for %s, which has rank %d", given, given == 1 ? "" : "s", type_str(c, t), t->rank);
         bad = true;
     }
     grid->kind = TYPE_GRID;
@@ -408,6 +418,7 @@ void region_view(struct checker *c, struct ast *stmt)
     s->type = c->error;
     if (bad) {
         exprs_bad(stmt);
+        if (!tensor->bad && t->kind == TYPE_TENSOR && region_of(tensor)) region_of(tensor)->base->is_doubtful = true;
     } else {
         grid->elem = t->elem;
         grid->rank = t->rank;

@@ -67,6 +67,14 @@ static void warn_unused_imports(struct checker *c, const struct module *m)
             diag_warning(c->diag, DIAG_W02, m->symbols[i]->decl->at, "module '%s' is never used", m->symbols[i]->name);
 }
 
+/* Of a program in error nobody knows what is used. */
+static void warn_unused(struct checker *c)
+{
+    for (size_t i = 0; i < c->modules.count; i++) warn_unused_imports(c, c->modules.data[i]);
+    for (size_t i = 0; i < c->unused.count; i++)
+        diag_warning(c->diag, DIAG_W02, c->unused.data[i]->decl->name_at, "'%s' is never used", c->unused.data[i]->name);
+}
+
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options)
 {
     struct checker c = {.front = front, .mem = front->mem, .diag = front->diag, .options = options};
@@ -85,8 +93,8 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
         for (size_t i = 0; i < c.modules.count; i++) modules_declare(&c, c.modules.data[i]);
         /* What a module needs comes first, so that its own errors do. */
         for (size_t i = c.modules.count; i-- > 0;) check_module(&c, c.modules.data[i]);
-        for (size_t i = 0; i < c.modules.count; i++) warn_unused_imports(&c, c.modules.data[i]);
         declare_check_defines(&c);
+        if (diag_error_count(c.diag) == 0) warn_unused(&c);
     }
     result->module_count = (int)c.modules.count;
     result->modules = arena_array(c.mem, struct module *, c.modules.count + 1);
@@ -95,6 +103,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
     vec_free(&c.modules);
     vec_free(&c.closed);
     vec_free(&c.unknown);
+    vec_free(&c.unused);
     vec_free(&c.elements);
     for (size_t i = 0; i < sizeof c.text / sizeof *c.text; i++) strbuf_free(&c.text[i]);
     return result;

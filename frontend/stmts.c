@@ -134,6 +134,7 @@ static void check_attrs(struct checker *c, struct ast *s, const struct ast *valu
             const char *near = nearest_word(a->name, known, 3);
             diag_error(c->diag, DIAG_E17, a->name_at, "unknown attribute '@%s'", a->name);
             if (near) diag_fix(c->diag, a->name_at, near, "did you mean '@%s'?", near);
+            else diag_help(c->diag, "attributes are @priority(n), @name(\"text\") and @timeout(ms)");
             continue;
         }
         for (const struct ast *b = s->attrs; b != a; b = b->next)
@@ -306,6 +307,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
         return;
     default:
         diag_error(c->diag, DIAG_E19, v->at, "'%s' cannot be %s", let->name, type_str(c, t));
+        if (t->kind == TYPE_STRING) diag_help(c->diag, "strings stand only in 'print' and 'assert'");
         if (t->kind == TYPE_GRID) diag_help(c->diag, "a tiled view is named by 'view'");
     }
 }
@@ -341,7 +343,8 @@ static void check_var(struct checker *c, struct ast *s)
         if (!want) want = got;
         if (!type_is_scalar(want)) {
             diag_error(c->diag, DIAG_E19, s->at, "a var is a scalar, not %s", type_str(c, want));
-            diag_help(c->diag, "tensors are named by 'let' and never change");
+            if (!s->attrs)
+                diag_fix(c->diag, (struct span){s->at.file, s->at.begin, s->at.begin + 3}, "let", "tensors are named by 'let' and never change");
         } else if (exprs_fits(c, v, want, arena_printf(c->mem, "'%s'", s->name))) {
             var->type = want;
             if (v->value && want->kind == TYPE_INT) facts_add_equal(c->facts, size_symbol(c->sizes, var), v->value);
@@ -379,7 +382,9 @@ static void assign_scalar(struct checker *c, struct ast *s, struct symbol *targe
                                            [SYM_LET] = "let", [SYM_LOOP] = "loop variable"};
         diag_error(c->diag, DIAG_E19, s->assign.target->at, "'%s' is a %s and never changes", target->name, text[target->kind]);
         diag_note(c->diag, target->decl->name_at, "'%s' is declared here", target->name);
-        if (target->kind == SYM_LET)
+        if (target->kind != SYM_LET)
+            diag_help(c->diag, "a copy of it may change: var k = %s;", target->name);
+        else if (!target->decl->attrs)
             diag_fix(c->diag, (struct span){target->decl->at.file, target->decl->at.begin, target->decl->at.begin + 3}, "var", "make it a 'var'");
         exprs_bad(s);
         return;
@@ -401,6 +406,12 @@ static void assign_element(struct checker *c, struct ast *s)
         exprs_bad(s);
 }
 
+static void say_not_tensor(struct checker *c, const struct ast *place, const struct ast *v)
+{
+    diag_error(c->diag, DIAG_E02, v->at, "'%s' is a tensor, it cannot be %s", place_str(c, place), type_str(c, v->type));
+    if (type_is_scalar(v->type)) diag_help(c->diag, "elements are written by kernels: fill(out %s, %s);", place_str(c, place), place_str(c, v));
+}
+
 static void assign_tensor(struct checker *c, struct ast *s)
 {
     struct ast *place = s->assign.target, *v = s->assign.value;
@@ -408,7 +419,7 @@ static void assign_tensor(struct checker *c, struct ast *s)
     if (!is_task_call(c, v)) {
         exprs_check(c, v, AS_PLACE);
         if (!v->bad && v->type->kind != TYPE_TENSOR)
-            diag_error(c->diag, DIAG_E02, v->at, "'%s' is a tensor, it cannot be %s", place_str(c, place), type_str(c, v->type));
+            say_not_tensor(c, place, v);
         else if (!v->bad) {
             diag_error(c->diag, DIAG_E19, s->at, "tensors are not copied by '='");
             diag_help(c->diag, "use a copy kernel: copy(%s, out %s);", place_str(c, v), place_str(c, place));
@@ -656,6 +667,22 @@ static void return_tensors(struct checker *c, struct ast *s)
     exprs_bad(s);
 }
 
+static void say_returns_nothing(struct checker *c, const struct ast *v)
+{
+    const struct symbol *base = v->kind == AST_NAME ? v->symbol : NULL;
+    diag_error(c->diag, DIAG_E19, v->at, "'%s' returns nothing", c->function->name);
+    if (v->bad) return;
+    if (base && base->kind == SYM_FORMAL && (base->dir == DIR_OUT || base->dir == DIR_INOUT)) {
+        diag_help(c->diag, "'%s' is %s: the caller has it already when it is written", base->name, direction_text(base->dir));
+    } else if (type_is_scalar(v->type)) {
+        uint32_t at = c->function->decl->orch.body->at.begin;
+        const char *type = type_str(c, v->type);
+        diag_fix(c->diag, (struct span){v->at.file, at, at}, arena_printf(c->mem, "-> %s ", type), "its head says what it returns: '-> %s'", type);
+    } else {
+        diag_help(c->diag, "its head says what it returns: '-> %s'", type_str(c, v->type));
+    }
+}
+
 static void check_return(struct checker *c, struct ast *s)
 {
     struct ast *v = s->ret.value;
@@ -664,7 +691,7 @@ static void check_return(struct checker *c, struct ast *s)
         if (v) exprs_check(c, v, AS_PLACE);
         if (want->kind == TYPE_ERROR || (want->kind == TYPE_VOID && !v)) return;
         if (v)
-            diag_error(c->diag, DIAG_E19, v->at, "'%s' returns nothing", c->function->name);
+            say_returns_nothing(c, v);
         else
             diag_error(c->diag, DIAG_E19, s->at, "'%s' returns %s: a value is needed", c->function->name, type_str(c, want));
         exprs_bad(s);

@@ -35,7 +35,7 @@ int nearest_distance(const char *a, const char *b)
 static bool is_near(const char *word, const char *candidate, int distance)
 {
     size_t length = strlen(word);
-    if (strcasecmp(word, candidate) == 0) return true;
+    if (strcasecmp(word, candidate) == 0 || (length >= 3 && strncmp(word, candidate, length) == 0)) return true;
     return distance <= (length <= 2 ? 1 : length <= 5 ? 2 : 3) && (size_t)distance < length;
 }
 
