@@ -10,6 +10,7 @@
 #include "support/arena.h"
 #include "support/vec.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -222,6 +223,18 @@ int build_binary(const struct options *o, const char *temp_dir, const char *outp
 }
 
 /* f.pto -> f */
+/* Told before anything is compiled, and not by the linker. */
+static bool can_write(const char *output)
+{
+    struct stat st;
+    const char *slash = strrchr(output, '/');
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - output + 1) : 1, slash ? output : ".");
+    int why = stat(output, &st) == 0 && S_ISDIR(st.st_mode) ? EISDIR : access(folder, W_OK) == 0 ? 0 : errno;
+    if (why) fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", output, strerror(why));
+    return why == 0;
+}
+
 static char *default_output(const char *input)
 {
     const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
@@ -237,6 +250,7 @@ int build_main(const struct options *o)
         fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
         return EXIT_USAGE;
     }
+    if (o->output && !can_write(o->output)) return EXIT_FILE;
     char *output = o->output ? strdup(o->output) : default_output(o->input), *temp = output ? temp_dir_create() : NULL;
     int result = output && temp ? build_binary(o, temp, output) : EXIT_INTERNAL;
     if (temp) temp_dir_remove(temp, o->keep);

@@ -7,6 +7,7 @@
  * Tests      test/lit/diag/usage.test
  */
 #include "options.h"
+#include "support/nearest.h"
 #include "support/vec.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH };
+enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, FOR_OTHERS = 32, FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH };
 
 enum option_id {
     OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
@@ -84,8 +85,8 @@ static const struct row rows[] = {
 
 static const struct { const char *name; enum verb verb; unsigned bit; } verbs[] = {
     {"check", VERB_CHECK, FOR_CHECK}, {"build", VERB_BUILD, FOR_BUILD}, {"run", VERB_RUN, FOR_RUN},
-    {"graph", VERB_GRAPH, FOR_GRAPH}, {"fmt", VERB_FMT, FOR_FMT},       {"explain", VERB_EXPLAIN, 0},
-    {"help", VERB_HELP, 0},           {"version", VERB_VERSION, 0},
+    {"graph", VERB_GRAPH, FOR_GRAPH}, {"fmt", VERB_FMT, FOR_FMT},       {"explain", VERB_EXPLAIN, FOR_OTHERS},
+    {"help", VERB_HELP, FOR_OTHERS},  {"version", VERB_VERSION, FOR_OTHERS},
 };
 
 static const char *const emit_names[] = {
@@ -110,29 +111,9 @@ static int usage_error(const char *format, ...)
 
 /* ---- the nearest name ---- */
 
-static int edit_distance(const char *a, const char *b)
-{
-    enum { MAX = 32 };
-    int la = (int)strlen(a), lb = (int)strlen(b), row[MAX + 1];
-    if (la > MAX || lb > MAX) return MAX;
-    for (int j = 0; j <= lb; j++) row[j] = j;
-    for (int i = 1; i <= la; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= lb; j++) {
-            int best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[lb];
-}
-
 static void keep_nearer(const char *wanted, const char *candidate, const char **nearest, int *least)
 {
-    int distance = edit_distance(wanted, candidate);
+    int distance = nearest_distance(wanted, candidate);
     if (distance >= *least) return;
     *least = distance;
     *nearest = candidate;
@@ -142,7 +123,7 @@ static void keep_nearer(const char *wanted, const char *candidate, const char **
 static int farthest(const char *wanted)
 {
     size_t length = strlen(wanted);
-    return length < 6 ? 3 : length < 60 ? (int)length / 3 + 1 : 1;
+    return length < 3 ? 1 : length < 6 ? 3 : length < 60 ? (int)length / 3 + 1 : 1;
 }
 
 /* ---- values ---- */
@@ -226,8 +207,8 @@ static int choose(const char *option, const char *text, const char *const *choic
             *chosen = i;
             return EXIT_OK;
         }
-    return usage_error("%s takes %s, %s%s%s, not '%s'", option, choices[0], count == 3 ? choices[1] : "or ",
-                       count == 3 ? " or " : "", choices[count - 1], text);
+    return usage_error("%s takes %s%s%s or %s, not '%s'", option, choices[0], count == 3 ? ", " : "", count == 3 ? choices[1] : "",
+                       choices[count - 1], text);
 }
 
 static int set_color(struct options *o, const char *text)
@@ -275,6 +256,8 @@ static int set_warning(struct options *o, const char *arg)
         o->warning_off[i] = !on;
         is_known = true;
     }
+    for (int i = 0; i < DIAG_COUNT && !is_known; i++)
+        if (strcmp(name, diag_id_name((enum diag_id)i)) == 0) return usage_error("'%s': %s is an error, which cannot be turned off", arg, name);
     return is_known ? EXIT_OK : usage_error("unknown warning '%s'; warnings are W01 to W08, as in -Wno-W03, and -Werror", arg);
 }
 
@@ -284,7 +267,10 @@ static int apply(struct building *b, const struct row *row, const char *value)
 {
     struct options *o = b->o;
     switch (row->id) {
-    case OPTION_OUTPUT: o->output = value; return EXIT_OK;
+    case OPTION_OUTPUT:
+        if (o->output != NULL && strcmp(o->output, value) != 0) return usage_error("-o is given twice: '%s' and '%s'", o->output, value);
+        o->output = value;
+        return EXIT_OK;
     case OPTION_EMIT: return set_emit(o, value);
     case OPTION_DEFINE: return set_define(b, value);
     case OPTION_IMPORT: vec_push(&b->imports, value); return EXIT_OK;
@@ -399,7 +385,7 @@ static bool is_link_input(const char *path)
 static int add_input(struct building *b, unsigned verb_bit, const char *path)
 {
     struct options *o = b->o;
-    if (*path == '\0') return usage_error("a file name is empty");
+    if (*path == '\0') return o->verb == VERB_EXPLAIN ? usage_error("'ptoc explain' takes an id such as E08") : usage_error("a file name is empty");
     if (o->verb == VERB_EXPLAIN) {
         if (o->topic != NULL) return usage_error("'ptoc explain' takes one id");
         o->topic = path;
@@ -408,6 +394,7 @@ static int add_input(struct building *b, unsigned verb_bit, const char *path)
             return usage_error("'ptoc %s' takes one .pto file, not '%s'", verb_name(o->verb), path);
         vec_push(&b->links, path);
     } else if (o->input != NULL) {
+        if (!ends_with(path, ".pto")) return usage_error("what is '%s'? One .pto file is taken, and C files, objects and libraries", path);
         return usage_error("two programs: '%s' and '%s'", o->input, path);
     } else {
         o->input = path;
@@ -458,6 +445,9 @@ static int parse_words(struct building *b, int argc, char **argv)
         if (result != EXIT_OK) return result;
         if (o->verb == VERB_HELP || o->verb == VERB_VERSION) return EXIT_OK;
     }
+    if (o->verb == VERB_HELP || o->verb == VERB_VERSION) return EXIT_OK;
+    if (o->no_main && o->emit == EMIT_BIN) return usage_error("--no-main is for --emit=c: a program needs its main");
+    if (o->verb == VERB_RUN && o->emit != EMIT_BIN) return usage_error("'ptoc run' runs a program: --emit=%s makes none", emit_names[o->emit]);
     if (o->input == NULL && o->verb != VERB_EXPLAIN) return usage_error("no .pto file given");
     return EXIT_OK;
 }
