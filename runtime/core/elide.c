@@ -7,6 +7,7 @@
  * Blocks     while the heap is full.
  * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
 #include "orchestrator_parts.h"
+#include <pto/pto_program.h>
 #include <string.h>
 
 /* What one submit needs beside the arguments.  Not cleared: only what a parameter uses is written. */
@@ -21,25 +22,6 @@ struct call {
     bool writes, writes_some;
 };
 
-static const uint8_t element_bytes[PTO_TYPE_COUNT] = {
-    [PTO_BYTE] = 1, [PTO_F16] = 2, [PTO_BF16] = 2, [PTO_F32] = 4, [PTO_F64] = 8, [PTO_I8] = 1,  [PTO_I16] = 2,
-    [PTO_I32] = 4,  [PTO_I64] = 8, [PTO_U8] = 1,   [PTO_U16] = 2, [PTO_U32] = 4, [PTO_U64] = 8, [PTO_BOOL] = 1,
-};
-
-/* Row-major strides; the elements in *elements, 0 for none.  false: they are too many. */
-static bool lay_out(int32_t rank, const int64_t *shape, int64_t *stride, int64_t *elements)
-{
-    int64_t step = 1, empty = 0;
-    bool fits = true;
-    for (int32_t d = rank - 1; d >= 0; d--) {
-        stride[d] = step;
-        empty |= shape[d] == 0;
-        fits &= !__builtin_mul_overflow(step, shape[d] + (shape[d] == 0), &step);
-    }
-    *elements = empty ? 0 : step;
-    return fits;
-}
-
 /* Elements from the first to the last of a view with strides, both included; 0: it is empty. */
 static bool reach_of(int32_t rank, const int64_t *shape, const int64_t *stride, int64_t *elements)
 {
@@ -51,16 +33,6 @@ static bool reach_of(int32_t rank, const int64_t *shape, const int64_t *stride, 
     }
     *elements = empty ? 0 : reach;
     return fits || empty;
-}
-
-static bool is_row_major(int32_t rank, const int64_t *shape, const int64_t *stride)
-{
-    int64_t step = 1;
-    for (int32_t d = rank - 1; d >= 0; d--) {
-        if (shape[d] > 1 && stride[d] != step) return false;
-        step *= shape[d];
-    }
-    return true;
 }
 
 /* Is [low, low + bytes) inside the buffer that the address lies in?  Memory that is not the heap's is the program's business. */
@@ -103,10 +75,10 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
         if (p->stride) {
             fits = reach_of(p->rank, p->shape, p->stride, &elements);
         } else {
-            fits = lay_out(p->rank, p->shape, stride, &elements);
+            fits = ptoi_lay_out(p->rank, p->shape, stride, &elements);
             a->stride = stride;
         }
-        const int64_t element = element_bytes[p->type];
+        const int64_t element = ptoi_element_bytes(p->type);
         fits &= !__builtin_mul_overflow(elements, element, &bytes) && !__builtin_mul_overflow(p->at, element, &offset);
     }
     char *base = p->buffer;
@@ -128,7 +100,7 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
     }
     if (p->kind != PTO_PARAM_OUTPUT)
         return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
-    if (p->at != 0 || (p->stride && !is_row_major(p->rank, p->shape, p->stride)))
+    if (p->at != 0 || (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, ptoi_param_text(p));
     c->fresh[c->count] = p;
     c->fresh_bytes[c->count] = (uint64_t)bytes;

@@ -1,6 +1,7 @@
 /* orchestrator.c - see orchestrator.h. */
 #include "orchestrator_parts.h"
 #include "check.h"
+#include <pto/pto_program.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,18 +303,6 @@ struct place {
     const PTOTaskParam *param;
 };
 
-static bool row_major(const PTOTaskParam *p, int32_t rank, const int64_t *shape, int64_t *stride)
-{
-    int64_t step = 1;
-    bool same = true;
-    for (int32_t d = rank - 1; d >= 0; d--) {
-        stride[d] = step;
-        if (p->stride && shape[d] > 1 && p->stride[d] != step) same = false;
-        if (__builtin_mul_overflow(step, shape[d] > 0 ? shape[d] : 1, &step)) return false;
-    }
-    return same;
-}
-
 /* The buffer that an address lies in; false: it is a dangling handle, or the region leaves its buffer. */
 static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index, struct place *pl)
 {
@@ -354,45 +343,49 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
 {
     if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
-    int64_t element = pto_type_bytes((PTOType)p->type), at = p->at;
     pl->param = p;
     pl->buffer = NULL;
     pl->birth = PTO_NO_BIRTH;
     pl->fresh_bytes = 0;
     pl->head = (struct arg_head){.kind = p->kind, .type = p->type, .rank = p->rank};
     pl->shape = p->shape;
-    pl->stride = p->stride;
-    if (p->rank == 0) { /* a flat range: a vector of bytes */
-        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
-                        (long long)p->at);
-        element = 1;
-        pl->flat_shape = p->bytes;
-        pl->head.rank = 1;
-        pl->shape = &pl->flat_shape;
-        pl->stride = NULL;
-    }
-    for (int d = 0; d < pl->head.rank; d++)
-        if (pl->shape[d] < 0)
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)pl->shape[d]);
-    bool dense = row_major(p, pl->head.rank, pl->shape, pl->flat_stride);
-    if (!pl->stride) pl->stride = pl->flat_stride;
-
-    void *base = p->buffer;
+    pl->stride = p->stride ? p->stride : pl->flat_stride;
+    const char *base = p->buffer;
     if (p->kind == PTO_PARAM_OUTPUT) {
         if (!p->ref) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
         memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
     }
-    int64_t bytes_at;
-    if (__builtin_mul_overflow(at, element, &bytes_at) || at < 0 ||
-        !ptoi_region_make(&pl->region, (int64_t)(intptr_t)base + bytes_at, element, pl->head.rank, pl->shape, pl->stride))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
+    int64_t at, low, bytes;
+    bool fits;
+    if (p->rank == 0) { /* a flat range: a vector of bytes */
+        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
+                                  (long long)p->at);
+        pl->flat_shape = p->bytes;
+        pl->flat_stride[0] = 1;
+        pl->head.rank = 1;
+        pl->shape = &pl->flat_shape;
+        pl->stride = pl->flat_stride;
+        fits = at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low) && ptoi_region_make_flat(&pl->region, low, p->bytes);
+    } else {
+        const int64_t element = ptoi_element_bytes(p->type);
+        for (int d = 0; d < p->rank; d++)
+            if (p->shape[d] < 0)
+                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)p->shape[d]);
+        fits = !__builtin_mul_overflow(p->at, element, &at) && at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low);
+        if (p->stride)
+            fits = fits && ptoi_region_make(&pl->region, low, element, p->rank, p->shape, p->stride);
+        else
+            fits = fits && ptoi_lay_out(p->rank, p->shape, pl->flat_stride, &bytes) && !__builtin_mul_overflow(bytes, element, &bytes) &&
+                   ptoi_region_make_flat(&pl->region, low, bytes);
+    }
+    if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
     pl->access = access_of((PTOParamKind)p->kind);
     if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
     if (base) return find_buffer(o, base, index, pl);
     if (p->kind != PTO_PARAM_OUTPUT)
         return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
-    if (at != 0 || !dense)
+    if (at != 0 || (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, ptoi_param_text(p));
     pl->fresh_bytes = (uint64_t)pl->region.run;
     pl->head.fresh = 1;
@@ -609,21 +602,30 @@ static void note_use(struct orchestrator *o)
     if (deps > o->flow.dep_max) o->flow.dep_max = deps;
 }
 
+/* One look at what has retired answers for a slot, the arguments and the map; mostly there is room for all. */
+static bool has_room(struct orchestrator *o, const struct submission *s)
+{
+    see_retired(o);
+    return o->head - o->tail <= o->window->task_mask &&
+           arg_place(o, s->arg_bytes) + s->arg_bytes - arg_tail(o) <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
+}
+
 /* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is submitted when
  * everything before it has completed, so it needs no fan-in entry, and is waited for, so nobody needs to find its accesses. */
 static int64_t submit_placed(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
     struct need need = {0};
-    wait_for(o, PTO_STALL_TASK_RING, slot_is_free, &need);
-    need.amount = s->arg_bytes;
-    wait_for(o, PTO_STALL_TASK_RING, args_fit, &need);
-
     const bool alone = s->accesses > ptoi_map_capacity(o->map);
-    need.amount = (uint64_t)s->accesses;
-    if (alone)
-        wait_drained(o, PTO_STALL_TENSORMAP_POOL);
-    else
-        wait_for(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
+    if (alone || !has_room(o, s)) {
+        wait_for(o, PTO_STALL_TASK_RING, slot_is_free, &need);
+        need.amount = s->arg_bytes;
+        wait_for(o, PTO_STALL_TASK_RING, args_fit, &need);
+        need.amount = (uint64_t)s->accesses;
+        if (alone)
+            wait_drained(o, PTO_STALL_TENSORMAP_POOL);
+        else
+            wait_for(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
+    }
 
     find_producers(o, s, kernel);
     tell_edges(o);
@@ -631,7 +633,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     if ((uint64_t)o->found.count > o->window->dep_limit) {
         wait_drained(o, PTO_STALL_DEPLIST_POOL);
         prune_producers(o, false);
-    } else {
+    } else if (o->dep_head - dep_tail(o) + (uint64_t)o->found.count > o->window->dep_limit) {
         need.amount = (uint64_t)o->found.count;
         wait_for(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
     }

@@ -18,6 +18,14 @@ struct region {
     struct region_dim dim[PTO_MAX_RANK];
 };
 
+/* `bytes` neighbouring bytes; bytes >= 0.  false: arithmetic overflow. */
+static inline bool ptoi_region_make_flat(struct region *r, int64_t address, int64_t bytes)
+{
+    r->low = address;
+    r->run = bytes;
+    r->rank = 0;
+    return address >= 0 && !__builtin_add_overflow(address, bytes, &r->high);
+}
 /* false: a negative extent or stride, or arithmetic overflow.  stride NULL: row-major.  Strides of 0 are broadcast. */
 bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,
                       const int64_t *stride);

@@ -70,11 +70,17 @@ static void drop_reference(struct scheduler *s, uint32_t buffer) /* model: CONSU
     store_release(consumed, load_relaxed(consumed) + 1); /* [CONSUMED]; relaxed: our own word */
 }
 
+static void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
+{
+    ptoi_ready_push(&s->ready[t->worker], id, t->priority);
+    s->ready_types |= 1u << t->worker;
+}
+
 static void make_ready(struct scheduler *s, uint64_t id)
 {
     const struct task_slot *t = window_task(s->window, id);
     set_state(s, slot_of(s, id), TASK_PENDING, TASK_READY);
-    ptoi_ready_push(&s->ready[t->worker], id, t->priority);
+    enqueue(s, id, t);
 }
 
 /* ---- taking ---------------------------------------------------------------------------------------------------------------- */
@@ -158,7 +164,7 @@ static void free_accumulators(struct scheduler *s, uint32_t set)
         if (t->exclusive & s->held)
             s->blocked[kept++] = id;
         else
-            ptoi_ready_push(&s->ready[t->worker], id, t->priority);
+            enqueue(s, id, t);
     }
     s->blocked_count = kept;
 }
@@ -219,13 +225,17 @@ static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
             ptoi_ready_pop(&s->ready[t]);
             complete_task(s, id, TASK_READY);
         }
+    s->ready_types = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (ptoi_ready_count(&s->ready[t]) > 0) s->ready_types |= 1u << t; /* what the completions above made ready */
     return any;
 }
 
 static bool start_ready(struct scheduler *s) /* model: START_READY */
 {
     bool any = false;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+    for (uint32_t types = s->ready_types; types; types &= types - 1) {
+        const int t = __builtin_ctz(types);
         for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
             const uint32_t exclusive = window_task(s->window, id)->exclusive;
             if (exclusive & s->held) {
@@ -244,6 +254,8 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
             s->held |= exclusive;
             s->worker_tasks[t]++;
         }
+        if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
+    }
     return any;
 }
 
@@ -269,9 +281,7 @@ bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
 {
     if (ptoi_sched_has_input(s) || s->running > 0) return false;
     CHECK(s->blocked_count == 0); /* whoever holds an accumulator runs */
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (ptoi_ready_count(&s->ready[t]) > 0) return false;
-    return true;
+    return s->ready_types == 0;
 }
 
 void ptoi_sched_tell_quiet(struct scheduler *s)
@@ -296,6 +306,9 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
         running += state == TASK_RUNNING;
         ready += state == TASK_READY;
     }
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) queued += ptoi_ready_count(&s->ready[t]);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        queued += ptoi_ready_count(&s->ready[t]);
+        if ((ptoi_ready_count(&s->ready[t]) > 0) != (s->ready_types >> t & 1)) return false;
+    }
     return running == s->running && ready == queued + s->blocked_count;
 }

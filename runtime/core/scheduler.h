@@ -44,6 +44,7 @@ struct scheduler {
     uint64_t *blocked;       /* ready, but an accumulator of theirs is held; in the order they came */
     uint64_t blocked_count;
     struct ready_queue ready[PTO_WORKER_TYPES];
+    uint32_t ready_types;    /* bit t: ready[t] is not empty */
     int64_t worker_tasks[PTO_WORKER_TYPES];
     void (*on_failure)(void *context, uint64_t id, int32_t result); /* called once a failing task */
     void *failure_context;

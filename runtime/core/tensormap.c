@@ -103,6 +103,7 @@ struct tensormap {
     int32_t shift;
     uint64_t visit, grids;
     struct memo memo[MEMO];
+    struct cells run; /* a run's cells: only what its first level changes */
     struct seen *seen;
     uint64_t window_mask;
     uint32_t turn;
@@ -220,9 +221,18 @@ static void region_copy(struct region *to, const struct region *from)
     memcpy(to, from, offsetof(struct region, dim) + (size_t)from->rank * sizeof from->dim[0]);
 }
 
-/* The cells of r in the grid of b; see Note [memo].  Good until the next call. */
+/* The cells of r in the grid of b.  Good until the next call. */
 static const struct cells *cells_now(struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
+    if (b->levels == 1 && r->rank == 0) { /* a run in a grid of runs: computed sooner than found in the memo, and mostly one cell */
+        struct cells *c = &m->run;
+        const int64_t at = r->low - b->origin;
+        c->first[0] = divide_down(at, b->cell[0], b->cell_shift[0]);
+        c->total = c->count[0] = divide_down(at + r->run - 1, b->cell[0], b->cell_shift[0]) - c->first[0] + 1;
+        c->only = head_of(m, key_of_cell(key_of(b), c->first[0], 0, 0));
+        return c;
+    }
+    // see Note [memo]
     struct memo *memo = &m->memo[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> 61];
     if (memo->grid != b->grid || !ptoi_region_equals(&memo->region, r)) {
         struct cells *c = &memo->cells;
@@ -498,7 +508,7 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
         for (uint32_t i = w.doomed; i; i = m->entry[i].doomed)
             entry_leave(m, i);
     }
-    if (b->entries == 0)
+    if (b->entries == 0 && !(b->levels == 1 && r->rank == 0 && r->run == b->cell[0])) /* tile after tile: the grid fits */
         grid_choose(m, b, r);
     else if (b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries) // see Note [regrid]
         regrid(m, b, r);
@@ -716,6 +726,7 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     m->spare_count = 4 * m->capacity + CELL_LIMIT; /* 4 more cells each; when they are used up there is the list */
     m->nodes = m->spare_fresh + m->spare_count;
     m->window_mask = (uint64_t)window - 1;
+    m->run = (struct cells){.count = {1, 1, 1}, .total = 1};
     m->entry = calloc((size_t)entries + 1, sizeof *m->entry);
     m->node = calloc(m->nodes, sizeof *m->node);
     m->head = calloc((size_t)2 << bits, sizeof *m->head);

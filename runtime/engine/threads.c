@@ -14,6 +14,7 @@
  * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_engines.c, stress_graphs.c */
 #include "threads.h"
+#include "busy.h"
 #include "check.h"
 #include "crash.h"
 #include "memory.h"
@@ -42,6 +43,7 @@ struct lane {
     PTORuntime *rt;
     PTOWorkerType type;
     struct running_line *line;
+    struct busy busy;
     pthread_t thread;
 };
 
@@ -250,10 +252,16 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
     int result = 0;
     if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
         const uint64_t id = l->task[n % LANE_DEPTH];
-        const int64_t since = ptoi_now_ns();
+        const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
+        int64_t since = 0, end;
+        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || rt->recorder || ptoi_task_limit_ns(rt->window, id) > 0;
+        if (is_timed) since = ptoi_now_ns();
         ptoi_running_begin(l->line, rt->window, id, since);
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
-        const int64_t end = ptoi_now_ns();
+        if (is_timed) {
+            end = ptoi_now_ns();
+            ptoi_busy_measured(&l->busy, kernel, end - since);
+        }
         ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
         if (t) t->begin = since, t->end = end, t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane);
