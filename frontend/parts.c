@@ -219,9 +219,18 @@ static bool has_gap(struct checker *c, const struct parts *p, const struct regio
     return false;
 }
 
+/* Nothing is read: the region is empty, or its index could be negative by what is known, which is so where a loop makes no turn. */
+static bool has_no_element(struct checker *c, const struct region *r)
+{
+    const struct size *zero = size_const(c->sizes, 0);
+    for (int d = 0; d < r->base_rank; d++)
+        if (facts_prove_order(c->facts, r->span[d], zero, 0) || facts_prove_order(c->facts, r->low[d], zero, 1)) return true;
+    return region_is_empty(c, r);
+}
+
 enum missing parts_missing(struct checker *c, const struct parts *p, const struct region *r, const struct part **near)
 {
-    if (p->any || !p->list || !is_fixed(r) || region_is_empty(c, r)) return MISSING_UNKNOWN;
+    if (p->any || !p->list || !is_fixed(r) || has_no_element(c, r)) return MISSING_UNKNOWN;
     *near = p->list;
     bool all = true;
     for (const struct part *q = p->list; q && all; q = q->next) all = is_apart(c, q, r);

@@ -204,7 +204,9 @@ static void print_element_value(struct emitter *e, struct strbuf *b, const struc
     }
     enum elem elem = r->base->type->elem;
     const char *wanted = c_scalar_type(n->type), *stored = c_elem_type(elem);
+    bool widened = n->type->kind == TYPE_INT && strcmp(wanted, stored) != 0;
     if (elem == ELEM_BF16) strbuf_puts(b, "pto_bf16_value(");
+    else if (widened) strbuf_puts(b, "pto_integer(");
     else if (strcmp(wanted, stored) != 0) strbuf_printf(b, "(%s)", wanted);
     if (wait) {
         strbuf_printf(b, "*(const %s *)pto_await_element(rt, ", stored);
@@ -216,7 +218,7 @@ static void print_element_value(struct emitter *e, struct strbuf *b, const struc
     } else {
         print_element_of(e, b, r);
     }
-    if (elem == ELEM_BF16) strbuf_putc(b, ')');
+    if (elem == ELEM_BF16 || widened) strbuf_putc(b, ')');
 }
 
 static void print_element(struct emitter *e, struct strbuf *b, const struct ast *n, enum precedence outer)

@@ -104,7 +104,9 @@ static void hold(struct emitter *e, struct ast *n, const struct strbuf *value)
     const char *name = names_take(&e->names, name_for(e, n));
     out_line(e->out, "const %s %s = %s;", c_scalar_type(n->type), name, strbuf_text(value));
     ptrmap_set(&e->hoisted, n, (void *)name);
-    if (taken_of(n)) ptrmap_set(&e->c_names, taken_of(n), (void *)name);
+    if (!taken_of(n)) return;
+    ptrmap_set(&e->c_names, taken_of(n), (void *)name);
+    if (!ptrmap_get(&e->used, taken_of(n))) out_line(e->out, "(void)%s;", name); /* as in x % 1: the size does not depend on it */
 }
 
 static void keep_always(struct emitter *e, struct ast *n)

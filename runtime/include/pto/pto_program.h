@@ -89,6 +89,9 @@ static inline uint64_t pto_trip_count(PTORuntime *rt, int64_t low, int64_t high,
     return step > 0 ? pto_turns_between(low, high, (uint64_t)step) : pto_turns_between(high, low, -(uint64_t)step);
 }
 
+/* An element as the integer of the language: a function, or C compilers remark that a uint8_t is never negative, never 300. */
+static inline int64_t pto_integer(int64_t value) { return value; }
+
 /* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
 static inline const void *pto_await_element(PTORuntime *rt, const void *base, int64_t at, int64_t bytes)
 {
