@@ -1,0 +1,237 @@
+"""driver.py - random programs: what ptoc makes of them against what the independent interpreter says.
+
+usage: driver.py --ptoc PTOC [--programs 200] [--seed 1] [--runs 3] [--per-file 25] [--std FOLDER] [--work FOLDER] [--keep]
+Each program is run --runs times, each time by a random engine with random workers, window, heap, rings and pools; outputs and printed
+text must be equal to the last bit.  A difference leaves the program, its data and the commands in a folder and ends with exit code 1.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import generate
+import interp
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--ptoc", required=True)
+    p.add_argument("--programs", type=int, default=int(os.environ.get("PTO_RANDOM", "100")))
+    p.add_argument("--seed", type=int, default=int(os.environ.get("PTO_SEED", "1")))
+    p.add_argument("--runs", type=int, default=3)
+    p.add_argument("--per-file", type=int, default=25)
+    p.add_argument("--std", default=os.path.join(HERE, "..", "..", "kernels"))
+    p.add_argument("--work", default="random-programs")
+    p.add_argument("--keep", action="store_true", help="keep what did not differ, too")
+    p.add_argument("--plans", default="", help="values of --plan to build with, by commas")
+    p.add_argument("--only", help="SEED/INDEX: this one program, alone in its file")
+    return p.parse_args()
+
+
+def element_array(rng, element, shape):
+    high = 2 if element == "bool" else 113
+    return rng.integers(0, high, shape).astype(interp.ELEMENTS[element])
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+
+
+class Case:
+    """One entry with its data and what the interpreter says of it."""
+
+    def __init__(self, seed, index, maker):
+        self.seed, self.index, self.maker = seed, index, maker
+        rng = np.random.default_rng([seed, index])
+        self.arrays = {n: element_array(rng, e, shape) for n, e, shape in maker.inputs}
+
+    def interpret(self, program):
+        """None, or why the program is none to run."""
+        own = lambda name: "." not in name and name in self.formals() or "_p" in name
+        self.settings = {k: v for k, v in self.maker.settings.items() if own(k)}
+        run = interp.Run(program, self.settings, 60000, 256)
+        try:
+            self.expected, self.printed = run.entry(self.maker.entry, self.arrays, self.maker.dim_values)
+        except interp.Fault as fault:
+            return fault.id
+        except interp.TooLong:
+            return "long"
+        return None
+
+    def formals(self):
+        return [n for n in self.maker.settings]
+
+    def command(self, binary, folder):
+        command = [binary, "--quiet", "--entry", self.maker.entry]
+        for key, value in self.settings.items():
+            command += ["--set", "%s=%s" % (key, value)]
+        for key, value in self.arrays.items():
+            path = os.path.join(folder, "%s.%s.npy" % (self.maker.entry, key))
+            np.save(path, value)
+            command += ["--input", "%s=%s" % (key, path)]
+        for key in self.expected:
+            command += ["--output", "%s=%s" % (key, os.path.join(folder, "%s.%s.out.npy" % (self.maker.entry, key)))]
+        return command
+
+    def compare(self, done, folder):
+        """None, or what differs."""
+        if done.returncode != 0:
+            return "exit code %d: %s" % (done.returncode, done.stderr.strip()[-600:])
+        if done.stdout != self.printed:
+            return "printed\n%sexpected\n%s" % (done.stdout, self.printed)
+        for key, value in self.expected.items():
+            got = np.load(os.path.join(folder, "%s.%s.out.npy" % (self.maker.entry, key)))
+            if not same(got, value):
+                return "output %s is\n%s\nexpected\n%s" % (key, got, value)
+        return None
+
+
+def configuration(rng):
+    engine = rng.choice(["threads"] * 5 + ["serial", "timing", "timing", "process"])
+    words = ["--engine", engine]
+    if rng.random() < 0.7:
+        words += ["--workers", ",".join("%s=%d" % (w, rng.choice([1, 1, 2, 3])) for w in ("cube", "vector", "cpu", "accel"))]
+    if rng.random() < 0.6:
+        words += ["--window", str(rng.choice([2, 4, 8, 64]))]
+    if rng.random() < 0.5:
+        words += ["--rings", str(rng.randint(1, 6))]
+    if rng.random() < 0.4:
+        words += ["--deps", str(rng.choice([2, 3, 8, 64]))]
+    if rng.random() < 0.4:
+        words += ["--tensormap", str(rng.choice([2, 5, 16, 128]))]
+    heap = rng.choice([4096, 16384, 65536, 1 << 20]) if rng.random() < 0.6 else None
+    return words, heap
+
+
+class Campaign:
+    def __init__(self, given):
+        self.given = given
+        self.programs = self.runs = self.tasks = self.dead = self.differences = 0
+        self.dropped = {}
+        self.std = [os.path.abspath(given.std)]
+
+    def file(self, seed, only=None):
+        given = self.given
+        made = generate.File(seed, given.per_file)
+        folder = os.path.join(given.work, "seed%d" % seed)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        makers = made.makers if only is None else [made.makers[only]]
+        self.write(folder, made, makers)
+        program = interp.Program(os.path.join(folder, "main.pto"), self.std)
+        cases = []
+        for index, maker in enumerate(made.makers):
+            if maker not in makers:
+                continue
+            case = Case(seed, index, maker)
+            why = case.interpret(program)
+            if why:
+                self.dropped[why] = self.dropped.get(why, 0) + 1
+            else:
+                cases.append(case)
+        binary = os.path.join(folder, "program")
+        cases = self.build(folder, made, cases, binary)
+        bad = False
+        for case in cases:
+            self.programs += 1
+            bad |= self.run(case, folder, binary)
+        if not bad and not given.keep and os.path.exists(binary):
+            shutil.rmtree(folder)
+
+    def write(self, folder, made, makers):
+        for home in ("main", "lib"):
+            with open(os.path.join(folder, home + ".pto"), "w") as file:
+                file.write(made.text(home, makers))
+
+    def build(self, folder, made, cases, binary):
+        """A program that is refused is a difference, and is taken out so that the others can run."""
+        while cases:
+            self.write(folder, made, [c.maker for c in cases])
+            words = [self.given.ptoc, "build", "-O0", "-w", os.path.join(folder, "main.pto"), "-o", binary]
+            plans = [p for p in self.given.plans.split(",") if p]
+            if plans:
+                words.append("--plan=" + random.Random(made.seed).choice(plans))
+            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            if done.returncode == 0 and not done.stdout:
+                return cases
+            guilty = self.guilty(folder, cases, done.stdout)
+            if not guilty:
+                self.report(folder, "cannot be built: %s" % done.stdout[-2000:], [" ".join(words)])
+                return []
+            for case in guilty:
+                self.report(folder, "program %d/%d is refused:\n%s" % (case.seed, case.index, done.stdout[:2000]), [" ".join(words)])
+            name = os.path.join(folder, "refused")
+            os.makedirs(name, exist_ok=True)
+            self.write(name, made, [c.maker for c in guilty])
+            cases = [c for c in cases if c not in guilty]
+        return []
+
+    def guilty(self, folder, cases, text):
+        """The programs whose lines the messages name."""
+        names = set()
+        for path, line in re.findall(r"^(\S*(?:main|lib)\.pto):(\d+):\d+: (?:error|warning)", text, re.M):
+            with open(os.path.join(folder, os.path.basename(path))) as file:
+                lines = file.read().split("\n")[:int(line)]
+            found = [re.match(r"(?:export )?(?:orch|const|param) (e\d+)_|// end of (e\d+)", l) for l in lines]
+            last = [f.group(1) for f in found if f]
+            if last:
+                names.add(last[-1])
+        return [c for c in cases if c.maker.prefix in names]
+
+    def run(self, case, folder, binary):
+        rng = random.Random("%d/%d/runs" % (case.seed, case.index))
+        command = case.command(binary, folder)
+        bad = False
+        for _ in range(self.given.runs):
+            words, heap = configuration(rng)
+            while True:
+                full = command + words + (["--heap", str(heap)] if heap else [])
+                try:
+                    done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+                    wrong = case.compare(done, folder)
+                except subprocess.TimeoutExpired:
+                    wrong = "does not end"
+                if wrong and heap and heap < 1 << 22 and re.search("heap", wrong):  # what is live does not fit: legitimate
+                    heap *= 4
+                    continue
+                break
+            self.runs += 1
+            if wrong:
+                bad = True
+                self.report(folder, "program %d/%d: %s" % (case.seed, case.index, wrong), [" ".join(full)])
+        return bad
+
+    def report(self, folder, text, commands):
+        self.differences += 1
+        message = "%s\n%s\n%s\n" % (folder, text, "\n".join(commands))
+        with open(os.path.join(folder, "difference%d.txt" % self.differences), "w") as file:
+            file.write(message)
+        print("DIFFERENCE " + message, flush=True)
+
+
+def main():
+    given = options()
+    campaign, seed, begin = Campaign(given), given.seed, time.time()
+    if given.only:
+        seed, index = map(int, given.only.split("/"))
+        given.keep = True
+        campaign.file(seed, index)
+    else:
+        while campaign.programs < given.programs and campaign.differences < 20:
+            campaign.file(seed)
+            seed += 1
+    print("%d programs, %d runs, %d differences (%.0f s; seeds %d..%d; not run: %s)" % (
+        campaign.programs, campaign.runs, campaign.differences, time.time() - begin, given.seed, seed - 1, campaign.dropped or "none"))
+    sys.exit(1 if campaign.differences else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,334 @@
+"""kernels.py - the kernels that interp.py can run, again, in NumPy.
+
+Idea       a kernel is a function of its formals in order: tensors as NumPy views, scalars as numbers.  It is found by the symbol of
+           `extern`, else by its name.
+Owner      the six programs of the definition, std/, and the kernels whose C bodies generate.py writes (random_kernels.py).
+Invariant  only the arguments are touched; a value that is returned and is not 0 fails the task.
+Tests      test/random/check_programs.py
+"""
+import numpy as np
+
+BY_NAME = {}
+
+
+def kernel(*names):
+    def add(function):
+        for name in names:
+            assert name not in BY_NAME, name
+            BY_NAME[name] = function
+        return function
+    return add
+
+
+def find(symbol, name):
+    return BY_NAME[symbol] if symbol in BY_NAME else BY_NAME[name]
+
+
+def each_type(stem, types=("f32", "f64")):
+    return [stem + "_" + t for t in types]
+
+
+# ---- std/tile.pto ------------------------------------------------------------------------------------------------------------
+
+
+@kernel(*each_type("pto_tile_gemm"), "pto_nn_matmul_f32")
+def gemm(a, b, p):
+    p[...] = a @ b
+
+
+@kernel(*each_type("pto_tile_gemm_acc"))
+def gemm_acc(a, b, c):
+    c += a @ b
+
+
+@kernel(*each_type("pto_tile_gemm_nt"))
+def gemm_nt(a, b, p):
+    p[...] = a @ b.T
+
+
+@kernel(*each_type("pto_tile_add_to"))
+def add_to(p, c):
+    c += p
+
+
+@kernel("add", "add1", "pto_nn_add_f32", *each_type("pto_tile_add"))
+def add(a, b, c):
+    c[...] = a + b
+
+
+@kernel(*each_type("pto_tile_sub"))
+def sub(a, b, c):
+    c[...] = a - b
+
+
+@kernel(*each_type("pto_tile_mul"))
+def mul(a, b, c):
+    c[...] = a * b
+
+
+@kernel(*each_type("pto_tile_scale"))
+def scale(a, b, s):
+    b[...] = a * a.dtype.type(s)
+
+
+@kernel(*each_type("pto_tile_axpy"))
+def axpy(x, y, s):
+    y += x * x.dtype.type(s)
+
+
+@kernel("pto_nn_fill_f32", "pto_nn_fill2_f32", *each_type("pto_tile_fill"))
+def fill(a, v):
+    a[...] = a.dtype.type(v)
+
+
+@kernel(*each_type("pto_tile_copy"), *each_type("pto_dma_copy"))
+def copy(a, b):
+    b[...] = a
+
+
+@kernel(*each_type("pto_tile_transpose"))
+def transpose(a, b):
+    b[...] = a.T
+
+
+@kernel("pto_nn_relu_f32")
+def relu(x, y):
+    y[...] = np.maximum(x, 0)
+
+
+@kernel(*each_type("pto_dma_gather_rows"))
+def gather_rows(src, index, dst):
+    if ((index < 0) | (index >= src.shape[0])).any():
+        return 1
+    dst[...] = src[index]
+    return 0
+
+
+@kernel(*each_type("pto_dma_scatter_rows"))
+def scatter_rows(src, index, dst):
+    if ((index < 0) | (index >= dst.shape[0])).any():
+        return 1
+    for i, row in enumerate(index):
+        dst[row] = src[i]
+    return 0
+
+
+# ---- the six programs --------------------------------------------------------------------------------------------------------
+
+
+@kernel("sum_leaf")
+def sum_leaf(x, s):
+    total = 0.0
+    for value in x:
+        total += float(value)
+    s[0] = np.float32(total)
+
+
+@kernel("zero1")
+def zero1(d):
+    d[0] = 0
+
+
+@kernel("store")
+def store(x, v):
+    x[0] = v
+
+
+@kernel("sweep")
+def sweep(u, v, delta):
+    around = u[1:-1, :-2] + u[1:-1, 2:]
+    around = around + u[:-2, 1:-1] + u[2:, 1:-1]
+    x = np.float32(0.25) * around
+    change = np.abs(x - u[1:-1, 1:-1])
+    v[...] = x
+    delta[0] = max(delta[0], change.max()) if change.size else delta[0]
+
+
+@kernel("pto_nn_qk_f32")
+def qk(q, k, s):
+    s[...] = (q.astype("f8") @ k.T.astype("f8") / np.sqrt(q.shape[1])).astype("f4")
+
+
+@kernel("pto_nn_online_softmax_f32")
+def online(s, m, l, p, r, diagonal):
+    rows, columns = s.shape
+    seen = np.tril(np.ones((rows, columns), bool)) if diagonal else np.ones((rows, columns), bool)
+    scores = np.where(seen, s, np.float32(-np.inf))
+    new = np.maximum(m, scores.max(axis=1))
+    p[...] = np.where(seen, np.exp(scores - new[:, None]), 0)
+    r[...] = np.exp(m - new)
+    l[...] = l * r + p.sum(axis=1)
+    m[...] = new
+
+
+@kernel("pto_nn_rescale_pv_f32")
+def rescale_pv(p, v, r, o):
+    o[...] = o * r[:, None] + p @ v
+
+
+@kernel("pto_nn_finish_f32")
+def finish(o, l, y):
+    y[...] = o / l[:, None]
+
+
+@kernel("pto_la_potrf_f64")
+def potrf(a, info):
+    low = np.tril(a)
+    a[...] = np.where(np.tri(len(a), dtype=bool), np.linalg.cholesky(low + np.tril(low, -1).T), a)
+
+
+@kernel("pto_la_trsm_f64")
+def trsm(l, b):
+    b[...] = np.linalg.solve(np.tril(l), b.T).T
+
+
+@kernel("pto_la_syrk_f64")
+def syrk(a, c):
+    c[...] = np.where(np.tri(len(c), dtype=bool), c - a @ a.T, c)
+
+
+@kernel("pto_la_gemm_nt_sub_f64")
+def gemm_nt_sub(a, b, c):
+    c -= a @ b.T
+
+
+# ---- the kernels of random programs: integers modulo 113 -----------------------------------------------------------------------
+
+
+def whole(a):
+    return a.astype(np.int64)
+
+
+def modulus(a):
+    return 2 if a.dtype == np.bool_ else 113
+
+
+def store_modulo(a, value):
+    a[...] = value % modulus(a)
+
+
+def ramp_of(shape):
+    total = np.zeros(shape, np.int64)
+    for d, factor in zip(range(len(shape)), (7, 3, 5)):
+        total += factor * np.arange(shape[d]).reshape([-1 if e == d else 1 for e in range(len(shape))])
+    return total
+
+
+def of_ranks(stem):
+    return kernel(*[stem + r for r in "123"])
+
+
+@of_ranks("fill")
+def r_fill(a, v):
+    store_modulo(a, abs(v))
+
+
+@of_ranks("ramp")
+def r_ramp(a, v):
+    store_modulo(a, abs(v) + ramp_of(a.shape))
+
+
+@of_ranks("copy")
+def r_copy(a, b):
+    store_modulo(b, whole(a))
+
+
+@of_ranks("plus")
+def r_plus(a, b, c):
+    store_modulo(c, whole(a) + 2 * whole(b))
+
+
+@of_ranks("mix")
+def r_mix(a, c, s):
+    store_modulo(c, 3 * whole(c) + whole(a) + abs(s))
+
+
+@of_ranks("bump")
+def r_bump(c, s):
+    store_modulo(c, 5 * whole(c) + abs(int(s)) + 1)
+
+
+@of_ranks("twin")
+def r_twin(a, b, c):
+    store_modulo(b, whole(a) + 1)
+    store_modulo(c, 2 * whole(a) + 3)
+
+
+@of_ranks("gate")
+def r_gate(a, b, c, flag, x):
+    store_modulo(c, whole(a) + abs(int(x)) if flag else 4 * whole(b) + 9)
+
+
+@of_ranks("pile")
+def r_pile(a, c):
+    store_modulo(c, whole(c) + whole(a))
+
+
+@of_ranks("cast")
+def r_cast(a, b):
+    store_modulo(b, whole(a) + 1)
+
+
+@of_ranks("total")
+def r_total(a, s):
+    t = 1
+    for value in whole(a).ravel().tolist():
+        t = (3 * t + value) % 113
+    s[0] = t % modulus(s)
+
+
+@of_ranks("tally")
+def r_tally(a, s):
+    s[0] = (int(s[0]) + int(whole(a).sum())) % modulus(s)
+
+
+@of_ranks("flat")
+def r_flat(c):
+    store_modulo(c, 2 * whole(c) + np.arange(c.size).reshape(c.shape))
+
+
+@kernel("halo1")
+def r_halo1(u, v):
+    u = whole(u)
+    store_modulo(v, u[:-2] + 2 * u[1:-1] + 3 * u[2:])
+
+
+@kernel("halo2")
+def r_halo2(u, v):
+    u = whole(u)
+    store_modulo(v, u[:-2, 1:-1] + 2 * u[1:-1, :-2] + 3 * u[1:-1, 2:] + 4 * u[2:, 1:-1])
+
+
+@kernel("turn")
+def r_turn(a, b):
+    store_modulo(b, whole(a).T)
+
+
+@kernel("prod")
+def r_prod(a, b, c):
+    store_modulo(c, whole(c) + whole(a) @ whole(b))
+
+
+@kernel("outer")
+def r_outer(a, b, c):
+    store_modulo(c, whole(a)[:, None] + 2 * whole(b)[None, :])
+
+
+@kernel("rows")
+def r_rows(a, v):
+    t = np.zeros(a.shape[0], np.int64)
+    for j in range(a.shape[1]):
+        t = (2 * t + whole(a[:, j])) % 113
+    store_modulo(v, t)
+
+
+@kernel("pairs")
+def r_pairs(a, b):
+    store_modulo(b, whole(a)[0::2] + 3 * whole(a)[1::2])
+
+
+@kernel("spread")
+def r_spread(a, b):
+    b[0] = 5 % modulus(b)
+    b[1::2] = whole(a) % modulus(b)
+    b[2::2] = (whole(a) + 1) % modulus(b)

@@ -1,0 +1,123 @@
+"""random_kernels.py - the kernels that random programs call: declaration and C body here, the same again in NumPy in kernels.py.
+
+Idea       every value is an integer in 0 .. 112 (0 .. 1 for bool), computed modulo 113 in 64-bit integers, so that each element type
+           holds it exactly and a result that came from wrong data or in a wrong order is seen.
+Owner      generate.py asks for the text of a kernel of one choice of element types.
+Invariant  what is `acc` commutes; everything else does not, on purpose.
+Tests      every random program
+"""
+import re
+
+C_TYPES = {"f16": "_Float16", "bf16": "uint16_t", "f32": "float", "f64": "double", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t",
+           "i64": "int64_t", "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "bool": "bool"}
+DIMS = ["M", "N", "P", "Q"]
+INDICES = ["i", "j", "k", "l"]
+
+
+class Kernel:
+    """formals: (direction, name, extents) with extents as text, or (None, name, scalar type).  classes: which formals share a type."""
+
+    def __init__(self, name, rank, generics, formals, body, worker, where="", classes=None):
+        self.name, self.rank, self.generics, self.formals, self.body, self.worker = name, rank, generics, formals, body, worker
+        self.where, self.classes = where, classes or {}
+        self.tensors = [f for f in formals if f[0]]
+        self.scalars = [f for f in formals if not f[0]]
+        self.type_count = 1 + max([self.classes.get(f[1], 0) for f in self.tensors] or [0])
+
+    def text(self, types):
+        formals = []
+        for direction, name, type_ in self.formals:
+            if direction:
+                formals.append("%s %s: %s[%s]" % (direction, name, self.element(types, name), ", ".join(type_)))
+            else:
+                formals.append("%s: %s" % (name, type_))
+        generics = "<%s>" % ", ".join(self.generics) if self.generics else ""
+        return "kernel %s%s(%s) on %s%s\n%s\n" % (self.name, generics, ", ".join(formals), self.worker, self.where, self.c_body(types))
+
+    def element(self, types, name):
+        return types[self.classes.get(name, 0)]
+
+    def c_body(self, types):
+        """@x is the element of tensor x at the loops' indices, @x[e, f] another one; @x = e stores e modulo the type's modulus."""
+        text = self.body
+        shapes = {name: len(extents) for _, name, extents in self.tensors}
+
+        def element(found):
+            name, index = found.group(1), found.group(2)
+            index = [e.strip() for e in index[1:-1].split(",")] if index else INDICES[:shapes[name]]
+            return "%s[%s]" % (name, " + ".join("(%s) * %s_stride[%d]" % (e, name, d) for d, e in enumerate(index)))
+
+        def store(found):
+            name, value = found.group(1), found.group(3)
+            type_ = self.element(types, name)
+            target = element(found)
+            return "%s = (%s)((%s) %% %d);" % (target, C_TYPES[type_], self.loads(value, element), 2 if type_ == "bool" else 113)
+
+        text = re.sub(r"@(\w+)(\[[^\]]*\])? = ([^;]*);", store, text)
+        return "{\n" + self.loads(text, element) + "\n}"
+
+    @staticmethod
+    def loads(text, element):
+        return re.sub(r"@(\w+)(\[[^\]]*\])?", lambda found: "(int64_t)" + element(found), text)
+
+
+def loops(rank, body, dims=None):
+    heads = ["    for (int64_t %s = 0; %s < %s; %s++)" % (i, i, d, i) for i, d in zip(INDICES[:rank], dims or DIMS)]
+    return "\n".join(heads) + " {\n        %s\n    }" % body
+
+
+KERNELS = {}
+
+
+def add(name, *rest, **more):
+    KERNELS[name] = Kernel(name, *rest, **more)
+
+
+for rank in (1, 2, 3):
+    dims = DIMS[:rank]
+    ramp = " + ".join("%d * %s" % (c, i) for c, i in zip((7, 3, 5), INDICES[:rank]))
+    r = str(rank)
+    add("fill" + r, rank, dims, [("out", "a", dims), (None, "v", "i64")], loops(rank, "@a = (v < 0 ? -v : v);"), "vector")
+    add("ramp" + r, rank, dims, [("out", "a", dims), (None, "v", "i64")], loops(rank, "@a = (v < 0 ? -v : v) + %s;" % ramp), "cpu")
+    add("copy" + r, rank, dims, [("in", "a", dims), ("out", "b", dims)], loops(rank, "@b = @a;"), "accel")
+    add("plus" + r, rank, dims, [("in", "a", dims), ("in", "b", dims), ("out", "c", dims)], loops(rank, "@c = @a + 2 * @b;"), "vector")
+    add("mix" + r, rank, dims, [("in", "a", dims), ("inout", "c", dims), (None, "s", "i64")],
+        loops(rank, "@c = 3 * @c + @a + (s < 0 ? -s : s);"), "vector")
+    add("bump" + r, rank, dims, [("inout", "c", dims), (None, "s", "f64")], loops(rank, "@c = 5 * @c + (int64_t)fabs(s) + 1;"), "cpu")
+    add("twin" + r, rank, dims, [("in", "a", dims), ("out", "b", dims), ("out", "c", dims)],
+        loops(rank, "@b = @a + 1; @c = 2 * @a + 3;"), "vector")
+    add("gate" + r, rank, dims, [("in", "a", dims), ("in", "b", dims), ("out", "c", dims), (None, "flag", "bool"), (None, "x", "f32")],
+        loops(rank, "@c = flag ? @a + (int64_t)fabs(x) : 4 * @b + 9;"), "vector")
+    add("pile" + r, rank, dims, [("in", "a", dims), ("acc", "c", dims)], loops(rank, "@c = @c + @a;"), "vector")
+    add("cast" + r, rank, dims, [("in", "a", dims), ("out", "b", dims)], loops(rank, "@b = @a + 1;"), "vector", classes={"b": 1})
+    add("total" + r, rank, dims, [("in", "a", dims), ("out", "s", ["1"])],
+        "    int64_t t = 1;\n" + loops(rank, "t = (3 * t + @a) % 113;") + "\n    @s[0] = t;", "vector")
+    add("tally" + r, rank, dims, [("in", "a", dims), ("acc", "s", ["1"])],
+        "    int64_t t = 0;\n" + loops(rank, "t += @a;") + "\n    @s[0] = @s[0] + t;", "cpu")
+    size = " * ".join(dims)
+    add("flat" + r, rank, dims, [("inout", "c", dims)],  # never names the strides: c has to be contiguous
+        "    for (int64_t i = 0; i < %s; i++) c[i] = TYPE((2 * (int64_t)c[i] + i) %% MODULUS);" % size, "vector")
+
+add("halo1", 1, ["N"], [("in", "u", ["N + 2"]), ("out", "v", ["N"])], loops(1, "@v = @u + 2 * @u[i + 1] + 3 * @u[i + 2];", ["N"]), "vector")
+add("halo2", 2, ["M", "N"], [("in", "u", ["M + 2", "N + 2"]), ("out", "v", ["M", "N"])],
+    loops(2, "@v = @u[i, j + 1] + 2 * @u[i + 1, j] + 3 * @u[i + 1, j + 2] + 4 * @u[i + 2, j + 1];"), "vector")
+add("turn", 2, ["M", "N"], [("in", "a", ["M", "N"]), ("out", "b", ["N", "M"])], loops(2, "@b[j, i] = @a;"), "accel")
+add("prod", 2, ["M", "N", "P"], [("in", "a", ["M", "P"]), ("in", "b", ["P", "N"]), ("inout", "c", ["M", "N"])],
+    loops(2, "int64_t t = @c;\n        for (int64_t k = 0; k < P; k++) t += @a[i, k] * @b[k, j];\n        @c = t;"), "cube")
+add("outer", 2, ["M", "N"], [("in", "a", ["M"]), ("in", "b", ["N"]), ("out", "c", ["M", "N"])],
+    loops(2, "@c = @a[i] + 2 * @b[j];"), "cube")
+add("rows", 2, ["M", "N"], [("in", "a", ["M", "N"]), ("out", "v", ["M"])],
+    "    for (int64_t i = 0; i < M; i++) {\n        int64_t t = 0;\n        for (int64_t j = 0; j < N; j++) t = (2 * t + @a) % 113;\n"
+    "        @v = t;\n    }", "vector")
+add("pairs", 1, ["N"], [("in", "a", ["2 * N"]), ("out", "b", ["N"])], loops(1, "@b = @a[2 * i] + 3 * @a[2 * i + 1];", ["N"]), "vector")
+add("spread", 1, ["N"], [("in", "a", ["N"]), ("out", "b", ["2 * N + 1"])],
+    "    @b[0] = 5;\n" + loops(1, "@b[2 * i + 1] = @a; @b[2 * i + 2] = @a + 1;", ["N"]), "accel")
+
+
+def flat_text(kernel, types):
+    type_ = types[0]
+    return kernel.text(types).replace("TYPE", "(%s)" % C_TYPES[type_]).replace("MODULUS", "2" if type_ == "bool" else "113")
+
+
+def text_of(name, types):
+    return flat_text(KERNELS[name], types) if name.startswith("flat") else KERNELS[name].text(types)

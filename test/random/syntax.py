@@ -1,0 +1,451 @@
+"""syntax.py - the text of a .pto file to a tree, for the independent interpreter.
+
+Idea       a lexer by one regular expression and a parser by recursive descent, written from the definition of the language and from
+           nothing of the compiler, so that a mistake would have to be made twice to stay hidden.
+Owner      interp.py walks what parse() gives.
+Invariant  a node knows the line it began on; names are kept as written.
+Tests      test/random/check_programs.py, and every random program
+"""
+import re
+
+
+class SyntaxFault(Exception):
+    def __init__(self, line, text):
+        super().__init__("line %d: %s" % (line, text))
+        self.line = line
+
+
+class Node:
+    """kind says which; the other attributes are the ones of that kind."""
+
+    def __init__(self, kind, line, **parts):
+        self.kind = kind
+        self.line = line
+        self.__dict__.update(parts)
+
+
+WORDS = set("""import as const param struct kernel export orch static_assert in out inout acc own host on cost extern where array of
+let var view tiled for step while do if else match scope drop return break continue assert print await true false""".split())
+BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.S)
+TOKEN = re.compile(r"""(?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
+    |(?P<int>0x[0-9a-fA-F_]+|\d[\d_]*)
+    |(?P<word>[A-Za-z_]\w*)
+    |(?P<string>"(?:\\.|[^"\\\n])*")
+    |(?P<mark>\.\.|\+:|->|=>|\|\||&&|==|!=|<=|>=|[-+*/%!<>=()\[\]{},;:.@])""", re.X)
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+C_PIECE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]""", re.S)
+LEVELS = [("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%")]
+COMPARE = 2
+DIRECTIONS = ("in", "out", "inout", "acc", "own", "host")
+
+
+class Parser:
+    def __init__(self, text):
+        self.text = text
+        self.starts = [0] + [m.end() for m in re.finditer("\n", text)]
+        self.at = 0
+        self.advance()
+
+    # ---- words ----
+    def advance(self):
+        """kind is word (a name), a reserved word or mark itself, int, float, string, or end."""
+        self.at = BLANK.match(self.text, self.at).end()
+        self.begin = self.at
+        if self.at == len(self.text):
+            self.kind = self.value = "end"
+            return
+        found = TOKEN.match(self.text, self.at)
+        if not found:
+            raise SyntaxFault(self.line(), "bad character %r" % self.text[self.at])
+        self.at = found.end()
+        self.kind, self.value = found.lastgroup, found.group()
+        if self.kind == "mark" or (self.kind == "word" and self.value in WORDS):
+            self.kind = self.value
+
+    def line(self, at=None):
+        at = self.begin if at is None else at
+        low, high = 0, len(self.starts)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.starts[middle] <= at else (low, middle)
+        return low + 1
+
+    def take(self, kind):
+        if self.kind != kind:
+            raise SyntaxFault(self.line(), "expected %s, found %s" % (kind, self.value))
+        value = self.value
+        self.advance()
+        return value
+
+    def try_take(self, kind):
+        if self.kind != kind:
+            return False
+        self.advance()
+        return True
+
+    def list_of(self, rule, close=None):
+        """rule { "," rule }, or nothing when what closes the list stands there at once."""
+        if close is not None and self.kind == close:
+            return []
+        items = [rule()]
+        while self.try_take(","):
+            items.append(rule())
+        return items
+
+    # ---- declarations ----
+    def program(self):
+        items = []
+        while self.kind != "end":
+            items.append(self.item())
+        return items
+
+    def item(self):
+        line = self.line()
+        kind = self.kind
+        if kind == "import":
+            self.advance()
+            path = self.string()
+            name = None
+            if self.try_take("as"):
+                name = self.take("word")
+            self.take(";")
+            return Node("import", line, path=path, name=name)
+        if kind in ("const", "param"):
+            self.advance()
+            name = self.take("word")
+            type_ = self.type() if self.try_take(":") else None
+            value = self.expr() if self.try_take("=") else None
+            self.take(";")
+            return Node(kind, line, name=name, type=type_, value=value)
+        if kind == "struct":
+            self.advance()
+            name, generics = self.take("word"), self.generics()
+            self.take("{")
+            fields = []
+            while not self.try_take("}"):
+                field = self.take("word")
+                self.take(":")
+                fields.append((field, self.type()))
+                self.take(";")
+            return Node("struct", line, name=name, generics=generics, fields=fields)
+        if kind == "kernel":
+            return self.kernel(line)
+        if kind in ("export", "orch"):
+            export = self.try_take("export")
+            self.take("orch")
+            name, generics, formals = self.take("word"), self.generics(), self.formals()
+            result = self.type() if self.try_take("->") else None
+            return Node("orch", line, name=name, generics=generics, formals=formals, result=result, body=self.block(), export=export)
+        if kind == "static_assert":
+            return self.statement()
+        raise SyntaxFault(line, "expected a declaration, found %s" % self.value)
+
+    def kernel(self, line):
+        self.take("kernel")
+        node = Node("kernel", line, name=self.take("word"), generics=self.generics(), formals=self.formals(), worker=None, cost=None,
+                    extern=None, where=[], body=None)
+        while True:
+            if self.try_take("on"):
+                node.worker = self.take("word")
+            elif self.try_take("cost"):
+                node.cost = self.expr()
+            elif self.try_take("extern"):
+                node.extern = self.string()
+            elif self.try_take("where"):
+                node.where.append(self.expr())
+            else:
+                break
+        if self.kind == "{":
+            node.body = self.c_body()
+        else:
+            self.take(";")
+        return node
+
+    def c_body(self):
+        begin, depth = self.begin, 0
+        for piece in C_PIECE.finditer(self.text, begin):
+            depth += {"{": 1, "}": -1}.get(piece.group(), 0)
+            if depth == 0:
+                self.at = piece.end()
+                self.advance()
+                return self.text[begin:piece.end()]
+        raise SyntaxFault(self.line(), "the C body has no end")
+
+    def generics(self):
+        names = []
+        if self.try_take("<"):
+            names = self.list_of(lambda: self.take("word"))
+            self.take(">")
+        return names
+
+    def formals(self):
+        self.take("(")
+        formals = self.list_of(self.formal, ")")
+        self.take(")")
+        return formals
+
+    def formal(self):
+        line = self.line()
+        direction = None
+        if self.kind in DIRECTIONS:
+            direction = self.kind
+            self.advance()
+        name = self.take("word")
+        self.take(":")
+        return Node("formal", line, direction=direction, name=name, type=self.type())
+
+    def type(self):
+        line = self.line()
+        if self.try_take("array"):
+            self.take("[")
+            count = self.expr()
+            self.take("]")
+            self.take("of")
+            return Node("array_type", line, count=count, of=self.type())
+        module, name, extents = None, self.take("word"), None
+        if self.try_take("."):
+            module, name = name, self.member_name()
+        if self.try_take("["):
+            extents = self.list_of(self.expr)
+            self.take("]")
+        return Node("type", line, module=module, name=name, extents=extents)
+
+    def member_name(self):
+        if self.kind != "word" and self.kind not in WORDS:
+            raise SyntaxFault(self.line(), "expected a name, found %s" % self.value)
+        value = self.value
+        self.advance()
+        return value
+
+    def string(self):
+        text = self.take("string")[1:-1]
+        return re.sub(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", self.unescape, text)
+
+    @staticmethod
+    def unescape(found):
+        code = found.group(1)
+        if code[0] == "x":
+            return chr(int(code[1:], 16))
+        return chr(int(code, 8)) if code[0].isdigit() else ESCAPES.get(code, code)
+
+    # ---- statements ----
+    def block(self):
+        line = self.line()
+        self.take("{")
+        body = []
+        while not self.try_take("}"):
+            body.append(self.statement())
+        return Node("block", line, body=body)
+
+    def statement(self):
+        line = self.line()
+        attributes = []
+        while self.try_take("@"):
+            name = self.take("word")
+            self.take("(")
+            attributes.append((name, self.list_of(self.expr)))
+            self.take(")")
+        rule = getattr(self, "statement_" + self.kind, None) if self.kind in WORDS else None
+        node = rule(line) if rule else self.block() if self.kind == "{" else self.simple(line)
+        node.attributes = attributes
+        return node
+
+    def simple(self, line):
+        target = self.postfix()
+        value = self.expr() if self.try_take("=") else None
+        self.take(";")
+        return Node("assign", line, target=target, value=value) if value else Node("call_statement", line, call=target)
+
+    def statement_let(self, line):
+        self.advance()
+        name = self.take("word")
+        type_ = self.type() if self.try_take(":") else None
+        value = self.expr() if self.try_take("=") else None
+        self.take(";")
+        return Node("let", line, name=name, type=type_, value=value)
+
+    def statement_var(self, line):
+        node = self.statement_let(line)
+        node.kind = "var"
+        return node
+
+    def statement_view(self, line):
+        self.advance()
+        name = self.take("word")
+        self.take("=")
+        of = self.postfix()
+        self.take("tiled")
+        self.take("[")
+        tile = self.list_of(self.expr)
+        self.take("]")
+        self.take(";")
+        return Node("view", line, name=name, of=of, tile=tile)
+
+    def statement_for(self, line):
+        self.advance()
+        name = self.take("word")
+        self.take("in")
+        low = self.expr()
+        self.take("..")
+        high = self.expr()
+        step = self.expr() if self.try_take("step") else None
+        return Node("for", line, name=name, low=low, high=high, step=step, body=self.block())
+
+    def statement_while(self, line):
+        self.advance()
+        return Node("while", line, condition=self.expr(), body=self.block())
+
+    def statement_do(self, line):
+        self.advance()
+        body = self.block()
+        self.take("while")
+        condition = self.expr()
+        self.take(";")
+        return Node("do", line, condition=condition, body=body)
+
+    def statement_if(self, line):
+        self.advance()
+        condition, yes, no = self.expr(), self.block(), None
+        if self.try_take("else"):
+            no = self.statement_if(self.line()) if self.kind == "if" else self.block()
+        return Node("if", line, condition=condition, yes=yes, no=no)
+
+    def statement_match(self, line):
+        self.advance()
+        value, arms, other = self.expr(), [], None
+        self.take("{")
+        while not self.try_take("}"):
+            if self.try_take("else"):
+                self.take("=>")
+                other = self.block()
+                self.take("}")
+                break
+            values = self.list_of(self.expr)
+            self.take("=>")
+            arms.append((values, self.block()))
+        return Node("match", line, value=value, arms=arms, other=other)
+
+    def statement_scope(self, line):
+        self.advance()
+        if self.kind == "string":
+            self.string()
+        return self.block()
+
+    def statement_drop(self, line):
+        self.advance()
+        names = self.list_of(lambda: self.take("word"))
+        self.take(";")
+        return Node("drop", line, names=names)
+
+    def statement_return(self, line):
+        self.advance()
+        value = None if self.kind == ";" else self.expr()
+        self.take(";")
+        return Node("return", line, value=value)
+
+    def statement_break(self, line):
+        self.advance()
+        self.take(";")
+        return Node("break", line)
+
+    def statement_continue(self, line):
+        self.advance()
+        self.take(";")
+        return Node("continue", line)
+
+    def statement_assert(self, line):
+        self.advance()
+        condition = self.expr()
+        text = self.string() if self.try_take(",") else None
+        self.take(";")
+        return Node("assert", line, condition=condition, text=text)
+
+    statement_static_assert = statement_assert
+
+    def statement_print(self, line):
+        self.advance()
+        values = self.list_of(self.expr)
+        self.take(";")
+        return Node("print", line, values=values)
+
+    # ---- expressions ----
+    def expr(self, level=0):
+        if level == len(LEVELS):
+            return self.unary()
+        left = self.expr(level + 1)
+        count = 0
+        while self.kind in LEVELS[level]:
+            if level == COMPARE and count:
+                raise SyntaxFault(self.line(), "comparisons do not chain")
+            op, line, count = self.kind, self.line(), count + 1
+            self.advance()
+            left = Node("binary", line, op=op, left=left, right=self.expr(level + 1))
+        return left
+
+    def unary(self):
+        line = self.line()
+        if self.kind in ("-", "!"):
+            op = self.kind
+            self.advance()
+            return Node("unary", line, op=op, value=self.unary())
+        if self.try_take("await"):
+            return Node("await", line, place=self.postfix())
+        return self.postfix()
+
+    def postfix(self):
+        node = self.primary()
+        while True:
+            line = self.line()
+            if self.try_take("["):
+                indices = self.list_of(self.index)
+                self.take("]")
+                node = Node("index", line, of=node, indices=indices)
+            elif self.try_take("."):
+                node = Node("member", line, of=node, name=self.member_name())
+            elif self.try_take("("):
+                args = self.list_of(self.arg, ")")
+                self.take(")")
+                node = Node("call", line, callee=node, args=args)
+            else:
+                return node
+
+    def index(self):
+        line = self.line()
+        if self.try_take(":"):
+            return Node("whole", line)
+        low = self.expr()
+        if self.try_take(".."):
+            return Node("range", line, low=low, high=self.expr())
+        if self.try_take("+:"):
+            return Node("width", line, low=low, width=self.expr())
+        return Node("point", line, at=low)
+
+    def arg(self):
+        line = self.line()
+        for direction in ("out", "inout", "acc", "own"):
+            if self.try_take(direction):
+                return Node("arg", line, direction=direction, value=self.postfix())
+        return Node("arg", line, direction=None, value=self.expr())
+
+    def primary(self):
+        line, value = self.line(), self.value
+        if self.kind == "string":
+            return Node("string", line, value=self.string())
+        if self.kind == "int":
+            self.advance()
+            return Node("number", line, value=int(value.replace("_", ""), 16 if value.startswith("0x") else 10))
+        if self.kind == "float":
+            self.advance()
+            return Node("number", line, value=float(value))
+        if self.kind in ("true", "false"):
+            self.advance()
+            return Node("number", line, value=value == "true")
+        if self.try_take("("):
+            inner = self.expr()
+            self.take(")")
+            return inner
+        return Node("name", line, name=self.take("word"))
+
+
+def parse(text):
+    return Parser(text).program()
