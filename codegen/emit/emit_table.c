@@ -178,6 +178,18 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, s
     strbuf_free(&strides);
 }
 
+/* A scalar that the caller gives and an extent of the entry names. */
+static bool names_an_extent(const struct symbol *s, const symbol_list *places)
+{
+    if (is_tensor(s) || s->by_reference || s->type->kind != TYPE_INT) return false;
+    for (size_t i = 0; i < places->count; i++) {
+        const struct type *t = places->data[i]->type;
+        for (int d = 0; t->kind == TYPE_TENSOR && d < t->rank; d++)
+            if (size_names(t->extent[d], s)) return true;
+    }
+    return false;
+}
+
 static void emit_enter(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
 {
     struct strbuf call = {0};
@@ -191,6 +203,10 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
         out_line(e->out, "const int64_t %s = a->%s;", name, name);
         out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"dimension variable '%s' is %%lld\", (long long)%s);", name,
                  orch->dims[i]->name, name);
+    }
+    for (size_t i = 0; i < formals; i++) {
+        const char *name = emit_name(e, places->data[i]);
+        if (names_an_extent(places->data[i], places)) out_line(e->out, "const int64_t %s = a->%s;", name, name);
     }
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
     for (size_t i = formals; i < places->count; i++) emit_given(e, places->data[i], true, &call);
@@ -272,7 +288,8 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
         }
     }
     e->out = outer;
-    out_line(e->out, "static bool extent_%s(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)", orch->name);
+    out_line(e->out, "static bool extent_%s(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)",
+             orch->name);
     out_line(e->out, "{");
     e->out->depth++;
     bool dims = false;
@@ -282,6 +299,13 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
             dims = true;
         }
     if (!dims) out_line(e->out, "(void)dims;");
+    bool scalars = false;
+    for (size_t f = 0; f < table->count; f++)
+        if (names_an_extent(table->data[f], table)) {
+            out_line(e->out, "const int64_t %s = scalars[%zu].i64;", emit_name(e, table->data[f]), f);
+            scalars = true;
+        }
+    if (!scalars) out_line(e->out, "(void)scalars;");
     if (!any) out_line(e->out, "(void)value;");
     out_line(e->out, "bool ok = true;");
     out_line(e->out, "switch (formal * PTO_MAX_RANK + dim) {");

@@ -19,6 +19,7 @@ struct binding {
     struct bind_formal *formals; /* entry->formal_count */
     int64_t *dims;               /* entry->dim_count */
     int32_t *origin;             /* entry->dim_count */
+    const PTOScalar *scalars;    /* entry->formal_count; extents may name them */
 };
 
 /* Binds what --dim (origin BIND_OPTION) left open, checks every extent of every array, and completes the shapes and sizes of those

@@ -366,7 +366,7 @@ static int open_and_bind(struct session *s)
             code = open_input(s, f);
     if (code != HOST_OK)
         return code;
-    struct binding b = {.entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin};
+    struct binding b = {.entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin, .scalars = s->scalars};
     if ((code = ptoi_bind(&b, &s->error)) != HOST_OK)
         return code;
     for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)

@@ -21,8 +21,9 @@ static PTOEntry entry;
 static struct binding b;
 static struct host_error error;
 
-static bool extent(int32_t formal, int32_t dim, const int64_t *d, int64_t *value)
+static bool extent(int32_t formal, int32_t dim, const int64_t *d, const PTOScalar *scalars, int64_t *value)
 {
+    (void)scalars;
     (void)dim;
     switch (kinds[formal]) {
     case IS_N: *value = d[0]; return true;

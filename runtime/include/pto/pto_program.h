@@ -176,8 +176,9 @@ typedef struct PTOEntry {
     int32_t dim_count;
     const PTOFormal *formals;
     int32_t formal_count;
-    /* The value of extent `dim` of formal `formal` for these dimension variables; false on overflow or division by zero. */
-    bool (*extent)(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value);
+    /* The value of extent `dim` of formal `formal` for these dimension variables and scalars (one a formal, as for `run`); false on
+     * overflow or division by zero. */
+    bool (*extent)(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value);
     /* data[f]: the array of tensor formal f, C order (NULL when empty); scalars[f]: of scalar formal f. */
     PTOStatus (*run)(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims);
 } PTOEntry;

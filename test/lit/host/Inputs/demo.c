@@ -126,8 +126,9 @@ RUN(types)
 RUN(broken)
 RUN(drift)
 
-static bool scale_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+static bool scale_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
 {
+    (void)scalars;
     *value = dim == 1 ? dims[1] : dims[0];
     if (formal == 1 && dim == 0)
         return !__builtin_add_overflow(dims[0], 2, value);
@@ -136,22 +137,25 @@ static bool scale_extent(int32_t formal, int32_t dim, const int64_t *dims, int64
     return true;
 }
 
-static bool types_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+static bool types_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
 {
+    (void)scalars;
     (void)formal, (void)dim;
     *value = dims[0];
     return true;
 }
 
-static bool fixed_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+static bool fixed_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
 {
+    (void)scalars;
     (void)formal, (void)dims;
     *value = dim == 0 ? 2 : 3;
     return true;
 }
 
-static bool one_extent(int32_t formal, int32_t dim, const int64_t *dims, int64_t *value)
+static bool one_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
 {
+    (void)scalars;
     (void)formal, (void)dim, (void)dims;
     *value = 1;
     return true;
