@@ -361,7 +361,7 @@ def transformer(c):
     return error, 1e-4
 
 
-ALL = (vadd, bgemm, treesum, flash, chol, jacobi, lu, floyd, fft, cg, kmeans, pagerank, paged, strassen, mergesort, moe,
+ALL = (vadd, bgemm, treesum, flash, chol, jacobi, lu, floyd, fft, cg, kmeans, pagerank, paged, strassen, mergesort, moe, mlp, lstm,
        transformer)
 
 
