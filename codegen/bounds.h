@@ -50,4 +50,8 @@ struct function_bounds {
 /* has_place: the caller has a place for the tensor that is returned.  NULL: it is being looked at already, so it is recursive. */
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
 
+/* The same, looked at again: with the frame that the function has by now. */
+struct function_bounds *bounds_again(struct plan *p, const struct symbol *orch, bool has_place);
+void bounds_forget(struct plan *p); /* all: something that they lean on has changed */
+
 #endif

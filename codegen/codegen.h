@@ -1,12 +1,14 @@
 /* codegen.h - checked program to C: all that the driver calls. */
 #ifndef PTOC_CODEGEN_H
 #define PTOC_CODEGEN_H
+#include "memory_plan.h"
 #include "sema.h"
 #include "support/strbuf.h"
 
 struct codegen_options {
     const char *input;   /* the main file as the user named it, for the heading */
     bool no_line;        /* no #line */
+    struct memory_plan memory;
     bool no_main;        /* no main(): for a C host program */
 };
 
@@ -18,7 +20,10 @@ void codegen_header(struct front *front, const struct checked *checked, const st
                     struct strbuf *out);
 
 /* --emit=bounds: for each function and scope how much heap it needs, and by which statement. */
-void codegen_bounds(struct front *front, const struct checked *checked, struct strbuf *out);
+void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
+
+/* --emit=memory: for each function where each tensor lies, and why. */
+void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
 
 /* E14 for what surely does not fit into so many rings of so many bytes. */
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);

@@ -1,4 +1,5 @@
 #include "bounds.h"
+#include "frames.h"
 #include "support/arena.h"
 
 struct pass {
@@ -11,13 +12,15 @@ static const struct pass passes[] = { // read top to bottom: this is the order
     {"scopes", scopes_analyze},
     {"liveness", liveness_analyze},
     {"bounds", bounds_analyze},
+    {"frames", frames_analyze},
 };
 
-struct plan *plan_create(const struct checked *checked, struct arena *mem)
+struct plan *plan_create(const struct checked *checked, const struct memory_plan *memory, struct arena *mem)
 {
     struct plan *p = arena_new(mem, struct plan);
     p->mem = mem;
     p->checked = checked;
+    p->memory = *memory;
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
         passes[i].run(p);
     return p;
@@ -39,6 +42,14 @@ void plan_destroy(struct plan *p)
     for (size_t i = 0; i < p->bound_list.count; i++) vec_free(&p->bound_list.data[i]->scopes);
     vec_free(&p->bound_list);
     ptrmap_free(&p->bounds);
+    for (size_t i = 0; i < p->frame_list.count; i++) {
+        vec_free(&p->frame_list.data[i]->tensors);
+        vec_free(&p->frame_list.data[i]->slots);
+        vec_free(&p->frame_list.data[i]->added);
+    }
+    vec_free(&p->frame_list);
+    ptrmap_free(&p->frames);
+    ptrmap_free(&p->slots);
     ptrmap_free(&p->ends);
     ptrmap_free(&p->blocks);
     ptrmap_free(&p->ranges);

@@ -4,12 +4,14 @@
  * to passes[] in plan.c: what a block does early, such as a release at a last use, belongs in struct block_plan. */
 #ifndef PTOC_PLAN_H
 #define PTOC_PLAN_H
+#include "memory_plan.h"
 #include "ptrmap.h"
 #include "sema.h"
 #include "support/vec.h"
 
 struct arena;
 struct function_bounds;
+struct frame_plan;
 
 typedef VEC(struct symbol *) symbol_list;
 
@@ -28,6 +30,7 @@ struct end_plan {
 struct plan {
     struct arena *mem;
     const struct checked *checked;
+    struct memory_plan memory;
     symbol_list exports; /* `export orch` of the main file, in source order */
     symbol_list orchs;   /* functions that the exports need, modules in order, then source order */
     symbol_list kernels; /* kernels that those need, in the same order */
@@ -38,6 +41,9 @@ struct plan {
     int64_t granule;      /* every buffer is a multiple of so many bytes */
     struct ptrmap bounds; /* through bounds_of() */
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
+    struct ptrmap frames; /* function -> struct frame_plan */
+    VEC(struct frame_plan *) frame_list; /* the same, to be freed */
+    struct ptrmap slots;  /* tensor -> struct tensor_plan, where it lies in a frame */
 
     /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value while the
      * kernel's `where` is printed at a call. */
@@ -46,13 +52,14 @@ struct plan {
     struct ptrmap ranges;       /* symbol -> struct interval */
 };
 
-struct plan *plan_create(const struct checked *checked, struct arena *mem);
+struct plan *plan_create(const struct checked *checked, const struct memory_plan *memory, struct arena *mem);
 void         plan_destroy(struct plan *p);
 
 void reach_analyze(struct plan *p);
 void scopes_analyze(struct plan *p);
 void liveness_analyze(struct plan *p);
 void bounds_analyze(struct plan *p);
+void frames_analyze(struct plan *p);
 
 /* ---- range.c ---- */
 

@@ -490,6 +490,16 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
     return buffer;
 }
 
+void *pto_frame(PTORuntime *rt, int64_t bytes)
+{
+    void *buffer = NULL;
+    if (!rt->is_running)
+        refuse_call(rt, "pto_frame outside a run");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_frame(&rt->orch, bytes, &buffer));
+    return buffer;
+}
+
 void pto_release(PTORuntime *rt, const void *buffer)
 {
     if (!rt->is_running)

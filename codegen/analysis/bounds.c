@@ -14,6 +14,7 @@
  * plus (n + 1) * (s - g) + g has room, whatever happened before; where all buffers have one size that is no more than `need`.
  */
 #include "bounds.h"
+#include "frames.h"
 #include "support/arena.h"
 #include <string.h>
 
@@ -316,9 +317,8 @@ static void note_new(struct walk *w, const struct symbol *t, const struct ast *a
 /* The result counts where the function makes it, and its caller has no place for it. */
 static const struct symbol *storage_of(const struct walk *w, const struct symbol *base)
 {
-    bool is_result = base == w->function->result_place || (base->kind == SYM_LET && base->returned);
-    if (is_result) return w->has_place ? NULL : w->function->result_place;
-    return base->kind == SYM_LET && tensor_is_new(base) ? base : NULL;
+    if (base->place) return w->has_place ? NULL : base->place;
+    return base->kind == SYM_LET && tensor_is_new(base) && !slot_of(w->plan, base) ? base : NULL;
 }
 
 /* ---- calls ---- */
@@ -346,10 +346,32 @@ static const struct size *in_caller(struct walk *w, const struct call *call, con
     return r ? without_unknown(w, size_expand(w->sizes, r)) : NULL;
 }
 
-static void note_callee(struct walk *w, const struct ast *n, const struct call *call, const struct symbol *made)
+/* What a call makes as its result: a tensor, or those of a struct; without what lies in a place of the caller's. */
+struct results {
+    VEC(const struct symbol *) made;
+    bool has_place; /* all of it is there already */
+};
+
+static void add_result(struct walk *w, struct results *r, const struct symbol *base)
 {
-    bool has_place = !made || (is_held(w, made) & MUST);
-    struct function_bounds *f = bounds_of(w->plan, call->callee, has_place);
+    const struct symbol *t = storage_of(w, base);
+    if (!t) return;
+    vec_push(&r->made, t);
+    r->has_place &= (is_held(w, t) & MUST) != 0;
+}
+
+static struct results results_of(struct walk *w, const struct call *call)
+{
+    struct results r = {.has_place = true};
+    for (int i = 0; i < call->result_leaves.count; i++)
+        if (call->result_leaves.leaf[i].region) add_result(w, &r, call->result_leaves.leaf[i].region->base);
+    if (call->result_leaves.count == 0 && call->result_symbol) add_result(w, &r, call->result_symbol);
+    else if (call->result_leaves.count == 0 && call->destination) add_result(w, &r, call->destination->base);
+    return r;
+}
+
+static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f)
+{
     const struct need_point unknown = {.at = n};
     if (!f) { /* it calls itself */
         note_point(w, unknown, 0);
@@ -384,16 +406,18 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
     const struct symbol *callee = call->callee;
     const struct size *total = size_const(w->sizes, 0);
     for (struct ast *a = n->call.args; a; a = a->next) total = add(w, total, walk_expr(w, a->arg.value));
-    const struct symbol *made = call->result_symbol ? storage_of(w, call->result_symbol)
-                              : call->destination ? storage_of(w, call->destination->base) : NULL;
+    struct results r = results_of(w, call);
     if (callee->kind == SYM_ORCH) {
-        bool has_place = !made || (is_held(w, made) & MUST);
-        struct function_bounds *f = bounds_of(w->plan, callee, has_place);
+        struct function_bounds *f = bounds_of(w->plan, callee, r.has_place);
         total = add(w, total, f ? in_caller(w, call, f->peak) : NULL);
-        note_callee(w, n, call, made);
-        if (made) hold(w, made, MAY | MUST);
-        for (int i = 0; i < callee->formal_count; i++)
-            if (callee->formals[i]->dir == DIR_OWN && call->regions[i]) hold(w, call->regions[i]->base, 0);
+        note_callee(w, n, call, f);
+        for (size_t i = 0; i < r.made.count; i++) hold(w, r.made.data[i], MAY | MUST);
+        for (int i = 0; i < callee->formal_count; i++) {
+            if (callee->formals[i]->dir != DIR_OWN) continue;
+            if (call->regions[i]) hold(w, call->regions[i]->base, 0);
+            for (int k = 0; k < call->leaves[i].count; k++)
+                if (call->leaves[i].leaf[k].region) hold(w, call->leaves[i].leaf[k].region->base, 0);
+        }
     } else {
         /* All outputs of a task are taken together. */
         for (int i = 0; i < callee->formal_count; i++) {
@@ -403,11 +427,13 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
             total = add(w, total, bytes_of(w, t->type));
             note_new(w, t, n);
         }
-        if (made && !(is_held(w, made) & MUST)) {
-            total = add(w, total, bytes_of(w, made->type));
-            note_new(w, made, n);
+        for (size_t i = 0; i < r.made.count; i++) {
+            if (is_held(w, r.made.data[i]) & MUST) continue;
+            total = add(w, total, bytes_of(w, r.made.data[i]->type));
+            note_new(w, r.made.data[i], n);
         }
     }
+    vec_free(&r.made);
     const struct end_plan *ends = ptrmap_get(&w->plan->ends, n);
     if (ends) end_lives(w, &ends->behind);
     return total;
@@ -420,9 +446,8 @@ static const struct size *walk_list_of_exprs(struct walk *w, struct ast *n)
     return total;
 }
 
-static const struct size *walk_expr(struct walk *w, struct ast *n)
+static const struct size *walk_operands(struct walk *w, struct ast *n)
 {
-    if (!n) return size_const(w->sizes, 0);
     switch (n->kind) {
     case AST_CALL:
         if (call_of(n)) return walk_call(w, n, call_of(n));
@@ -437,6 +462,15 @@ static const struct size *walk_expr(struct walk *w, struct ast *n)
         return add(w, walk_expr(w, n->range.low), walk_expr(w, n->range.high));
     default: return size_const(w->sizes, 0);
     }
+}
+
+static const struct size *walk_expr(struct walk *w, struct ast *n)
+{
+    if (!n) return size_const(w->sizes, 0);
+    const struct size *total = walk_operands(w, n);
+    const struct block_plan *own = ptrmap_get(&w->plan->blocks, n); /* what only this scalar needed */
+    if (own) end_lives(w, &own->tensors);
+    return total;
 }
 
 /* ---- statements ---- */
@@ -565,11 +599,15 @@ static const struct size *walk_statement(struct walk *w, struct ast *n)
     switch (n->kind) {
     case AST_LET: {
         const struct size *total = size_const(w->sizes, 0);
-        const struct symbol *t = n->symbol && n->symbol->needs_alloc ? storage_of(w, n->symbol) : NULL;
-        if (t && !(is_held(w, t) & MUST)) {
-            total = bytes_of(w, t->type);
+        symbol_list leaves = {0};
+        if (n->symbol && !n->symbol->alias_of) symbol_leaves(n->symbol, &leaves);
+        for (size_t i = 0; i < leaves.count; i++) {
+            const struct symbol *t = leaves.data[i]->needs_alloc ? storage_of(w, leaves.data[i]) : NULL;
+            if (!t || (is_held(w, t) & MUST)) continue;
+            total = add(w, total, bytes_of(w, t->type));
             note_new(w, t, n);
         }
+        vec_free(&leaves);
         return add(w, total, walk_expr(w, n->decl.value));
     }
     case AST_VAR: return walk_expr(w, n->decl.value);
@@ -580,8 +618,12 @@ static const struct size *walk_statement(struct walk *w, struct ast *n)
     case AST_BLOCK: return walk_block(w, n);
     case AST_SCOPE: return walk_block(w, n->scope.body);
     case AST_DROP:
-        for (struct ast *name = n->drop.names; name; name = name->next)
-            if (name->symbol) hold(w, name->symbol, 0);
+        for (struct ast *name = n->drop.names; name; name = name->next) {
+            symbol_list leaves = {0};
+            if (name->symbol) symbol_leaves(name->symbol, &leaves);
+            end_lives(w, &leaves);
+            vec_free(&leaves);
+        }
         return size_const(w->sizes, 0);
     case AST_RETURN: {
         const struct size *total = walk_expr(w, n->ret.value);
@@ -628,6 +670,7 @@ static const struct size *walk_block(struct walk *w, struct ast *n)
 
 static void number(struct walk *w, const struct symbol *t)
 {
+    if (slot_of(w->plan, t)) return; /* the frame's */
     vec_push(&w->tensors, t);
     ptrmap_set(&w->numbers, t, (void *)(uintptr_t)w->tensors.count);
 }
@@ -635,38 +678,76 @@ static void number(struct walk *w, const struct symbol *t)
 static bool visit_blocks(void *cx, struct ast *n)
 {
     struct walk *w = cx;
-    const struct block_plan *plan = n->kind == AST_BLOCK ? ptrmap_get(&w->plan->blocks, n) : NULL;
+    const struct block_plan *plan = ptrmap_get(&w->plan->blocks, n);
     for (size_t i = 0; plan && i < plan->tensors.count; i++) number(w, plan->tensors.data[i]);
     return true;
 }
 
-struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place)
+static void analyze(struct plan *p, const struct symbol *orch, bool has_place, struct function_bounds *f)
 {
-    const void *key = has_place || orch->result->kind != TYPE_TENSOR ? (const void *)orch : (const void *)&orch->result_place;
-    struct function_bounds *f = ptrmap_get(&p->bounds, key);
-    if (f) return f->is_complete ? f : NULL;
-    f = arena_new(p->mem, struct function_bounds);
-    ptrmap_set(&p->bounds, key, f);
-    vec_push(&p->bound_list, f);
     struct walk w = {.plan = p, .sizes = p->checked->sizes, .out = f, .function = orch, .is_certain = true,
-                     .has_place = has_place || orch->result->kind != TYPE_TENSOR};
+                     .has_place = has_place || !orch->result_place};
+    const struct frame_plan *frame = frame_of(p, orch);
     const struct symbol *outer = p->function;
     p->function = orch;
     ast_walk(orch->decl->orch.body, visit_blocks, &w);
-    if (!w.has_place) number(&w, orch->result_place);
+    symbol_list result = {0};
+    if (!w.has_place) symbol_leaves(orch->result_place, &result);
+    for (size_t i = 0; i < result.count; i++)
+        if (result.data[i]->type->kind == TYPE_TENSOR) number(&w, result.data[i]);
+    vec_free(&result);
     struct state s = nowhere(&w);
     s.dead = false;
     w.now = &s;
     vec_push(&w.open, &f->whole);
     vec_push(&w.start, size_const(w.sizes, 0));
-    f->peak = walk_block(&w, orch->decl->orch.body);
+    if (frame && frame->bytes) { /* it may be refused: then its tensors are made one by one, which needs no more */
+        note_point(&w, (struct need_point){frame->bytes, frame->bytes, orch->decl, 0}, 0);
+        note_safe(&w, (struct need_point){frame->bytes, frame->bytes, orch->decl, 0});
+        s.may = frame->bytes;
+        s.buffers = 1;
+    }
+    const struct size *total = s.may;
+    f->peak = add(&w, total, walk_block(&w, orch->decl->orch.body));
     f->is_complete = true;
     p->function = outer;
     vec_free(&w.tensors);
     vec_free(&w.open);
     vec_free(&w.start);
     ptrmap_free(&w.numbers);
+}
+
+struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place)
+{
+    const void *key = has_place || !orch->result_place ? (const void *)orch : (const void *)&orch->result_place;
+    struct function_bounds *f = ptrmap_get(&p->bounds, key);
+    if (f) return f->is_complete ? f : NULL;
+    f = arena_new(p->mem, struct function_bounds);
+    ptrmap_set(&p->bounds, key, f);
+    vec_push(&p->bound_list, f);
+    analyze(p, orch, has_place, f);
     return f;
+}
+
+struct function_bounds *bounds_again(struct plan *p, const struct symbol *orch, bool has_place)
+{
+    struct function_bounds *f = arena_new(p->mem, struct function_bounds);
+    vec_push(&p->bound_list, f);
+    analyze(p, orch, has_place, f);
+    return f;
+}
+
+static int64_t common_divisor(int64_t g, const struct size *bytes)
+{
+    int64_t factor = BOUNDS_GRANULE;
+    if (bytes && bytes->kind == SIZE_CONST) factor = bytes->value;
+    else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST) factor = bytes->arg[0]->value;
+    while (factor != 0) {
+        const int64_t rest = g % factor;
+        g = factor;
+        factor = rest;
+    }
+    return g;
 }
 
 /* The greatest common divisor of all buffers, as far as it is known: a multiple of the heap's own granule. */
@@ -675,20 +756,19 @@ static int64_t common_granule(struct plan *p)
     int64_t g = 0;
     struct walk w = {.plan = p, .sizes = p->checked->sizes};
     for (size_t i = 0; i < p->orchs.count; i++) {
-        if (p->orchs.data[i]->result_place) number(&w, p->orchs.data[i]->result_place);
+        symbol_list result = {0};
+        if (p->orchs.data[i]->result_place) symbol_leaves(p->orchs.data[i]->result_place, &result);
+        for (size_t k = 0; k < result.count; k++)
+            if (result.data[k]->type->kind == TYPE_TENSOR) number(&w, result.data[k]);
+        vec_free(&result);
         ast_walk(p->orchs.data[i]->decl->orch.body, visit_blocks, &w);
     }
     for (size_t n = 0; n < w.tensors.count; n++) {
         const struct size *bytes = bytes_of(&w, w.tensors.data[n]->type);
-        int64_t factor = BOUNDS_GRANULE;
-        if (bytes && bytes->kind == SIZE_CONST) factor = bytes->value;
-        else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST) factor = bytes->arg[0]->value;
-        for (int64_t a = factor; a != 0; ) {
-            const int64_t rest = g % a;
-            g = a;
-            a = rest;
-        }
+        g = common_divisor(g, bytes);
     }
+    for (size_t i = 0; i < p->frame_list.count; i++)
+        if (p->frame_list.data[i]->bytes) g = common_divisor(g, p->frame_list.data[i]->bytes);
     vec_free(&w.tensors);
     ptrmap_free(&w.numbers);
     return g > 0 ? g : BOUNDS_GRANULE;
@@ -698,4 +778,10 @@ void bounds_analyze(struct plan *p)
 {
     p->granule = common_granule(p);
     for (size_t i = 0; i < p->orchs.count; i++) bounds_of(p, p->orchs.data[i], !p->orchs.data[i]->decl->orch.exported ? false : true);
+}
+
+void bounds_forget(struct plan *p)
+{
+    ptrmap_free(&p->bounds);
+    p->granule = common_granule(p);
 }

@@ -46,6 +46,7 @@ static void note_use(struct search *s, struct symbol *t, bool by_hand)
 {
     if (!t) return;
     if (t->region) note_use(s, t->region->base, false); /* a view or a slice: its tensor */
+    note_use(s, t->alias_of, by_hand);
     for (int i = 0; i < t->field_count; i++) note_use(s, t->fields[i], by_hand);
     if (!tensor_is_new(t) && !is_taken_over(t)) return;
     struct uses *u = ptrmap_get(&s->uses, t);
@@ -72,6 +73,12 @@ static void note_checks(struct search *s, const struct check *c)
     }
 }
 
+static void note_leaves(struct search *s, const struct leaves *list, bool by_hand)
+{
+    for (int i = 0; i < list->count; i++)
+        if (list->leaf[i].region) note_use(s, list->leaf[i].region->base, by_hand);
+}
+
 static void note_call(struct search *s, struct ast *n, const struct call *call)
 {
     s->now->busy = true;
@@ -80,13 +87,22 @@ static void note_call(struct search *s, struct ast *n, const struct call *call)
         if (call->regions[i] && call->values[i] && call->values[i]->kind == AST_CALL) ptrmap_set(&s->inner, call->values[i], n);
         if (call->regions[i]) note_use(s, call->regions[i]->base, moved);
         else if (call->values[i] && call->values[i]->symbol) note_use(s, call->values[i]->symbol, moved);
+        note_leaves(s, &call->leaves[i], moved);
     }
+    note_leaves(s, &call->result_leaves, false);
     note_region(s, call->destination);
     note_use(s, call->result_symbol, false);
     note_checks(s, call->checks);
 }
 
 static bool visit(void *cx, struct ast *n);
+
+static bool needs_storage(const struct symbol *t)
+{
+    bool some = t->needs_alloc;
+    for (int i = 0; i < t->field_count && !t->alias_of; i++) some |= needs_storage(t->fields[i]);
+    return some;
+}
 
 /* A statement's own expressions; statements inside it are statements of their own. */
 static void number(struct search *s, struct ast *n)
@@ -97,7 +113,7 @@ static void number(struct search *s, struct ast *n)
     s->now = own;
     note_checks(s, checks_of(n));
     if (n->kind == AST_LET) note_use(s, n->symbol, false);
-    if (n->kind == AST_LET && n->symbol && n->symbol->needs_alloc) own->busy = true;
+    if (n->kind == AST_LET && n->symbol) own->busy |= needs_storage(n->symbol);
     if (n->kind == AST_DROP)
         for (struct ast *name = n->drop.names; name; name = name->next) note_use(s, name->symbol, true);
     ast_walk_below(n, visit, s);
@@ -267,12 +283,11 @@ static bool visit_block(void *cx, struct ast *n)
 
 static void place_formals(struct search *s, const struct symbol *orch)
 {
-    for (int i = 0; i < orch->formal_count; i++) {
-        struct symbol *formal = orch->formals[i];
-        if (is_taken_over(formal)) place(s, formal, orch->decl->orch.body);
-        for (int f = 0; f < formal->field_count; f++)
-            if (is_taken_over(formal->fields[f])) place(s, formal->fields[f], orch->decl->orch.body);
-    }
+    symbol_list leaves = {0};
+    for (int i = 0; i < orch->formal_count; i++) symbol_leaves(orch->formals[i], &leaves);
+    for (size_t i = 0; i < leaves.count; i++)
+        if (is_taken_over(leaves.data[i])) place(s, leaves.data[i], orch->decl->orch.body);
+    vec_free(&leaves);
 }
 
 void liveness_analyze(struct plan *p)

@@ -61,6 +61,7 @@ struct emitter {
     const struct ast *attributed; /* the call they belong to */
     const struct call *binding; /* while a kernel's `where` is printed: what its names stand for */
     enum arithmetic arithmetic;
+    const char *frame;          /* the function's frame, in C */
     bool uses_rt;               /* what was printed since this was cleared can fail */
 };
 
@@ -139,7 +140,13 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n); /* a call o
 void call_declare_new(struct emitter *e, const struct symbol *s);    /* void *P = NULL; for each leaf */
 void sizes_capture(struct emitter *e, const struct symbol *s);       /* stores the sizes that name a `var`; NULL: nothing */
 
+/* ---- emit_memory.c ---- */
+void frame_emit(struct emitter *e);                                                   /* at the function's entry */
+void frame_print_slot(struct emitter *e, struct strbuf *b, const struct symbol *s);   /* where a new tensor lies: "NULL": nowhere yet */
+void frame_report(struct emitter *e, const struct symbol *orch);                      /* W06, W07 */
+
 /* ---- emit_stmt.c ---- */
+void emit_ends(struct emitter *e, const symbol_list *list);
 void stmt_function_body(struct emitter *e, const struct symbol *orch);
 /* pto_scope_begin for what `open->block` holds; the caller makes it e->block, and ends it. */
 void scope_begin(struct emitter *e, struct open_block *open, const struct block_plan *plan, struct span at);

@@ -20,6 +20,11 @@ static const char *bytes_text(struct emitter *e, const struct size *s)
 
 static int line_of(struct emitter *e, const struct ast *n) { return source_place(e->front->sources, n->at.file, n->at.begin).line; }
 
+static const char *point_text(struct emitter *e, const struct ast *at)
+{
+    return at->kind == AST_ORCH ? "its frame" : emit_source_text(e, at->at);
+}
+
 static bool is_need(const struct bound *need, const struct bound *safe)
 {
     return need->point_count == 1 && safe->point_count == 1 && need->point[0].bytes == safe->point[0].bytes;
@@ -34,7 +39,7 @@ static void print_need(struct emitter *e, const char *indent, const char *name, 
     for (int i = 0; i < b->point_count; i++) {
         const char *what = i == 0 && !b->unknown ? name : b->unknown ? "and " : "or  ";
         out_line(e->out, "%s%s  %s: line %d  %s", indent, what, bytes_text(e, b->point[i].bytes), line_of(e, b->point[i].at),
-                 emit_source_text(e, b->point[i].at->at));
+                 point_text(e, b->point[i].at));
     }
 }
 
@@ -63,10 +68,10 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     }
 }
 
-void codegen_bounds(struct front *front, const struct checked *checked, struct strbuf *to)
+void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *to)
 {
     struct out out = {0};
-    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, front->mem)};
+    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, memory, front->mem)};
     for (size_t i = 0; i < e.plan->orchs.count; i++) {
         if (i > 0) out_line(e.out, "%s", "");
         print_function(&e, e.plan->orchs.data[i]);
@@ -120,7 +125,8 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
 
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
 {
-    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .plan = plan_create(checked, front->mem)};
+    const struct memory_plan ring = {PLAN_RING, 0}; /* a frame that does not fit is refused: only this is sure */
+    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .plan = plan_create(checked, &ring, front->mem)};
     for (size_t i = 0; i < e.plan->orchs.count; i++) check_function(&e, e.plan->orchs.data[i], heap_bytes, rings);
     plan_destroy(e.plan);
 }

@@ -320,7 +320,10 @@ static void emit_file(struct emitter *e)
 {
     struct out functions = {0}, *file = e->out;
     e->out = &functions;
-    for (size_t i = 0; i < e->plan->orchs.count; i++) emit_function(e, e->plan->orchs.data[i]);
+    for (size_t i = 0; i < e->plan->orchs.count; i++) {
+        frame_report(e, e->plan->orchs.data[i]);
+        emit_function(e, e->plan->orchs.data[i]);
+    }
     e->out = file;
     emit_head(e);
     emit_f16_test(e);
@@ -339,7 +342,7 @@ static void generate(struct front *front, const struct checked *checked, const s
     struct out out = {0};
     struct emitter e = {
         .front = front, .checked = checked, .options = options, .mem = front->mem, .out = &out, .names.mem = front->mem,
-        .plan = plan_create(checked, front->mem),
+        .plan = plan_create(checked, &options->memory, front->mem),
     };
     assign_file_names(&e);
     if (header) header_emit(&e);

@@ -7,6 +7,14 @@
 #include "emit.h"
 #include <string.h>
 
+static void declare_tensor(struct emitter *e, const struct symbol *s, const char *name)
+{
+    struct strbuf place = {0};
+    frame_print_slot(e, &place, s);
+    out_line(e->out, "void *%s = %s; /* %s */", name, strbuf_text(&place), type_string(e, s->type));
+    strbuf_free(&place);
+}
+
 static void declare_leaf(struct emitter *e, const struct symbol *s)
 {
     check_declare_flag(e, s);
@@ -16,7 +24,7 @@ static void declare_leaf(struct emitter *e, const struct symbol *s)
                                                     : arena_printf(e->mem, "%s_result", s->name);
     const char *name = emit_declare(e, s, wanted);
     if (type_is_scalar(s->type)) out_line(e->out, "%s %s = 0;", c_scalar_type(s->type), name);
-    else out_line(e->out, "void *%s = NULL; /* %s */", name, type_string(e, s->type));
+    else declare_tensor(e, s, name);
     if (!ptrmap_get(&e->used, s)) out_line(e->out, "(void)%s;", name);
 }
 
@@ -273,5 +281,5 @@ void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
         strbuf_free(&b);
     }
     const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
-    for (size_t i = 0; ends && i < ends->behind.count; i++) out_line(e->out, "pto_release(rt, %s);", emit_name(e, ends->behind.data[i]));
+    if (ends) emit_ends(e, &ends->behind);
 }

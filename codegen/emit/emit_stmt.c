@@ -5,6 +5,7 @@
  * Tests      test/lit/codegen/scopes.pto, loops.pto; test/lit/run/statements.pto
  */
 #include "emit.h"
+#include "frames.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -47,13 +48,19 @@ static struct span last_byte(struct span at)
 }
 
 /* Lives that end here, before their scope does: what still reads these tensors keeps them. */
-static void emit_ends(struct emitter *e, struct span at, const symbol_list *list)
+void emit_ends(struct emitter *e, const symbol_list *list)
 {
-    if (list->count > 0) emit_at(e, at);
     for (size_t i = 0; i < list->count; i++) {
         const bool is_formal = list->data[i]->kind == SYM_FORMAL; /* moved in: who moved it may have had it from outside */
+        if (slot_of(e->plan, list->data[i])) continue; /* it goes with its frame */
         out_line(e->out, is_formal ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, list->data[i]));
     }
+}
+
+static void emit_ends_at(struct emitter *e, struct span at, const symbol_list *list)
+{
+    if (list->count > 0) emit_at(e, at);
+    emit_ends(e, list);
 }
 
 static bool jumps_away(const struct ast *n)
@@ -78,17 +85,20 @@ void scope_begin(struct emitter *e, struct open_block *open, const struct block_
 static void emit_block(struct emitter *e, struct ast *n, bool is_loop, bool is_explicit, struct span at)
 {
     const struct block_plan *plan = ptrmap_get(&e->plan->blocks, n);
+    const struct frame_plan *frame = n == e->function->decl->orch.body ? frame_of(e->plan, e->function) : NULL;
+    const bool has_frame = frame && frame->bytes;
     struct open_block open = {
         .parent = e->block, .block = n, .is_loop = is_loop, .names_mark = e->names.active.count,
     };
     if (is_explicit || plan->tensors.count > 0) scope_begin(e, &open, plan, at);
     e->block = &open;
+    if (has_frame) frame_emit(e);
     const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
-    if (ends) emit_ends(e, n->at, &ends->before);
+    if (ends) emit_ends_at(e, n->at, &ends->before);
     for (struct ast *s = n->block.stmts; s; s = s->next) {
         emit_statement(e, s);
         ends = ptrmap_get(&e->plan->ends, s);
-        if (ends) emit_ends(e, last_byte(s->at), &ends->behind);
+        if (ends) emit_ends_at(e, last_byte(s->at), &ends->behind);
     }
     if (open.has_scope && !jumps_away(n->block.stmts)) {
         emit_at(e, last_byte(n->at));
@@ -187,7 +197,9 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
         out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = pto_alloc(rt, %s.scope, %s);", ret, ret, ret, strbuf_text(&b));
     if (ret && type_is_scalar_array(s->type))
         out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret, c_elem_type(s->type->elem), strbuf_text(&b));
-    if (!ret)
+    if (slot_of(e->plan, s))
+        out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s), strbuf_text(&b));
+    else if (!ret)
         out_line(e->out, "%s = pto_alloc%s(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), type_is_scalar_array(s->type) ? "_zeroed" : "", strbuf_text(&b));
     strbuf_free(&b);
 }
@@ -431,13 +443,20 @@ static void emit_while(struct emitter *e, struct ast *n)
 
 /* ---- branches ---- */
 
+static bool has_release(const struct emitter *e, const symbol_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!slot_of(e->plan, list->data[i])) return true;
+    return false;
+}
+
 static void emit_missing_else(struct emitter *e, const struct ast *n)
 {
     const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
-    if (!ends || ends->other.count == 0) return;
+    if (!ends || !has_release(e, &ends->other)) return;
     out_line(e->out, "} else {");
     e->out->depth++;
-    emit_ends(e, last_byte(n->at), &ends->other);
+    emit_ends_at(e, last_byte(n->at), &ends->other);
     e->out->depth--;
 }
 

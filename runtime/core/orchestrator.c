@@ -194,6 +194,25 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
 
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
 
+/* What the heap gave becomes a buffer that scope need->depth owns. */
+static void open_buffer(struct orchestrator *o, const struct need *need, uint64_t birth, const char *name)
+{
+    struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
+    if (!o->elision) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before */
+    r->at = need->at;
+    r->bytes = need->amount;
+    r->birth = birth;
+    r->site = *o->site;
+    r->name = name;
+    if (!o->elision) {
+        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need->at;
+        ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
+    }
+    ptoi_scope_own(&o->scopes, need->depth, need->buffer);
+    o->allocations++;
+    o->allocated_bytes += (int64_t)need->amount;
+}
+
 PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
 {
     if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
@@ -203,21 +222,8 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
                     (unsigned long long)bytes);
     struct need need = {.amount = bytes, .depth = owner};
     if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
+    open_buffer(o, &need, birth, name);
     *buffer = need.buffer;
-    struct buffer_record *r = ptoi_record(&o->scopes, *buffer);
-    if (!o->elision) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before */
-    r->at = need.at;
-    r->bytes = bytes;
-    r->birth = birth;
-    r->site = *o->site;
-    r->name = name;
-    if (!o->elision) {
-        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need.at;
-        ptoi_map_open(o->map, &r->map, low, low + (int64_t)bytes);
-    }
-    ptoi_scope_own(&o->scopes, owner, *buffer);
-    o->allocations++;
-    o->allocated_bytes += (int64_t)bytes;
     return PTO_OK;
 }
 
@@ -692,6 +698,19 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     if (status != PTO_OK) return status;
     publish_event(o, EVENT_OPEN, at);
     *buffer = o->heap_base + ptoi_record(&o->scopes, at)->at;
+    return PTO_OK;
+}
+
+PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer)
+{
+    *buffer = NULL;
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    struct need need = {.amount = (uint64_t)bytes, .depth = ptoi_orch_owner(o, PTO_SCOPE_CURRENT)};
+    if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
+    if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
+    open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
+    publish_event(o, EVENT_OPEN, need.buffer);
+    *buffer = o->heap_base + need.at;
     return PTO_OK;
 }
 

@@ -70,6 +70,8 @@ PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
+/* The same for the current scope, where NULL is an answer: it does not fit, and nothing that runs could change that. */
+PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer); /* the same; memory that is not from the heap stays */
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */

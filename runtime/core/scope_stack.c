@@ -52,20 +52,29 @@ int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope token)
     return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
 }
 
-static bool starts_at(const struct scope_stack *s, uint64_t granule)
+/* Is what `starts` says about this granule a buffer that lives and has the offset in it?  Live buffers do not overlap. */
+static bool is_inside(const struct scope_stack *s, uint64_t granule, uint64_t offset)
 {
-    uint32_t b = s->starts[granule];
-    return b && ptoi_record(s, b)->owner > 0 && ptoi_record(s, b)->at == granule * PTO_GRANULE;
+    const uint32_t b = s->starts[granule];
+    if (b == 0) return false;
+    const struct buffer_record *r = ptoi_record(s, b);
+    return r->owner > 0 && r->at <= offset && offset < r->at + r->bytes;
 }
 
 uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset)
 {
-    uint64_t granule = offset / PTO_GRANULE;
-    if (starts_at(s, granule)) return s->starts[granule];
-    /* An interior pointer of hand-written code: the buffer starts further down. */
-    while (granule > 0 && !starts_at(s, granule)) granule--;
-    uint32_t b = starts_at(s, granule) ? s->starts[granule] : 0;
-    return b && offset < ptoi_record(s, b)->at + ptoi_record(s, b)->bytes ? b : 0;
+    const uint64_t asked = offset / PTO_GRANULE;
+    if (is_inside(s, asked, offset)) return s->starts[asked];
+    /* An interior pointer, a slot of a frame: the buffer starts further down.  It is found at once the next time. */
+    for (uint64_t granule = asked; granule-- > 0;) {
+        const uint32_t b = s->starts[granule];
+        const struct buffer_record *r = b ? ptoi_record(s, b) : NULL;
+        if (!r || r->owner == 0 || r->at != granule * PTO_GRANULE) continue;
+        if (offset >= r->at + r->bytes) return 0;
+        s->starts[asked] = b;
+        return b;
+    }
+    return 0;
 }
 
 void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)

@@ -54,13 +54,11 @@ static int read_main(const struct options *o)
 
 static int compile_main(const struct options *o)
 {
-    if (o->plan != NULL) return not_available("--plan");
     switch (o->emit) {
     case EMIT_TYPES: return not_available("--emit=types");
-    case EMIT_MEMORY: return not_available("--emit=memory");
     case EMIT_TASKS: return not_available("--emit=tasks");
     case EMIT_TOKENS: case EMIT_AST: return read_main(o);
-    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_BOUNDS: break;
+    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_BOUNDS: case EMIT_MEMORY: break;
     }
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }

@@ -211,6 +211,19 @@ static int choose(const char *option, const char *text, const char *const *choic
                        choices[count - 1], text);
 }
 
+static int set_plan(struct options *o, const char *text)
+{
+    static const struct { const char *name; enum plan_kind kind; } plans[] = {{"ring", PLAN_RING}, {"free", PLAN_FREE}, {"min", PLAN_MIN}};
+    for (int i = 0; i < COUNT(plans); i++)
+        if (strcmp(plans[i].name, text) == 0) {
+            o->memory.kind = plans[i].kind;
+            return EXIT_OK;
+        }
+    o->memory.kind = PLAN_BUDGET;
+    if (strncmp(text, "budget=", 7) == 0 && parse_size(text + 7, &o->memory.budget)) return EXIT_OK;
+    return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
+}
+
 static int set_color(struct options *o, const char *text)
 {
     static const char *const choices[] = {"auto", "always", "never"};
@@ -274,7 +287,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_EMIT: return set_emit(o, value);
     case OPTION_DEFINE: return set_define(b, value);
     case OPTION_IMPORT: vec_push(&b->imports, value); return EXIT_OK;
-    case OPTION_PLAN: o->plan = value; return EXIT_OK;
+    case OPTION_PLAN: return set_plan(o, value);
     case OPTION_CC: o->cc = value; return EXIT_OK;
     case OPTION_DEBUG: o->debug = true; return EXIT_OK;
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
@@ -493,10 +506,12 @@ void options_print_help(FILE *out)
           "ptoc --help, ptoc --version\n"
           "\n"
           "  -o FILE                    where the result goes\n"
-          "  --emit=KIND                bin (default), c, header, bounds, ast, tokens; text goes to standard output without -o\n"
+          "  --emit=KIND                bin (default), c, header, memory, bounds, ast, tokens; text goes to standard output without -o\n"
           "  -D NAME=VALUE              replaces the value of a const of the main file\n"
           "  -I DIR                     another folder to search for imported modules\n"
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
+          "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), all;\n"
+          "  --plan=budget=BYTES        as much as fits\n"
           "  --no-line                  no #line in the generated C\n"
           "  --no-main                  with --emit=c: only what a C host program calls\n"
           "  --keep, -v                 keep the generated C; show the commands that are run\n"

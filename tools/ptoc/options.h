@@ -7,6 +7,7 @@
 #ifndef PTOC_OPTIONS_H
 #define PTOC_OPTIONS_H
 #include "diag.h"
+#include "memory_plan.h"
 #include "sema.h"
 
 /* What every program of the project returns. */
@@ -31,7 +32,7 @@ struct options {
     int define_count;
     const char **import_dirs;      /* -I */
     int import_dir_count;
-    const char *plan;              /* --plan=..., or NULL */
+    struct memory_plan memory;     /* --plan=ring|free|min|budget=BYTES */
     const char *cc;                /* --cc=..., or NULL: the C compiler to use for a binary */
     int optimize;                  /* -O0 .. -O3; -1 where none was given */
     bool debug;                    /* -g */

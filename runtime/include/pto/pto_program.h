@@ -127,6 +127,16 @@ static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, si
 /* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
 PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);
 
+/* ---- frames: tensors of a function that lie in one allocation --------------------------------------------------------- */
+/* The current scope owns it.  Blocks while the heap is full.  NULL where it does not fit: then every tensor is made by its first
+ * writer, as without a frame. */
+PTO_API void *pto_frame(PTORuntime *rt, int64_t bytes);
+
+static inline void *pto_slot(void *frame, int64_t at)
+{
+    return frame ? (char *)frame + at : NULL;
+}
+
 /* ---- tensors that were moved into a function (`own`) ---------------------------------------------------------------- */
 /* Its life ends here, if it has not ended before: *t is empty afterwards. */
 PTO_API void pto_drop(PTORuntime *rt, PTOTensor *t);

@@ -101,14 +101,30 @@ class Gen:
 
 
 class Program:
-    def __init__(self, seed):
+    def __init__(self, seed, depth=3):
+        """depth: of blocks in blocks; 0 is a straight line in which each value is made from the last few."""
         rng = random.Random(seed)
         self.functions = []
         for k in range(rng.randint(0, 2)):
             gen = Gen(rng, [f for f, _ in self.functions])
             self.functions.append(("f%d" % k, gen.block({"a": "N", "b": "N"}, 0, [], False, 0) + self.body_of_function(gen, rng)))
         gen = Gen(rng, [f for f, _ in self.functions])
-        self.main = gen.block({}, 3, [], False, rng.randint(6, 16))
+        self.main = gen.block({}, depth, [], False, rng.randint(6, 16)) if depth > 0 else self.line(rng)
+
+    def line(self, rng):
+        size, reach, out, names = rng.choice(SIZES), rng.randint(1, 2), [], []
+        for k in range(rng.randint(4, 14)):
+            name = "t%d" % k
+            if not names or (reach > 1 and rng.random() < 0.15):
+                out.append(("make", name, size, rng.randint(0, 99)))
+            else:
+                out.append(("let", name, ("comb",) + tuple(("name", rng.choice(names[-reach:])) for _ in range(2))))
+            names.append(name)
+            if rng.random() < 0.15:
+                out.append(("inc", rng.choice(names[-reach:]), rng.randint(0, 9)))
+            if rng.random() < 0.15:
+                out.append(("fold", rng.choice(names[-reach:])))
+        return out + [("fold", names[-1])]
 
     def body_of_function(self, gen, rng):
         """Of a function (a, b) -> tensor of their size: a chain of lets."""
