@@ -165,6 +165,8 @@ void entry_declare_names(struct emitter *e, const struct symbol *orch); /* they 
 void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct strbuf *b);
 void table_emit(struct emitter *e);
 void params_emit(struct emitter *e);
+const char *params_derive_name(struct emitter *e); /* the function that computes defaults which follow from others; NULL: there are none */
+void params_derive_emit(struct emitter *e);
 const char *param_c_name(struct emitter *e, const struct symbol *param);
 
 /* ---- emit_header.c ---- */

@@ -235,6 +235,7 @@ static void assign_file_names(struct emitter *e)
             strbuf_free(&b);
         }
     }
+    if (params_derive_name(e)) names_force(&e->names, params_derive_name(e));
     for (int m = 0; m < e->checked->module_count; m++) {
         const struct module *module = e->checked->modules[m];
         for (int i = 0; i < module->symbol_count; i++)
@@ -333,7 +334,8 @@ static void emit_file(struct emitter *e)
     emit_prototypes(e);
     out_append(file, &functions);
     for (size_t i = 0; i < e->plan->exports.count; i++) entry_emit(e, e->plan->exports.data[i]);
-    if (!e->options->no_main) table_emit(e);
+    if (e->options->no_main) params_derive_emit(e);
+    else table_emit(e);
 }
 
 static void generate(struct front *front, const struct checked *checked, const struct codegen_options *options, bool header,

@@ -168,11 +168,11 @@ static void print_unary(struct emitter *e, struct strbuf *b, const struct ast *n
     const struct ast *operand = n->binary.left;
     if (n->binary.op == OP_NEG && is_integer(n)) {
         struct interval r = range_of_expr(e->plan, operand);
-        if (r.lo == INT64_MIN && e->arithmetic == ARITH_CHECKED) {
-            strbuf_puts(b, "pto_sub(rt, 0, ");
+        if (r.lo == INT64_MIN && e->arithmetic != ARITH_PLAIN) {
+            strbuf_printf(b, "%ssub(%s0, ", arithmetic_prefix(e->arithmetic), arithmetic_first(e->arithmetic));
             expr_print(e, b, operand, P_ANY);
             strbuf_putc(b, ')');
-            e->uses_rt = true;
+            e->uses_rt |= e->arithmetic == ARITH_CHECKED;
             return;
         }
     }

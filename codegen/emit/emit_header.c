@@ -22,6 +22,11 @@ static void emit_params(struct emitter *e)
             any = true;
             out_line(e->out, "extern %s %s;", c_scalar_type(s->type), param_c_name(e, s));
         }
+    if (params_derive_name(e)) {
+        out_line(e->out, "/* Defaults that follow from other params have their values when the program is loaded; this computes them again, for a");
+        out_line(e->out, " * host that has changed others.  false: one of them has no value. */");
+        out_line(e->out, "bool %s(void);", params_derive_name(e));
+    }
     if (any) out_line(e->out, "%s", "");
 }
 

@@ -50,6 +50,13 @@ static bool is_constant(const struct ast *n)
     }
 }
 
+/* A default that is computed when the program runs, because it names another param or calls a builtin function. */
+static bool is_derived(const struct symbol *param)
+{
+    const struct ast *value = param->decl->decl.value;
+    return value && !is_constant(value);
+}
+
 void params_emit(struct emitter *e)
 {
     bool any = false;
@@ -59,19 +66,107 @@ void params_emit(struct emitter *e)
             if (s->kind != SYM_PARAM) continue;
             const struct ast *value = s->decl->decl.value;
             struct strbuf b = {0};
-            if (!type_is_scalar(s->type)) {
-                emit_unsupported(e, s->decl->at, "a param of this type");
-                continue;
-            }
-            if (value && !is_constant(value)) emit_unsupported(e, value->at, "a default that is not constant");
-            if (value) expr_print_as(e, &b, value, s->type, P_ANY);
+            if (value && !is_derived(s)) expr_print_as(e, &b, value, s->type, P_ANY);
             else strbuf_puts(&b, "0");
             if (!any) out_line(e->out, "%s", "");
             any = true;
-            out_line(e->out, "%s%s %s = %s; /* param %s */", e->options->no_main ? "" : "static ", c_scalar_type(s->type),
-                     param_c_name(e, s), strbuf_text(&b), s->name);
+            out_line(e->out, "%s%s %s = %s; /* param %s%s%s */", e->options->no_main ? "" : "static ", c_scalar_type(s->type),
+                     param_c_name(e, s), strbuf_text(&b), s->name, is_derived(s) ? " = " : "",
+                     is_derived(s) ? emit_source_text(e, value->at) : "");
             strbuf_free(&b);
         }
+}
+
+/* Note [params that follow]: a default may name params before it and params of imported modules, so those come first.  In a program
+ * --set decides which are computed; in a library all are when it is loaded, and again when the host asks. */
+struct following {
+    struct emitter *e;
+    struct ptrmap done, numbers; /* param -> its place in the table, plus 1 */
+    bool can_fail;
+};
+
+static bool visit_param(void *cx, struct ast *n);
+
+static void emit_following(struct following *f, const struct symbol *s)
+{
+    struct emitter *e = f->e;
+    if (s->kind != SYM_PARAM || ptrmap_get(&f->done, s)) return;
+    ptrmap_set(&f->done, s, f);
+    if (!is_derived(s)) return;
+    ast_walk(s->decl->decl.value, visit_param, f);
+    struct strbuf b = {0};
+    expr_print_as(e, &b, s->decl->decl.value, s->type, P_ANY);
+    if (e->options->no_main) {
+        out_line(e->out, "%s = %s;", param_c_name(e, s), strbuf_text(&b));
+    } else {
+        const int number = (int)(intptr_t)ptrmap_get(&f->numbers, s) - 1;
+        out_line(e->out, "if (!params[%d].is_given) %s = %s;", number, param_c_name(e, s), strbuf_text(&b));
+        if (strstr(strbuf_text(&b), "&ok") == NULL) {
+            strbuf_free(&b);
+            return;
+        }
+        f->can_fail = true;
+        out_line(e->out, "if (!ok) {");
+        out_line(e->out, "    snprintf(message, size, \"the default of param '%s', %%s, has no value: give --set %s=VALUE\", params[%d].derived);",
+                 s->name, s->module->is_main ? s->name : arena_printf(e->mem, "%s.%s", s->module->name, s->name), number);
+        out_line(e->out, "    return false;");
+        out_line(e->out, "}");
+    }
+    strbuf_free(&b);
+}
+
+static bool visit_param(void *cx, struct ast *n)
+{
+    if ((n->kind == AST_NAME || n->kind == AST_MEMBER) && n->symbol) emit_following(cx, n->symbol);
+    return true;
+}
+
+const char *params_derive_name(struct emitter *e)
+{
+    for (int m = 0; m < e->checked->module_count; m++)
+        for (int i = 0; i < e->checked->modules[m]->symbol_count; i++) {
+            const struct symbol *s = e->checked->modules[m]->symbols[i];
+            if (s->kind == SYM_PARAM && is_derived(s)) return arena_printf(e->mem, "%s_derive_params", emit_stem(e));
+        }
+    return NULL;
+}
+
+void params_derive_emit(struct emitter *e)
+{
+    const char *name = params_derive_name(e);
+    struct following f = {.e = e};
+    int number = 0;
+    if (!name) return;
+    for (int m = 0; m < e->checked->module_count; m++)
+        for (int i = 0; i < e->checked->modules[m]->symbol_count; i++)
+            if (e->checked->modules[m]->symbols[i]->kind == SYM_PARAM)
+                ptrmap_set(&f.numbers, e->checked->modules[m]->symbols[i], (void *)(intptr_t)++number);
+    out_line(e->out, "%s", "");
+    if (e->options->no_main) {
+        out_line(e->out, "bool %s(void);", name);
+        out_line(e->out, "__attribute__((constructor)) bool %s(void)", name);
+    } else {
+        out_line(e->out, "static bool %s(char *message, size_t size)", name);
+    }
+    out_line(e->out, "{");
+    e->out->depth++;
+    struct out body = {.depth = e->out->depth}, *outer = e->out;
+    e->out = &body;
+    e->arithmetic = ARITH_TRY;
+    for (int m = 0; m < e->checked->module_count; m++)
+        for (int i = 0; i < e->checked->modules[m]->symbol_count; i++) emit_following(&f, e->checked->modules[m]->symbols[i]);
+    e->arithmetic = ARITH_CHECKED;
+    e->out = outer;
+    out_line(e->out, "bool ok = true;");
+    if (!f.can_fail && !e->options->no_main) out_line(e->out, "(void)message, (void)size;");
+    e->out->depth--;
+    out_append(e->out, &body);
+    e->out->depth++;
+    out_line(e->out, "return ok;");
+    e->out->depth--;
+    out_line(e->out, "}");
+    ptrmap_free(&f.done);
+    ptrmap_free(&f.numbers);
 }
 
 static int emit_param_table(struct emitter *e)
@@ -86,7 +181,9 @@ static int emit_param_table(struct emitter *e)
             const char *name = module->is_main ? s->name : arena_printf(e->mem, "%s.%s", module->name, s->name);
             const char *type = s->type->kind == TYPE_F64 ? "PTO_F64" : s->type->kind == TYPE_F32 ? "PTO_F32" :
                                s->type->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
-            out_line(e->out, "    {.name = %s, .type = %s, .value = &%s, .has_default = %s},", c_string(e, name), type, param_c_name(e, s), s->decl->decl.value ? "true" : "false");
+            const char *derived = is_derived(s) ? arena_printf(e->mem, ", .derived = %s", c_string(e, emit_source_text(e, s->decl->decl.value->at))) : "";
+            out_line(e->out, "    {.name = %s, .type = %s, .value = &%s, .has_default = %s%s},", c_string(e, name), type,
+                     param_c_name(e, s), s->decl->decl.value ? "true" : "false", derived);
         }
     }
     if (count > 0) out_line(e->out, "};");
@@ -468,6 +565,7 @@ void table_emit(struct emitter *e)
 {
     out_line(e->out, "%s", "");
     int params = emit_param_table(e);
+    params_derive_emit(e);
     if (e->plan->exports.count > 0) {
         out_line(e->out, "static const PTOEntry entries[] = {");
         for (size_t i = 0; i < e->plan->exports.count; i++) {
@@ -486,6 +584,7 @@ void table_emit(struct emitter *e)
     out_line(e->out, "static const PTOProgram program = {");
     out_line(e->out, "    .file = %s,", c_string(e, e->checked->modules[0]->path));
     if (params > 0) out_line(e->out, "    .params = params, .param_count = %d,", params);
+    if (params_derive_name(e)) out_line(e->out, "    .derive_params = %s,", params_derive_name(e));
     if (e->plan->exports.count > 0) out_line(e->out, "    .entries = entries, .entry_count = %zu,", e->plan->exports.count);
     out_line(e->out, "};");
     out_line(e->out, "%s", "");

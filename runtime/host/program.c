@@ -46,7 +46,6 @@ struct session {
     void **data;
     int64_t *dims; /* entry->dim_count */
     int32_t *origin;
-    bool *param_set; /* program->param_count */
 };
 
 static bool is_tensor(const PTOFormal *f)
@@ -127,8 +126,7 @@ static int allocate_session(struct session *s)
     s->data = calloc(formals, sizeof *s->data);
     s->dims = calloc(dims, sizeof *s->dims);
     s->origin = calloc(dims, sizeof *s->origin);
-    s->param_set = calloc((size_t)s->program->param_count + 1, sizeof *s->param_set);
-    if (!s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin || !s->param_set)
+    if (!s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin)
         return host_fail_memory(&s->error);
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         s->arguments[f].file.fd = -1;
@@ -155,7 +153,6 @@ static void session_free(struct session *s)
     free(s->data);
     free(s->dims);
     free(s->origin);
-    free(s->param_set);
     ptoi_options_free(&s->options);
 }
 
@@ -270,7 +267,7 @@ static int apply_set(struct session *s, const struct host_setting *setting)
     int code = ptoi_parse_scalar(s->program->params[p].name, setting->value, s->program->params[p].type, &value, &s->error);
     if (code == HOST_OK)
         store_param(&s->program->params[p], value);
-    s->param_set[p] = true;
+    s->program->params[p].is_given = true;
     return code;
 }
 
@@ -309,7 +306,7 @@ static int check_complete(struct session *s)
     struct host_error *e = &s->error;
     for (int32_t p = 0; p < s->program->param_count; p++) {
         const PTOProgramParam *param = &s->program->params[p];
-        if (!param->has_default && !s->param_set[p])
+        if (!param->has_default && !param->is_given)
             return host_fail(e, HOST_USAGE, "param '%s' has no value: give --set %s=VALUE (%s)", param->name, param->name,
                              pto_type_name(param->type));
     }
@@ -331,7 +328,7 @@ static int check_complete(struct session *s)
         return host_fail(e, HOST_USAGE, "no data for %s: give --input %s=FILE.npy, or --input %s=zeros (ones, iota, random)",
                          names, first, first);
     char message[512] = "";
-    if (s->program->check_params && !s->program->check_params(message, sizeof message))
+    if (s->program->derive_params && !s->program->derive_params(message, sizeof message))
         return host_fail(e, HOST_USAGE, "%s", message);
     return HOST_OK;
 }
@@ -599,7 +596,9 @@ static void print_param(const PTOProgramParam *param)
 {
     char text[PTOI_NUMBER_TEXT];
     printf("  %s: %s", param->name, pto_type_name(param->type));
-    if (param->has_default)
+    if (param->derived)
+        printf(" = %s", param->derived);
+    else if (param->has_default)
         printf(" = %s", ptoi_element_text(param->type, param->value, text));
     printf("\n");
 }

@@ -167,6 +167,8 @@ typedef struct PTOProgramParam {
     PTOType type;     /* PTO_I64, PTO_F64, PTO_F32, PTO_BOOL */
     void *value;
     bool has_default;
+    const char *derived; /* the text of a default that follows from other params, or NULL; see derive_params */
+    bool is_given;       /* by --set; W the run time */
 } PTOProgramParam;
 
 /* A formal of an entry; struct formals come field by field, "w.wx". */
@@ -199,7 +201,9 @@ typedef struct PTOProgram {
     int32_t param_count;
     const PTOEntry *entries;
     int32_t entry_count;
-    bool (*check_params)(char *message, size_t size); /* NULL or: params in order, defaults evaluated; false: message */
+    /* NULL, or: gives the params with a derived default that --set did not give their values, in order.  false: one has none, and
+     * message says which. */
+    bool (*derive_params)(char *message, size_t size);
 } PTOProgram;
 
 /* main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.  Returns the
