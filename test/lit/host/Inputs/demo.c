@@ -13,11 +13,11 @@ static float tol = 0.5f;
 static bool loud;
 
 static PTOProgramParam params[] = {
-    {"n", PTO_I64, &n, true},
-    {"tol", PTO_F32, &tol, true},
-    {"loud", PTO_BOOL, &loud, true},
+    {.name = "n", .type = PTO_I64, .value = &n, .has_default = true},
+    {.name = "tol", .type = PTO_F32, .value = &tol, .has_default = true},
+    {.name = "loud", .type = PTO_BOOL, .value = &loud, .has_default = true},
 #ifdef MUST
-    {"must", PTO_I64, &must, false},
+    {.name = "must", .type = PTO_I64, .value = &must, .has_default = false},
 #endif
 };
 
@@ -187,7 +187,7 @@ static const PTOEntry entries[] = {
     {"drift", NULL, 0, drift_formals, 1, fixed_extent, drift_run},
 };
 
-static bool check_params(char *message, size_t size)
+static bool derive_params(char *message, size_t size)
 {
     (void)must;
     if (n < 0)
@@ -207,7 +207,7 @@ static const PTOProgram program = {
 #else
     .entry_count = sizeof entries / sizeof entries[0],
 #endif
-    .check_params = check_params,
+    .derive_params = derive_params,
 };
 
 int main(int argc, char **argv)
