@@ -4,6 +4,7 @@
  * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of expressions
  * region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
  * structs.c  structs as their leaves
+ * hoist.c    checks that leave loops
  * flow.c     written, dropped, returned: on which paths; parts.c  which pieces; waits.c  awaits in loops */
 #ifndef PTOC_CHECKER_H
 #define PTOC_CHECKER_H
@@ -53,6 +54,7 @@ struct checker {
     struct facts *facts;
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
+    struct turn *turn;       /* the innermost `for` that checks can leave; NULL: none */
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;
     VEC(struct symbol *) unused; /* locals that nothing names: told when there is no error */

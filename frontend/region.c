@@ -5,7 +5,7 @@
  *            a fact, so the same question is asked once.
  * Tests      test/lit/sema/e05*.pto e09*.pto e18*.pto region*.pto
  */
-#include "checker.h"
+#include "hoist.h"
 
 static const struct size *zero(struct checker *c)
 {
@@ -76,7 +76,7 @@ static bool inside_index(struct checker *c, struct ast *e, const struct size *a,
         help_from_end(c, a, extent);
         return exprs_bad(e);
     }
-    struct check *k = region_check(c, CHECK_INDEX, e->at);
+    struct check *k = hoist_check(c, CHECK_INDEX, e->at, a, extent, NULL) ? NULL : region_check(c, CHECK_INDEX, e->at);
     if (k) k->a = a, k->b = extent;
     facts_add(c->facts, a);
     facts_add_order(c->facts, a, extent, 1);
@@ -105,7 +105,7 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
         return exprs_bad(e);
     }
     if (proved) return true;
-    struct check *k = region_check(c, CHECK_SLICE, e->at);
+    struct check *k = hoist_check(c, CHECK_SLICE, e->at, low, high, extent) ? NULL : region_check(c, CHECK_SLICE, e->at);
     if (k) k->a = low, k->b = high, k->c = extent;
     for (int i = 0; i < 3; i++) facts_add_order(c->facts, part[i], part[i + 1], 0);
     return true;

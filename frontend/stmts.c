@@ -4,7 +4,7 @@
  * Invariant  every statement has its own place for run-time checks, so none is made before the sizes it needs exist.
  * Tests      test/lit/sema/
  */
-#include "checker.h"
+#include "hoist.h"
 #include "support/nearest.h"
 #include <string.h>
 
@@ -532,12 +532,15 @@ static void check_for(struct checker *c, struct ast *s)
         }
     }
     forget_in_loop(c, s->loop.body->block.stmts); /* the bounds were taken once; the names in them may change */
+    struct turn turn;
+    hoist_enter(c, &turn, s, low, high, step);
     check_body(c, s->loop.body);
+    hoist_leave(c, &turn);
     names_pop(c);
     facts_reset(c->facts, mark);
 }
 
-static void check_while(struct checker *c, struct ast *s)
+static void check_while_turns(struct checker *c, struct ast *s)
 {
     struct ast *cond = s->while_.cond, *body = s->while_.body;
     bool first = s->kind == AST_DO_WHILE;
@@ -553,7 +556,23 @@ static void check_while(struct checker *c, struct ast *s)
     if (good && !has_break(body->block.stmts)) facts_add_condition(c->facts, cond, false);
 }
 
-static void check_if(struct checker *c, struct ast *s)
+/* What stands in these is not done whenever the statement is: no check leaves them. */
+static void check_inside(struct checker *c, struct ast *s, void (*check)(struct checker *c, struct ast *s))
+{
+    struct turn *outer = c->turn;
+    c->turn = NULL;
+    check(c, s);
+    c->turn = outer;
+}
+
+static void check_while(struct checker *c, struct ast *s)
+{
+    check_inside(c, s, check_while_turns);
+}
+
+static void check_if(struct checker *c, struct ast *s);
+
+static void check_branches(struct checker *c, struct ast *s)
 {
     struct ast *cond = s->if_.cond, *other = s->if_.other;
     bool good = exprs_condition(c, cond);
@@ -578,7 +597,12 @@ static void check_if(struct checker *c, struct ast *s)
     else if (other && ends(other)) facts_add_condition(c->facts, cond, true);
 }
 
-static void check_match(struct checker *c, struct ast *s)
+static void check_if(struct checker *c, struct ast *s)
+{
+    check_inside(c, s, check_branches);
+}
+
+static void check_arms(struct checker *c, struct ast *s)
 {
     const struct type *t = exprs_check(c, s->match.value, AS_VALUE);
     bool good = !s->match.value->bad;
@@ -613,6 +637,11 @@ static void check_match(struct checker *c, struct ast *s)
     }
     vec_free(&seen);
     if (s->match.other) check_block(c, s->match.other);
+}
+
+static void check_match(struct checker *c, struct ast *s)
+{
+    check_inside(c, s, check_arms);
 }
 
 /* ---- return, drop, assert, print ----------------------------------------------------------------------------------------- */
@@ -799,7 +828,10 @@ static void check_block(struct checker *c, struct ast *block)
 {
     size_t mark = facts_mark(c->facts);
     names_push(c, block);
-    for (struct ast *s = block->block.stmts; s; s = s->next) check_stmt(c, s);
+    for (struct ast *s = block->block.stmts; s; s = s->next) {
+        check_stmt(c, s);
+        hoist_passed(c, s);
+    }
     names_pop(c);
     facts_reset(c->facts, mark);
 }
@@ -817,6 +849,7 @@ void stmts_function(struct checker *c, struct symbol *s)
     struct ast *d = s->decl;
     c->function = s;
     c->loop_depth = 0;
+    c->turn = NULL;
     c->closed.count = 0;
     c->elements.count = 0;
     declare_body_scope(c, s);

@@ -37,6 +37,9 @@ enum check_kind {
     CHECK_WRITTEN   /* symbol has been written (its flag says so), or it is empty */
 };
 
+/* A check that stands before a loop: only if the loop turns, least < most. */
+struct guard { const struct size *least, *most; const struct guard *next; };
+
 struct check {
     enum check_kind kind;
     struct span at;
@@ -46,6 +49,7 @@ struct check {
     enum elem elem;
     struct symbol *symbol;
     bool await; /* WRITTEN: for an await */
+    const struct guard *guard; /* INDEX, SLICE before a loop: made only if all of these hold; else NULL */
     struct check *next;
 };
 

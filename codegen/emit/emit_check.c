@@ -185,9 +185,55 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
     }
 }
 
+/* Checks of a loop's turns, before it: they are made if the loop turns. */
+static void print_before_loop(struct emitter *e, const struct check *first, const struct check *end)
+{
+    struct strbuf cond = {0};
+    e->uses_rt = false;
+    for (const struct guard *g = first->guard; g; g = g->next) {
+        int64_t least, most;
+        if (size_is_const(g->least, &least) && size_is_const(g->most, &most) && least < most) continue;
+        if (cond.length) strbuf_puts(&cond, " && ");
+        print_size(e, &cond, g->least, P_ADD, ARITH_CHECKED);
+        strbuf_puts(&cond, " < ");
+        print_size(e, &cond, g->most, P_ADD, ARITH_CHECKED);
+    }
+    if (cond.length) {
+        if (e->uses_rt) emit_mark_site(e, first->at, "index");
+        out_line(e->out, "if (%s) {", strbuf_text(&cond));
+        e->out->depth++;
+    }
+    for (const struct check *c = first; c != end; c = c->next) {
+        struct strbuf fail = {0}, then = {0};
+        if (c == first || c->at.begin != first->at.begin) emit_mark_site(e, c->at, "index");
+        print_check(e, c, NULL, &fail, &then);
+        out_line(e->out, "%s;%s", strbuf_text(&then), c == first ? " /* of all turns of the loop */" : "");
+        strbuf_free(&fail);
+        strbuf_free(&then);
+    }
+    if (cond.length) {
+        e->out->depth--;
+        out_line(e->out, "}");
+    }
+    strbuf_free(&cond);
+}
+
+static bool same_guards(const struct guard *a, const struct guard *b)
+{
+    for (; a && b && a->least == b->least && a->most == b->most; a = a->next, b = b->next) {}
+    return !a && !b;
+}
+
 void check_print_statements(struct emitter *e, const struct check *list, const struct call *call)
 {
     for (const struct check *c = list; c; c = c->next) {
+        if (c->guard) {
+            const struct check *end = c, *last = c;
+            for (; end && end->guard && same_guards(end->guard, c->guard); end = end->next) last = end;
+            print_before_loop(e, c, end);
+            c = last;
+            continue;
+        }
         struct strbuf fail = {0}, then = {0};
         print_check(e, c, call, &fail, &then);
         if (fail.length) out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));

@@ -167,7 +167,7 @@ static bool is_stable(const struct emitter *e, struct ast *n)
 static void emit_statement_checks(struct emitter *e, const struct ast *n, const char *what)
 {
     if (!checks_of(n)) return;
-    emit_mark_site(e, n->at, what);
+    if (!checks_of(n)->guard) emit_mark_site(e, n->at, what); /* those of a loop's turns have places of their own */
     check_print_statements(e, checks_of(n), NULL);
 }
 

@@ -1,0 +1,280 @@
+/* hoist.c - run-time checks of indices go out of loops, as far as they can.
+ * Idea       what is linear in the variable of a `for` is inside for all turns when it is inside for the first and the last.  So the check
+ *            stands before the loop, once for each end, behind the question whether the loop turns at all.  The next loop around it
+ *            is then asked the same.
+ * Invariant  a check goes out only if every turn makes it: no `if`, `while`, `match`, `&&`, `break`, `continue`, `return` or `assert` stands
+ *            before it, the last turn is only asked where no `break` or `return` can keep it from coming, and the loop prints
+ *            nothing that the user would miss.
+ * Tests      test/lit/codegen/hoisted.pto, test/lit/run/hoisted.pto
+ */
+#include "hoist.h"
+
+enum { MAX_ENDS = 4, MAX_GUARDS = 6 };
+
+/* ---- what stands in a loop ----------------------------------------------------------------------------------------------- */
+
+struct question {
+    const struct module *module;
+    const char *assigned; /* is this name assigned? */
+    bool prints;          /* or: is anything printed? */
+    bool jumps;           /* or: may what comes behind be skipped? */
+    bool leaves;          /* or: may the loop end before its last turn? */
+    int depth;            /* of calls */
+};
+
+static bool list_does(const struct question *q, const struct ast *s, bool in_loop);
+
+/* A call somewhere in e reaches a `print`. */
+static bool call_prints(const struct question *q, const struct ast *e)
+{
+    if (!e) return false;
+    switch (e->kind) {
+    case AST_UNARY: return call_prints(q, e->binary.left);
+    case AST_BINARY: return call_prints(q, e->binary.left) || call_prints(q, e->binary.right);
+    case AST_ARG: return call_prints(q, e->arg.value);
+    case AST_AWAIT: return call_prints(q, e->await.operand);
+    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH: return call_prints(q, e->range.low) || call_prints(q, e->range.high);
+    case AST_INDEX:
+        for (const struct ast *i = e->index.indices; i; i = i->next)
+            if (call_prints(q, i)) return true;
+        return call_prints(q, e->index.object);
+    case AST_CALL: {
+        for (const struct ast *a = e->call.args; a; a = a->next)
+            if (call_prints(q, a)) return true;
+        const struct ast *callee = e->call.callee;
+        const struct module *module = q->module;
+        if (callee->kind == AST_MEMBER && callee->member.object->kind == AST_NAME) {
+            const struct symbol *m = names_in_module(module, callee->member.object->name);
+            module = m && m->kind == SYM_MODULE ? m->target : NULL;
+        }
+        const struct symbol *s = module ? names_in_module(module, callee->name) : NULL;
+        if (!s || s->kind != SYM_ORCH) return false;
+        struct question inner = *q;
+        inner.module = module;
+        if (++inner.depth > 8) return true;
+        return list_does(&inner, s->decl->orch.body->block.stmts, true);
+    }
+    default: return false;
+    }
+}
+
+static bool does(const struct question *q, const struct ast *s, bool in_loop)
+{
+    switch (s->kind) {
+    case AST_PRINT: return q->prints;
+    case AST_RETURN: return q->jumps || q->leaves;
+    case AST_BREAK: return (q->jumps || q->leaves) && !in_loop;
+    case AST_CONTINUE: return q->jumps && !in_loop;
+    case AST_LET: case AST_VAR: return q->prints && call_prints(q, s->decl.value);
+    case AST_EXPR_STMT: return q->prints && call_prints(q, s->expr_stmt.expr);
+    case AST_ASSIGN:
+        if (q->assigned && s->assign.target->kind == AST_NAME && s->assign.target->name == q->assigned) return true;
+        return q->prints && call_prints(q, s->assign.value);
+    case AST_ASSERT: return q->jumps || (q->prints && call_prints(q, s->check.cond));
+    case AST_BLOCK: return list_does(q, s->block.stmts, in_loop);
+    case AST_SCOPE: return list_does(q, s->scope.body->block.stmts, in_loop);
+    case AST_FOR:
+        return (q->prints && (call_prints(q, s->loop.low) || call_prints(q, s->loop.high))) || list_does(q, s->loop.body->block.stmts, true);
+    case AST_WHILE: case AST_DO_WHILE: return (q->prints && call_prints(q, s->while_.cond)) || list_does(q, s->while_.body->block.stmts, true);
+    case AST_IF:
+        if (q->prints && call_prints(q, s->if_.cond)) return true;
+        return list_does(q, s->if_.then->block.stmts, in_loop) ||
+               (s->if_.other && (s->if_.other->kind == AST_IF ? does(q, s->if_.other, in_loop) : list_does(q, s->if_.other->block.stmts, in_loop)));
+    case AST_MATCH:
+        for (const struct ast *a = s->match.arms; a; a = a->next)
+            if (list_does(q, a->arm.body->block.stmts, in_loop)) return true;
+        return s->match.other && list_does(q, s->match.other->block.stmts, in_loop);
+    default: return false;
+    }
+}
+
+static bool list_does(const struct question *q, const struct ast *s, bool in_loop)
+{
+    for (; s; s = s->next)
+        if (does(q, s, in_loop)) return true;
+    return false;
+}
+
+/* ---- loops --------------------------------------------------------------------------------------------------------------- */
+
+void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, const struct size *low, const struct size *high, const struct size *step)
+{
+    const struct size *zero = size_const(c->sizes, 0);
+    const struct question prints = {.module = c->module, .prints = true}, leaves = {.leaves = true};
+    *t = (struct turn){.outer = c->turn, .i = loop->symbol, .body = loop->loop.body->block.stmts, .checks = c->checks, .depth = c->loop_depth};
+    c->turn = t;
+    if (!low || !high || !step || !c->checks) return;
+    t->low = size_expand(c->sizes, low);
+    t->high = size_expand(c->sizes, high);
+    t->direction = facts_prove_order(c->facts, zero, step, 1) ? 1 : facts_prove_order(c->facts, step, zero, 1) ? -1 : 0;
+    if (!size_is_const(size_expand(c->sizes, step), &t->step)) t->step = 0;
+    t->is_open = t->direction != 0 && !list_does(&prints, t->body, false);
+    t->ends_early = list_does(&leaves, t->body, false);
+}
+
+void hoist_leave(struct checker *c, const struct turn *t)
+{
+    c->turn = t->outer;
+}
+
+void hoist_passed(struct checker *c, const struct ast *statement)
+{
+    const struct question jumps = {.jumps = true};
+    if (c->turn && c->turn->is_open && does(&jumps, statement, false)) c->turn->is_open = false;
+}
+
+/* ---- sizes --------------------------------------------------------------------------------------------------------------- */
+
+/* Is it the same in every turn, apart from the loop's variable? */
+static bool stays(const struct checker *c, const struct size *a, const struct turn *t)
+{
+    if (a->kind == SIZE_SYMBOL || a->kind == SIZE_EXTENT) {
+        const struct symbol *s = a->symbol;
+        if (s == t->i) return true;
+        if (s->kind != SYM_CONST && s->kind != SYM_PARAM && s->loop_depth > t->depth) return false;
+        if (a->kind == SIZE_SYMBOL && s->kind == SYM_LOOP && s->loop_depth >= t->depth) return false;
+        const struct question assigns = {.assigned = s->name};
+        bool is_var = a->kind == SIZE_SYMBOL && s->kind == SYM_VAR;
+        if (is_var && (s->decl->kind != AST_VAR || list_does(&assigns, t->body, true))) return false; /* a struct's scalar changes in many ways */
+        if (s->hidden && s->kind == SYM_LET) return false; /* a value that a var had */
+    }
+    for (int i = 0; i < a->count; i++)
+        if (!stays(c, a->arg[i], t)) return false;
+    return true;
+}
+
+static bool is_linear(struct checker *c, const struct size *a, const struct symbol *i)
+{
+    struct size_term terms[16];
+    if (a->kind == SIZE_ADD && a->count > 16) return false;
+    int count = size_terms(c->sizes, a, terms, 16);
+    for (int k = 0; k < count; k++) {
+        const struct size *mono = terms[k].mono;
+        if (!mono || !size_names(mono, i) || (mono->kind == SIZE_SYMBOL && mono->symbol == i)) continue;
+        if (mono->kind != SIZE_MUL) return false;
+        int times = 0;
+        for (int m = 0; m < mono->count; m++) {
+            bool is_i = mono->arg[m]->kind == SIZE_SYMBOL && mono->arg[m]->symbol == i;
+            if (!is_i && size_names(mono->arg[m], i)) return false;
+            times += is_i;
+        }
+        if (times > 1) return false;
+    }
+    return true;
+}
+
+/* The variable in the last turn, when there is one. */
+static const struct size *last_turn(struct checker *c, const struct turn *t)
+{
+    struct size_table *s = c->sizes;
+    const struct size *one = size_const(s, 1), *step, *distance, *turns;
+    if (t->step == 0 || t->step == INT64_MIN) return NULL;
+    if (t->step == 1) return size_sub(s, t->high, one);
+    if (t->step == -1) return size_binary(s, SIZE_ADD, t->high, one);
+    step = size_const(s, t->step > 0 ? t->step : -t->step);
+    distance = t->step > 0 ? size_sub(s, t->high, t->low) : size_sub(s, t->low, t->high);
+    turns = distance ? size_binary(s, SIZE_DIV, size_sub(s, distance, one), step) : NULL;
+    distance = turns ? size_binary(s, SIZE_MUL, turns, size_const(s, t->step)) : NULL;
+    return distance ? size_binary(s, SIZE_ADD, t->low, distance) : NULL;
+}
+
+/* ---- checks -------------------------------------------------------------------------------------------------------------- */
+
+struct end { const struct size *part[3]; }; /* a, b, c of a check; c: NULL for an index */
+
+struct outward {
+    struct end end[MAX_ENDS];
+    int ends;
+    const struct turn *guard[MAX_GUARDS];
+    int guards;
+};
+
+static bool put(struct checker *c, const struct end *from, const struct turn *t, const struct size *value, struct end *to)
+{
+    for (int k = 0; k < 3; k++) {
+        to->part[k] = from->part[k] ? size_substitute(c->sizes, from->part[k], &t->i, &value, 1) : NULL;
+        if (from->part[k] && !to->part[k]) return false;
+    }
+    return true;
+}
+
+static bool names(const struct end *x, const struct symbol *i)
+{
+    for (int k = 0; k < 3; k++)
+        if (x->part[k] && size_names(x->part[k], i)) return true;
+    return false;
+}
+
+/* Out of one more loop; false: it stays where it is. */
+static bool step_out(struct checker *c, struct outward *o, const struct turn *t)
+{
+    struct outward next = {.guards = o->guards};
+    const struct size *last = last_turn(c, t);
+    if (!t->is_open || o->guards == MAX_GUARDS) return false;
+    for (int g = 0; g < o->guards; g++) {
+        const struct turn *inner = next.guard[g] = o->guard[g];
+        if (!stays(c, inner->low, t) || !stays(c, inner->high, t) || size_names(inner->low, t->i) || size_names(inner->high, t->i)) return false;
+    }
+    for (int i = 0; i < o->ends; i++) {
+        struct end *x = &o->end[i];
+        for (int k = 0; k < 3; k++)
+            if (x->part[k] && (!stays(c, x->part[k], t) || !is_linear(c, x->part[k], t->i))) return false;
+        bool varies = names(x, t->i);
+        if ((varies && (!last || t->ends_early)) || next.ends + 1 + varies > MAX_ENDS) return false;
+        if (!put(c, x, t, varies ? last : t->low, &next.end[next.ends++])) return false;
+        if (varies && !put(c, x, t, t->low, &next.end[next.ends++])) return false;
+    }
+    next.guard[next.guards++] = t;
+    *o = next;
+    return true;
+}
+
+static bool is_proved(struct checker *c, const struct end *x)
+{
+    if (!facts_prove(c->facts, x->part[0])) return false;
+    if (!x->part[2]) return facts_prove_order(c->facts, x->part[0], x->part[1], 1);
+    return facts_prove_order(c->facts, x->part[0], x->part[1], 0) && facts_prove_order(c->facts, x->part[1], x->part[2], 0);
+}
+
+static void learn(struct checker *c, const struct end *x)
+{
+    facts_add(c->facts, x->part[0]);
+    facts_add_order(c->facts, x->part[0], x->part[1], x->part[2] ? 0 : 1);
+    if (x->part[2]) facts_add_order(c->facts, x->part[1], x->part[2], 0);
+}
+
+static const struct guard *make_guards(struct checker *c, const struct outward *o)
+{
+    struct guard *first = NULL;
+    for (int g = 0; g < o->guards; g++) { /* the outermost is asked first */
+        const struct turn *t = o->guard[g];
+        struct guard *n = arena_new(c->mem, struct guard);
+        n->least = t->direction > 0 ? t->low : t->high;
+        n->most = t->direction > 0 ? t->high : t->low;
+        n->next = first;
+        first = n;
+    }
+    return first;
+}
+
+bool hoist_check(struct checker *c, enum check_kind kind, struct span at, const struct size *x, const struct size *y, const struct size *z)
+{
+    struct outward o = {.end = {{{size_expand(c->sizes, x), size_expand(c->sizes, y), z ? size_expand(c->sizes, z) : NULL}}}, .ends = 1};
+    const struct turn *place = NULL;
+    if (!c->checks) return false;
+    for (const struct turn *t = c->turn; t && step_out(c, &o, t); t = t->outer) place = t;
+    if (!place) return false;
+    const struct guard *guards = make_guards(c, &o);
+    size_t mark = facts_mark(c->facts);
+    for (const struct guard *g = guards; g; g = g->next) facts_add_order(c->facts, g->least, g->most, 1);
+    struct check **to = place->checks;
+    for (int i = 0; i < o.ends; i++) {
+        if (is_proved(c, &o.end[i])) continue;
+        while (*to) to = &(*to)->next;
+        struct check *k = *to = arena_new(c->mem, struct check);
+        *k = (struct check){.kind = kind, .at = at, .a = o.end[i].part[0], .b = o.end[i].part[1], .c = o.end[i].part[2], .guard = guards};
+        learn(c, &o.end[i]);
+    }
+    facts_reset(c->facts, mark);
+    return true;
+}
