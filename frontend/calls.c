@@ -458,6 +458,7 @@ static void check_where(struct checker *c, struct matching *m, struct ast *e)
         }
         struct check *k = region_check(c, CHECK_WHERE, w->at);
         if (k) k->cond = w;
+        facts_add_condition_of(c->facts, w, true, &values); /* behind the check */
     }
 }
 

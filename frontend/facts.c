@@ -20,9 +20,12 @@
 #define MAX_SUM 32 /* terms of a fact worth looking at */
 #define MAX_WORK 30000 /* rows made for one question */
 
+struct apart { const struct size *difference; size_t at; /* learnt when the list was so long */ };
+
 struct facts {
     struct size_table *sizes;
-    VEC(const struct size *) list; /* NULL: forgotten */
+    VEC(const struct size *) list; /* NULL: forgotten, or the place of one of `apart` */
+    VEC(struct apart) apart;       /* what is not 0 */
     long work; /* left for the question at hand; none: everything is not proved */
 };
 
@@ -56,7 +59,10 @@ size_t facts_mark(const struct facts *f)
 void facts_reset(struct facts *f, size_t mark)
 {
     f->list.count = mark;
-    if (mark == 0) vec_free(&f->list);
+    while (f->apart.count && f->apart.data[f->apart.count - 1].at >= mark) f->apart.count--;
+    if (mark > 0) return;
+    vec_free(&f->list);
+    vec_free(&f->apart);
 }
 
 void facts_add(struct facts *f, const struct size *a)
@@ -89,6 +95,25 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
         const struct size *a = f->list.data[i];
         if (a && size_names_var(a) && size_names(a, var)) f->list.data[i] = size_substitute(f->sizes, a, &var, &to, 1);
     }
+    for (size_t i = 0; i < f->apart.count; i++) {
+        struct apart *x = &f->apart.data[i];
+        if (x->difference && size_names(x->difference, var)) x->difference = size_substitute(f->sizes, x->difference, &var, &to, 1);
+    }
+}
+
+static void add_apart(struct facts *f, const struct size *a, const struct size *b)
+{
+    const struct size *d = difference(f, a, b, 0);
+    if (!d || size_is_const(d, NULL)) return;
+    vec_push(&f->apart, ((struct apart){d, f->list.count}));
+    vec_push(&f->list, NULL); /* so that a later mark is another one */
+}
+
+const struct size *facts_not_zero(const struct facts *f, int n)
+{
+    for (size_t i = f->apart.count; i-- > 0;)
+        if (f->apart.data[i].difference && n-- == 0) return f->apart.data[i].difference;
+    return NULL;
 }
 
 /* ---- the unknowns and what their operators promise ----------------------------------------------------------------------- */
@@ -108,8 +133,34 @@ static void know_order(struct system *s, const struct size *a, const struct size
     if (a && b) know(s, difference(s->facts, a, b, gap));
 }
 
+/* The unknowns of a sum, which the constructors keep in order, and its constant.  -1: too long. */
+static int unknowns_of(struct facts *f, const struct size *a, struct size_term *terms, int64_t *constant)
+{
+    if (a->kind == SIZE_ADD && a->count > MAX_SUM) return -1;
+    int count = size_terms(f->sizes, a, terms, MAX_SUM);
+    bool has_constant = count > 0 && !terms[count - 1].mono;
+    *constant = has_constant ? terms[count - 1].factor : 0;
+    return count - has_constant;
+}
+
+/* A fact with the same unknowns says at least as much: no need to think. */
+static bool is_said(struct facts *f, const struct size *a)
+{
+    struct size_term want[MAX_SUM], terms[MAX_SUM];
+    int64_t least, rest;
+    int wanted = a ? unknowns_of(f, a, want, &least) : -1;
+    for (size_t i = 0; i < f->list.count && wanted >= 0; i++) {
+        if (!f->list.data[i] || unknowns_of(f, f->list.data[i], terms, &rest) != wanted || least < rest) continue;
+        int same = 0;
+        while (same < wanted && terms[same].mono == want[same].mono && terms[same].factor == want[same].factor) same++;
+        if (same == wanted) return true;
+    }
+    return false;
+}
+
 static bool nested(struct system *s, const struct size *a)
 {
+    if (is_said(s->facts, a)) return true;
     return s->depth < MAX_DEPTH && prove_with(s->facts, a, s->depth + 1, 0);
 }
 
@@ -158,7 +209,12 @@ static void know_operator(struct system *s, const struct size *atom)
     }
 }
 
-/* For a product x * r with x >= 0: every known fact about r holds times x. */
+static int degree(const struct size *mono)
+{
+    return !mono ? 0 : mono->kind == SIZE_MUL ? mono->count : 1;
+}
+
+/* For a product x * r with x >= 0: every known fact about r holds times x, as long as it makes no longer products. */
 static void know_products(struct system *s, const struct size *product)
 {
     struct size_table *t = s->facts->sizes;
@@ -171,12 +227,13 @@ static void know_products(struct system *s, const struct size *product)
         if (nested(s, rest)) know(s, product);
         for (int k = 0, end = s->knowns; k < end; k++) {
             struct size_term terms[MAX_SUM];
-            int count = size_terms(t, s->known[k], terms, MAX_SUM);
-            for (int m = 0; m < count; m++)
-                if (terms[m].mono == rest) {
-                    know(s, size_binary(t, SIZE_MUL, s->known[k], x));
-                    break;
-                }
+            int count = size_terms(t, s->known[k], terms, MAX_SUM), longest = 0;
+            bool is_about = false;
+            for (int m = 0; m < count; m++) {
+                is_about |= terms[m].mono == rest;
+                if (degree(terms[m].mono) > longest) longest = degree(terms[m].mono);
+            }
+            if (is_about && longest < product->count) know(s, size_binary(t, SIZE_MUL, s->known[k], x));
         }
     }
 }
@@ -190,13 +247,18 @@ static int atom_index(struct system *s, const struct size *mono)
     return s->atoms++;
 }
 
-static bool mentions(struct system *s, const struct size *a)
+/* Does a share an unknown with the system, also inside of a quotient or a remainder? */
+static bool mentions(struct system *s, const struct size *a, int depth)
 {
     struct size_term terms[MAX_SUM];
     int count = size_terms(s->facts->sizes, a, terms, MAX_SUM);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < s->atoms; k++)
             if (s->atom[k] == terms[i].mono) return true;
+    for (int i = 0; i < count && depth > 0; i++) {
+        const struct size *m = terms[i].mono;
+        if (m && (m->kind == SIZE_MOD || m->kind == SIZE_DIV || m->kind == SIZE_CEIL_DIV) && mentions(s, m->arg[0], depth - 1)) return true;
+    }
     return false;
 }
 
@@ -216,9 +278,13 @@ static void collect(struct system *s, const struct size *goal)
     int seen = 0;
     for (int round = 0; round < 4; round++) {
         int atoms_before = s->atoms, knowns_before = s->knowns;
-        for (; seen < s->atoms; seen++) know_operator(s, s->atom[seen]);
+        for (; seen < s->atoms; seen++) {
+            const struct size *atom = s->atom[seen];
+            know_operator(s, atom);
+            for (int i = 0; atom->kind == SIZE_MUL && i < atom->count; i++) know_operator(s, atom->arg[i]); /* b * (N / b) */
+        }
         for (size_t i = s->facts->list.count; i-- > 0;)
-            if (s->facts->list.data[i] && mentions(s, s->facts->list.data[i])) know(s, s->facts->list.data[i]);
+            if (s->facts->list.data[i] && mentions(s, s->facts->list.data[i], 2)) know(s, s->facts->list.data[i]);
         for (int i = 0, end = s->atoms; i < end; i++)
             if (s->atom[i]->kind == SIZE_MUL) know_products(s, s->atom[i]);
         for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]);
@@ -406,23 +472,34 @@ static bool is_comparison(const struct ast *e)
 
 void facts_add_condition(struct facts *f, const struct ast *cond, bool truth)
 {
+    facts_add_condition_of(f, cond, truth, NULL);
+}
+
+void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth, const struct facts_values *values)
+{
     if (cond->bad) return;
     if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) {
-        facts_add_condition(f, cond->binary.left, !truth);
+        facts_add_condition_of(f, cond->binary.left, !truth, values);
     } else if (cond->kind == AST_BINARY && cond->binary.op == (truth ? OP_AND : OP_OR)) {
-        facts_add_condition(f, cond->binary.left, truth);
-        facts_add_condition(f, cond->binary.right, truth);
+        facts_add_condition_of(f, cond->binary.left, truth, values);
+        facts_add_condition_of(f, cond->binary.right, truth, values);
     } else if (is_comparison(cond)) {
         const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
+        if (values) {
+            a = size_substitute(f->sizes, a, values->from, values->to, values->count);
+            b = size_substitute(f->sizes, b, values->from, values->to, values->count);
+            if (!a || !b) return;
+        }
         switch (truth ? cond->binary.op : opposite(cond->binary.op)) {
         case OP_EQ: facts_add_equal(f, a, b); break;
         case OP_LT: facts_add_order(f, a, b, 1); break;
         case OP_LE: facts_add_order(f, a, b, 0); break;
         case OP_GT: facts_add_order(f, b, a, 1); break;
         case OP_GE: facts_add_order(f, b, a, 0); break;
-        default: /* not equal: says something where the order is known */
+        default: /* not equal: says more where the order is known */
             if (facts_prove_order(f, a, b, 0)) facts_add_order(f, a, b, 1);
             else if (facts_prove_order(f, b, a, 0)) facts_add_order(f, b, a, 1);
+            else add_apart(f, a, b);
         }
     }
 }

@@ -22,6 +22,10 @@ bool facts_prove_order(struct facts *f, const struct size *a, const struct size 
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
 /* Values in place of symbols, while a condition is looked at. */
 struct facts_values { const struct symbol *const *from; const struct size *const *to; int count; };
+/* The same as facts_add_condition, of a condition over other names. */
+void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth, const struct facts_values *values);
+/* Something that is known not to be 0, the newest first; NULL: no more. */
+const struct size *facts_not_zero(const struct facts *f, int n);
 /* 1: always true here, 0: always false here, -1: not known.  values: NULL for none. */
 int  facts_decide(struct facts *f, const struct ast *cond, const struct facts_values *values);
 

@@ -461,12 +461,36 @@ static const struct size *end_of(struct checker *c, const struct region *r, int 
     return plus(c, r->low[d], r->span[d]);
 }
 
+static bool are_apart(struct checker *c, const struct region *a, const struct region *b)
+{
+    for (int d = 0; d < a->base_rank; d++)
+        if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) || facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0)) return true;
+    return false;
+}
+
+/* Where two numbers are known to differ, each may be the larger one: apart in both cases? */
+static bool are_apart_by_cases(struct checker *c, const struct region *a, const struct region *b)
+{
+    enum { MAX_CASES = 3 };
+    const struct size *x;
+    for (int n = 0; n < MAX_CASES && (x = facts_not_zero(c->facts, n)) != NULL; n++) {
+        bool apart = true;
+        for (int side = -1; side <= 1 && apart; side += 2) {
+            size_t mark = facts_mark(c->facts);
+            facts_add_order(c->facts, zero(c), size_scale(c->sizes, x, side), 1);
+            apart = are_apart(c, a, b);
+            facts_reset(c->facts, mark);
+        }
+        if (apart) return true;
+    }
+    return false;
+}
+
 int region_overlap(struct checker *c, const struct region *a, const struct region *b)
 {
     if (a->base != b->base) return 0;
     if (region_is_empty(c, a) || region_is_empty(c, b)) return 0;
-    for (int d = 0; d < a->base_rank; d++)
-        if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) || facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0)) return 0;
+    if (are_apart(c, a, b) || are_apart_by_cases(c, a, b)) return 0;
     size_t mark = facts_mark(c->facts);
     for (int d = 0; d < a->base_rank; d++) {
         facts_add_order(c->facts, zero(c), a->span[d], 1);

@@ -416,7 +416,7 @@ static void text_sum(const struct size *a, struct strbuf *out, int depth)
             if (term->arg[0]->value != -1) strbuf_printf(out, "%llu * ", 0ull - (unsigned long long)term->arg[0]->value);
             for (int k = 1; k < term->count; k++) {
                 if (k > 1) strbuf_puts(out, " * ");
-                text(term->arg[k], out, 2, depth);
+                text(term->arg[k], out, k > 1 ? 3 : 2, depth);
             }
         }
     }
