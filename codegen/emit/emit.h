@@ -3,6 +3,7 @@
  * emit_c.c      the order of the file, functions    emit_stmt.c    statements            emit_call.c   calls of kernels, functions
  * emit_expr.c   scalar expressions                  emit_size.c    sizes and regions     emit_check.c  run-time checks
  * emit_kernel.c what a kernel needs around it       emit_table.c   entries, the table    emit_header.c --emit=header
+ * emit_print.c  print
  * emit_prepare.c what goes before a statement, in the order of evaluation
  *
  * Note [every function is printed twice]: the first time into a section that is thrown away, only to learn which names and scopes
@@ -145,7 +146,11 @@ void frame_emit(struct emitter *e);                                             
 void frame_print_slot(struct emitter *e, struct strbuf *b, const struct symbol *s);   /* where a new tensor lies: "NULL": nowhere yet */
 void frame_report(struct emitter *e, const struct symbol *orch);                      /* W06, W07 */
 
+/* ---- emit_print.c ---- */
+void emit_print(struct emitter *e, struct ast *n);
+
 /* ---- emit_stmt.c ---- */
+void emit_statement_checks(struct emitter *e, const struct ast *n, const char *what); /* those of the statement itself */
 void emit_ends(struct emitter *e, const symbol_list *list);
 void stmt_function_body(struct emitter *e, const struct symbol *orch);
 /* pto_scope_begin for what `open->block` holds; the caller makes it e->block, and ends it. */

@@ -159,14 +159,11 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
         break;
     case CHECK_WHERE: print_where(e, c, call, fail, then); break;
     case CHECK_CONTIGUOUS:
-        strbuf_printf(fail, "!pto_is_row_major(%d, ", c->view->rank);
-        print_list(e, fail, c->view->extent, c->view->rank);
-        strbuf_puts(fail, ", ");
-        print_list(e, fail, c->view->stride, c->view->rank);
-        strbuf_putc(fail, ')');
-        strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, %s)",
-                      c_string(e, arena_printf(e->mem, "[E18] '%s' needs an array without gaps, and this piece of '%s' has some",
-                                            call ? call->callee->name : "this", c->view->base->name)));
+        strbuf_printf(then, "pto_row_major(rt, \"%s\", \"%s\", %d, ", call ? call->callee->name : "this", c->view->base->name, c->view->rank);
+        print_list(e, then, c->view->extent, c->view->rank);
+        strbuf_puts(then, ", ");
+        print_list(e, then, c->view->stride, c->view->rank);
+        strbuf_putc(then, ')');
         break;
     case CHECK_DISJOINT:
         strbuf_puts(fail, "pto_views_overlap(");

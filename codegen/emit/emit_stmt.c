@@ -164,7 +164,7 @@ static bool is_stable(const struct emitter *e, struct ast *n)
     return !changes && !e->uses_rt;
 }
 
-static void emit_statement_checks(struct emitter *e, const struct ast *n, const char *what)
+void emit_statement_checks(struct emitter *e, const struct ast *n, const char *what)
 {
     if (!checks_of(n)) return;
     if (!checks_of(n)->guard) emit_mark_site(e, n->at, what); /* those of a loop's turns have places of their own */
@@ -683,7 +683,7 @@ static void emit_return(struct emitter *e, struct ast *n)
     leave_scopes(e, true);
     emit_leave(e, value && !scalar && value->kind == AST_NAME ? value->symbol : NULL);
     if (scalar) out_line(e->out, "return %s;", name);
-    else out_line(e->out, "return;");
+    else if (e->block->parent || n->next) out_line(e->out, "return;"); /* else the function ends here anyway */
 }
 
 static void emit_assert(struct emitter *e, struct ast *n)
@@ -707,97 +707,6 @@ static void emit_assert(struct emitter *e, struct ast *n)
     strbuf_free(&cond);
     strbuf_free(&format);
     strbuf_free(&args);
-}
-
-static void print_tensor_text(struct emitter *e, const struct type *t)
-{
-    struct strbuf format = {0}, args = {0};
-    for (int d = 0; d < t->rank; d++) {
-        if (d < t->array_rank) strbuf_puts(&format, "array[%lld] of ");
-        if (d == t->array_rank) strbuf_printf(&format, "%s[", elem_name(t->elem));
-        if (d >= t->array_rank) strbuf_puts(&format, d > t->array_rank ? ", %lld" : "%lld");
-        strbuf_puts(&args, ", (long long)");
-        print_size(e, &args, t->extent[d], P_UNARY, ARITH_PLAIN);
-    }
-    strbuf_puts(&format, t->array_rank < t->rank ? "]" : elem_name(t->elem));
-    out_line(e->out, "printf(%s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
-    strbuf_free(&format);
-    strbuf_free(&args);
-}
-
-static void print_scalar_text(struct emitter *e, const struct type *t, const char *value)
-{
-    switch (t->kind) {
-    case TYPE_INT: out_line(e->out, "printf(\"%%lld\", (long long)(%s));", value); break;
-    case TYPE_F64: out_line(e->out, "pto_print_f64(%s);", value); break;
-    case TYPE_F32: out_line(e->out, "pto_print_f32(%s);", value); break;
-    default: out_line(e->out, "fputs(%s ? \"true\" : \"false\", stdout);", value); break;
-    }
-}
-
-/* The type of a struct in its arrays: `array[3] of Cell`, then its fields where it is one struct. */
-static void print_struct_text(struct emitter *e, const struct type *t, const struct symbol *s)
-{
-    struct strbuf format = {0}, args = {0};
-    for (; t->kind == TYPE_ARRAY; t = t->element) {
-        strbuf_puts(&format, "array[%lld] of ");
-        strbuf_puts(&args, ", (long long)");
-        print_size(e, &args, t->extent[0], P_UNARY, ARITH_PLAIN);
-    }
-    bool in_array = format.length > 0;
-    strbuf_printf(&format, "%s%s", t->structure->name, in_array ? "" : "{");
-    out_line(e->out, "printf(%s%s);", c_string(e, strbuf_text(&format)), strbuf_text(&args));
-    for (int i = 0; i < s->field_count && !in_array; i++) {
-        const struct symbol *f = s->fields[i];
-        struct strbuf value = {0};
-        out_line(e->out, "fputs(\"%s%s: \", stdout);", i ? ", " : "", t->structure->formals[i]->name);
-        if (f->type->kind == TYPE_TENSOR) {
-            print_tensor_text(e, f->type);
-        } else if (type_is_struct(f->type)) {
-            print_struct_text(e, f->type, f);
-        } else {
-            if (f->region) print_element_of(e, &value, f->region);
-            else print_symbol(e, &value, f, P_UNARY);
-            print_scalar_text(e, f->type, strbuf_text(&value));
-        }
-        strbuf_free(&value);
-    }
-    if (!in_array) out_line(e->out, "putchar('}');");
-    strbuf_free(&format);
-    strbuf_free(&args);
-}
-
-static void emit_print(struct emitter *e, struct ast *n)
-{
-    bool several = n->print.values && n->print.values->next;
-    for (struct ast *v = n->print.values; v; v = v->next) { /* a line is printed whole or not at all */
-        if (v->type->kind == TYPE_TENSOR || type_is_struct(v->type)) place_prepare(e, v);
-        if (!type_is_scalar(v->type)) continue;
-        expr_prepare(e, v);
-        if (several) expr_keep(e, v);
-    }
-    emit_statement_checks(e, n, "print");
-    for (struct ast *v = n->print.values; v; v = v->next) {
-        struct strbuf b = {0};
-        if (v != n->print.values) out_line(e->out, "putchar(' ');");
-        if (v->kind == AST_STRING) {
-            strbuf_c_string(&b, v->string.text, v->string.length);
-            out_line(e->out, "fwrite(%s, 1, %zu, stdout);", strbuf_text(&b), v->string.length);
-        } else if (v->type->kind == TYPE_TENSOR) {
-            print_tensor_text(e, v->type);
-        } else if (type_is_struct(v->type)) {
-            print_struct_text(e, v->type, v->symbol);
-        } else {
-            print_value(e, &b, v, NULL, "print");
-            if (v->type->kind == TYPE_BOOL) {
-                strbuf_free(&b);
-                expr_print(e, &b, v, P_UNARY);
-            }
-            print_scalar_text(e, v->type, strbuf_text(&b));
-        }
-        strbuf_free(&b);
-    }
-    out_line(e->out, "putchar('\\n');");
 }
 
 /* Attributes are those of the statement's own call, not of calls among its arguments. */

@@ -33,7 +33,7 @@ bool ptoi_compare(const char *name, const struct host_array *made, const struct 
     }
     const unsigned char *a = (const unsigned char *)made->data + at * element;
     const unsigned char *b = (const unsigned char *)oracle->data + at * element;
-    char a_text[PTOI_NUMBER_TEXT], b_text[PTOI_NUMBER_TEXT];
+    char a_text[PTO_NUMBER_TEXT], b_text[PTO_NUMBER_TEXT];
     ptoi_element_text(made->type, a, a_text);
     ptoi_element_text(made->type, b, b_text);
     bool same_text = strcmp(a_text, b_text) == 0; /* two NaNs: their bytes tell them apart */

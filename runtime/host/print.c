@@ -13,40 +13,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *ptoi_f64_text(double value, char *text)
+const char *pto_f64_text(double value, char *text)
 {
     if (isnan(value))
         return strcpy(text, "nan");
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
-        snprintf(text, PTOI_NUMBER_TEXT, "%.*g", digits, value);
+        snprintf(text, PTO_NUMBER_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value)
             break;
     }
     return text;
 }
 
-const char *ptoi_f32_text(float value, char *text)
+const char *pto_f32_text(float value, char *text)
 {
     if (isnan(value))
         return strcpy(text, "nan");
     for (int digits = fabsf(value) < FLT_MIN ? 1 : FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
-        snprintf(text, PTOI_NUMBER_TEXT, "%.*g", digits, (double)value);
+        snprintf(text, PTO_NUMBER_TEXT, "%.*g", digits, (double)value);
         if (strtof(text, NULL) == value)
             break;
     }
     return text;
-}
-
-void pto_print_f64(double value)
-{
-    char text[PTOI_NUMBER_TEXT];
-    fputs(ptoi_f64_text(value, text), stdout);
-}
-
-void pto_print_f32(float value)
-{
-    char text[PTOI_NUMBER_TEXT];
-    fputs(ptoi_f32_text(value, text), stdout);
 }
 
 /* LOAD(type, C type) for each integer type. */
@@ -80,25 +68,25 @@ double ptoi_element_value(PTOType type, const void *address)
 const char *ptoi_element_text(PTOType type, const void *address, char *text)
 {
     switch (type) {
-    case PTO_F64: return ptoi_f64_text(ptoi_element_value(type, address), text);
+    case PTO_F64: return pto_f64_text(ptoi_element_value(type, address), text);
     case PTO_F32:
     case PTO_F16:
-    case PTO_BF16: return ptoi_f32_text((float)ptoi_element_value(type, address), text);
+    case PTO_BF16: return pto_f32_text((float)ptoi_element_value(type, address), text);
     case PTO_BOOL: return strcpy(text, ptoi_element_value(type, address) != 0 ? "true" : "false");
     case PTO_U64: {
         uint64_t v;
         memcpy(&v, address, sizeof v);
-        snprintf(text, PTOI_NUMBER_TEXT, "%" PRIu64, v);
+        snprintf(text, PTO_NUMBER_TEXT, "%" PRIu64, v);
         return text;
     }
     case PTO_I64: {
         int64_t v;
         memcpy(&v, address, sizeof v);
-        snprintf(text, PTOI_NUMBER_TEXT, "%" PRId64, v);
+        snprintf(text, PTO_NUMBER_TEXT, "%" PRId64, v);
         return text;
     }
     default:
-        snprintf(text, PTOI_NUMBER_TEXT, "%" PRId64, (int64_t)ptoi_element_value(type, address));
+        snprintf(text, PTO_NUMBER_TEXT, "%" PRId64, (int64_t)ptoi_element_value(type, address));
         return text;
     }
 }

@@ -594,7 +594,7 @@ static int check_against_oracle(struct session *s)
 
 static void print_param(const PTOProgramParam *param)
 {
-    char text[PTOI_NUMBER_TEXT];
+    char text[PTO_NUMBER_TEXT];
     printf("  %s: %s", param->name, pto_type_name(param->type));
     if (param->derived)
         printf(" = %s", param->derived);

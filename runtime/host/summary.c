@@ -41,7 +41,7 @@ static bool is_less(PTOType type, const void *a, const void *b)
 
 void ptoi_summary_print(const char *name, const struct host_array *a)
 {
-    char text[256], least_text[PTOI_NUMBER_TEXT], greatest_text[PTOI_NUMBER_TEXT];
+    char text[256], least_text[PTO_NUMBER_TEXT], greatest_text[PTO_NUMBER_TEXT];
     const char *least = NULL, *greatest = NULL, *at = a->data;
     int64_t size = pto_type_bytes(a->type), nans = 0;
     double mean = 0;

@@ -321,24 +321,24 @@ TEST(sixteen_bit_floats_round_to_nearest_even)
 
 TEST(numbers_are_short_and_read_back)
 {
-    char text[PTOI_NUMBER_TEXT];
-    EXPECT_STR(ptoi_f64_text(0.1, text), "0.1");
-    EXPECT_STR(ptoi_f64_text(1.0 / 3, text), "0.3333333333333333");
-    EXPECT_STR(ptoi_f64_text(5e-324, text), "5e-324");
-    EXPECT_STR(ptoi_f64_text(1e30, text), "1e+30");
-    EXPECT_STR(ptoi_f64_text(-0.0, text), "-0");
-    EXPECT_STR(ptoi_f64_text(-(double)NAN, text), "nan");
-    EXPECT_STR(ptoi_f64_text(-(double)INFINITY, text), "-inf");
-    EXPECT_STR(ptoi_f32_text(0.1f, text), "0.1");
-    EXPECT_STR(ptoi_f32_text(16777216.0f, text), "16777216");
-    EXPECT_STR(ptoi_f32_text(1e-45f, text), "1e-45");
+    char text[PTO_NUMBER_TEXT];
+    EXPECT_STR(pto_f64_text(0.1, text), "0.1");
+    EXPECT_STR(pto_f64_text(1.0 / 3, text), "0.3333333333333333");
+    EXPECT_STR(pto_f64_text(5e-324, text), "5e-324");
+    EXPECT_STR(pto_f64_text(1e30, text), "1e+30");
+    EXPECT_STR(pto_f64_text(-0.0, text), "-0");
+    EXPECT_STR(pto_f64_text(-(double)NAN, text), "nan");
+    EXPECT_STR(pto_f64_text(-(double)INFINITY, text), "-inf");
+    EXPECT_STR(pto_f32_text(0.1f, text), "0.1");
+    EXPECT_STR(pto_f32_text(16777216.0f, text), "16777216");
+    EXPECT_STR(pto_f32_text(1e-45f, text), "1e-45");
     uint64_t x = 1;
     for (int i = 0; i < 20000; i++) {
         x = x * 6364136223846793005u + 1442695040888963407u;
         double d;
         memcpy(&d, &x, sizeof d);
         float f = f32_of_bits((uint32_t)(x >> 32));
-        EXPECT(isnan(d) || strtod(ptoi_f64_text(d, text), NULL) == d);
-        EXPECT(isnan(f) || strtof(ptoi_f32_text(f, text), NULL) == f);
+        EXPECT(isnan(d) || strtod(pto_f64_text(d, text), NULL) == d);
+        EXPECT(isnan(f) || strtof(pto_f32_text(f, text), NULL) == f);
     }
 }

@@ -76,6 +76,12 @@ static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
     return index;
 }
 /* 0 <= low <= high <= extent, or the run fails; returns low. */
+/* A kernel that never names its strides needs a view without gaps. */
+static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char *tensor, int rank, const int64_t *shape, const int64_t *stride)
+{
+    if (!pto_is_row_major(rank, shape, stride))
+        pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' needs an array without gaps, and this piece of '%s' has some", kernel, tensor);
+}
 static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
     if (low < 0 || high < low || high > extent) pto_raise_slice(rt, low, high, extent);
@@ -155,8 +161,11 @@ PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOT
 
 /* ---- print ---------------------------------------------------------------------------------------------------------- */
 /* `print` of the language is a printf to standard output with these helpers for what printf cannot say. */
-PTO_API void pto_print_f64(double value); /* shortest text that reads back as the same number */
-PTO_API void pto_print_f32(float value);
+enum { PTO_NUMBER_TEXT = 40 };
+PTO_API const char *pto_f64_text(double value, char *text); /* shortest text that reads back as the same number; room for PTO_NUMBER_TEXT */
+PTO_API const char *pto_f32_text(float value, char *text);
+#define PTO_F64_TEXT(value) pto_f64_text(value, (char[PTO_NUMBER_TEXT]){0})
+#define PTO_F32_TEXT(value) pto_f32_text(value, (char[PTO_NUMBER_TEXT]){0})
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 typedef enum PTODirection { PTO_IN, PTO_OUT, PTO_INOUT_, PTO_ACC_, PTO_OWN, PTO_HOST } PTODirection;
