@@ -614,7 +614,11 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
         diag_help(c->diag, "only an 'own' formal, or a tensor that is made here, can be moved");
         return false;
     }
-    diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved", place_str(c, v), base->name);
+    if (structs_place(v))
+        diag_error(c->diag, DIAG_E11, v->at, "'%s' is %s '%s': only a whole struct can be moved, by its own name", place_str(c, v), structs_relation(v),
+                   base->decl->name);
+    else
+        diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved", place_str(c, v), base->name);
     diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
     return false;
 }

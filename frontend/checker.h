@@ -142,6 +142,7 @@ void structs_set_returned(struct symbol *let, struct symbol *place); /* place: a
 bool structs_names_var(const struct type *t); /* an extent does */
 void structs_forget(struct checker *c, struct symbol *s); /* the scalars of s change: nothing is known of them any more */
 const struct struct_place *structs_place(const struct ast *e);   /* what e names; NULL: no struct */
+const char *structs_relation(const struct ast *e); /* "a part of": what e, which names no whole, is of its owner */
 /* They set what e means: its place or region, its type, its value. */
 void structs_name(struct checker *c, struct ast *e, struct symbol *s);
 void structs_member(struct checker *c, struct ast *e, const struct struct_place *object, int field);

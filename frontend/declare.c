@@ -552,7 +552,9 @@ static void resolve_struct(struct checker *c, struct symbol *s)
     }
     for (struct ast *f = d->structure.fields; f; f = f->next) {
         struct symbol *field = names_new(c, SYM_FORMAL, f->name, f);
+        bool was_bad = d->bad;
         field->type = declare_type(c, f->decl.type);
+        if (d->bad && !was_bad) diag_note(c->diag, f->at, "in its field '%s'", f->name); /* said while looking at the type */
         if (field->type->kind == TYPE_ERROR) exprs_bad(d);
         for (int i = 0; i < s->formal_count; i++)
             if (s->formals[i]->name == f->name) diag_error(c->diag, DIAG_E16, f->name_at, "struct '%s' has two fields '%s'", s->name, f->name);
@@ -602,7 +604,7 @@ void declare_resolve(struct checker *c, struct symbol *s)
     if (s->resolving == 2) return;
     if (s->resolving == 1) {
         if (s->kind != SYM_KERNEL && s->kind != SYM_ORCH) {
-            diag_error(c->diag, DIAG_E16, s->decl->name_at, "'%s' is defined by itself", s->name);
+            diag_error(c->diag, DIAG_E16, s->decl->name_at, s->kind == SYM_STRUCT ? "struct '%s' contains itself" : "'%s' is defined by itself", s->name);
             s->decl->bad = true;
             s->resolving = 2;
         }

@@ -117,7 +117,7 @@ static void touch(struct flow *f, struct state *s, const struct symbol *t, const
         const char *done = x->moved ? "moved" : "dropped", *view = view_name(at, t);
         const char *when = x->gone == YES ? "was" : "may have been";
         if (view) diag_error(f->c->diag, DIAG_E11, at->at, "'%s' is a view of '%s', which %s %s", view, t->name, when, done);
-        else diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", t->name, when, done);
+        else diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", structs_place(at) && at->kind == AST_NAME ? at->symbol->name : t->name, when, done);
         bool later = x->gone_at->at.begin >= at->at.begin;
         diag_note(f->c->diag, x->gone_at->at, "it is %s here%s", done, later ? ", in an earlier turn of the loop" : "");
         if (!view) diag_note(f->c->diag, t->decl->name_at, "'%s' is declared here", t->name);
@@ -317,8 +317,12 @@ static void use_arguments(struct flow *f, struct state *s, const struct call *ca
     struct ast *v = call->values[i];
     if (!v) return;
     if (r) use_argument(f, s, call, dir, v, r, r->base, writing);
+    bool gone = false; /* structs go as a whole, which is said once */
     for (int k = 0; k < leaves->count; k++) {
         const struct leaf *l = &leaves->leaf[k];
+        struct cell *x = cell_of(s, l->region ? l->region->base : l->scalar);
+        if (x && gone) x->gone = NO;
+        gone |= x && !s->dead && x->gone != NO;
         use_argument(f, s, call, dir, v, l->region, l->region ? l->region->base : l->scalar, writing);
     }
 }

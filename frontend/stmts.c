@@ -684,7 +684,8 @@ static void return_tensors(struct checker *c, struct ast *s)
     bool owned = base->kind == SYM_LET || (base->kind == SYM_FORMAL && base->dir == DIR_OWN);
     if (owned && whole) return;
     if (owned) {
-        diag_error(c->diag, DIAG_E10, v->at, "'%s' is a view of '%s', which ends with this function", place_str(c, v), base->name);
+        const char *owner = structs_place(v) ? base->decl->name : base->name;
+        diag_error(c->diag, DIAG_E10, v->at, "'%s' is %s '%s', which ends with this function", place_str(c, v), structs_relation(v), owner);
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
     } else {
         diag_error(c->diag, DIAG_E10, v->at, "'%s' belongs to the caller and cannot be returned", place_str(c, v));

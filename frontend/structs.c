@@ -18,6 +18,11 @@ const struct struct_place *structs_place(const struct ast *e)
     return e->bad ? NULL : place_of(e);
 }
 
+const char *structs_relation(const struct ast *e)
+{
+    return !place_of(e) ? "a view of" : e->kind == AST_NAME ? "a second name of" : "a part of";
+}
+
 /* ---- the leaves of a name ------------------------------------------------------------------------------------------------ */
 
 /* The type of a field of a struct in arrays: t is the type of the name, field that of the struct. */

@@ -349,7 +349,7 @@ static const struct size *in_caller(struct walk *w, const struct call *call, con
 /* What a call makes as its result: a tensor, or those of a struct; without what lies in a place of the caller's. */
 struct results {
     VEC(const struct symbol *) made;
-    bool has_place; /* all of it is there already */
+    bool has_place; /* it is there already; of a struct at least a part: less may be needed then, and more never */
 };
 
 static void add_result(struct walk *w, struct results *r, const struct symbol *base)
@@ -357,16 +357,17 @@ static void add_result(struct walk *w, struct results *r, const struct symbol *b
     const struct symbol *t = storage_of(w, base);
     if (!t) return;
     vec_push(&r->made, t);
-    r->has_place &= (is_held(w, t) & MUST) != 0;
+    r->has_place |= (is_held(w, t) & MUST) != 0;
 }
 
 static struct results results_of(struct walk *w, const struct call *call)
 {
-    struct results r = {.has_place = true};
+    struct results r = {0};
     for (int i = 0; i < call->result_leaves.count; i++)
         if (call->result_leaves.leaf[i].region) add_result(w, &r, call->result_leaves.leaf[i].region->base);
     if (call->result_leaves.count == 0 && call->result_symbol) add_result(w, &r, call->result_symbol);
     else if (call->result_leaves.count == 0 && call->destination) add_result(w, &r, call->destination->base);
+    r.has_place |= r.made.count == 0;
     return r;
 }
 

@@ -124,11 +124,31 @@ static void number(struct search *s, struct ast *n)
 
 static bool is_statement(enum ast_kind kind) { return kind >= AST_BLOCK && kind <= AST_BAD_STMT && kind != AST_MATCH_ARM && kind != AST_ATTR; }
 
+/* Of `p.cells[i].h` only p.cells.h is used, not the rest of p. */
+static void visit_object(struct search *s, struct ast *n)
+{
+    if (n->kind == AST_MEMBER) {
+        visit_object(s, n->member.object);
+    } else if (n->kind == AST_INDEX) {
+        visit_object(s, n->index.object);
+        ast_walk_list(n->index.indices, visit, s);
+    } else if (n->kind != AST_NAME) {
+        ast_walk(n, visit, s);
+    }
+}
+
 static bool visit(void *cx, struct ast *n)
 {
     struct search *s = cx;
     if (is_statement(n->kind)) {
         number(s, n);
+        return false;
+    }
+    if (n->kind == AST_MEMBER && n->symbol) {
+        note_region(s, region_of(n));
+        note_use(s, n->symbol, false);
+        note_checks(s, checks_of(n));
+        visit_object(s, n->member.object);
         return false;
     }
     note_region(s, region_of(n));

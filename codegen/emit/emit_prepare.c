@@ -12,9 +12,18 @@
 
 /* ---- questions ------------------------------------------------------------------------------------------------------------ */
 
+/* An element of an array of scalars, or a scalar of a struct, which a call may assign. */
+static bool may_change(const struct ast *n)
+{
+    bool part = (n->kind == AST_INDEX || n->kind == AST_MEMBER) && n->type && type_is_scalar(n->type);
+    const struct region *r = part ? region_of(n) : NULL;
+    return r ? r->base->dir != DIR_HOST : part && n->symbol && n->symbol->kind == SYM_VAR;
+}
+
 struct effects {
     int calls;   /* of functions */
     int awaits;
+    int reads;   /* of what a call may change */
     int stated;  /* what no expression of C can do: make a tensor, give a size its value */
 };
 
@@ -23,6 +32,7 @@ static bool visit_effects(void *cx, struct ast *n)
     struct effects *f = cx;
     const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
     f->awaits += n->kind == AST_AWAIT;
+    f->reads += may_change(n);
     f->stated += taken_of(n) != NULL;
     f->stated += n->kind == AST_CALL && !call && checks_of(n); /* `dim` tests bounds, although it looks at the shape only */
     if (!call) return true;
@@ -47,14 +57,14 @@ static struct effects effects_of_arguments(struct ast *args)
 
 static struct effects less(struct effects all, struct effects part)
 {
-    return (struct effects){all.calls - part.calls, all.awaits - part.awaits, all.stated - part.stated};
+    return (struct effects){all.calls - part.calls, all.awaits - part.awaits, all.reads - part.reads, all.stated - part.stated};
 }
 
 /* Would it show, in a failure or in what a function does, if n were evaluated after what comes later? */
 static bool order_shows(const struct ast *n, struct effects own, struct effects later)
 {
     bool simple = n->kind == AST_NAME || n->kind == AST_INT || n->kind == AST_FLOAT || n->kind == AST_BOOL;
-    return ((later.calls > 0 || later.stated > 0) && !simple) || (own.calls > 0 && later.awaits > 0);
+    return ((later.calls > 0 || later.stated > 0) && !simple) || (own.calls > 0 && (later.awaits > 0 || later.reads > 0));
 }
 
 bool expr_needs_statements(struct ast *n)
@@ -124,12 +134,9 @@ static void keep_always(struct emitter *e, struct ast *n)
     e->uses_rt = outer;
 }
 
-/* An element of an array of scalars, or a scalar of a struct, which a call may assign. */
 static bool visit_changing(void *cx, struct ast *n)
 {
-    bool part = (n->kind == AST_INDEX || n->kind == AST_MEMBER) && n->type && type_is_scalar(n->type);
-    const struct region *r = part ? region_of(n) : NULL;
-    if (r ? r->base->dir != DIR_HOST : part && n->symbol && n->symbol->kind == SYM_VAR) *(bool *)cx = true;
+    if (may_change(n)) *(bool *)cx = true;
     return true;
 }
 
