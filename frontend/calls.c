@@ -249,8 +249,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
     if (v->bad || want->kind == TYPE_ERROR) return false;
     if (type_is_scalar(want)) {
         if (exprs_is_element(v) && !region_is_host(region_of(v))) {
-            diag_error(c->diag, DIAG_E19, v->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, v));
-            diag_fix(c->diag, (struct span){v->at.file, v->at.begin, v->at.begin}, "await ", "wait for it");
+            exprs_say_await(c, v);
             return false;
         }
         if (got->kind == TYPE_TENSOR && got->rank == 1) {

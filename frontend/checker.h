@@ -108,6 +108,7 @@ bool               exprs_condition(struct checker *c, struct ast *e);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
 bool               exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
 const struct type *exprs_element_type(struct checker *c, enum elem e); /* what reading one element gives */
+void               exprs_say_await(struct checker *c, const struct ast *e); /* E19: an element of a tensor as a value */
 bool               exprs_is_element(const struct ast *e);
 struct note       *exprs_note(struct checker *c, struct ast *e);
 const char        *type_str(struct checker *c, const struct type *t);

@@ -124,6 +124,11 @@ void diag_set_warning_enabled(struct diag *d, enum diag_id id, bool on)
     d->disabled[id] = !on;
 }
 
+bool diag_is_shown(const struct diag *d)
+{
+    return d->is_open && d->is_shown;
+}
+
 int diag_error_count(const struct diag *d)
 {
     return d->error_count;

@@ -34,6 +34,8 @@ void diag_help(struct diag *d, const char *format, ...) __attribute__((format(pr
 /* A machine-applicable fix: replace `at` by text.  Shown as help, carried in JSON. */
 void diag_fix(struct diag *d, struct span at, const char *text, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_flush(struct diag *d);
+/* Is the message that is being built printed?  Else help that is dear to find need not be looked for. */
+bool diag_is_shown(const struct diag *d);
 
 int         diag_error_count(const struct diag *d);
 const char *diag_id_name(enum diag_id id);  /* "E08" */

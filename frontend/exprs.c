@@ -388,6 +388,13 @@ static const struct type *check_await(struct checker *c, struct ast *e)
     return e->type = t;
 }
 
+void exprs_say_await(struct checker *c, const struct ast *e)
+{
+    if (region_of(e)->base->await_count++ >= 3) return;
+    diag_error(c->diag, DIAG_E19, e->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, e));
+    diag_fix(c->diag, (struct span){e->at.file, e->at.begin, e->at.begin}, "await ", "wait for it");
+}
+
 static const struct type *check_index(struct checker *c, struct ast *e, enum use use)
 {
     struct check **outer = c->checks, *own = NULL;
@@ -399,8 +406,7 @@ static const struct type *check_index(struct checker *c, struct ast *e, enum use
     if (own) append_checks(exprs_is_element(e) ? &exprs_note(c, e)->checks : outer, own);
     if (e->bad || use == AS_PLACE || !exprs_is_element(e)) return t;
     if (!region_is_host(e->note->region)) {
-        diag_error(c->diag, DIAG_E19, e->at, "'%s' is an element of a tensor: its value needs 'await'", place_str(c, e));
-        diag_fix(c->diag, (struct span){e->at.file, e->at.begin, e->at.begin}, "await ", "wait for it");
+        exprs_say_await(c, e);
         return fail(c, e);
     }
     return t;

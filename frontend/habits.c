@@ -145,8 +145,10 @@ static const char *loop_header(const struct scene *s, uint32_t open, uint32_t *e
     uint32_t name_end = trim_back(s, open, equals), name = name_end;
     while (isalnum((unsigned char)s->text[name - 1]) || s->text[name - 1] == '_') name--;
     const char *var = copy(s, name, name_end), *low = copy(s, skip_blanks(s, equals + 1), trim_back(s, equals + 1, first));
-    uint32_t second = find(s, first + 1, ";"), less = find(s, first + 1, "<"), close = find(s, second + 1, ")");
-    if (s->text[second] != ';' || less >= second || s->text[close] != ')') return NULL;
+    uint32_t second = find(s, first + 1, ";"), less = find(s, first + 1, "<");
+    if (s->text[second] != ';' || less >= second) return NULL;
+    uint32_t close = find(s, second + 1, ")");
+    if (s->text[close] != ')') return NULL;
     bool is_included = s->text[less + 1] == '=';
     const char *high = copy(s, skip_blanks(s, less + 1 + is_included), trim_back(s, less, second));
     const char *counted = copy(s, skip_blanks(s, first + 1), trim_back(s, first, less));

@@ -62,6 +62,7 @@ void names_declare(struct checker *c, struct symbol *s, struct span at)
     if (old) {
         diag_error(c->diag, DIAG_E16, at, "'%s' is already the name of a %s in this block", s->name, kind_text(old));
         if (old->decl) diag_note(c->diag, old->decl->name_at, "the first '%s' is here", s->name);
+        s->field_count = 0;
         s->type = c->error; /* nobody finds it, so nothing more is said of it */
     }
     for (const struct scope *o = c->scope->parent; o && !old; o = o->parent)
@@ -202,10 +203,13 @@ static bool hint_nearest(struct checker *c, struct span at, const char *name, bo
     if (!first) return false;
     struct strbuf text = {0};
     int shown = 0, d = nearest_distance(name, first);
+    const char *told[3];
     for (int i = 0; i < count && shown < 3; i++) {
-        bool seen = false;
-        for (int k = 0; k < i; k++) seen |= strcmp(all[k], all[i]) == 0;
-        if (!seen && nearest_distance(name, all[i]) == d) strbuf_printf(&text, "%s'%s'", shown++ ? " or " : "", all[i]);
+        bool is_told = nearest_distance(name, all[i]) != d;
+        for (int k = 0; k < shown && !is_told; k++) is_told = strcmp(told[k], all[i]) == 0;
+        if (is_told) continue;
+        strbuf_printf(&text, "%s'%s'", shown ? " or " : "", all[i]);
+        told[shown++] = all[i];
     }
     const char *what = is_type ? "the type " : "";
     if (shown == 1) diag_fix(c->diag, at, first, "did you mean %s%s?", what, strbuf_text(&text));
@@ -223,6 +227,8 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
             diag_note(c->diag, c->closed.data[i]->decl->name_at, "'%s' is declared in that block", name);
             return;
         }
+    diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
+    if (!diag_is_shown(c->diag)) return;
     VEC(const char *) all = {0};
     bool is_type = strcmp(what, "type") == 0, is_module = strcmp(what, "module") == 0;
     for (const struct scope *s = c->scope; s && !module && !is_type && !is_module; s = s->parent)
@@ -234,7 +240,6 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     }
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins && !module && !is_type && !is_module; i++) vec_push(&all, builtins[i]);
     for (enum elem e = ELEM_F16; e <= ELEM_BOOL && !module && is_type; e++) vec_push(&all, elem_name(e));
-    diag_error(c->diag, DIAG_E01, at, "unknown %s '%s'", what, name);
     bool is_hinted = !module && (is_module ? hint_import(c, at, name) : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type));
     if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && c->head && !module && !is_type && !is_module && strlen(name) == 1)
         hint_dimension(c, name);

@@ -77,9 +77,12 @@ static int indentation(const struct parse *cx, uint32_t at)
 /* A '}' that begins its line stands under the begin of the line of its '{'. */
 static void compare_indentation(struct parse *cx, const struct token *open, const struct token *close)
 {
-    int column = indentation(cx, close->at.begin);
-    bool is_first = close->at.begin >= (uint32_t)column && (close->at.begin == (uint32_t)column || cx->lexer.text[close->at.begin - (uint32_t)column - 1] == '\n');
-    if (is_first && close->at.end > close->at.begin && cx->askew.at.end == 0 && column < indentation(cx, open->at.begin)) cx->askew = *open;
+    const char *text = cx->lexer.text;
+    uint32_t begin = close->at.begin;
+    if (cx->askew.at.end != 0 || close->at.end == close->at.begin) return;
+    while (begin > 0 && (text[begin - 1] == ' ' || text[begin - 1] == '\t')) begin--;
+    bool is_first = begin == 0 || text[begin - 1] == '\n';
+    if (is_first && (int)(close->at.begin - begin) < indentation(cx, open->at.begin)) cx->askew = *open;
 }
 
 static void follow_brackets(struct parse *cx, const struct token *t)

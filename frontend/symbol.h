@@ -116,6 +116,7 @@ struct symbol {
                                   is false.  It has a buffer of its own, and who names it does not release it behind that */
     bool is_kept;              /* FORMAL that is own: at some way out of the function it is still there, so its life ends there */
     bool is_doubtful;          /* a view of it is in error: nobody can say whether it is written */
+    int await_count;           /* how often its elements were used without `await`: that is said a few times only */
     bool is_blamed;            /* its type was said to be wrong in an expression: that is not said again */
     bool is_named;             /* anything names it after its declaration */
     bool needs_contiguous;     /* FORMAL of a kernel with a body that never names its stride */

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 MOST = 6
-SECONDS = 10
+SECONDS = 60
 
 TOKEN = re.compile(r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<number>\d[\w]*(?:\.\d\w*)?(?:[eE][+-]\d+)?)
                        |(?P<name>[A-Za-z_]\w*)|(?P<mark>\.\.|\+:|->|=>|==|!=|<=|>=|&&|\|\||.)""", re.S | re.X)
