@@ -124,7 +124,7 @@ static void check_not_negative(struct checker *c, const struct size *a, struct s
         facts_add(c->facts, a);
     }
     if (or_zero || facts_prove_order(c->facts, zero(c), a, 1)) return;
-    struct check *k = region_check(c, CHECK_STEP, at);
+    struct check *k = region_check(c, CHECK_TILE, at);
     if (k) k->a = a;
     facts_add_order(c->facts, zero(c), a, 1);
 }

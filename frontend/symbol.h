@@ -31,6 +31,7 @@ enum check_kind {
     CHECK_SLICE,    /* 0 <= a <= b <= c */
     CHECK_EXTENT,   /* 0 <= a: a declared extent */
     CHECK_STEP,     /* a != 0: the step of a loop */
+    CHECK_TILE,     /* a != 0: the extent of a tile */
     CHECK_WHERE,    /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
     CHECK_CONTIGUOUS, /* view is row-major */
     CHECK_DISJOINT, /* view and other share no element */

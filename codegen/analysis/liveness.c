@@ -189,6 +189,17 @@ static bool ends_by_hand(const struct search *s, const struct ast *n)
     return largest_within(u->by_hand.data, u->by_hand.count, stmt_of(s, n)->first, stmt_of(s, n)->last) >= 0;
 }
 
+/* A condition, or a value that is matched, moves the tensor: no branch has to, and where && did not come to it the scope's end does. */
+static bool condition_ends_by_hand(const struct search *s, const struct ast *n)
+{
+    const struct uses *u = s->tensor_uses;
+    for (; n; n = n->kind == AST_IF && n->if_.other && n->if_.other->kind == AST_IF ? n->if_.other : NULL) {
+        const int own = stmt_of(s, n)->first;
+        if (largest_within(u->by_hand.data, u->by_hand.count, own, own) >= 0) return true;
+    }
+    return false;
+}
+
 /* ---- branches ---- */
 
 static bool list_is_busy(const struct search *s, const struct ast *list)
@@ -253,6 +264,7 @@ static void place_at(struct search *s, struct ast *n, bool is_busy_behind)
     case AST_BLOCK: place_in_list(s, n, n->block.stmts, is_busy_behind); return;
     case AST_SCOPE: place_in_list(s, n->scope.body, n->scope.body->block.stmts, is_busy_behind); return;
     case AST_IF: case AST_MATCH:
+        if (condition_ends_by_hand(s, n)) return;
         /* Where one branch ends the life by hand, behind is too late to do it for the others. */
         if (by_hand || branches_gain(s, n)) {
             place_in_branches(s, n, is_busy_behind);

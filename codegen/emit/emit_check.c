@@ -152,10 +152,11 @@ static void print_check(struct emitter *e, const struct check *c, const struct c
         print_size(e, then, c->a, P_UNARY, ARITH_PLAIN);
         strbuf_putc(then, ')');
         break;
-    case CHECK_STEP:
+    case CHECK_STEP: case CHECK_TILE:
         print_size(e, fail, c->a, P_ADD, ARITH_CHECKED);
         strbuf_puts(fail, " == 0");
-        strbuf_puts(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"[E15] the step of the loop is 0\")");
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"[E15] the %s is 0\")",
+                      c->kind == CHECK_STEP ? "step of the loop" : "extent of a tile");
         break;
     case CHECK_WHERE: print_where(e, c, call, fail, then); break;
     case CHECK_CONTIGUOUS:

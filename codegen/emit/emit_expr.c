@@ -206,6 +206,7 @@ static void print_element_value(struct emitter *e, struct strbuf *b, const struc
     const char *wanted = c_scalar_type(n->type), *stored = c_elem_type(elem);
     bool widened = n->type->kind == TYPE_INT && strcmp(wanted, stored) != 0;
     if (elem == ELEM_BF16) strbuf_puts(b, "pto_bf16_value(");
+    else if (elem == ELEM_U64) strbuf_puts(b, "pto_integer_of_u64(rt, "), e->uses_rt = true;
     else if (widened) strbuf_puts(b, "pto_integer(");
     else if (strcmp(wanted, stored) != 0) strbuf_printf(b, "(%s)", wanted);
     if (wait) {

@@ -73,7 +73,7 @@ int64_t pto_ceil_div(PTORuntime *rt, int64_t a, int64_t b)
 
 int64_t pto_log2(PTORuntime *rt, int64_t a)
 {
-    if (a < 1) pto_raise(rt, PTO_ERR_ARGUMENT, "log2(%lld)", (long long)a);
+    if (a < 1) pto_raise(rt, PTO_ERR_ARGUMENT, "[E15] log2(%lld)", (long long)a);
     return 63 - __builtin_clzll((unsigned long long)a);
 }
 

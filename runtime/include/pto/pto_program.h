@@ -97,6 +97,11 @@ static inline uint64_t pto_trip_count(PTORuntime *rt, int64_t low, int64_t high,
 
 /* An element as the integer of the language: a function, or C compilers remark that a uint8_t is never negative, never 300. */
 static inline int64_t pto_integer(int64_t value) { return value; }
+static inline int64_t pto_integer_of_u64(PTORuntime *rt, uint64_t value)
+{
+    if (value > INT64_MAX) pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] the element %llu does not fit in i64", (unsigned long long)value);
+    return (int64_t)value;
+}
 
 /* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
 static inline const void *pto_await_element(PTORuntime *rt, const void *base, int64_t at, int64_t bytes)
