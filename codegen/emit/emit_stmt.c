@@ -200,7 +200,7 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
     if (slot_of(e->plan, s))
         out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s), strbuf_text(&b));
     else if (!ret)
-        out_line(e->out, "%s = pto_alloc%s(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), type_is_scalar_array(s->type) ? "_zeroed" : "", strbuf_text(&b));
+        out_line(e->out, "%s = pto_alloc%s(rt, PTO_SCOPE_CURRENT, %s);", (const char *)ptrmap_get(&e->c_names, s), type_is_scalar_array(s->type) ? "_zeroed" : "", strbuf_text(&b));
     strbuf_free(&b);
 }
 
