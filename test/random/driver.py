@@ -1,6 +1,6 @@
 """driver.py - random programs: what ptoc makes of them against what the independent interpreter says.
 
-usage: driver.py --ptoc PTOC [--programs 200] [--seed 1] [--runs 3] [--per-file 25] [--std FOLDER] [--work FOLDER] [--keep]
+usage: driver.py --ptoc PTOC [--programs 50] [--seed 1] [--runs 3] [--per-file 25] [--std FOLDER] [--work FOLDER] [--keep]
 Each program is run --runs times, each time by a random engine with random workers, window, heap, rings and pools; outputs and printed
 text must be equal to the last bit.  A difference leaves the program, its data and the commands in a folder and ends with exit code 1.
 """
@@ -24,8 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def options():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--ptoc", required=True)
-    p.add_argument("--programs", type=int, default=int(os.environ.get("PTO_RANDOM", "100")))
-    p.add_argument("--seed", type=int, default=int(os.environ.get("PTO_SEED", "1")))
+    p.add_argument("--programs", type=int, default=50, help="PTO_RANDOM of the environment goes before")
+    p.add_argument("--seed", type=int, default=1, help="PTO_SEED of the environment goes before")
     p.add_argument("--runs", type=int, default=3)
     p.add_argument("--per-file", type=int, default=25)
     p.add_argument("--std", default=os.path.join(HERE, "..", "..", "kernels"))
@@ -33,7 +33,9 @@ def options():
     p.add_argument("--keep", action="store_true", help="keep what did not differ, too")
     p.add_argument("--plans", default="", help="values of --plan to build with, by commas")
     p.add_argument("--only", help="SEED/INDEX: this one program, alone in its file")
-    return p.parse_args()
+    given = p.parse_args()
+    given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
+    return given
 
 
 def element_array(rng, element, shape):

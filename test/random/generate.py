@@ -78,6 +78,44 @@ class Tensor:
         return len(self.shape)
 
 
+class StructType:
+    """struct name<N>: tensors whose extents are forms of N, integers, and perhaps another struct of N."""
+
+    def __init__(self, name, home, fields):
+        self.name, self.home, self.fields = name, home, fields   # (field, element, shape) or (field, StructType) or (field, "i64", None)
+
+    def leaves(self, argument):
+        """(path, element type, shape) of each tensor and (path, "i64", None) of each integer, where N is the form given."""
+        for field in self.fields:
+            if isinstance(field[1], StructType):
+                for path, element, shape in field[1].leaves(argument):
+                    yield field[0] + "." + path, element, shape
+            elif field[2] is None:
+                yield field
+            else:
+                yield field[0], field[1], [argument.times(e.terms.get("N", 0)).plus(e.const) for e in field[2]]
+
+    def text(self):
+        lines = []
+        for field in self.fields:
+            if isinstance(field[1], StructType):
+                lines.append("  %s: %s[N];" % (field[0], field[1].name))
+            else:
+                lines.append("  %s: %s%s;" % (field[0], field[1], "[%s]" % ", ".join(e.text() for e in field[2]) if field[2] else ""))
+        return "\n".join(["struct %s<N> {" % self.name] + lines + ["}"])
+
+
+class Structure:
+    """A name of a struct type and what it stands for."""
+
+    def __init__(self, text, type_, argument, leaves, integers, writable, kind, loops):
+        self.text, self.type, self.argument, self.leaves, self.integers = text, type_, argument, leaves, integers
+        self.writable, self.kind, self.loops = writable, kind, loops
+
+    def roots(self):
+        return [t.root for t in self.leaves]
+
+
 class Scalar:
     def __init__(self, text, type_, low=0, high=0, kind="let", below=None, level=0):
         self.text, self.type, self.low, self.high, self.kind, self.below, self.level = text, type_, low, high, kind, below, level
@@ -97,7 +135,7 @@ class Writer:
     def __init__(self, maker, home):
         self.maker, self.rng, self.home = maker, maker.rng, home
         self.lines, self.indent = [], 1
-        self.tensors, self.scalars, self.grids = [], [], []
+        self.tensors, self.scalars, self.grids, self.structs = [], [], [], []
         self.loops = 0
         self.in_loop_here = False
         self.weight = 1          # how often this line may run, roughly
@@ -114,12 +152,14 @@ class Writer:
     def open(self, text):
         self.emit(text)
         self.indent += 1
-        return (list(self.tensors), list(self.scalars), list(self.grids))
+        return (list(self.tensors), list(self.scalars), list(self.grids), list(self.structs))
 
     def close(self, saved, text="}"):
         """The names of the block go; what was dropped or moved in it is gone outside too."""
         alive = set(map(id, self.tensors))
-        tensors, scalars, grids = saved
+        tensors, scalars, grids, structs = saved
+        ended = set(map(id, structs)) - set(map(id, self.structs))
+        self.structs = [v for v in structs if id(v) not in ended]
         self.scalars = list(scalars)
         self.tensors = [t for t in tensors if id(t) in alive]
         self.grids = [g for g in grids if any(t.root == g[1].root for t in self.tensors)]
@@ -256,13 +296,13 @@ class Writer:
             return "(%s %s %s)" % (self.real_expr(1)[0], op, self.real_expr(1)[0])
         for _ in range(4):  # true in some runs and false in others, or the compiler may know better what stands behind it
             (a, al, ah), (b, bl, bh) = self.int_expr(1), self.int_expr(1)
-            if al == ah and bl == bh or al <= bh and bl <= ah and (al < ah or bl < bh) and ah > bl and bh > al:
+            if not any(c.isalpha() for c in a + b) or al <= bh and bl <= ah and (al < ah or bl < bh) and ah > bl and bh > al:
                 return "(%s %s %s)" % (a, op, b)
         return r.choice(["true", "false", "(%d %s %d)" % (r.randint(0, 3), op, r.randint(0, 3))])
 
     def await_element(self, types):
         """text, least, greatest, element type; or None"""
-        found = [t for t in self.tensors if t.element in types and all(e.low >= 1 for e in t.shape)]
+        found = [t for t in self.tensors if t.element in types and all(e.low >= 1 for e in t.shape) and t.kind not in ("array", "cells")]
         if not found or self.maker.awaits <= 0:
             return None
         t = self.pick(found)
@@ -369,6 +409,8 @@ class Writer:
         return None
 
     def fit(self, t, shape):
+        if t.kind in ("array", "cells"):
+            return t.text if [e.key for e in t.shape] == [e.key for e in shape] else None
         extra = t.rank() - len(shape)
         if extra and any(e.low < 1 for e in t.shape[:1]):
             return None
@@ -405,6 +447,8 @@ class Writer:
         t = self.pick(found)
         if rank is None and self.chance(0.35) or rank == t.rank() and self.chance(0.4):
             return t
+        if t.kind in ("array", "cells"):
+            return t if rank is None or rank == t.rank() else None
         drop = t.rank() - rank if rank is not None else self.rng.randint(0, t.rank() - 1)
         dropped = set(self.rng.sample(range(t.rank()), drop))
         if any(t.shape[d].low < 1 for d in dropped):
@@ -692,6 +736,16 @@ class Writer:
                 continue
             writes = direction in ("out", "inout", "acc", "own")
             bad = used if writes else written
+            if isinstance(type_, StructType):
+                v = self.struct_argument(f, dims, direction, type_, extents, bad)
+                if v is None:
+                    return None
+                (written if writes else taken).extend(v.roots())
+                used.extend(v.roots())
+                args.append(("" if direction in ("in", None) else direction + " ") + v.text)
+                if direction == "own":
+                    self.forget_struct(v)
+                continue
             t = self.argument(f, dims, direction, type_, extents, bad)
             if t is None:
                 return None
@@ -747,6 +801,18 @@ class Writer:
         t = self.region_like(shape, element, avoid, writes) if r.random() < 0.9 else None
         return t or self.new_tensor(shape, element)
 
+    def struct_argument(self, f, dims, direction, type_, extents, avoid):
+        found = [v for v in self.structs if v.type is type_ and not set(v.roots()) & set(avoid) and (v.writable or direction in ("in", None))
+                 and (direction != "own" or v.kind == "local" and v.loops == self.loops)]
+        self.rng.shuffle(found)
+        for v in found:
+            attempt = dict(dims)
+            if self.match_extent(extents[0], v.argument, f, attempt):
+                dims.update(attempt)
+                return v
+        shape = self.concrete(f, dims, extents)
+        return self.new_struct(type_, shape[0]) if shape else None
+
     def concrete(self, f, dims, extents):
         """The shape, where dimension variables not yet bound get a value."""
         shape = []
@@ -779,6 +845,132 @@ class Writer:
     def forget(self, root):
         self.tensors = [t for t in self.tensors if t.root != root]
         self.grids = [g for g in self.grids if g[1].root != root]
+        self.structs = [v for v in self.structs if root not in v.roots()]
+
+    # ---- structs and arrays ----
+    def see_struct(self, text, type_, argument, writable, kind, solid=False):
+        """A struct variable; its leaves become visible by show_struct."""
+        leaves, integers = [], []
+        for path, element, shape in type_.leaves(argument):
+            if shape is None:
+                if kind != "entry":
+                    integers.append(Scalar("%s.%s" % (text, path), "i64", -100, 100, "field" if writable else "let"))
+                continue
+            t = Tensor("%s.%s" % (text, path), element, shape, self.maker.new_root(), writable, "field", solid)
+            leaves.append(t)
+        return Structure(text, type_, argument, leaves, integers, writable, kind, self.loops)
+
+    def show_struct(self, v):
+        self.tensors += v.leaves
+        self.scalars += v.integers
+        self.structs.append(v)
+        return v
+
+    def fill_struct(self, v):
+        """Every leaf is written; then they can be read."""
+        for t in v.leaves:
+            self.fill(t)
+        for s in v.integers:
+            self.emit("%s = (%s) %% 101;" % (s.text, self.int_expr(1)[0]))
+        return self.show_struct(v)
+
+    def struct_type(self):
+        found = [t for t in self.maker.structs if self.home == "main" or t.home == "lib"]
+        return self.pick(found) if found else None
+
+    def struct_text(self, type_, argument):
+        return "%s[%s]" % (("lib." if type_.home == "lib" and self.home == "main" else "") + type_.name, argument.text(self.rng))
+
+    def new_struct(self, type_, argument):
+        name = self.fresh("c")
+        v = self.see_struct(name, type_, argument, True, "local")
+        makers = [f for f in self.maker.callable(self) if f.result_type is type_ and f.cost * self.weight < 60]
+        if makers and self.chance(0.5):
+            f = self.pick(makers)
+            args = self.arguments(f, result=[argument], reads_only=True)
+            if args is not None:
+                self.emit("let %s = %s(%s);" % (name, self.maker.name_of(f, self.home), ", ".join(args)))
+                return self.show_struct(v)
+        self.emit("let %s: %s;" % (name, self.struct_text(type_, argument)))
+        return self.fill_struct(v)
+
+    def small_extent(self):
+        found = [e for t in self.tensors for e in t.shape if e.high <= 12] + [Lin.number(self.rng.randint(0, 5))]
+        return self.pick(found)
+
+    def do_struct(self):
+        type_ = self.struct_type()
+        if type_ is None:
+            return self.do_update()
+        k = self.rng.randint(0, 7)
+        known = [v for v in self.structs if v.type is type_]
+        if k <= 2 or not known:
+            self.new_struct(type_, self.small_extent())
+            return
+        v = self.pick(known)
+        if k == 3:
+            ended = [v for v in known if v.kind == "local" and v.loops == self.loops]
+            if ended:
+                v = self.pick(ended)
+                self.emit("drop %s;" % v.text)
+                self.forget_struct(v)
+        elif k == 4 and v.writable:
+            makers = [f for f in self.maker.callable(self) if f.result_type is type_ and f.cost * self.weight < 60]
+            if makers:
+                f = self.pick(makers)
+                args = self.arguments(f, result=[v.argument], avoid=v.roots(), reads_only=True)
+                if args is not None:
+                    self.emit("%s = %s(%s);" % (v.text, self.maker.name_of(f, self.home), ", ".join(args)))
+        elif k == 5:
+            name = self.fresh("v")
+            self.emit("let %s = %s;" % (name, v.text))
+            leaves = [Tensor(name + t.text[len(v.text):], t.element, t.shape, t.root, t.writable, "view") for t in v.leaves]
+            self.show_struct(Structure(name, type_, v.argument, leaves, [], v.writable, "view", self.loops))
+        elif k == 6:
+            self.emit("print %s, %s;" % (self.int_expr(1)[0], self.pick(v.leaves).text))
+        else:
+            self.do_call()
+
+    def forget_struct(self, v):
+        for root in v.roots():
+            self.forget(root)
+        self.scalars = [s for s in self.scalars if not s.text.startswith(v.text + ".")]
+        self.structs = [u for u in self.structs if u is not v]
+
+    def do_array(self):
+        """An array of tensors, filled element by element; or of integers."""
+        r, name, count = self.rng, self.fresh("r"), self.rng.randint(1, 4)
+        if r.random() < 0.5:
+            self.emit("let %s: array[%d] of i64;" % (name, count))
+            if r.random() < 0.6 and self.weight <= 8:
+                i = self.fresh("i")
+                saved = self.loop("for %s in 0 .. dim(%s, 0) {" % (i, name), count)
+                self.scalars.append(Scalar(i, "i64", 0, count - 1, "loop"))
+                self.emit("%s[%s] = abs(%s) %% 101;" % (name, i, self.int_expr(2)[0]))
+                self.close_loop(saved, count)
+            for i in range(count):
+                self.scalars.append(Scalar("%s[%d]" % (name, i), "i64", 0, 100, "cell"))
+            view = Tensor(name, "i64", [Lin.number(count)], self.maker.new_root(), False, "cells")
+            if "i64" in self.maker.types:
+                self.tensors.append(view)
+            return
+        element, shape = r.choice(self.maker.types), [self.small_extent() for _ in range(r.randint(1, 2))]
+        self.emit("let %s: array[%d] of %s%s;" % (name, count, element, self.shape_text(shape)))
+        root = self.maker.new_root()
+        if r.random() < 0.5 and self.weight <= 8:
+            i = self.fresh("i")
+            saved = self.loop("for %s in 0 .. %d {" % (i, count), count)
+            self.scalars.append(Scalar(i, "i64", 0, count - 1, "loop"))
+            self.fill(Tensor("%s[%s]" % (name, i), element, shape, root, True, "view"))
+            self.close_loop(saved, count)
+        else:
+            for i in range(count):
+                self.fill(Tensor("%s[%d]" % (name, i), element, shape, root, True, "view"))
+        for i in range(count):
+            if r.random() < 0.6:
+                self.tensors.append(Tensor("%s[%d]" % (name, i), element, shape, root, True, "view"))
+        whole = Tensor(name, element, [Lin.number(count)] + shape, root, True, "array")
+        self.tensors.append(whole)
 
     # ---- statements ----
     def body(self, count):
@@ -788,7 +980,7 @@ class Writer:
     STATEMENTS = [("update", 12), ("make", 6), ("view", 4), ("tiles", 4), ("rows", 4), ("neighbours", 3), ("branch", 4), ("repeat", 3),
                   ("match", 2), ("scalar", 5), ("assign", 4), ("show", 4), ("claim", 2), ("call", 6), ("drop", 2), ("block", 2),
                   ("gather", 3), ("library", 2), ("leave", 2), ("halo", 2), ("twin", 2), ("pieces", 3), ("product", 2), ("solid", 2),
-                  ("tile_ranges", 2)]
+                  ("tile_ranges", 2), ("struct", 5), ("array", 3)]
 
     def statement(self):
         if self.maker.size <= 0:
@@ -916,7 +1108,7 @@ class Writer:
     def do_neighbours(self):
         """Disjoint regions of one tensor as `in` and `inout` of one call."""
         r = self.rng
-        found = [t for t in self.tensors if t.writable and t.rank() <= 3]
+        found = [t for t in self.tensors if t.writable and t.rank() <= 3 and t.kind != "array"]
         if not found or self.weight > 8:
             return
         t = r.choice(found)
@@ -1023,12 +1215,12 @@ class Writer:
             self.scalars.append(Scalar(name, type_, 0, magnitude))
 
     def do_assign(self):
-        found = [s for s in self.scalars if s.kind == "var"]
+        found = [s for s in self.scalars if s.kind in ("var", "field", "cell")]
         if not found:
             return self.do_scalar()
         s = self.pick(found)
         text, _, _ = self.int_expr(2)
-        self.emit("%s = (%s) %% 1001;" % (s.text, text))
+        self.emit({"var": "%s = (%s) %% 1001;", "field": "%s = (%s) %% 101;", "cell": "%s = abs(%s) %% 101;"}[s.kind] % (s.text, text))
 
     def do_show(self):
         values = []
@@ -1218,7 +1410,7 @@ class Maker:
         self.scope_globals = {"main": [], "lib": []}
         self.settings, self.size, self.awaits, self.calls = {}, 0, 0, 0
         self.breaker = breaker
-        self.open_functions = []
+        self.structs = []
 
     def point_reached(self, writer):
         if self.breaker:
@@ -1285,6 +1477,8 @@ class Maker:
     def program(self):
         r = self.rng
         self.make_globals()
+        if r.random() < 0.35:
+            self.make_structs()
         for _ in range(r.choice([0, 1, 1, 2, 3])):
             self.make_function()
         self.make_entry()
@@ -1292,10 +1486,80 @@ class Maker:
     def make_function(self):
         r = self.rng
         home = "lib" if r.random() < 0.25 else "main"
-        kind = r.choice(["work", "work", "result", "result", "number", "tree", "descend", "halve", "own", "count"])
+        kinds = ["work", "work", "result", "result", "number", "tree", "descend", "halve", "own", "count"]
+        if [t for t in self.structs if home == "main" or t.home == "lib"]:
+            kinds += ["struct_work", "struct_work", "struct_result", "struct_result"]
+        kind = r.choice(kinds)
         name = "%s_f%d" % (self.prefix, self.count)
         self.count += 1
         getattr(self, "make_" + kind)(name, home)
+
+    def make_structs(self):
+        r = self.rng
+        home = "lib" if r.random() < 0.3 else "main"
+        n = Lin({"N": 1}, 0, 0, 12)
+        extents = lambda: [r.choice([n, n, n.plus(1), n.times(2), Lin.number(r.randint(1, 4))]) for _ in range(r.randint(1, 2))]
+        for i in range(r.randint(1, 2)):
+            fields = [("f%d" % k, r.choice(self.types), extents()) for k in range(r.randint(1, 3))]
+            if i == 1:
+                fields.insert(r.randint(0, len(fields)), ("inner", self.structs[0]))
+            if r.random() < 0.4:
+                fields.append(("k", "i64", None))
+            self.structs.append(StructType("%s_S%d" % (self.prefix, i), home, fields))
+            self.texts[home].append(self.structs[-1].text())
+
+    def struct_of(self, home):
+        return self.rng.choice([t for t in self.structs if home == "main" or t.home == "lib"])
+
+    def make_struct_work(self, name, home):
+        """A function on structs in every direction."""
+        r = self.rng
+        w, type_ = self.new_writer(home, r.randint(2, 6)), self.struct_of(home)
+        dims = {"N": (0, 6) if r.random() < 0.3 else (1, 8)}
+        self.see_dims(w, dims)
+        n = Lin({"N": 1}, 0, *dims["N"])
+        formals, outs = [], []
+        for direction in [r.choice(["in", "inout", "inout", "out", "own"]) for _ in range(r.randint(1, 2))]:
+            formals.append((direction, self.fresh("c"), type_, [n], 0, 0))
+            v = w.see_struct(formals[-1][1], type_, n, direction in ("inout", "out"), "formal")
+            if direction == "out":
+                outs.append(v)
+            else:
+                w.show_struct(v)
+        for v in outs:
+            w.fill_struct(v)
+        more, _ = self.formals(w, {}, ["in"] * r.randint(0, 1))
+        formals += more + self.scalar_formals(w, r.randint(0, 1))
+        w.may_return = lambda writer: "return;"
+        w.body(r.randint(1, 4))
+        self.finish(w, home, self.head(name, dims, formals, "", home), Function(name, home, dims, formals, cost=6))
+
+    def make_struct_result(self, name, home):
+        """A function that returns a struct."""
+        r = self.rng
+        w, type_ = self.new_writer(home, r.randint(1, 4)), self.struct_of(home)
+        dims, formals = {"N": (1, 8)}, []
+        n = Lin({"N": 1}, 0, 1, 8)
+        if r.random() < 0.5:
+            formals, _ = self.formals(w, dims, ["in"])
+            self.see_dims(w, dims)
+        else:
+            formals.append((None, "N", "i64", None, 1, 8))
+            w.scalars.append(Scalar("N", "i64", 1, 8, "formal"))
+            dims = {}
+        makers = [f for f in self.callable(w) if f.result_type is type_]
+        value = None
+        if makers and r.random() < 0.3:
+            f = r.choice(makers)
+            args = w.arguments(f, result=[n], reads_only=True)
+            value = args and "%s(%s)" % (self.name_of(f, home), ", ".join(args))
+        if value is None:
+            v = w.new_struct(type_, n)
+            v.kind = "result"
+            w.body(r.randint(0, 3))
+            value = v.text
+        w.emit("return %s;" % value)
+        self.finish(w, home, self.head(name, dims, formals, " -> " + w.struct_text(type_, n)), Function(name, home, dims, formals, [n], type_, cost=5))
 
     def new_writer(self, home, size):
         w = Writer(self, home)
@@ -1355,10 +1619,13 @@ class Maker:
         for n, (low, high) in dims.items():
             w.scalars.append(Scalar(n, "i64", low, high, "dim"))
 
-    def head(self, name, dims, formals, result=""):
+    def head(self, name, dims, formals, result="", home="main"):
         texts = []
         for direction, n, type_, shape, _, _ in formals:
-            if shape is None:
+            if isinstance(type_, StructType):
+                module = "lib." if type_.home == "lib" and home == "main" else ""
+                texts.append("%s %s: %s%s[%s]" % (direction, n, module, type_.name, shape[0].text(self.rng)))
+            elif shape is None:
                 texts.append("%s: %s" % (n, type_))
             else:
                 word = "" if direction == "in" and self.rng.random() < 0.3 else direction + " "
@@ -1539,14 +1806,30 @@ class Maker:
         formals, outs = self.formals(w, dims, directions)
         for t in w.tensors + outs:
             t.solid = True
+        bundle = [t for t in self.structs if all(shape for _, _, shape in t.leaves(Lin.number(1)))]
+        struct_outs = []
+        if bundle and dims and r.random() < 0.5:
+            n = r.choice(sorted(dims))
+            type_, direction, name = r.choice(bundle), r.choice(["in", "inout", "out"]), self.fresh("c")
+            argument = Lin({n: 1}, 0, *dims[n])
+            formals.append((direction, name, type_, [argument], 0, 0))
+            v = w.see_struct(name, type_, argument, direction != "in", "entry", True)
+            if direction == "out":
+                struct_outs.append(v)
+            else:
+                w.show_struct(v)
         formals += self.scalar_formals(w, r.randint(0, 2))
         self.dim_values = {n: r.randint(*limits) for n, limits in dims.items()}
         self.inputs = []   # name, element, concrete shape
+        concrete = lambda shape: tuple(e.const + sum(c * self.dim_values[d] for d, c in e.terms.items()) for e in shape)
         for direction, n, element, shape, low, high in formals:
-            if shape is None:
+            if isinstance(element, StructType):
+                if direction != "out":
+                    self.inputs += [("%s.%s" % (n, path), e, concrete(s)) for path, e, s in element.leaves(shape[0])]
+            elif shape is None:
                 self.settings[n] = {"i64": str(r.randint(low, min(high, 100))), "bool": r.choice(["true", "false"])}.get(element, "2.5")
             elif direction != "out":
-                self.inputs.append((n, element, tuple(e.const + sum(c * self.dim_values[d] for d, c in e.terms.items()) for e in shape)))
+                self.inputs.append((n, element, concrete(shape)))
         w.hosts = []
         if r.random() < 0.3:
             n, length = self.fresh("o"), r.randint(1, 5)
@@ -1556,15 +1839,16 @@ class Maker:
             self.inputs.append((n, "i64", (length,)))
             for i in range(length):
                 w.scalars.append(Scalar("%s[%d]" % (n, i), "i64", 0, 112, "host"))
-        self.outputs = [n for d, n, *_ in formals if d in ("out", "inout")]
-        self.result_elements = {n: e for _, n, e, *_ in formals}
         self.entry = "%s_main" % self.prefix
         for t in outs:
             w.fill(t)
             w.tensors.append(t)
+        for v in struct_outs:
+            w.fill_struct(v)
         w.may_return = lambda writer: "return;"
         w.body(r.randint(4, 14))
-        self.breaking_done = True
+        if self.breaker:
+            self.breaker.point(self, w, last=True)
         self.finish(w, "main", "export " + self.head(self.entry, dims, formals), None)
 
 

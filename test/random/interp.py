@@ -101,6 +101,14 @@ def tensors_of(value):
     return []
 
 
+def copy_scalars(to, of):
+    for name, value in of.fields.items():
+        if isinstance(value, Struct):
+            copy_scalars(to.fields[name], value)
+        elif not isinstance(value, Tensor):
+            to.fields[name] = value
+
+
 def real_text(value):
     """The shortest of %.6g (f32) or %.15g and more digits that reads back as the same number."""
     if isinstance(value, np.float32):
@@ -303,6 +311,8 @@ class Run:
         return value
 
     def new_of_type(self, frame, type_):
+        if self.is_scalar(type_):
+            return {"bool": False, "i64": 0, "f32": np.float32(0), "f64": 0.0}[type_.name]
         if type_.kind == "type" and type_.name not in ELEMENTS:
             decl = self.struct_decl(frame.module, type_)
             inner = Frame(decl.module)
@@ -368,6 +378,10 @@ class Run:
                 frame.assign(node.target.name, self.narrow(new, kind) if kind else new)
                 return
         place = self.eval(frame, node.target)
+        if not isinstance(place, (Tensor, Struct, Element)):
+            fields = self.eval(frame, node.target.of).fields
+            fields[node.target.name] = self.value(frame, node.value)
+            return
         if isinstance(place, Element):
             value = self.narrow(self.value(frame, node.value), place.tensor.element)
             place.tensor.data[place.key] = value
@@ -381,6 +395,8 @@ class Run:
                     raise Fault("E04", node.line, "%s is no place for %s" % (to.text(), of.text()))
                 to.data[...] = of.data
                 to.mask[...] = of.mask
+        if isinstance(place, Struct):
+            copy_scalars(place, result)
 
     def run_call_statement(self, frame, node):
         self.call(frame, node.call)

@@ -6,6 +6,7 @@ Owner      interp.py walks what parse() gives.
 Invariant  a node knows the line it began on; names are kept as written.
 Tests      test/random/check_programs.py, and every random program
 """
+import bisect
 import re
 
 
@@ -35,6 +36,7 @@ TOKEN = re.compile(r"""(?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 C_PIECE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]""", re.S)
 LEVELS = [("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%")]
+LEVEL_OF = {op: level for level, ops in enumerate(LEVELS) for op in ops}
 COMPARE = 2
 DIRECTIONS = ("in", "out", "inout", "acc", "own", "host")
 
@@ -64,11 +66,7 @@ class Parser:
 
     def line(self, at=None):
         at = self.begin if at is None else at
-        low, high = 0, len(self.starts)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.starts[middle] <= at else (low, middle)
-        return low + 1
+        return bisect.bisect_right(self.starts, at)
 
     def take(self, kind):
         if self.kind != kind:
@@ -369,15 +367,14 @@ class Parser:
         return Node("print", line, values=values)
 
     # ---- expressions ----
-    def expr(self, level=0):
-        if level == len(LEVELS):
-            return self.unary()
-        left = self.expr(level + 1)
-        count = 0
-        while self.kind in LEVELS[level]:
-            if level == COMPARE and count:
+    def expr(self, lowest=0):
+        """What is made of operators of the level `lowest` and above, by climbing."""
+        left, before = self.unary(), len(LEVELS)
+        while LEVEL_OF.get(self.kind, -1) >= lowest:
+            level = LEVEL_OF[self.kind]
+            if level == before == COMPARE:
                 raise SyntaxFault(self.line(), "comparisons do not chain")
-            op, line, count = self.kind, self.line(), count + 1
+            op, line, before = self.kind, self.line(), level
             self.advance()
             left = Node("binary", line, op=op, left=left, right=self.expr(level + 1))
         return left
