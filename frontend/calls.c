@@ -37,6 +37,8 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
         const struct size *apart = a && b ? size_sub(c->sizes, a, b) : NULL;
         if (want->rank == 2 && facts_prove_equal(c->facts, got->extent[1 - d], want->extent[d]) && (d == 1 || got->extent[0] != got->extent[1]))
             diag_help(c->diag, "its dimensions are perhaps in the other order: a transposed tensor is needed");
+        else if (a && b && strcmp(size_str(c, a), size_str(c, b)) == 0)
+            diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'", size_str(c, a));
         else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
             diag_help(c->diag, "if they are equal, say so: assert %s == %s;", size_str(c, a), size_str(c, b));
         return false;
