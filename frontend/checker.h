@@ -54,6 +54,7 @@ struct checker {
     struct facts *facts;
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
+    int parts_compared;      /* in this program: parts.c stops when it has thought enough */
     struct turn *turn;       /* the innermost `for` that checks can leave; NULL: none */
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;

@@ -11,6 +11,7 @@
 #include "support/vec.h"
 #include "symbol.h"
 #include <string.h>
+#include <stdlib.h>
 
 #define MAX_ATOMS 48
 #define MAX_ROWS 320
@@ -19,6 +20,8 @@
 #define MAX_DEPTH 3
 #define MAX_SUM 32 /* terms of a fact worth looking at */
 #define MAX_WORK 30000 /* rows made for one question */
+#define MAX_ALL 4000000 /* for all of a program */
+#define LEAST_WORK 400
 
 struct apart { const struct size *difference; size_t at; /* learnt when the list was so long */ };
 
@@ -27,6 +30,7 @@ struct facts {
     VEC(const struct size *) list; /* NULL: forgotten, or the place of one of `apart` */
     VEC(struct apart) apart;       /* what is not 0 */
     long work; /* left for the question at hand; none: everything is not proved */
+    long left; /* for all questions; none: only easy ones are answered */
 };
 
 struct row {
@@ -48,6 +52,7 @@ struct facts *facts_create(struct arena *mem, struct size_table *sizes)
 {
     struct facts *f = arena_new(mem, struct facts);
     f->sizes = sizes;
+    f->left = MAX_ALL;
     return f;
 }
 
@@ -122,6 +127,7 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
 
 static void know(struct system *s, const struct size *a)
 {
+    s->facts->work -= 1 + s->knowns / 16;
     if (!a || size_is_const(a, NULL) || s->knowns == MAX_KNOWN) return;
     for (int i = 0; i < s->knowns; i++)
         if (s->known[i] == a) return;
@@ -228,6 +234,7 @@ static void know_products(struct system *s, const struct size *product)
         for (int k = 0, end = s->knowns; k < end; k++) {
             struct size_term terms[MAX_SUM];
             int count = size_terms(t, s->known[k], terms, MAX_SUM), longest = 0;
+            s->facts->work--;
             bool is_about = false;
             for (int m = 0; m < count; m++) {
                 is_about |= terms[m].mono == rest;
@@ -276,13 +283,14 @@ static void collect(struct system *s, const struct size *goal)
     know(s, goal);
     take_atoms(s, goal);
     int seen = 0;
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 4 && s->facts->work >= 0; round++) {
         int atoms_before = s->atoms, knowns_before = s->knowns;
         for (; seen < s->atoms; seen++) {
             const struct size *atom = s->atom[seen];
             know_operator(s, atom);
             for (int i = 0; atom->kind == SIZE_MUL && i < atom->count; i++) know_operator(s, atom->arg[i]); /* b * (N / b) */
         }
+        s->facts->work -= (long)s->facts->list.count / 8;
         for (size_t i = s->facts->list.count; i-- > 0;)
             if (s->facts->list.data[i] && mentions(s, s->facts->list.data[i], 2)) know(s, s->facts->list.data[i]);
         for (int i = 0, end = s->atoms; i < end; i++)
@@ -436,8 +444,11 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
 
 bool facts_prove(struct facts *f, const struct size *a)
 {
-    f->work = MAX_WORK;
-    return prove_with(f, a, 0, MAX_SPLITS);
+    const long work = f->left > MAX_WORK ? MAX_WORK : f->left > LEAST_WORK ? f->left : LEAST_WORK;
+    f->work = work;
+    bool proved = prove_with(f, a, 0, f->left > 0 ? MAX_SPLITS : 0);
+    f->left -= work - f->work;
+    return proved;
 }
 
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap)

@@ -7,7 +7,7 @@
  */
 #include "parts.h"
 
-enum { MAX_PARTS = 12, MAX_KNOWN_OF_PART = 12 };
+enum { MAX_PARTS = 12, MAX_KNOWN_OF_PART = 12, MAX_COMPARED = 4000 };
 
 /* ---- boxes --------------------------------------------------------------------------------------------------------------- */
 
@@ -173,6 +173,7 @@ static void assume_known(struct checker *c, const struct part *q)
 static bool is_apart(struct checker *c, const struct part *q, const struct region *r)
 {
     size_t mark = facts_mark(c->facts);
+    c->parts_compared++;
     assume_known(c, q);
     bool apart = region_overlap(c, q->region, r) == 0;
     facts_reset(c->facts, mark);
@@ -184,6 +185,7 @@ static bool is_left_out(struct checker *c, const struct parts *p, int d, const s
 {
     for (const struct part *q = p->list; q; q = q->next) {
         size_t mark = facts_mark(c->facts);
+        c->parts_compared++;
         assume_known(c, q);
         const struct size *end = end_of(c, q->region, d);
         bool out = facts_prove_order(c->facts, index, q->region->low[d], 1) || (end && facts_prove_order(c->facts, end, index, 0));
@@ -230,7 +232,7 @@ static bool has_no_element(struct checker *c, const struct region *r)
 
 enum missing parts_missing(struct checker *c, const struct parts *p, const struct region *r, const struct part **near)
 {
-    if (p->any || !p->list || !is_fixed(r) || has_no_element(c, r)) return MISSING_UNKNOWN;
+    if (p->any || !p->list || c->parts_compared > MAX_COMPARED || !is_fixed(r) || has_no_element(c, r)) return MISSING_UNKNOWN;
     *near = p->list;
     bool all = true;
     for (const struct part *q = p->list; q && all; q = q->next) all = is_apart(c, q, r);
