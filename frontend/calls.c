@@ -27,6 +27,17 @@ static const struct type *fail(struct checker *c, struct ast *e)
 
 /* ---- types --------------------------------------------------------------------------------------------------------------- */
 
+/* The assertion that would make them equal; as a fix, where it can stand as it is. */
+static void say_assert(struct checker *c, const char *a, const char *b)
+{
+    static const char *const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ +-*/%()";
+    const char *text = arena_printf(c->mem, "assert %s == %s;", a, b);
+    bool is_plain = c->function && c->statement.end > 0 && strlen(a) < 60 && strlen(b) < 60 && a[strspn(a, plain)] == '\0' && b[strspn(b, plain)] == '\0';
+    struct span at = {c->statement.file, c->statement.begin, c->statement.begin};
+    if (is_plain) diag_fix(c->diag, at, arena_printf(c->mem, "%s ", text), "if they are equal, say so: %s", text);
+    else diag_help(c->diag, "if they are equal, say so: %s", text);
+}
+
 static bool same_extents(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
 {
     for (int d = 0; d < want->rank; d++) {
@@ -40,7 +51,7 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
         else if (a && b && strcmp(size_str(c, a), size_str(c, b)) == 0)
             diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'", size_str(c, a));
         else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
-            diag_help(c->diag, "if they are equal, say so: assert %s == %s;", size_str(c, a), size_str(c, b));
+            say_assert(c, size_str(c, a), size_str(c, b));
         return false;
     }
     return true;

@@ -59,6 +59,7 @@ struct checker {
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;
     VEC(struct symbol *) unused; /* locals that nothing names: told when there is no error */
+    struct span statement;   /* the one being checked */
     struct symbol *head;     /* the KERNEL or ORCH whose head is being resolved, or NULL */
     VEC(struct host_element) elements; /* read so far in this function */
     struct check **checks;   /* where a run-time check goes; NULL where none can be made */

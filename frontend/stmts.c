@@ -135,6 +135,7 @@ static void check_attrs(struct checker *c, struct ast *s, const struct ast *valu
             diag_error(c->diag, DIAG_E17, a->name_at, "unknown attribute '@%s'", a->name);
             if (near) diag_fix(c->diag, a->name_at, near, "did you mean '@%s'?", near);
             else diag_help(c->diag, "attributes are @priority(n), @name(\"text\") and @timeout(ms)");
+            for (struct ast *x = a->attr.args; x; x = x->next) exprs_check(c, x, AS_VALUE);
             continue;
         }
         for (const struct ast *b = s->attrs; b != a; b = b->next)
@@ -787,6 +788,7 @@ static void check_stmt(struct checker *c, struct ast *s)
 {
     struct check **outer = c->checks;
     c->checks = &exprs_note(c, s)->checks;
+    c->statement = s->at;
     switch (s->kind) {
     case AST_LET: check_let(c, s); break;
     case AST_VAR: check_var(c, s); break;
