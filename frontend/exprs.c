@@ -346,7 +346,7 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
     }
     struct ast *first = e->call.args->arg.value, *second = one ? NULL : e->call.args->next->arg.value;
     if (strcmp(name, "dim") == 0) return check_dim(c, e, first, second);
-    bool ints = strcmp(name, "ceil_div") == 0 || strcmp(name, "log2") == 0, bad = false;
+    bool ints = strcmp(name, "ceil_div") == 0, bad = false;
     const struct type *type = NULL;
     for (struct ast *a = e->call.args; a; a = a->next) {
         struct ast *v = a->arg.value;
