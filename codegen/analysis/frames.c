@@ -40,6 +40,7 @@ struct loop {
 struct home { /* where a tensor is named */
     int loop;
     const char *why; /* why it may not lie in a frame, or NULL */
+    VEC(int) users;  /* tasks, ascending */
 };
 
 struct walk {
@@ -187,8 +188,8 @@ static void walk_list(struct walk *w, struct ast *n)
 
 struct life {
     struct tensor_plan *plan;
+    struct home *home;
     int first, last; /* tasks */
-    int loop;        /* where it is named */
 };
 
 /* The outermost loop around task t that does not hold the declaration; -1: none. */
@@ -199,22 +200,29 @@ static int foreign_loop(const struct walk *w, int loop, int named_in)
     return found;
 }
 
-static bool find_life(const struct walk *w, const struct symbol *tensor, struct life *l)
+static bool find_life(const struct walk *w, struct life *l)
 {
-    l->first = -1;
+    for (size_t i = 0; i < l->home->users.count; i++) {
+        const int t = l->home->users.data[i], loop = foreign_loop(w, w->tasks.data[t]->loop, l->home->loop);
+        const int first = loop >= 0 ? w->loops.data[loop].first : t, last = loop >= 0 ? w->loops.data[loop].last : t;
+        if (i == 0) l->plan->first = w->tasks.data[t]->call;
+        if (i == 0 || first < l->first) l->first = first;
+        if (last > l->last) l->last = last;
+        l->plan->last = w->tasks.data[t]->call;
+    }
+    return l->home->users.count > 0;
+}
+
+static void find_users(struct walk *w)
+{
     for (size_t t = 0; t < w->tasks.count; t++) {
         const struct task *task = w->tasks.data[t];
         for (size_t a = 0; a < task->accesses.count; a++) {
-            if (task->accesses.data[a].tensor != tensor) continue;
-            const int loop = foreign_loop(w, task->loop, l->loop);
-            const int first = loop >= 0 ? w->loops.data[loop].first : (int)t, last = loop >= 0 ? w->loops.data[loop].last : (int)t;
-            if (l->first < 0) l->plan->first = task->call;
-            if (l->first < 0 || first < l->first) l->first = first;
-            if (last > l->last) l->last = last;
-            l->plan->last = task->call;
+            struct home *home = ptrmap_get(&w->places, task->accesses.data[a].tensor);
+            const bool is_known = !home || (home->users.count > 0 && home->users.data[home->users.count - 1] == (int)t);
+            if (!is_known) vec_push(&home->users, (int)t);
         }
     }
-    return l->first >= 0;
 }
 
 /* ---- order ---- */
@@ -256,20 +264,19 @@ static void find_order(struct walk *w)
     }
 }
 
-/* The last task that touches `tensor` and that nothing orders before `first`; NULL: there is none. */
-static const struct task *unordered_user(const struct walk *w, const struct symbol *tensor, size_t first)
-{
-    for (size_t t = w->tasks.count; t-- > 0;)
-        for (size_t a = 0; a < w->tasks.data[t]->accesses.count; a++)
-            if (w->tasks.data[t]->accesses.data[a].tensor == tensor && !is_before(w, t, first)) return w->tasks.data[t];
-    return NULL;
-}
-
 /* ---- slots ---- */
+
+/* What lies, or lay, in a slot. */
+struct occupants {
+    VEC(struct life) lives;
+    uint64_t *users; /* a bit for each task that touches any of them */
+    int last;        /* the last task of all */
+    bool in_loop;    /* one of them is made by every turn of a loop */
+};
 
 struct scan {
     struct walk *walk;
-    VEC(struct life) done; /* placed, each with its slot */
+    VEC(struct occupants) slots; /* as walk->out->slots */
 };
 
 static bool fits(struct walk *w, const struct size *a, const struct size *b)
@@ -278,19 +285,47 @@ static bool fits(struct walk *w, const struct size *a, const struct size *b)
     return difference && range_of_size(w->plan, difference).hi <= 0;
 }
 
+/* Who of the slot is not ordered before the first task of l; -1: all are. */
+static int unordered_user(const struct scan *s, const struct occupants *o, const struct life *l)
+{
+    const struct walk *w = s->walk;
+    for (size_t i = w->row; i-- > 0;) {
+        const uint64_t left = o->users[i] & ~w->before[(size_t)l->first * w->row + i];
+        if (left) return (int)(i * 64) + 63 - __builtin_clzll(left);
+    }
+    return -1;
+}
+
+/* The youngest tensor of the slot that the task touches. */
+static const struct life *toucher(const struct occupants *o, int task)
+{
+    for (size_t i = o->lives.count; i-- > 0;)
+        for (size_t u = 0; u < o->lives.data[i].home->users.count; u++)
+            if (o->lives.data[i].home->users.data[u] == task) return &o->lives.data[i];
+    return &o->lives.data[o->lives.count - 1];
+}
+
 /* Is the slot free for this life?  *order: the tensor that it would have to wait for, and would not otherwise. */
 static bool is_slot_free(const struct scan *s, int slot, const struct life *l, struct added_order *order)
 {
-    for (size_t i = 0; i < s->done.count; i++) {
-        const struct life *d = &s->done.data[i];
-        if (d->plan->slot != slot && !(d->plan->by_turns && d->plan->slot + 1 == slot)) continue;
-        if (d->last >= l->first && l->last >= d->first) return false;
-        const struct task *user = unordered_user(s->walk, d->plan->tensor, (size_t)l->first);
-        /* In a loop the next turn of the one comes behind the other, in whatever order they stand. */
-        if (user || d->loop >= 0 || l->loop >= 0)
-            *order = (struct added_order){l->plan->tensor, d->plan->tensor, l->plan->first, user ? user->call : d->plan->last};
-    }
+    const struct occupants *o = &s->slots.data[slot];
+    if (o->last >= l->first) return false; /* they are placed in the order of their first tasks */
+    const int user = unordered_user(s, o, l);
+    const struct life *before = user >= 0 ? toucher(o, user) : &o->lives.data[o->lives.count - 1];
+    /* In a loop the next turn of the one comes behind the other, in whatever order they stand. */
+    if (user >= 0 || o->in_loop || l->home->loop >= 0)
+        *order = (struct added_order){l->plan->tensor, before->plan->tensor, l->plan->first,
+                                      user >= 0 ? s->walk->tasks.data[user]->call : before->plan->last};
     return true;
+}
+
+static void occupy(struct scan *s, int slot, const struct life *l)
+{
+    struct occupants *o = &s->slots.data[slot];
+    vec_push(&o->lives, *l);
+    for (size_t i = 0; i < l->home->users.count; i++) o->users[l->home->users.data[i] / 64] |= (uint64_t)1 << (l->home->users.data[i] % 64);
+    if (l->last > o->last) o->last = l->last;
+    o->in_loop |= l->home->loop >= 0;
 }
 
 static int64_t constant_or(const struct size *s, int64_t other)
@@ -302,7 +337,9 @@ static int64_t constant_or(const struct size *s, int64_t other)
 static int new_slot(struct scan *s, const struct size *bytes)
 {
     struct slot slot = {NULL, bytes};
+    struct occupants nobody = {.users = arena_array(s->walk->plan->mem, uint64_t, s->walk->row), .last = -1};
     vec_push(&s->walk->out->slots, slot);
+    vec_push(&s->slots, nobody);
     return (int)s->walk->out->slots.count - 1;
 }
 
@@ -367,8 +404,8 @@ static void place_life(struct scan *s, struct life *l)
     }
     const bool is_new = slot < 0;
     if (is_new) slot = new_slot(s, l->plan->bytes);
-    if (l->loop >= 0) {
-        const struct loop *loop = &w->loops.data[l->loop];
+    if (l->home->loop >= 0) {
+        const struct loop *loop = &w->loops.data[l->home->loop];
         int64_t step = 1;
         const bool counts = loop->node->kind == AST_FOR &&
                             (!loop->node->loop.step || (loop->node->loop.step->value && size_is_const(loop->node->loop.step->value, &step))) &&
@@ -385,11 +422,12 @@ static void place_life(struct scan *s, struct life *l)
     if (order.tensor) vec_push(&w->out->added, order);
     for (size_t i = 0; i < w->loops.count && !l->plan->across; i++) {
         const struct loop *loop = &w->loops.data[i];
-        if (loop->first >= l->first && loop->last <= l->last && (int)i != l->loop && makes_tensors(w, loop)) l->plan->across = loop->node;
+        if (loop->first >= l->first && loop->last <= l->last && (int)i != l->home->loop && makes_tensors(w, loop)) l->plan->across = loop->node;
     }
     l->plan->slot = slot;
     l->plan->storage = STORAGE_SLOT;
-    vec_push(&s->done, *l);
+    occupy(s, slot, l);
+    if (l->plan->by_turns) occupy(s, slot + 1, l);
 }
 
 /* ---- which tensors may lie in a frame ---- */
@@ -441,15 +479,16 @@ static void make_slots(struct walk *w)
 {
     VEC(struct life) lives = {0};
     struct scan s = {.walk = w};
+    find_users(w);
     if (w->tasks.count <= MAX_TASKS) find_order(w);
     for (size_t i = 0; i < w->tensors.count; i++) {
         const struct symbol *tensor = w->tensors.data[i];
-        const struct home *p = ptrmap_get(&w->places, tensor);
+        struct home *p = ptrmap_get(&w->places, tensor);
         struct tensor_plan *t = arena_new(w->plan->mem, struct tensor_plan);
-        struct life l = {.plan = t, .loop = p->loop, .last = -1};
+        struct life l = {.plan = t, .home = p, .last = -1};
         *t = (struct tensor_plan){.tensor = tensor, .storage = tensor->place ? STORAGE_RESULT : STORAGE_RING, .slot = -1};
         t->bytes = bytes_at_entry(w, tensor->type);
-        const bool is_used = find_life(w, tensor, &l);
+        const bool is_used = find_life(w, &l);
         vec_push(&w->out->tensors, t);
         if (t->storage == STORAGE_RESULT) continue;
         t->why = why_not(w, t, p);
@@ -458,7 +497,8 @@ static void make_slots(struct walk *w)
     if (lives.count > 0) qsort(lives.data, lives.count, sizeof *lives.data, by_first);
     for (size_t i = 0; i < lives.count; i++) place_life(&s, &lives.data[i]);
     vec_free(&lives);
-    vec_free(&s.done);
+    for (size_t i = 0; i < s.slots.count; i++) vec_free(&s.slots.data[i].lives);
+    vec_free(&s.slots);
 }
 
 static void lay_out(struct walk *w)
@@ -543,6 +583,7 @@ static void plan_function(struct plan *p, const struct symbol *orch)
     }
     p->function = NULL;
     for (size_t t = 0; t < w.tasks.count; t++) vec_free(&w.tasks.data[t]->accesses);
+    for (size_t i = 0; i < w.tensors.count; i++) vec_free(&((struct home *)ptrmap_get(&w.places, w.tensors.data[i]))->users);
     vec_free(&w.tasks);
     vec_free(&w.loops);
     vec_free(&w.tensors);
