@@ -469,6 +469,12 @@ static void assign_struct(struct checker *c, struct ast *s)
     if (v->bad || !type_is_struct(t)) exprs_bad(s);
 }
 
+static bool is_made_by_call(const struct ast *e)
+{
+    while (e->kind == AST_MEMBER || e->kind == AST_INDEX) e = e->kind == AST_MEMBER ? e->member.object : e->index.object;
+    return e->kind == AST_CALL;
+}
+
 static void check_assign(struct checker *c, struct ast *s)
 {
     struct ast *target = s->assign.target, *v = s->assign.value;
@@ -476,6 +482,10 @@ static void check_assign(struct checker *c, struct ast *s)
     const struct type *t = exprs_check(c, target, AS_PLACE);
     if (target->bad) {
         exprs_check(c, v, AS_PLACE);
+        exprs_bad(s);
+    } else if (is_made_by_call(target)) {
+        exprs_check(c, v, AS_PLACE);
+        diag_error(c->diag, DIAG_E19, target->at, "'%s' cannot be assigned: nothing could read it afterwards", place_str(c, target));
         exprs_bad(s);
     } else if (t->kind == TYPE_TENSOR && region_of(target) && target->kind != AST_CALL) {
         assign_tensor(c, s);
@@ -685,7 +695,8 @@ static void return_tensors(struct checker *c, struct ast *s)
     bool owned = base->kind == SYM_LET || (base->kind == SYM_FORMAL && base->dir == DIR_OWN);
     if (owned && whole) return;
     if (owned) {
-        const char *owner = structs_place(v) ? base->decl->name : base->name;
+        const struct symbol *named = v->kind == AST_NAME ? v->symbol->alias_of : NULL;
+        const char *owner = named ? named->name : structs_place(v) ? base->decl->name : base->name;
         diag_error(c->diag, DIAG_E10, v->at, "'%s' is %s '%s', which ends with this function", place_str(c, v), structs_relation(v), owner);
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
     } else {

@@ -179,6 +179,7 @@ void structs_alias(struct checker *c, struct symbol *let, const struct struct_pl
 void structs_print(struct checker *c, struct ast *e)
 {
     const struct struct_place *p = structs_place(e);
+    e->symbol = p->symbol;
     if (p->given == 0) return;
     struct symbol *s = names_new(c, SYM_LET, p->symbol->name, e);
     s->hidden = true;

@@ -308,7 +308,12 @@ void expr_print(struct emitter *e, struct strbuf *b, const struct ast *n, enum p
     case AST_BOOL: strbuf_puts(b, n->boolean.value ? "true" : "false"); break;
     case AST_NAME: case AST_MEMBER:
         if (region_of(n) && type_is_scalar(n->type)) print_element(e, b, n, false);
-        else if (n->symbol) print_symbol(e, b, n->symbol, prec);
+        else if (n->symbol && checks_of(n)) { /* was it written? */
+            strbuf_putc(b, '(');
+            check_print_commas(e, b, checks_of(n), NULL);
+            print_symbol(e, b, n->symbol, P_ANY);
+            strbuf_putc(b, ')');
+        } else if (n->symbol) print_symbol(e, b, n->symbol, prec);
         else emit_unsupported(e, n->at, "this member");
         break;
     case AST_UNARY: print_unary(e, b, n, prec); break;
