@@ -38,6 +38,15 @@ static void say_assert(struct checker *c, const char *a, const char *b)
     else diag_help(c->diag, "if they are equal, say so: %s", text);
 }
 
+/* A value in this size that has no name in the program: a call, an await. */
+static const struct symbol *nameless(const struct size *a)
+{
+    if (a->kind == SIZE_SYMBOL && a->symbol->hidden && a->symbol->decl && taken_of(a->symbol->decl) == a->symbol) return a->symbol;
+    for (int i = 0; i < a->count; i++)
+        if (nameless(a->arg[i])) return nameless(a->arg[i]);
+    return NULL;
+}
+
 static bool same_extents(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
 {
     for (int d = 0; d < want->rank; d++) {
@@ -45,11 +54,14 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
         diag_error(c->diag, DIAG_E04, at, "%s is %s here, expected %s: extent %d is %s, not %s", what, type_str(c, got), type_str(c, want), d,
                    size_str(c, got->extent[d]), size_str(c, want->extent[d]));
         const struct size *a = size_expand(c->sizes, got->extent[d]), *b = size_expand(c->sizes, want->extent[d]);
+        const struct symbol *value = nameless(a) ? nameless(a) : nameless(b);
         const struct size *apart = a && b ? size_sub(c->sizes, a, b) : NULL;
         if (want->rank == 2 && facts_prove_equal(c->facts, got->extent[1 - d], want->extent[d]) && (d == 1 || got->extent[0] != got->extent[1]))
             diag_help(c->diag, "its dimensions are perhaps in the other order: a transposed tensor is needed");
         else if (a && b && strcmp(size_str(c, a), size_str(c, b)) == 0)
             diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'", size_str(c, a));
+        else if (value)
+            diag_help(c->diag, "give the value a name, and say what it equals: let k = %s; assert k == ...;", value->name);
         else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
             say_assert(c, size_str(c, a), size_str(c, b));
         return false;
