@@ -756,7 +756,6 @@ static void place_result(struct checker *c, struct ast *e, struct matching *m, c
         new_result(c, e, m, target);
     }
     e->note->region = call->destination ? call->destination : region_whole(c, call->result_symbol);
-    e->note->region->base->is_lent = true; /* tasks of the callee may still read it */
     if (call->result_formal >= 0) call->regions[call->result_formal] = e->note->region;
 }
 

@@ -369,7 +369,6 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
     }
     s->formals[index] = f;
     names_declare(c, f, node->name_at);
-    if (f->type->kind == TYPE_ERROR) exprs_bad(s->decl); /* also when its name is there already */
 }
 
 static void add_formals(struct checker *c, struct symbol *s, struct ast *formals)
