@@ -31,7 +31,7 @@ def options():
     p.add_argument("--std", default=os.path.join(HERE, "..", "..", "kernels"))
     p.add_argument("--work", default="random-programs")
     p.add_argument("--keep", action="store_true", help="keep what did not differ, too")
-    p.add_argument("--plans", default="", help="values of --plan to build with, by commas")
+    p.add_argument("--plans", default="ring,free,min,budget=300", help="values of --plan to build with, by commas")
     p.add_argument("--only", help="SEED/INDEX: this one program, alone in its file")
     given = p.parse_args()
     given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
@@ -66,7 +66,22 @@ class Case:
             return fault.id
         except interp.TooLong:
             return "long"
+        self.lines = run.lines
+        self.texts = {home: self.text_lines(program, home) for home in ("main", "lib")}
         return None
+
+    @staticmethod
+    def text_lines(program, home):
+        with open(os.path.join(os.path.dirname(program.main.path), home + ".pto")) as file:
+            return file.read().split("\n")
+
+    def is_dead(self, shift):
+        """Was no line run that one of the messages names?  shift: (file, line, text) now."""
+        for path, _, text in shift:
+            home = path[:-4]
+            if any(t == text and (path, n) in self.lines for n, t in enumerate(self.texts[home], 1)):
+                return False
+        return True
 
     def formals(self):
         return [n for n in self.maker.settings]
@@ -168,6 +183,11 @@ class Campaign:
             if not guilty:
                 self.report(folder, "cannot be built: %s" % done.stdout[-2000:], [" ".join(words)])
                 return []
+            dead = [case for case in guilty if self.is_dead_code(folder, case, done.stdout)]
+            if dead:
+                self.dropped["dead"] = self.dropped.get("dead", 0) + len(dead)
+                cases = [c for c in cases if c not in dead]
+                continue
             for case in guilty:
                 self.report(folder, "program %d/%d is refused:\n%s" % (case.seed, case.index, done.stdout[:2000]), [" ".join(words)])
             name = os.path.join(folder, "refused")
@@ -176,17 +196,38 @@ class Campaign:
             cases = [c for c in cases if c not in guilty]
         return []
 
+    PROVED = ("E04", "E05", "E06", "E09", "E15", "E20")
+
+    def is_dead_code(self, folder, case, text):
+        """Proved wrong, in lines that no run reaches: by what a loop or a condition says there, the compiler is right."""
+        named, own = [], self.lines_of(folder, case)
+        for path, line, id_ in re.findall(r"^(\S*(?:main|lib)\.pto):(\d+):\d+: error\[(\w+)\]", text, re.M):
+            if (os.path.basename(path), int(line)) not in own:
+                continue
+            named.append((os.path.basename(path), int(line), own[os.path.basename(path), int(line)]))
+            if id_ not in self.PROVED:
+                return False
+        return bool(named) and case.is_dead(named)
+
+    def lines_of(self, folder, case):
+        """(file, line) -> text of what belongs to one program."""
+        own = {}
+        for home in ("main", "lib"):
+            with open(os.path.join(folder, home + ".pto")) as file:
+                lines = file.read().split("\n")
+            last = None
+            for n, line in enumerate(lines, 1):
+                found = re.match(r"(?:export )?(?:orch|const|param|struct) (e\d+)_", line)
+                last = found.group(1) if found else last
+                if last == case.maker.prefix:
+                    own[home + ".pto", n] = line
+        return own
+
     def guilty(self, folder, cases, text):
         """The programs whose lines the messages name."""
-        names = set()
-        for path, line in re.findall(r"^(\S*(?:main|lib)\.pto):(\d+):\d+: (?:error|warning)", text, re.M):
-            with open(os.path.join(folder, os.path.basename(path))) as file:
-                lines = file.read().split("\n")[:int(line)]
-            found = [re.match(r"(?:export )?(?:orch|const|param) (e\d+)_|// end of (e\d+)", l) for l in lines]
-            last = [f.group(1) for f in found if f]
-            if last:
-                names.add(last[-1])
-        return [c for c in cases if c.maker.prefix in names]
+        named = {(os.path.basename(path), int(line))
+                 for path, line in re.findall(r"^(\S*(?:main|lib)\.pto):(\d+):\d+: (?:error|warning)", text, re.M)}
+        return [c for c in cases if named & set(self.lines_of(folder, c))]
 
     def run(self, case, folder, binary):
         rng = random.Random("%d/%d/runs" % (case.seed, case.index))

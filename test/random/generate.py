@@ -441,14 +441,12 @@ class Writer:
     def subregion(self, writable=False, element=None, rank=None, avoid=()):
         """A random region of a random tensor."""
         found = [t for t in self.tensors if (t.writable or not writable) and (element is None or t.element == element)
-                 and t.root not in avoid and (rank is None or t.rank() >= rank)]
+                 and t.kind not in ("array", "cells") and t.root not in avoid and (rank is None or t.rank() >= rank)]
         if not found:
             return None
         t = self.pick(found)
         if rank is None and self.chance(0.35) or rank == t.rank() and self.chance(0.4):
             return t
-        if t.kind in ("array", "cells"):
-            return t if rank is None or rank == t.rank() else None
         drop = t.rank() - rank if rank is not None else self.rng.randint(0, t.rank() - 1)
         dropped = set(self.rng.sample(range(t.rank()), drop))
         if any(t.shape[d].low < 1 for d in dropped):

@@ -207,6 +207,7 @@ class Run:
     def __init__(self, program, settings, steps, recursion):
         self.program, self.settings, self.steps, self.recursion = program, settings, steps, recursion
         self.printed, self.depth, self.values, self.kernel_calls = [], 0, {}, 0
+        self.lines = set()   # (file, line) of every statement that was run
 
     # ---- the entry ----
     def entry(self, name, arrays, dims):
@@ -338,6 +339,7 @@ class Run:
         self.steps -= 1
         if self.steps < 0:
             raise TooLong()
+        self.lines.add((os.path.basename(frame.module.path), node.line))
         for _, values in getattr(node, "attributes", ()):
             for value in values:
                 self.value(frame, value)
@@ -826,6 +828,8 @@ class Run:
     def moved(self, value):
         if isinstance(value, Struct):
             return Struct(value.decl, value.args, {f: self.moved(v) for f, v in value.fields.items()})
+        if not isinstance(value, Tensor):
+            return value
         copy = Tensor(value.element, value.data, value.mask, Life(), value.arrays, value.host, value.scalars)
         value.life.ended = "moved"
         return copy
