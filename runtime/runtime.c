@@ -1,6 +1,7 @@
 /* runtime.c - creating, running and destroying a runtime: the one file that sees every role. */
 #include "runtime.h"
 #include "check.h"
+#include "checked.h"
 #include "crash.h"
 #include "memory.h"
 #include "worker.h"
@@ -123,6 +124,12 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
             n += (size_t)snprintf(params + n, sizeof params - n, "]");
         }
     }
+    if (result < PTOI_INPUT_CHANGED + PTO_MAX_PARAMS) {
+        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site,
+                  "argument %d of kernel '%s' is only read, and it changed while the kernel ran (task %lld)\n  of (%s)",
+                  result - PTOI_INPUT_CHANGED + 1, kernel->name, (long long)number, params);
+        return;
+    }
     ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
               kernel->name, result, (long long)number, params);
 }
@@ -151,7 +158,7 @@ static void release_now(void *context, uint32_t buffer) { ptoi_sched_release_buf
 static bool elides(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->config;
-    return rt->engine->run_now && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && c->record_tasks == 0 && !c->always_defer;
+    return rt->engine->run_now && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && c->record_tasks == 0 && !c->always_defer && !c->checked;
 }
 
 /* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the program asked for
@@ -162,7 +169,7 @@ static bool wants_one_thread(const PTOConfig *c)
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
     cpu_set_t processors;
     return c->engine == PTO_ENGINE_THREADS && !external && !c->replay && !c->dedicated_scheduler && c->watchdog_seconds == 0 &&
-           !c->count_dependences && !c->always_defer && sched_getaffinity(0, sizeof processors, &processors) == 0 &&
+           !c->count_dependences && !c->always_defer && !c->checked && sched_getaffinity(0, sizeof processors, &processors) == 0 &&
            CPU_COUNT(&processors) == 1;
 }
 
@@ -227,7 +234,9 @@ static PTOStatus build(PTORuntime *rt)
                                            .ring_bytes = (uint64_t)c->heap_bytes,
                                            .heap_base = rt->heap,
                                            .scope_policy = c->scope_policy,
-                                           .count_dependences = c->count_dependences};
+                                           .count_dependences = c->count_dependences,
+                                           .checked = c->checked};
+    rt->window->checked = c->checked;
     if (!rt->frames || !rt->crash_stack || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
         !ptoi_sched_init(&rt->sched, rt->window, rt->outcome))
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");

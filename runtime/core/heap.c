@@ -1,7 +1,9 @@
 /* heap.c - see heap.h. */
 #include "heap.h"
 #include "check.h"
+#include "checked.h"
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 static bool is_consumed(const struct heap *h, uint32_t chunk)
@@ -21,9 +23,18 @@ static void mark_segments(struct heap *h, uint64_t first, uint64_t count, bool t
     }
 }
 
+static void check_consumed(struct heap *h, uint32_t chunk)
+{
+    const struct heap_chunk *c = &h->chunk[chunk];
+    for (uint32_t b = c->first_buffer; b; b = h->next_buffer[b - 1])
+        if (!ptoi_guard_is_whole(h->checked_base + h->guard_at[b - 1])) h->on_broken(h->broken_context, b);
+    memset(h->checked_base + chunk * h->window->segment_bytes, PTOI_POISON, c->used_bytes);
+}
+
 static void empty_chunk(struct heap *h, uint32_t chunk)
 {
     struct heap_chunk *c = &h->chunk[chunk];
+    if (h->checked_base) check_consumed(h, chunk);
     h->used_bytes -= c->used_bytes;
     c->used_bytes = 0;
     while (c->first_buffer) { /* once for each buffer */
@@ -71,8 +82,21 @@ bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32
     return true;
 }
 
+bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context, uint32_t buffer), void *context)
+{
+    const size_t bytes = ptoi_heap_buffers_max(h->window) * sizeof *h->guard_at;
+    void *guards = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (guards == MAP_FAILED) return false;
+    h->guard_at = guards;
+    h->checked_base = base;
+    h->on_broken = on_broken;
+    h->broken_context = context;
+    return true;
+}
+
 void ptoi_heap_free(struct heap *h)
 {
+    if (h->guard_at) munmap(h->guard_at, ptoi_heap_buffers_max(h->window) * sizeof *h->guard_at);
     free(h->chunk);
     free(h->taken);
     free(h->full);
@@ -84,7 +108,9 @@ void ptoi_heap_free(struct heap *h)
 bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes)
 {
     uint64_t capacity = h->window->segment_count * h->window->segment_bytes;
-    return bytes > h->ring_bytes || (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE > capacity;
+    if (bytes > h->ring_bytes) return true;
+    if (h->checked_base) bytes += PTOI_GUARD_BYTES;
+    return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE > capacity;
 }
 
 /* Lowest free run: low addresses are the warm ones. */
@@ -151,7 +177,8 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
     enum { LOOK_AT = 4 }; /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
-    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
+    const uint64_t guard = h->checked_base ? PTOI_GUARD_BYTES : 0;
+    const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
     if (depth >= h->depths) depth = h->depths - 1;
     if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth])) empty_chunk(h, (uint32_t)h->open[depth]);
     if (h->open[depth] < 0 ||
@@ -172,6 +199,10 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     c->used_bytes += size;
     c->made++;
     const uint32_t buffer = take_number(h);
+    if (guard) {
+        h->guard_at[buffer - 1] = *at + bytes;
+        ptoi_guard_write(h->checked_base + *at + bytes);
+    }
     *window_chunk(h->window, buffer) = (uint32_t)h->open[depth]; /* published by [TASK] or [EVENT] */
     h->next_buffer[buffer - 1] = c->first_buffer;
     c->first_buffer = buffer;

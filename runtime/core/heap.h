@@ -33,11 +33,18 @@ struct heap {
     int32_t depths;
     uint32_t *next_buffer; /* by buffer - 1: the next of its chunk, or the next free number */
     uint32_t free_buffer, fresh_buffer; /* newest number given back, 0: none; first number never used */
+    /* A checked run: where the heap is, else NULL; by buffer - 1, where the guard behind it stands; who is told of a broken one. */
+    unsigned char *checked_base;
+    uint64_t *guard_at;
+    void (*on_broken)(void *context, uint32_t buffer);
+    void *broken_context;
     uint64_t used_bytes, used_bytes_max; /* laid and not yet known to be consumed */
 };
 
 bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths); /* false: no memory */
 void ptoi_heap_free(struct heap *h);
+/* From now on buffers have guards, and what is consumed is filled.  Before the first buffer.  false: no memory. */
+bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context, uint32_t buffer), void *context);
 /* A new buffer of bytes > 0: its number, and its byte offset in *at (64-byte aligned); 0 when there is no room now. */
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
 uint64_t ptoi_heap_buffers_max(const struct window *w); /* no more can be alive at once */

@@ -10,6 +10,14 @@
 
 enum { OUTSIDE_BUFFERS = 1024 };
 
+static void tell_broken(void *context, uint32_t buffer)
+{
+    struct orchestrator *o = context;
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote behind its %llu bytes", r->name ? r->name : "this buffer",
+              (unsigned long long)r->bytes);
+}
+
 bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome, const struct orchestrator_config *c)
 {
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
@@ -25,6 +33,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     bool ok = o->found.task_id && o->found.reason && o->map;
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
+    ok = ok && (!c->checked || ptoi_heap_check(&o->heap, c->heap_base, tell_broken, o));
     if (!ok) ptoi_orch_free(o);
     return ok;
 }

@@ -58,6 +58,7 @@ struct orchestrator_config {
     char *heap_base;
     PTOScopePolicy scope_policy;
     bool count_dependences;
+    bool checked;
 };
 
 bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome, const struct orchestrator_config *c);

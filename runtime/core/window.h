@@ -62,7 +62,7 @@ struct life_event {
 
 struct window {
     uint64_t magic;
-    uint32_t version, spare;
+    uint32_t version, checked;                                  /* checked: PTOConfig.checked */
     uint64_t bytes;                                             /* of the whole block, heap excluded */
     uint64_t first_id;                                          /* the task id that is told as 0 */
     uint64_t task_mask, arg_mask, dep_mask, event_mask;         /* sizes of the rings, less one */

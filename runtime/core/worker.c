@@ -1,5 +1,6 @@
 /* worker.c - see worker.h. */
 #include "worker.h"
+#include "checked.h"
 #include "crash.h"
 
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
@@ -76,7 +77,11 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
 int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
+    uint64_t sums[PTO_MAX_PARAMS];
+    const int count = window_task(w, id)->param_count;
     unpack(w, heap_base, id, args);
-    return ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, window_task(w, id)->param_count, ptoi_task_site(w, id),
-                            id - w->first_id);
+    if (w->checked) ptoi_checked_before(args, count, sums);
+    const int result = ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id), id - w->first_id);
+    const int changed = w->checked ? ptoi_checked_after(args, count, sums) : -1;
+    return changed >= 0 ? PTOI_INPUT_CHANGED + changed : result;
 }

@@ -386,6 +386,13 @@ static int take_watchdog(struct host_options *o, const char *text, struct host_e
     return HOST_OK;
 }
 
+static int take_checked(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)text, (void)e;
+    o->config.checked = true;
+    return HOST_OK;
+}
+
 static int take_skip_kernels(struct host_options *o, const char *text, struct host_error *e)
 {
     (void)text, (void)e;
@@ -431,6 +438,7 @@ static const struct option_row {
     {"tensormap", "N", take_tensormap, "entries of the map from regions to tasks"},
     {"recursion", "N", take_recursion, "how deep functions may call each other"},
     {"check", NULL, take_check, "run the serial engine too and compare every output"},
+    {"checked", NULL, take_checked, "find kernels that write where they must not, and memory used behind its life"},
     {"stats", NULL, take_stats, "print flow-control and worker statistics"},
     {"quiet", NULL, take_quiet, "no line for each output"},
     {"progress", NULL, take_progress, "say on standard error what is being done"},

@@ -77,6 +77,7 @@ static const struct row rows[] = {
     {"--dispatch-cycles", "a number", FOR_RUN, OPTION_PROGRAM},
     {"--watchdog", "seconds", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--check", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--checked", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--stats", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--skip-kernels", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--quiet", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},

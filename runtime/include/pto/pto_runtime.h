@@ -57,6 +57,9 @@ typedef struct PTOConfig {
     /* Engine serial, and threads where the process has one processor, run a task at its submit, past the window, unless something
      * watches the graph (count_dependences, record_tasks).  true: every task goes through the window. */
     bool always_defer;
+    /* Finds wrong programs at the cost of time, and of 64 bytes a buffer: memory whose life has ended is filled with a pattern, writes
+     * behind a buffer and changes of what a kernel only reads fail the run. */
+    bool checked;
     int64_t first_task_id, first_byte;   /* tests: where the counters start */
 } PTOConfig;
 

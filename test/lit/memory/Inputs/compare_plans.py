@@ -48,8 +48,8 @@ def main():
             build = [ptoc, "build", "-w", "-O0", "--plan=" + plan, source]
             code, said = call(build + ["-o", binary])
             if code == 0:
-                code, said = call([binary, "--quiet", "--engine", "serial", "--set", "n=3", "--input", "z=" + z_in, "--output", "z=" + z_out,
-                                   "--graph", graph])
+                code, said = call([binary, "--quiet", "--checked", "--engine", "serial", "--set", "n=3", "--input", "z=" + z_in,
+                                   "--output", "z=" + z_out, "--graph", graph])
             if code != 0:
                 sys.exit("seed %d, %s: %s\n%s" % (seed, plan, said, program.text()))
             got, expected = int(np.load(z_out)[0]), program.run(3, 7)
