@@ -9,6 +9,7 @@ struct codegen_options {
     const char *input;   /* the main file as the user named it, for the heading */
     bool no_line;        /* no #line */
     struct memory_plan memory;
+    bool checked;        /* every run of the program is checked */
     bool no_main;        /* no main(): for a C host program */
 };
 

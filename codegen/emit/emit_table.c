@@ -585,6 +585,7 @@ void table_emit(struct emitter *e)
     out_line(e->out, "    .file = %s,", c_string(e, e->checked->modules[0]->path));
     if (params > 0) out_line(e->out, "    .params = params, .param_count = %d,", params);
     if (params_derive_name(e)) out_line(e->out, "    .derive_params = %s,", params_derive_name(e));
+    if (e->options->checked) out_line(e->out, "    .checked = true,");
     if (e->plan->exports.count > 0) out_line(e->out, "    .entries = entries, .entry_count = %zu,", e->plan->exports.count);
     out_line(e->out, "};");
     out_line(e->out, "%s", "");

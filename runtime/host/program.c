@@ -699,6 +699,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     int code = ptoi_options_parse(&s.options, argc, argv, &s.error);
     enum { RECORDED_TASKS = 1 << 20 };
     s.options.config.count_dependences = s.options.stats;
+    s.options.config.checked |= program->checked;
     if (s.options.trace || s.options.graph || s.options.record)
         s.options.config.record_tasks = RECORDED_TASKS;
     if (code == HOST_OK && s.options.help) {

@@ -59,7 +59,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0) codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
     if (diag_error_count(s.front.diag) == 0) {
-        struct codegen_options options = {.input = o->input, .no_line = o->no_line, .no_main = o->no_main, .memory = o->memory};
+        struct codegen_options options = {.input = o->input, .no_line = o->no_line, .no_main = o->no_main, .memory = o->memory, .checked = o->checked};
         if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else if (o->emit == EMIT_BOUNDS)

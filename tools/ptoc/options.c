@@ -20,7 +20,7 @@ enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, F
 enum option_id {
     OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
     OPTION_NO_MAIN, OPTION_KEEP,
-    OPTION_VERBOSE, OPTION_HEAP, OPTION_RINGS, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
+    OPTION_VERBOSE, OPTION_HEAP, OPTION_RINGS, OPTION_CHECKED, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
     OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
 };
 
@@ -77,6 +77,7 @@ static const struct row rows[] = {
     {"--dispatch-cycles", "a number", FOR_RUN, OPTION_PROGRAM},
     {"--watchdog", "seconds", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--check", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--checked", NULL, FOR_BUILD, OPTION_CHECKED},
     {"--checked", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--stats", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--skip-kernels", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
@@ -293,6 +294,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_DEBUG: o->debug = true; return EXIT_OK;
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
     case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
+    case OPTION_CHECKED: o->checked = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
     case OPTION_VERBOSE: o->verbose = true; return EXIT_OK;
     case OPTION_HEAP:
@@ -513,6 +515,7 @@ void options_print_help(FILE *out)
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
           "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), all;\n"
           "  --plan=budget=BYTES        as much as fits\n"
+          "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
           "  --no-line                  no #line in the generated C\n"
           "  --no-main                  with --emit=c: only what a C host program calls\n"
           "  --keep, -v                 keep the generated C; show the commands that are run\n"

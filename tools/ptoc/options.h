@@ -38,6 +38,7 @@ struct options {
     bool debug;                    /* -g */
     bool no_line;                  /* --no-line: no #line in --emit=c */
     bool no_main;                  /* --no-main: C for a host program of its own */
+    bool checked;                  /* --checked of `build`: every run of the program is checked */
     bool keep;                     /* --keep: do not remove the generated C */
     bool verbose;                  /* -v: print the commands that are run */
     int64_t heap_bytes;            /* --heap (also in run_args for `run`); 0 where none was given */

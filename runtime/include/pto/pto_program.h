@@ -218,6 +218,7 @@ typedef struct PTOProgram {
     /* NULL, or: gives the params with a derived default that --set did not give their values, in order.  false: one has none, and
      * message says which. */
     bool (*derive_params)(char *message, size_t size);
+    bool checked; /* every run is checked, as with the option --checked */
 } PTOProgram;
 
 /* main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.  Returns the
