@@ -5,7 +5,7 @@
 #ifndef PTOC_PLAN_H
 #define PTOC_PLAN_H
 #include "memory_plan.h"
-#include "ptrmap.h"
+#include "support/ptrmap.h"
 #include "sema.h"
 #include "support/vec.h"
 
@@ -40,6 +40,7 @@ struct plan {
     VEC(struct end_plan *) end_list;     /* the same, to be freed */
     int64_t granule;      /* every buffer is a multiple of so many bytes */
     struct ptrmap bounds; /* through bounds_of() */
+    int bounds_depth;     /* calls that are being looked at, one in the other */
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
     struct ptrmap frames; /* function -> struct frame_plan */
     VEC(struct frame_plan *) frame_list; /* the same, to be freed */

@@ -32,6 +32,7 @@ struct host_element {
 struct scope {
     struct scope *parent;
     VEC(struct symbol *) names;
+    struct ptrmap by_name; /* the same, of a block with many of them */
     struct ast *block; /* NULL: the formals of a function */
 };
 
@@ -49,6 +50,9 @@ struct checker {
     struct size_table *sizes;
     const struct sema_options *options;
     VEC(struct module *) modules;
+    struct ptrmap module_of;    /* interned real path -> module */
+    struct ptrmap module_names; /* interned C names of modules: -> the last number that was put behind it */
+    int import_depth, resolve_depth;
     struct module *module;   /* whose text is being checked */
     struct scope *scope;     /* NULL: file level */
     struct facts *facts;
@@ -74,6 +78,7 @@ struct checker {
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl);
 void           names_push(struct checker *c, struct ast *block);
 void           names_pop(struct checker *c);
+void           names_add(struct scope *s, struct symbol *symbol); /* of a symbol that was declared before */
 void           names_declare(struct checker *c, struct symbol *s, struct span at); /* in the innermost scope; E16, W03 */
 struct symbol *names_lookup(struct checker *c, const char *name);                  /* NULL: unknown */
 struct symbol *names_in_module(const struct module *m, const char *name);
@@ -87,6 +92,7 @@ void           modules_declare(struct checker *c, struct module *m);
 
 /* ---- declare.c ---- */
 void               declare_resolve(struct checker *c, struct symbol *s); /* its type and value; cycles are E16 */
+void               declare_check_overloads(struct checker *c, const struct symbol *first); /* when all are resolved */
 void               declare_body_scope(struct checker *c, struct symbol *s); /* pushes generics and formals of a KERNEL or ORCH */
 const struct type *declare_type(struct checker *c, struct ast *node);
 const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element);

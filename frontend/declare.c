@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    MAX_RESOLVE_DEPTH = 1000, /* one needs the next, and so on: what the stack has room for */
+    MAX_FIELDS_IN_ALL = 4096  /* structs of structs double with each level */
+};
+
 /* ---- types --------------------------------------------------------------------------------------------------------------- */
 
 static const struct type *fail(struct checker *c, struct ast *e)
@@ -559,12 +564,17 @@ static void resolve_struct(struct checker *c, struct symbol *s)
         for (int i = 0; i < s->formal_count; i++)
             if (s->formals[i]->name == f->name) diag_error(c->diag, DIAG_E16, f->name_at, "struct '%s' has two fields '%s'", s->name, f->name);
         s->formals[s->formal_count++] = field;
+        s->fields_in_all += field->type->kind == TYPE_STRUCT ? field->type->structure->fields_in_all : 1;
+        if (s->fields_in_all > MAX_FIELDS_IN_ALL && !d->bad) {
+            diag_error(c->diag, DIAG_E17, f->name_at, "struct '%s' has more than %d fields, those of its structs counted", s->name, MAX_FIELDS_IN_ALL);
+            exprs_bad(d);
+        }
         f->symbol = field;
     }
 }
 
 /* Two kernels of one name differ by the element types of their tensors, and by nothing else. */
-static void check_overloads(struct checker *c, const struct symbol *first)
+void declare_check_overloads(struct checker *c, const struct symbol *first)
 {
     for (const struct symbol *a = first; a; a = a->next_overload)
         for (const struct symbol *b = first; b != a; b = b->next_overload) {
@@ -610,7 +620,15 @@ void declare_resolve(struct checker *c, struct symbol *s)
         }
         return;
     }
+    if (c->resolve_depth == MAX_RESOLVE_DEPTH) {
+        diag_error(c->diag, DIAG_E16, s->decl->name_at, "'%s' stands at the end of %d declarations that need each other: declare it before them",
+                   s->name, MAX_RESOLVE_DEPTH);
+        s->decl->bad = true;
+        s->resolving = 2;
+        return;
+    }
     struct checker saved = *c;
+    c->resolve_depth++;
     s->resolving = 1;
     c->module = s->module;
     c->scope = NULL;
@@ -626,17 +644,12 @@ void declare_resolve(struct checker *c, struct symbol *s)
     c->function = saved.function;
     c->checks = saved.checks;
     c->loop_depth = saved.loop_depth;
-    const struct symbol *first = s->kind == SYM_KERNEL ? names_in_module(s->module, s->name) : NULL;
-    if (first && first->next_overload) {
-        bool all = true;
-        for (const struct symbol *o = first; o; o = o->next_overload) all &= o->resolving == 2;
-        if (all) check_overloads(c, first);
-    }
+    c->resolve_depth--;
 }
 
 void declare_body_scope(struct checker *c, struct symbol *s)
 {
     names_push(c, NULL);
-    for (int i = 0; i < s->dim_count; i++) vec_push(&c->scope->names, s->dims[i]);
-    for (int i = 0; i < s->formal_count; i++) vec_push(&c->scope->names, s->formals[i]);
+    for (int i = 0; i < s->dim_count; i++) names_add(c->scope, s->dims[i]);
+    for (int i = 0; i < s->formal_count; i++) names_add(c->scope, s->formals[i]);
 }

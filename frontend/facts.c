@@ -22,13 +22,20 @@
 #define MAX_WORK 30000 /* rows made for one question */
 #define MAX_ALL 4000000 /* for all of a program */
 #define LEAST_WORK 400
+#define MENTION_DEPTH 2 /* of quotients in quotients, when it is asked whether a fact has to do with an unknown */
+
+struct fact {
+    const struct size *size; /* NULL: forgotten */
+    uint64_t atoms;          /* a bit for each of its unknowns, by their numbers: what shares no bit shares no unknown */
+    bool names_var;
+};
 
 struct apart { const struct size *difference; size_t at; /* learnt when the list was so long */ };
 
 struct facts {
     struct size_table *sizes;
-    VEC(const struct size *) list; /* NULL: forgotten, or the place of one of `apart` */
-    VEC(struct apart) apart;       /* what is not 0 */
+    VEC(struct fact) list;   /* of size NULL: forgotten, or the place of one of `apart` */
+    VEC(struct apart) apart; /* what is not 0 */
     long work; /* left for the question at hand; none: everything is not proved */
     long left; /* for all questions; none: only easy ones are answered */
 };
@@ -42,6 +49,7 @@ struct system {
     int depth;
     const struct size *atom[MAX_ATOMS];
     int atoms;
+    uint64_t atom_bits; /* of all of them */
     const struct size *known[MAX_KNOWN]; /* >= 0 each */
     int knowns;
     struct row *row;
@@ -70,10 +78,38 @@ void facts_reset(struct facts *f, size_t mark)
     vec_free(&f->apart);
 }
 
+static uint64_t bit_of(const struct size *atom)
+{
+    return UINT64_C(1) << (size_id(atom) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+}
+
+static bool has_inside(const struct size *atom)
+{
+    return atom->kind == SIZE_MOD || atom->kind == SIZE_DIV || atom->kind == SIZE_CEIL_DIV;
+}
+
+static uint64_t bits_of(struct facts *f, const struct size *a, int depth)
+{
+    struct size_term terms[MAX_SUM];
+    uint64_t bits = 0;
+    int count = size_terms(f->sizes, a, terms, MAX_SUM);
+    for (int i = 0; i < count; i++) {
+        if (!terms[i].mono) continue;
+        bits |= bit_of(terms[i].mono);
+        if (depth > 0 && has_inside(terms[i].mono)) bits |= bits_of(f, terms[i].mono->arg[0], depth - 1);
+    }
+    return bits;
+}
+
+static struct fact fact_of(struct facts *f, const struct size *a)
+{
+    return (struct fact){.size = a, .names_var = a && size_names_var(a), .atoms = a ? bits_of(f, a, MENTION_DEPTH) : 0};
+}
+
 void facts_add(struct facts *f, const struct size *a)
 {
     if (!a || size_is_const(a, NULL)) return;
-    vec_push(&f->list, size_expand(f->sizes, a));
+    vec_push(&f->list, fact_of(f, size_expand(f->sizes, a)));
 }
 
 static const struct size *difference(struct facts *f, const struct size *a, const struct size *b, int64_t gap)
@@ -97,8 +133,8 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
 {
     const struct size *to = size_symbol(f->sizes, old);
     for (size_t i = 0; i < f->list.count; i++) {
-        const struct size *a = f->list.data[i];
-        if (a && size_names_var(a) && size_names(a, var)) f->list.data[i] = size_substitute(f->sizes, a, &var, &to, 1);
+        const struct fact *a = &f->list.data[i];
+        if (a->names_var && size_names(a->size, var)) f->list.data[i] = fact_of(f, size_substitute(f->sizes, a->size, &var, &to, 1));
     }
     for (size_t i = 0; i < f->apart.count; i++) {
         struct apart *x = &f->apart.data[i];
@@ -111,7 +147,7 @@ static void add_apart(struct facts *f, const struct size *a, const struct size *
     const struct size *d = difference(f, a, b, 0);
     if (!d || size_is_const(d, NULL)) return;
     vec_push(&f->apart, ((struct apart){d, f->list.count}));
-    vec_push(&f->list, NULL); /* so that a later mark is another one */
+    vec_push(&f->list, (struct fact){0}); /* so that a later mark is another one */
 }
 
 const struct size *facts_not_zero(const struct facts *f, int n)
@@ -136,7 +172,8 @@ static void know(struct system *s, const struct size *a)
 
 static void know_order(struct system *s, const struct size *a, const struct size *b, int64_t gap)
 {
-    if (a && b) know(s, difference(s->facts, a, b, gap));
+    s->facts->work -= 8;
+    if (a && b && s->facts->work >= 0) know(s, difference(s->facts, a, b, gap));
 }
 
 /* The unknowns of a sum, which the constructors keep in order, and its constant.  -1: too long. */
@@ -155,8 +192,10 @@ static bool is_said(struct facts *f, const struct size *a)
     struct size_term want[MAX_SUM], terms[MAX_SUM];
     int64_t least, rest;
     int wanted = a ? unknowns_of(f, a, want, &least) : -1;
+    uint64_t atoms = a ? bits_of(f, a, MENTION_DEPTH) : 0;
     for (size_t i = 0; i < f->list.count && wanted >= 0; i++) {
-        if (!f->list.data[i] || unknowns_of(f, f->list.data[i], terms, &rest) != wanted || least < rest) continue;
+        const struct fact *fact = &f->list.data[i];
+        if (!fact->size || fact->atoms != atoms || unknowns_of(f, fact->size, terms, &rest) != wanted || least < rest) continue;
         int same = 0;
         while (same < wanted && terms[same].mono == want[same].mono && terms[same].factor == want[same].factor) same++;
         if (same == wanted) return true;
@@ -167,7 +206,7 @@ static bool is_said(struct facts *f, const struct size *a)
 static bool nested(struct system *s, const struct size *a)
 {
     if (is_said(s->facts, a)) return true;
-    return s->depth < MAX_DEPTH && prove_with(s->facts, a, s->depth + 1, 0);
+    return s->depth < MAX_DEPTH && s->facts->work >= 0 && prove_with(s->facts, a, s->depth + 1, 0);
 }
 
 static void know_quotient(struct system *s, const struct size *q, bool up)
@@ -251,6 +290,7 @@ static int atom_index(struct system *s, const struct size *mono)
         if (s->atom[i] == mono) return i;
     if (s->atoms == MAX_ATOMS) return -1;
     s->atom[s->atoms] = mono;
+    s->atom_bits |= bit_of(mono);
     return s->atoms++;
 }
 
@@ -264,7 +304,7 @@ static bool mentions(struct system *s, const struct size *a, int depth)
             if (s->atom[k] == terms[i].mono) return true;
     for (int i = 0; i < count && depth > 0; i++) {
         const struct size *m = terms[i].mono;
-        if (m && (m->kind == SIZE_MOD || m->kind == SIZE_DIV || m->kind == SIZE_CEIL_DIV) && mentions(s, m->arg[0], depth - 1)) return true;
+        if (m && has_inside(m) && mentions(s, m->arg[0], depth - 1)) return true;
     }
     return false;
 }
@@ -285,14 +325,17 @@ static void collect(struct system *s, const struct size *goal)
     int seen = 0;
     for (int round = 0; round < 4 && s->facts->work >= 0; round++) {
         int atoms_before = s->atoms, knowns_before = s->knowns;
-        for (; seen < s->atoms; seen++) {
+        for (; seen < s->atoms && s->facts->work >= 0; seen++) {
             const struct size *atom = s->atom[seen];
             know_operator(s, atom);
             for (int i = 0; atom->kind == SIZE_MUL && i < atom->count; i++) know_operator(s, atom->arg[i]); /* b * (N / b) */
         }
-        s->facts->work -= (long)s->facts->list.count / 8;
-        for (size_t i = s->facts->list.count; i-- > 0;)
-            if (s->facts->list.data[i] && mentions(s, s->facts->list.data[i], 2)) know(s, s->facts->list.data[i]);
+        s->facts->work -= (long)s->facts->list.count / 64;
+        const struct fact *fact = s->facts->list.data;
+        for (size_t i = s->facts->list.count; i-- > 0 && s->knowns < MAX_KNOWN && s->facts->work >= 0;) {
+            if (!(fact[i].atoms & s->atom_bits)) continue;
+            if (mentions(s, fact[i].size, MENTION_DEPTH)) know(s, fact[i].size);
+        }
         for (int i = 0, end = s->atoms; i < end; i++)
             if (s->atom[i]->kind == SIZE_MUL) know_products(s, s->atom[i]);
         for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]);
@@ -415,7 +458,7 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
     if (!goal) return false;
     if (f->work < 0) return false;
     struct system s = {.facts = f, .depth = depth};
-    f->work -= 10;
+    f->work -= 30;
     collect(&s, goal);
     if (contradicts(&s)) return true;
     if (splits == 0) return false;

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MAX_IMPORT_DEPTH = 256 };
+
 struct loading {
     const struct loading *parent;
     const char *path, *real;
@@ -41,13 +43,11 @@ static const char *module_name(struct checker *c, const char *path)
     for (char *p = name; *p; p++)
         if (!isalnum((unsigned char)*p)) *p = '_';
     const char *unique = isdigit((unsigned char)*name) ? arena_printf(c->mem, "m%s", name) : name;
-    const char *base = unique;
-    for (size_t i = 0, turn = 2; i < c->modules.count; i++)
-        if (strcmp(c->modules.data[i]->name, unique) == 0) {
-            unique = arena_printf(c->mem, "%s_%d", base, (int)turn++);
-            i = (size_t)-1;
-        }
-    return intern_str(c->front->names, unique);
+    const char *base = unique = intern_str(c->front->names, unique);
+    for (size_t turn = (size_t)ptrmap_get(&c->module_names, base); ptrmap_get(&c->module_names, unique);)
+        unique = intern_str(c->front->names, arena_printf(c->mem, "%s_%zu", base, ++turn)), ptrmap_set(&c->module_names, base, (void *)turn);
+    ptrmap_set(&c->module_names, unique, (void *)1);
+    return unique;
 }
 
 static const char *folder_of(struct checker *c, const char *path)
@@ -59,7 +59,7 @@ static const char *folder_of(struct checker *c, const char *path)
 static const char *real_path(struct checker *c, const char *path)
 {
     char *real = realpath(path, NULL);
-    const char *copy = arena_copy(c->mem, real ? real : path, strlen(real ? real : path));
+    const char *copy = intern_str(c->front->names, real ? real : path);
     free(real);
     return copy;
 }
@@ -124,14 +124,18 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
 {
     struct loading me = {.parent = parent, .path = shown, .real = real_path(c, found), .folder = folder_of(c, found)};
     for (const struct loading *l = parent; l; l = l->parent)
-        if (strcmp(l->real, me.real) == 0) {
+        if (l->real == me.real) {
             diag_error(c->diag, DIAG_E16, import->import.path->at, l == parent ? "this module imports itself" : "modules import each other in a circle");
             for (const struct loading *k = parent; k != l; k = k->parent)
                 diag_note(c->diag, import->import.path->at, "'%s' is imported by '%s'", k->path, k->parent->path);
             return NULL;
         }
-    for (size_t i = 0; i < c->modules.count; i++)
-        if (strcmp(c->modules.data[i]->real_path, me.real) == 0) return c->modules.data[i];
+    struct module *known = ptrmap_get(&c->module_of, me.real);
+    if (known) return known;
+    if (c->import_depth == MAX_IMPORT_DEPTH) {
+        diag_error(c->diag, DIAG_E16, import->import.path->at, "imports are nested more than %d deep", MAX_IMPORT_DEPTH);
+        return NULL;
+    }
     const char *why = NULL;
     int file = source_map_read(c->front->sources, found, &why);
     if (file < 0) {
@@ -149,11 +153,14 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     m->real_path = me.real;
     m->is_main = !import;
     vec_push(&c->modules, m);
+    ptrmap_set(&c->module_of, m->real_path, m);
     int errors = diag_error_count(c->diag);
     m->ast = parse_file(c->front, (uint32_t)file);
     c->has_syntax_error |= diag_error_count(c->diag) != errors;
+    c->import_depth++;
     for (struct ast *item = m->ast->items; item; item = item->next)
         if (item->kind == AST_IMPORT && !item->bad) load_import(c, &me, item);
+    c->import_depth--;
     return m;
 }
 
@@ -179,21 +186,24 @@ static enum symbol_kind kind_of(const struct ast *item)
 void modules_declare(struct checker *c, struct module *m)
 {
     VEC(struct symbol *) list = {0};
+    struct ptrmap last_overload = {0};
     c->module = m;
+    m->by_name.mem = c->mem;
     for (struct ast *item = m->ast->items; item; item = item->next) {
         if (item->kind == AST_STATIC_ASSERT || item->kind == AST_BAD_STMT) continue;
         bool is_import = item->kind == AST_IMPORT;
         if (is_import && !item->symbol) continue;
-        struct symbol *s = is_import ? item->symbol : names_new(c, kind_of(item), item->name, item), *old = NULL;
+        struct symbol *s = is_import ? item->symbol : names_new(c, kind_of(item), item->name, item);
+        struct symbol *old = ptrmap_get(&m->by_name, s->name);
         item->symbol = s;
         s->module = m;
-        for (size_t i = 0; i < list.count; i++)
-            if (list.data[i]->name == s->name) old = list.data[i];
         if (!old) {
             vec_push(&list, s);
+            ptrmap_set(&m->by_name, s->name, s);
         } else if (old->kind == SYM_KERNEL && s->kind == SYM_KERNEL) {
-            while (old->next_overload) old = old->next_overload;
-            old->next_overload = s;
+            struct symbol *last = ptrmap_get(&last_overload, old);
+            (last ? last : old)->next_overload = s;
+            ptrmap_set(&last_overload, old, s);
         } else {
             diag_error(c->diag, DIAG_E16, is_import ? item->at : item->name_at, "'%s' is declared twice", s->name);
             diag_note(c->diag, old->kind == SYM_MODULE ? old->decl->at : old->decl->name_at, "the first '%s' is here", s->name);
@@ -203,4 +213,5 @@ void modules_declare(struct checker *c, struct module *m)
     m->symbols = arena_array(c->mem, struct symbol *, list.count + 1);
     for (size_t i = 0; i < list.count; i++) m->symbols[i] = list.data[i];
     vec_free(&list);
+    ptrmap_free(&last_overload);
 }

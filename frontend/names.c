@@ -6,6 +6,11 @@
 #include "support/nearest.h"
 #include <string.h>
 
+enum {
+    MANY_NAMES = 16,   /* a block of more is searched by a table */
+    MAX_UNKNOWN = 1000 /* so many unknown names are told apart; nobody is shown more */
+};
+
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl)
 {
     struct symbol *s = arena_new(c->mem, struct symbol);
@@ -24,6 +29,7 @@ void names_push(struct checker *c, struct ast *block)
     struct scope *s = arena_new(c->mem, struct scope);
     s->parent = c->scope;
     s->block = block;
+    s->by_name.mem = c->mem;
     c->scope = s;
 }
 
@@ -42,9 +48,19 @@ void names_pop(struct checker *c)
 
 static struct symbol *find(const struct scope *s, const char *name)
 {
+    if (s->names.count > MANY_NAMES) return ptrmap_get(&s->by_name, name);
     for (size_t i = 0; i < s->names.count; i++)
         if (s->names.data[i]->name == name) return s->names.data[i];
     return NULL;
+}
+
+/* The first of a name is the one that is found. */
+void names_add(struct scope *s, struct symbol *symbol)
+{
+    vec_push(&s->names, symbol);
+    if (s->names.count <= MANY_NAMES) return;
+    for (size_t i = s->names.count == MANY_NAMES + 1 ? 0 : s->names.count - 1; i < s->names.count; i++)
+        if (!ptrmap_get(&s->by_name, s->names.data[i]->name)) ptrmap_set(&s->by_name, s->names.data[i]->name, s->names.data[i]);
 }
 
 static const char *kind_text(const struct symbol *s)
@@ -70,14 +86,12 @@ void names_declare(struct checker *c, struct symbol *s, struct span at)
             diag_warning(c->diag, DIAG_W03, at, "'%s' hides a %s of the same name", s->name, kind_text(old));
             if (old->decl) diag_note(c->diag, old->decl->name_at, "the outer '%s' is here", s->name);
         }
-    vec_push(&c->scope->names, s);
+    names_add(c->scope, s);
 }
 
 struct symbol *names_in_module(const struct module *m, const char *name)
 {
-    for (int i = 0; i < m->symbol_count; i++)
-        if (m->symbols[i]->name == name) return m->symbols[i];
-    return NULL;
+    return ptrmap_get(&m->by_name, name);
 }
 
 struct symbol *names_lookup(struct checker *c, const char *name)
@@ -105,6 +119,7 @@ bool names_is_builtin(const char *name)
 static bool was_unknown(struct checker *c, const char *name, const struct module *inside)
 {
     struct unknown now = {name, c->module, inside, c->function};
+    if (c->unknown.count == MAX_UNKNOWN) return true;
     for (size_t i = 0; i < c->unknown.count; i++) {
         const struct unknown *u = &c->unknown.data[i];
         if (u->name == name && u->file == now.file && u->inside == inside && u->function == now.function) return true;

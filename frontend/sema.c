@@ -51,6 +51,8 @@ static void check_module(struct checker *c, struct module *m)
     c->scope = NULL;
     for (struct ast *item = m->ast->items; item; item = item->next)
         if (item->symbol && item->kind != AST_IMPORT) declare_resolve(c, item->symbol);
+    for (int i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i]->next_overload) declare_check_overloads(c, m->symbols[i]);
     for (struct ast *item = m->ast->items; item; item = item->next) {
         c->module = m;
         if (item->kind == AST_STATIC_ASSERT) check_static_assert(c, item);
@@ -79,6 +81,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
 {
     struct checker c = {.front = front, .mem = front->mem, .diag = front->diag, .options = options};
     struct checked *result = arena_new(c.mem, struct checked);
+    c.module_of.mem = c.module_names.mem = c.mem;
     c.sizes = result->sizes = size_table_create(c.mem);
     c.facts = facts_create(c.mem, c.sizes);
     c.error = simple(&c, TYPE_ERROR);

@@ -3,6 +3,7 @@
 #ifndef PTOC_SEMA_H
 #define PTOC_SEMA_H
 #include "parser.h"
+#include "support/ptrmap.h"
 #include "symbol.h"
 
 struct module {
@@ -11,6 +12,7 @@ struct module {
     struct program_ast *ast;
     struct symbol **symbols;      /* in source order; overloads chained, so each name once */
     int symbol_count;
+    struct ptrmap by_name;        /* the same symbols by their interned names */
     bool is_main;
     const char *real_path;        /* which file it is, for the checker only: never printed */
 };

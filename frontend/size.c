@@ -48,6 +48,13 @@ bool size_names_var(const struct size *a)
     return node_of(a)->names_var;
 }
 
+int size_node_count(const struct size *a, int limit)
+{
+    int count = 1;
+    for (int i = 0; i < a->count && count < limit; i++) count += size_node_count(a->arg[i], limit - count);
+    return count < limit ? count : limit;
+}
+
 struct size_table *size_table_create(struct arena *mem)
 {
     struct size_table *t = arena_new(mem, struct size_table);

@@ -48,6 +48,7 @@ const struct size *size_expand(struct size_table *t, const struct size *a); /* l
 const struct size *size_substitute(struct size_table *t, const struct size *a, const struct symbol *const *from,
                                    const struct size *const *to, int count);
 bool               size_names(const struct size *a, const struct symbol *s);
+int                size_node_count(const struct size *a, int limit); /* written out, shared parts as often as they occur; at most limit */
 bool               size_names_var(const struct size *a); /* any `var`: its value changes */
 uint32_t           size_id(const struct size *a);        /* order of creation, the same in every run */
 /* The terms of a sum.  mono: NULL for the constant, else an atom or a product of atoms.  Returns how many; at most `max`. */

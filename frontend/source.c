@@ -18,11 +18,14 @@ enum { MAX_FILE_BYTES = 1 << 30, READ_BYTES = 64 * 1024 };
 
 struct loaded {
     struct source source;
+    uint64_t path_hash;
     VEC(uint32_t) line_starts;
 };
 
 struct source_map {
     VEC(struct loaded *) files;
+    uint32_t *slots; /* by path: the number of a file, from 1; 0: empty */
+    size_t slot_count;
 };
 
 static void *allocate(size_t bytes)
@@ -51,8 +54,51 @@ void source_map_destroy(struct source_map *m)
         free(f);
     }
     vec_free(&m->files);
+    free(m->slots);
     free(m);
 }
+
+/* ---- files by their paths ---- */
+
+static uint64_t hash_path(const char *path)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (; *path != '\0'; path++) h = (h ^ (unsigned char)*path) * UINT64_C(1099511628211);
+    return h ^ h >> 29;
+}
+
+/* The slot of the file of that path, or the empty one where it would be put. */
+static uint32_t *find_slot(const struct source_map *m, const char *path, uint64_t hash)
+{
+    size_t i = (size_t)hash & (m->slot_count - 1);
+    for (; m->slots[i] != 0; i = (i + 1) & (m->slot_count - 1)) {
+        const struct loaded *f = m->files.data[m->slots[i] - 1];
+        if (f->path_hash == hash && strcmp(f->source.path, path) == 0) break;
+    }
+    return &m->slots[i];
+}
+
+static void remember_path(struct source_map *m, uint32_t number)
+{
+    const struct loaded *f = m->files.data[number - 1];
+    uint32_t *slot = find_slot(m, f->source.path, f->path_hash);
+    if (*slot == 0) *slot = number; // of two files of one path the first is found
+}
+
+static void grow_slots(struct source_map *m)
+{
+    free(m->slots);
+    m->slot_count = m->slot_count == 0 ? 64 : m->slot_count * 4;
+    m->slots = allocate(m->slot_count * sizeof *m->slots);
+    for (size_t i = 0; i < m->files.count; i++) remember_path(m, (uint32_t)i + 1);
+}
+
+static int find_path(const struct source_map *m, const char *path)
+{
+    return m->slot_count == 0 ? -1 : (int)*find_slot(m, path, hash_path(path)) - 1;
+}
+
+/* ---- reading ---- */
 
 /* Takes over text, which has room for the sentinel. */
 static int add_owned(struct source_map *m, const char *path, char *text, size_t length)
@@ -60,8 +106,11 @@ static int add_owned(struct source_map *m, const char *path, char *text, size_t 
     struct loaded *f = allocate(sizeof *f);
     size_t path_bytes = strlen(path) + 1;
     f->source = (struct source){memcpy(allocate(path_bytes), path, path_bytes), text, length};
+    f->path_hash = hash_path(path);
     text[length] = '\0';
     vec_push(&m->files, f);
+    if (m->files.count * 2 > m->slot_count) grow_slots(m);
+    else remember_path(m, (uint32_t)m->files.count);
     return (int)m->files.count - 1;
 }
 
@@ -120,7 +169,8 @@ static char *read_all(int fd, size_t expected, size_t *length, const char **why)
         }
     }
     *length = have;
-    return text;
+    char *fitting = realloc(text, have + 1); // many small files must not hold a large buffer each
+    return fitting == NULL ? text : fitting;
 }
 
 static const char *refusal_of(const struct stat *st)
@@ -137,8 +187,8 @@ int source_map_read(struct source_map *m, const char *path, const char **why)
     size_t length = 0;
     bool is_stdin = strcmp(path, "-") == 0;
     const char *shown = is_stdin ? "<stdin>" : path;
-    for (size_t i = 0; i < m->files.count; i++)
-        if (strcmp(m->files.data[i]->source.path, shown) == 0) return (int)i;
+    int known = find_path(m, shown);
+    if (known >= 0) return known;
     if (is_stdin) {
         char *text = read_all(STDIN_FILENO, 0, &length, why);
         return text == NULL ? -1 : add_owned(m, shown, text, length);

@@ -8,6 +8,9 @@
 #include "support/nearest.h"
 #include <string.h>
 
+/* A let of a larger value is a name of its own: values share their parts, and written out they double from let to let. */
+enum { MAX_DEFINITION = 500 };
+
 static void check_block(struct checker *c, struct ast *block);
 
 /* ---- questions about statements ------------------------------------------------------------------------------------------ */
@@ -138,8 +141,11 @@ static void check_attrs(struct checker *c, struct ast *s, const struct ast *valu
             for (struct ast *x = a->attr.args; x; x = x->next) exprs_check(c, x, AS_VALUE);
             continue;
         }
-        for (const struct ast *b = s->attrs; b != a; b = b->next)
-            if (b->name == a->name) diag_error(c->diag, DIAG_E17, a->name_at, "attribute '@%s' is given twice", a->name);
+        for (const struct ast *b = s->attrs; b != a; b = b->next) {
+            if (b->name != a->name) continue;
+            diag_error(c->diag, DIAG_E17, a->name_at, "attribute '@%s' is given twice", a->name);
+            break;
+        }
         struct ast *arg = a->attr.args;
         if (!arg || arg->next) diag_error(c->diag, DIAG_E17, a->at, "'@%s' takes one argument", a->name);
         for (struct ast *x = arg; x; x = x->next) {
@@ -289,7 +295,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
         let->type = t;
         if (!v->value) return;
         if (size_names_var(v->value)) facts_add_equal(c->facts, size_symbol(c->sizes, let), v->value);
-        else let->definition = v->value;
+        else if (!v->value || size_node_count(size_expand(c->sizes, v->value), MAX_DEFINITION) < MAX_DEFINITION) let->definition = v->value;
         return;
     case TYPE_F64: case TYPE_F32: case TYPE_BOOL: let->type = t; return;
     case TYPE_TENSOR:
@@ -621,24 +627,26 @@ static void check_arms(struct checker *c, struct ast *s)
         diag_error(c->diag, DIAG_E02, s->match.value->at, "'match' needs an integer or a bool, not %s", type_str(c, t));
         good = false;
     }
-    VEC(const struct ast *) seen = {0};
+    struct ptrmap seen = {0}; /* the value as a size, which is one pointer, -> where it stands */
     for (struct ast *arm = s->match.arms; arm; arm = arm->next) {
         size_t mark = facts_mark(c->facts);
         for (struct ast *v = arm->arm.values; v; v = v->next) {
-            struct constant now, before;
+            struct constant now;
             exprs_check(c, v, AS_VALUE);
             if (v->bad || !good) continue;
             if (v->type->kind != t->kind) {
                 diag_error(c->diag, DIAG_E02, v->at, "the value is %s here, expected %s", type_str(c, v->type), type_str(c, t));
                 continue;
             }
-            for (size_t i = 0; i < seen.count; i++)
-                if (consteval(c, v, &now) && consteval(c, seen.data[i], &before) && now.i == before.i) {
-                    diag_error(c->diag, DIAG_E16, v->at, "this value is matched twice");
-                    diag_note(c->diag, seen.data[i]->at, "the first time is here");
-                    break;
-                }
-            vec_push(&seen, v);
+            if (!consteval(c, v, &now)) continue;
+            const struct size *value = size_const(c->sizes, now.i);
+            const struct ast *before = ptrmap_get(&seen, value);
+            if (before) {
+                diag_error(c->diag, DIAG_E16, v->at, "this value is matched twice");
+                diag_note(c->diag, before->at, "the first time is here");
+            } else {
+                ptrmap_set(&seen, value, v);
+            }
         }
         const struct ast *only = arm->arm.values;
         if (good && only && !only->next && !only->bad && only->value && s->match.value->value)
@@ -646,7 +654,7 @@ static void check_arms(struct checker *c, struct ast *s)
         check_block(c, arm->arm.body);
         facts_reset(c->facts, mark);
     }
-    vec_free(&seen);
+    ptrmap_free(&seen);
     if (s->match.other) check_block(c, s->match.other);
 }
 

@@ -104,6 +104,7 @@ struct symbol {
     struct symbol **fields;    /* of a FORMAL or LET whose type is a struct, or an array of structs: one hidden symbol a field, named
                                   "w.wx".  Scalars of what can be written are a VAR */
     int field_count;
+    int fields_in_all;         /* STRUCT: its fields, those of its structs counted */
     struct symbol *alias_of;   /* LET: a second name for this struct or a part of it; the fields, or what they stand for, are its */
     bool by_reference;         /* VAR: a scalar of an `out` or `inout` struct formal or of a result_place: the caller's variable */
 

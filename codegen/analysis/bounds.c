@@ -18,7 +18,12 @@
 #include "support/arena.h"
 #include <string.h>
 
-enum { MAY = 1, MUST = 2, MAX_POINTS = 6 };
+enum {
+    MAY = 1, MUST = 2, MAX_POINTS = 6,
+    MAX_WORK = 200000, /* steps for one function: each level of loops is walked twice, and states are copied at every branch */
+    MAX_CALL_DEPTH = 256,
+    MAX_SIZE_NODES = 300 /* a size of more is `not known`: nobody could read it, and walking it can take for ever */
+};
 
 struct state {
     unsigned char *held;       /* by tensor number: MAY, MUST */
@@ -46,20 +51,26 @@ struct walk {
     struct state *now;
     int jumps, returns;        /* seen so far */
     bool silent;               /* only the state counts */
+    long work;                 /* steps left; none: nothing is known about the function */
     bool is_certain;           /* each call of the function comes here */
     bool has_place;            /* the caller has a place for the result */
 };
 
 /* ---- sizes, where NULL is `not known` ---- */
 
+static const struct size *unless_large(const struct size *a)
+{
+    return a && size_node_count(a, MAX_SIZE_NODES) < MAX_SIZE_NODES ? a : NULL;
+}
+
 static const struct size *add(struct walk *w, const struct size *a, const struct size *b)
 {
-    return a && b ? size_binary(w->sizes, SIZE_ADD, a, b) : NULL;
+    return a && b ? unless_large(size_binary(w->sizes, SIZE_ADD, a, b)) : NULL;
 }
 
 static const struct size *multiply(struct walk *w, const struct size *a, const struct size *b)
 {
-    return a && b ? size_binary(w->sizes, SIZE_MUL, a, b) : NULL;
+    return a && b ? unless_large(size_binary(w->sizes, SIZE_MUL, a, b)) : NULL;
 }
 
 static const struct size *larger(struct walk *w, const struct size *a, const struct size *b)
@@ -67,7 +78,7 @@ static const struct size *larger(struct walk *w, const struct size *a, const str
     if (!a || !b) return NULL;
     const struct size *difference = size_sub(w->sizes, a, b);
     struct interval r = difference ? range_of_size(w->plan, difference) : (struct interval){INT64_MIN, INT64_MAX};
-    return r.lo >= 0 ? a : r.hi <= 0 ? b : size_binary(w->sizes, SIZE_MAXIMUM, a, b);
+    return r.lo >= 0 ? a : r.hi <= 0 ? b : unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, b));
 }
 
 static bool is_at_most(struct walk *w, const struct size *a, const struct size *b)
@@ -81,6 +92,7 @@ static const struct size *extreme(struct walk *w, const struct size *a, const st
                                   const struct size *high, bool largest)
 {
     if (!a || !size_names(a, name)) return a;
+    if (!unless_large(a)) return NULL;
     const struct size *arg[2], *r = NULL;
     int64_t c;
     switch (a->kind) {
@@ -117,6 +129,7 @@ static const struct size *extreme(struct walk *w, const struct size *a, const st
 static const struct size *without_unknown(struct walk *w, const struct size *a)
 {
     if (!a || a->kind == SIZE_CONST) return a;
+    if (!unless_large(a)) return NULL;
     if (a->kind == SIZE_SYMBOL) {
         const struct symbol *s = a->symbol;
         bool known = s->kind == SYM_PARAM || s->kind == SYM_DIM || s->kind == SYM_FORMAL || s->kind == SYM_LOOP || s->kind == SYM_CONST;
@@ -172,6 +185,7 @@ static int64_t least_bytes(struct walk *w, const struct type *t)
 static struct state copy_state(struct walk *w, const struct state *s)
 {
     struct state r = *s;
+    w->work -= 1 + (long)w->tensors.count / 16;
     r.held = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1);
     memcpy(r.held, s->held, w->tensors.count);
     return r;
@@ -597,6 +611,7 @@ static void jump(struct walk *w, struct state *to)
 
 static const struct size *walk_statement(struct walk *w, struct ast *n)
 {
+    if (w->work-- < 0) return NULL;
     switch (n->kind) {
     case AST_LET: {
         const struct size *total = size_const(w->sizes, 0);
@@ -684,9 +699,20 @@ static bool visit_blocks(void *cx, struct ast *n)
     return true;
 }
 
+/* What was seen of a function that took too long says nothing about the rest of it. */
+static void give_up(struct function_bounds *f, const struct symbol *orch)
+{
+    f->peak = NULL;
+    f->sure = 0;
+    f->one = NULL;
+    f->worst = (struct sure_point){0};
+    f->whole = f->safe = (struct bound){.unknown = orch->decl};
+    f->scopes.count = 0;
+}
+
 static void analyze(struct plan *p, const struct symbol *orch, bool has_place, struct function_bounds *f)
 {
-    struct walk w = {.plan = p, .sizes = p->checked->sizes, .out = f, .function = orch, .is_certain = true,
+    struct walk w = {.plan = p, .sizes = p->checked->sizes, .out = f, .function = orch, .is_certain = true, .work = MAX_WORK,
                      .has_place = has_place || !orch->result_place};
     const struct frame_plan *frame = frame_of(p, orch);
     const struct symbol *outer = p->function;
@@ -710,6 +736,7 @@ static void analyze(struct plan *p, const struct symbol *orch, bool has_place, s
     }
     const struct size *total = s.may;
     f->peak = add(&w, total, walk_block(&w, orch->decl->orch.body));
+    if (w.work < 0) give_up(f, orch);
     f->is_complete = true;
     p->function = outer;
     vec_free(&w.tensors);
@@ -723,10 +750,13 @@ struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, boo
     const void *key = has_place || !orch->result_place ? (const void *)orch : (const void *)&orch->result_place;
     struct function_bounds *f = ptrmap_get(&p->bounds, key);
     if (f) return f->is_complete ? f : NULL;
+    if (p->bounds_depth == MAX_CALL_DEPTH) return NULL;
+    p->bounds_depth++;
     f = arena_new(p->mem, struct function_bounds);
     ptrmap_set(&p->bounds, key, f);
     vec_push(&p->bound_list, f);
     analyze(p, orch, has_place, f);
+    p->bounds_depth--;
     return f;
 }
 

@@ -162,10 +162,13 @@ static struct interval range_of_ceil_div(struct interval a, struct interval b)
     return anything;
 }
 
+enum { MAX_SIZE_NODES = 1000 }; /* sizes share their parts: written out they can be larger than any time allows */
+
 struct interval range_of_size(struct plan *p, const struct size *s)
 {
     bool fits;
     struct interval r;
+    if (s->count > 0 && size_node_count(s, MAX_SIZE_NODES) == MAX_SIZE_NODES) return anything;
     switch (s->kind) {
     case SIZE_CONST: return (struct interval){s->value, s->value};
     case SIZE_SYMBOL: return range_of_symbol(p, s->symbol);

@@ -171,7 +171,7 @@ static void print_function(struct emitter *e, struct symbol *orch)
 {
     struct span head = orch->decl->at;
     struct strbuf b = {0};
-    size_t mark = e->names.active.count;
+    size_t mark = names_mark(&e->names);
     ptrmap_free(&e->hoisted);
     e->function = orch;
     e->plan->function = orch;
@@ -199,7 +199,7 @@ static void print_function(struct emitter *e, struct symbol *orch)
     out_at(e->out, NULL, 0);
     e->function = NULL;
     e->plan->function = NULL;
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     strbuf_free(&b);
 }
 
@@ -248,7 +248,7 @@ static void assign_file_names(struct emitter *e)
         emit_declare(e, o, o->module->is_main ? o->name : arena_printf(e->mem, "%s_%s", o->module->name, o->name));
     }
     /* `a` and `ok` are parameters of adapters: no function may have these names, but a function's own names may. */
-    e->names.active.data[0] = e->names.active.data[1] = "";
+    names_free_first(&e->names, 2);
 }
 
 static void emit_head(struct emitter *e)
@@ -356,7 +356,7 @@ static void generate(struct front *front, const struct checked *checked, const s
     ptrmap_free(&e.kernels);
     ptrmap_free(&e.used);
     ptrmap_free(&e.hoisted);
-    vec_free(&e.names.active);
+    names_free(&e.names);
     vec_free(&e.sites);
 }
 

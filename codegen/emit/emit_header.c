@@ -33,7 +33,7 @@ static void emit_params(struct emitter *e)
 static void emit_export(struct emitter *e, const struct symbol *orch)
 {
     struct strbuf b = {0};
-    size_t mark = e->names.active.count;
+    size_t mark = names_mark(&e->names);
     struct span head = orch->decl->at;
     head.end = orch->decl->orch.body->at.begin;
     names_force(&e->names, "result");
@@ -43,7 +43,7 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
     entry_print_prototype(e, orch, &b);
     out_line(e->out, "%s;", strbuf_text(&b));
     out_line(e->out, "%s", "");
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     strbuf_free(&b);
 }
 

@@ -350,7 +350,7 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
 {
     const struct ast *cost = kernel->decl->kernel.cost;
     struct strbuf b = {0};
-    size_t mark = e->names.active.count;
+    size_t mark = names_mark(&e->names);
     names_force(&e->names, "a");
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
@@ -376,7 +376,7 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
     out_line(e->out, cost->type->kind == TYPE_INT ? "return %s;" : "return pto_cost_real(%s);", strbuf_text(&b));
     e->out->depth--;
     out_line(e->out, "}");
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     strbuf_free(&b);
 }
 

@@ -236,14 +236,14 @@ static void prepare_shortcut(struct emitter *e, struct ast *n)
     }
     out_line(e->out, "if (%s%s) {", is_and ? "" : "!", name);
     e->out->depth++;
-    const size_t mark = e->names.active.count;
+    const size_t mark = names_mark(&e->names);
     expr_prepare(e, right);
     strbuf_free(&text);
     e->uses_rt = false;
     expr_print(e, &text, right, P_ANY);
     if (e->uses_rt) emit_mark_site(e, right->at, "condition");
     out_line(e->out, "%s = %s;", name, strbuf_text(&text));
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     e->out->depth--;
     out_line(e->out, "}");
     strbuf_free(&text);

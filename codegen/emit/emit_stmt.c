@@ -88,7 +88,7 @@ static void emit_block(struct emitter *e, struct ast *n, bool is_loop, bool is_e
     const struct frame_plan *frame = n == e->function->decl->orch.body ? frame_of(e->plan, e->function) : NULL;
     const bool has_frame = frame && frame->bytes;
     struct open_block open = {
-        .parent = e->block, .block = n, .is_loop = is_loop, .names_mark = e->names.active.count,
+        .parent = e->block, .block = n, .is_loop = is_loop, .names_mark = names_mark(&e->names),
     };
     if (is_explicit || plan->tensors.count > 0) scope_begin(e, &open, plan, at);
     e->block = &open;
@@ -105,7 +105,7 @@ static void emit_block(struct emitter *e, struct ast *n, bool is_loop, bool is_e
         out_line(e->out, "pto_scope_end(rt);");
     }
     e->block = open.parent;
-    e->names.active.count = open.names_mark;
+    names_close(&e->names, open.names_mark);
 }
 
 static void emit_braced(struct emitter *e, struct ast *block, bool is_loop)
@@ -376,7 +376,7 @@ static void emit_for(struct emitter *e, struct ast *n)
     if (known) print_int(&by, step, P_ANY);
     else emit_loop_bound(e, &by, n->loop.step, s->name, "step", P_ANY);
     emit_statement_checks(e, n, "for");
-    const size_t mark = e->names.active.count; /* the bounds' variables stand before the loop and stay taken */
+    const size_t mark = names_mark(&e->names); /* the bounds' variables stand before the loop and stay taken */
     const char *name = emit_declare(e, s, s->name);
     emit_at(e, n->at);
     if (known && (step == 1 || step == -1))
@@ -391,7 +391,7 @@ static void emit_for(struct emitter *e, struct ast *n)
     }
     emit_braced(e, n->loop.body, true);
     out_line(e->out, "}");
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     strbuf_free(&low);
     strbuf_free(&high);
     strbuf_free(&by);
@@ -402,7 +402,7 @@ static void emit_prepared_while(struct emitter *e, struct ast *n)
 {
     struct strbuf b = {0};
     bool first = n->kind == AST_WHILE;
-    const size_t mark = e->names.active.count;
+    const size_t mark = names_mark(&e->names);
     const char *begin = first ? NULL : names_take(&e->names, "first");
     if (first) out_line(e->out, "for (;;) {");
     else out_line(e->out, "for (bool %s = true;; %s = false) {", begin, begin);
@@ -415,7 +415,7 @@ static void emit_prepared_while(struct emitter *e, struct ast *n)
     if (!first) out_line(e->out, "    }");
     emit_braced(e, n->while_.body, true);
     out_line(e->out, "}");
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     strbuf_free(&b);
 }
 
@@ -482,11 +482,11 @@ static void emit_if(struct emitter *e, struct ast *n)
     if (other) {
         out_line(e->out, "} else {");
         if (other->kind == AST_IF) {
-            const size_t mark = e->names.active.count;
+            const size_t mark = names_mark(&e->names);
             e->out->depth++;
             emit_if(e, other);
             e->out->depth--;
-            e->names.active.count = mark;
+            names_close(&e->names, mark);
         } else {
             emit_braced(e, other, false);
         }
@@ -508,7 +508,7 @@ static void print_prepared_arm(struct emitter *e, struct strbuf *b, const struct
     const char *equal = names_take(&e->names, "equal");
     for (struct ast *v = arm->arm.values; v; v = v->next) {
         struct strbuf text = {0};
-        const size_t mark = e->names.active.count;
+        const size_t mark = names_mark(&e->names);
         bool is_first = v == arm->arm.values;
         if (is_first) out_line(e->out, "bool %s = false;", equal);
         out_line(e->out, is_first ? "{" : "if (!%s) {", equal);
@@ -520,7 +520,7 @@ static void print_prepared_arm(struct emitter *e, struct strbuf *b, const struct
         out_line(e->out, "%s = %s == %s;", equal, value, strbuf_text(&text));
         e->out->depth--;
         out_line(e->out, "}");
-        e->names.active.count = mark;
+        names_close(&e->names, mark);
         strbuf_free(&text);
     }
     strbuf_puts(b, equal);

@@ -540,7 +540,7 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
 {
     static const char *const own[] = {"a", "arg", "result", "data", "scalars", "dims", "formal", "dim", "value", "ok"};
     symbol_list places = {0}, table = {0};
-    size_t mark = e->names.active.count, formals = all_places(orch, &places);
+    size_t mark = names_mark(&e->names), formals = all_places(orch, &places);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
     entry_declare_names(e, orch);
     for (size_t i = 0; i < places.count; i++)
@@ -556,7 +556,7 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
     }
     e->function = NULL;
     e->plan->function = NULL;
-    e->names.active.count = mark;
+    names_close(&e->names, mark);
     vec_free(&places);
     vec_free(&table);
 }

@@ -97,17 +97,73 @@ bool mangle_is_c_identifier(const char *name)
     return true;
 }
 
+static uint64_t hash_of(const char *name)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return h ^ h >> 29;
+}
+
+/* The index of a name in use, from 1, or 0. */
+static size_t find(const struct names *n, const char *name)
+{
+    if (n->bucket_count == 0) return 0;
+    uint64_t hash = hash_of(name);
+    for (size_t i = n->bucket[hash & (n->bucket_count - 1)]; i != 0; i = n->active.data[i - 1].older) {
+        const struct name_in_use *use = &n->active.data[i - 1];
+        if (use->hash == hash && use->text && strcmp(use->text, name) == 0) return i;
+    }
+    return 0;
+}
+
 bool names_is_taken(const struct names *n, const char *name)
 {
-    for (size_t i = n->active.count; i-- > 0;)
-        if (strcmp(n->active.data[i], name) == 0)
-            return true;
-    return false;
+    return find(n, name) != 0;
+}
+
+static void put_in_bucket(struct names *n, size_t index)
+{
+    size_t *newest = &n->bucket[n->active.data[index].hash & (n->bucket_count - 1)];
+    n->active.data[index].older = *newest;
+    *newest = index + 1;
+}
+
+static void grow(struct names *n)
+{
+    n->bucket_count = n->bucket_count ? n->bucket_count * 4 : 256;
+    n->bucket = arena_array(n->mem, size_t, n->bucket_count);
+    for (size_t i = 0; i < n->active.count; i++) put_in_bucket(n, i);
 }
 
 void names_force(struct names *n, const char *name)
 {
-    vec_push(&n->active, name);
+    vec_push(&n->active, ((struct name_in_use){.text = name, .hash = hash_of(name)}));
+    if (n->active.count > n->bucket_count) grow(n);
+    else put_in_bucket(n, n->active.count - 1);
+}
+
+size_t names_mark(const struct names *n)
+{
+    return n->active.count;
+}
+
+void names_close(struct names *n, size_t mark)
+{
+    for (; n->active.count > mark; n->active.count--) {
+        const struct name_in_use *last = &n->active.data[n->active.count - 1];
+        n->bucket[last->hash & (n->bucket_count - 1)] = last->older;
+        if (last->base) n->active.data[last->base - 1].last_numbered = last->numbered_before;
+    }
+}
+
+void names_free_first(struct names *n, size_t count)
+{
+    for (size_t i = 0; i < count; i++) n->active.data[i].text = NULL;
+}
+
+void names_free(struct names *n)
+{
+    vec_free(&n->active);
 }
 
 /* What a suffix cannot make harmless is put behind `u_`: names of whole families, such as M_PI, INT64_MAX, pto_x. */
@@ -122,8 +178,16 @@ const char *names_take(struct names *n, const char *wanted)
     const char *name = arena_printf(n->mem, "%s%s%s", front, wanted, !*front && mangle_is_reserved(wanted) ? "_" : "");
     /* A number may make a name of a family, as in M_2; then all of its numbered names are. */
     if (!*front && mangle_is_reserved(arena_printf(n->mem, "%s_2", wanted))) front = "u_";
-    for (int i = 2; mangle_is_reserved(name) || names_is_taken(n, name); i++)
-        name = arena_printf(n->mem, "%s%s_%d", front, wanted, i);
-    vec_push(&n->active, name);
+    const size_t base = find(n, name), before = base ? n->active.data[base - 1].last_numbered : 0;
+    int number = before ? n->active.data[before - 1].number : 1;
+    while (mangle_is_reserved(name) || names_is_taken(n, name)) name = arena_printf(n->mem, "%s%s_%d", front, wanted, ++number);
+    names_force(n, name);
+    if (base) {
+        struct name_in_use *use = &n->active.data[n->active.count - 1];
+        use->base = base;
+        use->number = number;
+        use->numbered_before = before;
+        n->active.data[base - 1].last_numbered = n->active.count;
+    }
     return name;
 }

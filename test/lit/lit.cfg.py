@@ -4,7 +4,7 @@
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
 #   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
 #   %scripts   the scripts folder                    %source    the top folder
-#   %prefix    the build folder laid out like an installation
+#   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny).
 import os
@@ -37,6 +37,7 @@ config.substitutions += [
     ("%scripts", os.path.join(config.pto_source, "scripts")),
     ("%source", config.pto_source),
     ("%prefix", prefix),
+    ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]
 
 environment = config.environment

@@ -1,4 +1,5 @@
 #include "ptrmap.h"
+#include "arena.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,8 @@ static size_t slot_of(const struct ptrmap *m, const void *key)
 
 static void grow(struct ptrmap *m)
 {
-    struct ptrmap bigger = {.capacity = m->capacity ? m->capacity * 2 : 64};
-    bigger.entries = calloc(bigger.capacity, sizeof *bigger.entries);
+    struct ptrmap bigger = {.capacity = m->capacity ? m->capacity * 2 : 64, .mem = m->mem};
+    bigger.entries = m->mem ? arena_array(m->mem, struct ptrmap_entry, bigger.capacity) : calloc(bigger.capacity, sizeof *bigger.entries);
     if (!bigger.entries) {
         fputs("ptoc: out of memory\n", stderr);
         exit(3);
@@ -24,7 +25,7 @@ static void grow(struct ptrmap *m)
         if (m->entries[i].key)
             bigger.entries[slot_of(&bigger, m->entries[i].key)] = m->entries[i];
     bigger.count = m->count;
-    free(m->entries);
+    if (!m->mem) free(m->entries);
     *m = bigger;
 }
 
@@ -45,6 +46,6 @@ void ptrmap_set(struct ptrmap *m, const void *key, void *value)
 
 void ptrmap_free(struct ptrmap *m)
 {
-    free(m->entries);
-    *m = (struct ptrmap){0};
+    if (!m->mem) free(m->entries);
+    *m = (struct ptrmap){.mem = m->mem};
 }
