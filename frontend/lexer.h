@@ -31,6 +31,8 @@ struct lexer {
 };
 
 void lexer_init(struct lexer *lx, struct arena *mem, struct interner *names, const struct source_map *sources, uint32_t file);
+/* The same for a text that is no file of the source map; text[length] is 0. */
+void lexer_init_text(struct lexer *lx, struct arena *mem, struct interner *names, uint32_t file, const char *text, size_t length);
 struct token lexer_next(struct lexer *lx);
 
 #endif

@@ -19,9 +19,14 @@ enum { MAX_NAME_BYTES = 64 * 1024 };
 void lexer_init(struct lexer *lx, struct arena *mem, struct interner *names, const struct source_map *sources, uint32_t file)
 {
     const struct source *s = source_get(sources, file);
-    *lx = (struct lexer){.mem = mem, .names = names, .file = file, .text = s->text, .end = s->text + s->length};
-    lx->cursor = s->text;
-    if (s->length >= 3 && memcmp(s->text, "\xef\xbb\xbf", 3) == 0) lx->cursor += 3; // a byte order mark
+    lexer_init_text(lx, mem, names, file, s->text, s->length);
+}
+
+void lexer_init_text(struct lexer *lx, struct arena *mem, struct interner *names, uint32_t file, const char *text, size_t length)
+{
+    *lx = (struct lexer){.mem = mem, .names = names, .file = file, .text = text, .end = text + length};
+    lx->cursor = text;
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) lx->cursor += 3; // a byte order mark
 }
 
 static struct span span_of(const struct lexer *lx, const char *begin, const char *end)

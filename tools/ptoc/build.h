@@ -4,6 +4,7 @@
 #include "options.h"
 
 int build_main(const struct options *o); /* VERB_BUILD: EMIT_C, EMIT_HEADER, EMIT_BIN */
+int fmt_main(const struct options *o); /* VERB_FMT, in fmt.c */
 int run_main(const struct options *o);
 int graph_main(const struct options *o); /* orchestrates without running a kernel, prints the graph */   /* VERB_RUN */
 

@@ -71,7 +71,7 @@ static int verb_main(const struct options *o)
     case VERB_CHECK: return check_main(o);
     case VERB_BUILD: case VERB_RUN: return compile_main(o);
     case VERB_GRAPH: return graph_main(o);
-    case VERB_FMT: return not_available("'ptoc fmt'");
+    case VERB_FMT: return fmt_main(o);
     case VERB_EXPLAIN: return explain_main(o);
     }
     return EXIT_INTERNAL;
