@@ -62,6 +62,7 @@ static uint32_t trim_back(const struct scene *s, uint32_t begin, uint32_t end)
 
 static const char *copy(const struct scene *s, uint32_t begin, uint32_t end)
 {
+    if (end < begin) end = begin; // `i < ;` has nothing between
     return arena_copy(s->cx->front->mem, s->text + begin, end - begin);
 }
 
