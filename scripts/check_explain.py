@@ -1,4 +1,5 @@
 """Compiles the programs of docs/explain: the wrong one raises exactly the id of its page, the right one compiles without a message.
+What stands behind ```pto are options of the compiler.
 
 usage: check_explain.py PREFIX SOURCE FOLDER      PREFIX: a build folder; FOLDER: for the programs
 """
@@ -8,13 +9,13 @@ import re
 import subprocess
 import sys
 
-WITHOUT_PROGRAMS = {"E14", "E99", "W06", "W07"}  # depend on a plan or a heap, or name what is missing
+WITHOUT_PROGRAMS = {"E99"}  # names what is missing
 
 
-def compile_one(prefix, path, text):
+def compile_one(prefix, path, options, text):
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
-    p = subprocess.run([os.path.join(prefix, "bin", "ptoc"), "build", "--emit=c", path, "-o", path + ".c"], capture_output=True, text=True)
+    p = subprocess.run([os.path.join(prefix, "bin", "ptoc"), "build", "--emit=c", *options.split(), path, "-o", path + ".c"], capture_output=True, text=True)
     return p.returncode, re.findall(r"(?:error|warning)\[(\w+)\]", p.stderr), p.stderr
 
 
@@ -22,8 +23,8 @@ def check_page(prefix, folder, page):
     name = os.path.basename(page)[:-3]
     with open(page, encoding="utf-8") as f:
         text = f.read()
-    programs = re.findall(r"^## (Wrong|Right)\n\n```pto\n(.*?)^```$", text, re.S | re.M)
-    kinds = [kind for kind, _ in programs]
+    programs = re.findall(r"^## (Wrong|Right)\n\n```pto([^\n]*)\n(.*?)^```$", text, re.S | re.M)
+    kinds = [kind for kind, _, _ in programs]
     if "\n## Fix\n" not in text:
         return ["%s: no section Fix" % name]
     if not programs and name in WITHOUT_PROGRAMS:
@@ -31,11 +32,11 @@ def check_page(prefix, folder, page):
     if kinds != ["Wrong", "Right"]:
         return ["%s: not a wrong program and a right one: %s" % (name, kinds)]
     wrong = []
-    code, ids, _ = compile_one(prefix, os.path.join(folder, name + "-wrong.pto"), programs[0][1])
+    code, ids, _ = compile_one(prefix, os.path.join(folder, name + "-wrong.pto"), *programs[0][1:])
     if ids != [name] or code != (name[0] == "E"):
         wrong.append("%s: the wrong program raises %s, exit code %d" % (name, ids, code))
     path = os.path.join(folder, name + "-right.pto")
-    code, ids, said = compile_one(prefix, path, programs[1][1])
+    code, ids, said = compile_one(prefix, path, *programs[1][1:])
     if code != 0 or said:
         return wrong + ["%s: the right program: exit code %d, %s" % (name, code, said)]
     p = subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
