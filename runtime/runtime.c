@@ -158,7 +158,10 @@ static void release_now(void *context, uint32_t buffer) { ptoi_sched_release_buf
 static bool elides(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->config;
-    return rt->engine->run_now && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && c->record_tasks == 0 && !c->always_defer && !c->checked;
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    return rt->engine->run_now && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
+           !c->replay && !c->dedicated_scheduler && (c->watchdog_seconds == 0 || c->engine == PTO_ENGINE_SERIAL);
 }
 
 /* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the program asked for
@@ -253,7 +256,11 @@ static PTOStatus build(PTORuntime *rt)
     }
     rt->orch.site = &rt->site;
     rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .open = open_now, .release = release_now};
+    rt->elision.is_fine = rt->engine->is_fine;
+    rt->elision.enter = rt->engine->enter;
+    rt->elision.leave = rt->engine->leave;
     if (elides(rt)) rt->orch.elision = &rt->elision;
+    rt->orch.elides = rt->orch.elision && !rt->elision.is_fine;
     rt->orch.published = rt->engine->published;
     rt->orch.published_context = rt;
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};

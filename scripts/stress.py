@@ -58,7 +58,7 @@ def make_jobs(prefix, source, folder):
 
 def draw_options(rng, job):
     workers = ",".join("%s=%d" % (t, rng.randint(1, 16)) for t in ("cube", "vector", "cpu", "accel"))
-    options = ["--engine", "threads", "--workers", workers]
+    options = ["--engine", "threads", "--defer", "--workers", workers]
     if rng.random() < 0.8:
         options += ["--window", str(2 ** rng.randint(1, 10))]
     if rng.random() < 0.8:

@@ -187,7 +187,7 @@ static void wait_drained(struct orchestrator *o, PTOStallReason reason)
 static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
 {
     struct need need = {0};
-    if (o->elision) {
+    if (o->elides) {
         (kind == EVENT_OPEN ? o->elision->open : o->elision->release)(o->elision->context, buffer);
         return;
     }
@@ -207,13 +207,13 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
 static void open_buffer(struct orchestrator *o, const struct need *need, uint64_t birth, const char *name)
 {
     struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
-    if (!o->elision) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before */
+    if (!o->elides) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before; the map is empty else */
     r->at = need->at;
     r->bytes = need->amount;
     r->birth = birth;
     r->site = *o->site;
     r->name = name;
-    if (!o->elision) {
+    if (!o->elides) {
         int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
     }
@@ -240,6 +240,40 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO 
 {
     ptoi_scope_disown(&o->scopes, buffer);
     publish_event(o, EVENT_RELEASE, buffer);
+}
+
+/* ---- tasks that run at their submits: when ---------------------------------------------------------------------------------------- */
+
+/* Note [fine tasks]: where other threads are workers, a task runs at its submit if its kernel is shorter than handing it over would
+ * take, and nothing coarse is in the window: then the window is empty at once, and stays so until a coarse task comes.  So no
+ * parallelism is lost that is worth its price, and a fine task needs no look at the map. */
+static void stop_eliding(struct orchestrator *o)
+{
+    if (!o->elides || !o->elision->is_fine) return;
+    o->window->first_id = o->first - o->elided; /* so that the numbers go on */
+    o->elision->leave(o->elision->context);
+    o->elides = false;
+}
+
+static bool start_eliding(struct orchestrator *o)
+{
+    struct need need = {.o = o};
+    if (!all_taken(&need) && !o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need)) return false;
+    o->elision->enter(o->elision->context);
+    o->elides = true;
+    return true;
+}
+
+static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
+{
+    const struct elision *e = o->elision;
+    if (!e || !e->is_fine) return e != NULL;
+    if (!e->is_fine(e->context, kernel)) {
+        stop_eliding(o);
+        o->coarse = o->head + 1;
+        return false;
+    }
+    return o->elides || (o->coarse <= o->tail && start_eliding(o));
 }
 
 /* ---- scopes ---------------------------------------------------------------------------------------------------------------------- */
@@ -292,6 +326,7 @@ void ptoi_orch_begin(struct orchestrator *o)
 
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
+    stop_eliding(o);
     ptoi_orch_unwind(o, 0);
     struct need need = {.o = o};
     if (!all_taken(&need)) {
@@ -338,6 +373,8 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
                     (unsigned long long)r->bytes);
     pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
     pl->birth = r->birth;
+    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks ran at their submits */
+        ptoi_map_open(o->map, &r->map, start, start + (int64_t)r->bytes);
     /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
     const bool bypass = pl->param->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
     pl->buffer = bypass ? NULL : &r->map;
@@ -666,7 +703,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);
     o->published(o->published_context);
     if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
-    return (int64_t)(id - o->first);
+    return (int64_t)(id - o->first + o->elided);
 }
 
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
@@ -678,9 +715,14 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible", kernel->name, count,
                     PTO_MAX_PARAMS);
-    if (o->elision) return ptoi_orch_submit_now(o, kernel, params, count);
+    PTOStatus status;
+    if (runs_now(o, kernel)) {
+        int64_t number;
+        if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
+        stop_eliding(o);
+    }
     struct submission s;
-    PTOStatus status = place_params(o, params, count, &s);
+    status = place_params(o, params, count, &s);
     if (status != PTO_OK) return status;
     if (!kernel->fn && s.scalars > PTO_REQUEST_PARAMS)
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, s.scalars,

@@ -14,9 +14,14 @@
 #include "scope_stack.h"
 #include <pto/pto_runtime.h>
 
-/* One thread holds every role and nothing watches the graph: a task runs at its submit, past the window, elide.c. */
+/* How a task runs at its submit, past the window, where nothing watches the graph: elide.c. */
 struct elision {
     void *context;
+    /* Is a task of this kernel shorter than what it costs to hand it over?  NULL: the one thread that there is runs them all. */
+    bool (*is_fine)(void *context, const PTOKernel *kernel);
+    /* The window is empty, and this thread becomes the scheduler, until `leave`. */
+    void (*enter)(void *context);
+    void (*leave)(void *context);
     int (*run)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
     void (*failed)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number, int result);
     void (*open)(void *context, uint32_t buffer); /* what the events of that name tell the scheduler, without the wait */
@@ -38,6 +43,8 @@ struct orchestrator {
     int32_t observers;
     const struct replay *replay; /* NULL, or: the order of starts */
     const struct elision *elision; /* NULL: tasks go through the window */
+    bool elides;                  /* they run at their submits now: nothing is in the window, and this thread is the scheduler */
+    uint64_t coarse;              /* the newest task in the window that was not known to be fine is older than this */
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
     uint64_t first;               /* the id that is told as 0 */
     uint64_t elided;              /* tasks that ran at their submits: they have a number, but no id */

@@ -47,7 +47,7 @@ static inline bool ptoi_lay_out(int32_t rank, const int64_t *shape, int64_t *str
     return fits;
 }
 
-/* elide.c: what pto_submit_task does when o->elision is set. */
-int64_t ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* elide.c: what pto_submit_task does when o->elides; false: this task can not run at its submit, and nothing was done. */
+bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int64_t *number);
 
 #endif

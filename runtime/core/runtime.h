@@ -27,6 +27,9 @@ struct engine {
     void (*completed)(PTORuntime *rt, uint64_t id, int32_t result); /* any thread: an external task ended; NULL: there are none */
     /* Runs a task that is not in the window, on the calling thread; NULL: this engine cannot. */
     int (*run_now)(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
+    bool (*is_fine)(void *rt, const PTOKernel *kernel); /* struct elision; NULL: run_now is for every kernel, at any time */
+    void (*enter)(void *rt);
+    void (*leave)(void *rt);
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 

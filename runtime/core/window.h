@@ -64,7 +64,7 @@ struct window {
     uint64_t magic;
     uint32_t version, checked;                                  /* checked: PTOConfig.checked */
     uint64_t bytes;                                             /* of the whole block, heap excluded */
-    uint64_t first_id;                                          /* the task id that is told as 0 */
+    uint64_t first_id;     /* the task id that is told as 0; W orchestrator while the window is empty [TASK] */
     uint64_t task_mask, arg_mask, dep_mask, event_mask;         /* sizes of the rings, less one */
     uint64_t dep_limit;                                         /* entries in use at most: what was asked for */
     uint64_t heap_bytes, segment_bytes, segment_count;

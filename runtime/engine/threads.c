@@ -17,11 +17,13 @@
 #include "busy.h"
 #include "check.h"
 #include "crash.h"
+#include "grain.h"
 #include "memory.h"
 #include "worker.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef PTO_TINY
 enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
@@ -71,7 +73,12 @@ struct threads {
     struct lane *lane;
     int lane_count, started;
     int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
-    uint64_t published;              /* the orchestrator's */
+    struct grain grain;
+    /* The orchestrator's. */
+    uint64_t published;
+    bool holds;                      /* it has the role, and nothing is in the window: tasks run at their submits */
+    struct busy busy;                /* of those tasks */
+    int64_t busy_ns[PTO_WORKER_TYPES];
 };
 
 /* ---- the machine that the scheduler feeds: the lanes ------------------------------------------------------------------- */
@@ -261,6 +268,7 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
         if (is_timed) {
             end = ptoi_now_ns();
             ptoi_busy_measured(&l->busy, kernel, end - since);
+            ptoi_grain_measured(&((struct threads *)rt->engine_state)->grain, kernel, end - since);
         }
         ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
@@ -361,6 +369,43 @@ static void threads_published(void *context) /* model: PUBLISHED */
     hand_over(e);
 }
 
+/* ---- fine tasks: the orchestrator runs them itself, and is the scheduler while it does ----------------------------------------------- */
+
+static bool threads_is_fine(void *context, const PTOKernel *kernel)
+{
+    struct threads *e = ((PTORuntime *)context)->engine_state;
+    return ptoi_grain_is_fine(&e->grain, kernel);
+}
+
+static void threads_enter(void *context)
+{
+    ptoi_threads_take_role(context);
+    ((struct threads *)((PTORuntime *)context)->engine_state)->holds = true;
+}
+
+static void threads_leave(void *context)
+{
+    ((struct threads *)((PTORuntime *)context)->engine_state)->holds = false;
+    ptoi_threads_leave_role(context, false);
+}
+
+static int threads_run_now(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number)
+{
+    struct threads *e = rt->engine_state;
+    int64_t ns;
+    if (!ptoi_busy_is_due(&e->busy, kernel, &ns)) {
+        e->busy_ns[kernel->worker] += ns;
+        return ptoi_worker_call(rt->backend, kernel, args, count, site, number);
+    }
+    const int64_t since = ptoi_now_ns();
+    const int result = ptoi_worker_call(rt->backend, kernel, args, count, site, number);
+    ns = ptoi_now_ns() - since;
+    ptoi_busy_measured(&e->busy, kernel, ns);
+    ptoi_grain_measured(&e->grain, kernel, ns);
+    e->busy_ns[kernel->worker] += ns;
+    return result;
+}
+
 /* A thread cannot be stopped from outside: the run is failed now, and ends when the kernel returns. */
 static void fail_by_watchdog(PTORuntime *rt)
 {
@@ -383,6 +428,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
     struct watchdog dog;
+    if (e->holds) return is_met(arg); /* nothing is in flight, so nothing will change */
     ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, e->line, e->lane_count);
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
@@ -436,6 +482,7 @@ void ptoi_threads_begin(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
     for (int i = 0; i < e->lane_count; i++) store_relaxed(&e->line[i].busy_ns, 0); /* its worker has nothing until a task is sent */
+    memset(e->busy_ns, 0, sizeof e->busy_ns);
 }
 
 static int64_t threads_now(void *context)
@@ -447,6 +494,7 @@ static int64_t threads_now(void *context)
 static void threads_measure(PTORuntime *rt, PTORunStats *stats)
 {
     struct threads *e = rt->engine_state;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) stats->worker_busy_ns[t] += e->busy_ns[t];
     for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += load_relaxed(&e->line[i].busy_ns);
 }
 
@@ -557,6 +605,10 @@ const struct engine ptoi_engine_threads = {.name = "threads",
                                            .wait = threads_wait,
                                            .completed = threads_completed,
                                            .poke = threads_poke,
+                                           .run_now = threads_run_now,
+                                           .is_fine = threads_is_fine,
+                                           .enter = threads_enter,
+                                           .leave = threads_leave,
                                            .begin = ptoi_threads_begin,
                                            .settle = threads_settle,
                                            .now = threads_now,

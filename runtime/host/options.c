@@ -400,6 +400,13 @@ static int take_skip_kernels(struct host_options *o, const char *text, struct ho
     return HOST_OK;
 }
 
+static int take_defer(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)text, (void)e;
+    o->config.always_defer = true;
+    return HOST_OK;
+}
+
 static int take_cycles(const char *name, const char *text, int64_t *cycles, struct host_error *e)
 {
     bool fits;
@@ -438,6 +445,7 @@ static const struct option_row {
     {"tensormap", "N", take_tensormap, "entries of the map from regions to tasks"},
     {"recursion", "N", take_recursion, "how deep functions may call each other"},
     {"check", NULL, take_check, "run the serial engine too and compare every output"},
+    {"defer", NULL, take_defer, "every task goes through the window, also one that could run at its submit"},
     {"checked", NULL, take_checked, "find kernels that write where they must not, and memory used behind its life"},
     {"stats", NULL, take_stats, "print flow-control and worker statistics"},
     {"quiet", NULL, take_quiet, "no line for each output"},

@@ -70,6 +70,7 @@ struct job {
 
 static PTORuntime *create(PTOConfig c)
 {
+    c.always_defer |= c.engine == PTO_ENGINE_THREADS;
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     if (!rt) fprintf(stderr, "%s\n", pto_last_error(NULL));
     assert_non_null(rt);

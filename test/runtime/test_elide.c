@@ -209,6 +209,163 @@ TEST(on_one_processor_the_engine_threads_runs_tasks_itself)
     EXPECT(!watched); /* somebody has to look while the kernel hangs */
 }
 
+/* ---- fine tasks beside workers -------------------------------------------------------------------------------------------------- */
+
+static int add_one(const PTOArg *a)
+{
+    ++*(int64_t *)a[0].ptr;
+    return 0;
+}
+static int add_one_slowly(const PTOArg *a)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    return add_one(a);
+}
+static int fail_at_9000(const PTOArg *a) { return ++*(int64_t *)a[0].ptr == 9000 ? 5 : 0; }
+static const PTOKernel fine_kernel = {.name = "fine", .worker = PTO_WORKER_CUBE, .fn = add_one};
+static const PTOKernel coarse_kernel = {.name = "coarse", .worker = PTO_WORKER_CUBE, .fn = add_one_slowly};
+static const PTOKernel late_kernel = {.name = "late", .worker = PTO_WORKER_CUBE, .fn = fail_at_9000};
+
+struct sums {
+    int64_t fine, coarse, both, last_number;
+    int threads_seen;
+    bool ascends;
+};
+
+static void note_number(struct sums *s, int64_t number)
+{
+    s->ascends &= number == s->last_number + 1;
+    s->last_number = number;
+}
+
+/* Phases of fine tasks only, between phases where both kinds meet in one counter; buffers live across. */
+static void phases(PTORuntime *rt, void *arg)
+{
+    struct sums *s = arg;
+    void *kept = NULL;
+    note_number(s, SUBMIT(rt, &increment_kernel, PTO_INPUT(&s->fine, 0, 8), PTO_OUTPUT(&kept, 0, 8)));
+    for (int phase = 0; phase < 20; phase++) {
+        for (int i = 0; i < 1000; i++) note_number(s, SUBMIT(rt, &fine_kernel, PTO_INOUT(&s->fine, 0, 8)));
+        for (int i = 0; i < 20; i++) {
+            note_number(s, SUBMIT(rt, &coarse_kernel, PTO_INOUT(&s->coarse, 0, 8)));
+            note_number(s, SUBMIT(rt, &coarse_kernel, PTO_INOUT(&s->both, 0, 8)));
+            note_number(s, SUBMIT(rt, &fine_kernel, PTO_INOUT(&s->both, 0, 8)));
+            note_number(s, SUBMIT(rt, &increment_kernel, PTO_INPUT(kept, 0, 8), PTO_INOUT(kept, 0, 8)));
+        }
+        EXPECT_EQ(pto_await(rt, &s->both, 0, 8), PTO_OK);
+        EXPECT_EQ(s->both, 40 * (phase + 1));
+    }
+    EXPECT_EQ(pto_await(rt, kept, 0, 8), PTO_OK);
+    EXPECT_EQ(*(int64_t *)kept, 401);
+}
+
+TEST(fine_and_coarse_tasks_in_turn_keep_their_order_and_their_numbers)
+{
+    PTORuntime *rt = create((PTOConfig){.workers = {2, 1, 0, 0}, .task_window = 16, .heap_bytes = 4096});
+    for (int turn = 0; turn < 3; turn++) {
+        struct sums s = {.ascends = true};
+        s.last_number = turn * (1 + 20 * 1080) - 1;
+        EXPECT_EQ(pto_runtime_run(rt, phases, &s), PTO_OK);
+        EXPECT_EQ(s.fine, 20000);
+        EXPECT_EQ(s.coarse, 400);
+        EXPECT_EQ(s.both, 800);
+        EXPECT(s.ascends);
+        EXPECT_EQ(pto_get_run_stats(rt)->tasks, 1 + 20 * 1080);
+        EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_CUBE], 20 * 1060);
+        EXPECT(pto_get_run_stats(rt)->worker_busy_ns[PTO_WORKER_CUBE] >= 400 * 20000);
+    }
+    pto_runtime_destroy(rt);
+}
+
+static int leave_thread(const PTOArg *a)
+{
+    *(pthread_t *)a[0].ptr = pthread_self();
+    return 0;
+}
+static const PTOKernel leaving_kernel = {.name = "leaving", .worker = PTO_WORKER_CUBE, .fn = leave_thread};
+
+static void many_here(PTORuntime *rt, void *arg)
+{
+    pthread_t ran_on = pthread_self();
+    for (int i = 0; i < 10000; i++) {
+        SUBMIT(rt, &leaving_kernel, PTO_INOUT(&ran_on, 0, sizeof ran_on));
+        EXPECT_EQ(pto_await(rt, &ran_on, 0, sizeof ran_on), PTO_OK);
+        *(int *)arg += pthread_equal(ran_on, pthread_self()) != 0;
+    }
+}
+
+TEST(a_kernel_measured_as_short_runs_at_its_submit)
+{
+    int here = 0;
+    PTORuntime *rt = create((PTOConfig){.workers = {1, 0, 0, 0}});
+    EXPECT_EQ(pto_runtime_run(rt, many_here, &here), PTO_OK);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* there no kernel is short */
+    EXPECT(here > 0);
+#endif
+    pto_runtime_destroy(rt);
+    here = 0;
+    rt = create((PTOConfig){.workers = {1, 0, 0, 0}, .always_defer = true});
+    EXPECT_EQ(pto_runtime_run(rt, many_here, &here), PTO_OK);
+    EXPECT_EQ(here, 0);
+    pto_runtime_destroy(rt);
+}
+
+static void run_into_the_failure(PTORuntime *rt, void *arg)
+{
+    static const PTOSite site = {"b.pto", 2, 5, "late"};
+    pto_at(rt, &site);
+    for (int i = 0; i < 20000; i++)
+        if (SUBMIT(rt, &late_kernel, PTO_INOUT(arg, 0, 8)) < 0) break;
+}
+
+TEST(a_fine_task_that_fails_is_named_by_its_number)
+{
+    PTORuntime *rt = create((PTOConfig){.workers = {1, 0, 0, 0}});
+    int64_t counter = 0;
+    EXPECT_EQ(pto_runtime_run(rt, run_into_the_failure, &counter), PTO_ERR_KERNEL);
+    EXPECT(strstr(pto_last_error(rt), "kernel 'late' failed: it returned 5 (task 8999)") != NULL);
+    EXPECT(strstr(pto_last_error(rt), "b.pto:2:5") != NULL);
+    counter = 10000;
+    EXPECT_EQ(pto_runtime_run(rt, run_into_the_failure, &counter), PTO_OK); /* the next run begins anew */
+    pto_runtime_destroy(rt);
+}
+
+static void hoard(PTORuntime *rt, void *arg)
+{
+    for (int i = 0; i < 5000; i++) SUBMIT(rt, &fine_kernel, PTO_INOUT(arg, 0, 8));
+    for (int i = 0; i < 100; i++) {
+        void *p = NULL;
+        if (SUBMIT(rt, &increment_kernel, PTO_INPUT(arg, 0, 8), PTO_OUTPUT(&p, 0, 8)) < 0) return;
+    }
+}
+
+TEST(a_full_heap_is_a_deadlock_while_fine_tasks_run)
+{
+    PTORuntime *rt = create((PTOConfig){.workers = {1, 1, 0, 0}, .heap_bytes = 1024, .heap_rings = 1});
+    for (int turn = 0; turn < 4; turn++) {
+        int64_t counter = 0;
+        EXPECT_EQ(pto_runtime_run(rt, hoard, &counter), PTO_ERR_DEADLOCK);
+        EXPECT_EQ(counter, 5000);
+    }
+    pto_runtime_destroy(rt);
+}
+
+static void hang_at_last(PTORuntime *rt, void *arg)
+{
+    for (int i = 0; i < 1000; i++) SUBMIT(rt, &fine_kernel, PTO_INOUT(arg, 0, 8), PTO_TIMEOUT(1000));
+    for (int i = 0; i < 1000; i++) SUBMIT(rt, &fine_kernel, PTO_INOUT(arg, 0, 8));
+    SUBMIT(rt, &fine_kernel, PTO_INOUT(arg, 0, 8), PTO_TIMEOUT(1000));
+}
+
+TEST(a_fine_task_with_a_limit_goes_to_a_worker)
+{
+    PTORuntime *rt = create((PTOConfig){.workers = {1, 0, 0, 0}});
+    int64_t counter = 0;
+    EXPECT_EQ(pto_runtime_run(rt, hang_at_last, &counter), PTO_OK);
+    EXPECT_EQ(counter, 2001);
+    pto_runtime_destroy(rt);
+}
+
 /* ---- busy time --------------------------------------------------------------------------------------------------------------------- */
 
 static int sleep_2_ms(const PTOArg *a)

@@ -80,6 +80,7 @@ static const struct row rows[] = {
     {"--checked", NULL, FOR_BUILD, OPTION_CHECKED},
     {"--checked", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--stats", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+    {"--defer", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--skip-kernels", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--quiet", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--progress", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},

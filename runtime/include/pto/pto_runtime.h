@@ -54,8 +54,9 @@ typedef struct PTOConfig {
     bool skip_kernels;                   /* timing: kernels are costed, not run; await is an error */
     int64_t submit_cycles;               /* timing: what a submit costs the orchestrator */
     int64_t dispatch_cycles;             /* timing: from ready to running on an idle worker */
-    /* Engine serial, and threads where the process has one processor, run a task at its submit, past the window, unless something
-     * watches the graph (count_dependences, record_tasks).  true: every task goes through the window. */
+    /* Engine serial, and threads where the process has one processor or the kernel is known to be very short, run a task at its
+     * submit, past the window, unless something watches the graph (count_dependences, record_tasks).  true: every task goes through
+     * the window. */
     bool always_defer;
     /* Finds wrong programs at the cost of time, and of 64 bytes a buffer: memory whose life has ended is filled with a pattern, writes
      * behind a buffer and changes of what a kernel only reads fail the run. */

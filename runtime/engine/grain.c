@@ -1,0 +1,31 @@
+/* grain.c - see grain.h. */
+#include "grain.h"
+
+/* A long call of a kernel that was short counts as many short ones: about one in so many may be long, as when the thread was
+ * preempted.  With STRIKES_OUT it is coarse for good. */
+enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128 };
+
+void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
+{
+    const uint64_t longest = (1u << TIME_BITS) - 1, tag = ptoi_grain_tag(kernel);
+    const uint64_t known = load_relaxed(ptoi_grain_line(g, kernel)); /* relaxed: see grain.h */
+    const bool is_same = known >> 28 == tag >> 28;
+    uint64_t strikes = is_same ? known >> TIME_BITS & 0xff : 0;
+    if (strikes >= STRIKES_OUT) return;
+    const bool was_fine = is_same && (known & longest) <= GRAIN_FINE_NS;
+    if (ns <= GRAIN_FINE_NS)
+        strikes -= strikes > 0;
+    else if (was_fine)
+        strikes += STRIKE;
+    store_relaxed(ptoi_grain_line(g, kernel), tag | strikes << TIME_BITS | ((uint64_t)ns < longest ? (uint64_t)ns : longest));
+}
+
+#ifdef PTO_TINY
+bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
+{
+    static _Thread_local uint32_t calls;
+    (void)g;
+    (void)kernel;
+    return ++calls * 0x9e3779b9u >> 29 > 2;
+}
+#endif

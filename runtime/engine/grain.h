@@ -1,0 +1,39 @@
+/* grain.h - which kernels are fine: so short that handing a task to a worker costs more than running it.
+ *
+ * Idea       whoever measures a call tells how long it took.  A kernel is fine if its last measured call was short.  One that is
+ *            short now and long then is found out by its strikes, and is coarse from then on: it would stop the orchestrator.
+ * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
+ * Tests      test/runtime/test_elide.c */
+#ifndef PTOI_GRAIN_H
+#define PTOI_GRAIN_H
+#include "atomics.h"
+#include <pto/pto_types.h>
+#include <stdbool.h>
+
+enum { GRAIN_LINES = 64, GRAIN_FINE_NS = 250 };
+
+struct grain {
+    _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
+};
+
+/* One call of the kernel took so long. */
+void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
+
+/* A word: 36 bits of the kernel's address, 8 of strikes, 20 of its last time. */
+static inline uint64_t ptoi_grain_tag(const PTOKernel *kernel) { return (uint64_t)(uintptr_t)kernel >> 3 << 28; }
+static inline _Atomic uint64_t *ptoi_grain_line(struct grain *g, const PTOKernel *kernel)
+{
+    return &g->line[ptoi_grain_tag(kernel) * 0x9e3779b97f4a7c15u >> 58];
+}
+
+#ifdef PTO_TINY
+bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel); /* at random: the way there and back is what wants testing */
+#else
+static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
+{
+    const uint64_t few_strikes = (uint64_t)0x7f << 20;
+    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= GRAIN_FINE_NS; /* relaxed: a choice */
+}
+#endif
+
+#endif
