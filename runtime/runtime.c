@@ -83,6 +83,11 @@ static PTOStatus check_config(PTOConfig *c)
     if (external && c->replay) return refuse(PTO_ERR_CONFIG, "external workers cannot be replayed");
     if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
         return refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
+    if (strcmp(c->backend, "sim") != 0 && (c->engine == PTO_ENGINE_PROCESS || c->checked || external))
+        return refuse(PTO_ERR_CONFIG, "%s the backend sim", external ? "external workers need" : c->checked ? "checked runs need" : "the engine process needs");
+    if (c->device < 0 || c->device > 65535) return refuse(PTO_ERR_CONFIG, "device %d: must be from 0 to 65535", c->device);
+    if (!(c->stream_timeout_seconds >= 0 && c->stream_timeout_seconds <= 1e6))
+        return refuse(PTO_ERR_CONFIG, "a stream time-out of %g seconds: must be from 0 to 1e6", c->stream_timeout_seconds);
     if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH) c->count_dependences = true;
     int64_t total = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
@@ -124,6 +129,11 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
             n += (size_t)snprintf(params + n, sizeof params - n, "]");
         }
     }
+    if (result == PTOI_MACHINE_FAILED) {
+        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
+                  ((PTORuntime *)context)->backend->mirror->failure(((PTORuntime *)context)->backend), kernel->name, (long long)number, params);
+        return;
+    }
     if (result < PTOI_INPUT_CHANGED + PTO_MAX_PARAMS) {
         ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site,
                   "argument %d of kernel '%s' is only read, and it changed while the kernel ran (task %lld)\n  of (%s)",
@@ -160,7 +170,7 @@ static bool elides(const PTORuntime *rt)
     const PTOConfig *c = &rt->config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return rt->engine->run_now && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
+    return rt->engine->run_now && !rt->backend->mirror && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
            !c->replay && !c->dedicated_scheduler && (c->watchdog_seconds == 0 || c->engine == PTO_ENGINE_SERIAL);
 }
 
@@ -171,7 +181,7 @@ static bool wants_one_thread(const PTOConfig *c)
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
     cpu_set_t processors;
-    return c->engine == PTO_ENGINE_THREADS && !external && !c->replay && !c->dedicated_scheduler && c->watchdog_seconds == 0 &&
+    return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !external && !c->replay && !c->dedicated_scheduler && c->watchdog_seconds == 0 &&
            !c->count_dependences && !c->always_defer && !c->checked && sched_getaffinity(0, sizeof processors, &processors) == 0 &&
            CPU_COUNT(&processors) == 1;
 }
@@ -228,8 +238,10 @@ static PTOStatus build(PTORuntime *rt)
     if (!rt->window) return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
     ptoi_window_init(rt->window, &sizes);
     rt->heap_bytes = rt->window->heap_bytes;
-    rt->heap = rt->backend->alloc(rt->heap_bytes, rt->engine->is_split);
-    if (!rt->heap) return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes", (unsigned long long)rt->heap_bytes);
+    rt->heap = rt->backend->alloc(rt->backend, rt->heap_bytes, rt->engine->is_split);
+    if (!rt->heap)
+        return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes%s%s", (unsigned long long)rt->heap_bytes,
+                      rt->backend->mirror ? ": " : "", rt->backend->mirror ? rt->backend->mirror->failure(rt->backend) : "");
     rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
@@ -280,14 +292,14 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     *status = check_config(&c);
     if (*status != PTO_OK) return NULL;
     const struct engine *engine = wants_one_thread(&c) ? &ptoi_engine_serial : find_engine(c.engine);
-    const struct backend *backend = ptoi_backend_find(c.backend);
     if (!engine)
         *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing, process and graph)");
-    else if (!backend)
-        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no backend '%s' (it has sim)", c.backend);
-    if (*status != PTO_OK) return NULL;
+    const struct backend *backend = NULL;
+    if (*status == PTO_OK) backend = ptoi_backend_open(&c, status, create_message, sizeof create_message);
+    if (!backend) return NULL;
     PTORuntime *rt = calloc(1, sizeof *rt);
     if (!rt) {
+        if (backend->close) backend->close(backend);
         *status = refuse(PTO_ERR_NOMEM, "no memory for a runtime");
         return NULL;
     }
@@ -307,7 +319,8 @@ void pto_runtime_destroy(PTORuntime *rt)
     if (rt->engine_state) rt->engine->close(rt);
     if (rt->orch.window) ptoi_orch_free(&rt->orch);
     if (rt->sched.window) ptoi_sched_free(&rt->sched);
-    if (rt->heap) rt->backend->free(rt->heap, rt->heap_bytes);
+    if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes);
+    if (rt->backend->close) rt->backend->close(rt->backend);
     ptoi_memory_unmap(rt->window, rt->window_bytes);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
     ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
@@ -350,6 +363,14 @@ static uintptr_t lowest_stack_address(void)
     return room > 2 * RESERVE && (uintptr_t)&here > room ? (uintptr_t)&here - room + RESERVE : 0;
 }
 
+/* What the functions of `mirror` say. */
+static bool is_mirror_fine(PTORuntime *rt, PTOStatus status)
+{
+    if (status == PTO_OK) return true;
+    ptoi_fail(rt->outcome, status, rt->site, "%s", rt->backend->mirror->failure(rt->backend));
+    return false;
+}
+
 static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool unwinds)
 {
     jmp_buf catcher;
@@ -367,6 +388,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         rt->is_running = false;
         return ptoi_status(rt->outcome);
     }
+    const struct mirror *mirror = rt->backend->mirror;
+    if (mirror) is_mirror_fine(rt, mirror->begin(rt->backend));
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
     if (rt->replay) rt->replay->next = 0, rt->replay->first_id = rt->orch.head;
@@ -380,6 +403,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->catcher = NULL;
     rt->site = NULL;
     ptoi_orch_end(&rt->orch);
+    if (mirror) is_mirror_fine(rt, mirror->end(rt->backend, ptoi_status(rt->outcome) == PTO_OK));
     if (rt->engine->settle) rt->engine->settle(rt, false);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
@@ -459,6 +483,7 @@ void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
     int64_t low = (int64_t)(intptr_t)base, high;
     if (!base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
     ptoi_map_tell_outside(rt->orch.map, low, high);
+    if (rt->backend->mirror) is_mirror_fine(rt, rt->backend->mirror->buffer(rt->backend, base, bytes));
 }
 
 PTOScope pto_scope_begin(PTORuntime *rt)
@@ -491,7 +516,10 @@ int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskPa
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
         ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
                   kernel->name, pto_worker_type_name(kernel->worker), pto_worker_type_name(kernel->worker));
+    const struct mirror *mirror = params && count > 0 ? rt->backend->mirror : NULL;
+    if (mirror && ptoi_status(rt->outcome) == PTO_OK) is_mirror_fine(rt, mirror->submitting(rt->backend, params, count));
     int64_t id = ptoi_orch_submit(&rt->orch, kernel, params, count);
+    if (mirror && id >= 0) mirror->submitted(rt->backend, params, count);
     if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
     return id;
 }
@@ -504,6 +532,14 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
     else
         ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, &buffer));
     return buffer;
+}
+
+void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
+{
+    void *base = pto_alloc(rt, scope, bytes);
+    if (!base) return NULL;
+    if (rt->backend->mirror) is_mirror_fine(rt, rt->backend->mirror->own(rt->backend, base, bytes));
+    return memset(base, 0, (size_t)bytes);
 }
 
 void *pto_frame(PTORuntime *rt, int64_t bytes)
@@ -524,6 +560,16 @@ void pto_release(PTORuntime *rt, const void *buffer)
         ptoi_end_of_call(rt, ptoi_orch_release(&rt->orch, buffer));
 }
 
+static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
+{
+    const PTOStatus status = ptoi_orch_await(&rt->orch, buffer, offset, bytes, for_writing);
+    const struct mirror *mirror = rt->backend->mirror;
+    if (status != PTO_OK || !mirror || bytes == 0) return status;
+    const void *address = (const char *)buffer + offset;
+    if (is_mirror_fine(rt, mirror->fetch(rt->backend, address, bytes)) && for_writing) is_mirror_fine(rt, mirror->own(rt->backend, address, bytes));
+    return ptoi_status(rt->outcome);
+}
+
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
     if (!rt->is_running) return refuse_call(rt, "pto_await outside a run");
@@ -531,12 +577,12 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
         ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->site, "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
-    return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes, false));
+    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, false));
 }
 
 PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
     if (!rt->is_running) return refuse_call(rt, "pto_await_users outside a run");
     if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) return PTO_OK; /* nothing runs that could see the bytes */
-    return ptoi_end_of_call(rt, ptoi_orch_await(&rt->orch, buffer, offset, bytes, true));
+    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, true));
 }

@@ -38,6 +38,7 @@ struct open_block {
 
 struct kernel_names {
     const char *object, *task, *cost, *body, *symbol; /* symbol: the C function that does the work */
+    const char *mapped; /* what the map of a backend calls it */
     int extra[MAX_FORMALS]; /* dimension variables that no shape tells: their place behind the formals, or -1 */
     int extra_count;
 };

@@ -108,6 +108,7 @@ void kernel_assign_names(struct emitter *e)
                 base = arena_printf(e->mem, "%s_%s", base, elem_name(first_elem(k)));
                 break;
             }
+        names->mapped = k->decl->kernel.has_body ? base : names->symbol;
         names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0 ?
                                    arena_printf(e->mem, "kernel_%s", base) : base);
         names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
@@ -403,6 +404,8 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     else emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);
     if (kernel->decl->kernel.cost) emit_cost(e, kernel, names);
-    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, .fn = %s, .cost = %s};", names->object,
-             c_string(e, kernel->name), worker_constant(kernel->decl->kernel.worker), names->task, names->cost);
+    const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
+    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, .fn = %s, .cost = %s%s%s};", names->object,
+             c_string(e, kernel->name), worker_constant(kernel->decl->kernel.worker), names->task, names->cost,
+             has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "");
 }

@@ -1,14 +1,14 @@
 /* backends.c - the backends of this build. */
 #include "backend.h"
+#include <stdio.h>
 #include <string.h>
 
 extern const struct backend ptoi_backend_sim;
 
-static const struct backend *const backends[] = {&ptoi_backend_sim};
-
-const struct backend *ptoi_backend_find(const char *name)
+const struct backend *ptoi_backend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
 {
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0]; i++)
-        if (strcmp(backends[i]->name, name) == 0) return backends[i];
+    if (strcmp(config->backend, "sim") == 0) return &ptoi_backend_sim;
+    *status = PTO_ERR_UNSUPPORTED;
+    snprintf(message, size, "this build has no backend '%s' (it has sim)", config->backend);
     return NULL;
 }

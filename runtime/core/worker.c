@@ -62,14 +62,14 @@ static int request(const struct backend *backend, const PTOKernel *kernel, const
         else
             r.buffer[r.buffer_count++] = args[i];
     }
-    return backend->request(&r);
+    return backend->request(backend, kernel, &r);
 }
 
 int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
                      uint64_t number)
 {
     ptoi_crash_mark(kernel, site, number);
-    const int result = kernel->fn ? backend->run(kernel, args) : request(backend, kernel, args, count);
+    const int result = kernel->fn ? backend->run(backend, kernel, args, count) : request(backend, kernel, args, count);
     ptoi_crash_unmark();
     return result;
 }

@@ -120,11 +120,7 @@ static inline void *pto_own_element(PTORuntime *rt, void *base, int64_t at, int6
 }
 
 /* The storage of an array of scalars. */
-static inline void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
-{
-    void *base = pto_alloc(rt, scope, bytes);
-    return base ? memset(base, 0, (size_t)bytes) : NULL;
-}
+PTO_API void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes);
 
 /* A function that returns an array of scalars begins with zeros where its result goes. */
 static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, size_t element, int64_t bytes)

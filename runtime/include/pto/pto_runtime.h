@@ -30,7 +30,10 @@ typedef enum PTOScopePolicy {
 /* Zero means default for every member. */
 typedef struct PTOConfig {
     PTOEngine engine;
-    const char *backend;                 /* "sim" */
+    const char *backend;                 /* "sim", or "ascend": docs/ascend.md */
+    const char *kernels;                 /* ascend: the map of kernels, a file */
+    int32_t device;                      /* ascend: which one */
+    double stream_timeout_seconds;       /* ascend: a kernel or a copy that takes longer fails the run; default 600 */
     int32_t workers[PTO_WORKER_TYPES];   /* all zero: from the machine's cores; else 0 is none of that type */
     int64_t task_window;                 /* slots, a power of two from 2; default 1024 */
     int64_t heap_bytes;                  /* of each ring, a multiple of nothing, at least 64; default 64 MiB */
@@ -88,8 +91,8 @@ PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void 
 /* The last error's text, one or more lines, first line complete in itself.  NULL rt: of this thread's last create. */
 PTO_API const char *pto_last_error(PTORuntime *rt);
 
-/* Tells the runtime that `bytes` bytes from base are one buffer of the program (not of the heap).  Optional: an unknown
- * address becomes a buffer at its first use; telling makes look-ups cheaper.  bytes 0 is ignored. */
+/* Tells the runtime that `bytes` bytes from base are one buffer of the program (not of the heap).  Optional on the backend sim: an
+ * unknown address becomes a buffer at its first use; telling makes look-ups cheaper.  bytes 0 is ignored. */
 PTO_API void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes);
 
 PTO_API PTOScope pto_scope_begin(PTORuntime *rt);
@@ -111,7 +114,8 @@ PTO_API void pto_release(PTORuntime *rt, const void *buffer);
 /* Waits for every producer of these bytes.  Afterwards the caller may read them. */
 PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 
-/* Waits for every task that writes or reads these bytes.  Afterwards the caller may write them. */
+/* Waits for every task that writes or reads these bytes.  Afterwards the caller may write them; for a task submitted later to find it on
+ * every backend, it must do so before the next submit. */
 PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 
 /* What the last run recorded (PTOConfig.record_tasks).  No run is active.  PTO_ERR_STATE: nothing was recorded; PTO_ERR_IO.
