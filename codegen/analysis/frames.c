@@ -1,7 +1,8 @@
 /* frames.c - which tensors of a function lie in one allocation, made at its entry, and which of them take each other's place?
  * Needs regions of arguments, bounds.  Gives plan->frames, plan->slots.  Look: ptoc build --emit=memory
- * Method the calls of a function in order are tasks; a tensor lives from its first task to its last, over a whole loop where it
- *        comes from outside the loop.  A linear scan gives each the free slot that fits best.
+ * Method the calls of a function in order are tasks, and an `await` is one that everything later waits for; a tensor lives
+ *        from its first task to its last, over a whole loop where it comes from outside the loop.  A linear scan gives each the
+ *        free slot that fits best.
  *
  * Note [reuse is never wrong]: slots are pieces of one buffer, so the run time sees who touches which bytes and orders what has to be
  * ordered.  What is decided here is whether that order was there anyway.
@@ -30,6 +31,7 @@ struct task {
     int loop;        /* innermost loop around it, or -1 */
     bool is_certain; /* each call of the function makes it */
     bool is_opaque;  /* a function: its own tasks are not seen */
+    bool is_await;   /* not a task: what the orchestrator reads before it submits anything else */
 };
 
 struct loop {
@@ -84,12 +86,18 @@ static void note_access(struct task *t, const struct region *r, enum direction d
     if (r) vec_push(&t->accesses, ((struct access){r->base, dir, r->whole}));
 }
 
+static void add_task(struct walk *w, struct task *t)
+{
+    t->loop = w->loop;
+    t->is_certain = w->loop < 0 && w->conditions == 0 && !w->has_left;
+    for (int l = w->loop; l >= 0; l = w->loops.data[l].parent) w->loops.data[l].last = (int)w->tasks.count;
+    vec_push(&w->tasks, t);
+}
+
 static void note_task(struct walk *w, struct ast *n, const struct call *call)
 {
     struct task *t = arena_new(w->plan->mem, struct task);
     t->call = n;
-    t->loop = w->loop;
-    t->is_certain = w->loop < 0 && w->conditions == 0 && !w->has_left;
     t->is_opaque = call->callee->kind == SYM_ORCH;
     for (int i = 0; i < call->callee->formal_count; i++) {
         const struct symbol *formal = call->callee->formals[i];
@@ -108,8 +116,24 @@ static void note_task(struct walk *w, struct ast *n, const struct call *call)
         if (call->result_symbol->hidden) note_place(w, call->result_symbol, NULL);
         vec_push(&t->accesses, ((struct access){call->result_symbol, DIR_OUT, true}));
     }
-    for (int l = w->loop; l >= 0; l = w->loops.data[l].parent) w->loops.data[l].last = (int)w->tasks.count;
-    vec_push(&w->tasks, t);
+    add_task(w, t);
+}
+
+static bool visit_awaited(void *cx, struct ast *n)
+{
+    struct task *t = cx;
+    note_access(t, region_of(n), DIR_IN);
+    if (n->symbol && tensor_is_new(n->symbol)) vec_push(&t->accesses, ((struct access){n->symbol, DIR_IN, false}));
+    return true;
+}
+
+static void note_await(struct walk *w, struct ast *n)
+{
+    struct task *t = arena_new(w->plan->mem, struct task);
+    t->call = n;
+    t->is_await = true;
+    ast_walk(n->await.operand, visit_awaited, t);
+    add_task(w, t);
 }
 
 static void walk_list(struct walk *w, struct ast *n);
@@ -122,6 +146,11 @@ static bool visit_expr(void *cx, struct ast *n)
         w->conditions++;
         ast_walk(n->binary.right, visit_expr, w);
         w->conditions--;
+        return false;
+    }
+    if (n->kind == AST_AWAIT) {
+        ast_walk(n->await.operand, visit_expr, w);
+        note_await(w, n);
         return false;
     }
     if (n->kind != AST_CALL || !call_of(n)) return true;
@@ -234,6 +263,7 @@ static bool is_reading(const struct access *a) { return a->dir == DIR_IN || a->d
 /* Does `later` surely wait for `earlier` itself? */
 static bool waits_for(const struct task *later, const struct task *earlier)
 {
+    if (earlier->is_await) return true; /* it has been read when anything later is submitted */
     if (later->is_opaque || earlier->is_opaque) return false;
     for (size_t i = 0; i < later->accesses.count; i++)
         for (size_t k = 0; k < earlier->accesses.count; k++) {
@@ -382,10 +412,22 @@ static int best_slot(struct scan *s, const struct life *l, bool ordered, struct 
     return best;
 }
 
+/* A call whose value is a tensor, or that writes one which the loop names. */
+static bool makes_tensor(const struct walk *w, const struct task *t)
+{
+    if (t->is_await) return false;
+    if (call_of(t->call)->result_symbol) return true;
+    for (size_t i = 0; i < t->accesses.count; i++) {
+        const struct home *home = ptrmap_get(&w->places, t->accesses.data[i].tensor);
+        if (t->accesses.data[i].dir == DIR_OUT && home && home->loop >= 0) return true;
+    }
+    return false;
+}
+
 static bool makes_tensors(const struct walk *w, const struct loop *loop)
 {
     for (int t = loop->first; t <= loop->last; t++)
-        if (call_of(w->tasks.data[t]->call)->result_symbol) return true;
+        if (makes_tensor(w, w->tasks.data[t])) return true;
     return false;
 }
 
