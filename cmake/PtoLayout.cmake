@@ -13,7 +13,7 @@ file(CREATE_LINK ${CMAKE_SOURCE_DIR}/kernels/std ${CMAKE_BINARY_DIR}/share/pto/s
 function(pto_write_share)
     get_property(kernel_libs GLOBAL PROPERTY PTO_KERNEL_LIBS)
     set(cflags ${PTO_SANITIZE_FLAGS})
-    set(ldflags ${kernel_libs} -lm -pthread ${PTO_SANITIZE_FLAGS})
+    set(ldflags ${kernel_libs} -lm -ldl -pthread ${PTO_SANITIZE_FLAGS})
     list(JOIN cflags " " cflags)
     list(JOIN ldflags " " ldflags)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/cflags CONTENT "${cflags}\n")

@@ -282,6 +282,24 @@ static PTOStatus build(PTORuntime *rt)
     return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");
 }
 
+static void destroy(PTORuntime *rt, char *message, size_t size)
+{
+    if (rt->engine_state) rt->engine->close(rt);
+    if (rt->orch.window) ptoi_orch_free(&rt->orch);
+    if (rt->sched.window) ptoi_sched_free(&rt->sched);
+    if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes);
+    if (rt->backend->close) rt->backend->close(rt->backend, message, size);
+    ptoi_memory_unmap(rt->window, rt->window_bytes);
+    ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
+    ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
+    if (rt->recorder) ptoi_record_free(rt->recorder);
+    free(rt->recorder);
+    if (rt->replay) ptoi_replay_free(rt->replay);
+    free(rt->replay);
+    free(rt->frames);
+    free(rt);
+}
+
 PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
 {
     PTOStatus unused;
@@ -299,7 +317,7 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     if (!backend) return NULL;
     PTORuntime *rt = calloc(1, sizeof *rt);
     if (!rt) {
-        if (backend->close) backend->close(backend);
+        if (backend->close) backend->close(backend, create_message, sizeof create_message);
         *status = refuse(PTO_ERR_NOMEM, "no memory for a runtime");
         return NULL;
     }
@@ -308,28 +326,17 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     rt->backend = backend;
     *status = build(rt);
     if (*status == PTO_OK) return rt;
-    pto_runtime_destroy(rt);
+    char also[sizeof create_message]; /* the first mistake is told */
+    destroy(rt, also, sizeof also);
     return NULL;
 }
 
 void pto_runtime_destroy(PTORuntime *rt)
 {
+    create_message[0] = '\0';
     if (!rt) return;
     CHECK(!rt->is_running);
-    if (rt->engine_state) rt->engine->close(rt);
-    if (rt->orch.window) ptoi_orch_free(&rt->orch);
-    if (rt->sched.window) ptoi_sched_free(&rt->sched);
-    if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes);
-    if (rt->backend->close) rt->backend->close(rt->backend);
-    ptoi_memory_unmap(rt->window, rt->window_bytes);
-    ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
-    ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
-    if (rt->recorder) ptoi_record_free(rt->recorder);
-    free(rt->recorder);
-    if (rt->replay) ptoi_replay_free(rt->replay);
-    free(rt->replay);
-    free(rt->frames);
-    free(rt);
+    destroy(rt, create_message, sizeof create_message);
 }
 
 PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window, int64_t heap_bytes,

@@ -1,6 +1,7 @@
 """Makes input for an example, runs it, and checks the result against an independent computation.
 
 usage: examples.py PTOC NAME|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]...
+       examples.py ... --stub FOLDER      each run on the backend ascend too, over the stub of test/ascend that is in FOLDER
        examples.py --list
 
 Each example is built once, then run for every seed with every set of options.  Sizes are random for a seed, larger with --size.  Inputs
@@ -386,12 +387,36 @@ def run(program, example, folder, seed, size, options):
     return good
 
 
+def run_on_stub(ptoc, program, example, folder, seed, a, options):
+    """Bit-identical to the serial engine on sim (--check), and the stub has nothing to say against it."""
+    kernels, log = os.path.join(folder, "stub"), os.path.join(folder, "stub.log")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ascend_kernels.py")
+    if not os.path.exists(os.path.join(kernels, "map.ini")) and not call(
+            [sys.executable, script, ptoc, os.path.join(EXAMPLES, example.__name__ + ".pto"), kernels]):
+        return False
+    if os.path.exists(log):
+        os.remove(log)
+    os.environ.update(LD_LIBRARY_PATH=a.stub, PTO_STUB_LOG=log)
+    good = run(program, example, folder, seed, a.size, options + ["--backend", "ascend", "--kernels", os.path.join(kernels, "map.ini"), "--check"])
+    del os.environ["LD_LIBRARY_PATH"], os.environ["PTO_STUB_LOG"]
+    with open(log, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    for line in lines:
+        if line.startswith(("MISTAKE", "LEAK")):
+            print("  " + line)
+    print("  " + lines[-1])
+    return good and lines[-1].startswith("# ABI stub, not run on Ascend") and lines[-1].endswith(" 0 mistakes, 0 leaks")
+
+
 def run_all(ptoc, example, a):
     folder = os.path.join(a.folder, example.__name__)
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, "program")
     if not call([ptoc, "build", "-Werror", os.path.join(EXAMPLES, example.__name__ + ".pto"), "-o", program]):
         return False
+    if a.stub:
+        return all([run_on_stub(ptoc, program, example, folder, seed, a, options.split())
+                    for seed in range(a.seed, a.seed + a.repeat) for options in a.options or [""]])
     return all([run(program, example, folder, seed, a.size, options.split())
                 for seed in range(a.seed, a.seed + a.repeat) for options in a.options or [""]])
 
@@ -405,6 +430,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--repeat", type=int, default=1)
     p.add_argument("--size", type=int, default=0)
+    p.add_argument("--stub")
     p.add_argument("--with", dest="options", action="append")
     a = p.parse_args()
     if a.list:

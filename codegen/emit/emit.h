@@ -163,6 +163,10 @@ const char *scope_reference(struct emitter *e, const struct symbol *tensor, bool
 void kernel_assign_names(struct emitter *e);
 void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool is_body, struct strbuf *b);
 void kernel_emit(struct emitter *e, const struct symbol *kernel);
+void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C function and its adapter only */
+
+/* ---- emit_device.c ---- */
+void device_emit(struct emitter *e); /* the rest of the file for --emit=kernels */
 const char *kernel_external_symbol(const struct symbol *kernel); /* of one without a body */
 
 /* ---- emit_table.c ---- */

@@ -338,8 +338,15 @@ static void emit_file(struct emitter *e)
     else table_emit(e);
 }
 
-static void generate(struct front *front, const struct checked *checked, const struct codegen_options *options, bool header,
-                     struct strbuf *to)
+static void emit_kernels_file(struct emitter *e)
+{
+    emit_head(e);
+    emit_f16_test(e);
+    device_emit(e);
+}
+
+static void generate(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                     void (*emit)(struct emitter *e), struct strbuf *to)
 {
     struct out out = {0};
     struct emitter e = {
@@ -347,9 +354,8 @@ static void generate(struct front *front, const struct checked *checked, const s
         .plan = plan_create(checked, &options->memory, front->mem),
     };
     assign_file_names(&e);
-    if (header) header_emit(&e);
-    else emit_file(&e);
-    out_render(&out, arena_printf(e.mem, "%s.c", emit_stem(&e)), !header && !options->no_line, to);
+    emit(&e);
+    out_render(&out, arena_printf(e.mem, "%s.c", emit_stem(&e)), emit != header_emit && !options->no_line, to);
     out_clear(&out);
     plan_destroy(e.plan);
     ptrmap_free(&e.c_names);
@@ -362,12 +368,17 @@ static void generate(struct front *front, const struct checked *checked, const s
 
 void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
 {
-    generate(front, checked, options, false, out);
+    generate(front, checked, options, emit_file, out);
 }
 
 void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
 {
-    generate(front, checked, options, true, out);
+    generate(front, checked, options, header_emit, out);
+}
+
+void codegen_kernels(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+{
+    generate(front, checked, options, emit_kernels_file, out);
 }
 
 bool codegen_has_entry(const struct checked *checked)

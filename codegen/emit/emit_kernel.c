@@ -391,7 +391,7 @@ static const char *worker_constant(const char *worker)
     return "PTO_WORKER_VECTOR"; /* what docs/language.md says of a kernel without `on` */
 }
 
-void kernel_emit(struct emitter *e, const struct symbol *kernel)
+void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     struct place at = source_place(e->front->sources, kernel->decl->at.file, kernel->decl->at.begin);
@@ -403,6 +403,12 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     if (kernel->decl->kernel.has_body) emit_body(e, kernel, names);
     else emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);
+}
+
+void kernel_emit(struct emitter *e, const struct symbol *kernel)
+{
+    const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
+    kernel_emit_call(e, kernel);
     if (kernel->decl->kernel.cost) emit_cost(e, kernel, names);
     const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
     out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, .fn = %s, .cost = %s%s%s};", names->object,

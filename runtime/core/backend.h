@@ -13,7 +13,7 @@
 
 struct backend {
     const char *name;
-    void (*close)(const struct backend *b); /* NULL: there is nothing to close */
+    bool (*close)(const struct backend *b, char *message, size_t size); /* NULL: nothing to close.  false: not all could be given back */
     /* Memory for the heap, zeroed, 64-byte aligned; NULL: none.  shared: of this process and those forked from it. */
     void *(*alloc)(const struct backend *b, uint64_t bytes, bool shared);
     void (*free)(const struct backend *b, void *memory, uint64_t bytes);

@@ -234,12 +234,12 @@ static int take_backend(struct host_options *o, const char *text, struct host_er
 {
     static const char *const names[] = {"sim", "ascend"};
     o->config.backend = text;
-    if (strcmp(text, "sim") == 0)
+    if (strcmp(text, names[0]) == 0 || strcmp(text, names[1]) == 0)
         return HOST_OK;
-    if (strcmp(text, "ascend") == 0)
-        return host_fail(e, HOST_USAGE, "the backend 'ascend' is not available in this build; 'sim' is");
     const char *near = ptoi_nearest_name(text, (int)strlen(text), names, 2);
-    return host_fail(e, HOST_USAGE, "there is no backend '%s'; %s", text, near ? "did you mean 'sim'?" : "'sim' is one");
+    if (near)
+        return host_fail(e, HOST_USAGE, "there is no backend '%s'; did you mean '%s'?", text, near);
+    return host_fail(e, HOST_USAGE, "there is no backend '%s'; there are sim and ascend", text);
 }
 
 static const char *const engine_names[PTO_ENGINES] = {"threads", "serial", "timing", "process", "graph"};
@@ -377,6 +377,30 @@ static int take_replay(struct host_options *o, const char *text, struct host_err
     return HOST_OK;
 }
 
+static int take_kernels(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)e;
+    o->config.kernels = text;
+    return HOST_OK;
+}
+
+static int take_device(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t number = 0;
+    int code = take_size("device", text, 0, 65535, &number, e);
+    o->config.device = (int32_t)number;
+    return code;
+}
+
+static int take_stream_timeout(struct host_options *o, const char *text, struct host_error *e)
+{
+    bool fits;
+    double *seconds = &o->config.stream_timeout_seconds;
+    if (!parse_float(text, false, seconds, &fits) || !(*seconds > 0) || *seconds > 1e6)
+        return host_fail(e, HOST_USAGE, "--stream-timeout '%s': a number of seconds above 0 is expected", text);
+    return HOST_OK;
+}
+
 static int take_watchdog(struct host_options *o, const char *text, struct host_error *e)
 {
     bool fits;
@@ -436,7 +460,10 @@ static const struct option_row {
     {"dim", "M=N", take_dim, "a dimension variable that no file binds"},
     {"entry", "NAME", take_entry, "which entry, when there are several"},
     {"engine", "NAME", take_engine, "threads (default), serial, timing, process, graph"},
-    {"backend", "NAME", take_backend, "sim (default)"},
+    {"backend", "NAME", take_backend, "sim (default), ascend"},
+    {"kernels", "MAP", take_kernels, "ascend: the file that says what does the work of each kernel"},
+    {"device", "N", take_device, "ascend: which device, from 0"},
+    {"stream-timeout", "SECONDS", take_stream_timeout, "ascend: fail the run when a kernel takes longer (600)"},
     {"workers", "cube=N,...", take_workers, "cube, vector, cpu, accel; one of each that is not named"},
     {"window", "N", take_window, "task slots, a power of two (K, M and G suffixes here and below)"},
     {"heap", "BYTES", take_heap, "bytes of each heap ring"},

@@ -492,8 +492,10 @@ static int create_runtime(struct session *s, const PTOConfig *config, PTORuntime
     if (*rt)
         return HOST_OK;
     const char *why = pto_last_error(NULL);
-    return host_fail(&s->error, status == PTO_ERR_NOMEM ? HOST_INTERNAL : HOST_USAGE, "%s",
-                     why && *why ? why : pto_status_text(status));
+    const bool is_ascend = config->backend && strcmp(config->backend, "ascend") == 0;
+    const int code = status == PTO_ERR_NOMEM ? HOST_INTERNAL : status == PTO_ERR_DEVICE ? HOST_RUN
+                   : status == PTO_ERR_IO && is_ascend ? HOST_FILE : HOST_USAGE;
+    return host_fail(&s->error, code, "%s", why && *why ? why : pto_status_text(status));
 }
 
 /* The runtime's own text: it names the place in the program and may have several lines. */
@@ -565,6 +567,8 @@ static int check_against_oracle(struct session *s)
 {
     PTOConfig config = s->options.config;
     config.engine = PTO_ENGINE_SERIAL;
+    config.backend = NULL;
+    config.kernels = NULL;
     config.replay = NULL;
     config.record_tasks = 0;
     PTORuntime *rt;
@@ -633,6 +637,12 @@ static int check_combination(struct session *s)
     if (!runs_kernels(o) && (o->check || o->output_count > 0))
         return host_fail(&s->error, HOST_USAGE, "%s runs no kernel: it has no results for %s",
                          o->config.skip_kernels ? "--skip-kernels" : "--engine graph", o->check ? "--check" : "--output");
+    const bool is_ascend = o->config.backend && strcmp(o->config.backend, "ascend") == 0;
+    if (is_ascend && !o->config.kernels)
+        return host_fail(&s->error, HOST_USAGE, "the backend ascend needs a map of kernels: --kernels FILE");
+    if (!is_ascend && (o->config.kernels || o->config.device || o->config.stream_timeout_seconds > 0))
+        return host_fail(&s->error, HOST_USAGE, "%s is for --backend ascend",
+                         o->config.kernels ? "--kernels" : o->config.device ? "--device" : "--stream-timeout");
     return HOST_OK;
 }
 
@@ -707,6 +717,12 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
         print_help(program, name ? name + 1 : argc > 0 ? argv[0] : "program");
     } else if (code == HOST_OK && (code = prepare(&s)) == HOST_OK) {
         code = run_and_report(&s);
+    }
+    if (s.rt) {
+        pto_runtime_destroy(s.rt);
+        s.rt = NULL;
+        if (code == HOST_OK && *pto_last_error(NULL))
+            code = host_fail(&s.error, HOST_RUN, "%s", pto_last_error(NULL));
     }
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == HOST_OK)
         code = host_fail(&s.error, HOST_FILE, "cannot write standard output: %s", strerror(errno));

@@ -4,6 +4,7 @@
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
 #   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
 #   %scripts   the scripts folder                    %source    the top folder
+#   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny).
@@ -36,6 +37,8 @@ config.substitutions += [
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%scripts", os.path.join(config.pto_source, "scripts")),
     ("%source", config.pto_source),
+    ("%stub-old", os.path.join(prefix, "test", "ascend", "old")),
+    ("%stub", os.path.join(prefix, "test", "ascend", "new")),
     ("%prefix", prefix),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]

@@ -149,7 +149,7 @@ TEST(names_of_engines_backends_and_workers)
 {
     REFUSE("did you mean 'serial'?", "--engine=serail");
     REFUSE("there are threads", "--engine=warp");
-    REFUSE("not available in this build", "--backend=ascend");
+    REFUSE("there are sim and ascend", "--backend=elsewhere");
     REFUSE("did you mean 'sim'?", "--backend=sm");
     REFUSE("did you mean 'vector'?", "--workers=vectr=2");
     REFUSE("there are cube", "--workers=warp=2");

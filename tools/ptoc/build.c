@@ -68,6 +68,8 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             codegen_memory(&s.front, checked, &o->memory, text);
         else if (o->emit == EMIT_HEADER)
             codegen_header(&s.front, checked, &options, text);
+        else if (o->emit == EMIT_KERNELS)
+            codegen_kernels(&s.front, checked, &options, text);
         else
             codegen_c(&s.front, checked, &options, text);
         if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;

@@ -58,7 +58,7 @@ static int compile_main(const struct options *o)
     case EMIT_TYPES: return not_available("--emit=types");
     case EMIT_TASKS: return not_available("--emit=tasks");
     case EMIT_TOKENS: case EMIT_AST: return read_main(o);
-    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_BOUNDS: case EMIT_MEMORY: break;
+    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_KERNELS: case EMIT_BOUNDS: case EMIT_MEMORY: break;
     }
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }

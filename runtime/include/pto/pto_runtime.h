@@ -79,7 +79,8 @@ PTO_API PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t ve
  * NULL: none, or bytes < 1.  Freed with the same number of bytes, after the runtime was destroyed. */
 PTO_API void *pto_shared_alloc(int64_t bytes);
 PTO_API void pto_shared_free(void *memory, int64_t bytes);
-PTO_API void pto_runtime_destroy(PTORuntime *rt); /* NULL is fine; blocks until the workers have ended */
+/* NULL is fine; blocks until the workers have ended.  What a device did not take back is told by pto_last_error(NULL). */
+PTO_API void pto_runtime_destroy(PTORuntime *rt);
 
 /* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Blocks. */
 PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
@@ -88,7 +89,8 @@ typedef void (*PTOOrchestration)(PTORuntime *rt, void **inputs, void **outputs, 
 PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void **host_inputs, void **host_outputs,
                                       void *params);
 
-/* The last error's text, one or more lines, first line complete in itself.  NULL rt: of this thread's last create. */
+/* The last error's text, one or more lines, first line complete in itself.  NULL rt: of this thread's last create
+ * or destroy; empty if it went well. */
 PTO_API const char *pto_last_error(PTORuntime *rt);
 
 /* Tells the runtime that `bytes` bytes from base are one buffer of the program (not of the heap).  Optional on the backend sim: an

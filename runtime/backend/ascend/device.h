@@ -1,0 +1,118 @@
+/* device.h - one opened device: what the files of this backend share; nobody else includes it.
+ *
+ * Idea       a worker is a stream.  A thread that runs its first kernel takes the context and a stream of the kernel's worker type, and keeps
+ *            both; the orchestrator copies.  Addresses in a program are the host's: the heap is reserved on the host too, so that offsets are
+ *            those of every backend, and only what the host reads or writes is ever there.
+ * Owner      open and close: the runtime.  A stream: the thread that took it.  Memory, staging, what is whose: the orchestrator, mirror.c.
+ *            The buffers that workers look up: under `lock`.
+ * Invariant  what was opened is closed in reverse order, on every path; a device that failed is not used for another run.
+ * Tests      test/ascend */
+#ifndef PTOI_ASCEND_DEVICE_H
+#define PTOI_ASCEND_DEVICE_H
+#include "acl.h"
+#include "backend.h"
+#include "map.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum {
+    BLOCK_WORDS = PTO_MAX_PARAMS * (1 + 2 * PTO_MAX_RANK) + 1, /* the longest argument block */
+    STAGING_BYTES = 1 << 20,
+    STATUS_BYTES = 64, /* of a stream: its own line of memory */
+    FOUND_LINES = 64,
+};
+
+struct stream {
+    aclrtStream stream;
+    aclrtEvent event;
+    bool is_lost;      /* something that was started on it may be running still */
+    bool is_stuck;     /* and has taken too long already */
+    char *status;      /* device memory for the word that a kernel with `status = yes` stores; NULL: the map has none */
+    uint64_t block[BLOCK_WORDS];
+    struct {
+        const PTOKernel *kernel;
+        const struct map_entry *entry;
+    } found[FOUND_LINES]; /* by address of the kernel */
+};
+
+/* An array of the program, told by pto_buffer. */
+struct buffer {
+    char *host;
+    int64_t bytes;
+    char *device;     /* NULL: no task has named it yet */
+    int64_t capacity; /* of the device memory */
+    bool is_written;  /* by a task of this run */
+};
+
+/* Host memory that is newer than the device's (dirty), or just as new (clean). */
+struct span {
+    char *from, *to;
+};
+
+struct block_memory {
+    char *device;
+    int64_t capacity;
+};
+
+enum { MAX_DIRTY = 256, MAX_CLEAN = 32 };
+
+struct device {
+    struct backend backend; /* first: what the runtime sees */
+    const struct acl *acl;
+    uint64_t serial;        /* no other device of the process ever has it */
+    int32_t number;
+    double timeout_seconds;
+    bool has_device, has_binaries;
+    aclrtContext context;
+    struct kernel_map map;
+    struct stream *stream;
+    int stream_count;                 /* opened */
+    int first[PTO_WORKER_TYPES + 1];  /* streams of a worker type are [first[t], first[t + 1]) */
+    _Atomic int taken[PTO_WORKER_TYPES]; /* how many threads took one: add relaxed, the stream is whole before any thread runs */
+    char *status;                     /* device memory: a line each stream */
+    char *staging;                    /* pinned host memory */
+
+    char *heap, *device_heap;         /* the same bytes, as the program and as the device name them */
+    uint64_t heap_bytes;
+    bool is_zeroed;
+
+    pthread_mutex_t lock;             /* guards buffer, failure, has_failed; nothing nests in it */
+    struct buffer *buffer;            /* sorted by address, apart from each other */
+    int buffer_count, buffer_room;
+    char failure[1024];
+    bool has_failed;                  /* the device: there will be no other run */
+
+    struct block_memory *spare;       /* device memory between two uses */
+    int spare_count, spare_room;
+    struct span dirty[MAX_DIRTY], clean[MAX_CLEAN];
+    int dirty_count, clean_count, clean_next;
+};
+
+static inline struct device *device_of(const struct backend *b) { return (struct device *)(uintptr_t)b; }
+
+/* ---- device.c ---- */
+/* The context becomes the calling thread's; false: that failed. */
+bool ptoi_ascend_enter(struct device *d);
+/* `call` returned error: remembers why, unless there is a failure already; false unless it is 0. */
+bool ptoi_ascend_is_fine(struct device *d, const char *call, aclError error);
+/* Remembers a failure of another kind.  The first sticks. */
+void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- stream.c ---- */
+/* The stream of the calling thread for such a worker, with the context; NULL: that failed. */
+struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type);
+/* Waits until everything on it has ended; false: it failed, or took too long. */
+bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what);
+int ptoi_ascend_run(const struct backend *b, const PTOKernel *kernel, const PTOArg *args, int count);
+
+/* ---- request.c ---- */
+int ptoi_ascend_request(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request);
+
+/* ---- mirror.c ---- */
+extern const struct mirror ptoi_ascend_mirror;
+/* Where the device has it.  NULL: it has nothing of that name.  Any worker. */
+char *ptoi_ascend_reach(struct device *d, const void *host);
+/* Gives the device memory of arrays back. */
+bool ptoi_ascend_free_memory(struct device *d);
+
+#endif
