@@ -86,6 +86,7 @@ static bool is_completed(const struct orchestrator *o, uint64_t id)
 
 struct need {
     struct orchestrator *o;
+    uint64_t mark;   /* rings that come back in task order: not before so many have retired */
     uint64_t amount;
     int32_t depth;
     uint32_t buffer; /* what try_alloc found, */
@@ -96,7 +97,7 @@ static bool slot_is_free(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
-    return n->o->head - n->o->tail <= n->o->window->task_mask;
+    return n->o->tail >= n->mark && n->o->head - n->o->tail <= n->o->window->task_mask;
 }
 
 /* The oldest task in the window holds the oldest arguments and fan-in entries. */
@@ -122,20 +123,21 @@ static bool args_fit(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
-    return arg_place(n->o, n->amount) + n->amount - arg_tail(n->o) <= n->o->window->arg_mask + 1;
+    return n->o->tail >= n->mark && arg_place(n->o, n->amount) + n->amount - arg_tail(n->o) <= n->o->window->arg_mask + 1;
 }
 
 static bool deps_fit(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
-    return n->o->dep_head - dep_tail(n->o) + n->amount <= n->o->window->dep_limit;
+    return n->o->tail >= n->mark && n->o->dep_head - dep_tail(n->o) + n->amount <= n->o->window->dep_limit;
 }
 
 static bool map_fits(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
+    if (n->o->tail < n->mark) return false;
     if (ptoi_map_reserve(n->o->map, (int64_t)n->amount)) return true;
     ptoi_map_retire(n->o->map, n->o->tail);
     n->o->map_retired = n->o->tail;
@@ -173,6 +175,20 @@ static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_me
 {
     need->o = o;
     return is_met(need) || ptoi_flow_wait(&o->flow, reason, is_met, need);
+}
+
+/* The same for what comes back in task order.  The orchestrator sleeps until half of what is in flight has retired: a wake costs as
+ * much as hundreds of submits.  That much retires without it, in any program; not so where a recorded schedule wants a task next
+ * that was not submitted yet. */
+static bool wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
+{
+    need->o = o;
+    need->mark = 0;
+    if (is_met(need)) return true;
+    if (!o->replay) need->mark = o->flow.wake_at = o->tail + (o->head - o->tail + 1) / 2;
+    const bool met = ptoi_flow_wait(&o->flow, reason, is_met, need);
+    o->flow.wake_at = 0;
+    return met;
 }
 
 static void wait_drained(struct orchestrator *o, PTOStallReason reason)
@@ -334,6 +350,7 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
         CHECK(met || o->is_lost);
         if (!met) return;
     }
+    if (o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
     ptoi_heap_sweep(&o->heap);
     CHECK(o->heap.used_bytes == 0); /* nothing is lost */
 }
@@ -657,7 +674,8 @@ static void note_use(struct orchestrator *o)
 /* One look at what has retired answers for a slot, the arguments and the map; mostly there is room for all. */
 static bool has_room(struct orchestrator *o, const struct submission *s)
 {
-    see_retired(o);
+    enum { LOOK = 16 };
+    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask) see_retired(o);
     return o->head - o->tail <= o->window->task_mask &&
            arg_place(o, s->arg_bytes) + s->arg_bytes - arg_tail(o) <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
 }
@@ -669,14 +687,14 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     struct need need = {0};
     const bool alone = s->accesses > ptoi_map_capacity(o->map);
     if (alone || !has_room(o, s)) {
-        wait_for(o, PTO_STALL_TASK_RING, slot_is_free, &need);
+        wait_for_ring(o, PTO_STALL_TASK_RING, slot_is_free, &need);
         need.amount = s->arg_bytes;
-        wait_for(o, PTO_STALL_TASK_RING, args_fit, &need);
+        wait_for_ring(o, PTO_STALL_TASK_RING, args_fit, &need);
         need.amount = (uint64_t)s->accesses;
         if (alone)
             wait_drained(o, PTO_STALL_TENSORMAP_POOL);
         else
-            wait_for(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
+            wait_for_ring(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
     }
 
     find_producers(o, s, kernel);
@@ -687,7 +705,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         prune_producers(o, false);
     } else if (o->dep_head - dep_tail(o) + (uint64_t)o->found.count > o->window->dep_limit) {
         need.amount = (uint64_t)o->found.count;
-        wait_for(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
+        wait_for_ring(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
     }
     if (has_failed(o)) return ptoi_status(o->outcome);
 

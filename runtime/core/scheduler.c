@@ -90,6 +90,8 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
     CHECK(t->id == id);
+    __builtin_prefetch(window_args(s->window, t->arg_begin)); /* the orchestrator wrote all these lines a moment ago: fetch them together */
+    if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
     set_state(s, slot, TASK_FREE, TASK_PENDING);
     s->fanout[slot] = 0;
     uint32_t missing = 0;
@@ -143,6 +145,7 @@ static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLI
         while (s->events != event_head && window_event(s->window, s->events)->stamp <= s->taken)
             take_event(s, window_event(s->window, s->events++));
         if (s->taken == head) break;
+        if (s->taken + 1 != head) __builtin_prefetch(window_task(s->window, s->taken + 1));
         take_task(s, s->taken++);
     }
     if (s->events != events) store_release(&s->window->event_tail, s->events); /* [TAKEN] */

@@ -54,10 +54,13 @@ struct threads {
     _Alignas(PTO_CACHELINE) _Atomic int role;
     /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
     _Atomic uint64_t seen_tasks, seen_events;
-    /* W workers: add seq_cst; R orchestrator, relaxed: worth a look at the role after a publication? */
-    _Alignas(PTO_CACHELINE) _Atomic int idle;
+    /* By type of worker, how many sleep.  W workers: add seq_cst; R orchestrator, relaxed: is somebody to be woken for a task? */
+    _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
     _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close: store release, R workers: load acquire */
     struct parker orchestrator;
+    /* W orchestrator, R holder of the role, relaxed: the announcement that it sleeps publishes it.  It sleeps until so many tasks have
+     * retired, 0: until anything changes. */
+    _Atomic uint64_t wake_at;
     /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of the role: exchange
      * acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
@@ -75,7 +78,6 @@ struct threads {
     int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
     struct grain grain;
     /* The orchestrator's. */
-    uint64_t published;
     bool holds;                      /* it has the role, and nothing is in the window: tasks run at their submits */
     struct busy busy;                /* of those tasks */
     int64_t busy_ns[PTO_WORKER_TYPES];
@@ -198,10 +200,13 @@ static bool step(PTORuntime *rt)
 static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
 
 /* Gives the role back and wakes who has something to do now.  true: new input came, take the role again.  A sleeping orchestrator is
- * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more. */
+ * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more.  One that
+ * waits for a ring is let sleep until as much has retired as it wants: all in flight retires without it, and whoever takes the last
+ * comes by here. */
 static bool leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
 {
     struct threads *e = rt->engine_state;
+    const uint64_t retired = rt->sched.retired;
     PTO_LABEL(ROLE);
     swap_acq_rel(&e->role, 0); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
@@ -209,7 +214,7 @@ static bool leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model:
     if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt)) ptoi_park_wake(&e->idle_scheduler);
     if (progress && e->told)
         ptoi_bell_wake(e->told);
-    else if (!by_sleeper && ptoi_park_is_sleeping(&e->orchestrator))
+    else if (!by_sleeper && ptoi_park_is_sleeping(&e->orchestrator) && retired >= load_relaxed(&e->wake_at))
         ptoi_park_wake(&e->orchestrator);
     return has_input(rt);
 }
@@ -235,7 +240,8 @@ static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
         if (take_role(e)) leave_role(rt, false, false);
         return false;
     }
-    for (int round = 0; has_input(rt); round++) {
+    if (!own && !has_input(rt)) return false; /* a worker comes with a task that ended: that is input */
+    for (int round = 0;; round++) {
         if (!take_role(e)) return any;
         bool progress = step(rt);
         any |= progress;
@@ -285,12 +291,12 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 {
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
-    add_seq(&e->idle, 1);
+    add_seq(&e->idle[l->type], 1);
     bool again = take_role(e) && leave_role(rt, false, false) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
-    add_seq(&e->idle, -1);
+    add_seq(&e->idle[l->type], -1);
 }
 
 static void *worker_main(void *arg)
@@ -358,12 +364,23 @@ static void threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
 
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------ */
 
+/* The role stays with the workers, whose caches hold what it needs, as long as none sleeps that could run the task.  One that waits for
+ * others is started by whoever ends the last of them. */
+static bool wants_scheduling(PTORuntime *rt)
+{
+    struct threads *e = rt->engine_state;
+    const struct task_slot *t = window_task(rt->window, rt->orch.head - 1);
+    if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
+    if (rt->config.external[t->worker]) return true;
+    return t->dep_count == 0 && load_relaxed(&e->idle[t->worker]) > 0; /* relaxed: a hint; later submits and waits look again */
+}
+
 static void threads_published(void *context) /* model: PUBLISHED */
 {
-    enum { BATCH = 16, ROUNDS = 4 };
+    enum { ROUNDS = 4 };
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
-    if (++e->published % BATCH != 0 && load_relaxed(&e->idle) == 0) return; /* relaxed: a hint; later submits and waits look again */
+    if (!wants_scheduling(rt)) return;
     for (int round = 0; round < ROUNDS; round++)
         if (!take_role(e) || !leave_role(rt, step(rt), false)) return;
     hand_over(e);
@@ -432,7 +449,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
     ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, e->line, e->lane_count);
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
-        if (take_role(e)) {
+        if (spins % SPINS == 0 && take_role(e)) { /* seldom: workers that run have the role where it is warm */
             bool progress = step(rt);
             bool quiet = ptoi_sched_is_quiet(&rt->sched); /* under the role: nothing can start or end meanwhile */
             bool stuck = rt->replay && !progress && rt->sched.running == 0 && !ptoi_sched_has_input(&rt->sched);
@@ -451,6 +468,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
         } else if (spins < SPINS + YIELDS) {
             sched_yield();
         } else {
+            store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the announcement publishes it */
             ptoi_park_announce(&e->orchestrator); /* model: SLEEP_ORCHESTRATOR */
             bool again = false;
             if (take_role(e)) { /* taken: its holder will look at our announcement */

@@ -116,6 +116,7 @@ byte done[NWORK];                           /* W worker */
 bit  role, stop;
 byte seen_tasks, seen_events;               /* hints: how far the scheduler has taken */
 bit  sleeping[NWORK + 1], woken[NWORK + 1];
+byte wake_at;                                  /* W orchestrator before it announces that it sleeps, R holder of the role: retired tasks it sleeps for */
 
 /* ---- the orchestrator's own ------------------------------------------------------------------------------------------------------------ */
 
@@ -715,19 +716,21 @@ inline wake_lane(w)
 }
 
 /* LEAVE_ROLE: swap back, then look for sleepers and for input.  A holder other than the orchestrator wakes it whenever it has
- * announced that it sleeps: it may have found the role taken, and only it can tell that nothing will change any more. */
+ * announced that it sleeps: it may have found the role taken, and only it can tell that nothing will change any more.  One that waits
+ * for a slot is let sleep until as much has retired as it wants. */
 inline LEAVE_ROLE(wakes, again)
 {
-    role = 0;
+    atomic { seen_retired = retired; role = 0 };
     JOIN
         wake_lane(0);
 #if NWORK > 1
         wake_lane(1);
 #endif
         if
-        :: (wakes) && sleeping[ORCH] -> woken[ORCH] = 1
+        :: (wakes) && sleeping[ORCH] && seen_retired >= wake_at -> woken[ORCH] = 1
         :: else
         fi;
+        seen_retired = 0;
 #if BUG == 17
         again = 0
 #else
@@ -760,7 +763,7 @@ inline HAND_OVER()
 
 proctype worker(byte me)
 {
-    byte id;
+    byte id, seen_retired;
     bit progress, again, got;
 
 top:
@@ -825,14 +828,7 @@ run_own: /* RUN_OWN: the kernel ends here; it may begin any time since START_REA
         fi
     };
 
-schedule: /* SCHEDULE */
-    JOIN
-        HAS_INPUT(again);
-        if
-        :: !again -> goto top
-        :: else -> again = 0
-        fi
-    };
+schedule: /* SCHEDULE: there is input, a task that ended or what was seen */
     JOIN
         TAKE_ROLE(got);
         if
@@ -920,7 +916,7 @@ inline IS_MET()
             od;
             b = 0;
             if
-            :: need == NEED_SLOT -> met = (task_head - o_tail < W)
+            :: need == NEED_SLOT -> met = (o_tail >= mark && task_head - o_tail < W)
             :: need == NEED_DONE -> met = (want < o_tail || completed[SLOT(want)] == want + 1)
             :: need == NEED_ALL -> met = (o_tail == task_head && event_tail == event_head)
             fi
@@ -951,7 +947,7 @@ inline g_check_quiet()
 active proctype orchestrator()
 {
     byte depth, begins, opens, awaits, releases;
-    byte need, fresh, want, after_wait, after_event, buffer;
+    byte need, fresh, want, after_wait, after_event, buffer, mark, seen_retired;
     bit met, quiet, progress, again, got, kind, is_task, until;
     byte use, wr, own; /* the submission */
 
@@ -1258,6 +1254,7 @@ wait:
         IS_MET();
         if
         :: met -> goto waited
+        :: !met && need == NEED_SLOT && mark == 0 -> mark = o_tail + (task_head - o_tail + 1) / 2 /* the engine wakes nobody for less */
         :: else
         fi;
         TAKE_ROLE(got);
@@ -1290,6 +1287,7 @@ no_role:
     fi;
 #endif
     /* SLEEP_ORCHESTRATOR: the announcement before the swap, the swap before the last look. */
+    wake_at = mark;
 #if BUG == 26
     sleeping[ORCH] = 0;
 #else
@@ -1323,10 +1321,10 @@ park:
 #if BUG == 26
     sleeping[ORCH] = 1;
 #endif
-    atomic { woken[ORCH] -> REACHED(4, need == NEED_SLOT); woken[ORCH] = 0; sleeping[ORCH] = 0; goto wait };
+    atomic { woken[ORCH] -> REACHED(4, need == NEED_SLOT); woken[ORCH] = 0; sleeping[ORCH] = 0; wake_at = 0; goto wait };
 unpark:
     atomic {
-        sleeping[ORCH] = 0;
+        sleeping[ORCH] = 0; wake_at = 0;
         if
         :: met -> goto waited
         :: else -> goto wait
@@ -1334,7 +1332,7 @@ unpark:
     };
 waited:
     atomic {
-        need = 0;
+        need = 0; mark = 0;
         if
         :: after_wait == AT_OUTPUT -> after_wait = 0; goto output
         :: after_wait == AT_SLOT -> assert(met); after_wait = 0; goto have_slot
