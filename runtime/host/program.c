@@ -505,7 +505,7 @@ static void print_run_error(PTORuntime *rt, PTOStatus status)
     if (!text || !*text)
         text = pto_status_text(status);
     size_t first_line = strcspn(text, "\n");
-    const char *error = strstr(text, "error");
+    const char *error = strncmp(text, "error", 5) == 0 ? text : strstr(text, ": error");
     bool named = error && (size_t)(error - text) < first_line;
     fflush(stdout);
     fprintf(stderr, "%s%s%s", named ? "" : "error: ", text, text[strlen(text) - 1] == '\n' ? "" : "\n");

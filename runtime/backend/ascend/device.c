@@ -249,7 +249,7 @@ static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
 
 static bool close_all(struct device *d, int opened, char *message, size_t size)
 {
-    const bool had_failed = d->failure[0];
+    const bool had_failed = d->was_told;
     bool is_fine = true;
     if (d->context) ptoi_ascend_enter(d);
     while (opened > 0) steps[--opened].close(d);
@@ -309,7 +309,7 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
         while (*status == PTO_OK && opened < STEPS) *status = steps[opened++].open(d);
         if (*status == PTO_OK) return &d->backend;
         if (d->acl) snprintf(message, size, "%.500s", *text ? text : "ascend: out of memory");
-        if (!*text) snprintf(d->failure, sizeof d->failure, "%.500s", message);
+        d->was_told = true;
         close_all(d, opened, message, size);
         return NULL;
     }

@@ -81,6 +81,7 @@ struct device {
     int buffer_count, buffer_room;
     char failure[1024];
     bool has_failed;                  /* the device: there will be no other run */
+    bool was_told;                    /* the runtime has asked for `failure`: what closing finds is of no interest then */
 
     struct block_memory *spare;       /* device memory between two uses */
     int spare_count, spare_room;

@@ -150,9 +150,9 @@ static PTOStatus take_line(struct reader *r, char *line)
     }
     char *equals = strchr(text, '=');
     if (!equals || equals == text) return wrong(r, "`key = value` or [kernel] is expected, not '%s'", text);
-    if (r->map->entry_count == 0) return wrong(r, "'%s' stands before the first [kernel]", text);
     *equals = '\0';
     const char *key = trimmed(text), *value = trimmed(equals + 1);
+    if (r->map->entry_count == 0) return wrong(r, "'%s' stands before the first [kernel]", key);
     return *value ? take_key(r, key, value) : wrong(r, "'%s' without a value", key);
 }
 

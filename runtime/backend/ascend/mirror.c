@@ -199,7 +199,11 @@ static bool send_dirty(struct device *d)
 
 /* ---- what the runtime calls ------------------------------------------------------------------------------------------------------------- */
 
-static const char *failure_of(const struct backend *backend) { return device_of(backend)->failure; }
+static const char *failure_of(const struct backend *backend)
+{
+    device_of(backend)->was_told = true;
+    return device_of(backend)->failure;
+}
 
 static PTOStatus begin(const struct backend *backend)
 {
@@ -214,6 +218,7 @@ static PTOStatus begin(const struct backend *backend)
         return PTO_ERR_DEVICE;
     }
     d->failure[0] = '\0';
+    d->was_told = false;
     d->dirty_count = d->clean_count = d->clean_next = 0;
     if (!ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
     if (d->is_zeroed) return PTO_OK;
