@@ -156,6 +156,23 @@ void ptoi_heap_sweep(struct heap *h)
         }
 }
 
+static void trim_chunk(struct heap *h, uint32_t chunk)
+{
+    struct heap_chunk *c = &h->chunk[chunk];
+    const uint64_t unit = h->window->segment_bytes, used = (c->used_bytes + unit - 1) / unit;
+    if (used == 0 || used >= c->segments) return;
+    mark_segments(h, chunk + used, c->segments - used, false);
+    c->segments = (uint32_t)used;
+}
+
+/* What a large buffer needed, and small ones that came into its chunk do not: without it the heap would be full while most of it is free. */
+static void trim(struct heap *h)
+{
+    for (int32_t d = 0; d < h->depths; d++)
+        if (h->open[d] >= 0) trim_chunk(h, (uint32_t)h->open[d]);
+    for (uint32_t i = 0; i < h->full_count; i++) trim_chunk(h, h->full[(h->full_first + i) % (uint32_t)h->window->segment_count]);
+}
+
 static void close_chunk(struct heap *h, int32_t depth)
 {
     if (h->open[depth] < 0) return;
@@ -188,6 +205,10 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
         int64_t first = find_run(h, segments);
         if (first < 0) {
             ptoi_heap_sweep(h);
+            first = find_run(h, segments);
+        }
+        if (first < 0) {
+            trim(h);
             first = find_run(h, segments);
         }
         if (first < 0) return 0;

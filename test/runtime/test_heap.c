@@ -91,6 +91,23 @@ TEST(h28_a_long_life_does_not_block_deeper_buffers)
     drop(&f);
 }
 
+TEST(a_small_buffer_in_the_place_of_a_large_one_leaves_the_rest_to_other_depths)
+{
+    struct fixture f = make(1344, 1344, 3);
+    uint64_t large, small, inner, more;
+    EXPECT(try_alloc(&f, 0, 1332, &large));
+    consume(&f, large);
+    EXPECT(try_alloc(&f, 0, 64, &small));
+    EXPECT(try_alloc(&f, 1, 1000, &inner));
+    EXPECT(inner >= small + 64 || inner + 1000 <= small);
+    EXPECT(try_alloc(&f, 2, 256, &more));
+    EXPECT(!try_alloc(&f, 0, 64, &large));
+    consume(&f, inner);
+    EXPECT(try_alloc(&f, 0, 900, &large)); /* its chain goes on elsewhere */
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
 TEST(h37_a_request_larger_than_a_ring_is_known_at_once)
 {
     struct fixture f = make(4 * 1024, 1024, 1);
