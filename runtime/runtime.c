@@ -113,6 +113,20 @@ static const struct engine *find_engine(PTOEngine engine)
 
 /* ---- create, destroy --------------------------------------------------------------------------------------------------------- */
 
+/* What a checked run found out. */
+static void tell_fault(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, const PTOSite *site, uint64_t number, int result,
+                       const char *params)
+{
+    const bool is_outside = result >= PTOI_WROTE_OUTSIDE;
+    const int i = result - (is_outside ? PTOI_WROTE_OUTSIDE : PTOI_INPUT_CHANGED);
+    char element[200] = "";
+    const bool is_placed = load_acquire(&rt->window->fault_task) == number + rt->window->first_id + 1;
+    if (is_placed) ptoi_checked_element(&args[i], rt->window->fault_at, element, sizeof element);
+    ptoi_fail(rt->outcome, PTO_ERR_KERNEL, site, is_outside ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
+                                                            : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
+              kernel->name, i + 1, is_placed ? ": first at element " : "", element, (long long)number, params);
+}
+
 static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                          int result)
 {
@@ -134,10 +148,8 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
                   ((PTORuntime *)context)->backend->mirror->failure(((PTORuntime *)context)->backend), kernel->name, (long long)number, params);
         return;
     }
-    if (result < PTOI_INPUT_CHANGED + PTO_MAX_PARAMS) {
-        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site,
-                  "argument %d of kernel '%s' is only read, and it changed while the kernel ran (task %lld)\n  of (%s)",
-                  result - PTOI_INPUT_CHANGED + 1, kernel->name, (long long)number, params);
+    if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS) {
+        tell_fault(context, kernel, args, site, number, result, params);
         return;
     }
     ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
@@ -383,6 +395,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     jmp_buf catcher;
     const int64_t since = ptoi_now_ns();
     ptoi_outcome_reset(rt->outcome);
+    store_release(&rt->window->fault_task, 0);
     rt->is_running = true;
     rt->unwinds = unwinds;
     rt->catcher = &catcher;

@@ -1,38 +1,138 @@
 /* checked.c - see checked.h. */
 #include "checked.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static uint64_t sum_of(uint64_t sum, const unsigned char *bytes, size_t count)
+enum { ALIGNMENT = 64, LEAST_MARGIN = 16 * 1024, LARGEST_MARGIN = 1024 * 1024 };
+
+static int64_t element_bytes(const PTOArg *a) { return pto_type_bytes((PTOType)a->type); }
+
+/* From the first byte of the region to behind its last; 0: it is empty. */
+static int64_t reach_of(const PTOArg *a)
 {
-    for (size_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 0x100000001b3u; /* FNV-1a */
-    return sum;
+    int64_t reach = 1;
+    for (int d = 0; d < a->rank; d++) {
+        if (a->shape[d] == 0) return 0;
+        reach += (a->shape[d] - 1) * a->stride[d];
+    }
+    return reach * element_bytes(a);
 }
 
-/* The elements below dimension d, in order. */
-static uint64_t sum_from(uint64_t sum, const char *at, const PTOArg *a, int d, int64_t element)
+typedef void (*run_fn)(void *cx, int64_t at, int64_t bytes);
+
+/* Calls visit for each run of elements below dimension d that lie side by side, in order. */
+static void visit_runs(const PTOArg *a, int d, int64_t at, run_fn visit, void *cx)
 {
-    if (d == a->rank) return sum_of(sum, (const unsigned char *)at, (size_t)element);
-    if (d == a->rank - 1 && a->stride[d] == 1) return a->shape[d] > 0 ? sum_of(sum, (const unsigned char *)at, (size_t)(a->shape[d] * element)) : sum;
-    for (int64_t i = 0; i < a->shape[d]; i++) sum = sum_from(sum, at + i * a->stride[d] * element, a, d + 1, element);
-    return sum;
+    const int64_t element = element_bytes(a);
+    if (d == a->rank) {
+        visit(cx, at, element);
+    } else if (d == a->rank - 1 && a->stride[d] == 1) {
+        visit(cx, at, a->shape[d] * element);
+    } else {
+        for (int64_t i = 0; i < a->shape[d]; i++) visit_runs(a, d + 1, at + i * a->stride[d] * element, visit, cx);
+    }
 }
 
-static uint64_t sum_arg(const PTOArg *a)
+struct pair {
+    unsigned char *to;
+    const unsigned char *from;
+    int64_t differs; /* the first byte that does, or -1 */
+};
+
+static void copy_run(void *cx, int64_t at, int64_t bytes)
 {
-    const bool is_read_only = a->kind == PTO_PARAM_INPUT && a->ptr;
-    return is_read_only ? sum_from(0xcbf29ce484222325u, a->ptr, a, 0, pto_type_bytes((PTOType)a->type)) : 0;
+    const struct pair *p = cx;
+    memcpy(p->to + at, p->from + at, (size_t)bytes);
 }
 
-void ptoi_checked_before(const PTOArg *args, int count, uint64_t *sums)
+static void compare_run(void *cx, int64_t at, int64_t bytes)
 {
-    for (int i = 0; i < count; i++) sums[i] = sum_arg(&args[i]);
+    struct pair *p = cx;
+    if (p->differs >= 0 || memcmp(p->to + at, p->from + at, (size_t)bytes) == 0) return;
+    while (p->to[at] == p->from[at]) at++;
+    p->differs = at;
 }
 
-int ptoi_checked_after(const PTOArg *args, int count, const uint64_t *sums)
+static void fill_run(void *cx, int64_t at, int64_t bytes)
 {
-    for (int i = 0; i < count; i++)
-        if (sum_arg(&args[i]) != sums[i]) return i;
-    return -1;
+    const struct pair *p = cx;
+    memset(p->to + at, PTOI_POISON, (size_t)bytes);
+}
+
+static int64_t round_up(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static void copy_argument(struct checked_call *c, int i)
+{
+    PTOArg *a = &c->arg[i];
+    const int64_t reach = a->kind != PTO_PARAM_SCALAR && a->ptr ? reach_of(a) : 0;
+    c->memory[i] = NULL;
+    if (reach == 0) return;
+    int64_t margin = round_up(reach);
+    if (margin < LEAST_MARGIN) margin = LEAST_MARGIN;
+    if (margin > LARGEST_MARGIN) margin = LARGEST_MARGIN;
+    c->before[i] = margin + (int64_t)((uintptr_t)a->ptr % ALIGNMENT); /* as well aligned as the region itself */
+    c->bytes[i] = round_up(c->before[i] + reach) + margin;
+    c->memory[i] = aligned_alloc(ALIGNMENT, (size_t)c->bytes[i]);
+    if (!c->memory[i]) return;
+    memset(c->memory[i], PTOI_POISON, (size_t)c->bytes[i]);
+    struct pair p = {.to = c->memory[i] + c->before[i], .from = a->ptr};
+    visit_runs(a, 0, 0, copy_run, &p);
+    a->ptr = p.to;
+}
+
+void ptoi_checked_begin(struct checked_call *c, const PTOArg *args, int count)
+{
+    c->count = count;
+    memcpy(c->arg, args, (size_t)count * sizeof *args);
+    for (int i = 0; i < count; i++) copy_argument(c, i);
+}
+
+/* The first byte around the region that is not as it was, from the region's first one; false: all are. */
+static bool find_outside(const struct checked_call *c, int i, int64_t *at)
+{
+    const unsigned char *memory = c->memory[i];
+    struct pair p = {.to = c->memory[i] + c->before[i]};
+    visit_runs(&c->arg[i], 0, 0, fill_run, &p);
+    for (int64_t b = c->before[i]; b < c->bytes[i]; b++) /* behind it, and in its gaps, first: that is what mostly happens */
+        if (memory[b] != PTOI_POISON) return *at = b - c->before[i], true;
+    for (int64_t b = c->before[i]; b-- > 0;)
+        if (memory[b] != PTOI_POISON) return *at = b - c->before[i], true;
+    return false;
+}
+
+struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args)
+{
+    struct checked_fault fault = {0};
+    for (int i = 0; i < c->count && fault.result == 0; i++) {
+        if (!c->memory[i] || args[i].kind != PTO_PARAM_INPUT) continue;
+        struct pair p = {c->memory[i] + c->before[i], args[i].ptr, -1};
+        visit_runs(&args[i], 0, 0, compare_run, &p);
+        if (p.differs >= 0) fault = (struct checked_fault){PTOI_INPUT_CHANGED + i, p.differs};
+    }
+    for (int i = 0; i < c->count; i++) {
+        if (!c->memory[i]) continue;
+        struct pair p = {args[i].ptr, c->memory[i] + c->before[i], -1};
+        int64_t at;
+        if (args[i].kind != PTO_PARAM_INPUT) visit_runs(&args[i], 0, 0, copy_run, &p);
+        if (fault.result == 0 && find_outside(c, i, &at)) fault = (struct checked_fault){PTOI_WROTE_OUTSIDE + i, at};
+        free(c->memory[i]);
+    }
+    return fault;
+}
+
+static int64_t divide_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+void ptoi_checked_element(const PTOArg *a, int64_t at, char *text, size_t size)
+{
+    int64_t rest = divide_down(at, element_bytes(a));
+    size_t n = (size_t)snprintf(text, size, "[");
+    for (int d = 0; d < a->rank && n < size; d++) {
+        const int64_t stride = a->stride[d] > 0 ? a->stride[d] : 1, index = a->stride[d] > 0 ? divide_down(rest, stride) : 0;
+        n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? ", " : "", (long long)index);
+        rest -= index * stride;
+    }
+    if (n < size) snprintf(text + n, size - n, "]");
 }
 
 void ptoi_guard_write(unsigned char *guard)

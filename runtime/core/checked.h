@@ -1,21 +1,43 @@
 /* checked.h - what a checked run (PTOConfig.checked) looks at around each kernel and each buffer.
  *
- * Idea       before a kernel the bytes of every region that it only reads are summed up, afterwards once more: who changed them, the
- *            kernel or somebody at the same time, has done wrong.  Behind each buffer of the heap stands a guard that must be whole when
- *            the buffer is consumed, and what was consumed is filled with a pattern.
- * Owner      none: each function looks at what it is given.
- * Tests      test/lit/memory/checked.pto */
+ * Idea       a kernel works on copies of its regions, each in a place of its own with a margin around it and with the gaps that its strides
+ *            leave; margin and gaps are filled with a pattern.  Afterwards the pattern must be whole, what the kernel only reads must be
+ *            as it was, there and in the copy, and what it writes is copied back.  So a write outside of a region is found whoever owns
+ *            the bytes, and does no harm; a read there gives a value that nobody mistakes for data.  Behind each buffer of the heap
+ *            stands a guard that must be whole when the buffer is consumed, and what was consumed is filled.
+ * Owner      the worker that runs the kernel: the copies are private.
+ * Tests      test/lit/memory/checked.pto, wrong-kernels.pto, wrong-lives.test */
 #ifndef PTOI_CHECKED_H
 #define PTOI_CHECKED_H
 #include <pto/pto_types.h>
+#include <stddef.h>
 
 enum { PTOI_GUARD_BYTES = 64, PTOI_POISON = 0xE5 }; /* as a float about -1.4e23, as an integer negative */
 
-/* What a worker returns for a kernel that changed its argument i: this and i. */
+/* What a worker returns for a kernel that changed its read-only argument i, or wrote outside of its argument i: this and i. */
 #define PTOI_INPUT_CHANGED INT32_MIN
+#define PTOI_WROTE_OUTSIDE (INT32_MIN + 1024)
 
-void ptoi_checked_before(const PTOArg *args, int count, uint64_t *sums);     /* sums: one for each argument */
-int  ptoi_checked_after(const PTOArg *args, int count, const uint64_t *sums); /* the argument that changed, or -1 */
+struct checked_call {
+    PTOArg arg[PTO_MAX_PARAMS]; /* what the kernel is given */
+    unsigned char *memory[PTO_MAX_PARAMS]; /* NULL: nothing was copied */
+    int64_t before[PTO_MAX_PARAMS], bytes[PTO_MAX_PARAMS]; /* of the margin in front of the region; of all */
+    int count;
+};
+
+/* What was found in an argument; in_bytes: from the first element of its region. */
+struct checked_fault {
+    int32_t result; /* 0: nothing */
+    int64_t at;
+};
+
+/* Copies; an argument that there is no memory for is used in place. */
+void ptoi_checked_begin(struct checked_call *c, const PTOArg *args, int count);
+/* Looks, copies back, frees. */
+struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args);
+
+/* "[2, -1]": the element that lies so many bytes behind the first one of the region. */
+void ptoi_checked_element(const PTOArg *a, int64_t at, char *text, size_t size);
 
 void ptoi_guard_write(unsigned char *guard);
 bool ptoi_guard_is_whole(const unsigned char *guard);

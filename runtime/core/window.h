@@ -68,6 +68,8 @@ struct window {
     uint64_t task_mask, arg_mask, dep_mask, event_mask;         /* sizes of the rings, less one */
     uint64_t dep_limit;                                         /* entries in use at most: what was asked for */
     uint64_t heap_bytes, segment_bytes, segment_count;
+    _Atomic uint64_t fault_task;                                /* a checked run: 1 + the task that was found out first, */
+    int64_t fault_at;                                           /* and where; W its worker, before it completes */
     uint64_t tasks_at, args_at, deps_at, events_at, completed_at, chunk_at, consumed_at; /* byte offsets in the block */
 
     /* W orchestrator, R scheduler. */

@@ -74,14 +74,24 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
     return result;
 }
 
-int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
+/* The same on copies of the arguments; what the kernel did wrong, where it did. */
+static int call_checked(struct window *w, const struct backend *backend, uint64_t id, const PTOArg *args, int count)
+{
+    struct checked_call c;
+    uint64_t none = 0;
+    ptoi_checked_begin(&c, args, count);
+    const int result = ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);
+    const struct checked_fault fault = ptoi_checked_end(&c, args);
+    if (fault.result == 0) return result;
+    if (swap_if_acq_rel(&w->fault_task, &none, id + 1)) w->fault_at = fault.at;
+    return fault.result;
+}
+
+int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
-    uint64_t sums[PTO_MAX_PARAMS];
     const int count = window_task(w, id)->param_count;
     unpack(w, heap_base, id, args);
-    if (w->checked) ptoi_checked_before(args, count, sums);
-    const int result = ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id), id - w->first_id);
-    const int changed = w->checked ? ptoi_checked_after(args, count, sums) : -1;
-    return changed >= 0 ? PTOI_INPUT_CHANGED + changed : result;
+    if (w->checked) return call_checked(w, backend, id, args, count);
+    return ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id), id - w->first_id);
 }

@@ -8,7 +8,7 @@
 int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
                      uint64_t number);
 /* Likewise of a task in the window that is RUNNING.  Both return what the kernel returned. */
-int ptoi_worker_run(const struct window *w, const struct backend *backend, char *heap_base, uint64_t id);
+int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id);
 /* The kernel of a task that has not retired. */
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
 /* Fills args (room for PTO_MAX_PARAMS); returns how many. */
