@@ -264,6 +264,7 @@ static PTOStatus build(PTORuntime *rt)
                                            .count_dependences = c->count_dependences,
                                            .checked = c->checked};
     rt->window->checked = c->checked;
+    if (c->checked && !ptoi_slots_init(&rt->slots, rt->heap_bytes)) return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
     if (!rt->frames || !rt->crash_stack || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
         !ptoi_sched_init(&rt->sched, rt->window, rt->outcome))
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");
@@ -301,6 +302,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->sched.window) ptoi_sched_free(&rt->sched);
     if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes);
     if (rt->backend->close) rt->backend->close(rt->backend, message, size);
+    ptoi_slots_free(&rt->slots);
     ptoi_memory_unmap(rt->window, rt->window_bytes);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
     ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
@@ -570,6 +572,29 @@ void *pto_frame(PTORuntime *rt, int64_t bytes)
     else
         ptoi_end_of_call(rt, ptoi_orch_frame(&rt->orch, bytes, &buffer));
     return buffer;
+}
+
+/* Where the slot lies in the heap; false: this run is not checked, or there is no frame. */
+static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
+{
+    if (!rt->is_running || !slot || !rt->slots.tensor) return false;
+    *offset = (uint64_t)((uintptr_t)slot - (uintptr_t)rt->heap);
+    return *offset < rt->heap_bytes;
+}
+
+void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)
+{
+    uint64_t offset;
+    if (bytes > 0 && find_slot(rt, slot, &offset)) ptoi_slots_write(&rt->slots, offset, (uint64_t)bytes, tensor);
+}
+
+void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)
+{
+    uint64_t offset;
+    const char *other = bytes > 0 && find_slot(rt, slot, &offset) ? ptoi_slots_other(&rt->slots, offset, (uint64_t)bytes, tensor) : NULL;
+    if (!other) return;
+    ptoi_fail(rt->outcome, PTO_ERR_HANDLE, rt->site, "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
+    ptoi_end_of_call(rt, PTO_ERR_HANDLE);
 }
 
 void pto_release(PTORuntime *rt, const void *buffer)

@@ -4,7 +4,9 @@
  * Invariant  arguments that are calls come first, then the checks, then the call: the order of the language.
  * Tests      test/lit/codegen/mode-b.pto, destinations.pto, borrowed.pto
  */
+#include "codegen.h"
 #include "emit.h"
+#include "frames.h"
 #include <string.h>
 
 static void declare_tensor(struct emitter *e, const struct symbol *s, const char *name)
@@ -259,6 +261,33 @@ void call_print(struct emitter *e, struct strbuf *b, struct ast *n)
     strbuf_free(&text);
 }
 
+/* ---- checked programs: which tensors of a frame a call uses ---- */
+
+static void print_slot_use(struct emitter *e, const struct region *r, enum direction dir, bool writes)
+{
+    const struct tensor_plan *slot = r ? slot_of(e->plan, r->base) : NULL;
+    if (!slot || (dir == DIR_OUT) != writes) return;
+    struct strbuf b = {0};
+    strbuf_printf(&b, "pto_slot_%s(rt, %s, ", writes ? "write" : "read", emit_name(e, r->base));
+    print_size(e, &b, slot->bytes, P_ANY, ARITH_PLAIN);
+    out_line(e->out, "%s, \"%s\");", strbuf_text(&b), r->base->name);
+    strbuf_free(&b);
+}
+
+/* Reads first: a call may write where it has read. */
+static void print_slot_uses(struct emitter *e, const struct call *call)
+{
+    for (int writes = 0; writes < 2; writes++) {
+        for (int i = 0; i < call->callee->formal_count; i++) {
+            const enum direction dir = call->callee->formals[i]->dir;
+            if (i != call->result_formal) print_slot_use(e, call->regions[i], dir, writes);
+            for (int k = 0; k < call->leaves[i].count; k++) print_slot_use(e, call->leaves[i].leaf[k].region, dir, writes);
+        }
+        for (int k = 0; k < call->result_leaves.count; k++) print_slot_use(e, call->result_leaves.leaf[k].region, DIR_OUT, writes);
+        if (call->result_leaves.count == 0 && (call->result_symbol || call->destination)) print_slot_use(e, result_region(e, call), DIR_OUT, writes);
+    }
+}
+
 /* ---- the whole ---- */
 
 void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
@@ -271,6 +300,7 @@ void call_emit(struct emitter *e, struct ast *n, struct strbuf *value)
     sizes_capture(e, call->result_symbol);
     print_flags(e, NULL, call);
     ptrmap_set(&e->hoisted, call, n); /* its checks and inner calls are done */
+    if (e->options->checked) print_slot_uses(e, call);
     if (callee->kind == SYM_KERNEL) {
         submit(e, n, call);
     } else {

@@ -113,11 +113,10 @@ bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes)
     return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE > capacity;
 }
 
-/* Lowest free run: low addresses are the warm ones. */
-static int64_t find_run(const struct heap *h, uint64_t segments)
+static int64_t find_run_from(const struct heap *h, uint64_t from, uint64_t segments)
 {
     uint64_t run = 0;
-    for (uint64_t s = 0; s < h->window->segment_count; s++) {
+    for (uint64_t s = from; s < h->window->segment_count; s++) {
         if (s % 64 == 0 && h->taken[s / 64] == UINT64_MAX) {
             run = 0;
             s += 63;
@@ -127,6 +126,14 @@ static int64_t find_run(const struct heap *h, uint64_t segments)
         if (run == segments) return (int64_t)(s + 1 - segments);
     }
     return -1;
+}
+
+/* Lowest free run: low addresses are the warm ones.  In a checked run the next one instead: what was let go rests as long as there is other
+ * room, so that who still uses it does not meet the data of somebody else. */
+static int64_t find_run(const struct heap *h, uint64_t segments)
+{
+    const int64_t rested = h->checked_base && h->rest_from > 0 ? find_run_from(h, h->rest_from, segments) : -1;
+    return rested >= 0 ? rested : find_run_from(h, 0, segments);
 }
 
 /* Looks at the `limit` oldest full chunks: the consumed ones go back to the pool, the others to the end of the queue. */
@@ -185,6 +192,7 @@ static void close_chunk(struct heap *h, int32_t depth)
 static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t segments)
 {
     mark_segments(h, first, segments, true);
+    h->rest_from = first + segments;
     h->chunk[first].segments = (uint32_t)segments;
     h->chunk[first].is_open = true;
     h->chunk[first].made = load_acquire(window_consumed(h->window, first));
@@ -197,7 +205,7 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     const uint64_t guard = h->checked_base ? PTOI_GUARD_BYTES : 0;
     const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
     if (depth >= h->depths) depth = h->depths - 1;
-    if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth])) empty_chunk(h, (uint32_t)h->open[depth]);
+    if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth]) && !h->checked_base) empty_chunk(h, (uint32_t)h->open[depth]);
     if (h->open[depth] < 0 ||
         h->chunk[h->open[depth]].used_bytes + size > h->chunk[h->open[depth]].segments * unit) {
         uint64_t segments = (size + unit - 1) / unit;

@@ -36,6 +36,7 @@ struct heap {
     /* A checked run: where the heap is, else NULL; by buffer - 1, where the guard behind it stands; who is told of a broken one. */
     unsigned char *checked_base;
     uint64_t *guard_at;
+    uint64_t rest_from;   /* the segment behind the youngest chunk */
     void (*on_broken)(void *context, uint32_t buffer);
     void *broken_context;
     uint64_t used_bytes, used_bytes_max; /* laid and not yet known to be consumed */

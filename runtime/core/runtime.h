@@ -7,6 +7,7 @@
 #include "orchestrator.h"
 #include "record.h"
 #include "scheduler.h"
+#include "slots.h"
 #include <pto/pto_program.h>
 #include <setjmp.h>
 
@@ -49,6 +50,7 @@ struct PTORuntime {
     uint64_t window_bytes;
     char *heap;
     uint64_t heap_bytes;
+    struct slots slots;        /* of a checked run */
     struct orchestrator orch;
     struct scheduler sched;
     struct elision elision;    /* the orchestrator uses it when nothing speaks against it */

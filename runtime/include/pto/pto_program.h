@@ -139,6 +139,11 @@ PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);
  * writer, as without a frame. */
 PTO_API void *pto_frame(PTORuntime *rt, int64_t bytes);
 
+/* `ptoc build --checked` prints these before a call: the tensor that a slot is for is written, or used.  A use fails the run where another
+ * tensor was written into the slot since. */
+PTO_API void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor);
+PTO_API void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor);
+
 static inline void *pto_slot(void *frame, int64_t at)
 {
     return frame ? (char *)frame + at : NULL;

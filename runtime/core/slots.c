@@ -1,0 +1,36 @@
+/* slots.c - see slots.h. */
+#include "slots.h"
+#include "memory.h"
+#include "window.h"
+#include <string.h>
+
+bool ptoi_slots_init(struct slots *s, uint64_t heap_bytes)
+{
+    s->granules = heap_bytes / PTO_GRANULE + 1;
+    s->tensor = ptoi_memory_map(s->granules * sizeof *s->tensor, false);
+    return s->tensor != NULL;
+}
+
+void ptoi_slots_free(struct slots *s)
+{
+    ptoi_memory_unmap(s->tensor, s->granules * sizeof *s->tensor);
+    *s = (struct slots){0};
+}
+
+static uint64_t end_of(const struct slots *s, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t end = (offset + bytes + PTO_GRANULE - 1) / PTO_GRANULE;
+    return end < s->granules ? end : s->granules;
+}
+
+void ptoi_slots_write(struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor)
+{
+    for (uint64_t g = offset / PTO_GRANULE; g < end_of(s, offset, bytes); g++) s->tensor[g] = tensor;
+}
+
+const char *ptoi_slots_other(const struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor)
+{
+    for (uint64_t g = offset / PTO_GRANULE; g < end_of(s, offset, bytes); g++)
+        if (s->tensor[g] && strcmp(s->tensor[g], tensor) != 0) return s->tensor[g];
+    return NULL;
+}
