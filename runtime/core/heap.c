@@ -163,21 +163,15 @@ void ptoi_heap_sweep(struct heap *h)
         }
 }
 
-static void trim_chunk(struct heap *h, uint32_t chunk)
+/* An empty chunk that a large buffer needed, and a small one gets: the rest is free for others.  Otherwise whatever came into it would hold
+ * all of it back. */
+static void cut_chunk(struct heap *h, uint32_t chunk, uint64_t bytes)
 {
     struct heap_chunk *c = &h->chunk[chunk];
-    const uint64_t unit = h->window->segment_bytes, used = (c->used_bytes + unit - 1) / unit;
-    if (used == 0 || used >= c->segments) return;
-    mark_segments(h, chunk + used, c->segments - used, false);
-    c->segments = (uint32_t)used;
-}
-
-/* What a large buffer needed, and small ones that came into its chunk do not: without it the heap would be full while most of it is free. */
-static void trim(struct heap *h)
-{
-    for (int32_t d = 0; d < h->depths; d++)
-        if (h->open[d] >= 0) trim_chunk(h, (uint32_t)h->open[d]);
-    for (uint32_t i = 0; i < h->full_count; i++) trim_chunk(h, h->full[(h->full_first + i) % (uint32_t)h->window->segment_count]);
+    const uint64_t unit = h->window->segment_bytes, segments = (bytes + unit - 1) / unit;
+    if (segments >= c->segments) return;
+    mark_segments(h, chunk + segments, c->segments - segments, false);
+    c->segments = (uint32_t)segments;
 }
 
 static void close_chunk(struct heap *h, int32_t depth)
@@ -205,7 +199,10 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     const uint64_t guard = h->checked_base ? PTOI_GUARD_BYTES : 0;
     const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
     if (depth >= h->depths) depth = h->depths - 1;
-    if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth]) && !h->checked_base) empty_chunk(h, (uint32_t)h->open[depth]);
+    if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth]) && !h->checked_base) {
+        empty_chunk(h, (uint32_t)h->open[depth]);
+        if (h->chunk[h->open[depth]].segments > 1) cut_chunk(h, (uint32_t)h->open[depth], size);
+    }
     if (h->open[depth] < 0 ||
         h->chunk[h->open[depth]].used_bytes + size > h->chunk[h->open[depth]].segments * unit) {
         uint64_t segments = (size + unit - 1) / unit;
@@ -213,10 +210,6 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
         int64_t first = find_run(h, segments);
         if (first < 0) {
             ptoi_heap_sweep(h);
-            first = find_run(h, segments);
-        }
-        if (first < 0) {
-            trim(h);
             first = find_run(h, segments);
         }
         if (first < 0) return 0;

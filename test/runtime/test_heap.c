@@ -104,6 +104,11 @@ TEST(a_small_buffer_in_the_place_of_a_large_one_leaves_the_rest_to_other_depths)
     EXPECT(!try_alloc(&f, 0, 64, &large));
     consume(&f, inner);
     EXPECT(try_alloc(&f, 0, 900, &large)); /* its chain goes on elsewhere */
+    consume(&f, large);
+    EXPECT(try_alloc(&f, 0, 64, &inner)); /* and of what comes into this one after the other each holds back its own */
+    EXPECT(try_alloc(&f, 0, 64, &large));
+    consume(&f, large);
+    EXPECT(try_alloc(&f, 1, 896, &large));
     EXPECT(ptoi_heap_is_valid(&f.h));
     drop(&f);
 }
