@@ -27,8 +27,9 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     o->event_head = load_relaxed(&w->event_head);
     o->arg_head = o->dep_head = o->event_head; /* byte and entry counters start where the tests want them */
     const int64_t slots = (int64_t)w->task_mask + 1;
-    o->found.task_id = calloc((size_t)slots, sizeof *o->found.task_id);
-    o->found.reason = calloc((size_t)slots, sizeof *o->found.reason);
+    const size_t producers = (size_t)slots + PTO_MAX_PARAMS; /* one a slot from the map, and births that have retired unseen */
+    o->found.task_id = calloc(producers, sizeof *o->found.task_id);
+    o->found.reason = calloc(producers, sizeof *o->found.reason);
     o->map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
     bool ok = o->found.task_id && o->found.reason && o->map;
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
@@ -675,7 +676,7 @@ static void note_use(struct orchestrator *o)
 static bool has_room(struct orchestrator *o, const struct submission *s)
 {
     enum { LOOK = 16 };
-    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask) see_retired(o);
+    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask || o->count_dependences) see_retired(o);
     return o->head - o->tail <= o->window->task_mask &&
            arg_place(o, s->arg_bytes) + s->arg_bytes - arg_tail(o) <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
 }

@@ -34,7 +34,7 @@ struct tensormap;
 
 /* The producers found for one task: each id once. */
 struct map_found {
-    uint64_t *task_id;   /* room for window entries */
+    uint64_t *task_id;   /* room for window entries, and what the caller adds */
     uint8_t *reason;     /* enum edge_reason, or-ed */
     int32_t count;
 };
