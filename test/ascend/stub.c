@@ -12,6 +12,7 @@
  *   PTO_STUB_FAIL=NAME:N    the N-th call of NAME fails;  NAME@OTHER:N  the first call of NAME after the N-th of OTHER
  *                           several are separated by commas
  *   PTO_STUB_HANG=N         the N-th launch never ends
+ *   PTO_STUB_SLOW=N         whatever is on a stream takes N microseconds more, so that who does not wait is found out
  *   PTO_STUB_DEVICES=N      how many devices there are (1)      PTO_STUB_MEMORY=BYTES  how much memory they have
  * STUB_OLD: a library without what is not always present. */
 #include "acl.h"
@@ -309,6 +310,7 @@ static char *ours(const void *address) { return S.alias + ((const char *)address
 
 static void carry_out(struct work *w)
 {
+    if (w->kind != WORK_RECORD && setting("PTO_STUB_SLOW", 0) > 0) usleep((useconds_t)setting("PTO_STUB_SLOW", 0));
     if (w->kind == WORK_KERNEL) w->function(w->block, w->bytes / sizeof w->block[0], (uint64_t)(S.alias - S.device));
     if (w->kind == WORK_COPY) memcpy(w->to, w->from, w->bytes);
 }

@@ -297,10 +297,12 @@ TEST(work_requests_move_what_they_move_on_sim)
     static struct moves on_sim, on_ascend;
     fill(&on_sim);
     fill(&on_ascend);
+    setenv("PTO_STUB_SLOW", "2000", 1);
     PTORuntime *sim = pto_runtime_create(&(PTOConfig){.heap_bytes = 1 << 16}, NULL), *ascend = create(PTO_ENGINE_THREADS);
     EXPECT_EQ(pto_runtime_run(sim, move, &on_sim), PTO_OK);
     EXPECT_EQ(pto_runtime_run(ascend, move, &on_ascend), PTO_OK);
     EXPECT(memcmp(&on_sim, &on_ascend, sizeof on_sim) == 0);
+    unsetenv("PTO_STUB_SLOW");
     pto_runtime_destroy(sim);
     CLOSE(ascend);
 }
@@ -355,6 +357,7 @@ static void step(PTORuntime *rt, struct world *w)
 {
     const int a = (int)draw(w, ARRAYS), b = (a + 1 + (int)draw(w, ARRAYS - 1)) % ARRAYS;
     const int64_t count = 1 + draw(w, LENGTH / 3), stride = 1 + draw(w, 3), at = draw(w, (uint32_t)(LENGTH - count * 3 + 1)), s = draw(w, 1000);
+    int64_t to;
     switch (draw(w, 5)) {
     case 0: /* a task writes */
         SUBMIT(rt, &set, PTO_INOUT(w->array[a], at, PTO_STRIDED(PTO_I64, (count), (stride))), PTO_SCALAR(s));
@@ -366,9 +369,14 @@ static void step(PTORuntime *rt, struct world *w)
         for (int64_t i = 0; i < count; i++)
             w->model[a][at + i * stride] = (int64_t)((uint64_t)w->model[a][at + i * stride] * 31 + (uint64_t)w->model[b][at + i] + (uint64_t)s);
         break;
-    case 2: /* the host writes */
-        pto_await_users(rt, w->array[a], 8 * at, 8 * count);
-        for (int64_t i = 0; i < count; i += 1 + (int64_t)draw(w, 2)) w->array[a][at + i] = w->model[a][at + i] = s + i;
+    case 2: /* the host writes, now and then up to the next array, and there, too */
+        to = draw(w, 2) ? LENGTH : at + count;
+        pto_await_users(rt, w->array[a], 8 * at, 8 * (to - at));
+        for (int64_t i = at; i < to; i += 1 + (int64_t)draw(w, 2)) w->array[a][i] = w->model[a][i] = s + i;
+        if (a == 0) {
+            pto_await_users(rt, w->array[1], 0, 8);
+            w->array[1][0] = w->model[1][0] = s;
+        }
         break;
     case 3: /* the host reads */
         pto_await(rt, w->array[a], 8 * at, 8 * count);

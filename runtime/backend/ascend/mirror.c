@@ -300,7 +300,6 @@ static PTOStatus own(const struct backend *backend, const void *address, int64_t
 {
     struct device *d = device_of(backend);
     char *from = (char *)(uintptr_t)address, *to = from + bytes;
-    forget_clean(d, from, to);
     for (int i = d->dirty_count; i-- > 0;) { /* one span for all that touch, so that a loop over an array makes one */
         if (d->dirty[i].from > to || from > d->dirty[i].to) continue;
         if (d->dirty[i].from < from) from = d->dirty[i].from;
