@@ -23,6 +23,7 @@ class Case:
     def __init__(self, folder, rng, size):
         self.folder, self.rng, self.size = folder, rng, size
         self.arguments, self.outputs, self.printed = [], [], ""
+        self.sizes = {}  # names of the program that no array and no option shows
 
     def between(self, low, high):
         return int(self.rng.integers(low, high + 1))
@@ -42,6 +43,7 @@ class Case:
         return self.give(name, 2 * self.rng.random(shape) - 1)
 
     def set(self, **values):
+        self.sizes.update(values)
         for name, value in values.items():
             self.arguments += ["--set", "%s=%s" % (name, value)]
 
@@ -295,6 +297,7 @@ def moe(c):
 def mlp(c):
     n, i, h, o = 32 * c.between(1, 4), c.between(1, 12), c.between(1, 24), c.between(1, 4)
     x, t = c.f32("x", n, i), c.f32("t", n, o)
+    c.sizes["H"] = h
     names = [("net.w1", (i, h)), ("net.b1", (h,)), ("net.w2", (h, o)), ("net.b2", (o,))]
     net = [c.f32(name, *shape).astype(np.float64) for name, shape in names]
     c.set(epochs=3)
@@ -320,6 +323,7 @@ def sigmoid(x):
 def lstm(c):
     b, t, i, h = c.between(1, 5), c.between(1, 12), c.between(1, 10), c.between(1, 10)
     x = c.f32("x", b, t, i)
+    c.sizes["H"] = h
     nets = []
     for name, width in (("first", i), ("second", h)):
         nets.append([c.f32(name + ".w", 4, width, h), c.f32(name + ".u", 4, h, h), c.f32(name + ".b", 4, h)])
@@ -343,6 +347,7 @@ def transformer(c):
     heads, s, h = c.between(1, 4), 64 * c.between(1, 3), c.between(1, 48)
     d = heads * 4 * c.between(1, 4)
     x = c.f32("x", s, d)
+    c.sizes["H"] = h
     shapes = dict(norm1=(d,), q=(d, d), k=(d, d), v=(d, d), o=(d, d), norm2=(d,), gate=(d, h), up=(d, h), down=(h, d))
     net = {name: c.f32("net." + name, *shape).astype(np.float64) for name, shape in shapes.items()}
     c.set(heads=heads)
@@ -442,4 +447,5 @@ def main():
     sys.exit(0 if all([run_all(a.ptoc, e, a) for e in chosen]) else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -101,7 +101,7 @@ static const struct size *extreme(struct walk *w, const struct size *a, const st
         r = extreme(w, a->arg[0], name, low, high, largest);
         for (int i = 1; i < a->count && r; i++) {
             const struct size *next = extreme(w, a->arg[i], name, low, high, largest);
-            r = next ? size_binary(w->sizes, a->kind, r, next) : NULL;
+            r = !next ? NULL : a->kind == SIZE_MAXIMUM ? larger(w, r, next) : size_binary(w->sizes, a->kind, r, next);
         }
         return r;
     case SIZE_MUL:
@@ -150,13 +150,19 @@ static const struct size *without_unknown(struct walk *w, const struct size *a)
     return a->kind == SIZE_ABS || a->kind == SIZE_LOG2 ? a : r;
 }
 
+/* Of an extent: a worst value of a product has to know it, and min(64, N - i) does not show it. */
+static const struct size *not_negative(struct walk *w, const struct size *a)
+{
+    return a && range_of_size(w->plan, a).lo < 0 ? unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, size_const(w->sizes, 0))) : a;
+}
+
 /* Of a whole tensor, in the granules of the heap. */
 static const struct size *bytes_of(struct walk *w, const struct type *t)
 {
     const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, BOUNDS_GRANULE);
     for (int d = 0; d < t->rank; d++) {
         const struct size *extent = t->extent[d] ? size_expand(w->sizes, t->extent[d]) : NULL;
-        b = multiply(w, b, extent);
+        b = multiply(w, b, not_negative(w, extent));
     }
     b = without_unknown(w, b);
     int64_t factor = b && b->kind == SIZE_MUL && b->arg[0]->kind == SIZE_CONST ? b->arg[0]->value : 0;
@@ -348,7 +354,8 @@ static const struct size *in_caller(struct walk *w, const struct call *call, con
         if (!size_names(a, callee->dims[d])) continue;
         if (!call->dims[d]) return NULL;
         from[count] = callee->dims[d];
-        to[count++] = call->dims[d];
+        to[count++] = not_negative(w, call->dims[d]);
+        if (!to[count - 1]) return NULL;
     }
     for (int f = 0; f < callee->formal_count && count < MAX; f++) {
         if (!size_names(a, callee->formals[f])) continue;

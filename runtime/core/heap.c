@@ -153,25 +153,17 @@ static void recycle(struct heap *h, uint32_t limit)
     }
 }
 
+static void give_back_open(struct heap *h, int32_t depth)
+{
+    give_back(h, (uint32_t)h->open[depth]);
+    h->open[depth] = -1;
+}
+
 void ptoi_heap_sweep(struct heap *h)
 {
     recycle(h, h->full_count);
     for (int32_t d = 0; d < h->depths; d++)
-        if (h->open[d] >= 0 && is_consumed(h, (uint32_t)h->open[d])) {
-            give_back(h, (uint32_t)h->open[d]);
-            h->open[d] = -1;
-        }
-}
-
-/* An empty chunk that a large buffer needed, and a small one gets: the rest is free for others.  Otherwise whatever came into it would hold
- * all of it back. */
-static void cut_chunk(struct heap *h, uint32_t chunk, uint64_t bytes)
-{
-    struct heap_chunk *c = &h->chunk[chunk];
-    const uint64_t unit = h->window->segment_bytes, segments = (bytes + unit - 1) / unit;
-    if (segments >= c->segments) return;
-    mark_segments(h, chunk + segments, c->segments - segments, false);
-    c->segments = (uint32_t)segments;
+        if (h->open[d] >= 0 && is_consumed(h, (uint32_t)h->open[d])) give_back_open(h, d);
 }
 
 static void close_chunk(struct heap *h, int32_t depth)
@@ -200,8 +192,11 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
     if (depth >= h->depths) depth = h->depths - 1;
     if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth]) && !h->checked_base) {
-        empty_chunk(h, (uint32_t)h->open[depth]);
-        if (h->chunk[h->open[depth]].segments > 1) cut_chunk(h, (uint32_t)h->open[depth], size);
+        /* What was large enough for a large buffer, and is more than this one needs, would be held back by it, or be cut in two. */
+        if (h->chunk[h->open[depth]].segments == 1 || (h->chunk[h->open[depth]].segments - 1) * unit < size)
+            empty_chunk(h, (uint32_t)h->open[depth]);
+        else
+            give_back_open(h, depth);
     }
     if (h->open[depth] < 0 ||
         h->chunk[h->open[depth]].used_bytes + size > h->chunk[h->open[depth]].segments * unit) {

@@ -67,7 +67,7 @@ def main():
             code, said = call(command)
             if code != 0:
                 fail(seed, text, command, said)
-            used = int(re.search(r"Heap Ring: +(\d+)", said).group(1))
+            used = int(re.search(r"Heap Ring: +(\d+) /", said).group(1))
             if used > peak:
                 fail(seed, text, command, "%d bytes in use, and the peak is %d" % (used, peak))
             got, expected = int(np.load(z_out)[0]), program.run(n, 7)
