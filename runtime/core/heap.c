@@ -113,7 +113,7 @@ bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes)
     return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE > capacity;
 }
 
-static int64_t find_run_from(const struct heap *h, uint64_t from, uint64_t segments)
+static int64_t lowest_run(const struct heap *h, uint64_t from, uint64_t segments)
 {
     uint64_t run = 0;
     for (uint64_t s = from; s < h->window->segment_count; s++) {
@@ -128,12 +128,33 @@ static int64_t find_run_from(const struct heap *h, uint64_t from, uint64_t segme
     return -1;
 }
 
-/* Lowest free run: low addresses are the warm ones.  In a checked run the next one instead: what was let go rests as long as there is other
- * room, so that who still uses it does not meet the data of somebody else. */
+static int64_t tightest_run(const struct heap *h, uint64_t segments)
+{
+    uint64_t run = 0, least = UINT64_MAX;
+    int64_t best = -1;
+    for (uint64_t s = 0; s <= h->window->segment_count; s++) {
+        if (s < h->window->segment_count && !is_taken(h, s)) {
+            run++;
+            continue;
+        }
+        if (run >= segments && run < least) {
+            best = (int64_t)(s - run);
+            least = run;
+        }
+        run = 0;
+    }
+    return best;
+}
+
+/* In a small heap the run that fits best, so that large ones stay whole; else the lowest, which is found soon, and low addresses are the
+ * warm ones.  In a checked run the next one: what was let go rests as long as there is other room, so that who still uses it does not meet the
+ * data of somebody else. */
 static int64_t find_run(const struct heap *h, uint64_t segments)
 {
-    const int64_t rested = h->checked_base && h->rest_from > 0 ? find_run_from(h, h->rest_from, segments) : -1;
-    return rested >= 0 ? rested : find_run_from(h, 0, segments);
+    enum { SMALL = 1024 };
+    const int64_t rested = h->checked_base && h->rest_from > 0 ? lowest_run(h, h->rest_from, segments) : -1;
+    if (rested >= 0) return rested;
+    return h->window->segment_count <= SMALL ? tightest_run(h, segments) : lowest_run(h, 0, segments);
 }
 
 /* Looks at the `limit` oldest full chunks: the consumed ones go back to the pool, the others to the end of the queue. */
