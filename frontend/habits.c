@@ -591,7 +591,7 @@ static bool list_of_c(const struct scene *s)
     } else if (s->begin.kind == TOK_PRINT && s->now.kind == TOK_COMMA && s->text[skip_blanks(s, s->begin.at.end)] == '(') { /* print(a, b); */
         uint32_t open = skip_blanks(s, s->begin.at.end), close = find(s, open + 1, ")");
         say(s, span(s, open, open + 1), "'print' takes its values without parentheses");
-        if (s->text[close] == ')') fix(s, open, close + 1, print(s, " %s" + (open > s->begin.at.end), copy(s, open + 1, close)));
+        if (s->text[close] == ')') fix(s, open, close + 1, print(s, open > s->begin.at.end ? "%s" : " %s", copy(s, open + 1, close)));
     } else if (s->now.kind == TOK_COMMA && s->begin.kind == TOK_RETURN) {
         say(s, s->now.at, "a function returns one value; more of them go to 'out' formals");
     } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME && (s->before.kind == TOK_LET || s->before.kind == TOK_VAR)) {
