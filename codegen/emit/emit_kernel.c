@@ -85,6 +85,27 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
     strbuf_free(&shape);
 }
 
+/* What a map of kernels calls it: the external function, or its own name, where there are several of that name with their element types.
+ * It does not depend on which of them the program needs. */
+static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
+{
+    if (!kernel->decl->kernel.has_body) return kernel_external_symbol(kernel);
+    const char *name = kernel->module->is_main ? kernel->name : arena_printf(e->mem, "%s_%s", kernel->module->name, kernel->name);
+    int of_that_name = 0, more = 1;
+    for (int i = 0; i < kernel->module->symbol_count; i++)
+        of_that_name += kernel->module->symbols[i]->kind == SYM_KERNEL && kernel->module->symbols[i]->name == kernel->name;
+    for (int i = 0; i < kernel->formal_count && of_that_name > 1; i++)
+        if (is_tensor(kernel->formals[i])) name = arena_printf(e->mem, "%s_%s", name, elem_name(kernel->formals[i]->type->elem));
+    const char *unique = name;
+    for (size_t j = 0; j < before; j++) {
+        const struct kernel_names *other = ptrmap_get(&e->kernels, e->plan->kernels.data[j]);
+        if (strcmp(other->mapped, unique) != 0) continue;
+        unique = arena_printf(e->mem, "%s_%d", name, ++more);
+        j = (size_t)-1; /* from the first again */
+    }
+    return unique;
+}
+
 void kernel_assign_names(struct emitter *e)
 {
     const symbol_list *kernels = &e->plan->kernels;
@@ -108,7 +129,7 @@ void kernel_assign_names(struct emitter *e)
                 base = arena_printf(e->mem, "%s_%s", base, elem_name(first_elem(k)));
                 break;
             }
-        names->mapped = k->decl->kernel.has_body ? base : names->symbol;
+        names->mapped = mapped_name(e, k, i);
         names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0 ?
                                    arena_printf(e->mem, "kernel_%s", base) : base);
         names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));

@@ -32,6 +32,7 @@ def options():
     p.add_argument("--work", default="random-programs")
     p.add_argument("--keep", action="store_true", help="keep what did not differ, too")
     p.add_argument("--plans", default="ring,free,min,budget=300", help="values of --plan to build with, by commas")
+    p.add_argument("--stub", help="folder of the stub of test/ascend: every run is on the backend ascend, over it (not run on Ascend)")
     p.add_argument("--only", help="SEED/INDEX: this one program, alone in its file")
     given = p.parse_args()
     given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
@@ -180,6 +181,9 @@ class Campaign:
                 words.append("--plan=" + random.Random(made.seed).choice(plans))
             done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
             if done.returncode == 0 and not done.stdout:
+                if self.given.stub:
+                    script = os.path.join(HERE, "..", "..", "scripts", "ascend_kernels.py")
+                    subprocess.run([sys.executable, script, self.given.ptoc, os.path.join(folder, "main.pto"), folder, "--status"], check=True)
                 return cases
             guilty = self.guilty(folder, cases, done.stdout)
             if not guilty:
@@ -237,11 +241,15 @@ class Campaign:
         bad = False
         for _ in range(self.given.runs):
             words, heap = configuration(rng)
+            env = dict(os.environ)
+            if self.given.stub:
+                words = [w if w != "process" else "threads" for w in words] + ["--backend", "ascend", "--kernels", os.path.join(folder, "map.ini")]
+                env.update(LD_LIBRARY_PATH=self.given.stub, PTO_STUB_LOG=os.path.join(folder, "stub.log"))
             while True:
                 full = command + words + (["--heap", str(heap)] if heap else [])
                 try:
-                    done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
-                    wrong = case.compare(done, folder)
+                    done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120, env=env)
+                    wrong = case.compare(done, folder) or self.stub_says(env)
                 except subprocess.TimeoutExpired:
                     wrong = "does not end"
                 if wrong and heap and heap < 1 << 22 and re.search("heap", wrong):  # what is live does not fit: legitimate
@@ -253,6 +261,17 @@ class Campaign:
                 bad = True
                 self.report(folder, "program %d/%d: %s" % (case.seed, case.index, wrong), [" ".join(full)])
         return bad
+
+    @staticmethod
+    def stub_says(env):
+        """None, or what the stub found wrong with the last run."""
+        if "PTO_STUB_LOG" not in env:
+            return None
+        with open(env["PTO_STUB_LOG"]) as file:
+            lines = file.read().splitlines()
+        os.remove(env["PTO_STUB_LOG"])
+        found = [line for line in lines if line.startswith(("MISTAKE", "LEAK"))]
+        return "\n".join(found) or (None if lines[-1].endswith(" 0 mistakes, 0 leaks") else lines[-1])
 
     def report(self, folder, text, commands):
         self.differences += 1
