@@ -84,7 +84,8 @@ static PTOStatus check_config(PTOConfig *c)
     if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
         return refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
     if (strcmp(c->backend, "sim") != 0 && (c->engine == PTO_ENGINE_PROCESS || c->checked || external))
-        return refuse(PTO_ERR_CONFIG, "%s the backend sim", external ? "external workers need" : c->checked ? "checked runs need" : "the engine process needs");
+        return refuse(PTO_ERR_CONFIG, "%s the backend sim",
+                      external ? "external workers need" : c->checked ? "checked runs need" : "the engine process needs");
     if (c->device < 0 || c->device > 65535) return refuse(PTO_ERR_CONFIG, "device %d: must be from 0 to 65535", c->device);
     if (!(c->stream_timeout_seconds >= 0 && c->stream_timeout_seconds <= 1e6))
         return refuse(PTO_ERR_CONFIG, "a stream time-out of %g seconds: must be from 0 to 1e6", c->stream_timeout_seconds);
@@ -144,8 +145,9 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
         }
     }
     if (result == PTOI_MACHINE_FAILED) {
-        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
-                  ((PTORuntime *)context)->backend->mirror->failure(((PTORuntime *)context)->backend), kernel->name, (long long)number, params);
+        const struct backend *b = ((PTORuntime *)context)->backend;
+        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)", b->mirror->failure(b),
+                  kernel->name, (long long)number, params);
         return;
     }
     if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS) {
@@ -611,7 +613,8 @@ static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64
     const struct mirror *mirror = rt->backend->mirror;
     if (status != PTO_OK || !mirror || bytes == 0) return status;
     const void *address = (const char *)buffer + offset;
-    if (is_mirror_fine(rt, mirror->fetch(rt->backend, address, bytes)) && for_writing) is_mirror_fine(rt, mirror->own(rt->backend, address, bytes));
+    if (is_mirror_fine(rt, mirror->fetch(rt->backend, address, bytes)) && for_writing)
+        is_mirror_fine(rt, mirror->own(rt->backend, address, bytes));
     return ptoi_status(rt->outcome);
 }
 

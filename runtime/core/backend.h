@@ -1,7 +1,7 @@
 /* backend.h - what a machine must supply.  Core never asks where it runs.
  *
- * Idea       a backend opens a machine, and a machine is a table of functions that are given it.  Where kernels work in memory of their own,
- *            the addresses in a program are those of the host all the same: `mirror` keeps both in step.
+ * Idea       a backend opens a machine, and a machine is a table of functions that are given it.  Where kernels work in memory
+ *            of their own, the addresses in a program are those of the host all the same: `mirror` keeps both in step.
  * Owner      the runtime that opened it.  run and request: any worker; the functions of `mirror`: the orchestrator.
  * Tests      test/runtime/test_runtime.c, test/ascend */
 #ifndef PTOI_BACKEND_H
@@ -13,7 +13,8 @@
 
 struct backend {
     const char *name;
-    bool (*close)(const struct backend *b, char *message, size_t size); /* NULL: nothing to close.  false: not all could be given back */
+    /* NULL: there is nothing to close.  false: not everything could be given back, and `message` says what. */
+    bool (*close)(const struct backend *b, char *message, size_t size);
     /* Memory for the heap, zeroed, 64-byte aligned; NULL: none.  shared: of this process and those forked from it. */
     void *(*alloc)(const struct backend *b, uint64_t bytes, bool shared);
     void (*free)(const struct backend *b, void *memory, uint64_t bytes);
@@ -28,8 +29,8 @@ struct backend {
 struct mirror {
     PTOStatus (*begin)(const struct backend *b);                                   /* a run */
     PTOStatus (*buffer)(const struct backend *b, const void *base, int64_t bytes); /* pto_buffer */
-    /* Before a submit: what its task names is on the machine, with everything that the host wrote.  After it: what the task writes is newer
-     * there. */
+    /* Before a submit: what its task names is on the machine, with everything that the host wrote.  After it: what the task
+     * writes is newer there. */
     PTOStatus (*submitting)(const struct backend *b, const PTOTaskParam *params, int32_t count);
     void (*submitted)(const struct backend *b, const PTOTaskParam *params, int32_t count);
     /* No task writes these bytes any more: the host may read them. */

@@ -1,11 +1,14 @@
-/* stub.c - a library with the C interface of CANN's run-time library, for tests on machines without one.  ABI stub, not run on Ascend.
+/* stub.c - a library with the C interface of CANN's run-time library, for tests on machines without one.  ABI stub, not run on
+ * Ascend.
  *
- * Idea       it does what the interface says: a stream is a thread with a queue, a launch calls a function of a shared object of the host,
- *            a copy copies.  Device memory has addresses of its own, where nothing can be read or written: its bytes are mapped a second time,
- *            and only copies and kernels here know where.  So a device address that the host dereferences traps, as one would beside a device,
- *            and so does a kernel that leaves its allocation by 64 bytes or uses memory that was freed.
- * Strict     a call that the documentation forbids is a MISTAKE in the log and an error: before aclInit, without a context or with that of
- *            another device, a copy whose kind does not fit its addresses, arguments of a launch in device memory, a second free.
+ * Idea       it does what the interface says: a stream is a thread with a queue, a launch calls a function of a shared object of
+ *            the host, a copy copies.  Device memory has addresses of its own, where nothing can be read or written: its bytes
+ *            are mapped a second time, and only copies and kernels here know where.  So a device address that the host
+ *            dereferences traps, as one would beside a device, and so does a kernel that leaves its allocation by 64 bytes or
+ *            uses memory that was freed.
+ * Strict     a call that the documentation forbids is a MISTAKE in the log and an error: before aclInit, without a context or
+ *            with that of another device, a copy whose kind does not fit its addresses, arguments of a launch in device memory,
+ *            a second free.
  * Kernels    int f(const uint64_t *block, size_t words, uint64_t reach): the argument block, and what to add to a device address.
  * Environment
  *   PTO_STUB_LOG=FILE       a line for each call, in order
@@ -27,20 +30,28 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#define REPORT "ABI stub, not run on Ascend"
-#define STUB_API __attribute__((visibility("default")))
-#define ACL(result, name, parameters) STUB_API result name parameters;
+#define REPORT                              "ABI stub, not run on Ascend"
+#define STUB_API                            __attribute__((visibility("default")))
+#define ACL(result, name, parameters)       STUB_API result name parameters;
 #define ACL_MAYBE(result, name, parameters) ACL(result, name, parameters)
 #include "acl.def"
 #undef ACL
 #undef ACL_MAYBE
 
-enum { PAGE = 4096, ERROR_INJECTED = 507899, ERROR_PARAM = 100000, ERROR_UNINITIALIZED = 100001, ERROR_CONTEXT = 107002, ERROR_MEMORY = 207001,
-       ERROR_LOAD = 107004 };
+enum {
+    PAGE = 4096,
+    ERROR_INJECTED = 507899,
+    ERROR_PARAM = 100000,
+    ERROR_UNINITIALIZED = 100001,
+    ERROR_CONTEXT = 107002,
+    ERROR_MEMORY = 207001,
+    ERROR_LOAD = 107004
+};
 static const uint64_t ROOM = (uint64_t)256 << 30; /* addresses; pages that nobody touches cost nothing */
 
 enum kind { CONTEXT, STREAM, EVENT, MEMORY, HOST_MEMORY, BINARY, FUNCTION, ARGUMENTS, KINDS };
-static const char *const kind_names[KINDS] = {"context", "stream", "event", "memory", "host memory", "binary", "function", "arguments"};
+static const char *const kind_names[KINDS] = {"context",     "stream", "event",    "memory",
+                                              "host memory", "binary", "function", "arguments"};
 
 typedef int (*kernel_function)(const uint64_t *block, size_t words, uint64_t reach);
 
@@ -54,16 +65,16 @@ struct work {
     uint64_t count; /* of the record */
     char *to;
     const char *from;
-    size_t bytes;   /* of the copy, or of the block */
+    size_t bytes; /* of the copy, or of the block */
     uint64_t block[];
 };
 
 struct object {
     struct object *next;
     enum kind kind;
-    int number;          /* in the log */
+    int number; /* in the log */
     int32_t device;
-    bool is_given_back;  /* its release was asked for and failed by injection: not a leak */
+    bool is_given_back; /* its release was asked for and failed by injection: not a leak */
     struct object *context, *binary;
     /* stream */
     pthread_t thread;
@@ -104,7 +115,7 @@ static struct {
 static _Thread_local struct object *current_context;
 static _Thread_local char last_message[256];
 
-/* ---- the log ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the log --------------------------------------------------------------------------------------------------------------- */
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
@@ -171,7 +182,8 @@ static bool shall_fail(const char *name, int n)
     for (int i = 0; text && i < MAX_FAILURES; i++) {
         char wanted[64], other[64] = "";
         int count = 0;
-        if (sscanf(text, "%63[^@:,]@%63[^:,]:%d", wanted, other, &count) != 3 && sscanf(text, "%63[^:,]:%d", wanted, &count) != 2) return false;
+        if (sscanf(text, "%63[^@:,]@%63[^:,]:%d", wanted, other, &count) != 3 && sscanf(text, "%63[^:,]:%d", wanted, &count) != 2)
+            return false;
         if (strcmp(wanted, name) == 0 && (other[0] ? *uses_of(other) >= count && after[i]++ == 0 : n == count)) return true;
         text = strchr(text, ',');
         if (text) text++;
@@ -192,7 +204,8 @@ static int enter(const char *name, bool needs_context)
         say("%s: INJECTED FAILURE", name);
         return ERROR_INJECTED;
     }
-    if (!S.is_initialized && strcmp(name, "aclInit") != 0 && strcmp(name, "aclGetRecentErrMsg") != 0) return mistake(ERROR_UNINITIALIZED, "%s before aclInit", name);
+    if (!S.is_initialized && strcmp(name, "aclInit") != 0 && strcmp(name, "aclGetRecentErrMsg") != 0)
+        return mistake(ERROR_UNINITIALIZED, "%s before aclInit", name);
     if (!needs_context) return 0;
     for (struct object *o = S.objects; o; o = o->next)
         if (o == current_context) return 0;
@@ -205,7 +218,7 @@ static int leave(int error)
     return error;
 }
 
-/* ---- objects ------------------------------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------------------------------------- */
 
 static struct object *make(enum kind kind)
 {
@@ -284,7 +297,8 @@ static int give_back(int error, enum kind kind, const void *handle, const char *
     if (error == ERROR_INJECTED && o) o->is_given_back = true;
     if (error) return error;
     if (!o) return mistake(ERROR_PARAM, "%s of something that is no %s, or not any more", name, kind_names[kind]);
-    if (kind != CONTEXT && o->context != current_context) return mistake(ERROR_CONTEXT, "%s of %s %d in another context", name, kind_names[kind], o->number);
+    if (kind != CONTEXT && o->context != current_context)
+        return mistake(ERROR_CONTEXT, "%s of %s %d in another context", name, kind_names[kind], o->number);
     say("%s(%s %d)", name, kind_names[kind], o->number);
     if (kind == STREAM) {
         while (o->first || o->is_busy) pthread_cond_wait(&o->idle, &S.lock);
@@ -303,10 +317,13 @@ static struct object *allocation(const void *address, size_t bytes)
     return NULL;
 }
 
-static bool is_device(const void *address) { return (const char *)address >= S.device && (const char *)address < S.device + ROOM; }
+static bool is_device(const void *address)
+{
+    return (const char *)address >= S.device && (const char *)address < S.device + ROOM;
+}
 static char *ours(const void *address) { return S.alias + ((const char *)address - S.device); }
 
-/* ---- streams: a thread each ------------------------------------------------------------------------------------------------------ */
+/* ---- streams: a thread each ------------------------------------------------------------------------------------------------ */
 
 static void carry_out(struct work *w)
 {
@@ -353,8 +370,10 @@ static void enqueue(struct object *stream, struct work *w)
 static struct object *stream_of(const void *handle, const char *name, int *error)
 {
     struct object *o = find(STREAM, handle);
-    if (!o) *error = mistake(ERROR_PARAM, "%s on something that is no stream", name);
-    else if (o->context != current_context) *error = mistake(ERROR_CONTEXT, "%s on stream %d of another context", name, o->number);
+    if (!o)
+        *error = mistake(ERROR_PARAM, "%s on something that is no stream", name);
+    else if (o->context != current_context)
+        *error = mistake(ERROR_CONTEXT, "%s on stream %d of another context", name, o->number);
     return *error ? NULL : o;
 }
 
@@ -409,7 +428,7 @@ aclError aclrtStreamAbort(aclrtStream stream)
 }
 #endif
 
-/* ---- events ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------------------------------------- */
 
 static aclError create_event(const char *name, aclrtEvent *event)
 {
@@ -464,7 +483,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
     return leave(0);
 }
 
-/* ---- the library, devices, contexts ------------------------------------------------------------------------------------------------- */
+/* ---- the library, devices, contexts ---------------------------------------------------------------------------------------- */
 
 aclError aclInit(const char *config_path)
 {
@@ -544,7 +563,8 @@ aclError aclrtGetDeviceCount(uint32_t *count)
 aclError aclrtSetDevice(int32_t device)
 {
     int error = enter("aclrtSetDevice", false);
-    if (!error && (device < 0 || device >= setting("PTO_STUB_DEVICES", 1))) error = mistake(ERROR_PARAM, "aclrtSetDevice of device %d", device);
+    if (!error && (device < 0 || device >= setting("PTO_STUB_DEVICES", 1)))
+        error = mistake(ERROR_PARAM, "aclrtSetDevice of device %d", device);
     if (error) return leave(error);
     S.devices_set[device]++;
     say("aclrtSetDevice(%d)", device);
@@ -555,7 +575,8 @@ aclError aclrtResetDevice(int32_t device)
 {
     int error = enter("aclrtResetDevice", false);
     if (device >= 0 && device < 64 && (error == ERROR_INJECTED)) S.devices_set[device] = 0;
-    if (!error && (device < 0 || device >= 64 || S.devices_set[device] == 0)) error = mistake(ERROR_PARAM, "aclrtResetDevice of device %d", device);
+    if (!error && (device < 0 || device >= 64 || S.devices_set[device] == 0))
+        error = mistake(ERROR_PARAM, "aclrtResetDevice of device %d", device);
     if (error) return leave(error);
     S.devices_set[device] = 0;
     say("aclrtResetDevice(%d)", device);
@@ -600,7 +621,7 @@ aclError aclrtDestroyContext(aclrtContext context)
     return leave(give_back(error, CONTEXT, context, "aclrtDestroyContext"));
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
 
 aclError aclrtMalloc(void **memory, size_t bytes, aclrtMemMallocPolicy policy)
 {
@@ -610,7 +631,8 @@ aclError aclrtMalloc(void **memory, size_t bytes, aclrtMemMallocPolicy policy)
     if (error) return leave(error);
     const size_t rounded = (bytes + 63) / 64 * 64, pages = (rounded + PAGE - 1) / PAGE * PAGE;
     if (bytes > S.memory_left || S.top + pages + PAGE > ROOM) {
-        snprintf(last_message, sizeof last_message, "out of device memory: %zu bytes are wanted, %zu are left", bytes, S.memory_left);
+        snprintf(last_message, sizeof last_message, "out of device memory: %zu bytes are wanted, %zu are left", bytes,
+                 S.memory_left);
         say("aclrtMalloc(%zu): out of memory", bytes);
         return leave(ERROR_MEMORY);
     }
@@ -662,17 +684,20 @@ aclError aclrtFreeHost(void *memory)
     return leave(give_back(error, HOST_MEMORY, o && o->address == memory ? o : NULL, "aclrtFreeHost"));
 }
 
-static int check_side(const char *name, const char *side, const void *address, size_t bytes, bool is_on_device, bool must_be_pinned)
+static int check_side(const char *name, const char *side, const void *address, size_t bytes, bool is_on_device,
+                      bool must_be_pinned)
 {
     if (is_device(address) != is_on_device)
-        return mistake(ERROR_PARAM, "%s: the kind says that %s is on the %s, and it is not", name, side, is_on_device ? "device" : "host");
+        return mistake(ERROR_PARAM, "%s: the kind says that %s is on the %s, and it is not", name, side,
+                       is_on_device ? "device" : "host");
     if (is_on_device && !allocation(address, bytes))
         return mistake(ERROR_PARAM, "%s: %s is not %zu bytes of one allocation", name, side, bytes);
     if (must_be_pinned && !pinned(address, bytes)) return mistake(ERROR_PARAM, "%s: %s is not pinned", name, side);
     return 0;
 }
 
-static int check_copy(const char *name, const void *to, size_t room, const void *from, size_t bytes, aclrtMemcpyKind kind, bool is_async)
+static int check_copy(const char *name, const void *to, size_t room, const void *from, size_t bytes, aclrtMemcpyKind kind,
+                      bool is_async)
 {
     const bool to_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     const bool from_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
@@ -707,7 +732,8 @@ aclError aclrtMemcpyAsync(void *to, size_t room, const void *from, size_t bytes,
     if (!error) error = check_copy("aclrtMemcpyAsync", to, room, from, bytes, kind, true);
     if (error) return leave(error);
     struct work *w = calloc(1, sizeof *w);
-    *w = (struct work){.kind = WORK_COPY, .to = is_device(to) ? ours(to) : to, .from = is_device(from) ? ours(from) : from, .bytes = bytes};
+    *w = (struct work){
+        .kind = WORK_COPY, .to = is_device(to) ? ours(to) : to, .from = is_device(from) ? ours(from) : from, .bytes = bytes};
     say("aclrtMemcpyAsync(%zu, %s, stream %d)", bytes, copy_text(kind), s->number);
     enqueue(s, w);
     return leave(0);
@@ -731,7 +757,7 @@ aclError aclrtMemset(void *memory, size_t room, int32_t value, size_t bytes)
     return leave(0);
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------------------------------------- */
 
 aclError aclrtBinaryLoadFromFile(const char *path, aclrtBinaryLoadOptions *options, aclrtBinHandle *binary)
 {
@@ -779,33 +805,40 @@ aclError aclrtBinaryUnLoad(aclrtBinHandle binary)
     return leave(give_back(error, BINARY, binary, "aclrtBinaryUnLoad"));
 }
 
-static int launch(const char *name, int error, const void *function, uint32_t blocks, const void *stream, const aclrtLaunchKernelCfg *config,
-                  const uint64_t *block, size_t bytes)
+static int launch(const char *name, int error, const void *function, uint32_t blocks, const void *stream,
+                  const aclrtLaunchKernelCfg *config, const uint64_t *block, size_t bytes)
 {
     struct object *s = error ? NULL : stream_of(stream, name, &error), *f = find(FUNCTION, function);
     if (!error && !f) error = mistake(ERROR_PARAM, "%s of something that is no function", name);
     if (!error && is_device(block)) error = mistake(ERROR_PARAM, "%s: the arguments are to be in host memory", name);
-    if (!error && (bytes % sizeof *block || (bytes > 0 && !block) || blocks == 0)) error = mistake(ERROR_PARAM, "%s: a bad block", name);
+    if (!error && (bytes % sizeof *block || (bytes > 0 && !block) || blocks == 0))
+        error = mistake(ERROR_PARAM, "%s: a bad block", name);
     if (!error && config && (config->numAttrs != 1 || config->attrs->id != ACL_RT_LAUNCH_KERNEL_ATTR_ENGINE_TYPE))
         error = mistake(ERROR_PARAM, "%s: a bad configuration", name);
     if (error) return error;
     struct work *w = calloc(1, sizeof *w + bytes);
-    *w = (struct work){.kind = ++S.launches == setting("PTO_STUB_HANG", 0) ? WORK_HANG : WORK_KERNEL, .function = f->function, .blocks = blocks,
+    *w = (struct work){.kind = ++S.launches == setting("PTO_STUB_HANG", 0) ? WORK_HANG : WORK_KERNEL,
+                       .function = f->function,
+                       .blocks = blocks,
                        .bytes = bytes};
     if (bytes > 0) memcpy(w->block, block, bytes);
     say("%s(function %d, blocks %u, stream %d, words %zu%s)", name, f->number, blocks, s->number, bytes / sizeof *block,
-        !config ? "" : config->attrs->value.engineType == ACL_RT_ENGINE_TYPE_AIC ? ", AIC" : ", AIV");
+        !config                                                     ? ""
+        : config->attrs->value.engineType == ACL_RT_ENGINE_TYPE_AIC ? ", AIC"
+                                                                    : ", AIV");
     enqueue(s, w);
     return 0;
 }
 
 #ifndef STUB_OLD
-aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream, aclrtLaunchKernelCfg *config, void *args,
-                                       size_t bytes, aclrtPlaceHolderInfo *placeholders, size_t placeholder_count)
+aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream,
+                                       aclrtLaunchKernelCfg *config, void *args, size_t bytes, aclrtPlaceHolderInfo *placeholders,
+                                       size_t placeholder_count)
 {
     static const char name[] = "aclrtLaunchKernelWithHostArgs";
     int error = enter(name, true);
-    if (!error && (placeholders || placeholder_count)) error = mistake(ERROR_PARAM, "%s with placeholders, which nobody here uses", name);
+    if (!error && (placeholders || placeholder_count))
+        error = mistake(ERROR_PARAM, "%s with placeholders, which nobody here uses", name);
     return leave(launch(name, error, function, blocks, stream, config, args, bytes));
 }
 #else
@@ -823,7 +856,8 @@ aclError aclrtKernelArgsAppend(aclrtArgsHandle args, void *value, size_t bytes, 
 {
     int error = enter("aclrtKernelArgsAppend", true);
     struct object *a = find(ARGUMENTS, args);
-    if (!error && (!a || a->is_ending || bytes != sizeof(uint64_t) || is_device(value))) error = mistake(ERROR_PARAM, "aclrtKernelArgsAppend");
+    if (!error && (!a || a->is_ending || bytes != sizeof(uint64_t) || is_device(value)))
+        error = mistake(ERROR_PARAM, "aclrtKernelArgsAppend");
     if (error) return leave(error);
     memcpy(&a->words[a->word_count++], value, bytes);
     *param = &a->words[a->word_count - 1];
@@ -848,8 +882,10 @@ aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle function, uint32_t blocks, 
     static const char name[] = "aclrtLaunchKernelWithConfig";
     int error = enter(name, true);
     struct object *a = find(ARGUMENTS, args);
-    if (!error && (!a || !a->is_ending || reserved)) error = mistake(ERROR_PARAM, "%s with arguments that are not finished", name);
-    error = launch(name, error, function, blocks, stream, config, a ? a->words : NULL, a ? a->word_count * sizeof a->words[0] : 0);
+    if (!error && (!a || !a->is_ending || reserved))
+        error = mistake(ERROR_PARAM, "%s with arguments that are not finished", name);
+    error =
+        launch(name, error, function, blocks, stream, config, a ? a->words : NULL, a ? a->word_count * sizeof a->words[0] : 0);
     if (!error) drop(a);
     return leave(error);
 }

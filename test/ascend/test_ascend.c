@@ -44,7 +44,12 @@ static int logged(const char *text)
 
 static PTORuntime *create(PTOEngine engine)
 {
-    PTOConfig c = {.engine = engine, .backend = "ascend", .kernels = PTO_TEST_MAP, .heap_bytes = 1 << 16, .task_window = 8, .tensormap_entries = 64,
+    PTOConfig c = {.engine = engine,
+                   .backend = "ascend",
+                   .kernels = PTO_TEST_MAP,
+                   .heap_bytes = 1 << 16,
+                   .task_window = 8,
+                   .tensormap_entries = 64,
                    .workers = {2, 2, 1, 1}};
     if (truncate(log_path, 0) != 0) return NULL;
     PTORuntime *rt = pto_runtime_create(&c, NULL);
@@ -53,17 +58,17 @@ static PTORuntime *create(PTOEngine engine)
 }
 
 /* The end of every test: nothing is left, and the stub has nothing to say. */
-#define CLOSE(rt)                                                                                                         \
-    do {                                                                                                                  \
-        pto_runtime_destroy(rt);                                                                                          \
-        EXPECT_STR(pto_last_error(NULL), "");                                                                             \
-        EXPECT_EQ(logged("# ABI stub, not run on Ascend: "), 1);                                                          \
-        EXPECT_EQ(logged(" 0 mistakes, 0 leaks"), 1);                                                                     \
+#define CLOSE(rt)                                                                                                                \
+    do {                                                                                                                         \
+        pto_runtime_destroy(rt);                                                                                                 \
+        EXPECT_STR(pto_last_error(NULL), "");                                                                                    \
+        EXPECT_EQ(logged("# ABI stub, not run on Ascend: "), 1);                                                                 \
+        EXPECT_EQ(logged(" 0 mistakes, 0 leaks"), 1);                                                                            \
     } while (0)
 
 enum { N = 64 };
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------------------------------ */
 
 struct arrays {
     int64_t x[N], y[N];
@@ -131,7 +136,7 @@ TEST(two_runtimes_share_the_library_and_the_device)
     EXPECT_EQ(logged("aclrtResetDevice"), 1);
 }
 
-/* ---- failures ------------------------------------------------------------------------------------------------------------------ */
+/* ---- failures -------------------------------------------------------------------------------------------------------------- */
 
 static void run_fail(PTORuntime *rt, void *arg)
 {
@@ -211,7 +216,8 @@ TEST(what_could_not_be_given_back_is_told)
     setenv("PTO_STUB_FAIL", "aclrtDestroyStream:2", 1);
     PTORuntime *rt = create(PTO_ENGINE_SERIAL);
     pto_runtime_destroy(rt);
-    EXPECT_STR(pto_last_error(NULL), "ascend: aclrtDestroyStream failed with error 507899: injected: use 2 of aclrtDestroyStream");
+    EXPECT_STR(pto_last_error(NULL),
+               "ascend: aclrtDestroyStream failed with error 507899: injected: use 2 of aclrtDestroyStream");
     unsetenv("PTO_STUB_FAIL");
     CLOSE(create(PTO_ENGINE_SERIAL));
 }
@@ -232,7 +238,7 @@ TEST(a_cancelled_run_waits_for_the_kernels_that_run)
     CLOSE(rt);
 }
 
-/* ---- traps of the stub, which is why a test over it means something ---------------------------------------------------------------- */
+/* ---- traps of the stub, which is why a test over it means something -------------------------------------------------------- */
 
 static void run_overrun(PTORuntime *rt, void *arg)
 {
@@ -259,7 +265,7 @@ TEST(a_kernel_that_leaves_its_array_traps)
     EXPECT(status != 0); /* by the signal, or by a sanitizer's report of it */
 }
 
-/* ---- work requests -------------------------------------------------------------------------------------------------------------------- */
+/* ---- work requests --------------------------------------------------------------------------------------------------------- */
 
 enum { ROWS = 6, COLUMNS = 5 };
 struct moves {
@@ -275,13 +281,16 @@ static void move(PTORuntime *rt, void *arg)
     SUBMIT(rt, &copy, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)),
            PTO_INOUT(m->transposed, 0, PTO_STRIDED(PTO_I64, (ROWS, COLUMNS), (1, ROWS))));
     void *rows = NULL;
-    SUBMIT(rt, &gather, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)), PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))),
-           PTO_OUTPUT(&rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
-    SUBMIT(rt, &copy, PTO_INPUT(rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)), PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
-    SUBMIT(rt, &scatter, PTO_INPUT(rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)), PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))),
-           PTO_INOUT(m->spread, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)));
-    SUBMIT(rt, &copy, PTO_INPUT(m->cube, 0, PTO_STRIDED(PTO_I64, (2, 4, 3), (12, 1, 4))), PTO_INOUT(m->part, 0, PTO_ARRAY(PTO_I64, 2, 4, 3)));
-    SUBMIT(rt, &copy, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, 0, COLUMNS)), PTO_INOUT(m->spread, 0, PTO_ARRAY(PTO_I64, 0, COLUMNS)));
+    SUBMIT(rt, &gather, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)),
+           PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))), PTO_OUTPUT(&rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
+    SUBMIT(rt, &copy, PTO_INPUT(rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)),
+           PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
+    SUBMIT(rt, &scatter, PTO_INPUT(rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)),
+           PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))), PTO_INOUT(m->spread, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)));
+    SUBMIT(rt, &copy, PTO_INPUT(m->cube, 0, PTO_STRIDED(PTO_I64, (2, 4, 3), (12, 1, 4))),
+           PTO_INOUT(m->part, 0, PTO_ARRAY(PTO_I64, 2, 4, 3)));
+    SUBMIT(rt, &copy, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, 0, COLUMNS)),
+           PTO_INOUT(m->spread, 0, PTO_ARRAY(PTO_I64, 0, COLUMNS)));
 }
 
 static void fill(struct moves *m)
@@ -335,7 +344,7 @@ TEST(bad_work_requests_fail_as_on_sim)
     CLOSE(rt);
 }
 
-/* ---- host and device in step: random programs against what happens when everything runs at once -------------------------------------- */
+/* ---- host and device in step: random programs against what happens when everything runs at once ---------------------------- */
 
 enum { ARRAYS = 4, LENGTH = 48, STEPS = 120 };
 
@@ -356,7 +365,8 @@ static uint32_t draw(struct world *w, uint32_t below)
 static void step(PTORuntime *rt, struct world *w)
 {
     const int a = (int)draw(w, ARRAYS), b = (a + 1 + (int)draw(w, ARRAYS - 1)) % ARRAYS;
-    const int64_t count = 1 + draw(w, LENGTH / 3), stride = 1 + draw(w, 3), at = draw(w, (uint32_t)(LENGTH - count * 3 + 1)), s = draw(w, 1000);
+    const int64_t count = 1 + draw(w, LENGTH / 3), stride = 1 + draw(w, 3), at = draw(w, (uint32_t)(LENGTH - count * 3 + 1)),
+                  s = draw(w, 1000);
     int64_t to;
     switch (draw(w, 5)) {
     case 0: /* a task writes */
@@ -364,10 +374,11 @@ static void step(PTORuntime *rt, struct world *w)
         for (int64_t i = 0; i < count; i++) w->model[a][at + i * stride] = s;
         break;
     case 1: /* a task reads and writes */
-        SUBMIT(rt, &mix, PTO_INPUT(w->array[b], at, PTO_ARRAY(PTO_I64, count)), PTO_INOUT(w->array[a], at, PTO_STRIDED(PTO_I64, (count), (stride))),
-               PTO_SCALAR(s));
+        SUBMIT(rt, &mix, PTO_INPUT(w->array[b], at, PTO_ARRAY(PTO_I64, count)),
+               PTO_INOUT(w->array[a], at, PTO_STRIDED(PTO_I64, (count), (stride))), PTO_SCALAR(s));
         for (int64_t i = 0; i < count; i++)
-            w->model[a][at + i * stride] = (int64_t)((uint64_t)w->model[a][at + i * stride] * 31 + (uint64_t)w->model[b][at + i] + (uint64_t)s);
+            w->model[a][at + i * stride] =
+                (int64_t)((uint64_t)w->model[a][at + i * stride] * 31 + (uint64_t)w->model[b][at + i] + (uint64_t)s);
         break;
     case 2: /* the host writes, now and then up to the next array, and there, too */
         to = draw(w, 2) ? LENGTH : at + count;

@@ -1,4 +1,5 @@
-/* test_stub.c - the stub is strict: what the documentation forbids is a mistake in its log and an error.  ABI stub, not run on Ascend. */
+/* test_stub.c - the stub is strict: what the documentation forbids is a mistake in its log and an error.  ABI stub, not run on
+ * Ascend. */
 #include "acl.h"
 #include "unit.h"
 #include <dlfcn.h>
@@ -88,20 +89,20 @@ TEST(copies_say_the_truth)
     EXPECT_EQ(acl->aclrtMemcpy(device, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     EXPECT_EQ(acl->aclrtMemcpy(back, 256, device, 256, ACL_MEMCPY_DEVICE_TO_HOST), 0);
     EXPECT_STR(back, "host");
-    EXPECT(acl->aclrtMemcpy(device, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);          /* 1: the kind */
-    EXPECT(acl->aclrtMemcpy(back, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);            /* 2: no device address */
-    EXPECT(acl->aclrtMemcpy(host, 256, device, 256, ACL_MEMCPY_HOST_TO_HOST) != 0);            /* 3: a device address */
-    EXPECT(acl->aclrtMemcpy(device, 128, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0);          /* 4: no room */
+    EXPECT(acl->aclrtMemcpy(device, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);             /* 1: the kind */
+    EXPECT(acl->aclrtMemcpy(back, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);               /* 2: no device address */
+    EXPECT(acl->aclrtMemcpy(host, 256, device, 256, ACL_MEMCPY_HOST_TO_HOST) != 0);               /* 3: a device address */
+    EXPECT(acl->aclrtMemcpy(device, 128, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0);             /* 4: no room */
     EXPECT(acl->aclrtMemcpy((char *)device + 1, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0); /* 5: behind the end */
-    EXPECT(acl->aclrtMemset(host, 256, 0, 256) != 0);                                          /* 6: of host memory */
+    EXPECT(acl->aclrtMemset(host, 256, 0, 256) != 0);                                             /* 6: of host memory */
     aclrtStream stream;
     EXPECT_EQ(acl->aclrtCreateStream(&stream), 0);
     EXPECT(acl->aclrtMemcpyAsync(device, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE, stream) != 0); /* 7: not pinned */
     EXPECT_EQ(acl->aclrtMemcpyAsync(device, 256, pinned, 256, ACL_MEMCPY_HOST_TO_DEVICE, stream), 0);
     EXPECT_EQ(acl->aclrtDestroyStream(stream), 0);
     EXPECT_EQ(acl->aclrtFree(device), 0);
-    EXPECT(acl->aclrtFree(device) != 0);                                                       /* 8: a second time */
-    EXPECT(acl->aclrtFree(pinned) != 0);                                                       /* 9: of host memory */
+    EXPECT(acl->aclrtFree(device) != 0); /* 8: a second time */
+    EXPECT(acl->aclrtFree(pinned) != 0); /* 9: of host memory */
     EXPECT_EQ(acl->aclrtFreeHost(pinned), 0);
     finish(acl, 9, 0);
 }
@@ -128,8 +129,8 @@ static void *on_another_thread(void *arg)
     const struct acl *acl = arg;
     void *memory;
     const bool refused = acl->aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) != 0;
-    const bool taken = acl->aclrtSetCurrentContext(context) == 0 && acl->aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) == 0 &&
-                       acl->aclrtFree(memory) == 0;
+    const bool taken = acl->aclrtSetCurrentContext(context) == 0 &&
+                       acl->aclrtMalloc(&memory, 64, ACL_MEM_MALLOC_HUGE_FIRST) == 0 && acl->aclrtFree(memory) == 0;
     return refused && taken ? arg : NULL;
 }
 
@@ -192,8 +193,10 @@ TEST(a_host_that_reads_device_memory_traps)
         if (child == 0) {
             signal(SIGSEGV, SIG_DFL);
             volatile char *p = device;
-            if (writes) *p = 1;
-            else writes = *p;
+            if (writes)
+                *p = 1;
+            else
+                writes = *p;
             _exit(writes);
         }
         int status = 0;

@@ -40,7 +40,8 @@ static void *find_library(char *message, size_t size)
         if (library) return library;
         if (i == 0) snprintf(first, sizeof first, "%s", dlerror());
     }
-    snprintf(message, size, "no CANN library: neither libacl_rt.so nor libascendcl.so can be loaded (%s); is its set_env.sh sourced?", first);
+    snprintf(message, size,
+             "no CANN library: neither libacl_rt.so nor libascendcl.so can be loaded (%s); is its set_env.sh sourced?", first);
     return NULL;
 }
 
@@ -48,19 +49,20 @@ static void *find_library(char *message, size_t size)
 static const char *find_functions(void *library, struct acl *acl)
 {
     const char *missing = NULL;
-#define ACL_MAYBE(result, name, parameters)                                                                               \
-    do {                                                                                                                  \
-        void *found = dlsym(library, #name);                                                                              \
-        memcpy(&acl->name, &found, sizeof found); /* ISO C has no conversion from an object pointer to a function's */    \
+#define ACL_MAYBE(result, name, parameters)                                                                                      \
+    do {                                                                                                                         \
+        void *found = dlsym(library, #name);                                                                                     \
+        memcpy(&acl->name, &found, sizeof found); /* ISO C has no conversion from an object pointer to a function's */           \
     } while (0);
-#define ACL(result, name, parameters)                                                                                     \
-    ACL_MAYBE(result, name, parameters)                                                                                   \
+#define ACL(result, name, parameters)                                                                                            \
+    ACL_MAYBE(result, name, parameters)                                                                                          \
     if (!acl->name && !missing) missing = #name;
 #include "acl.def"
 #undef ACL
 #undef ACL_MAYBE
     if (missing || acl->aclrtLaunchKernelWithHostArgs) return missing;
-    if (!acl->aclrtLaunchKernelWithConfig || !acl->aclrtKernelArgsInit || !acl->aclrtKernelArgsAppend || !acl->aclrtKernelArgsFinalize)
+    if (!acl->aclrtLaunchKernelWithConfig || !acl->aclrtKernelArgsInit || !acl->aclrtKernelArgsAppend ||
+        !acl->aclrtKernelArgsFinalize)
         return "aclrtLaunchKernelWithHostArgs";
     return NULL;
 }
@@ -106,7 +108,7 @@ bool ptoi_acl_close(char *message, size_t size)
     return error == ACL_SUCCESS;
 }
 
-/* ---- devices ---------------------------------------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------------------------------------- */
 
 aclError ptoi_acl_take_device(int32_t device)
 {

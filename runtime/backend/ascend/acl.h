@@ -1,7 +1,7 @@
 /* acl.h - what the backend uses of the CANN library: types and functions, declared here anew, found when a program asks for them.
  *
- * Idea       nothing of CANN is needed to build.  Names, parameters and values are what its public documentation says; acl.def lists the
- *            functions, and both this table and the stub of the tests are made of that list.
+ * Idea       nothing of CANN is needed to build.  Names, parameters and values are what its public documentation says; acl.def
+ *            lists the functions, and both this table and the stub of the tests are made of that list.
  * Owner      the process: one library, one aclInit, one aclrtSetDevice for each device in use, however many runtimes there are.
  * Tests      test/ascend */
 #ifndef PTOI_ASCEND_ACL_H

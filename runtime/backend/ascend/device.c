@@ -1,6 +1,7 @@
 /* device.c - opening and closing a device.
  *
- * Idea       open_steps says the order; each step has its way back, and a close goes the list backwards from where the opening came to.
+ * Idea       open_steps says the order; each step has its way back, and a close goes the list backwards from where the opening
+ *            came to.
  * Blocks     in the library; closing waits for what is still running on a stream only where the library cannot abort it.
  * Tests      test/ascend */
 #include "device.h"
@@ -12,7 +13,7 @@
 
 enum { DEFAULT_TIMEOUT_S = 600 };
 
-/* ---- failures --------------------------------------------------------------------------------------------------------------- */
+/* ---- failures -------------------------------------------------------------------------------------------------------------- */
 
 void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...)
 {
@@ -46,7 +47,7 @@ bool ptoi_ascend_enter(struct device *d)
     return true;
 }
 
-/* ---- the steps: open returns PTO_OK or why not, close gives back whatever open took, also half of it ------------------------------ */
+/* ---- the steps: open returns PTO_OK or why not, close gives back whatever open took, also half of it ----------------------- */
 
 static PTOStatus failed(struct device *d, const char *call, aclError error)
 {
@@ -63,7 +64,8 @@ static PTOStatus open_device(struct device *d)
         return PTO_ERR_DEVICE;
     }
     if ((uint32_t)d->number >= count) {
-        ptoi_ascend_fail(d, true, "there is no device %d: there %s %u, counted from 0", d->number, count == 1 ? "is" : "are", count);
+        ptoi_ascend_fail(d, true, "there is no device %d: there %s %u, counted from 0", d->number, count == 1 ? "is" : "are",
+                         count);
         return PTO_ERR_CONFIG;
     }
     const aclError error = ptoi_acl_take_device(d->number);
@@ -95,7 +97,8 @@ static void close_context(struct device *d)
 static PTOStatus open_event(struct device *d, struct stream *s)
 {
     if (d->acl->aclrtCreateEventExWithFlag)
-        return failed(d, "aclrtCreateEventExWithFlag", d->acl->aclrtCreateEventExWithFlag(&s->event, ACL_EVENT_CAPTURE_STREAM_PROGRESS));
+        return failed(d, "aclrtCreateEventExWithFlag",
+                      d->acl->aclrtCreateEventExWithFlag(&s->event, ACL_EVENT_CAPTURE_STREAM_PROGRESS));
     return failed(d, "aclrtCreateEvent", d->acl->aclrtCreateEvent(&s->event));
 }
 
@@ -117,8 +120,10 @@ static void destroy_stream(struct device *d, struct stream *s)
 {
     const bool by_force = s->is_lost && d->acl->aclrtDestroyStreamForce;
     if (s->is_stuck && !by_force) s->stream = NULL; /* to destroy it would wait for ever: aclrtResetDevice takes it */
-    if (s->stream && by_force) ptoi_ascend_is_fine(d, "aclrtDestroyStreamForce", d->acl->aclrtDestroyStreamForce(s->stream));
-    else if (s->stream) ptoi_ascend_is_fine(d, "aclrtDestroyStream", d->acl->aclrtDestroyStream(s->stream));
+    if (s->stream && by_force)
+        ptoi_ascend_is_fine(d, "aclrtDestroyStreamForce", d->acl->aclrtDestroyStreamForce(s->stream));
+    else if (s->stream)
+        ptoi_ascend_is_fine(d, "aclrtDestroyStream", d->acl->aclrtDestroyStream(s->stream));
     s->stream = NULL;
 }
 
@@ -128,8 +133,10 @@ static void settle_streams(struct device *d)
     for (int i = 0; i < d->stream_count; i++) {
         struct stream *s = &d->stream[i];
         if (!s->is_lost || !s->stream) continue;
-        if (d->acl->aclrtStreamAbort && d->acl->aclrtStreamAbort(s->stream) == ACL_SUCCESS) s->is_lost = s->is_stuck = false;
-        else destroy_stream(d, s);
+        if (d->acl->aclrtStreamAbort && d->acl->aclrtStreamAbort(s->stream) == ACL_SUCCESS)
+            s->is_lost = s->is_stuck = false;
+        else
+            destroy_stream(d, s);
     }
 }
 
@@ -167,7 +174,8 @@ static PTOStatus open_binaries(struct device *d)
         if (error == ACL_SUCCESS) continue;
         char text[600];
         ptoi_acl_explain(d->acl, text, sizeof text, "aclrtBinaryGetFunction", error);
-        ptoi_ascend_fail(d, true, "kernel '%.60s': there is no function '%.60s' in %.150s: %s", e->name, e->function, o->path, text);
+        ptoi_ascend_fail(d, true, "kernel '%.60s': there is no function '%.60s' in %.150s: %s", e->name, e->function, o->path,
+                         text);
         return PTO_ERR_IO;
     }
     return PTO_OK;
@@ -189,7 +197,8 @@ static PTOStatus open_memory(struct device *d)
     if (!ptoi_ascend_is_fine(d, "aclrtMallocHost", d->acl->aclrtMallocHost(&memory, STAGING_BYTES))) return PTO_ERR_NOMEM;
     d->staging = memory;
     if (!any_status) return PTO_OK;
-    if (!ptoi_ascend_is_fine(d, "aclrtMalloc", d->acl->aclrtMalloc(&memory, (size_t)d->stream_count * STATUS_BYTES, ACL_MEM_MALLOC_HUGE_FIRST)))
+    if (!ptoi_ascend_is_fine(d, "aclrtMalloc",
+                             d->acl->aclrtMalloc(&memory, (size_t)d->stream_count * STATUS_BYTES, ACL_MEM_MALLOC_HUGE_FIRST)))
         return PTO_ERR_NOMEM;
     d->status = memory;
     for (int i = 0; i < d->stream_count; i++) d->stream[i].status = d->status + i * STATUS_BYTES;
@@ -214,7 +223,7 @@ static const struct step {
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
-/* ---- the heap --------------------------------------------------------------------------------------------------------------------- */
+/* ---- the heap -------------------------------------------------------------------------------------------------------------- */
 
 static void free_heap(const struct backend *b, void *memory, uint64_t bytes)
 {
@@ -237,7 +246,8 @@ static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
     }
     d->heap = memory;
     d->heap_bytes = bytes;
-    if (ptoi_ascend_enter(d) && ptoi_ascend_is_fine(d, "aclrtMalloc", d->acl->aclrtMalloc(&device, bytes, ACL_MEM_MALLOC_HUGE_FIRST))) {
+    if (ptoi_ascend_enter(d) &&
+        ptoi_ascend_is_fine(d, "aclrtMalloc", d->acl->aclrtMalloc(&device, bytes, ACL_MEM_MALLOC_HUGE_FIRST))) {
         d->device_heap = device;
         return memory;
     }
@@ -245,7 +255,7 @@ static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
     return NULL;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------------------------------------- */
 
 static bool close_all(struct device *d, int opened, char *message, size_t size)
 {
@@ -289,8 +299,13 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
         snprintf(message, size, "no memory for a device");
         return NULL;
     }
-    d->backend = (struct backend){.name = "ascend", .close = close_backend, .alloc = alloc_heap, .free = free_heap,
-                                  .run = ptoi_ascend_run, .request = ptoi_ascend_request, .mirror = &ptoi_ascend_mirror};
+    d->backend = (struct backend){.name = "ascend",
+                                  .close = close_backend,
+                                  .alloc = alloc_heap,
+                                  .free = free_heap,
+                                  .run = ptoi_ascend_run,
+                                  .request = ptoi_ascend_request,
+                                  .mirror = &ptoi_ascend_mirror};
     d->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
     d->number = config->device;
     d->timeout_seconds = config->stream_timeout_seconds > 0 ? config->stream_timeout_seconds : DEFAULT_TIMEOUT_S;

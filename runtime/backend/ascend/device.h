@@ -1,10 +1,10 @@
 /* device.h - one opened device: what the files of this backend share; nobody else includes it.
  *
- * Idea       a worker is a stream.  A thread that runs its first kernel takes the context and a stream of the kernel's worker type, and keeps
- *            both; the orchestrator copies.  Addresses in a program are the host's: the heap is reserved on the host too, so that offsets are
- *            those of every backend, and only what the host reads or writes is ever there.
- * Owner      open and close: the runtime.  A stream: the thread that took it.  Memory, staging, what is whose: the orchestrator, mirror.c.
- *            The buffers that workers look up: under `lock`.
+ * Idea       a worker is a stream.  A thread that runs its first kernel takes the context and a stream of the kernel's worker
+ *            type, and keeps both; the orchestrator copies.  Addresses in a program are the host's: the heap is reserved on the
+ *            host too, so that offsets are those of every backend, and only what the host reads or writes is ever there.
+ * Owner      open and close: the runtime.  A stream: the thread that took it.  Memory, staging, what is whose: the orchestrator,
+ *            mirror.c. The buffers that workers look up: under `lock`.
  * Invariant  what was opened is closed in reverse order, on every path; a device that failed is not used for another run.
  * Tests      test/ascend */
 #ifndef PTOI_ASCEND_DEVICE_H

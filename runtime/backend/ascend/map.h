@@ -31,8 +31,8 @@ struct kernel_map {
     int object_count;
 };
 
-/* PTO_ERR_IO, PTO_ERR_CONFIG or PTO_ERR_NOMEM: `message` says what and, for a mistake in the file, in which line.  Every object that the map
- * names is there when it succeeds. */
+/* PTO_ERR_IO, PTO_ERR_CONFIG or PTO_ERR_NOMEM: `message` says what and, for a mistake in the file, in which line.  Every object
+ * that the map names is there when it succeeds. */
 PTOStatus ptoi_kernels_load(struct kernel_map *map, const char *path, char *message, size_t size);
 void ptoi_kernels_unload(struct kernel_map *map);
 const struct map_entry *ptoi_kernels_find(const struct kernel_map *map, const char *name); /* NULL: it has none */

@@ -1,8 +1,9 @@
 /* mirror.c - memory of the host and memory of the device kept in step.
  *
- * Idea       an array of the program is copied to the device once, when the first task names it, and back once, at the end of the run, if a
- *            task has written it.  The heap is the device's; what the host awaits is read, and what the host writes is sent before
- *            the next submit.  `dirty` is what the host has written since, `clean` what it has read and no task has written since.
+ * Idea       an array of the program is copied to the device once, when the first task names it, and back once, at the end of
+ *            the run, if a task has written it.  The heap is the device's; what the host awaits is read, and what the host
+ *            writes is sent before the next submit.  `dirty` is what the host has written since, `clean` what it has read and no
+ *            task has written since.
  * Owner      the orchestrator; only ptoi_ascend_reach is for workers, and the table of buffers is under the lock for it.
  * Invariant  no byte is in two spans of `dirty`; what a task may write is in none of `clean`.
  * Blocks     in copies.
@@ -12,14 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- copies, in pieces through the pinned staging ------------------------------------------------------------------------------- */
+/* ---- copies, in pieces through the pinned staging -------------------------------------------------------------------------- */
 
 static bool upload(struct device *d, char *device, const char *host, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += STAGING_BYTES) {
         const size_t n = (size_t)(bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES);
         memcpy(d->staging, host + at, n);
-        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(device + at, n, d->staging, n, ACL_MEMCPY_HOST_TO_DEVICE))) return false;
+        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(device + at, n, d->staging, n, ACL_MEMCPY_HOST_TO_DEVICE)))
+            return false;
     }
     return true;
 }
@@ -28,13 +30,14 @@ static bool download(struct device *d, char *host, const char *device, int64_t b
 {
     for (int64_t at = 0; at < bytes; at += STAGING_BYTES) {
         const size_t n = (size_t)(bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES);
-        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(d->staging, n, device + at, n, ACL_MEMCPY_DEVICE_TO_HOST))) return false;
+        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(d->staging, n, device + at, n, ACL_MEMCPY_DEVICE_TO_HOST)))
+            return false;
         memcpy(host + at, d->staging, n);
     }
     return true;
 }
 
-/* ---- device memory for arrays, kept between runs ---------------------------------------------------------------------------------- */
+/* ---- device memory for arrays, kept between runs --------------------------------------------------------------------------- */
 
 static char *take_memory(struct device *d, int64_t bytes, int64_t *capacity)
 {
@@ -48,7 +51,8 @@ static char *take_memory(struct device *d, int64_t bytes, int64_t *capacity)
         return memory;
     }
     void *memory = NULL;
-    if (!ptoi_ascend_is_fine(d, "aclrtMalloc", d->acl->aclrtMalloc(&memory, (size_t)bytes, ACL_MEM_MALLOC_HUGE_FIRST))) return NULL;
+    if (!ptoi_ascend_is_fine(d, "aclrtMalloc", d->acl->aclrtMalloc(&memory, (size_t)bytes, ACL_MEM_MALLOC_HUGE_FIRST)))
+        return NULL;
     *capacity = bytes;
     return memory;
 }
@@ -75,11 +79,12 @@ bool ptoi_ascend_free_memory(struct device *d)
 {
     bool is_fine = true;
     for (int i = 0; i < d->buffer_count; i++) keep_memory(d, &d->buffer[i]);
-    while (d->spare_count > 0) is_fine &= ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(d->spare[--d->spare_count].device));
+    while (d->spare_count > 0)
+        is_fine &= ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(d->spare[--d->spare_count].device));
     return is_fine;
 }
 
-/* ---- the table of arrays ------------------------------------------------------------------------------------------------------------ */
+/* ---- the table of arrays --------------------------------------------------------------------------------------------------- */
 
 /* The first that ends behind the address; buffer_count: none does. */
 static int lower_buffer(const struct device *d, const char *address)
@@ -87,8 +92,10 @@ static int lower_buffer(const struct device *d, const char *address)
     int low = 0, high = d->buffer_count;
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (d->buffer[middle].host + d->buffer[middle].bytes > address) high = middle;
-        else low = middle + 1;
+        if (d->buffer[middle].host + d->buffer[middle].bytes > address)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return low;
 }
@@ -130,8 +137,10 @@ static PTOStatus tell_buffer(const struct backend *backend, const void *base, in
     if (!is_known && status == PTO_OK && d->buffer_count == d->buffer_room) {
         const int room = d->buffer_room ? 2 * d->buffer_room : 64;
         struct buffer *grown = realloc(d->buffer, (size_t)room * sizeof *grown);
-        if (grown) d->buffer = grown, d->buffer_room = room;
-        else status = PTO_ERR_NOMEM;
+        if (grown)
+            d->buffer = grown, d->buffer_room = room;
+        else
+            status = PTO_ERR_NOMEM;
     }
     if (!is_known && status == PTO_OK) {
         for (int i = at; i < end; i++) { /* one for all that overlap: they hold the same bytes */
@@ -148,7 +157,7 @@ static PTOStatus tell_buffer(const struct backend *backend, const void *base, in
     return status;
 }
 
-/* ---- spans ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- spans ----------------------------------------------------------------------------------------------------------------- */
 
 static bool touches(const struct span *s, const char *from, const char *to) { return s->from < to && from < s->to; }
 
@@ -197,7 +206,7 @@ static bool send_dirty(struct device *d)
     return is_fine;
 }
 
-/* ---- what the runtime calls ------------------------------------------------------------------------------------------------------------- */
+/* ---- what the runtime calls ------------------------------------------------------------------------------------------------ */
 
 static const char *failure_of(const struct backend *backend)
 {
@@ -229,7 +238,8 @@ static PTOStatus begin(const struct backend *backend)
 /* The bytes from the lowest to the highest that a parameter names; false: none. */
 static bool region_of(const PTOTaskParam *p, char **from, char **to)
 {
-    if (p->kind != PTO_PARAM_INPUT && p->kind != PTO_PARAM_OUTPUT && p->kind != PTO_PARAM_INOUT && p->kind != PTO_PARAM_ACC) return false;
+    if (p->kind != PTO_PARAM_INPUT && p->kind != PTO_PARAM_OUTPUT && p->kind != PTO_PARAM_INOUT && p->kind != PTO_PARAM_ACC)
+        return false;
     char *base = p->kind != PTO_PARAM_OUTPUT ? p->buffer : p->ref ? *(void **)p->ref : NULL;
     if (!base) return false;
     const int64_t element = p->rank > 0 ? pto_type_bytes((PTOType)p->type) : p->bytes;
@@ -238,8 +248,10 @@ static bool region_of(const PTOTaskParam *p, char **from, char **to)
         if (p->shape[k] <= 0) return false;
         const int64_t reach = (p->shape[k] - 1) * (p->stride ? p->stride[k] : dense);
         dense *= p->shape[k];
-        if (reach < 0) low += reach;
-        else high += reach;
+        if (reach < 0)
+            low += reach;
+        else
+            high += reach;
     }
     *from = base + low * element;
     *to = base + (high + 1) * element;
@@ -324,5 +336,11 @@ static PTOStatus end(const struct backend *backend, bool is_good)
     return is_fine || !is_good ? PTO_OK : PTO_ERR_DEVICE;
 }
 
-const struct mirror ptoi_ascend_mirror = {.begin = begin, .buffer = tell_buffer, .submitting = submitting, .submitted = submitted,
-                                          .fetch = fetch, .own = own, .end = end, .failure = failure_of};
+const struct mirror ptoi_ascend_mirror = {.begin = begin,
+                                          .buffer = tell_buffer,
+                                          .submitting = submitting,
+                                          .submitted = submitted,
+                                          .fetch = fetch,
+                                          .own = own,
+                                          .end = end,
+                                          .failure = failure_of};

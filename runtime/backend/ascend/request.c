@@ -1,7 +1,7 @@
 /* request.c - work requests: copies from device to device, and rows gathered or scattered by an index.
  *
- * Idea       what is contiguous in both views goes in one aclrtMemcpyAsync; all of a request are on one stream, in order, and waited for
- *            once.  An index is read by the host first, so that a bad one fails before anything is written.
+ * Idea       what is contiguous in both views goes in one aclrtMemcpyAsync; all of a request are on one stream, in order, and
+ *            waited for once.  An index is read by the host first, so that a bad one fails before anything is written.
  * Blocks     until the copies have ended.
  * Tests      test/ascend, and what test/runtime/test_requests.c asks of sim */
 #include "device.h"
@@ -25,8 +25,9 @@ static bool same_shape(const PTOArg *a, const PTOArg *b, int from)
 static bool move_bytes(struct move *m, char *to, const char *from, int64_t bytes)
 {
     m->s->is_lost = true;
-    return ptoi_ascend_is_fine(m->d, "aclrtMemcpyAsync", m->d->acl->aclrtMemcpyAsync(to, (size_t)bytes, from, (size_t)bytes,
-                                                                                     ACL_MEMCPY_DEVICE_TO_DEVICE, m->s->stream));
+    return ptoi_ascend_is_fine(
+        m->d, "aclrtMemcpyAsync",
+        m->d->acl->aclrtMemcpyAsync(to, (size_t)bytes, from, (size_t)bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, m->s->stream));
 }
 
 /* Elements that lie behind each other in both views, from dimension k on; 0: there are several pieces. */
@@ -46,7 +47,8 @@ static bool move_from(struct move *m, char *to, const PTOArg *dst, const char *f
     const int64_t elements = contiguous(dst, src, k);
     if (elements > 0) return move_bytes(m, to, from, elements * element);
     for (int64_t i = 0; i < dst->shape[k]; i++)
-        if (!move_from(m, to + i * dst->stride[k] * element, dst, from + i * src->stride[k] * element, src, k + 1, element)) return false;
+        if (!move_from(m, to + i * dst->stride[k] * element, dst, from + i * src->stride[k] * element, src, k + 1, element))
+            return false;
     return true;
 }
 
@@ -74,8 +76,8 @@ static int64_t *read_index(struct move *m, const PTOArg *index)
     bool ok = true;
     for (int64_t i = 0; i < pieces && bytes > 0 && ok; i++)
         ok = ptoi_ascend_is_fine(m->d, "aclrtMemcpy",
-                                 m->d->acl->aclrtMemcpy(&row[i], (size_t)bytes, from + i * stride * (int64_t)sizeof *row, (size_t)bytes,
-                                                        ACL_MEMCPY_DEVICE_TO_HOST));
+                                 m->d->acl->aclrtMemcpy(&row[i], (size_t)bytes, from + i * stride * (int64_t)sizeof *row,
+                                                        (size_t)bytes, ACL_MEMCPY_DEVICE_TO_HOST));
     if (ok) return row;
     free(row);
     return NULL;
@@ -86,7 +88,8 @@ static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
     if (r->buffer_count != 3) return BAD_REQUEST;
     const PTOArg *src = &r->buffer[0], *index = &r->buffer[1], *dst = &r->buffer[2];
     const PTOArg *whole = gathers ? src : dst, *picked = gathers ? dst : src;
-    if (src->rank < 1 || !same_shape(src, dst, 1) || index->rank != 1 || index->type != PTO_I64 || index->shape[0] != picked->shape[0])
+    if (src->rank < 1 || !same_shape(src, dst, 1) || index->rank != 1 || index->type != PTO_I64 ||
+        index->shape[0] != picked->shape[0])
         return BAD_REQUEST;
     const int64_t element = pto_type_bytes((PTOType)src->type), count = index->shape[0];
     const char *from = ptoi_ascend_reach(m->d, src->ptr);
@@ -98,8 +101,8 @@ static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
         if (row[k] < 0 || row[k] >= whole->shape[0]) result = BAD_INDEX;
     for (int64_t k = 0; k < count && result == 0; k++) {
         const int64_t here = gathers ? k : row[k], there = gathers ? row[k] : k;
-        if (!move_view(m, to ? to + here * dst->stride[0] * element : NULL, dst, from ? from + there * src->stride[0] * element : NULL, src, 1,
-                       element))
+        if (!move_view(m, to ? to + here * dst->stride[0] * element : NULL, dst,
+                       from ? from + there * src->stride[0] * element : NULL, src, 1, element))
             result = PTOI_MACHINE_FAILED;
     }
     free(row);

@@ -1,7 +1,7 @@
 /* stream.c - a kernel on a stream: the argument block, the launch, the wait.
  *
- * Idea       the worker's thread does all of it and waits until the kernel has ended, by asking for an event: first often, then less and
- *            less, so that a long kernel costs the host nothing.
+ * Idea       the worker's thread does all of it and waits until the kernel has ended, by asking for an event: first often, then
+ *            less and less, so that a long kernel costs the host nothing.
  * Blocks     until the kernel has ended, or --stream-timeout.
  * Tests      test/ascend */
 #include "device.h"
@@ -24,13 +24,14 @@ struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
     }
     if (!mine.stream[type]) {
         /* An engine that runs everything on one thread uses the first of each type; a thread after it begins anew. */
-        const int count = d->first[type + 1] - d->first[type], n = atomic_fetch_add_explicit(&d->taken[type], 1, memory_order_relaxed);
+        const int count = d->first[type + 1] - d->first[type],
+                  n = atomic_fetch_add_explicit(&d->taken[type], 1, memory_order_relaxed);
         mine.stream[type] = &d->stream[d->first[type] + n % count];
     }
     return mine.stream[type];
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------------ */
+/* ---- waiting --------------------------------------------------------------------------------------------------------------- */
 
 static double seconds_now(void)
 {
@@ -73,7 +74,7 @@ bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what)
     return true;
 }
 
-/* ---- the argument block --------------------------------------------------------------------------------------------------------- */
+/* ---- the argument block ---------------------------------------------------------------------------------------------------- */
 
 static bool is_empty(const PTOArg *a)
 {
@@ -105,17 +106,19 @@ static int fill_block(struct device *d, struct stream *s, const PTOArg *args, in
     return n;
 }
 
-/* ---- the launch ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the launch ------------------------------------------------------------------------------------------------------------ */
 
 /* For libraries that do not take a block: one parameter a word. */
-static bool launch_word_by_word(struct device *d, struct stream *s, const struct map_entry *e, int words, aclrtLaunchKernelCfg *config)
+static bool launch_word_by_word(struct device *d, struct stream *s, const struct map_entry *e, int words,
+                                aclrtLaunchKernelCfg *config)
 {
     const struct acl *acl = d->acl;
     aclrtArgsHandle args;
     if (!ptoi_ascend_is_fine(d, "aclrtKernelArgsInit", acl->aclrtKernelArgsInit(e->handle, &args))) return false;
     for (int i = 0; i < words; i++) {
         aclrtParamHandle param;
-        if (!ptoi_ascend_is_fine(d, "aclrtKernelArgsAppend", acl->aclrtKernelArgsAppend(args, &s->block[i], sizeof s->block[i], &param)))
+        if (!ptoi_ascend_is_fine(d, "aclrtKernelArgsAppend",
+                                 acl->aclrtKernelArgsAppend(args, &s->block[i], sizeof s->block[i], &param)))
             return false;
     }
     return ptoi_ascend_is_fine(d, "aclrtKernelArgsFinalize", acl->aclrtKernelArgsFinalize(args)) &&
@@ -131,8 +134,8 @@ static bool launch(struct device *d, struct stream *s, const struct map_entry *e
     aclrtLaunchKernelCfg config = {.attrs = &engine, .numAttrs = 1};
     if (!d->acl->aclrtLaunchKernelWithHostArgs) return launch_word_by_word(d, s, e, words, has_engine ? &config : NULL);
     return ptoi_ascend_is_fine(d, "aclrtLaunchKernelWithHostArgs",
-                               d->acl->aclrtLaunchKernelWithHostArgs(e->handle, e->blocks, s->stream, has_engine ? &config : NULL, s->block,
-                                                                     (size_t)words * sizeof s->block[0], NULL, 0));
+                               d->acl->aclrtLaunchKernelWithHostArgs(e->handle, e->blocks, s->stream, has_engine ? &config : NULL,
+                                                                     s->block, (size_t)words * sizeof s->block[0], NULL, 0));
 }
 
 static const struct map_entry *find(struct device *d, struct stream *s, const PTOKernel *kernel)
@@ -159,12 +162,14 @@ int ptoi_ascend_run(const struct backend *b, const PTOKernel *kernel, const PTOA
     int32_t status = 0;
     if (!e || (words == 0 && count > 0)) return PTOI_MACHINE_FAILED;
     if (e->has_status) {
-        if (!ptoi_ascend_is_fine(d, "aclrtMemset", d->acl->aclrtMemset(s->status, STATUS_BYTES, 0, sizeof status))) return PTOI_MACHINE_FAILED;
+        if (!ptoi_ascend_is_fine(d, "aclrtMemset", d->acl->aclrtMemset(s->status, STATUS_BYTES, 0, sizeof status)))
+            return PTOI_MACHINE_FAILED;
         s->block[words++] = (uint64_t)(uintptr_t)s->status;
     }
     if (!launch(d, s, e, words) || !ptoi_ascend_wait(d, s, "a kernel")) return PTOI_MACHINE_FAILED;
-    if (e->has_status && !ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(&status, sizeof status, s->status, sizeof status,
-                                                                                   ACL_MEMCPY_DEVICE_TO_HOST)))
+    if (e->has_status &&
+        !ptoi_ascend_is_fine(d, "aclrtMemcpy",
+                             d->acl->aclrtMemcpy(&status, sizeof status, s->status, sizeof status, ACL_MEMCPY_DEVICE_TO_HOST)))
         return PTOI_MACHINE_FAILED;
     return status;
 }
