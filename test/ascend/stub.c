@@ -47,7 +47,7 @@ enum {
     ERROR_MEMORY = 207001,
     ERROR_LOAD = 107004
 };
-static const uint64_t ROOM = (uint64_t)256 << 30; /* addresses; pages that nobody touches cost nothing */
+static const uint64_t ROOM = (uint64_t)64 << 30; /* addresses; pages that nobody touches cost nothing */
 
 enum kind { CONTEXT, STREAM, EVENT, MEMORY, HOST_MEMORY, BINARY, FUNCTION, ARGUMENTS, KINDS };
 static const char *const kind_names[KINDS] = {"context",     "stream", "event",    "memory",
@@ -536,6 +536,11 @@ __attribute__((destructor)) static void report(void)
     say("# " REPORT ": %d calls, %d mistakes, %d leaks", S.calls, S.mistakes, S.leaks);
     if (S.log) fclose(S.log);
     S.log = NULL;
+    if (S.is_set_up) {
+        munmap(S.device, ROOM);
+        munmap(S.alias, ROOM);
+        close(S.file);
+    }
     pthread_mutex_unlock(&S.lock);
 }
 
@@ -759,13 +764,26 @@ aclError aclrtMemset(void *memory, size_t room, int32_t value, size_t bytes)
 
 /* ---- kernels --------------------------------------------------------------------------------------------------------------- */
 
+/* Kernels of the AI CPU: the library beside the description, if it is loaded in the mode for that. */
+static const char *library_of(const char *path, const aclrtBinaryLoadOptions *options, char *text, size_t size)
+{
+    const size_t length = strlen(path);
+    if (length < 5 || strcmp(path + length - 5, ".json") != 0) return path;
+    const aclrtBinaryLoadOption *o = options && options->numOpt == 1 ? options->options : NULL;
+    if (!o || o->type != ACL_RT_BINARY_LOAD_OPT_CPU_KERNEL_MODE || o->value.cpuKernelMode != 1) return NULL;
+    snprintf(text, size, "%.*s.so", (int)(length - 5), path);
+    return text;
+}
+
 aclError aclrtBinaryLoadFromFile(const char *path, aclrtBinaryLoadOptions *options, aclrtBinHandle *binary)
 {
+    char text[4096];
     int error = enter("aclrtBinaryLoadFromFile", true);
-    (void)options;
     if (!error && path[0] != '/') error = mistake(ERROR_PARAM, "aclrtBinaryLoadFromFile of a path that is not absolute");
+    const char *file = error ? NULL : library_of(path, options, text, sizeof text);
+    if (!error && !file) error = mistake(ERROR_PARAM, "aclrtBinaryLoadFromFile of AI CPU kernels in another mode than 1");
     if (error) return leave(error);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(last_message, sizeof last_message, "%s", dlerror());
         say("aclrtBinaryLoadFromFile: not an object");
