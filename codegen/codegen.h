@@ -29,6 +29,12 @@ void codegen_bounds(struct front *front, const struct checked *checked, const st
 /* --emit=memory: for each function where each tensor lies, and why. */
 void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
 
+/* --emit=types: every declaration of the program with its type; std/ is left out. */
+void codegen_types(struct front *front, const struct checked *checked, struct strbuf *out);
+
+/* --emit=tasks: for each function the tasks that it submits, and what each may have to wait for. */
+void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
+
 /* E14 for what surely does not fit into so many rings of so many bytes. */
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);
 

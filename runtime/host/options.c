@@ -367,6 +367,7 @@ FLAG(help)
 /* ---- the table -------------------------------------------------------------------------------------------------------- */
 
 static int take_trace(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->trace = text, HOST_OK; }
+static int take_report(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->report = text, HOST_OK; }
 static int take_graph(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->graph = text, HOST_OK; }
 static int take_record(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->record = text, HOST_OK; }
 
@@ -486,7 +487,7 @@ static const struct option_row {
     {"skip-kernels", NULL, take_skip_kernels, "timing: kernels are costed, not run; there are no results"},
     {"submit-cycles", "N", take_submit_cycles, "timing: what a submit costs the orchestrator"},
     {"dispatch-cycles", "N", take_dispatch_cycles, "timing: from ready to running on an idle worker"},
-    {"report", "FILE", NULL, NULL},
+    {"report", "FILE", take_report, "write the run as one page of HTML: timeline, kernels, flow control, advice"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

@@ -27,7 +27,7 @@ struct host_options {
     struct host_setting *sets, *outputs, *dims;
     struct host_input *inputs;
     int set_count, output_count, dim_count, input_count;
-    const char *trace, *graph, *record; /* files to write after the run, or NULL */
+    const char *trace, *report, *graph, *record; /* files to write after the run, or NULL */
     bool check, stats, quiet, progress, help;
 };
 

@@ -678,6 +678,7 @@ static int write_records(struct session *s, int code)
 {
     const struct host_options *o = &s->options;
     int written = write_record(s, pto_runtime_write_trace, o->trace, "trace");
+    if (written == HOST_OK) written = write_record(s, pto_runtime_write_report, o->report, "report");
     if (written == HOST_OK) written = write_record(s, pto_runtime_write_graph, o->graph, "graph");
     if (written == HOST_OK && code == HOST_OK) written = write_record(s, pto_runtime_write_schedule, o->record, "schedule");
     return code != HOST_OK ? code : written;
@@ -710,7 +711,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     enum { RECORDED_TASKS = 1 << 20 };
     s.options.config.count_dependences = s.options.stats;
     s.options.config.checked |= program->checked;
-    if (s.options.trace || s.options.graph || s.options.record)
+    if (s.options.trace || s.options.graph || s.options.record || s.options.report)
         s.options.config.record_tasks = RECORDED_TASKS;
     if (code == HOST_OK && s.options.help) {
         const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;

@@ -64,6 +64,10 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else if (o->emit == EMIT_BOUNDS)
             codegen_bounds(&s.front, checked, &o->memory, text);
+        else if (o->emit == EMIT_TYPES)
+            codegen_types(&s.front, checked, text);
+        else if (o->emit == EMIT_TASKS)
+            codegen_tasks(&s.front, checked, &o->memory, text);
         else if (o->emit == EMIT_MEMORY)
             codegen_memory(&s.front, checked, &o->memory, text);
         else if (o->emit == EMIT_HEADER)

@@ -12,12 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-static int not_available(const char *what)
-{
-    fprintf(stderr, "ptoc: error: %s is not available in this version\n", what);
-    return EXIT_USAGE;
-}
-
 static int check_main(const struct options *o)
 {
     struct front_session s;
@@ -55,10 +49,9 @@ static int read_main(const struct options *o)
 static int compile_main(const struct options *o)
 {
     switch (o->emit) {
-    case EMIT_TYPES: return not_available("--emit=types");
-    case EMIT_TASKS: return not_available("--emit=tasks");
     case EMIT_TOKENS: case EMIT_AST: return read_main(o);
-    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_KERNELS: case EMIT_BOUNDS: case EMIT_MEMORY: break;
+    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_KERNELS: case EMIT_BOUNDS: case EMIT_MEMORY:
+    case EMIT_TYPES: case EMIT_TASKS: break;
     }
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }

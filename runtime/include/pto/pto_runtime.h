@@ -125,6 +125,8 @@ PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t of
  * use, an arrow an edge; times are ns, or cycles on the timing engine.  Graph: DOT, or JSON or text when the name ends in .json or .txt; every
  * edge with its reason: RAW, WAR, WAW, acc. */
 PTO_API PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path);
+/* The recorded run as one page of HTML that needs nothing else: timeline, times of kernels, a small graph, flow control, advice. */
+PTO_API PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path);
 PTO_API PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path);
 
 /* The order in which kernels started and the worker of each, one `task worker` a line, for PTOConfig.replay.  Engine threads. */

@@ -1,0 +1,269 @@
+/* emit_tasks.c - --emit=tasks: which tasks a function submits, in program order, and what each may have to wait for.
+ * Idea       the statements as they nest; a line for each call of a kernel (a task) or a function.  An argument may wait for every
+ *            call before it, or in an earlier turn of a loop around both, that uses the same tensor where one of the two writes.  The
+ *            run decides by regions, so it waits for fewer; what is not listed it never waits for.
+ * Tests      test/lit/codegen/emit-tasks.pto
+ */
+#include "codegen.h"
+#include "emit.h"
+#include <string.h>
+
+/* One argument of one call. */
+struct use {
+    const struct symbol *base;
+    bool writes;
+    int call;
+};
+
+struct site_of_call {
+    const struct ast *node;
+    int loop; /* index of the innermost loop around it, -1: none */
+};
+
+struct lister {
+    struct emitter *e;
+    VEC(struct use) uses;
+    VEC(struct site_of_call) calls;
+    VEC(int) loops; /* by index: the loop around it */
+    int loop;
+    int printed;    /* calls that have been printed */
+    int depth;
+    bool prints;    /* the second walk */
+};
+
+static int line_of(struct emitter *e, const struct ast *n) { return source_place(e->front->sources, n->at.file, n->at.begin).line; }
+
+/* ---- who uses what: the first walk ---- */
+
+static void add_use(struct lister *l, const struct region *r, enum direction dir)
+{
+    if (!r) return;
+    const bool writes = dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC || dir == DIR_OWN;
+    vec_push(&l->uses, ((struct use){.base = r->base, .writes = writes, .call = (int)l->calls.count}));
+}
+
+static void note_call(struct lister *l, const struct ast *n, const struct call *c)
+{
+    for (int i = 0; i < c->callee->formal_count; i++) {
+        const enum direction dir = c->callee->formals[i]->dir;
+        add_use(l, c->regions[i], dir);
+        for (int k = 0; k < c->leaves[i].count; k++) add_use(l, c->leaves[i].leaf[k].region, dir);
+    }
+    add_use(l, c->destination, DIR_OUT);
+    for (int k = 0; k < c->result_leaves.count; k++) add_use(l, c->result_leaves.leaf[k].region, DIR_OUT);
+    if (c->result_symbol && !c->destination)
+        vec_push(&l->uses, ((struct use){.base = c->result_symbol, .writes = true, .call = (int)l->calls.count}));
+    vec_push(&l->calls, ((struct site_of_call){.node = n, .loop = l->loop}));
+}
+
+static bool is_inside(const struct lister *l, int loop, int outer)
+{
+    while (loop > outer) loop = l->loops.data[loop];
+    return loop == outer;
+}
+
+/* Is there a loop around both, and not around the tensor's declaration?  Then both may mean one tensor in different turns. */
+static bool share_a_loop(const struct lister *l, int a, int b, const struct symbol *base)
+{
+    int depth = 0;
+    for (int loop = l->calls.data[a].loop; loop >= 0; loop = l->loops.data[loop]) depth++;
+    const int fresh = tensor_is_new(base) ? base->loop_depth : 0; /* each turn of the loops around it makes one */
+    for (int loop = l->calls.data[a].loop; loop >= 0 && depth > fresh; loop = l->loops.data[loop], depth--)
+        if (is_inside(l, l->calls.data[b].loop, loop)) return true;
+    return false;
+}
+
+/* Before it in the text; in an earlier turn. */
+struct waits { bool before, turn; };
+
+static struct waits waits_of(const struct lister *l, int me, int other)
+{
+    struct waits w = {false, false};
+    for (size_t i = 0; i < l->uses.count; i++) {
+        const struct use *mine = &l->uses.data[i];
+        if (mine->call != me) continue;
+        for (size_t k = 0; k < l->uses.count; k++) {
+            const struct use *its = &l->uses.data[k];
+            if (its->call != other || its->base != mine->base || !(its->writes || mine->writes)) continue;
+            w.before |= other < me;
+            w.turn |= share_a_loop(l, me, other, mine->base);
+        }
+    }
+    return w;
+}
+
+/* ---- lines: the second walk ---- */
+
+static void put(struct lister *l, const struct ast *n, const char *text)
+{
+    out_line(l->e->out, "%5d  %*s%s", line_of(l->e, n), 2 * l->depth, "", text);
+}
+
+static void print_argument(struct lister *l, struct strbuf *b, const struct call *c, int i)
+{
+    const struct symbol *f = c->callee->formals[i];
+    if (i == c->result_formal) return; /* stands before the call */
+    const char *dir = direction_text(f->dir);
+    strbuf_printf(b, "%s%s%s", b->length && strbuf_text(b)[b->length - 1] != '(' ? ", " : "", dir, *dir ? " " : "");
+    if (c->values[i]) strbuf_puts(b, emit_source_text(l->e, c->values[i]->at));
+    if (c->regions[i] && type_is_scalar(f->type) == false) {
+        struct type t = {.kind = TYPE_TENSOR, .elem = f->type->elem, .rank = c->regions[i]->rank};
+        memcpy(t.extent, c->regions[i]->extent, sizeof t.extent);
+        strbuf_printf(b, ": %s", type_string(l->e, &t));
+    }
+}
+
+/* Calls of one name in one line are told as one. */
+static bool is_same_text(const struct lister *l, int a, int b)
+{
+    const struct ast *x = l->calls.data[a].node, *y = l->calls.data[b].node;
+    return call_of(x)->callee == call_of(y)->callee && line_of(l->e, x) == line_of(l->e, y);
+}
+
+static void print_waits(struct lister *l, struct strbuf *b, int me)
+{
+    const char *before = "  may wait for ";
+    for (int k = 0; k < (int)l->calls.count; k++) {
+        if (k > 0 && is_same_text(l, k, k - 1)) continue;
+        struct waits w = waits_of(l, me, k);
+        for (int next = k + 1; next < (int)l->calls.count && is_same_text(l, k, next); next++) {
+            const struct waits more = waits_of(l, me, next);
+            w.before |= more.before;
+            w.turn |= more.turn;
+        }
+        if (!w.before && !w.turn) continue;
+        strbuf_printf(b, "%s%d %s%s", before, line_of(l->e, l->calls.data[k].node), call_of(l->calls.data[k].node)->callee->name,
+                      w.before ? w.turn ? " (also of earlier turns)" : "" : " of an earlier turn");
+        before = ", ";
+    }
+}
+
+static void print_call(struct lister *l, const struct ast *n, const struct call *c)
+{
+    struct strbuf b = {0};
+    const int me = l->printed++;
+    const bool is_task = c->callee->kind == SYM_KERNEL;
+    if (c->destination) strbuf_printf(&b, "%s = ", c->destination->base->name);
+    else if (c->result_symbol) strbuf_printf(&b, "%s%s = ", c->result_symbol->name, c->result_symbol->hidden ? "()" : "");
+    strbuf_printf(&b, "%s %s(", is_task ? "task" : "call", c->callee->name);
+    for (int i = 0; i < c->callee->formal_count; i++) print_argument(l, &b, c, i);
+    strbuf_putc(&b, ')');
+    if (is_task && c->callee->decl->kernel.worker) strbuf_printf(&b, " on %s", c->callee->decl->kernel.worker);
+    print_waits(l, &b, me);
+    put(l, n, strbuf_text(&b));
+    strbuf_free(&b);
+}
+
+/* Calls in an expression, those in the arguments of others first: the order of evaluation. */
+static void list_calls(struct lister *l, struct ast *n);
+
+static bool visit_expression(void *cx, struct ast *n)
+{
+    struct lister *l = cx;
+    if (n->kind != AST_CALL) return true;
+    ast_walk_list(n->call.args, visit_expression, l);
+    const struct call *c = call_of(n);
+    if (!c) return false;
+    if (l->prints) print_call(l, n, c);
+    else note_call(l, n, c);
+    return false;
+}
+
+static void list_block(struct lister *l, struct ast *block)
+{
+    l->depth++;
+    for (struct ast *s = block ? block->block.stmts : NULL; s; s = s->next) list_calls(l, s);
+    l->depth--;
+}
+
+static void head(struct lister *l, const struct ast *n, const struct ast *body)
+{
+    if (!l->prints) return;
+    struct span at = n->at;
+    if (body && body->at.begin > at.begin) at.end = body->at.begin;
+    put(l, n, emit_source_text(l->e, at));
+}
+
+static void list_loop(struct lister *l, struct ast *n, struct ast *body)
+{
+    const int outer = l->loop;
+    if (l->prints) {
+        head(l, n, body);
+        list_block(l, body);
+        return;
+    }
+    l->loop = (int)l->loops.count;
+    vec_push(&l->loops, outer);
+    list_block(l, body);
+    if (n->kind != AST_FOR) ast_walk(n->while_.cond, visit_expression, l);
+    l->loop = outer;
+}
+
+static void list_calls(struct lister *l, struct ast *n)
+{
+    switch (n->kind) {
+    case AST_BLOCK: list_block(l, n); break;
+    case AST_SCOPE:
+        head(l, n, n->scope.body);
+        list_block(l, n->scope.body);
+        break;
+    case AST_FOR:
+        ast_walk(n->loop.low, visit_expression, l);
+        ast_walk(n->loop.high, visit_expression, l);
+        if (n->loop.step) ast_walk(n->loop.step, visit_expression, l);
+        list_loop(l, n, n->loop.body);
+        break;
+    case AST_WHILE:
+    case AST_DO_WHILE:
+        list_loop(l, n, n->while_.body);
+        if (l->prints) ast_walk(n->while_.cond, visit_expression, l);
+        break;
+    case AST_IF:
+        ast_walk(n->if_.cond, visit_expression, l);
+        head(l, n, n->if_.then);
+        list_block(l, n->if_.then);
+        if (!n->if_.other) break;
+        if (l->prints && n->if_.other->kind == AST_BLOCK) put(l, n->if_.other, "else");
+        list_calls(l, n->if_.other);
+        break;
+    case AST_MATCH:
+        ast_walk(n->match.value, visit_expression, l);
+        for (struct ast *arm = n->match.arms; arm; arm = arm->next) {
+            head(l, arm, arm->arm.body);
+            list_block(l, arm->arm.body);
+        }
+        if (n->match.other) {
+            if (l->prints) put(l, n->match.other, "else");
+            list_block(l, n->match.other);
+        }
+        break;
+    default: ast_walk(n, visit_expression, l); break;
+    }
+}
+
+static void print_function(struct emitter *e, const struct symbol *orch)
+{
+    struct lister l = {.e = e, .loop = -1};
+    struct span at = orch->decl->at;
+    at.end = orch->decl->orch.body->at.begin;
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, at.file)->path, line_of(e, orch->decl), emit_source_text(e, at));
+    list_block(&l, orch->decl->orch.body);
+    l.prints = true;
+    list_block(&l, orch->decl->orch.body);
+    vec_free(&l.uses);
+    vec_free(&l.calls);
+    vec_free(&l.loops);
+}
+
+void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *to)
+{
+    struct out out = {0};
+    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, memory, front->mem)};
+    for (size_t i = 0; i < e.plan->orchs.count; i++) {
+        if (i > 0) out_line(e.out, "%s", "");
+        print_function(&e, e.plan->orchs.data[i]);
+    }
+    out_render(&out, "", false, to);
+    out_clear(&out);
+    plan_destroy(e.plan);
+}
