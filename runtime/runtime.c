@@ -4,10 +4,12 @@
 #include "checked.h"
 #include "crash.h"
 #include "memory.h"
+#include "pool.h"
 #include "worker.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -248,7 +250,7 @@ static PTOStatus build(PTORuntime *rt)
     ptoi_outcome_reset(rt->outcome);
     rt->window_bytes = ptoi_window_bytes(&sizes);
     if (rt->window_bytes == 0) return refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
-    rt->window = ptoi_memory_map(rt->window_bytes, rt->engine->is_split);
+    rt->window = ptoi_pool_take(rt->window_bytes, rt->engine->is_split, true);
     if (!rt->window) return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
     ptoi_window_init(rt->window, &sizes);
     rt->heap_bytes = rt->window->heap_bytes;
@@ -256,6 +258,8 @@ static PTOStatus build(PTORuntime *rt)
     if (!rt->heap)
         return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes%s%s", (unsigned long long)rt->heap_bytes,
                       rt->backend->mirror ? ": " : "", rt->backend->mirror ? rt->backend->mirror->failure(rt->backend) : "");
+    if (c->prealloc && !rt->backend->mirror && !ptoi_pool_touch(rt->heap, rt->heap_bytes))
+        return refuse(PTO_ERR_NOMEM, "the system has not the %llu bytes of the heap", (unsigned long long)rt->heap_bytes);
     rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
@@ -302,10 +306,10 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->engine_state) rt->engine->close(rt);
     if (rt->orch.window) ptoi_orch_free(&rt->orch);
     if (rt->sched.window) ptoi_sched_free(&rt->sched);
-    if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes);
+    if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes, rt->engine->is_split);
     if (rt->backend->close) rt->backend->close(rt->backend, message, size);
     ptoi_slots_free(&rt->slots);
-    ptoi_memory_unmap(rt->window, rt->window_bytes);
+    ptoi_pool_give(rt->window, rt->window_bytes, rt->engine->is_split);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
     ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
     if (rt->recorder) ptoi_record_free(rt->recorder);
@@ -441,6 +445,14 @@ static PTOStatus refuse_call(PTORuntime *rt, const char *text)
     if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
     ptoi_fail(rt->outcome, PTO_ERR_STATE, rt->site, "%s", text);
     return PTO_ERR_STATE;
+}
+
+PTOStatus pto_runtime_trim(PTORuntime *rt)
+{
+    if (rt && rt->is_running) return refuse_call(rt, "pto_runtime_trim inside a run");
+    ptoi_pool_trim();
+    if (rt && !rt->backend->mirror) madvise(rt->heap, rt->heap_bytes, rt->engine->is_split ? MADV_REMOVE : MADV_DONTNEED);
+    return PTO_OK;
 }
 
 PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)

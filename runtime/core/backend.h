@@ -17,7 +17,7 @@ struct backend {
     bool (*close)(const struct backend *b, char *message, size_t size);
     /* Memory for the heap, zeroed, 64-byte aligned; NULL: none.  shared: of this process and those forked from it. */
     void *(*alloc)(const struct backend *b, uint64_t bytes, bool shared);
-    void (*free)(const struct backend *b, void *memory, uint64_t bytes);
+    void (*free)(const struct backend *b, void *memory, uint64_t bytes, bool shared); /* as it was allocated */
     /* Runs a kernel on the calling worker to its end. */
     int (*run)(const struct backend *b, const PTOKernel *kernel, const PTOArg *args, int count);
     /* Carries out a work request on the calling accelerator worker; 0: success, an unknown opcode is none. */

@@ -425,6 +425,13 @@ static int take_skip_kernels(struct host_options *o, const char *text, struct ho
     return HOST_OK;
 }
 
+static int take_prealloc(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)text, (void)e;
+    o->config.prealloc = true;
+    return HOST_OK;
+}
+
 static int take_defer(struct host_options *o, const char *text, struct host_error *e)
 {
     (void)text, (void)e;
@@ -469,6 +476,7 @@ static const struct option_row {
     {"window", "N", take_window, "task slots, a power of two (K, M and G suffixes here and below)"},
     {"heap", "BYTES", take_heap, "bytes of each heap ring"},
     {"rings", "N", take_rings, "heap rings, 1 to 64"},
+    {"prealloc", NULL, take_prealloc, "obtain all of the heap before the run"},
     {"deps", "N", take_deps, "dependency entries"},
     {"tensormap", "N", take_tensormap, "entries of the map from regions to tasks"},
     {"recursion", "N", take_recursion, "how deep functions may call each other"},

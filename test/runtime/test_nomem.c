@@ -65,6 +65,7 @@ static void try_every_allocation(PTOConfig c)
     assert_non_null(cell);
     long n = 1;
     for (;; n++) {
+        pto_runtime_trim(NULL); /* what the last one left */
         const long mapped = mappings;
         PTOStatus status = PTO_OK;
         countdown = n;
@@ -75,9 +76,11 @@ static void try_every_allocation(PTOConfig c)
             EXPECT_EQ(pto_runtime_run(rt, orchestrate, cell), PTO_OK);
             EXPECT_EQ(allocations, before); /* P8 */
             pto_runtime_destroy(rt);
+            pto_runtime_trim(NULL);
             EXPECT_EQ(mappings, mapped);
             break;
         }
+        pto_runtime_trim(NULL);
         EXPECT_EQ(status, PTO_ERR_NOMEM);
         EXPECT(strlen(pto_last_error(NULL)) > 10);
         EXPECT_EQ(mappings, mapped);

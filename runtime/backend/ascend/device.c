@@ -225,8 +225,9 @@ enum { STEPS = sizeof steps / sizeof *steps };
 
 /* ---- the heap -------------------------------------------------------------------------------------------------------------- */
 
-static void free_heap(const struct backend *b, void *memory, uint64_t bytes)
+static void free_heap(const struct backend *b, void *memory, uint64_t bytes, bool shared)
 {
+    (void)shared;
     struct device *d = device_of(b);
     settle_streams(d);
     if (d->device_heap && ptoi_ascend_enter(d)) ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(d->device_heap));
@@ -251,7 +252,7 @@ static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
         d->device_heap = device;
         return memory;
     }
-    free_heap(b, memory, bytes);
+    free_heap(b, memory, bytes, shared);
     return NULL;
 }
 

@@ -1,19 +1,17 @@
 /* sim.c - the backend whose workers are threads of the host and whose kernels are C functions. */
 #include "backend.h"
-#include <sys/mman.h>
+#include "pool.h"
 
 static void *sim_alloc(const struct backend *b, uint64_t bytes, bool shared)
 {
     (void)b;
-    const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    return ptoi_pool_take(bytes, shared, false);
 }
 
-static void sim_free(const struct backend *b, void *memory, uint64_t bytes)
+static void sim_free(const struct backend *b, void *memory, uint64_t bytes, bool shared)
 {
     (void)b;
-    munmap(memory, bytes);
+    ptoi_pool_give(memory, bytes, shared);
 }
 
 int ptoi_sim_request(const PTOWorkRequest *request); /* dma.c */

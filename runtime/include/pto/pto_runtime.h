@@ -64,6 +64,9 @@ typedef struct PTOConfig {
     /* Finds wrong programs at the cost of time, and of 64 bytes a buffer: memory whose life has ended is filled with a pattern, writes
      * behind a buffer and changes of what a kernel only reads fail the run. */
     bool checked;
+    /* The heap's pages become memory when the runtime is created, not at their first use in a run; creation fails where the system has not
+     * so much.  Not on backends with memory of their own. */
+    bool prealloc;
     int64_t first_task_id, first_byte;   /* tests: where the counters start */
 } PTOConfig;
 
@@ -81,6 +84,12 @@ PTO_API void *pto_shared_alloc(int64_t bytes);
 PTO_API void pto_shared_free(void *memory, int64_t bytes);
 /* NULL is fine; blocks until the workers have ended.  What a device did not take back is told by pto_last_error(NULL). */
 PTO_API void pto_runtime_destroy(PTORuntime *rt);
+
+/* The rings and the heap of a runtime, with its frames, are obtained when it is created: no run obtains memory.  They stay from run to run,
+ * and when it is destroyed they are kept for the next one of the same sizes in this process, up to 8 blocks.
+ * trim: what is kept goes back to the system, and so do the pages of rt's heap, which are obtained anew when a run touches them.  Any thread;
+ * rt may be NULL, and no run of it is active: else PTO_ERR_STATE. */
+PTO_API PTOStatus pto_runtime_trim(PTORuntime *rt);
 
 /* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Blocks. */
 PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);

@@ -48,6 +48,17 @@ typedef struct PTORunStats {
     int64_t worker_busy_cycles[PTO_WORKER_TYPES];
 } PTORunStats;
 
+/* The memory that runtimes of this process were made of: their heaps and rings. */
+typedef struct PTOPoolStats {
+    int64_t total_bytes;    /* obtained from the system and not given back to it */
+    int64_t used_bytes;     /* of it, in runtimes that exist; the rest is kept for the next ones */
+    int64_t used_bytes_max; /* the high-water mark of used_bytes */
+    int64_t reuse_hits;     /* blocks that were found among the kept ones */
+    int64_t grow_count;     /* blocks that had to be obtained */
+} PTOPoolStats;
+
+PTO_API void pto_pool_stats(PTOPoolStats *stats); /* any thread, at any time */
+
 /* Any thread while no run is active; during a run only the orchestrator's. The result lives until the next call. */
 PTO_API const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt);
 PTO_API void pto_reset_flow_stats(PTORuntime *rt);

@@ -1,0 +1,119 @@
+/* pool.c - see pool.h. */
+#include "pool.h"
+#include "check.h"
+#include "memory.h"
+#include <errno.h>
+#include <pthread.h>
+#include <pto/pto_runtime.h>
+#include <sys/mman.h>
+
+enum { KEPT_BLOCKS = 8 };
+
+struct block {
+    void *memory; /* NULL: none is kept here */
+    uint64_t bytes;
+};
+
+/* Guards everything below. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct block kept[KEPT_BLOCKS];
+static PTOPoolStats stats;
+
+static void note_use(int64_t bytes)
+{
+    stats.used_bytes += bytes;
+    if (stats.used_bytes > stats.used_bytes_max) stats.used_bytes_max = stats.used_bytes;
+}
+
+static void *take_kept(uint64_t bytes)
+{
+    for (int i = 0; i < KEPT_BLOCKS; i++) {
+        if (!kept[i].memory || kept[i].bytes != bytes) continue;
+        void *memory = kept[i].memory;
+        kept[i] = (struct block){0};
+        stats.reuse_hits++;
+        note_use((int64_t)bytes);
+        return memory;
+    }
+    return NULL;
+}
+
+void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed)
+{
+    pthread_mutex_lock(&lock);
+    void *memory = shared ? NULL : take_kept(bytes);
+    pthread_mutex_unlock(&lock);
+    if (memory) {
+        if (zeroed) madvise(memory, bytes, MADV_DONTNEED); /* its pages are new ones when they are touched */
+        return memory;
+    }
+    memory = ptoi_memory_map(bytes, shared);
+    if (!memory && ptoi_pool_trim()) memory = ptoi_memory_map(bytes, shared);
+    if (!memory) return NULL;
+    pthread_mutex_lock(&lock);
+    stats.grow_count++;
+    stats.total_bytes += (int64_t)bytes;
+    note_use((int64_t)bytes);
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+static bool keep(void *memory, uint64_t bytes)
+{
+    for (int i = 0; i < KEPT_BLOCKS; i++) {
+        if (kept[i].memory) continue;
+        kept[i] = (struct block){memory, bytes};
+        return true;
+    }
+    return false;
+}
+
+void ptoi_pool_give(void *memory, uint64_t bytes, bool shared)
+{
+    if (!memory) return;
+    if (!shared) madvise(memory, bytes, MADV_FREE);
+    pthread_mutex_lock(&lock);
+    stats.used_bytes -= (int64_t)bytes;
+    CHECK(stats.used_bytes >= 0);
+    const bool is_kept = !shared && keep(memory, bytes);
+    if (!is_kept) stats.total_bytes -= (int64_t)bytes;
+    pthread_mutex_unlock(&lock);
+    if (!is_kept) ptoi_memory_unmap(memory, bytes);
+}
+
+bool ptoi_pool_touch(void *memory, uint64_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return true;
+    if (errno != EINVAL) return false; /* a kernel that does not know it */
+#endif
+    const uint64_t page = 4096;
+    for (uint64_t at = 0; at < bytes; at += page) {
+        volatile char *byte = (volatile char *)memory + at;
+        *byte = *byte;
+    }
+    return true;
+}
+
+void pto_pool_stats(PTOPoolStats *to)
+{
+    pthread_mutex_lock(&lock);
+    *to = stats;
+    pthread_mutex_unlock(&lock);
+}
+
+bool ptoi_pool_trim(void)
+{
+    struct block old[KEPT_BLOCKS];
+    bool some = false;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < KEPT_BLOCKS; i++) {
+        old[i] = kept[i];
+        some |= old[i].memory != NULL;
+        kept[i] = (struct block){0};
+        stats.total_bytes -= (int64_t)old[i].bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < KEPT_BLOCKS; i++) ptoi_memory_unmap(old[i].memory, old[i].bytes);
+    return some;
+}
