@@ -5,6 +5,7 @@
  * Blocks     in the library; closing waits for what is still running on a stream only where the library cannot abort it.
  * Tests      test/ascend */
 #include "device.h"
+#include "atomics.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...)
         const int n = snprintf(d->failure, sizeof d->failure, "ascend: ");
         vsnprintf(d->failure + n, sizeof d->failure - (size_t)n, format, args);
     }
-    d->has_failed |= is_lost;
+    if (is_lost) store_release(&d->has_failed, true);
     pthread_mutex_unlock(&d->lock);
     va_end(args);
 }

@@ -76,11 +76,12 @@ struct device {
     uint64_t heap_bytes;
     bool is_zeroed;
 
-    pthread_mutex_t lock;             /* guards buffer, failure, has_failed; nothing nests in it */
+    pthread_mutex_t lock;             /* guards buffer, failure; nothing nests in it */
     struct buffer *buffer;            /* sorted by address, apart from each other */
     int buffer_count, buffer_room;
     char failure[1024];
-    bool has_failed;                  /* the device: there will be no other run */
+    /* The device: nothing is started on it any more.  W under lock: store release, after `failure`; R any worker: load acquire. */
+    _Atomic bool has_failed;
     bool was_told;                    /* the runtime has asked for `failure`: what closing finds is of no interest then */
 
     struct block_memory *spare;       /* device memory between two uses */
@@ -100,7 +101,7 @@ bool ptoi_ascend_is_fine(struct device *d, const char *call, aclError error);
 void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- stream.c ---- */
-/* The stream of the calling thread for such a worker, with the context; NULL: that failed. */
+/* The stream of the calling thread for such a worker, with the context; NULL: that failed, or the device had before. */
 struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type);
 /* Waits until everything on it has ended; false: it failed, or took too long. */
 bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what);

@@ -217,7 +217,7 @@ static const char *failure_of(const struct backend *backend)
 static PTOStatus begin(const struct backend *backend)
 {
     struct device *d = device_of(backend);
-    if (d->has_failed) {
+    if (load_acquire(&d->has_failed)) {
         if (strncmp(d->failure, "ascend: of an earlier", 21) != 0) {
             char before[sizeof d->failure];
             memcpy(before, d->failure, sizeof before);
