@@ -153,7 +153,6 @@ static void set_up(void)
     S.is_set_up = true;
     const char *path = getenv("PTO_STUB_LOG");
     if (path) S.log = fopen(path, "a");
-    say("# " REPORT);
     S.memory_left = (size_t)setting("PTO_STUB_MEMORY", 1L << 40);
     S.file = memfd_create("device memory", MFD_CLOEXEC);
     S.device = mmap(NULL, ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -493,6 +492,7 @@ aclError aclInit(const char *config_path)
     if (S.is_initialized) return leave(ACL_ERROR_REPEAT_INITIALIZE);
     S.is_initialized = true;
     S.finalize_was_tried = false;
+    say("# " REPORT);
     say("aclInit()");
     return leave(0);
 }
@@ -514,6 +514,16 @@ static void sweep(int32_t device)
         }
 }
 
+/* The last line of what was between aclInit and now; what comes then is counted anew. */
+static void report(void)
+{
+    say("# " REPORT ": %d calls, %d mistakes, %d leaks", S.calls, S.mistakes, S.leaks);
+    S.calls = S.mistakes = S.leaks = S.launches = 0;
+    memset(S.used, 0, sizeof S.used);
+    memset(S.made, 0, sizeof S.made);
+    S.top = S.objects ? S.top : 0;
+}
+
 aclError aclFinalize(void)
 {
     int error = enter("aclFinalize", false);
@@ -524,16 +534,17 @@ aclError aclFinalize(void)
     say("aclFinalize()");
     sweep(-1);
     S.is_initialized = false;
+    report();
     return leave(0);
 }
 
-/* The library is unloaded, or the process ends. */
-__attribute__((destructor)) static void report(void)
+/* The process ends, or the library is unloaded. */
+__attribute__((destructor)) static void at_end(void)
 {
     pthread_mutex_lock(&S.lock);
     if (S.is_initialized && !S.finalize_was_tried) mistake(0, "the end without aclFinalize");
     if (S.is_initialized && S.finalize_was_tried) sweep(-1);
-    say("# " REPORT ": %d calls, %d mistakes, %d leaks", S.calls, S.mistakes, S.leaks);
+    if (S.calls > 0) report();
     if (S.log) fclose(S.log);
     S.log = NULL;
     if (S.is_set_up) {

@@ -7,7 +7,8 @@
 
 enum { MAX_DEVICES = 64 };
 
-/* One library a process: it keeps state of its own, and aclInit may be called once. */
+/* One library a process: it keeps state of its own, and aclInit may be called once.  What was initialized once stays loaded until the
+ * process ends: a library with threads and thread-local state does not survive being unloaded. */
 static struct {
     pthread_mutex_t lock; /* guards everything here; calls of the library are made under it; nothing nests in it */
     void *library;
@@ -69,19 +70,19 @@ static const char *find_functions(void *library, struct acl *acl)
 
 static bool open_first(char *message, size_t size)
 {
-    process.library = find_library(message, size);
+    if (!process.library) process.library = find_library(message, size);
     if (!process.library) return false;
     const char *missing = find_functions(process.library, &process.acl);
     if (missing) {
         snprintf(message, size, "the CANN library is too old or not one: it has no %s", missing);
-    } else {
-        const aclError error = process.acl.aclInit(NULL);
-        process.is_initialized = error == ACL_SUCCESS;
-        if (error == ACL_SUCCESS || error == ACL_ERROR_REPEAT_INITIALIZE) return true;
-        ptoi_acl_explain(&process.acl, message, size, "aclInit", error);
+        dlclose(process.library);
+        process.library = NULL;
+        return false;
     }
-    dlclose(process.library);
-    process.library = NULL;
+    const aclError error = process.acl.aclInit(NULL);
+    process.is_initialized = error == ACL_SUCCESS;
+    if (error == ACL_SUCCESS || error == ACL_ERROR_REPEAT_INITIALIZE) return true;
+    ptoi_acl_explain(&process.acl, message, size, "aclInit", error);
     return false;
 }
 
@@ -101,8 +102,6 @@ bool ptoi_acl_close(char *message, size_t size)
     if (--process.users == 0) {
         if (process.is_initialized) error = process.acl.aclFinalize();
         if (error != ACL_SUCCESS) ptoi_acl_explain(&process.acl, message, size, "aclFinalize", error);
-        dlclose(process.library);
-        process.library = NULL;
     }
     pthread_mutex_unlock(&process.lock);
     return error == ACL_SUCCESS;
