@@ -370,20 +370,23 @@ static const struct size *in_caller(struct walk *w, const struct call *call, con
 /* What a call makes as its result: a tensor, or those of a struct; without what lies in a place of the caller's. */
 struct results {
     VEC(const struct symbol *) made;
-    bool has_place; /* it is there already; of a struct at least a part: less may be needed then, and more never */
+    bool has_place; /* it is there already; of a struct at least a part: so much less may be surely needed */
+    bool has_all;   /* every part is there */
 };
 
 static void add_result(struct walk *w, struct results *r, const struct symbol *base)
 {
     const struct symbol *t = storage_of(w, base);
     if (!t) return;
+    const bool is_there = (is_held(w, t) & MUST) != 0;
     vec_push(&r->made, t);
-    r->has_place |= (is_held(w, t) & MUST) != 0;
+    r->has_place |= is_there;
+    r->has_all &= is_there;
 }
 
 static struct results results_of(struct walk *w, const struct call *call)
 {
-    struct results r = {0};
+    struct results r = {.has_all = true};
     for (int i = 0; i < call->result_leaves.count; i++)
         if (call->result_leaves.leaf[i].region) add_result(w, &r, call->result_leaves.leaf[i].region->base);
     if (call->result_leaves.count == 0 && call->result_symbol) add_result(w, &r, call->result_symbol);
@@ -392,7 +395,8 @@ static struct results results_of(struct walk *w, const struct call *call)
     return r;
 }
 
-static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f)
+/* sure: what every call of it needs. */
+static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f, int64_t sure)
 {
     const struct need_point unknown = {.at = n};
     if (!f) { /* it calls itself */
@@ -404,7 +408,7 @@ static void note_callee(struct walk *w, const struct ast *n, const struct call *
     }
     for (int i = 0; i < f->whole.point_count; i++) {
         const struct need_point p = f->whole.point[i];
-        note_point(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers}, i == 0 ? f->sure : 0);
+        note_point(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers}, i == 0 ? sure : 0);
     }
     for (int i = 0; i < f->safe.point_count; i++) {
         const struct need_point p = f->safe.point[i];
@@ -430,9 +434,10 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
     for (struct ast *a = n->call.args; a; a = a->next) total = add(w, total, walk_expr(w, a->arg.value));
     struct results r = results_of(w, call);
     if (callee->kind == SYM_ORCH) {
-        struct function_bounds *f = bounds_of(w->plan, callee, r.has_place);
+        struct function_bounds *f = bounds_of(w->plan, callee, r.has_all);
+        const struct function_bounds *least = r.has_all ? f : bounds_of(w->plan, callee, r.has_place);
         total = add(w, total, f ? in_caller(w, call, f->peak) : NULL);
-        note_callee(w, n, call, f);
+        note_callee(w, n, call, f, least ? least->sure : 0);
         for (size_t i = 0; i < r.made.count; i++) hold(w, r.made.data[i], MAY | MUST);
         for (int i = 0; i < callee->formal_count; i++) {
             if (callee->formals[i]->dir != DIR_OWN) continue;
