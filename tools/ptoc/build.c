@@ -60,7 +60,9 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0) codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
     if (diag_error_count(s.front.diag) == 0) {
         struct codegen_options options = {.input = o->input, .no_line = o->no_line, .no_main = o->no_main, .memory = o->memory, .checked = o->checked};
-        if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
+        if (o->dumps)
+            codegen_dump(&s.front, checked, &o->memory, o->dumps, text);
+        else if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else if (o->emit == EMIT_BOUNDS)
             codegen_bounds(&s.front, checked, &o->memory, text);
@@ -253,7 +255,7 @@ static char *default_output(const char *input)
 
 int build_main(const struct options *o)
 {
-    if (o->emit != EMIT_BIN) return emit_text(o);
+    if (o->emit != EMIT_BIN || o->dumps) return emit_text(o);
     if (o->output && strcmp(o->output, "-") == 0) {
         fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
         return EXIT_USAGE;

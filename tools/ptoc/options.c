@@ -7,6 +7,7 @@
  * Tests      test/lit/diag/usage.test
  */
 #include "options.h"
+#include "codegen.h"
 #include "support/nearest.h"
 #include "support/vec.h"
 #include <errno.h>
@@ -18,7 +19,7 @@
 enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, FOR_OTHERS = 32, FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH };
 
 enum option_id {
-    OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
+    OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_DUMP, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
     OPTION_NO_MAIN, OPTION_KEEP,
     OPTION_VERBOSE, OPTION_HEAP, OPTION_RINGS, OPTION_CHECKED, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
     OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
@@ -38,6 +39,7 @@ static const struct row rows[] = {
     {"-D", "name=value", FOR_COMPILE, OPTION_DEFINE},
     {"-I", "a folder", FOR_COMPILE, OPTION_IMPORT},
     {"--plan", "a plan", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_PLAN},
+    {"--dump", "what to show", FOR_BUILD, OPTION_DUMP},
     {"--cc", "a program", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_CC},
     {"-g", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_DEBUG},
     {"--no-line", NULL, FOR_BUILD | FOR_RUN, OPTION_NO_LINE},
@@ -230,6 +232,23 @@ static int set_plan(struct options *o, const char *text)
     return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
 }
 
+/* --dump=scopes,liveness,slots */
+static int set_dumps(struct options *o, const char *text)
+{
+    static const struct { const char *name; unsigned bit; } dumps[] = {
+        {"scopes", DUMP_SCOPES}, {"liveness", DUMP_LIVENESS}, {"slots", DUMP_SLOTS}};
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        unsigned bit = 0;
+        for (int i = 0; i < COUNT(dumps); i++)
+            if (strlen(dumps[i].name) == length && strncmp(dumps[i].name, at, length) == 0) bit = dumps[i].bit;
+        if (bit == 0) return usage_error("--dump takes scopes, liveness and slots, with commas, not '%.*s'", (int)length, at);
+        o->dumps |= bit;
+        at += length;
+        if (*at == '\0') return EXIT_OK;
+    }
+}
+
 static int set_color(struct options *o, const char *text)
 {
     static const char *const choices[] = {"auto", "always", "never"};
@@ -294,6 +313,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_DEFINE: return set_define(b, value);
     case OPTION_IMPORT: vec_push(&b->imports, value); return EXIT_OK;
     case OPTION_PLAN: return set_plan(o, value);
+    case OPTION_DUMP: return set_dumps(o, value);
     case OPTION_CC: o->cc = value; return EXIT_OK;
     case OPTION_DEBUG: o->debug = true; return EXIT_OK;
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
@@ -521,6 +541,7 @@ void options_print_help(FILE *out)
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
           "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), all;\n"
           "  --plan=budget=BYTES        as much as fits\n"
+          "  --dump=scopes,liveness,slots  who owns each tensor, where its life ends, where it lies in the frame\n"
           "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
           "  --no-line                  no #line in the generated C\n"
           "  --no-main                  with --emit=c: only what a C host program calls\n"

@@ -32,6 +32,7 @@ struct options {
     int define_count;
     const char **import_dirs;      /* -I */
     int import_dir_count;
+    unsigned dumps;                /* --dump: DUMP_SCOPES ... */
     struct memory_plan memory;     /* --plan=ring|free|min|budget=BYTES */
     const char *cc;                /* --cc=..., or NULL: the C compiler to use for a binary */
     int optimize;                  /* -O0 .. -O3; -1 where none was given */
