@@ -37,6 +37,7 @@ config.substitutions += [
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%scripts", os.path.join(config.pto_source, "scripts")),
     ("%source", config.pto_source),
+    ("%seeds", os.path.join(config.pto_exec_root, "..", "fuzz", "seeds")),
     ("%stub-old", os.path.join(prefix, "test", "ascend", "old")),
     ("%stub", os.path.join(prefix, "test", "ascend", "new")),
     ("%prefix", prefix),
@@ -48,6 +49,7 @@ environment["PATH"] = os.pathsep.join([config.pto_llvm_tools, environment["PATH"
 environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 environment["CC"] = config.pto_cc       # a sanitized library links only with the compiler that made it
 environment["NO_COLOR"] = "1"
+environment.update({name: os.environ[name] for name in ("PTO_CORPUS_EVERY", "PTO_RANDOM", "PTO_SEED") if name in os.environ})  # larger runs
 environment["LC_ALL"] = "C.UTF-8"
 environment["PYTHONDONTWRITEBYTECODE"] = "1"
 environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
