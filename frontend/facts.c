@@ -487,6 +487,8 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
 
 bool facts_prove(struct facts *f, const struct size *a)
 {
+    if (!a) return false;
+    if (is_said(f, size_expand(f->sizes, a))) return true; /* an assertion is believed, whatever the rest would cost */
     const long work = f->left > MAX_WORK ? MAX_WORK : f->left > LEAST_WORK ? f->left : LEAST_WORK;
     f->work = work;
     bool proved = prove_with(f, a, 0, f->left > 0 ? MAX_SPLITS : 0);
