@@ -552,6 +552,29 @@ static const struct size *trips_of(struct walk *w, const struct ast *n, const st
     return distance ? larger(w, distance, size_const(w->sizes, 0)) : NULL;
 }
 
+struct leaving {
+    struct walk *walk;
+    struct state *state;
+};
+
+static bool visit_left(void *cx, struct ast *n)
+{
+    const struct leaving *l = cx;
+    const struct block_plan *plan = ptrmap_get(&l->walk->plan->blocks, n);
+    for (size_t i = 0; plan && i < plan->tensors.count; i++) {
+        const size_t number = (size_t)(uintptr_t)ptrmap_get(&l->walk->numbers, plan->tensors.data[i]);
+        if (number > 0) change(l->walk, l->state, number - 1, 0);
+    }
+    return true;
+}
+
+/* What break and continue leave has ended its life: all that blocks of the body own. */
+static void leave_blocks(struct walk *w, struct state *s, struct ast *body)
+{
+    struct leaving l = {w, s};
+    if (!s->dead) ast_walk(body, visit_left, &l);
+}
+
 static const struct size *one_turn(struct walk *w, struct ast *n, struct loop *l)
 {
     const bool is_first = n->kind == AST_DO_WHILE;
@@ -562,6 +585,8 @@ static const struct size *one_turn(struct walk *w, struct ast *n, struct loop *l
     w->loop = l;
     total = add(w, total, walk_block(w, body));
     w->loop = l->parent;
+    leave_blocks(w, &l->again, body);
+    leave_blocks(w, &l->leaves, body);
     join(w, w->now, &l->again);
     if (is_first) total = add(w, total, walk_expr(w, n->while_.cond));
     return total;
