@@ -158,10 +158,10 @@ static bool write_columns(struct page *p, int rows)
     }
     for (int i = 0; i < rows * COLUMNS; i++) {
         const double share = busy[i] / width;
-        if (share < 0.005) continue;
+        if (share <= 0) continue;
         fprintf(p->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\" fill-opacity=\"%.2f\"/>\n",
                 LEFT + (double)(i % COLUMNS) * (WIDTH - LEFT) / COLUMNS, i / COLUMNS * ROW + 2, (double)(WIDTH - LEFT) / COLUMNS, ROW - 4, colors[0],
-                share > 1 ? 1.0 : share);
+                share > 1 ? 1.0 : share < 0.02 ? 0.02 : share); /* what little ran is seen */
     }
     free(busy);
     return true;
