@@ -507,6 +507,19 @@ bool facts_prove_equal(struct facts *f, const struct size *a, const struct size 
     return facts_prove_order(f, a, b, 0) && facts_prove_order(f, b, a, 0);
 }
 
+bool facts_contradict(struct facts *f)
+{
+    enum { LOOKED_AT = 12 };
+    int looked = 0;
+    for (size_t i = f->list.count; i-- > 0 && looked < LOOKED_AT;) {
+        const struct size *a = f->list.data[i].size;
+        if (!a) continue;
+        looked++;
+        if (facts_prove(f, size_sub(f->sizes, size_const(f->sizes, -1), a))) return true;
+    }
+    return false;
+}
+
 /* ---- conditions ---------------------------------------------------------------------------------------------------------- */
 
 static enum ast_op opposite(enum ast_op op)

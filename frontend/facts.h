@@ -20,6 +20,8 @@ void   facts_forget(struct facts *f, const struct symbol *var, const struct symb
 bool facts_prove(struct facts *f, const struct size *a);                                     /* a >= 0 */
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap); /* a + gap <= b */
 bool facts_prove_equal(struct facts *f, const struct size *a, const struct size *b);
+/* Do the facts contradict each other, as far as is seen?  Then the run does not come here. */
+bool facts_contradict(struct facts *f);
 /* Values in place of symbols, while a condition is looked at. */
 struct facts_values { const struct symbol *const *from; const struct size *const *to; int count; };
 /* The same as facts_add_condition, of a condition over other names. */

@@ -221,13 +221,23 @@ static bool has_gap(struct checker *c, const struct parts *p, const struct regio
     return false;
 }
 
-/* Nothing is read: the region is empty, or its index could be negative by what is known, which is so where a loop makes no turn. */
+/* Nothing is read: the region is empty, if it is inside its tensor at all, or its index could be negative by what is known, which is so
+ * where a loop makes no turn. */
 static bool has_no_element(struct checker *c, const struct region *r)
 {
     const struct size *zero = size_const(c->sizes, 0);
-    for (int d = 0; d < r->base_rank; d++)
-        if (facts_prove_order(c->facts, r->span[d], zero, 0) || facts_prove_order(c->facts, r->low[d], zero, 1)) return true;
-    return region_is_empty(c, r);
+    const struct type *t = r->base->type;
+    bool none = region_is_empty(c, r);
+    for (int d = 0; d < r->base_rank && !none; d++) none = facts_prove_order(c->facts, r->low[d], zero, 1);
+    const size_t mark = facts_mark(c->facts);
+    for (int d = 0; t->kind == TYPE_TENSOR && d < r->base_rank && d < t->rank; d++) {
+        const struct size *end = end_of(c, r, d);
+        facts_add_order(c->facts, zero, r->low[d], 0);
+        if (end && t->extent[d]) facts_add_order(c->facts, end, t->extent[d], 0);
+    }
+    for (int d = 0; d < r->base_rank && !none; d++) none = facts_prove_order(c->facts, r->span[d], zero, 0);
+    facts_reset(c->facts, mark);
+    return none;
 }
 
 enum missing parts_missing(struct checker *c, const struct parts *p, const struct region *r, const struct part **near)
@@ -236,7 +246,7 @@ enum missing parts_missing(struct checker *c, const struct parts *p, const struc
     *near = p->list;
     bool all = true;
     for (const struct part *q = p->list; q && all; q = q->next) all = is_apart(c, q, r);
-    if (all) return MISSING_ALL;
+    if (all) return facts_contradict(c->facts) ? MISSING_UNKNOWN : MISSING_ALL;
     size_t mark = facts_mark(c->facts);
     const struct size *zero = size_const(c->sizes, 0);
     for (int d = 0; d < r->base_rank; d++) facts_add_order(c->facts, zero, r->span[d], 1); /* an empty tensor misses nothing */

@@ -122,7 +122,10 @@ static void number(struct search *s, struct ast *n)
     if (outer) outer->busy |= own->busy;
 }
 
-static bool is_statement(enum ast_kind kind) { return kind >= AST_BLOCK && kind <= AST_BAD_STMT && kind != AST_MATCH_ARM && kind != AST_ATTR; }
+static bool is_statement(enum ast_kind kind)
+{
+    return kind == AST_STATIC_ASSERT || (kind >= AST_BLOCK && kind <= AST_BAD_STMT && kind != AST_MATCH_ARM && kind != AST_ATTR);
+}
 
 /* Of `p.cells[i].h` only p.cells.h is used, not the rest of p. */
 static void visit_object(struct search *s, struct ast *n)
