@@ -289,7 +289,8 @@ static void find_order(struct walk *w)
         for (size_t earlier = t; earlier-- > 0;) {
             if (is_before(w, earlier, t) || !waits_for(w->tasks.data[t], w->tasks.data[earlier])) continue;
             mine[earlier / 64] |= (uint64_t)1 << (earlier % 64);
-            for (size_t i = 0; w->tasks.data[earlier]->is_certain && i < w->row; i++) mine[i] |= w->before[earlier * w->row + i];
+            const bool leads_on = w->tasks.data[earlier]->is_certain && !w->tasks.data[earlier]->is_await; /* an await is no edge of the graph */
+            for (size_t i = 0; leads_on && i < w->row; i++) mine[i] |= w->before[earlier * w->row + i];
         }
     }
 }
