@@ -270,7 +270,8 @@ static PTOStatus build(PTORuntime *rt)
                                            .count_dependences = c->count_dependences,
                                            .checked = c->checked};
     rt->window->checked = c->checked;
-    if (c->checked && !ptoi_slots_init(&rt->slots, rt->heap_bytes)) return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
+    if (c->checked && (!ptoi_slots_init(&rt->slots, rt->heap_bytes) || !ptoi_pinned_init(&rt->pinned, ptoi_heap_buffers_max(rt->window))))
+        return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
     if (!rt->frames || !rt->crash_stack || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
         !ptoi_sched_init(&rt->sched, rt->window, rt->outcome))
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");
@@ -286,6 +287,7 @@ static PTOStatus build(PTORuntime *rt)
         rt->orch.replay = rt->replay;
     }
     rt->orch.site = &rt->site;
+    rt->orch.pinned = c->checked ? &rt->pinned : NULL;
     rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .open = open_now, .release = release_now};
     rt->elision.is_fine = rt->engine->is_fine;
     rt->elision.enter = rt->engine->enter;
@@ -309,6 +311,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes, rt->engine->is_split);
     if (rt->backend->close) rt->backend->close(rt->backend, message, size);
     ptoi_slots_free(&rt->slots);
+    ptoi_pinned_free(&rt->pinned);
     ptoi_pool_give(rt->window, rt->window_bytes, rt->engine->is_split);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
     ptoi_memory_unmap(rt->outcome, sizeof *rt->outcome);
@@ -404,6 +407,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     const int64_t since = ptoi_now_ns();
     ptoi_outcome_reset(rt->outcome);
     store_release(&rt->window->fault_task, 0);
+    rt->pinned.count = 0;
     rt->is_running = true;
     rt->unwinds = unwinds;
     rt->catcher = &catcher;
@@ -446,6 +450,8 @@ static PTOStatus refuse_call(PTORuntime *rt, const char *text)
     ptoi_fail(rt->outcome, PTO_ERR_STATE, rt->site, "%s", text);
     return PTO_ERR_STATE;
 }
+
+void pto_write_pinned(PTORuntime *rt, FILE *out) { ptoi_pinned_write(&rt->pinned, out); }
 
 PTOStatus pto_runtime_trim(PTORuntime *rt)
 {

@@ -235,6 +235,7 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
     }
     ptoi_scope_own(&o->scopes, need->depth, need->buffer);
+    if (o->pinned) ptoi_pinned_born(o->pinned, need->buffer, o->scopes.serial);
     o->allocations++;
     o->allocated_bytes += (int64_t)need->amount;
 }
@@ -256,6 +257,7 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     ptoi_scope_disown(&o->scopes, buffer);
+    if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, ptoi_record(&o->scopes, buffer)->bytes);
     publish_event(o, EVENT_RELEASE, buffer);
 }
 
@@ -317,6 +319,7 @@ PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
 {
     if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
     if (o->scopes.depth <= 1) return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
+    if (o->pinned) ptoi_pinned_scope_ends(o->pinned, &o->scopes);
     close_scope(o);
     return PTO_OK;
 }

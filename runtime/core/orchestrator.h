@@ -8,6 +8,7 @@
 #define PTOI_ORCHESTRATOR_H
 #include "flow.h"
 #include "heap.h"
+#include "pinned.h"
 #include "observer.h"
 #include "replay.h"
 #include "outcome.h"
@@ -34,6 +35,7 @@ struct orchestrator {
     char *heap_base;              /* device address of heap offset 0 */
     struct heap heap;
     struct scope_stack scopes;
+    struct pinned *pinned; /* of a checked run, or NULL */
     struct tensormap *map;
     struct map_found found;
     struct flow flow;

@@ -50,7 +50,8 @@ struct PTORuntime {
     uint64_t window_bytes;
     char *heap;
     uint64_t heap_bytes;
-    struct slots slots;        /* of a checked run */
+    struct slots slots;        /* of a checked run, like pinned */
+    struct pinned pinned;
     struct orchestrator orch;
     struct scheduler sched;
     struct elision elision;    /* the orchestrator uses it when nothing speaks against it */
