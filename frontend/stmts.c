@@ -790,7 +790,7 @@ static void check_assert(struct checker *c, struct ast *s)
         if (s->check.message && truth == 0) diag_note(c->diag, s->check.message->at, "%s", s->check.message->string.text);
         exprs_bad(s);
     }
-    facts_add_condition(c->facts, cond, true);
+    if (truth != 0) facts_add_condition(c->facts, cond, true); /* from what is false everything would follow */
 }
 
 static void check_print(struct checker *c, struct ast *s)

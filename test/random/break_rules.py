@@ -127,7 +127,7 @@ def wrong_elements(p):
 def wrong_scalar(p):
     return p.bad(p.rng.choice(["let %s: i64 = 1.5;" % p.name(), "if 1 { print 1; }", "print true + 1;", "while 2.5 { }", "assert 3;",
                                "let %s: bool = 1;" % p.name(), "print 5.5 % 2;", "print !3;", "print -true;", "print true < false;",
-                               "for i in 0 .. 2.5 { print i; }", "print log2(1.5);", "print 1 && true;"]))
+                               "for i in 0 .. 2.5 { print i; }", "print log2(true);", "print 1 && true;"]))
 
 
 @rule("E02")
