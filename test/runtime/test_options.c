@@ -85,7 +85,6 @@ TEST(unknown_options_say_what_is_near)
     REFUSE("unexpected argument 'foo'", "foo");
     REFUSE("unexpected argument '-x'", "-x");
     REFUSE("unexpected argument '--check'", "--", "--check");
-    REFUSE("not available", "--report=r.html");
     REFUSE("a number of seconds above 0", "--watchdog", "0");
     REFUSE("a number of cycles", "--submit-cycles", "-1");
     REFUSE("takes no value", "--check=yes");
