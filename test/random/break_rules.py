@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -646,7 +647,8 @@ def main():
         id_, what = breaker.done
         by_id[id_] += 1
         folder = os.path.join(given.work, "seed%d" % (seed - 1 if given.only is None else given.only))
-        os.makedirs(folder, exist_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)      # of a run that was stopped
+        os.makedirs(folder)
         expected = None
         for home in ("main", "lib"):
             text = file.text(home)
