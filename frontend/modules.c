@@ -6,7 +6,9 @@
  * Tests      test/lit/sema/import*.pto
  */
 #include "checker.h"
+#include "support/nearest.h"
 #include <ctype.h>
+#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,42 @@ static const char *find_file(struct checker *c, const struct loading *from, cons
     return NULL;
 }
 
+static int is_module_file(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".pto") == 0;
+}
+
+/* A file of that folder whose name is near to the base of path: the import that was meant, or NULL. */
+static const char *near_in_folder(struct checker *c, const char *root, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash + 1 - path) : 0;
+    struct dirent **found;
+    int count = scandir(arena_printf(c->mem, "%s%.*s", root, length, path), &found, is_module_file, alphasort);
+    if (count < 0) return NULL;
+    const char **stems = arena_alloc(c->mem, (size_t)(count + 1) * sizeof *stems);
+    for (int i = 0; i < count; i++) {
+        stems[i] = stem_of(c, found[i]->d_name);
+        free(found[i]);
+    }
+    free(found);
+    const char *best = nearest_word(stem_of(c, path), stems, count);
+    return best ? arena_printf(c->mem, "%.*s%s.pto", length, path, best) : NULL;
+}
+
+/* The import that was perhaps meant, searched for where find_file() searches. */
+static const char *near_path(struct checker *c, const struct loading *from, const char *path)
+{
+    if (path[0] == '/') return near_in_folder(c, "", path);
+    const char *best = near_in_folder(c, *from->folder || strchr(path, '/') ? from->folder : "./", path);
+    for (int i = 0; i < c->options->import_dir_count && !best; i++)
+        best = near_in_folder(c, arena_printf(c->mem, "%s/", c->options->import_dirs[i]), path);
+    for (int i = 0; i < c->options->import_dir_count && !best; i++)
+        best = near_in_folder(c, arena_printf(c->mem, "%s/std/", c->options->import_dirs[i]), path);
+    return best;
+}
+
 static struct module *load(struct checker *c, const struct loading *parent, const char *found, const char *shown,
                            const struct ast *import);
 
@@ -102,6 +140,8 @@ static void load_import(struct checker *c, const struct loading *from, struct as
     import->symbol = s;
     if (!found) {
         diag_error(c->diag, DIAG_E16, at, "cannot find the module \"%s\"", path);
+        const char *near = near_path(c, from, path);
+        if (near) diag_fix(c->diag, at, arena_printf(c->mem, "\"%s\"", near), "did you mean \"%s\"?", near);
         struct strbuf text = {0};
         strbuf_printf(&text, "'%s'", *from->folder ? from->folder : ".");
         for (int i = 0; i < c->options->import_dir_count; i++) strbuf_printf(&text, ", '%s'", c->options->import_dirs[i]);

@@ -170,8 +170,19 @@ static struct token next_good_token(struct parse *cx)
     return (struct token){.kind = TOK_END, .at = {cx->lexer.file, end, end}};
 }
 
+static struct token semicolon(const struct parse *cx)
+{
+    struct span at = {cx->last.at.file, cx->last.at.end, cx->last.at.end};
+    return (struct token){.kind = TOK_SEMICOLON, .at = at};
+}
+
 static struct token choose_token(struct parse *cx)
 {
+    if (cx->lacks_semicolon) { // the recovery has thrown the begin of the next statement away and waits for this
+        cx->lacks_semicolon = false;
+        cx->held = cx->now;
+        return semicolon(cx);
+    }
     if (cx->closing_count > 0) {
         cx->closing_count--;
         return closing_brace(cx);
@@ -245,10 +256,22 @@ static bool is_on_new_line(const struct parse *cx)
            memchr(text + cx->last.at.end, '\n', cx->now.at.begin - cx->last.at.end) != NULL;
 }
 
-static void fix_semicolon(struct parse *cx, const char *const *expected, int count)
+static bool begins_statement(int kind)
+{
+    switch (kind) {
+    case TOK_NAME: case TOK_LET: case TOK_VAR: case TOK_VIEW: case TOK_FOR: case TOK_WHILE: case TOK_DO: case TOK_IF: case TOK_MATCH:
+    case TOK_SCOPE: case TOK_DROP: case TOK_RETURN: case TOK_BREAK: case TOK_CONTINUE: case TOK_ASSERT: case TOK_PRINT: return true;
+    default: return false;
+    }
+}
+
+/* True: the fix is said. */
+static bool fix_semicolon(struct parse *cx, const char *const *expected, int count)
 {
     struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end};
-    if (is_expected(expected, count, ";") && cx->open_count == open_braces(cx)) diag_fix(cx->front->diag, behind, ";", "add ';'");
+    if (!is_expected(expected, count, ";") || cx->open_count != open_braces(cx)) return false;
+    diag_fix(cx->front->diag, behind, ";", "add ';'");
+    return true;
 }
 
 /* "expected X after 'a'" behind the last token where a line ends too early, else "expected X, found 'b'" at the token. */
@@ -265,7 +288,7 @@ static void report_expected(struct parse *cx, const char *const *expected, int c
         struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end + 1};
         add_token_shown(&shown, cx, &cx->last);
         diag_error(d, DIAG_E00, behind, "expected %s after %s", strbuf_text(&list), strbuf_text(&shown));
-        fix_semicolon(cx, expected, count);
+        cx->lacks_semicolon = fix_semicolon(cx, expected, count) && begins_statement(cx->now.kind);
     } else {
         add_token_shown(&shown, cx, &cx->now);
         diag_error(d, DIAG_E00, cx->now.at, "expected %s, found %s", strbuf_text(&list), strbuf_text(&shown));

@@ -40,6 +40,7 @@ struct parse {
     struct token begin;             /* the first token of the statement or declaration */
     struct token held;              /* read, but to be delivered after closing_count closing braces */
     int closing_count;
+    bool lacks_semicolon;           /* what was found begins the next statement: it is read again behind a `;` that is put in */
     struct token open[MAX_NESTING]; /* brackets not yet closed */
     int open_count;
     struct token left_open;         /* the bracket that was open at the last `;`, if any */

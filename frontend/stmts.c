@@ -288,6 +288,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
         if (!exprs_fits(c, v, want, what)) return;
         t = want;
     } else if (want && !calls_same_type(c, v->at, what, t, want)) {
+        if (type_is_scalar_array(want) && type_is_scalar(t)) diag_help(c->diag, "without a value the array begins with zeros");
         return;
     }
     switch (t->kind) {
@@ -351,7 +352,8 @@ static void check_var(struct checker *c, struct ast *s)
         if (!type_is_scalar(want)) {
             diag_error(c->diag, DIAG_E19, s->at, "a var is a scalar, not %s", type_str(c, want));
             if (!s->attrs)
-                diag_fix(c->diag, (struct span){s->at.file, s->at.begin, s->at.begin + 3}, "let", "tensors are named by 'let' and never change");
+                diag_fix(c->diag, (struct span){s->at.file, s->at.begin, s->at.begin + 3}, "let", want->kind == TYPE_ARRAY || want->array_rank > 0 ?
+                         "arrays are named by 'let'; the elements of one of scalars can change" : "tensors are named by 'let' and never change");
         } else if (exprs_fits(c, v, want, arena_printf(c->mem, "'%s'", s->name))) {
             var->type = want;
             if (v->value && want->kind == TYPE_INT) facts_add_equal(c->facts, size_symbol(c->sizes, var), v->value);
