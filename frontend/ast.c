@@ -8,12 +8,15 @@
 #include "ast.h"
 #include "support/arena.h"
 
+_Static_assert(sizeof(struct ast) <= 128, "see ast.h");
+
 struct ast *ast_new(struct arena *a, enum ast_kind kind, struct span at)
 {
     struct ast *n = arena_new(a, struct ast);
     n->kind = kind;
     n->at = at;
     n->name_at = at;
+    if (kind == AST_KERNEL) n->kernel = arena_new(a, struct kernel_ast);
     return n;
 }
 

@@ -26,9 +26,22 @@ struct symbol; /* symbol.h */
 struct size;   /* size.h */
 struct note;   /* checker.h */
 
+struct kernel_ast {
+    struct ast *generics, *formals;
+    const char *worker;      /* "on", interned, or NULL */
+    struct span worker_at;
+    struct ast *cost, *where; /* where: list, one node an attribute */
+    struct ast *extern_name; /* STRING or NULL */
+    struct span body_at;     /* the text between the braces of a C body, braces excluded */
+    bool has_body;
+    struct ast *repeated;    /* attributes given twice, for the checker: a list of nodes */
+};
+
+/* A large program has a node for every four bytes of its text: this struct is kept to two cache lines. */
 struct ast {
     enum ast_kind kind;
-    int depth;           /* levels of nodes below; the parser keeps it under 2000, so that every pass may recurse */
+    uint16_t depth;      /* levels of nodes below; the parser keeps it under 2000, so that every pass may recurse */
+    bool bad;            /* set by sema: an error was reported here or below */
     struct span at;      /* the whole construct */
     struct span name_at; /* where `name` stands, for kinds that have one */
     struct ast *next;    /* the next in the list this node is in */
@@ -38,16 +51,7 @@ struct ast {
         struct { struct ast *path; } import;                       /* (name: after `as`, or NULL) path: STRING */
         struct { struct ast *type, *value; } decl;                 /* (name) CONST PARAM LET VAR; either may be NULL; FIELD: type */
         struct { struct ast *generics, *fields; } structure;       /* (name) */
-        struct {                                                   /* (name) KERNEL */
-            struct ast *generics, *formals;
-            const char *worker;                                    /* "on", interned, or NULL */
-            struct span worker_at;
-            struct ast *cost, *where;                              /* where: list, one node an attribute */
-            struct ast *extern_name;                               /* STRING or NULL */
-            struct span body_at;                                   /* the text between the braces of a C body, braces excluded */
-            bool has_body;
-            struct ast *repeated;                                  /* attributes given twice, for the checker: a list of nodes */
-        } kernel;
+        struct kernel_ast *kernel;                                 /* (name) KERNEL */
         struct { struct ast *generics, *formals, *result, *body; bool exported; } orch; /* (name) result: type or NULL */
         struct { struct ast *type; enum direction dir; struct span dir_at; } formal;    /* (name) dir as written */
         struct { struct ast *cond, *message; } check;              /* STATIC_ASSERT, ASSERT; message: STRING or NULL */
@@ -85,7 +89,6 @@ struct ast {
     const struct type *type;  /* of an expression or a type node */
     const struct size *value; /* of an integer expression: its symbolic value, when there is one */
     struct symbol *symbol;    /* what a NAME or MEMBER means; what a declaration declares */
-    bool bad;                 /* an error was reported here or below */
     struct note *note;        /* call, region, checks: read through call_of(), region_of(), checks_of() of sema.h */
 };
 

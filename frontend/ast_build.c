@@ -94,8 +94,8 @@ struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, stru
     attrs->at = at;
     attrs->name = name.name;
     attrs->name_at = name.at;
-    attrs->kernel.generics = hold_list(cx, attrs, generics);
-    attrs->kernel.formals = hold_list(cx, attrs, formals);
+    attrs->kernel->generics = hold_list(cx, attrs, generics);
+    attrs->kernel->formals = hold_list(cx, attrs, formals);
     return attrs;
 }
 
@@ -103,42 +103,42 @@ struct ast *ast_kernel_body(struct ast *kernel, struct token body)
 {
     // A body without its closing brace was reported; its text then goes to the end of the file.
     struct span inside = {body.at.file, body.at.begin + 1, body.problem == NULL ? body.at.end - 1 : body.at.end};
-    kernel->kernel.body_at = inside;
-    kernel->kernel.has_body = true;
+    kernel->kernel->body_at = inside;
+    kernel->kernel->has_body = true;
     return kernel;
 }
 
 static struct ast *add_repeated(struct ast *attrs, struct ast *node)
 {
-    attrs->kernel.repeated = ast_append(attrs->kernel.repeated, node);
+    attrs->kernel->repeated = ast_append(attrs->kernel->repeated, node);
     return attrs;
 }
 
 struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker)
 {
-    if (attrs->kernel.worker != NULL) return add_repeated(attrs, ast_named(cx, AST_NAME, worker.at, worker));
-    attrs->kernel.worker = worker.name;
-    attrs->kernel.worker_at = worker.at;
+    if (attrs->kernel->worker != NULL) return add_repeated(attrs, ast_named(cx, AST_NAME, worker.at, worker));
+    attrs->kernel->worker = worker.name;
+    attrs->kernel->worker_at = worker.at;
     return attrs;
 }
 
 struct ast *kernel_cost(struct parse *cx, struct ast *attrs, struct ast *cost)
 {
-    if (attrs->kernel.cost != NULL) return add_repeated(attrs, cost);
-    attrs->kernel.cost = hold(cx, attrs, cost);
+    if (attrs->kernel->cost != NULL) return add_repeated(attrs, cost);
+    attrs->kernel->cost = hold(cx, attrs, cost);
     return attrs;
 }
 
 struct ast *kernel_extern(struct parse *cx, struct ast *attrs, struct ast *symbol)
 {
-    if (attrs->kernel.extern_name != NULL) return add_repeated(attrs, symbol);
-    attrs->kernel.extern_name = hold(cx, attrs, symbol);
+    if (attrs->kernel->extern_name != NULL) return add_repeated(attrs, symbol);
+    attrs->kernel->extern_name = hold(cx, attrs, symbol);
     return attrs;
 }
 
 struct ast *kernel_where(struct parse *cx, struct ast *attrs, struct ast *cond)
 {
-    attrs->kernel.where = ast_append(attrs->kernel.where, hold(cx, attrs, cond));
+    attrs->kernel->where = ast_append(attrs->kernel->where, hold(cx, attrs, cond));
     return attrs;
 }
 

@@ -47,7 +47,7 @@ static void print_details(struct dump *d, const struct ast *n)
 {
     switch (n->kind) {
     case AST_KERNEL:
-        if (n->kernel.worker != NULL) fprintf(d->out, " on %s", n->kernel.worker);
+        if (n->kernel->worker != NULL) fprintf(d->out, " on %s", n->kernel->worker);
         break;
     case AST_ORCH:
         if (n->orch.exported) fputs(" export", d->out);
@@ -75,16 +75,16 @@ static void dump_items(struct dump *d, const struct ast *n)
         dump_list(d, "", n->structure.fields);
         break;
     case AST_KERNEL:
-        dump_list(d, "", n->kernel.generics);
-        dump_list(d, "", n->kernel.formals);
-        dump_child(d, "cost: ", n->kernel.cost);
-        dump_child(d, "extern: ", n->kernel.extern_name);
-        dump_list(d, "where: ", n->kernel.where);
-        dump_list(d, "repeated: ", n->kernel.repeated);
-        if (n->kernel.has_body) {
-            const char *text = source_get(d->sources, n->kernel.body_at.file)->text;
+        dump_list(d, "", n->kernel->generics);
+        dump_list(d, "", n->kernel->formals);
+        dump_child(d, "cost: ", n->kernel->cost);
+        dump_child(d, "extern: ", n->kernel->extern_name);
+        dump_list(d, "where: ", n->kernel->where);
+        dump_list(d, "repeated: ", n->kernel->repeated);
+        if (n->kernel->has_body) {
+            const char *text = source_get(d->sources, n->kernel->body_at.file)->text;
             fprintf(d->out, "%*sbody:", d->indent * 2 + 2, "");
-            print_quoted(d, text + n->kernel.body_at.begin, n->kernel.body_at.end - n->kernel.body_at.begin);
+            print_quoted(d, text + n->kernel->body_at.begin, n->kernel->body_at.end - n->kernel->body_at.begin);
             fputc('\n', d->out);
         }
         break;

@@ -441,15 +441,18 @@ static void check_extents(struct checker *c, struct matching *m, const bool *usa
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct symbol *formal = m->callee->formals[f];
         if (is_told || !usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
-        const struct type *want = declare_type_substituted(c, formal->type, m->from, m->to, m->count);
-        const struct type *got = m->args[f]->arg.value->type;
-        if (want->kind == TYPE_TENSOR) { /* an array is laid out as the tensor with its dimensions in front, and passed as one */
-            struct type *flat = arena_new(c->mem, struct type);
-            *flat = *want;
-            flat->array_rank = got->array_rank;
-            want = flat;
+        const struct type *want, *got = m->args[f]->arg.value->type;
+        struct type flat = *formal->type; /* most calls fit: nothing of what is compared is kept */
+        if (flat.kind == TYPE_TENSOR) { /* an array is laid out as the tensor with its dimensions in front, and passed as one */
+            declare_substitute_extents(c, &flat, m->from, m->to, m->count);
+            flat.array_rank = got->array_rank;
+            want = &flat;
+        } else {
+            want = declare_type_substituted(c, formal->type, m->from, m->to, m->count);
         }
-        const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
+        struct strbuf *text = exprs_next_text(c);
+        strbuf_printf(text, "argument '%s' of '%s'", formal->name, m->callee->name);
+        const char *what = strbuf_text(text);
         if (calls_same_type(c, m->args[f]->arg.value->at, what, got, want)) continue;
         m->failed = true;
         is_told = true;
@@ -470,7 +473,7 @@ static void check_where(struct checker *c, struct matching *m, struct ast *e)
 {
     if (m->callee->kind != SYM_KERNEL) return;
     struct facts_values values = {m->from, m->to, m->count};
-    for (struct ast *w = m->callee->decl->kernel.where; w; w = w->next) {
+    for (struct ast *w = m->callee->decl->kernel->where; w; w = w->next) {
         if (w->bad) continue;
         int truth = facts_decide(c->facts, w, &values);
         if (truth == 1) continue;
@@ -778,6 +781,18 @@ static void forget_changed(struct checker *c, const struct matching *m)
     }
 }
 
+static struct call *new_call(struct checker *c, struct symbol *callee)
+{
+    struct call *call = arena_new(c->mem, struct call);
+    call->callee = callee;
+    call->values = arena_array(c->mem, struct ast *, callee->formal_count);
+    call->regions = arena_array(c->mem, const struct region *, callee->formal_count);
+    call->leaves = arena_array(c->mem, struct leaves, callee->formal_count);
+    call->dims = arena_array(c->mem, const struct size *, callee->dim_count);
+    call->result_formal = -1;
+    return call;
+}
+
 static const struct type *check_call(struct checker *c, struct ast *e, const struct target *target, bool value)
 {
     struct matching m = {0};
@@ -799,9 +814,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
         return fail(c, e);
     }
     m.callee = s;
-    m.call = exprs_note(c, e)->call = arena_new(c->mem, struct call);
-    m.call->callee = s;
-    m.call->result_formal = -1;
+    m.call = exprs_note(c, e)->call = new_call(c, s);
     if (s->resolving == 2 && s->type->kind == TYPE_ERROR) return fail(c, e); /* its declaration has an error */
     if (!place_arguments(c, e, &m, count, value)) return fail(c, e);
     c->checks = &own;

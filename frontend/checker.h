@@ -98,6 +98,8 @@ const struct type *declare_type(struct checker *c, struct ast *node);
 const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element);
 const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
                                             const struct size *const *to, int count);
+void               declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from,
+                                              const struct size *const *to, int count);
 void               declare_check_defines(struct checker *c);
 
 /* ---- consteval.c ---- */
@@ -119,6 +121,7 @@ const struct type *exprs_element_type(struct checker *c, enum elem e); /* what r
 void               exprs_say_await(struct checker *c, const struct ast *e); /* E19: an element of a tensor as a value */
 bool               exprs_is_element(const struct ast *e);
 struct note       *exprs_note(struct checker *c, struct ast *e);
+struct strbuf     *exprs_next_text(struct checker *c); /* empty; the same again some texts later */
 const char        *type_str(struct checker *c, const struct type *t);
 const char        *size_str(struct checker *c, const struct size *a);
 const char        *place_str(struct checker *c, const struct ast *e); /* "x[i +: w]" as written, cut short */

@@ -176,16 +176,21 @@ const struct type *declare_type(struct checker *c, struct ast *node)
     return node->type = t;
 }
 
+void declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from, const struct size *const *to, int count)
+{
+    for (int d = 0; d < t->rank; d++) {
+        const struct size *extent = size_substitute(c->sizes, t->extent[d], from, to, count);
+        if (extent) t->extent[d] = extent;
+    }
+}
+
 const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
                                             const struct size *const *to, int count)
 {
     if (t->kind != TYPE_TENSOR && t->kind != TYPE_STRUCT && t->kind != TYPE_ARRAY) return t;
     struct type *r = arena_new(c->mem, struct type);
     *r = *t;
-    for (int d = 0; d < t->rank; d++) {
-        const struct size *extent = size_substitute(c->sizes, t->extent[d], from, to, count);
-        r->extent[d] = extent ? extent : t->extent[d];
-    }
+    declare_substitute_extents(c, r, from, to, count);
     if (t->element) r->element = declare_type_substituted(c, t->element, from, to, count);
     return r;
 }
@@ -481,7 +486,7 @@ static bool body_names(const char *p, const char *end, const char *name)
 
 static void check_body(struct checker *c, struct symbol *s)
 {
-    struct span at = s->decl->kernel.body_at;
+    struct span at = s->decl->kernel->body_at;
     const char *text = source_get(c->front->sources, at.file)->text;
     for (int i = 0; i < s->dim_count; i++) check_c_name(c, s->dims[i]);
     for (int i = 0; i < s->formal_count; i++) {
@@ -500,29 +505,29 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
 {
     static const char *const workers[] = {"cube", "vector", "cpu", "accel"};
     struct ast *d = s->decl;
-    add_generics(c, s, d->kernel.generics);
-    add_formals(c, s, d->kernel.formals);
+    add_generics(c, s, d->kernel->generics);
+    add_formals(c, s, d->kernel->formals);
     if (!d->bad) check_dims_bound(c, s);
-    bool known = !d->kernel.worker;
-    for (size_t i = 0; i < 4 && !known; i++) known = strcmp(workers[i], d->kernel.worker) == 0;
+    bool known = !d->kernel->worker;
+    for (size_t i = 0; i < 4 && !known; i++) known = strcmp(workers[i], d->kernel->worker) == 0;
     if (!known) {
-        diag_error(c->diag, DIAG_E12, d->kernel.worker_at, "unknown worker '%s'", d->kernel.worker);
-        const char *near = nearest_word(d->kernel.worker, workers, 4);
-        if (near) diag_fix(c->diag, d->kernel.worker_at, near, "did you mean '%s'?", near);
+        diag_error(c->diag, DIAG_E12, d->kernel->worker_at, "unknown worker '%s'", d->kernel->worker);
+        const char *near = nearest_word(d->kernel->worker, workers, 4);
+        if (near) diag_fix(c->diag, d->kernel->worker_at, near, "did you mean '%s'?", near);
         else diag_help(c->diag, "workers are cube, vector, cpu and accel");
     }
-    for (struct ast *r = d->kernel.repeated; r; r = r->next)
+    for (struct ast *r = d->kernel->repeated; r; r = r->next)
         diag_error(c->diag, DIAG_E17, r->at, "kernel '%s' has this attribute twice", s->name);
-    if (d->kernel.cost) {
-        const struct type *t = exprs_check(c, d->kernel.cost, AS_VALUE);
-        if (!d->kernel.cost->bad && t->kind != TYPE_INT && t->kind != TYPE_F64 && t->kind != TYPE_F32)
-            diag_error(c->diag, DIAG_E02, d->kernel.cost->at, "a cost is a number, not %s", type_str(c, t));
+    if (d->kernel->cost) {
+        const struct type *t = exprs_check(c, d->kernel->cost, AS_VALUE);
+        if (!d->kernel->cost->bad && t->kind != TYPE_INT && t->kind != TYPE_F64 && t->kind != TYPE_F32)
+            diag_error(c->diag, DIAG_E02, d->kernel->cost->at, "a cost is a number, not %s", type_str(c, t));
     }
-    for (struct ast *w = d->kernel.where; w; w = w->next) exprs_condition(c, w);
-    if (d->kernel.has_body && d->kernel.extern_name) {
-        diag_error(c->diag, DIAG_E17, d->kernel.extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'", s->name);
+    for (struct ast *w = d->kernel->where; w; w = w->next) exprs_condition(c, w);
+    if (d->kernel->has_body && d->kernel->extern_name) {
+        diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'", s->name);
     }
-    if (d->kernel.has_body && !d->bad) check_body(c, s);
+    if (d->kernel->has_body && !d->bad) check_body(c, s);
 }
 
 static void resolve_orch(struct checker *c, struct symbol *s)

@@ -14,7 +14,7 @@ struct note *exprs_note(struct checker *c, struct ast *e)
     return e->note;
 }
 
-static struct strbuf *next_text(struct checker *c)
+struct strbuf *exprs_next_text(struct checker *c)
 {
     struct strbuf *b = &c->text[c->text_turn++ % 8];
     b->length = 0;
@@ -24,21 +24,21 @@ static struct strbuf *next_text(struct checker *c)
 
 const char *type_str(struct checker *c, const struct type *t)
 {
-    struct strbuf *b = next_text(c);
+    struct strbuf *b = exprs_next_text(c);
     type_text(t, b);
     return strbuf_text(b);
 }
 
 const char *size_str(struct checker *c, const struct size *a)
 {
-    struct strbuf *b = next_text(c);
+    struct strbuf *b = exprs_next_text(c);
     size_text(a, b);
     return strbuf_text(b);
 }
 
 const char *place_str(struct checker *c, const struct ast *e)
 {
-    struct strbuf *b = next_text(c);
+    struct strbuf *b = exprs_next_text(c);
     const char *text = source_get(c->front->sources, e->at.file)->text;
     uint32_t length = e->at.end - e->at.begin, shown = length > 40 ? 37 : length;
     for (uint32_t i = 0; i < shown; i++) {

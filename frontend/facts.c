@@ -7,6 +7,7 @@
  * Tests      test/lit/sema/bounds*.pto
  */
 #include "facts.h"
+#include "fact_list.h"
 #include "support/arena.h"
 #include "support/vec.h"
 #include "symbol.h"
@@ -22,22 +23,25 @@
 #define MAX_WORK 30000 /* rows made for one question */
 #define MAX_ALL 4000000 /* for all of a program */
 #define LEAST_WORK 400
-#define MENTION_DEPTH 2 /* of quotients in quotients, when it is asked whether a fact has to do with an unknown */
+#define MAX_ANSWERS 1024
 
-struct fact {
-    const struct size *size; /* NULL: forgotten */
-    uint64_t atoms;          /* a bit for each of its unknowns, by their numbers: what shares no bit shares no unknown */
-    bool names_var;
+/* What a question was found to be, while the facts were those of `state`. */
+struct answer {
+    const struct size *question;
+    uint64_t state;
+    int depth; /* not proved: with at least so many levels above it */
+    bool is_proved;
 };
 
 struct apart { const struct size *difference; size_t at; /* learnt when the list was so long */ };
 
 struct facts {
     struct size_table *sizes;
-    VEC(struct fact) list;   /* of size NULL: forgotten, or the place of one of `apart` */
+    struct fact_list list;   /* an empty place for each of `apart` */
     VEC(struct apart) apart; /* what is not 0 */
     long work; /* left for the question at hand; none: everything is not proved */
     long left; /* for all questions; none: only easy ones are answered */
+    struct answer answer[MAX_ANSWERS]; /* by the question's number; a later one takes the place of an earlier one */
 };
 
 struct row {
@@ -60,27 +64,28 @@ struct facts *facts_create(struct arena *mem, struct size_table *sizes)
 {
     struct facts *f = arena_new(mem, struct facts);
     f->sizes = sizes;
+    fact_list_init(&f->list, sizes);
     f->left = MAX_ALL;
     return f;
 }
 
 size_t facts_mark(const struct facts *f)
 {
-    return f->list.count;
+    return f->list.all.count;
 }
 
 void facts_reset(struct facts *f, size_t mark)
 {
-    f->list.count = mark;
+    fact_list_pop(&f->list, mark);
     while (f->apart.count && f->apart.data[f->apart.count - 1].at >= mark) f->apart.count--;
     if (mark > 0) return;
-    vec_free(&f->list);
+    fact_list_free(&f->list);
     vec_free(&f->apart);
 }
 
-static uint64_t bit_of(const struct size *atom)
+static struct answer *answer_of(struct facts *f, const struct size *question)
 {
-    return UINT64_C(1) << (size_id(atom) * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    return &f->answer[size_id(question) % MAX_ANSWERS];
 }
 
 static bool has_inside(const struct size *atom)
@@ -88,28 +93,10 @@ static bool has_inside(const struct size *atom)
     return atom->kind == SIZE_MOD || atom->kind == SIZE_DIV || atom->kind == SIZE_CEIL_DIV;
 }
 
-static uint64_t bits_of(struct facts *f, const struct size *a, int depth)
-{
-    struct size_term terms[MAX_SUM];
-    uint64_t bits = 0;
-    int count = size_terms(f->sizes, a, terms, MAX_SUM);
-    for (int i = 0; i < count; i++) {
-        if (!terms[i].mono) continue;
-        bits |= bit_of(terms[i].mono);
-        if (depth > 0 && has_inside(terms[i].mono)) bits |= bits_of(f, terms[i].mono->arg[0], depth - 1);
-    }
-    return bits;
-}
-
-static struct fact fact_of(struct facts *f, const struct size *a)
-{
-    return (struct fact){.size = a, .names_var = a && size_names_var(a), .atoms = a ? bits_of(f, a, MENTION_DEPTH) : 0};
-}
-
 void facts_add(struct facts *f, const struct size *a)
 {
     if (!a || size_is_const(a, NULL)) return;
-    vec_push(&f->list, fact_of(f, size_expand(f->sizes, a)));
+    fact_list_push(&f->list, size_expand(f->sizes, a));
 }
 
 static const struct size *difference(struct facts *f, const struct size *a, const struct size *b, int64_t gap)
@@ -132,10 +119,7 @@ void facts_add_equal(struct facts *f, const struct size *a, const struct size *b
 void facts_forget(struct facts *f, const struct symbol *var, const struct symbol *old)
 {
     const struct size *to = size_symbol(f->sizes, old);
-    for (size_t i = 0; i < f->list.count; i++) {
-        const struct fact *a = &f->list.data[i];
-        if (a->names_var && size_names(a->size, var)) f->list.data[i] = fact_of(f, size_substitute(f->sizes, a->size, &var, &to, 1));
-    }
+    fact_list_rename(&f->list, var, old);
     for (size_t i = 0; i < f->apart.count; i++) {
         struct apart *x = &f->apart.data[i];
         if (x->difference && size_names(x->difference, var)) x->difference = size_substitute(f->sizes, x->difference, &var, &to, 1);
@@ -146,8 +130,8 @@ static void add_apart(struct facts *f, const struct size *a, const struct size *
 {
     const struct size *d = difference(f, a, b, 0);
     if (!d || size_is_const(d, NULL)) return;
-    vec_push(&f->apart, ((struct apart){d, f->list.count}));
-    vec_push(&f->list, (struct fact){0}); /* so that a later mark is another one */
+    vec_push(&f->apart, ((struct apart){d, f->list.all.count}));
+    fact_list_push(&f->list, NULL); /* so that a later mark is another one */
 }
 
 const struct size *facts_not_zero(const struct facts *f, int n)
@@ -176,37 +160,17 @@ static void know_order(struct system *s, const struct size *a, const struct size
     if (a && b && s->facts->work >= 0) know(s, difference(s->facts, a, b, gap));
 }
 
-/* The unknowns of a sum, which the constructors keep in order, and its constant.  -1: too long. */
-static int unknowns_of(struct facts *f, const struct size *a, struct size_term *terms, int64_t *constant)
-{
-    if (a->kind == SIZE_ADD && a->count > MAX_SUM) return -1;
-    int count = size_terms(f->sizes, a, terms, MAX_SUM);
-    bool has_constant = count > 0 && !terms[count - 1].mono;
-    *constant = has_constant ? terms[count - 1].factor : 0;
-    return count - has_constant;
-}
-
-/* A fact with the same unknowns says at least as much: no need to think. */
-static bool is_said(struct facts *f, const struct size *a)
-{
-    struct size_term want[MAX_SUM], terms[MAX_SUM];
-    int64_t least, rest;
-    int wanted = a ? unknowns_of(f, a, want, &least) : -1;
-    uint64_t atoms = a ? bits_of(f, a, MENTION_DEPTH) : 0;
-    for (size_t i = 0; i < f->list.count && wanted >= 0; i++) {
-        const struct fact *fact = &f->list.data[i];
-        if (!fact->size || fact->atoms != atoms || unknowns_of(f, fact->size, terms, &rest) != wanted || least < rest) continue;
-        int same = 0;
-        while (same < wanted && terms[same].mono == want[same].mono && terms[same].factor == want[same].factor) same++;
-        if (same == wanted) return true;
-    }
-    return false;
-}
-
+/* The same few questions, such as whether a divisor is at least 1, stand behind most others: their answers are kept. */
 static bool nested(struct system *s, const struct size *a)
 {
-    if (is_said(s->facts, a)) return true;
-    return s->depth < MAX_DEPTH && s->facts->work >= 0 && prove_with(s->facts, a, s->depth + 1, 0);
+    if (!a) return false;
+    struct facts *f = s->facts;
+    struct answer *known = answer_of(f, a);
+    uint64_t state = fact_list_state(&f->list);
+    if (known->question == a && known->state == state && (known->is_proved || known->depth <= s->depth)) return known->is_proved;
+    bool proved = fact_list_says(&f->list, a) || (s->depth < MAX_DEPTH && f->work >= 0 && prove_with(f, a, s->depth + 1, 0));
+    if (proved || f->work >= 0) *answer_of(f, a) = (struct answer){.question = a, .state = state, .depth = s->depth, .is_proved = proved};
+    return proved;
 }
 
 static void know_quotient(struct system *s, const struct size *q, bool up)
@@ -290,7 +254,7 @@ static int atom_index(struct system *s, const struct size *mono)
         if (s->atom[i] == mono) return i;
     if (s->atoms == MAX_ATOMS) return -1;
     s->atom[s->atoms] = mono;
-    s->atom_bits |= bit_of(mono);
+    s->atom_bits |= fact_bit(mono);
     return s->atoms++;
 }
 
@@ -330,11 +294,12 @@ static void collect(struct system *s, const struct size *goal)
             know_operator(s, atom);
             for (int i = 0; atom->kind == SIZE_MUL && i < atom->count; i++) know_operator(s, atom->arg[i]); /* b * (N / b) */
         }
-        s->facts->work -= (long)s->facts->list.count / 64;
-        const struct fact *fact = s->facts->list.data;
-        for (size_t i = s->facts->list.count; i-- > 0 && s->knowns < MAX_KNOWN && s->facts->work >= 0;) {
-            if (!(fact[i].atoms & s->atom_bits)) continue;
-            if (mentions(s, fact[i].size, MENTION_DEPTH)) know(s, fact[i].size);
+        const struct fact_list *list = &s->facts->list;
+        int looked = 0;
+        for (int i = list->newest; i != NO_FACT && s->knowns < MAX_KNOWN && s->facts->work >= 0; i = list->all.data[i].older) {
+            if (++looked % 64 == 0) s->facts->work--;
+            if (!(list->all.data[i].atoms & s->atom_bits)) continue;
+            if (mentions(s, list->all.data[i].size, MENTION_DEPTH)) know(s, list->all.data[i].size);
         }
         for (int i = 0, end = s->atoms; i < end; i++)
             if (s->atom[i]->kind == SIZE_MUL) know_products(s, s->atom[i]);
@@ -478,7 +443,7 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
             if (m->kind == SIZE_MINIMUM) facts_add_order(f, is, other, 0);
             else facts_add_order(f, other, is, 0);
             proved = prove_with(f, a, depth, splits - 1);
-            f->list.count = mark;
+            fact_list_pop(&f->list, mark);
         }
         if (proved) return true;
     }
@@ -488,11 +453,14 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
 bool facts_prove(struct facts *f, const struct size *a)
 {
     if (!a) return false;
-    if (is_said(f, size_expand(f->sizes, a))) return true; /* an assertion is believed, whatever the rest would cost */
+    struct answer *known = answer_of(f, a);
+    if (known->question == a && known->state == fact_list_state(&f->list) && (known->is_proved || known->depth < 0)) return known->is_proved;
+    if (fact_list_says(&f->list, size_expand(f->sizes, a))) return true; /* an assertion is believed, whatever the rest would cost */
     const long work = f->left > MAX_WORK ? MAX_WORK : f->left > LEAST_WORK ? f->left : LEAST_WORK;
     f->work = work;
     bool proved = prove_with(f, a, 0, f->left > 0 ? MAX_SPLITS : 0);
     f->left -= work - f->work;
+    *answer_of(f, a) = (struct answer){.question = a, .state = fact_list_state(&f->list), .depth = -1, .is_proved = proved};
     return proved;
 }
 
@@ -511,10 +479,9 @@ bool facts_contradict(struct facts *f)
 {
     enum { LOOKED_AT = 12 };
     int looked = 0;
-    for (size_t i = f->list.count; i-- > 0 && looked < LOOKED_AT;) {
-        const struct size *a = f->list.data[i].size;
-        if (!a) continue;
-        looked++;
+    for (int i = f->list.newest, older; i != NO_FACT && looked < LOOKED_AT; i = older, looked++) {
+        const struct size *a = f->list.all.data[i].size;
+        older = f->list.all.data[i].older;
         if (facts_prove(f, size_sub(f->sizes, size_const(f->sizes, -1), a))) return true;
     }
     return false;

@@ -13,12 +13,14 @@ enum {
 
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl)
 {
+    static const struct size *nothing[1]; /* never written: region_capture() gives a symbol its own */
     struct symbol *s = arena_new(c->mem, struct symbol);
     s->kind = kind;
     s->name = name;
     s->decl = decl;
     s->module = c->module;
     s->type = c->error;
+    s->captured = nothing;
     s->loop_depth = c->loop_depth;
     s->block = c->scope ? c->scope->block : NULL;
     return s;
@@ -205,7 +207,7 @@ static bool hint_module(struct checker *c, struct span at, const char *name, boo
 /* In the head of a kernel or function: perhaps a dimension variable that is not declared. */
 static void hint_dimension(struct checker *c, const char *name)
 {
-    const struct ast *d = c->head->decl, *last = d->kind == AST_KERNEL ? d->kernel.generics : d->orch.generics;
+    const struct ast *d = c->head->decl, *last = d->kind == AST_KERNEL ? d->kernel->generics : d->orch.generics;
     while (last && last->next) last = last->next;
     uint32_t end = last ? last->at.end : d->name_at.end;
     diag_fix(c->diag, (struct span){d->at.file, end, end}, arena_printf(c->mem, last ? ", %s" : "<%s>", name),

@@ -146,6 +146,7 @@ const struct size *region_capture(struct checker *c, struct symbol *s, const str
     if (!a || !size_names_var(a)) return a;
     for (int i = 0; i < MAX_CAPTURED; i++) {
         if (!s->captured[i]) {
+            if (i == 0) s->captured = arena_array(c->mem, const struct size *, MAX_CAPTURED + 1);
             s->captured[i] = a;
             const struct size *leaf = size_leaf(c->sizes, SIZE_EXTENT, s, i);
             facts_add_equal(c->facts, leaf, a); /* until the var changes ... */

@@ -15,16 +15,21 @@
 /* A product of sums with more terms than this stays a product. */
 #define MAX_TERMS 128
 #define TEXT_DEPTH 24
+/* An array that only the function needs: on the stack, unless it is long. */
+#define FEW 16
+#define SCRATCH(type, name, count)                                                                                        \
+    type name##_few[FEW];                                                                                                 \
+    type *name = (count) <= FEW ? name##_few : arena_array(t->mem, type, count)
 
 struct node {
     struct size size; /* first: a struct size * is a struct node * */
     struct node *next;
-    uint64_t hash;
-    uint32_t id;
-    bool names_var;
-    const struct size *expanded;
+    uint32_t id : 31;
+    bool names_var : 1;
     uint32_t epoch; /* of the last walk that saw this node */
-    const struct size *result;
+    const struct size *result; /* of that walk */
+    const struct size *expanded;
+    const struct size *mono; /* MUL with a constant factor: the product of the others, once it was asked for */
 };
 
 struct size_table {
@@ -70,6 +75,14 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ (h >> 29);
 }
 
+static uint64_t hash_of(const struct size *key)
+{
+    uint64_t h = mix(mix((uint64_t)key->kind, (uint64_t)key->value), (uint64_t)key->dim);
+    h = mix(h, (uint64_t)(uintptr_t)key->symbol);
+    for (int i = 0; i < key->count; i++) h = mix(h, size_id(key->arg[i]));
+    return h;
+}
+
 static void grow(struct size_table *t)
 {
     uint32_t old_count = t->bucket_count;
@@ -78,28 +91,26 @@ static void grow(struct size_table *t)
     t->bucket = arena_array(t->mem, struct node *, t->bucket_count);
     for (uint32_t i = 0; i < old_count; i++)
         for (struct node *n = old[i], *next; n; n = next) {
+            struct node **bucket = &t->bucket[hash_of(&n->size) % t->bucket_count];
             next = n->next;
-            n->next = t->bucket[n->hash % t->bucket_count];
-            t->bucket[n->hash % t->bucket_count] = n;
+            n->next = *bucket;
+            *bucket = n;
         }
 }
 
 static const struct size *make(struct size_table *t, struct size key)
 {
-    uint64_t h = mix(mix((uint64_t)key.kind, (uint64_t)key.value), (uint64_t)key.dim);
-    h = mix(h, (uint64_t)(uintptr_t)key.symbol);
-    for (int i = 0; i < key.count; i++) h = mix(h, size_id(key.arg[i]));
+    const uint64_t h = hash_of(&key);
     for (struct node *n = t->bucket[h % t->bucket_count]; n; n = n->next) {
         const struct size *s = &n->size;
-        if (n->hash == h && s->kind == key.kind && s->value == key.value && s->symbol == key.symbol && s->dim == key.dim &&
+        if (s->kind == key.kind && s->value == key.value && s->symbol == key.symbol && s->dim == key.dim &&
             s->count == key.count &&
             (key.count == 0 || memcmp(s->arg, key.arg, sizeof *key.arg * (size_t)key.count) == 0))
             return s;
     }
-    if (t->count > t->bucket_count) grow(t);
+    if (t->count > 2 * t->bucket_count) grow(t);
     struct node *n = arena_new(t->mem, struct node);
     n->size = key;
-    n->hash = h;
     n->id = ++t->count;
     n->names_var = key.kind == SIZE_SYMBOL && key.symbol->kind == SYM_VAR;
     if (key.count) {
@@ -145,9 +156,10 @@ static const struct size *product(struct size_table *t, const struct size *const
 static struct size_term term_of(struct size_table *t, const struct size *a)
 {
     if (a->kind == SIZE_CONST) return (struct size_term){a->value, NULL};
-    if (a->kind == SIZE_MUL && a->arg[0]->kind == SIZE_CONST)
-        return (struct size_term){a->arg[0]->value, product(t, a->arg + 1, a->count - 1)};
-    return (struct size_term){1, a};
+    if (a->kind != SIZE_MUL || a->arg[0]->kind != SIZE_CONST) return (struct size_term){1, a};
+    struct node *n = node_of(a);
+    if (!n->mono) n->mono = product(t, a->arg + 1, a->count - 1);
+    return (struct size_term){a->arg[0]->value, n->mono};
 }
 
 int size_terms(struct size_table *t, const struct size *a, struct size_term *terms, int max)
@@ -179,6 +191,21 @@ static int by_mono(const void *pa, const void *pb)
     return (size_id(a->mono) > size_id(b->mono)) - (size_id(a->mono) < size_id(b->mono));
 }
 
+/* Most sums have two or three terms, and are two sorted ones behind each other. */
+static void sort_terms(struct size_term *terms, int count)
+{
+    if (count > FEW) {
+        qsort(terms, (size_t)count, sizeof *terms, by_mono);
+        return;
+    }
+    for (int i = 1; i < count; i++) {
+        struct size_term term = terms[i];
+        int k = i;
+        for (; k > 0 && by_mono(&terms[k - 1], &term) > 0; k--) terms[k] = terms[k - 1];
+        terms[k] = term;
+    }
+}
+
 static const struct size *build_term(struct size_table *t, struct size_term term)
 {
     if (!term.mono) return size_const(t, term.factor);
@@ -186,7 +213,7 @@ static const struct size *build_term(struct size_table *t, struct size_term term
     const struct size *mono = term.mono;
     bool flat = mono->kind == SIZE_MUL;
     int count = (flat ? mono->count : 1) + 1;
-    const struct size **arg = arena_array(t->mem, const struct size *, count);
+    SCRATCH(const struct size *, arg, count);
     arg[0] = size_const(t, term.factor);
     if (flat) memcpy(arg + 1, mono->arg, sizeof *arg * (size_t)mono->count);
     else arg[1] = mono;
@@ -195,7 +222,7 @@ static const struct size *build_term(struct size_table *t, struct size_term term
 
 static const struct size *build_sum(struct size_table *t, struct size_term *terms, int count)
 {
-    qsort(terms, (size_t)count, sizeof *terms, by_mono);
+    sort_terms(terms, count);
     int kept = 0;
     for (int i = 0; i < count; i++) {
         if (kept && terms[kept - 1].mono == terms[i].mono) {
@@ -207,7 +234,7 @@ static const struct size *build_sum(struct size_table *t, struct size_term *term
     }
     if (kept == 0) return size_const(t, 0);
     if (kept == 1) return build_term(t, terms[0]);
-    const struct size **arg = arena_array(t->mem, const struct size *, kept);
+    SCRATCH(const struct size *, arg, kept);
     for (int i = 0; i < kept; i++) arg[i] = build_term(t, terms[i]);
     return make(t, (struct size){.kind = SIZE_ADD, .count = kept, .arg = arg});
 }
@@ -215,7 +242,7 @@ static const struct size *build_sum(struct size_table *t, struct size_term *term
 static const struct size *add(struct size_table *t, const struct size *a, const struct size *b, int64_t factor)
 {
     int na = count_terms(a), nb = count_terms(b);
-    struct size_term *terms = arena_array(t->mem, struct size_term, na + nb);
+    SCRATCH(struct size_term, terms, na + nb);
     size_terms(t, a, terms, na);
     size_terms(t, b, terms + na, nb);
     for (int i = na; i < na + nb; i++)
@@ -238,7 +265,7 @@ static const struct size *mul_mono(struct size_table *t, const struct size *a, c
     if (!a) return b;
     if (!b) return a;
     int na = a->kind == SIZE_MUL ? a->count : 1, nb = b->kind == SIZE_MUL ? b->count : 1;
-    const struct size **f = arena_array(t->mem, const struct size *, na + nb);
+    SCRATCH(const struct size *, f, na + nb);
     if (a->kind == SIZE_MUL) memcpy(f, a->arg, sizeof *f * (size_t)na);
     else f[0] = a;
     if (b->kind == SIZE_MUL) memcpy(f + na, b->arg, sizeof *f * (size_t)nb);
@@ -251,8 +278,9 @@ static const struct size *mul(struct size_table *t, const struct size *a, const 
 {
     int na = count_terms(a), nb = count_terms(b);
     if (na * nb > MAX_TERMS && na > 1 && nb > 1) return mul_mono(t, a, b);
-    struct size_term *ta = arena_array(t->mem, struct size_term, na), *tb = arena_array(t->mem, struct size_term, nb);
-    struct size_term *terms = arena_array(t->mem, struct size_term, na * nb);
+    SCRATCH(struct size_term, ta, na);
+    SCRATCH(struct size_term, tb, nb);
+    SCRATCH(struct size_term, terms, na * nb);
     size_terms(t, a, ta, na);
     size_terms(t, b, tb, nb);
     for (int i = 0; i < na; i++)
@@ -270,7 +298,7 @@ static const struct size *mul(struct size_table *t, const struct size *a, const 
 static const struct size *divide_exactly(struct size_table *t, const struct size *a, int64_t d)
 {
     int count = count_terms(a);
-    struct size_term *terms = arena_array(t->mem, struct size_term, count);
+    SCRATCH(struct size_term, terms, count);
     size_terms(t, a, terms, count);
     for (int i = 0; i < count; i++) {
         if (terms[i].factor % d) return NULL;
@@ -357,7 +385,7 @@ const struct size *size_expand(struct size_table *t, const struct size *a)
         if (a->symbol->definition) r = size_expand(t, a->symbol->definition);
         else return a; /* its definition may still come: not remembered */
     } else if (a->count) {
-        const struct size **arg = arena_array(t->mem, const struct size *, a->count);
+        SCRATCH(const struct size *, arg, a->count);
         for (int i = 0; i < a->count; i++) arg[i] = size_expand(t, a->arg[i]);
         r = rebuild(t, a, arg);
         if (!r) r = a; /* overflows: whoever evaluates it reports that */
@@ -376,7 +404,7 @@ static const struct size *substitute(struct size_table *t, const struct size *a,
         for (int i = 0; i < count; i++)
             if (from[i] == a->symbol) r = to[i];
     } else if (a->count) {
-        const struct size **arg = arena_array(t->mem, const struct size *, a->count);
+        SCRATCH(const struct size *, arg, a->count);
         for (int i = 0; i < a->count && r; i++) r = arg[i] = substitute(t, a->arg[i], from, to, count);
         if (r) r = rebuild(t, a, arg);
     }

@@ -24,12 +24,12 @@ enum size_kind {
     SIZE_ABS, SIZE_LOG2                                     /* one arg */
 };
 
-struct size {
-    enum size_kind kind;
+struct size { /* a large program has one for every four bytes of its text */
+    enum size_kind kind : 8;
+    int dim : 24;
+    int count;
     int64_t value;
     const struct symbol *symbol;
-    int dim;
-    int count;
     const struct size *const *arg;
 };
 

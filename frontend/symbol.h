@@ -88,7 +88,7 @@ struct symbol {
     const struct region *region;   /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared, after the
      * checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
-    const struct size *captured[MAX_CAPTURED + 1];
+    const struct size **captured;
 
     /* KERNEL, ORCH; of a STRUCT: its fields and generics */
     struct symbol **formals;   /* in order */
@@ -133,11 +133,11 @@ struct symbol {
 /* A resolved call; found by call_of(). */
 struct call {
     struct symbol *callee;               /* KERNEL or ORCH */
-    struct ast *values[MAX_FORMALS];     /* argument of each formal: an expression, or NULL where the result goes */
-    const struct region *regions[MAX_FORMALS]; /* of tensor arguments */
-    struct leaves leaves[MAX_FORMALS];   /* of struct arguments */
+    struct ast **values;                 /* argument of each formal: an expression, or NULL where the result goes */
+    const struct region **regions;       /* of tensor arguments */
+    struct leaves *leaves;               /* of struct arguments */
     struct leaves result_leaves;         /* of a struct result: where it goes */
-    const struct size *dims[MAX_FORMALS]; /* value of each dimension variable of the callee */
+    const struct size **dims;            /* value of each dimension variable of the callee */
     int result_formal;                   /* KERNEL in value position: the single `out` that was left out; else -1 */
     const struct region *destination;    /* where the result goes when it is an existing place (out formal, slice, let, or the
                                             result_place of `return f()`); NULL: a new tensor */

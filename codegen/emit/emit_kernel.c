@@ -22,13 +22,13 @@ static enum elem first_elem(const struct symbol *kernel)
 
 const char *kernel_external_symbol(const struct symbol *kernel)
 {
-    const struct ast *name = kernel->decl->kernel.extern_name;
+    const struct ast *name = kernel->decl->kernel->extern_name;
     return name ? name->string.text : kernel->name;
 }
 
 const char *codegen_kernel_symbol(const struct symbol *kernel)
 {
-    return kernel->decl->kernel.has_body ? NULL : kernel_external_symbol(kernel);
+    return kernel->decl->kernel->has_body ? NULL : kernel_external_symbol(kernel);
 }
 
 /* Is the dimension variable told by extent `d` of formal f, as factor * variable + rest? */
@@ -89,7 +89,7 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
  * It does not depend on which of them the program needs. */
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
 {
-    if (!kernel->decl->kernel.has_body) return kernel_external_symbol(kernel);
+    if (!kernel->decl->kernel->has_body) return kernel_external_symbol(kernel);
     const char *name = kernel->module->is_main ? kernel->name : arena_printf(e->mem, "%s_%s", kernel->module->name, kernel->name);
     int of_that_name = 0, more = 1;
     for (int i = 0; i < kernel->module->symbol_count; i++)
@@ -113,10 +113,10 @@ void kernel_assign_names(struct emitter *e)
         struct symbol *k = kernels->data[i];
         struct kernel_names *names = arena_new(e->mem, struct kernel_names);
         ptrmap_set(&e->kernels, k, names);
-        if (k->decl->kernel.has_body) continue;
+        if (k->decl->kernel->has_body) continue;
         names->symbol = kernel_external_symbol(k);
         if (!mangle_is_c_identifier(names->symbol))
-            diag_error(e->front->diag, DIAG_E12, k->decl->kernel.extern_name ? k->decl->kernel.extern_name->at : k->decl->name_at,
+            diag_error(e->front->diag, DIAG_E12, k->decl->kernel->extern_name ? k->decl->kernel->extern_name->at : k->decl->name_at,
                        "'%s' is not the name of a C function", names->symbol);
         if (!names_is_taken(&e->names, names->symbol) && !mangle_is_reserved(names->symbol)) names_force(&e->names, names->symbol);
     }
@@ -133,8 +133,8 @@ void kernel_assign_names(struct emitter *e)
         names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0 ?
                                    arena_printf(e->mem, "kernel_%s", base) : base);
         names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
-        names->cost = k->decl->kernel.cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
-        if (k->decl->kernel.has_body)
+        names->cost = k->decl->kernel->cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
+        if (k->decl->kernel->has_body)
             names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
         else if ((mangle_is_reserved(names->symbol) && strncmp(names->symbol, "pto", 3) != 0) || strlen(names->symbol) < 3)
             names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base)); /* by another name, see the prototype */
@@ -266,7 +266,7 @@ static void emit_taken_name(struct emitter *e, const struct symbol *kernel, cons
 static int constant_use(const struct symbol *kernel, const struct symbol *s, const struct source *source)
 {
     if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name)) return 0;
-    return body_names(source, kernel->decl->kernel.body_at, s->name);
+    return body_names(source, kernel->decl->kernel->body_at, s->name);
 }
 
 /* An enumerator where it can be one, so that it may be the length of an array. */
@@ -304,7 +304,7 @@ static void emit_shown_again(struct emitter *e, const struct symbol *kernel, con
 
 static void emit_body(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
-    struct span body = kernel->decl->kernel.body_at;
+    struct span body = kernel->decl->kernel->body_at;
     const struct source *source = source_get(e->front->sources, body.file);
     struct place open = source_place(e->front->sources, body.file, body.begin - 1);
     struct strbuf b = {0};
@@ -370,7 +370,7 @@ static void emit_adapter(struct emitter *e, const struct symbol *kernel, const s
 
 static void emit_cost(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
-    const struct ast *cost = kernel->decl->kernel.cost;
+    const struct ast *cost = kernel->decl->kernel->cost;
     struct strbuf b = {0};
     size_t mark = names_mark(&e->names);
     names_force(&e->names, "a");
@@ -417,11 +417,11 @@ void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     struct place at = source_place(e->front->sources, kernel->decl->at.file, kernel->decl->at.begin);
     struct span head = kernel->decl->at;
-    if (kernel->decl->kernel.has_body) head.end = kernel->decl->kernel.body_at.begin - 1;
+    if (kernel->decl->kernel->has_body) head.end = kernel->decl->kernel->body_at.begin - 1;
     out_line(e->out, "%s", "");
     out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
              emit_source_text(e, head));
-    if (kernel->decl->kernel.has_body) emit_body(e, kernel, names);
+    if (kernel->decl->kernel->has_body) emit_body(e, kernel, names);
     else emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);
 }
@@ -430,9 +430,9 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     kernel_emit_call(e, kernel);
-    if (kernel->decl->kernel.cost) emit_cost(e, kernel, names);
+    if (kernel->decl->kernel->cost) emit_cost(e, kernel, names);
     const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
     out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, .fn = %s, .cost = %s%s%s};", names->object,
-             c_string(e, kernel->name), worker_constant(kernel->decl->kernel.worker), names->task, names->cost,
+             c_string(e, kernel->name), worker_constant(kernel->decl->kernel->worker), names->task, names->cost,
              has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "");
 }

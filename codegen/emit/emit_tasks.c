@@ -148,7 +148,7 @@ static void print_call(struct lister *l, const struct ast *n, const struct call 
     strbuf_printf(&b, "%s %s(", is_task ? "task" : "call", c->callee->name);
     for (int i = 0; i < c->callee->formal_count; i++) print_argument(l, &b, c, i);
     strbuf_putc(&b, ')');
-    if (is_task && c->callee->decl->kernel.worker) strbuf_printf(&b, " on %s", c->callee->decl->kernel.worker);
+    if (is_task && c->callee->decl->kernel->worker) strbuf_printf(&b, " on %s", c->callee->decl->kernel->worker);
     print_waits(l, &b, me);
     put(l, n, strbuf_text(&b));
     strbuf_free(&b);

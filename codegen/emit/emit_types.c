@@ -75,7 +75,7 @@ static void print_item(struct emitter *e, const struct symbol *s)
     case SYM_STRUCT:
     case SYM_KERNEL: {
         const bool is_kernel = s->kind == SYM_KERNEL;
-        const char *on = is_kernel && s->decl->kernel.worker ? arena_printf(e->mem, " on %s", s->decl->kernel.worker) : "";
+        const char *on = is_kernel && s->decl->kernel->worker ? arena_printf(e->mem, " on %s", s->decl->kernel->worker) : "";
         out_line(e->out, "%5d  %s %s%s", line, is_kernel ? "kernel" : "struct", s->name, on);
         print_formals(e, s);
         break;

@@ -289,7 +289,7 @@ def overlap_whole(p):
 
 @rule("E09")
 def overlap_slices(p):
-    t = p.tensor(writable=True, low=4)
+    t = p.tensor(writable=True, low=5)
     if not t or any(e.low < 1 for e in t.shape):
         return None
     k = p.rng.randint(0, 2)
