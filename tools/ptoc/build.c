@@ -5,6 +5,7 @@
  * Tests      test/lit/run/build.test, test/lit/run/c-errors.pto
  */
 #include "build.h"
+#include "cache.h"
 #include "codegen.h"
 #include "process.h"
 #include "support/arena.h"
@@ -140,16 +141,21 @@ static int run_compiler(words *argv, const struct options *o, const char *what)
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
+static void add_compile_flags(words *argv, struct arena *mem, const struct options *o, const char *prefix)
+{
+    vec_push(argv, "-std=c11");
+    vec_push(argv, "-Wall");
+    vec_push(argv, "-Wextra");
+    if (o->warnings_are_errors) vec_push(argv, "-Werror");
+    add_common(argv, mem, o, prefix);
+}
+
 static int compile(const struct options *o, struct arena *mem, const char *prefix, const char *source, const char *object,
                    const char *temp_dir)
 {
     words argv = {0};
     add_compiler(&argv, mem, o);
-    vec_push(&argv, "-std=c11");
-    vec_push(&argv, "-Wall");
-    vec_push(&argv, "-Wextra");
-    if (o->warnings_are_errors) vec_push(&argv, "-Werror");
-    add_common(&argv, mem, o, prefix);
+    add_compile_flags(&argv, mem, o, prefix);
     vec_push(&argv, arena_printf(mem, "-ffile-prefix-map=%s/=", temp_dir));
     vec_push(&argv, "-c");
     vec_push(&argv, source);
@@ -171,6 +177,15 @@ static int run_linker(words *argv, const struct options *o, const char *log)
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
 }
 
+static void add_libraries(words *argv, struct arena *mem, const char *prefix)
+{
+    vec_push(argv, arena_printf(mem, "%s/lib/libpto_kernels.a", prefix));
+    vec_push(argv, arena_printf(mem, "%s/lib/libpto_runtime.a", prefix));
+    add_words_of_file(argv, mem, arena_printf(mem, "%s/share/pto/ldflags", prefix));
+    vec_push(argv, "-lm");
+    vec_push(argv, "-pthread");
+}
+
 static int link_program(const struct options *o, struct arena *mem, const char *prefix, const char *object, const char *output,
                         const char *temp_dir)
 {
@@ -180,11 +195,7 @@ static int link_program(const struct options *o, struct arena *mem, const char *
     vec_push(&argv, object);
     /* A relative name that begins with a dash is a flag for the linker, -lfoo. */
     for (int i = 0; i < o->link_input_count; i++) vec_push(&argv, o->link_inputs[i]);
-    vec_push(&argv, arena_printf(mem, "%s/lib/libpto_kernels.a", prefix));
-    vec_push(&argv, arena_printf(mem, "%s/lib/libpto_runtime.a", prefix));
-    add_words_of_file(&argv, mem, arena_printf(mem, "%s/share/pto/ldflags", prefix));
-    vec_push(&argv, "-lm");
-    vec_push(&argv, "-pthread");
+    add_libraries(&argv, mem, prefix);
     vec_push(&argv, "-o");
     vec_push(&argv, output[0] == '-' ? arena_printf(mem, "./%s", output) : output);
     int result = run_linker(&argv, o, arena_printf(mem, "%s/link.log", temp_dir));
@@ -202,9 +213,51 @@ static int check_link_inputs(const struct options *o)
     return EXIT_OK;
 }
 
-static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output)
+/* ---- built before ---- */
+
+/* What the program is made from, the paths of temporary files left out. */
+static void describe(struct cache_key *k, const struct options *o, struct arena *mem, const char *prefix, const struct strbuf *text)
+{
+    static const char *const heard[] = {"CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"};
+    const char *include = arena_printf(mem, "%s/include", prefix);
+    words cc = {0}, flags = {0};
+    add_compiler(&cc, mem, o);
+    for (size_t i = 0; i < cc.count; i++) cache_add_program(k, cc.data[i]);
+    add_compile_flags(&flags, mem, o, prefix);
+    add_libraries(&flags, mem, prefix);
+    cache_add_words(k, "flag", flags.data, flags.count);
+    for (size_t i = 0; i < flags.count; i++)
+        if (flags.data[i][0] == '/') cache_add_file(k, flags.data[i]);
+    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
+        const char *value = getenv(heard[i]);
+        if (value) cache_add_text(k, heard[i], value, strlen(value));
+    }
+    cache_add_headers(k, arena_printf(mem, "%s/pto", include));
+    for (int i = 0; i < o->link_input_count; i++) {
+        const char *input = o->link_inputs[i], *dot = strrchr(input, '.');
+        if (input[0] == '-') k->is_unsure = true; /* -lfoo: who knows which file that is */
+        else if (dot && strcmp(dot, ".c") == 0) cache_add_source(k, input, include);
+        else cache_add_file(k, input);
+    }
+    cache_add_text(k, "program", strbuf_text(text), text->length);
+    vec_free(&cc);
+    vec_free(&flags);
+}
+
+static int compile_and_link(const struct options *o, struct arena *mem, const char *prefix, const char *temp_dir, const char *stem,
+                            const struct strbuf *text, const char *output)
+{
+    const char *source = arena_printf(mem, "%s/%s.c", temp_dir, stem), *object = arena_printf(mem, "%s/%s.o", temp_dir, stem);
+    int result = write_text(source, text);
+    if (result == EXIT_OK) result = compile(o, mem, prefix, source, object, temp_dir);
+    if (result == EXIT_OK) result = link_program(o, mem, prefix, object, output, temp_dir);
+    return result;
+}
+
+static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output, char **kept)
 {
     struct strbuf text = {0};
+    struct cache_key key = {.is_unsure = !kept || o->keep};
     char *stem = NULL, *prefix = prefix_find(o->program);
     int result = check_link_inputs(o);
     if (result == EXIT_OK) result = generate(o, output, &text, &stem);
@@ -212,22 +265,26 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
         fprintf(stderr, "ptoc: error: cannot find the folder that ptoc is installed in\n");
         result = EXIT_INTERNAL;
     }
-    if (result == EXIT_OK) {
-        const char *source = arena_printf(mem, "%s/%s.c", temp_dir, stem), *object = arena_printf(mem, "%s/%s.o", temp_dir, stem);
-        result = write_text(source, &text);
-        if (result == EXIT_OK) result = compile(o, mem, prefix, source, object, temp_dir);
-        if (result == EXIT_OK) result = link_program(o, mem, prefix, object, output, temp_dir);
+    if (result == EXIT_OK && !key.is_unsure) {
+        describe(&key, o, mem, prefix, &text);
+        *kept = cache_find(&key);
+        if (*kept && o->verbose) fprintf(stderr, "unchanged: %s\n", *kept);
     }
+    if (result == EXIT_OK && !(kept && *kept)) {
+        result = compile_and_link(o, mem, prefix, temp_dir, stem, &text, output);
+        if (result == EXIT_OK) cache_keep(&key, output);
+    }
+    cache_key_free(&key);
     strbuf_free(&text);
     free(stem);
     free(prefix);
     return result;
 }
 
-int build_binary(const struct options *o, const char *temp_dir, const char *output)
+int build_binary(const struct options *o, const char *temp_dir, const char *output, char **kept)
 {
     struct arena *mem = arena_create();
-    int result = build_in(o, mem, temp_dir, output);
+    int result = build_in(o, mem, temp_dir, output, kept);
     arena_destroy(mem);
     return result;
 }
@@ -262,7 +319,7 @@ int build_main(const struct options *o)
     }
     if (o->output && !can_write(o->output)) return EXIT_FILE;
     char *output = o->output ? strdup(o->output) : default_output(o->input), *temp = output ? temp_dir_create() : NULL;
-    int result = output && temp ? build_binary(o, temp, output) : EXIT_INTERNAL;
+    int result = output && temp ? build_binary(o, temp, output, NULL) : EXIT_INTERNAL;
     if (temp) temp_dir_remove(temp, o->keep);
     free(output);
     return result;

@@ -528,7 +528,7 @@ void options_print_help(FILE *out)
 {
     fputs("ptoc check   f.pto                                  errors and warnings only\n"
           "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
-          "ptoc run     f.pto [k.c ...] [run options]          build, run, remove\n"
+          "ptoc run     f.pto [k.c ...] [run options]          build where needed, and run\n"
           "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
           "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
           "ptoc explain [E08]                                  what a message id means\n"

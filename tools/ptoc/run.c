@@ -1,5 +1,6 @@
 /* run.c - ptoc run: builds into a temporary folder, runs the program there, and hands on its exit code; ptoc graph: the same with
  * an engine that runs nothing, and the graph as the result.
+ *            A program that was built before from the same is started from the cache.
  * Invariant  the program has ptoc's standard streams and its working folder; what ends it by a signal is said.
  * Tests      test/lit/run/exit-codes.test
  */
@@ -11,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `more`: arguments after the user's, NULL-terminated, or NULL. */
-static int start(const struct options *o, const char *program, const char *const *more)
+/* named: the path that the program would have where it was built, for its name.  more: arguments after the user's, NULL-terminated,
+ * or NULL. */
+static int start(const struct options *o, const char *program, const char *named, const char *const *more)
 {
     VEC(const char *) argv = {0};
-    const char *slash = strrchr(program, '/');
-    vec_push(&argv, slash ? slash + 1 : program);
+    const char *slash = strrchr(named, '/');
+    vec_push(&argv, slash ? slash + 1 : named);
     for (int i = 0; i < o->run_arg_count; i++) vec_push(&argv, o->run_args[i]);
     for (; more && *more; more++) vec_push(&argv, *more);
     vec_push(&argv, NULL);
@@ -39,11 +41,12 @@ static char *program_path(const char *dir, const char *input)
 
 int run_main(const struct options *o)
 {
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
-    int result = program ? build_binary(o, temp, program) : EXIT_INTERNAL;
-    if (result == EXIT_OK) result = start(o, program, NULL);
+    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *kept = NULL;
+    int result = program ? build_binary(o, temp, program, &kept) : EXIT_INTERNAL;
+    if (result == EXIT_OK) result = start(o, kept ? kept : program, program, NULL);
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);
+    free(kept);
     return result;
 }
 
@@ -65,13 +68,14 @@ int graph_main(const struct options *o)
 {
     const char *format = !o->graph_format ? "dot" : strcmp(o->graph_format, "text") == 0 ? "txt" : o->graph_format;
     const char *output = o->output && strcmp(o->output, "-") != 0 ? o->output : NULL;
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL;
-    int result = program && asprintf(&graph, "%s/graph.%s", temp, format) >= 0 ? build_binary(o, temp, program) : EXIT_INTERNAL;
+    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL, *kept = NULL;
+    int result = program && asprintf(&graph, "%s/graph.%s", temp, format) >= 0 ? build_binary(o, temp, program, &kept) : EXIT_INTERNAL;
     const char *const more[] = {"--engine", "graph", "--graph", graph, NULL};
-    if (result == EXIT_OK) result = start(o, program, more);
+    if (result == EXIT_OK) result = start(o, kept ? kept : program, program, more);
     if (result == EXIT_OK && !copy_to(graph, output)) result = EXIT_FILE;
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);
+    free(kept);
     free(graph);
     return result;
 }
