@@ -21,8 +21,8 @@
 #define MAX_DEPTH 3
 #define MAX_SUM 32 /* terms of a fact worth looking at */
 #define MAX_WORK 30000 /* rows made for one question */
-#define MAX_ALL 4000000 /* for all of a program */
-#define LEAST_WORK 400
+#define MAX_ALL 4000000 /* for all of a program that is not large ... */
+#define LEAST_WORK 400  /* ... and for each of its questions: a large program has many, and the time stays in proportion */
 #define MAX_ANSWERS 1024
 
 /* What a question was found to be, while the facts were those of `state`. */
@@ -41,6 +41,7 @@ struct facts {
     VEC(struct apart) apart; /* what is not 0 */
     long work; /* left for the question at hand; none: everything is not proved */
     long left; /* for all questions; none: only easy ones are answered */
+    bool gave_up; /* a question was not answered because it is too much work */
     struct answer answer[MAX_ANSWERS]; /* by the question's number; a later one takes the place of an earlier one */
 };
 
@@ -457,11 +458,21 @@ bool facts_prove(struct facts *f, const struct size *a)
     if (known->question == a && known->state == fact_list_state(&f->list) && (known->is_proved || known->depth < 0)) return known->is_proved;
     if (fact_list_says(&f->list, size_expand(f->sizes, a))) return true; /* an assertion is believed, whatever the rest would cost */
     const long work = f->left > MAX_WORK ? MAX_WORK : f->left > LEAST_WORK ? f->left : LEAST_WORK;
+    const bool is_easy_only = f->left <= 0;
     f->work = work;
-    bool proved = prove_with(f, a, 0, f->left > 0 ? MAX_SPLITS : 0);
-    f->left -= work - f->work;
-    *answer_of(f, a) = (struct answer){.question = a, .state = fact_list_state(&f->list), .depth = -1, .is_proved = proved};
+    bool proved = prove_with(f, a, 0, is_easy_only ? 0 : MAX_SPLITS);
+    f->left += LEAST_WORK - (work - f->work);
+    if (f->left > MAX_ALL) f->left = MAX_ALL;
+    if (!proved && (is_easy_only || f->work < 0)) f->gave_up = true;
+    else *answer_of(f, a) = (struct answer){.question = a, .state = fact_list_state(&f->list), .depth = -1, .is_proved = proved};
     return proved;
+}
+
+bool facts_gave_up(struct facts *f)
+{
+    bool gave_up = f->gave_up;
+    f->gave_up = false;
+    return gave_up;
 }
 
 bool facts_prove_order(struct facts *f, const struct size *a, const struct size *b, int64_t gap)

@@ -242,11 +242,14 @@ static bool has_no_element(struct checker *c, const struct region *r)
 
 enum missing parts_missing(struct checker *c, const struct parts *p, const struct region *r, const struct part **near)
 {
-    if (p->any || !p->list || c->parts_compared > MAX_COMPARED || !is_fixed(r) || has_no_element(c, r)) return MISSING_UNKNOWN;
+    if (p->any || !p->list || c->parts_compared > MAX_COMPARED || !is_fixed(r)) return MISSING_UNKNOWN;
+    facts_gave_up(c->facts);
+    if (has_no_element(c, r) || facts_gave_up(c->facts)) return MISSING_UNKNOWN;
     *near = p->list;
     bool all = true;
     for (const struct part *q = p->list; q && all; q = q->next) all = is_apart(c, q, r);
-    if (all) return facts_contradict(c->facts) ? MISSING_UNKNOWN : MISSING_ALL;
+    facts_gave_up(c->facts);
+    if (all) return facts_contradict(c->facts) || facts_gave_up(c->facts) ? MISSING_UNKNOWN : MISSING_ALL;
     size_t mark = facts_mark(c->facts);
     const struct size *zero = size_const(c->sizes, 0);
     for (int d = 0; d < r->base_rank; d++) facts_add_order(c->facts, zero, r->span[d], 1); /* an empty tensor misses nothing */

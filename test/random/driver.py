@@ -158,8 +158,9 @@ class Campaign:
             else:
                 cases.append(case)
         binary = os.path.join(folder, "program")
+        before = self.differences
         cases = self.build(folder, made, cases, binary)
-        bad = False
+        bad = self.differences > before
         for case in cases:
             self.programs += 1
             bad |= self.run(case, folder, binary)

@@ -259,6 +259,21 @@ def slices():
     return main(KERNEL + "export orch f<n>(inout a: f32[n]) {\n" + lines("  z(out a[{i} * 4 +: 4]);", 20000) + "}\n")
 
 
+# Each has a read that nothing shows to be empty but thought: no function may be the one for which none is left.
+@case
+def many_questions():
+    head = ("kernel ramp<N>(out a: u16[N]) on vector cost 1;\nkernel plus<N>(in a: u16[N], in b: u16[N], out c: u16[N]) on vector cost 1;\n")
+    body = """ for i in 0 .. 1 step 3 {{
+  let w = min(3, 1 - i); let h = (2 * w) / 2; let n = (2 * w - h) / 2;
+  let full: u16[n]; ramp(out full);
+  let none: u16[n];
+  view tile = none tiled [1];
+  for k in 0 .. ceil_div(n, 1) {{ ramp(out tile[k]); }}
+  print plus(full, plus(none, full));
+ }}"""
+    return main(head + lines("orch f{i}() {{\n" + body + "\n}}", 6000) + "\nexport orch f() { f0(); }\n")
+
+
 @case
 def loops():
     return orch("for i in 0 .. n { k(inout a); }\n" * 10000, "n: i64, inout a: f32[4]")
