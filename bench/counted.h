@@ -1,0 +1,8 @@
+/* counted.h - programs that callgrind counts: what stands between the two calls is one row of the record (bench/instructions.py). */
+#ifndef BENCH_COUNTED_H
+#define BENCH_COUNTED_H
+
+void counted_begin(void);
+void counted_end(const char *name);
+
+#endif
