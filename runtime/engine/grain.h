@@ -10,7 +10,7 @@
 #include <pto/pto_types.h>
 #include <stdbool.h>
 
-enum { GRAIN_LINES = 64, GRAIN_FINE_NS = 250 };
+enum { GRAIN_BITS = 8, GRAIN_LINES = 1 << GRAIN_BITS, GRAIN_FINE_NS = 250 };
 
 struct grain {
     _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
@@ -23,7 +23,8 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
 static inline uint64_t ptoi_grain_tag(const PTOKernel *kernel) { return (uint64_t)(uintptr_t)kernel >> 3 << 28; }
 static inline _Atomic uint64_t *ptoi_grain_line(struct grain *g, const PTOKernel *kernel)
 {
-    return &g->line[ptoi_grain_tag(kernel) * 0x9e3779b97f4a7c15u >> 58];
+    /* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each other. */
+    return &g->line[((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - GRAIN_BITS)];
 }
 
 #ifdef PTO_TINY

@@ -1,5 +1,6 @@
 /* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same results, errors
  * and lives of buffers. */
+#include "engine/grain.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
@@ -292,6 +293,19 @@ static void many_here(PTORuntime *rt, void *arg)
         EXPECT_EQ(pto_await(rt, &ran_on, 0, sizeof ran_on), PTO_OK);
         *(int *)arg += pthread_equal(ran_on, pthread_self()) != 0;
     }
+}
+
+/* Two kernels of a program on one line would each be unknown whenever the other has run, and go to a worker for ever. */
+TEST(kernels_beside_each_other_have_lines_of_their_own)
+{
+    enum { KERNELS = 24 };
+    static struct grain g;
+    static _Alignas(64) char memory[KERNELS * 64];
+    for (size_t step = 32; step <= 64; step += 16)
+        for (int i = 0; i < KERNELS; i++)
+            for (int j = 0; j < i; j++)
+                assert_ptr_not_equal(ptoi_grain_line(&g, (const PTOKernel *)(memory + (size_t)i * step)),
+                                     ptoi_grain_line(&g, (const PTOKernel *)(memory + (size_t)j * step)));
 }
 
 TEST(a_kernel_measured_as_short_runs_at_its_submit)

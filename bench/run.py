@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""run.py - measures our runtime beside every peer that is installed, and prints tables.
+
+    bench/run.py [graphs] [metg] [counts] [windows] [grids] [costs] [memory]     default: graphs metg costs memory
+
+graphs   the nine graphs of empty tasks, ns a task, minimum / median, on 1 core and on 2; ratios to each peer; the goals
+metg     stencil with tasks of 50 ns to 100 us on 2 cores: efficiency, and the length at which it is 50 %
+counts   1,000,000 tasks against 100,000
+windows  the deferred path by size of the window
+grids    4 x 4 to 256 x 256 tiles of one buffer
+costs    submitting and completing apart, on the deferred path
+memory   the peak of memory at 10^5 and at 10^7 tasks
+
+Idea     programs take turns: each round starts every program once, so that a machine that is slow for a while is slow for all.
+         Every start checks its graph against program order first; what is wrong gets no figure.
+Needs    our programs: `ninja bench_floor bench_capi bench_generated` in the build folder, preset release.  `./dev bench` does it all."""
+import argparse
+import math
+import os
+import statistics
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import programs  # noqa: E402
+
+NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "random", "tree"]
+GOALS = {1: dict(bgemm512=25, bgemm=25, indep=15, chain=15, stencil=50, wave2d=50, random=50, fan=30, tree=30),
+         2: dict(bgemm512=30, bgemm=30, indep=15, chain=20, stencil=60, wave2d=60, random=60, fan=35, tree=35)}
+LENGTHS = [50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000, 100000]
+
+
+class Samples:
+    """Figures by key, of any number of rounds."""
+
+    def __init__(self):
+        self.of = {}
+
+    def add(self, key, value):
+        self.of.setdefault(key, []).append(value)
+
+    def least(self, key):
+        return min(self.of[key]) if key in self.of else math.nan
+
+    def median(self, key):
+        return statistics.median(self.of[key]) if key in self.of else math.nan
+
+    def text(self, key):
+        return "%.0f / %.0f" % (self.least(key), self.median(key)) if key in self.of else "-"
+
+
+def print_table(title, head, lines):
+    print("\n### %s\n" % title)
+    widths = [max(len(str(line[i])) for line in [head] + lines) for i in range(len(head))]
+    for n, line in enumerate([head] + lines):
+        print("| " + " | ".join(str(v).ljust(widths[i]) for i, v in enumerate(line)) + " |")
+        if n == 0:
+            print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    sys.stdout.flush()
+
+
+def rounds_of(options, what):
+    for i in range(options.rounds):
+        if sys.stderr.isatty():
+            print("\r%s: round %d of %d " % (what, i + 1, options.rounds), end="", file=sys.stderr)
+        yield i
+    if sys.stderr.isatty():
+        print("\r" + " " * 50 + "\r", end="", file=sys.stderr)
+
+
+# ---- the nine graphs ---------------------------------------------------------------------------------------------------------
+
+def graph_arguments(row, cores, options):
+    words = []
+    for graph in options.graph:
+        tasks = 512 if graph == "bgemm512" else options.tasks // row.slow
+        if cores == 1:
+            tasks = min(tasks, row.few.get(graph, tasks))
+        words.append("%s:0:%d" % (graph, tasks))
+    return words
+
+
+def sample_graphs(rows, cores, options):
+    samples = Samples()
+    for _ in rounds_of(options, "graphs, %d core%s" % (cores, "s"[:cores - 1])):
+        for row in rows:
+            words = graph_arguments(row, cores, options)
+            small = [w for w in words if w.startswith("bgemm512")]
+            large = [w for w in words if w not in small]
+            for chosen, runs in ((small, 20 * options.runs), (large, options.runs)):
+                if chosen:
+                    for graph, tasks, _, all_ns, _, _ in programs.run(row, cores, 512, runs, chosen):
+                        samples.add((row.name, graph), all_ns / tasks)
+    return samples
+
+
+def show_graphs(rows, cores, samples, options):
+    lines = [[row.name, row.finds] + [samples.text((row.name, g)) for g in options.graph] for row in rows]
+    print_table("%d core%s, ns a task, minimum / median" % (cores, "s"[:cores - 1]), ["", "dependences"] + options.graph, lines)
+    ours = {g: samples.median(("ptoc", g)) for g in options.graph}
+    lines = []
+    for row in rows:
+        if not row.is_ours:
+            ratios = [samples.median((row.name, g)) / ours[g] for g in options.graph]
+            lines.append([row.name] + ["%.1f" % r for r in ratios])
+    print_table("%d core%s: how many times longer than `ptoc`, medians" % (cores, "s"[:cores - 1]), [""] + options.graph, lines)
+    behind = [(row.name, g) for row in rows for g in options.graph
+              if not row.is_ours and samples.median((row.name, g)) < ours[g]]
+    print("\nbehind a peer: " + (", ".join("%s on %s" % pair for pair in behind) if behind else "nowhere"))
+
+
+def show_goals(by_cores, options):
+    lines = []
+    for cores, samples in by_cores.items():
+        for graph in options.graph:
+            goal = GOALS[cores][graph]
+            figures = [samples.least((name, graph)) for name in ("ptoc", "C API")]
+            lines.append([cores, graph, goal] + ["%.0f" % f for f in figures] + ["yes" if figures[0] <= goal else "no"])
+    print_table("goals, ns a task, minima", ["cores", "graph", "goal", "ptoc", "C API", "ptoc meets it"], lines)
+
+
+def graphs(rows, options):
+    by_cores = {cores: sample_graphs(rows, cores, options) for cores in options.cores}
+    for cores, samples in by_cores.items():
+        show_graphs(rows, cores, samples, options)
+    show_goals(by_cores, options)
+
+
+# ---- METG ----------------------------------------------------------------------------------------------------------------------
+
+def half_point(lengths, efficiency):
+    """The length at which the efficiency passes 50 % for good, between lengths by logarithm; None: never."""
+    for i in range(len(lengths) - 1, -1, -1):
+        if not efficiency[i] >= 0.5:
+            if i + 1 == len(lengths):
+                return None
+            span = math.log(lengths[i + 1] / lengths[i])
+            share = (0.5 - efficiency[i]) / (efficiency[i + 1] - efficiency[i]) if efficiency[i] == efficiency[i] else 1
+            return lengths[i] * math.exp(span * share)
+    return lengths[0]
+
+
+def metg(rows, options):
+    cores = max(options.cores)
+    chosen = [row for row in rows if row.finds != "nobody"]
+    for row in [r for r in chosen if r.is_ours]:
+        two = programs.Row(row.name + ", %d workers" % cores, row.program, row.finds, {**row.environment, "BENCH_WORKERS": str(cores)},
+                           is_ours=True)
+        chosen.insert(chosen.index(row) + 1, two)
+    samples = Samples()
+    words = ["stencil:%d:%d" % (length, min(64000, options.metg_ns // length)) for length in LENGTHS]
+    for _ in rounds_of(options, "metg"):
+        for row in chosen:
+            for _, tasks, length, all_ns, _, _ in programs.run(row, cores, 64000, 1, words):
+                samples.add((row.name, length), all_ns / (tasks * length))
+    lines = []
+    for row in chosen:
+        efficiency = [1 / (cores * samples.least((row.name, length))) for length in LENGTHS]
+        half = half_point(LENGTHS, efficiency)
+        lines.append([row.name] + ["%.0f %%" % (100 * e) for e in efficiency] +
+                     ["%.2f us" % (half / 1000) if half else "over %g us" % (LENGTHS[-1] / 1000)])
+    print_table("efficiency on %d cores, stencil of 64 columns, best of %d" % (cores, options.rounds),
+                [""] + ["%g us" % (length / 1000) for length in LENGTHS] + ["METG(50 %)"], lines)
+
+
+# ---- the other questions ---------------------------------------------------------------------------------------------------------
+
+def our_rows(rows):
+    return [row for row in rows if row.is_ours and row.finds == "runtime"]
+
+
+def sweep(title, rows, options, cores, columns, words_of, environment_of=lambda column: {}):
+    """A table of ns a task: rows by columns, each column a setting."""
+    samples = Samples()
+    for _ in rounds_of(options, title):
+        for column in columns:
+            for row in rows:
+                set_row = programs.Row(row.name, row.program, row.finds, {**row.environment, **environment_of(column)}, row.threads,
+                                       row.is_ours)
+                for graph, tasks, _, all_ns, _, _ in programs.run(set_row, cores, options.tasks, options.runs, words_of(column)):
+                    samples.add((row.name, column, graph.rstrip("0123456789")), all_ns / tasks)
+    names = sorted({key[2] for key in samples.of})
+    lines = [[row.name, graph] + [samples.text((row.name, c, graph)) for c in columns]
+             for row in rows for graph in names]
+    print_table(title + ", %d cores, ns a task, minimum / median" % cores, ["", "graph"] + [str(c) for c in columns], lines)
+
+
+def counts(rows, options):
+    chosen = [row for row in rows if row.slow == 1 and row.finds != "nobody"]
+    sweep("tasks of one run", chosen, options, max(options.cores), [100000, 1000000],
+          lambda n: ["%s:0:%d" % (g, n) for g in ("chain", "bgemm", "stencil", "tree")])
+
+
+def windows(rows, options):
+    deferred = [row for row in our_rows(rows) if row.environment]
+    sweep("slots of the window", deferred, options, max(options.cores), [64, 256, 1024, 4096, 16384, 65536],
+          lambda n: ["bgemm", "stencil"], lambda n: {"BENCH_WINDOW": str(n)})
+
+
+def grids(rows, options):
+    sweep("tiles of one buffer, a side", our_rows(rows), options, max(options.cores), [4, 16, 64, 256], lambda n: ["wave2d%d" % n])
+
+
+def costs(rows, options):
+    """A gate holds all tasks up until the last submit has returned, so that each side works alone."""
+    gated = [row for row in our_rows(rows) if row.name == "C API, deferred"][0]
+    alone = programs.Row(gated.name, gated.program, gated.finds,
+                         {**gated.environment, "BENCH_GATE": "1", "BENCH_WINDOW": "2048"}, is_ours=True)
+    submit, complete = Samples(), Samples()
+    words = ["%s:0:960" % g for g in NINE if g not in ("bgemm", "fan")]
+    for _ in rounds_of(options, "costs"):
+        for graph, tasks, _, all_ns, submit_ns, _ in programs.run(alone, max(options.cores), 960, 20, words):
+            submit.add(graph, submit_ns / tasks)
+            complete.add(graph, (all_ns - submit_ns) / tasks)
+    names = [w.split(":")[0] for w in words]
+    print_table("deferred path, 960 tasks, ns a task, minimum / median", [""] + names,
+                [["submit only"] + [submit.text(n) for n in names], ["dispatch and complete only"] + [complete.text(n) for n in names]])
+
+
+def memory(rows, options):
+    lines = []
+    few, many = 10**5, options.many
+    for row in our_rows(rows):
+        for graph in ("chain", "stencil"):
+            peak = [programs.run(row, max(options.cores), n, 1, [graph], timeout=1800) for n in (few, many)]
+            if all(peak):
+                kib = [p[0][5] for p in peak]
+                lines.append([row.name, graph, kib[0], kib[1], "%.2f" % ((kib[1] - kib[0]) * 1024 / (many - few))])
+    print_table("peak of memory", ["", "graph", "KiB at 10^5 tasks", "KiB at %.0e tasks" % many, "bytes for each task more"], lines)
+
+
+PARTS = dict(graphs=graphs, metg=metg, counts=counts, windows=windows, grids=grids, costs=costs, memory=memory)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("part", nargs="*", help=", ".join(PARTS) + ", or all")
+    options.add_argument("--build", default=os.path.join(programs.HERE, "..", "build", "release"), help="the build folder (preset release)")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--runs", type=int, default=3, help="timed runs in each start of a program")
+    options.add_argument("--tasks", type=int, default=100000)
+    options.add_argument("--many", type=int, default=10**7, help="memory: the larger number of tasks")
+    options.add_argument("--metg-ns", type=int, default=200000000, help="metg: kernel time of one run")
+    options.add_argument("--cores", type=lambda text: [int(c) for c in text.split(",")], default=[1, 2])
+    options.add_argument("--graph", type=lambda text: text.split(","), default=NINE)
+    options.add_argument("--no-peers", action="store_true")
+    chosen = options.parse_args()
+    parts = chosen.part or ["graphs", "metg", "costs", "memory"]
+    parts = list(PARTS) if parts == ["all"] else parts
+    for part in parts:
+        if part not in PARTS:
+            options.error("no part '%s'; there are %s" % (part, ", ".join(PARTS)))
+    folder = os.path.join(chosen.build, "bench")
+    if not os.path.exists(os.path.join(folder, "bin", "capi")):
+        options.error("no programs in %s: build the targets bench_floor, bench_capi and bench_generated" % folder)
+    available = os.sched_getaffinity(0)
+    chosen.cores = [c for c in chosen.cores if set(range(c)) <= available]
+    print("machine: %d processors, load %.1f when it began; every cell is checked against program order first" %
+          (len(available), os.getloadavg()[0]))
+    rows = programs.ours(folder) + ([] if chosen.no_peers else programs.peers(folder))
+    for part in parts:
+        PARTS[part](rows, chosen)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
