@@ -41,7 +41,7 @@ struct facts {
     VEC(struct apart) apart; /* what is not 0 */
     long work; /* left for the question at hand; none: everything is not proved */
     long left; /* for all questions; none: only easy ones are answered */
-    bool gave_up; /* a question was not answered because it is too much work */
+    bool gave_up; /* a question was not answered because too many were asked before it */
     struct answer answer[MAX_ANSWERS]; /* by the question's number; a later one takes the place of an earlier one */
 };
 
@@ -463,7 +463,7 @@ bool facts_prove(struct facts *f, const struct size *a)
     bool proved = prove_with(f, a, 0, is_easy_only ? 0 : MAX_SPLITS);
     f->left += LEAST_WORK - (work - f->work);
     if (f->left > MAX_ALL) f->left = MAX_ALL;
-    if (!proved && (is_easy_only || f->work < 0)) f->gave_up = true;
+    if (!proved && work < MAX_WORK && (is_easy_only || f->work < 0)) f->gave_up = true;
     else *answer_of(f, a) = (struct answer){.question = a, .state = fact_list_state(&f->list), .depth = -1, .is_proved = proved};
     return proved;
 }
