@@ -272,9 +272,11 @@ static PTOStatus build(PTORuntime *rt)
     rt->window->checked = c->checked;
     if (c->checked && (!ptoi_slots_init(&rt->slots, rt->heap_bytes) || !ptoi_pinned_init(&rt->pinned, ptoi_heap_buffers_max(rt->window))))
         return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
-    if (!rt->frames || !rt->crash_stack || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc) ||
-        !ptoi_sched_init(&rt->sched, rt->window, rt->outcome))
+    rt->sched_bytes = ptoi_sched_bytes(rt->window);
+    rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
+    if (!rt->frames || !rt->crash_stack || !rt->sched_memory || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc))
         return refuse(PTO_ERR_NOMEM, "no memory for the rings");
+    ptoi_sched_init(&rt->sched, rt->window, rt->outcome, rt->sched_memory);
     rt->sched.on_failure = report_failure;
     rt->sched.failure_context = rt;
     if (c->replay) {
@@ -307,7 +309,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
 {
     if (rt->engine_state) rt->engine->close(rt);
     if (rt->orch.window) ptoi_orch_free(&rt->orch);
-    if (rt->sched.window) ptoi_sched_free(&rt->sched);
+    ptoi_memory_unmap(rt->sched_memory, rt->sched_bytes);
     if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes, rt->engine->is_split);
     if (rt->backend->close) rt->backend->close(rt->backend, message, size);
     ptoi_slots_free(&rt->slots);

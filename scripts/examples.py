@@ -417,7 +417,7 @@ def run_all(ptoc, example, a):
     folder = os.path.join(a.folder, example.__name__)
     os.makedirs(folder, exist_ok=True)
     program = os.path.join(folder, "program")
-    if not call([ptoc, "build", "-Werror", os.path.join(EXAMPLES, example.__name__ + ".pto"), "-o", program]):
+    if not call([ptoc, "build", "-Werror", os.path.join(EXAMPLES, example.__name__ + ".pto")] + (a.link or []) + ["-o", program]):
         return False
     if a.stub:
         return all([run_on_stub(ptoc, program, example, folder, seed, a, options.split())
@@ -436,6 +436,7 @@ def main():
     p.add_argument("--repeat", type=int, default=1)
     p.add_argument("--size", type=int, default=0)
     p.add_argument("--stub")
+    p.add_argument("--link", action="append", help="an object that every example is linked with")
     p.add_argument("--with", dest="options", action="append")
     a = p.parse_args()
     if a.list:

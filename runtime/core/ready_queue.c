@@ -1,23 +1,13 @@
 /* ready_queue.c - see ready_queue.h. */
 #include "ready_queue.h"
 #include "check.h"
-#include <stdlib.h>
 
-bool ptoi_ready_init(struct ready_queue *q, uint64_t capacity)
-{
-    *q = (struct ready_queue){.mask = capacity - 1};
-    q->ring = calloc(capacity, sizeof *q->ring);
-    q->heap = calloc(capacity, sizeof *q->heap);
-    if (q->ring && q->heap) return true;
-    ptoi_ready_free(q);
-    return false;
-}
+uint64_t ptoi_ready_bytes(uint64_t capacity) { return capacity * (sizeof(uint64_t) + sizeof(struct ready_entry)); }
 
-void ptoi_ready_free(struct ready_queue *q)
+void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory)
 {
-    free(q->ring);
-    free(q->heap);
-    *q = (struct ready_queue){0};
+    *q = (struct ready_queue){.mask = capacity - 1, .ring = memory};
+    q->heap = (struct ready_entry *)(q->ring + capacity);
 }
 
 static bool is_before(const struct ready_entry *a, const struct ready_entry *b)

@@ -22,8 +22,9 @@ struct ready_queue {
     uint64_t count_max;
 };
 
-bool ptoi_ready_init(struct ready_queue *q, uint64_t capacity); /* a power of two; false: no memory */
-void ptoi_ready_free(struct ready_queue *q);
+uint64_t ptoi_ready_bytes(uint64_t capacity); /* a power of two */
+/* memory: so many bytes, aligned to 8; they are the queue's as long as it is used. */
+void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory);
 void ptoi_ready_push(struct ready_queue *q, uint64_t id, int32_t priority);
 bool ptoi_ready_peek(const struct ready_queue *q, uint64_t *id);
 void ptoi_ready_pop(struct ready_queue *q); /* what peek showed */

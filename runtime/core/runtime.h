@@ -54,6 +54,8 @@ struct PTORuntime {
     struct pinned pinned;
     struct orchestrator orch;
     struct scheduler sched;
+    void *sched_memory;
+    uint64_t sched_bytes;
     struct elision elision;    /* the orchestrator uses it when nothing speaks against it */
     struct recorder *recorder; /* NULL: nothing is recorded */
     struct replay *replay;     /* NULL: the schedule is free */

@@ -1,53 +1,42 @@
 /* scheduler.c - see scheduler.h. */
 #include "scheduler.h"
 #include "check.h"
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */
 
-/* Untouched pages cost nothing: numbers of buffers are dense. */
-static uint32_t *map_counters(uint64_t count, uint64_t *bytes)
-{
-    *bytes = count * sizeof(uint32_t);
-    void *p = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-bool ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome)
+/* Lays the parts out behind each other; memory NULL: only counts.  Numbers of buffers are dense, so of `refs` little is touched. */
+static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memory)
 {
     const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
-    *s = (struct scheduler){.window = w, .outcome = outcome};
-    s->state = calloc(slots, sizeof *s->state);
-    s->missing = calloc(slots, sizeof *s->missing);
-    s->fanout = calloc(slots, sizeof *s->fanout);
-    s->next = calloc(entries, sizeof *s->next);
-    s->waiter = calloc(entries, sizeof *s->waiter);
-    s->blocked = calloc(slots, sizeof *s->blocked);
-    s->refs = map_counters(w->heap_bytes / PTO_GRANULE, &s->refs_bytes);
-    bool ok = s->state && s->missing && s->fanout && s->next && s->waiter && s->blocked && s->refs;
-    for (int t = 0; ok && t < PTO_WORKER_TYPES; t++) ok = ptoi_ready_init(&s->ready[t], slots);
-    if (!ok) {
-        ptoi_sched_free(s);
-        return false;
+    uint64_t at = 0;
+#define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ((size) + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE)
+    PART(state, slots * sizeof *s->state);
+    PART(missing, slots * sizeof *s->missing);
+    PART(fanout, slots * sizeof *s->fanout);
+    PART(next, entries * sizeof *s->next);
+    PART(waiter, entries * sizeof *s->waiter);
+    PART(blocked, slots * sizeof *s->blocked);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        if (memory) ptoi_ready_init(&s->ready[t], slots, memory + at);
+        at += ptoi_ready_bytes(slots);
     }
-    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
-    s->events = load_relaxed(&w->event_head);
-    return true;
+    PART(refs, w->heap_bytes / PTO_GRANULE * sizeof *s->refs);
+#undef PART
+    return at;
 }
 
-void ptoi_sched_free(struct scheduler *s)
+uint64_t ptoi_sched_bytes(const struct window *w)
 {
-    free(s->state);
-    free(s->missing);
-    free(s->fanout);
-    free(s->next);
-    free(s->waiter);
-    free(s->blocked);
-    if (s->refs) munmap(s->refs, s->refs_bytes);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) ptoi_ready_free(&s->ready[t]);
-    *s = (struct scheduler){0};
+    struct scheduler none;
+    return lay_out(&none, w, NULL);
+}
+
+void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome, void *memory)
+{
+    *s = (struct scheduler){.window = w, .outcome = outcome};
+    lay_out(s, w, memory);
+    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    s->events = load_relaxed(&w->event_head);
 }
 
 /* ---- states and references ----------------------------------------------------------------------------------------------- */

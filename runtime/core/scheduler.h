@@ -5,7 +5,8 @@
  * Owner      whichever thread holds the role; everything here is private to it.  What it tells the orchestrator is in
  *            window.h: task_tail, event_tail, completed[], consumed[].
  * Blocks     never.
- * Tests      test/runtime/test_scheduler.c, stress_graphs.c */
+ * Portable   no library, no system, no pointer that another role sees: the same code serves where a device has its own processor.
+ * Tests      test/runtime/test_engines.c, stress_graphs.c, test/device */
 #ifndef PTOI_SCHEDULER_H
 #define PTOI_SCHEDULER_H
 #include "outcome.h"
@@ -37,7 +38,6 @@ struct scheduler {
     uint32_t *next;          /* next entry of the same producer + 1, by entry */
     uint32_t *waiter;        /* consumer's slot, by entry */
     uint32_t *refs;          /* who still holds a buffer, by its number - 1 */
-    uint64_t refs_bytes;
     uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
     uint64_t running;
     uint32_t held;           /* accumulators that running tasks update: see task_slot.exclusive */
@@ -50,8 +50,9 @@ struct scheduler {
     void *failure_context;
 };
 
-bool ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome); /* false: no memory */
-void ptoi_sched_free(struct scheduler *s);
+uint64_t ptoi_sched_bytes(const struct window *w);
+/* memory: so many bytes, zero, aligned to a cache line; they are the scheduler's as long as it is used, and touched as needed. */
+void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome, void *memory);
 
 /* One round: take what was published, what ended, start what can start.  true: something changed. */
 bool ptoi_sched_step(struct scheduler *s);

@@ -203,7 +203,7 @@ class Campaign:
             cases = [c for c in cases if c not in guilty]
         return []
 
-    PROVED = ("E04", "E05", "E06", "E09", "E15", "E20")
+    PROVED = ("E04", "E05", "E06", "E09", "E15", "E18", "E20")
 
     def is_dead_code(self, folder, case, text):
         """Proved wrong, in lines that no run reaches: by what a loop or a condition says there, the compiler is right."""
