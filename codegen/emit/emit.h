@@ -179,6 +179,11 @@ const char *params_derive_name(struct emitter *e); /* the function that computes
 void params_derive_emit(struct emitter *e);
 const char *param_c_name(struct emitter *e, const struct symbol *param);
 
+/* ---- emit_listing.c ---- */
+/* A text about the plan, function by function, with an empty line between them. */
+void emit_listing(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                  void (*print)(struct emitter *e, const struct symbol *orch), struct strbuf *to);
+
 /* ---- emit_header.c ---- */
 void header_emit(struct emitter *e);
 

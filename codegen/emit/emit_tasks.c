@@ -257,13 +257,5 @@ static void print_function(struct emitter *e, const struct symbol *orch)
 
 void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *to)
 {
-    struct out out = {0};
-    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, memory, front->mem)};
-    for (size_t i = 0; i < e.plan->orchs.count; i++) {
-        if (i > 0) out_line(e.out, "%s", "");
-        print_function(&e, e.plan->orchs.data[i]);
-    }
-    out_render(&out, "", false, to);
-    out_clear(&out);
-    plan_destroy(e.plan);
+    emit_listing(front, checked, memory, print_function, to);
 }
