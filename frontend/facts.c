@@ -336,26 +336,26 @@ static bool add_row(struct system *s, struct row *r)
         r->k = r->k / g - (r->k % g < 0);
     }
     for (int i = 0; i < s->rows; i++)
-        if (memcmp(s->row[i].c, r->c, sizeof r->c) == 0) {
+        if (memcmp(s->row[i].c, r->c, sizeof *r->c * (size_t)s->atoms) == 0) {
             if (r->k < s->row[i].k) s->row[i].k = r->k;
             return false;
         }
-    if (s->rows < MAX_ROWS) s->row[s->rows++] = *r;
+    if (s->rows == MAX_ROWS) return false;
+    memcpy(s->row[s->rows].c, r->c, sizeof *r->c * (size_t)s->atoms);
+    s->row[s->rows++].k = r->k;
     return false;
 }
 
-static bool combine(const struct row *p, const struct row *n, int v, struct row *out)
+/* p and n added so that unknown v falls out; false: a number is too large. */
+static bool combine(const struct system *s, const struct row *p, const struct row *n, int v, struct row *out)
 {
-    int64_t a = p->c[v], b = -n->c[v], g = gcd(a, b);
+    int64_t a = p->c[v], b = -n->c[v], g = gcd(a, b), x, y;
     a /= g;
     b /= g;
-    for (int i = 0; i <= MAX_ATOMS; i++) {
-        int64_t x, y, pc = i < MAX_ATOMS ? p->c[i] : p->k, nc = i < MAX_ATOMS ? n->c[i] : n->k;
-        if (__builtin_mul_overflow(pc, b, &x) || __builtin_mul_overflow(nc, a, &y) || __builtin_add_overflow(x, y, &x)) return false;
-        if (i < MAX_ATOMS) out->c[i] = x;
-        else out->k = x;
+    for (int i = 0; i < s->atoms; i++) {
+        if (__builtin_mul_overflow(p->c[i], b, &x) || __builtin_mul_overflow(n->c[i], a, &y) || __builtin_add_overflow(x, y, &out->c[i])) return false;
     }
-    return true;
+    return !__builtin_mul_overflow(p->k, b, &x) && !__builtin_mul_overflow(n->k, a, &y) && !__builtin_add_overflow(x, y, &out->k);
 }
 
 static bool eliminate(struct system *s)
@@ -384,7 +384,7 @@ static bool eliminate(struct system *s)
         for (int i = 0; i < count && !contradiction; i++)
             for (int k = 0; k < count && old[i].c[best] > 0 && !contradiction && s->facts->work >= 0; k++) {
                 struct row r;
-                if (old[k].c[best] < 0 && combine(&old[i], &old[k], best, &r)) contradiction = add_row(s, &r);
+                if (old[k].c[best] < 0 && combine(s, &old[i], &old[k], best, &r)) contradiction = add_row(s, &r);
             }
         free(old);
         if (contradiction) return true;
@@ -396,6 +396,7 @@ static bool contradicts(struct system *s)
     s->row = malloc(sizeof *s->row * MAX_ROWS);
     if (!s->row) return false;
     bool found = false;
+    for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]); /* a row is as long as there are atoms, from now on */
     for (int i = 0; i < s->knowns && !found; i++) {
         struct size_term terms[MAX_SUM];
         struct row r = {.k = 0};
