@@ -95,12 +95,11 @@ static inline void operand_set(struct operand *o, int64_t i, int64_t j, double v
         ((float *)o->p)[at] = ((float *)o->twin)[at] = (float)value;
 }
 
-static inline struct operand *operand_new(bool is_f64, int64_t rows, int64_t columns, bool is_written)
+static inline struct operand *operand_strided(bool is_f64, int64_t rows, int64_t columns, const int64_t stride[2])
 {
     assert_true(operand_count < MAX_OPERANDS);
     struct operand *o = &operands[operand_count++];
-    *o = (struct operand){.extent = {rows, columns}, .is_f64 = is_f64};
-    choose_strides(rows, columns, is_written, o->stride);
+    *o = (struct operand){.extent = {rows, columns}, .stride = {stride[0], stride[1]}, .is_f64 = is_f64};
     if (rows == 0 || columns == 0) return o;
     size_t element = is_f64 ? sizeof(double) : sizeof(float);
     size_t lead = (size_t)random_below(4);
@@ -118,6 +117,13 @@ static inline struct operand *operand_new(bool is_f64, int64_t rows, int64_t col
     o->p = o->bytes + lead * element;
     o->twin = o->twin_bytes + lead * element;
     return o;
+}
+
+static inline struct operand *operand_new(bool is_f64, int64_t rows, int64_t columns, bool is_written)
+{
+    int64_t stride[2];
+    choose_strides(rows, columns, is_written, stride);
+    return operand_strided(is_f64, rows, columns, stride);
 }
 
 static inline void operands_free(void)

@@ -1,0 +1,455 @@
+/* kernel_operator.h - a stand-in for the header of AscendC, so that its kernels run on the host.  Mock, not run on Ascend.
+ * Idea       The names of the public documentation that our kernels use, each doing at once what is documented for it, on one core
+ *            after the other.  Local memory is the host's; a buffer knows where it stands in the way of its queue.
+ * Strict     abort with a message where the documentation forbids: a parameter out of range, an address that is not aligned, a
+ *            buffer in the wrong memory, one that is read before EnQue and DeQue (which is what makes a unit wait for the other),
+ *            more buffers than there are, a buffer that is not given back, more memory than a core has.  A fresh buffer is full of
+ *            numbers that are none.
+ * Not told   what only time tells: units that overtake each other inside one queue step, caches, what a copy costs.
+ * Tests      test_ascendc.c, test/lit/ascend/ascendc.test
+ */
+#ifndef PTO_MOCK_KERNEL_OPERATOR_H
+#define PTO_MOCK_KERNEL_OPERATOR_H
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#define __global__
+#define __aicore__
+#define __gm__
+typedef unsigned char *GM_ADDR;
+/* Elements that are only moved here. */
+struct half {
+    uint16_t bits;
+};
+struct bfloat16_t {
+    uint16_t bits;
+};
+
+enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
+enum { KERNEL_TYPE_AIV_ONLY = 1, KERNEL_TYPE_AIC_ONLY = 2 };
+#define KERNEL_TASK_TYPE_DEFAULT(type) AscendC::mock::start(type)
+
+namespace AscendC {
+
+enum class TPosition : uint8_t { GM, A1, A2, B1, B2, CO1, VECIN, VECOUT, VECCALC };
+
+namespace mock {
+
+[[noreturn]] inline void die(const char *function, const char *what)
+{
+    fprintf(stderr, "AscendC mock: %s: %s\n", function, what);
+    abort();
+}
+#define MOCK_CHECK(condition) ((condition) ? (void)0 : AscendC::mock::die(__func__, #condition))
+
+struct Core { /* the one that runs; a thread of the stub is a core of its own */
+    int64_t index = 0, count = 1;
+    int type = 0;
+    bool adds = false;
+    size_t used[9] = {};
+};
+inline thread_local Core core;
+
+inline void start(int type) { core.type = type; }
+inline bool is_vector(TPosition p) { return p >= TPosition::VECIN; }
+
+/* What a core has of each memory. */
+inline size_t capacity(TPosition p)
+{
+    switch (p) {
+    case TPosition::A1: case TPosition::B1: return 512 * 1024;
+    case TPosition::A2: case TPosition::B2: return 64 * 1024;
+    case TPosition::CO1: return 128 * 1024;
+    default: return 192 * 1024;
+    }
+}
+inline TPosition memory_of(TPosition p) { return p == TPosition::B1 ? TPosition::A1 : is_vector(p) ? TPosition::VECIN : p; }
+
+enum State { FREE, ALLOCATED, QUEUED, TAKEN };
+struct Buffer {
+    std::vector<unsigned char> bytes;
+    unsigned char *base = nullptr;
+    State state = FREE;
+    TPosition from = TPosition::GM, to = TPosition::GM; /* of its queue */
+};
+
+} // namespace mock
+
+inline int64_t GetBlockIdx() { return mock::core.index; }
+inline int64_t GetBlockNum() { return mock::core.count; }
+
+template <typename T> class GlobalTensor {
+public:
+    void SetGlobalBuffer(T *address) { data = address; }
+    GlobalTensor operator[](uint64_t offset) const
+    {
+        GlobalTensor g;
+        g.data = data + (int64_t)offset;
+        return g;
+    }
+    T *data = nullptr;
+};
+
+template <typename T> class LocalTensor {
+public:
+    LocalTensor operator[](uint32_t offset) const
+    {
+        LocalTensor t = *this;
+        t.data = data + offset;
+        return t;
+    }
+    /* The elements [first, first + count), which must be inside the buffer. */
+    T *part(int64_t first, int64_t count) const
+    {
+        MOCK_CHECK(buffer != nullptr && buffer->state != mock::FREE);
+        MOCK_CHECK(data + first >= (T *)buffer->base);
+        MOCK_CHECK((unsigned char *)(data + first + count) <= buffer->base + buffer->bytes.size() - 512);
+        return data + first;
+    }
+    bool is_aligned(size_t to) const { return (size_t)((unsigned char *)data - buffer->base) % to == 0; }
+    bool is_writable(TPosition at) const { return buffer->from == at && buffer->state == mock::ALLOCATED; }
+    bool is_readable(TPosition at) const { return buffer->to == at && buffer->state == mock::TAKEN; }
+    T *data = nullptr;
+    mock::Buffer *buffer = nullptr;
+};
+
+/* A queue from where a buffer is written to where it is read. */
+template <TPosition From, TPosition To, int Depth> class TQueBind {
+public:
+    TQueBind() {}
+    TQueBind(const TQueBind &) = delete;
+    ~TQueBind()
+    {
+        for (mock::Buffer &b : buffers) MOCK_CHECK(b.state == mock::FREE);
+        mock::core.used[(int)mock::memory_of(From)] -= bytes;
+    }
+    void init(int64_t count, int64_t size)
+    {
+        MOCK_CHECK(count > 0 && size > 0 && size % 32 == 0);
+        bytes = (size_t)(count * size);
+        size_t &used = mock::core.used[(int)mock::memory_of(From)];
+        used += bytes;
+        MOCK_CHECK(used <= mock::capacity(From));
+        MOCK_CHECK(mock::is_vector(From) ? mock::core.type != KERNEL_TYPE_AIC_ONLY : mock::core.type != KERNEL_TYPE_AIV_ONLY);
+        buffers = std::vector<mock::Buffer>((size_t)count);
+        for (mock::Buffer &b : buffers) {
+            b.bytes.resize((size_t)size + 512);
+            b.base = b.bytes.data() + (512 - (size_t)(uintptr_t)b.bytes.data() % 512) % 512;
+            b.from = From;
+            b.to = To;
+        }
+    }
+    template <typename T> LocalTensor<T> AllocTensor()
+    {
+        for (mock::Buffer &b : buffers)
+            if (b.state == mock::FREE) {
+                b.state = mock::ALLOCATED;
+                memset(b.bytes.data(), 0xff, b.bytes.size());
+                return tensor<T>(b);
+            }
+        mock::die(__func__, "every buffer of the queue is in use");
+    }
+    template <typename T> void EnQue(const LocalTensor<T> &t)
+    {
+        MOCK_CHECK(t.buffer->state == mock::ALLOCATED);
+        MOCK_CHECK(waiting.size() < (size_t)Depth);
+        t.buffer->state = mock::QUEUED;
+        waiting.push_back(t.buffer);
+    }
+    template <typename T> LocalTensor<T> DeQue()
+    {
+        MOCK_CHECK(!waiting.empty());
+        mock::Buffer *b = waiting.front();
+        waiting.pop_front();
+        b->state = mock::TAKEN;
+        return tensor<T>(*b);
+    }
+    template <typename T> void FreeTensor(const LocalTensor<T> &t)
+    {
+        MOCK_CHECK(t.buffer->state == mock::TAKEN || t.buffer->state == mock::ALLOCATED);
+        t.buffer->state = mock::FREE;
+    }
+
+private:
+    template <typename T> static LocalTensor<T> tensor(mock::Buffer &b)
+    {
+        LocalTensor<T> t;
+        t.data = (T *)(void *)b.base;
+        t.buffer = &b;
+        return t;
+    }
+    std::vector<mock::Buffer> buffers;
+    std::deque<mock::Buffer *> waiting;
+    size_t bytes = 0;
+};
+
+template <TPosition At, int Depth> using TQue = TQueBind<At, At, Depth>;
+
+class TPipe {
+public:
+    template <typename Queue> void InitBuffer(Queue &queue, int64_t count, int64_t size) { queue.init(count, size); }
+};
+
+template <pipe_t> void PipeBarrier() {}
+
+/* ---- copies between global memory and the vector unit's ---- */
+
+struct DataCopyExtParams {
+    uint16_t blockCount = 0;
+    uint32_t blockLen = 0, srcStride = 0, dstStride = 0;
+    uint32_t rsv = 0;
+    DataCopyExtParams(uint16_t count, uint32_t length, uint32_t source, uint32_t target, uint32_t reserved)
+        : blockCount(count), blockLen(length), srcStride(source), dstStride(target), rsv(reserved)
+    {
+        MOCK_CHECK(count >= 1 && count <= 4095 && length >= 1 && length <= 2097151);
+    }
+};
+template <typename T> struct DataCopyPadExtParams {
+    bool isPad;
+    uint8_t leftPadding, rightPadding;
+    T paddingValue;
+};
+
+template <typename T>
+void DataCopyPad(const LocalTensor<T> &to, const GlobalTensor<T> &from, const DataCopyExtParams &p, const DataCopyPadExtParams<T> &padding)
+{
+    MOCK_CHECK(to.is_writable(TPosition::VECIN) || to.is_writable(TPosition::VECOUT));
+    MOCK_CHECK(to.is_aligned(32) && !padding.isPad && p.blockLen % sizeof(T) == 0);
+    const int64_t line = (p.blockLen + 31) / 32 * 32 + (int64_t)p.dstStride * 32;
+    for (int64_t b = 0; b < p.blockCount; b++)
+        memcpy(to.part(b * line / (int64_t)sizeof(T), p.blockLen / sizeof(T)),
+               (const unsigned char *)from.data + b * ((int64_t)p.blockLen + p.srcStride), p.blockLen);
+}
+
+template <typename T> void DataCopyPad(const GlobalTensor<T> &to, const LocalTensor<T> &from, const DataCopyExtParams &p)
+{
+    MOCK_CHECK(from.is_readable(TPosition::VECOUT) && from.is_aligned(32) && p.blockLen % sizeof(T) == 0);
+    const int64_t line = (p.blockLen + 31) / 32 * 32 + (int64_t)p.srcStride * 32;
+    for (int64_t b = 0; b < p.blockCount; b++)
+        memcpy((unsigned char *)to.data + b * ((int64_t)p.blockLen + p.dstStride),
+               from.part(b * line / (int64_t)sizeof(T), p.blockLen / sizeof(T)), p.blockLen);
+}
+
+/* ---- the vector unit ---- */
+
+namespace mock {
+template <typename T> bool has_operand(const LocalTensor<T> &t)
+{
+    return t.is_aligned(32) && (t.is_readable(TPosition::VECIN) || t.is_writable(TPosition::VECOUT));
+}
+template <typename T> T *result(const LocalTensor<T> &t, int32_t count)
+{
+    MOCK_CHECK(t.is_writable(TPosition::VECOUT) && t.is_aligned(32) && count > 0);
+    return t.part(0, count);
+}
+template <typename T> const T *operand(const LocalTensor<T> &t, int32_t count)
+{
+    MOCK_CHECK(has_operand(t));
+    return t.part(0, count);
+}
+} // namespace mock
+
+#define MOCK_TWO(Name, expression)                                                                                               \
+    template <typename T> void Name(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &b, int32_t count)   \
+    {                                                                                                                            \
+        T *r = mock::result(to, count);                                                                                          \
+        const T *p = mock::operand(a, count), *q = mock::operand(b, count);                                                      \
+        for (int32_t i = 0; i < count; i++) r[i] = expression;                                                                   \
+    }
+MOCK_TWO(Add, p[i] + q[i])
+MOCK_TWO(Sub, p[i] - q[i])
+MOCK_TWO(Mul, p[i] * q[i])
+#undef MOCK_TWO
+
+template <typename T> void Muls(const LocalTensor<T> &to, const LocalTensor<T> &a, const T &scalar, int32_t count)
+{
+    T *r = mock::result(to, count);
+    const T *p = mock::operand(a, count);
+    for (int32_t i = 0; i < count; i++) r[i] = p[i] * scalar;
+}
+
+template <typename T> void Duplicate(const LocalTensor<T> &to, const T &scalar, int32_t count)
+{
+    T *r = mock::result(to, count);
+    for (int32_t i = 0; i < count; i++) r[i] = scalar;
+}
+
+/* ---- the cube unit: fractals are of 512 bytes ---- */
+
+struct Nd2NzParams {
+    uint16_t ndNum, nValue, dValue, srcNdMatrixStride, srcDValue, dstNzC0Stride, dstNzNStride, dstNzMatrixStride;
+};
+
+template <typename T> void DataCopy(const LocalTensor<T> &to, const GlobalTensor<T> &from, const Nd2NzParams &p)
+{
+    constexpr int64_t wide = 32 / sizeof(T);
+    MOCK_CHECK((to.is_writable(TPosition::A1) || to.is_writable(TPosition::B1)) && to.is_aligned(32));
+    MOCK_CHECK(p.ndNum == 1 && p.nValue <= 16384 && p.srcDValue >= 1);
+    MOCK_CHECK(p.dstNzC0Stride >= 1 && p.dstNzC0Stride <= 16384 && p.dstNzNStride >= 1 && p.dstNzNStride <= 16384);
+    for (int64_t n = 0; n < p.nValue; n++)
+        for (int64_t d = 0; d < (p.dValue + wide - 1) / wide * wide; d++)
+            *to.part((d / wide * p.dstNzC0Stride + n * p.dstNzNStride) * wide + d % wide, 1) = d < p.dValue ? from.data[n * p.srcDValue + d] : T(0);
+}
+
+template <typename T> struct InitConstValueParams {
+    uint16_t repeatTimes, blockNum, dstGap;
+    T initValue;
+};
+
+template <typename T> void InitConstValue(const LocalTensor<T> &to, const InitConstValueParams<T> &p)
+{
+    constexpr int64_t line = 32 / sizeof(T);
+    MOCK_CHECK((to.is_writable(TPosition::A1) || to.is_writable(TPosition::B1)) && to.is_aligned(32));
+    MOCK_CHECK(p.repeatTimes <= 32767 && p.blockNum <= 32767 && p.dstGap <= 32767);
+    for (int64_t r = 0; r < p.repeatTimes; r++)
+        for (int64_t i = 0; i < p.blockNum * line; i++) *to.part(r * (p.blockNum + p.dstGap) * line + i, 1) = p.initValue;
+}
+
+struct LoadData2DParams {
+    uint16_t startIndex = 0;
+    uint8_t repeatTimes = 0;
+    uint16_t srcStride = 0;
+    uint8_t sid = 0;
+    uint16_t dstGap = 0;
+    bool ifTranspose = false;
+    uint8_t addrMode = 0;
+};
+
+template <typename T> void LoadData(const LocalTensor<T> &to, const LocalTensor<T> &from, const LoadData2DParams &p)
+{
+    constexpr int64_t fractal = 512 / sizeof(T);
+    MOCK_CHECK((from.is_readable(TPosition::A1) && to.is_writable(TPosition::A2)) || (from.is_readable(TPosition::B1) && to.is_writable(TPosition::B2)));
+    MOCK_CHECK(to.is_aligned(512) && from.is_aligned(32) && !p.ifTranspose && p.addrMode == 0 && p.repeatTimes >= 1);
+    for (int64_t r = 0; r < p.repeatTimes; r++)
+        memcpy(to.part(r * (1 + p.dstGap) * fractal, fractal), from.part((p.startIndex + r * p.srcStride) * fractal, fractal), 512);
+}
+
+struct LoadData2dTransposeParams {
+    uint16_t startIndex = 0;
+    uint8_t repeatTimes = 0;
+    uint16_t srcStride = 0, dstGap = 0, dstFracGap = 0;
+    uint8_t addrMode = 0;
+};
+
+/* 32 bits: two fractals of 16 by 8, side by side a square, which is transposed and cut again. */
+template <typename T> void LoadDataWithTranspose(const LocalTensor<T> &to, const LocalTensor<T> &from, const LoadData2dTransposeParams &p)
+{
+    static_assert(sizeof(T) == 4, "only this size is made here");
+    MOCK_CHECK(from.is_readable(TPosition::B1) && to.is_writable(TPosition::B2));
+    MOCK_CHECK(to.is_aligned(512) && from.is_aligned(32) && p.addrMode == 0 && p.repeatTimes >= 1);
+    for (int64_t r = 0; r < p.repeatTimes; r++) {
+        const T *s = from.part((p.startIndex + r * p.srcStride) * 256, 256);
+        T *first = to.part(r * (1 + p.dstGap) * 128, 128), *second = to.part((r * (1 + p.dstGap) + 1 + p.dstFracGap) * 128, 128);
+        for (int64_t i = 0; i < 16; i++)     /* row of the square: of k */
+            for (int64_t j = 0; j < 16; j++) /* column: of n */
+                (i < 8 ? first : second)[j * 8 + i % 8] = s[j / 8 * 128 + i * 8 + j % 8];
+    }
+}
+
+struct MmadParams {
+    uint16_t m = 0, n = 0, k = 0;
+    bool cmatrixInitVal = true;
+};
+
+/* A by rows of fractals of 16 by 8, B by rows of fractals of 8 by 16 with their columns together, C by columns of 16 by 16.  All of a
+ * fractal is multiplied, also what k does not count: whoever relies on the unit not to look there is found out. */
+template <typename T, typename U, typename S>
+void Mmad(const LocalTensor<T> &c, const LocalTensor<U> &a, const LocalTensor<S> &b, const MmadParams &p)
+{
+    static_assert(sizeof(U) == 4 && sizeof(S) == 4 && sizeof(T) == 4, "only f32 is made here");
+    MOCK_CHECK(c.is_writable(TPosition::CO1) && a.is_readable(TPosition::A2) && b.is_readable(TPosition::B2));
+    MOCK_CHECK(c.is_aligned(1024) && a.is_aligned(512) && b.is_aligned(512));
+    MOCK_CHECK(p.m > 1 && p.m <= 4095 && p.n >= 1 && p.n <= 4095 && p.k >= 1 && p.k <= 4095);
+    const int64_t high = (p.m + 15) / 16, across = (p.n + 15) / 16, deep = (p.k + 7) / 8;
+    const U *left = a.part(0, high * deep * 128);
+    const S *right = b.part(0, deep * across * 128);
+    T *result = c.part(0, high * across * 256);
+    for (int64_t i = 0; i < high * 16; i++)
+        for (int64_t j = 0; j < across * 16; j++) {
+            T *to = &result[(j / 16 * high + i / 16) * 256 + i % 16 * 16 + j % 16];
+            T sum = p.cmatrixInitVal ? T(0) : *to;
+            for (int64_t block = 0; block < deep; block++) {
+                const U *x = left + (i / 16 * deep + block) * 128 + i % 16 * 8;
+                const S *y = right + (block * across + j / 16) * 128 + j % 16 * 8;
+                for (int64_t k = 0; k < 8; k++) sum += x[k] * y[k];
+            }
+            *to = sum;
+        }
+}
+
+enum class CO2Layout : uint8_t { NZ, ROW_MAJOR };
+struct FixpipeConfig {
+    CO2Layout format;
+};
+constexpr FixpipeConfig CFG_ROW_MAJOR = {CO2Layout::ROW_MAJOR};
+
+struct FixpipeParamsV220 {
+    uint16_t nSize = 0, mSize = 0, srcStride = 0;
+    uint32_t dstStride = 0;
+    uint16_t ndNum = 0, srcNdStride = 0, dstNdStride = 0;
+};
+
+template <typename T> void SetAtomicAdd() { mock::core.adds = true; }
+inline void SetAtomicNone() { mock::core.adds = false; }
+
+template <typename T, typename U, const FixpipeConfig &config>
+void Fixpipe(const GlobalTensor<T> &to, const LocalTensor<U> &from, const FixpipeParamsV220 &p)
+{
+    static_assert(config.format == CO2Layout::ROW_MAJOR, "only this form is made here");
+    MOCK_CHECK(from.is_readable(TPosition::CO1) && from.is_aligned(64) && p.ndNum == 1);
+    MOCK_CHECK(p.nSize >= 1 && p.nSize <= 4095 && p.mSize >= 1 && p.mSize <= 8192 && p.dstStride >= 1);
+    for (int64_t i = 0; i < p.mSize; i++)
+        for (int64_t j = 0; j < p.nSize; j++) {
+            const T value = *from.part(j / 16 * p.srcStride * 16 + i * 16 + j % 16, 1);
+            T *at = to.data + i * (int64_t)p.dstStride + j;
+            *at = mock::core.adds ? *at + value : value;
+        }
+}
+
+/* ---- a launch ---- */
+
+namespace mock {
+
+template <typename A> A argument(uint64_t word, uint64_t reach);
+template <> inline GM_ADDR argument<GM_ADDR>(uint64_t word, uint64_t reach) { return (GM_ADDR)(uintptr_t)(word != 0 ? word + reach : 0); }
+template <> inline int64_t argument<int64_t>(uint64_t word, uint64_t) { return (int64_t)word; }
+
+template <typename... A, size_t... I>
+void call(void (*kernel)(A...), const uint64_t *block, uint64_t reach, std::index_sequence<I...>)
+{
+    kernel(argument<A>(block[I], reach)...);
+}
+
+/* Runs a kernel on as many cores as PTO_MOCK_BLOCKS says, one after the other, with the words of an argument block. */
+template <typename... A> int launch(void (*kernel)(A...), const uint64_t *block, size_t words, uint64_t reach)
+{
+    MOCK_CHECK(words >= sizeof...(A));
+    const char *text = getenv("PTO_MOCK_BLOCKS");
+    const int64_t count = text ? strtoll(text, nullptr, 10) : 1;
+    for (int64_t i = 0; i < count; i++) {
+        core = Core();
+        core.index = i;
+        core.count = count;
+        call(kernel, block, reach, std::make_index_sequence<sizeof...(A)>());
+        MOCK_CHECK(!core.adds);
+    }
+    return 0;
+}
+
+} // namespace mock
+} // namespace AscendC
+
+/* device_NAME, as the stub calls it. */
+#define MOCK_KERNEL(name)                                                                                                        \
+    extern "C" int device_##name(const uint64_t *block, size_t words, uint64_t reach)                                            \
+    {                                                                                                                            \
+        return AscendC::mock::launch(name, block, words, reach);                                                                 \
+    }
+
+#endif
