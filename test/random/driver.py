@@ -67,7 +67,7 @@ class Case:
             return fault.id
         except interp.TooLong:
             return "long"
-        self.lines = run.lines
+        self.lines, self.left_out = run.lines, run.left_out - run.evaluated
         self.texts = {home: self.text_lines(program, home) for home in ("main", "lib")}
         return None
 
@@ -77,11 +77,13 @@ class Case:
             return file.read().split("\n")
 
     def is_dead(self, shift):
-        """Was no line run that one of the messages names?  shift: (file, line, text) now."""
-        for path, _, text in shift:
+        """Was nothing run that one of the messages names?  shift: (file, column, text of the line) now."""
+        for path, column, text in shift:
             home = path[:-4]
-            if any(t == text and (path, n) in self.lines for n, t in enumerate(self.texts[home], 1)):
-                return False
+            for n, t in enumerate(self.texts[home], 1):
+                left_out = any(at[:2] == (path, n) and at[2] <= column < at[3] for at in self.left_out)
+                if t == text and (path, n) in self.lines and not left_out:
+                    return False
         return True
 
     def formals(self):
@@ -203,15 +205,15 @@ class Campaign:
             cases = [c for c in cases if c not in guilty]
         return []
 
-    PROVED = ("E04", "E05", "E06", "E09", "E15", "E18", "E20")
+    PROVED = ("E04", "E05", "E06", "E09", "E13", "E15", "E18", "E20")
 
     def is_dead_code(self, folder, case, text):
         """Proved wrong, in lines that no run reaches: by what a loop or a condition says there, the compiler is right."""
         named, own = [], self.lines_of(folder, case)
-        for path, line, id_ in re.findall(r"^(\S*(?:main|lib)\.pto):(\d+):\d+: error\[(\w+)\]", text, re.M):
+        for path, line, column, id_ in re.findall(r"^(\S*(?:main|lib)\.pto):(\d+):(\d+): error\[(\w+)\]", text, re.M):
             if (os.path.basename(path), int(line)) not in own:
                 continue
-            named.append((os.path.basename(path), int(line), own[os.path.basename(path), int(line)]))
+            named.append((os.path.basename(path), int(column), own[os.path.basename(path), int(line)]))
             if id_ not in self.PROVED:
                 return False
         return bool(named) and case.is_dead(named)

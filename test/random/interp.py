@@ -208,6 +208,7 @@ class Run:
         self.program, self.settings, self.steps, self.recursion = program, settings, steps, recursion
         self.printed, self.depth, self.values, self.kernel_calls = [], 0, {}, 0
         self.lines = set()   # (file, line) of every statement that was run
+        self.left_out, self.evaluated = set(), set()  # (file, line, column, column) of right sides of && and ||
 
     # ---- the entry ----
     def entry(self, name, arrays, dims):
@@ -572,10 +573,10 @@ class Run:
         return value
 
     def eval_binary(self, frame, node):
-        if node.op == "&&":
-            return self.truth(frame, node.left) and self.truth(frame, node.right)
-        if node.op == "||":
-            return self.truth(frame, node.left) or self.truth(frame, node.right)
+        if node.op in ("&&", "||"):
+            decided = self.truth(frame, node.left) == (node.op == "||")
+            (self.left_out if decided else self.evaluated).add((os.path.basename(frame.module.path), node.line) + node.span)
+            return node.op == "||" if decided else self.truth(frame, node.right)
         a, b = self.value(frame, node.left), self.value(frame, node.right)
         op = node.op
         if not (isinstance(a, int) and isinstance(b, int)):  # C's usual conversions

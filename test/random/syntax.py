@@ -51,6 +51,7 @@ class Parser:
     # ---- words ----
     def advance(self):
         """kind is word (a name), a reserved word or mark itself, int, float, string, or end."""
+        self.ended = self.at  # the token that is taken now
         self.at = BLANK.match(self.text, self.at).end()
         self.begin = self.at
         if self.at == len(self.text):
@@ -376,7 +377,9 @@ class Parser:
                 raise SyntaxFault(self.line(), "comparisons do not chain")
             op, line, before = self.kind, self.line(), level
             self.advance()
+            begin = self.begin
             left = Node("binary", line, op=op, left=left, right=self.expr(level + 1))
+            left.span = begin - self.starts[self.line(begin) - 1] + 1, self.ended - self.starts[self.line(begin) - 1] + 1  # columns of `right`
         return left
 
     def unary(self):
