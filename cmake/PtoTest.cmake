@@ -5,6 +5,17 @@ if(NOT CMOCKA_LIBRARY OR NOT CMOCKA_INCLUDE)
     message(FATAL_ERROR "cmocka not found: install the package libcmocka-dev (or run ./dev setup)")
 endif()
 
+# The AscendC kernels are C++.  A sanitizer links only with the compiler that it is of.
+include(CheckLanguage)
+if(CMAKE_C_COMPILER_ID MATCHES Clang AND NOT CMAKE_CXX_COMPILER)
+    string(REGEX REPLACE "clang(-[0-9]+)?$" "clang++\\1" CMAKE_CXX_COMPILER ${CMAKE_C_COMPILER})
+endif()
+check_language(CXX)
+if(NOT CMAKE_CXX_COMPILER)
+    message(FATAL_ERROR "a C++ compiler is missing: install the package g++ (or run ./dev setup)")
+endif()
+enable_language(CXX)
+
 # pto_unit_test(heap_ring): test_heap_ring.c beside the calling CMakeLists.txt.  Unit tests see the inside of the runtime.
 # pto_unit_test(heap_ring STRESS): stress_heap_ring.c, with the label stress beside unit.
 # LIBS names further libraries of the project; it replaces pto_runtime.

@@ -23,6 +23,9 @@ void codegen_header(struct front *front, const struct checked *checked, const st
 /* --emit=kernels: the kernels as C functions of the argument block of docs/ascend.md. */
 void codegen_kernels(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out);
 
+/* --emit=ascendc: the kernels as sources for a device, but for what they compute. */
+void codegen_ascendc(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out);
+
 /* --emit=bounds: for each function and scope how much heap it needs, and by which statement. */
 void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
 

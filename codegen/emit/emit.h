@@ -165,6 +165,13 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
 void kernel_emit(struct emitter *e, const struct symbol *kernel);
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C function and its adapter only */
 
+/* Which extent of which formal tells a dimension variable, as factor * variable + rest; false: none does. */
+bool kernel_dim_source(struct emitter *e, const struct symbol *kernel, const struct symbol *dim, int *formal, int *place, int64_t *factor,
+                       int64_t *rest);
+
+/* ---- emit_ascendc.c ---- */
+void ascendc_emit(struct emitter *e); /* the whole file for --emit=ascendc */
+
 /* ---- emit_device.c ---- */
 void device_emit(struct emitter *e); /* the rest of the file for --emit=kernels */
 const char *kernel_external_symbol(const struct symbol *kernel); /* of one without a body */

@@ -381,6 +381,11 @@ void codegen_kernels(struct front *front, const struct checked *checked, const s
     generate(front, checked, options, emit_kernels_file, out);
 }
 
+void codegen_ascendc(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+{
+    generate(front, checked, options, ascendc_emit, out);
+}
+
 bool codegen_has_entry(const struct checked *checked)
 {
     const struct module *main = checked->modules[0];

@@ -46,8 +46,8 @@ static bool is_told_by(struct emitter *e, const struct symbol *dim, const struct
     return *factor != 0;
 }
 
-static bool dim_source(struct emitter *e, const struct symbol *kernel, const struct symbol *dim, int *formal, int *place,
-                       int64_t *factor, int64_t *rest)
+bool kernel_dim_source(struct emitter *e, const struct symbol *kernel, const struct symbol *dim, int *formal, int *place, int64_t *factor,
+                       int64_t *rest)
 {
     for (int exact = 1; exact >= 0; exact--)
         for (int f = 0; f < kernel->formal_count; f++) {
@@ -68,7 +68,7 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     int f, d;
     int64_t factor, rest;
-    if (!dim_source(e, kernel, kernel->dims[dim], &f, &d, &factor, &rest)) {
+    if (!kernel_dim_source(e, kernel, kernel->dims[dim], &f, &d, &factor, &rest)) {
         for (int i = 0; i < names->extra_count; i++)
             if (names->extra[i] == dim) strbuf_printf(b, "a[%d].value.i64", kernel->formal_count + i);
         return;
@@ -141,7 +141,7 @@ void kernel_assign_names(struct emitter *e)
         int f, d;
         int64_t factor, rest;
         for (int v = 0; v < k->dim_count; v++)
-            if (!dim_source(e, k, k->dims[v], &f, &d, &factor, &rest)) names->extra[names->extra_count++] = v;
+            if (!kernel_dim_source(e, k, k->dims[v], &f, &d, &factor, &rest)) names->extra[names->extra_count++] = v;
     }
 }
 

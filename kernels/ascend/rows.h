@@ -59,37 +59,53 @@ template <typename T> __aicore__ inline bool is_one_copy(int64_t stride)
     return stride >= 1 && (stride - 1) * (int64_t)sizeof(T) <= 0xffffffffLL;
 }
 
+/* Where element i of a piece is in local memory: at x[i * place<T>(dense)]. */
+template <typename T> __aicore__ inline uint32_t place(bool dense) { return dense ? 1 : (uint32_t)(LINE_BYTES / sizeof(T)); }
+
+/* `length` elements, `inner` apart, from element `at` of `from` on. */
+template <typename T>
+__aicore__ inline void load_piece(const AscendC::LocalTensor<T> &to, const AscendC::GlobalTensor<T> &from, int64_t at, int64_t inner,
+                                  uint32_t length, bool dense)
+{
+    const AscendC::DataCopyPadExtParams<T> no_padding = {false, 0, 0, T()};
+    const uint32_t size = (uint32_t)sizeof(T);
+    if (dense)
+        AscendC::DataCopyPad(to, from[(uint64_t)at], AscendC::DataCopyExtParams{1, length * size, 0, 0, 0}, no_padding);
+    else if (is_one_copy<T>(inner))
+        AscendC::DataCopyPad(to, from[(uint64_t)at],
+                             AscendC::DataCopyExtParams{(uint16_t)length, size, (uint32_t)((inner - 1) * size), 0, 0}, no_padding);
+    else
+        for (uint32_t e = 0; e < length; e++)
+            AscendC::DataCopyPad(to[e * place<T>(dense)], from[(uint64_t)(at + e * inner)],
+                                 AscendC::DataCopyExtParams{1, size, 0, 0, 0}, no_padding);
+}
+
+template <typename T>
+__aicore__ inline void store_piece(const AscendC::GlobalTensor<T> &to, int64_t at, int64_t inner, const AscendC::LocalTensor<T> &from,
+                                   uint32_t length, bool dense)
+{
+    const uint32_t size = (uint32_t)sizeof(T);
+    if (dense)
+        AscendC::DataCopyPad(to[(uint64_t)at], from, AscendC::DataCopyExtParams{1, length * size, 0, 0, 0});
+    else if (is_one_copy<T>(inner))
+        AscendC::DataCopyPad(to[(uint64_t)at], from,
+                             AscendC::DataCopyExtParams{(uint16_t)length, size, 0, (uint32_t)((inner - 1) * size), 0});
+    else
+        for (uint32_t e = 0; e < length; e++)
+            AscendC::DataCopyPad(to[(uint64_t)(at + e * inner)], from[e * place<T>(dense)],
+                                 AscendC::DataCopyExtParams{1, size, 0, 0, 0});
+}
+
 template <typename T>
 __aicore__ inline void load(const AscendC::LocalTensor<T> &to, const Matrix<T> &from, const Walk<T> &walk, int64_t i)
 {
-    const uint64_t at = (uint64_t)(walk.row(i) * from.outer + walk.column(i) * from.inner);
-    const uint32_t length = (uint32_t)walk.length(i), line = (uint32_t)(LINE_BYTES / sizeof(T));
-    const AscendC::DataCopyPadExtParams<T> no_padding = {false, 0, 0, 0};
-    if (walk.dense)
-        AscendC::DataCopyPad(to, from.data[at], AscendC::DataCopyExtParams{1, length * (uint32_t)sizeof(T), 0, 0, 0}, no_padding);
-    else if (is_one_copy<T>(from.inner))
-        AscendC::DataCopyPad(to, from.data[at], AscendC::DataCopyExtParams{(uint16_t)length, (uint32_t)sizeof(T),
-                             (uint32_t)((from.inner - 1) * (int64_t)sizeof(T)), 0, 0}, no_padding);
-    else
-        for (uint32_t e = 0; e < length; e++)
-            AscendC::DataCopyPad(to[e * line], from.data[at + (uint64_t)(e * from.inner)],
-                                 AscendC::DataCopyExtParams{1, (uint32_t)sizeof(T), 0, 0, 0}, no_padding);
+    load_piece(to, from.data, walk.row(i) * from.outer + walk.column(i) * from.inner, from.inner, (uint32_t)walk.length(i), walk.dense);
 }
 
 template <typename T>
 __aicore__ inline void store(const Matrix<T> &to, const AscendC::LocalTensor<T> &from, const Walk<T> &walk, int64_t i)
 {
-    const uint64_t at = (uint64_t)(walk.row(i) * to.outer + walk.column(i) * to.inner);
-    const uint32_t length = (uint32_t)walk.length(i), line = (uint32_t)(LINE_BYTES / sizeof(T));
-    if (walk.dense)
-        AscendC::DataCopyPad(to.data[at], from, AscendC::DataCopyExtParams{1, length * (uint32_t)sizeof(T), 0, 0, 0});
-    else if (is_one_copy<T>(to.inner))
-        AscendC::DataCopyPad(to.data[at], from, AscendC::DataCopyExtParams{(uint16_t)length, (uint32_t)sizeof(T), 0,
-                             (uint32_t)((to.inner - 1) * (int64_t)sizeof(T)), 0});
-    else
-        for (uint32_t e = 0; e < length; e++)
-            AscendC::DataCopyPad(to.data[at + (uint64_t)(e * to.inner)], from[e * line],
-                                 AscendC::DataCopyExtParams{1, (uint32_t)sizeof(T), 0, 0, 0});
+    store_piece(to.data, walk.row(i) * to.outer + walk.column(i) * to.inner, to.inner, from, (uint32_t)walk.length(i), walk.dense);
 }
 
 } // namespace pto

@@ -1,6 +1,7 @@
 # lit.cfg.py - how the tests of this folder are run.
 # A test is one file for one idea; its RUN lines may use
 #   %ptoc      the compiler of this build            %pto-cc    C compiler with warnings as errors, links the runtime
+#   %cxx-check, %cxx-module   C++, warnings as errors: compile only, or a shared object
 #   %gcc-check, %clang-check   compile only, warnings as errors, by name of the compiler (feature: clang)
 #   %python    Debian's Python, with numpy           %examples  the examples folder     %inputs  test/lit/Inputs
 #   %scripts   the scripts folder                    %source    the top folder
@@ -32,6 +33,8 @@ config.substitutions += [
     ("%ptoc", ptoc),
     ("%gcc-check", "gcc " + strict),
     ("%clang-check", "%s %s" % (clang or "clang", strict)),
+    ("%cxx-check", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -fsyntax-only"),
+    ("%cxx-module", config.pto_cxx + " -std=c++17 -Wall -Wextra -Werror -ffp-contract=off -g -fPIC -shared " + config.pto_sanitize_flags),
     ("%python", config.pto_python),
     ("%examples", os.path.join(config.pto_source, "examples")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),

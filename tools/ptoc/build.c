@@ -77,6 +77,8 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             codegen_header(&s.front, checked, &options, text);
         else if (o->emit == EMIT_KERNELS)
             codegen_kernels(&s.front, checked, &options, text);
+        else if (o->emit == EMIT_ASCENDC)
+            codegen_ascendc(&s.front, checked, &options, text);
         else
             codegen_c(&s.front, checked, &options, text);
         if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;

@@ -50,7 +50,7 @@ static int compile_main(const struct options *o)
 {
     switch (o->emit) {
     case EMIT_TOKENS: case EMIT_AST: return read_main(o);
-    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_KERNELS: case EMIT_BOUNDS: case EMIT_MEMORY:
+    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_KERNELS: case EMIT_ASCENDC: case EMIT_BOUNDS: case EMIT_MEMORY:
     case EMIT_TYPES: case EMIT_TASKS: break;
     }
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);

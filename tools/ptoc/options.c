@@ -99,7 +99,7 @@ static const struct { const char *name; enum verb verb; unsigned bit; } verbs[] 
 
 static const char *const emit_names[] = {
     [EMIT_BIN] = "bin",       [EMIT_TOKENS] = "tokens", [EMIT_AST] = "ast", [EMIT_TYPES] = "types",   [EMIT_MEMORY] = "memory",
-    [EMIT_BOUNDS] = "bounds", [EMIT_TASKS] = "tasks",   [EMIT_C] = "c",     [EMIT_HEADER] = "header", [EMIT_KERNELS] = "kernels",
+    [EMIT_BOUNDS] = "bounds", [EMIT_TASKS] = "tasks",   [EMIT_C] = "c",     [EMIT_HEADER] = "header", [EMIT_KERNELS] = "kernels", [EMIT_ASCENDC] = "ascendc",
 };
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -205,7 +205,7 @@ static int set_emit(struct options *o, const char *text)
         keep_nearer(text, emit_names[i], &nearest, &least);
     }
     if (nearest != NULL) return usage_error("--emit can not make '%s'; did you mean '%s'?", text, nearest);
-    return usage_error("--emit can not make '%s'; it makes tokens, ast, types, memory, bounds, tasks, c, header, kernels or bin", text);
+    return usage_error("--emit can not make '%s'; it makes tokens, ast, types, memory, bounds, tasks, c, header, kernels, ascendc or bin", text);
 }
 
 static int choose(const char *option, const char *text, const char *const *choices, int count, int *chosen)
@@ -535,7 +535,7 @@ void options_print_help(FILE *out)
           "ptoc --help, ptoc --version\n"
           "\n"
           "  -o FILE                    where the result goes\n"
-          "  --emit=KIND                bin (default), c, header, kernels, types, tasks, memory, bounds, ast, tokens; text goes to standard output without -o\n"
+          "  --emit=KIND                bin (default), c, header, kernels, ascendc, types, tasks, memory, bounds, ast, tokens; text goes to standard output without -o\n"
           "  -D NAME=VALUE              replaces the value of a const of the main file\n"
           "  -I DIR                     another folder to search for imported modules\n"
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
