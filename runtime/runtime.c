@@ -412,6 +412,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->pinned.count = 0;
     rt->is_running = true;
     rt->unwinds = unwinds;
+    rt->orch.may_move = unwinds && !rt->backend->mirror;
     rt->catcher = &catcher;
     rt->frame_count = 0;
     rt->stack_lowest = lowest_stack_address();
@@ -568,19 +569,26 @@ int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskPa
     return id;
 }
 
-void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
+static void *alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, bool stays)
 {
     void *buffer = NULL;
     if (!rt->is_running)
         refuse_call(rt, "pto_alloc outside a run");
     else
-        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, &buffer));
+        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, stays, &buffer));
     return buffer;
+}
+
+void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes) { return alloc(rt, scope, bytes, false); }
+
+void *pto_where(PTORuntime *rt, const void *buffer)
+{
+    return ptoi_orch_where(&rt->orch, (void *)(uintptr_t)buffer);
 }
 
 void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
 {
-    void *base = pto_alloc(rt, scope, bytes);
+    void *base = alloc(rt, scope, bytes, true);
     if (!base) return NULL;
     if (rt->backend->mirror) is_mirror_fine(rt, rt->backend->mirror->own(rt->backend, base, bytes));
     return memset(base, 0, (size_t)bytes);

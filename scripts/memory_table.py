@@ -8,8 +8,8 @@ that suffices is found by bisection.
     scopes     a tensor lives to the end of the block that names it
     release    ... to its last use: --plan=ring
     free, min  with frames
-`need` is what the compiler prints, with the sizes of the run put in; `ratio` is need by the least heap of --plan=free: below 1 where buffers
-leave gaps that no other fits into.  Exit code 1: a heap of `safe` does not suffice, a smaller heap than the least one is not refused, a ratio is above 1.25, or more than `peak` is in use.
+`need` is what the compiler prints, with the sizes of the run put in; `ratio` is need by the least heap of --plan=free.  Exit code 1: a heap of
+`need` does not suffice, a smaller heap than the least one is not refused, a ratio is above 1.25, or more than `peak` is in use.
 """
 import argparse
 import os
@@ -110,8 +110,8 @@ def measure(ptoc, example, folder, seed):
     free = Runs(programs["free"], case.arguments)
     row["need"], row["peak"] = bound.need, bound.peak
     row["ratio"] = bound.need / row["free"] if bound.need and row["free"] else None
-    if bound.safe and not free.suffices(bound.safe):
-        faults.append("a heap of safe, %d bytes, does not suffice" % bound.safe)
+    if bound.need and not free.suffices(bound.need):
+        faults.append("a heap of need, %d bytes, does not suffice" % bound.need)
     if row["free"] > GRANULE and free.suffices(row["free"] - GRANULE):
         faults.append("less than the least heap suffices")
     if row["ratio"] and row["ratio"] > LARGEST_RATIO:

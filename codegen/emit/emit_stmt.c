@@ -194,7 +194,8 @@ static void emit_alloc(struct emitter *e, const struct ast *n, const struct symb
     emit_mark_site(e, n->name_at.end ? n->name_at : n->at, s->name);
     const char *ret = s->place ? result_name(e, s) : NULL;
     if (ret)
-        out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = pto_alloc(rt, %s.scope, %s);", ret, ret, ret, strbuf_text(&b));
+        out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = pto_alloc%s(rt, %s.scope, %s);", ret, ret,
+                 type_is_scalar_array(s->type) ? "_zeroed" : "", ret, strbuf_text(&b));
     if (ret && type_is_scalar_array(s->type))
         out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret, c_elem_type(s->type->elem), strbuf_text(&b));
     if (slot_of(e->plan, s))

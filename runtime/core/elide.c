@@ -40,7 +40,7 @@ static PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int
 {
     if (!ptoi_orch_is_in_heap(o, base)) return PTO_OK;
     const uint64_t at = (uint64_t)(base - o->heap_base);
-    const uint32_t buffer = ptoi_buffer_at(&o->scopes, at);
+    const uint32_t buffer = ptoi_gather_buffer(o, at);
     if (buffer == 0)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, ptoi_param_text(p));
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
@@ -171,6 +171,8 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     if (c->writes && !c->writes_some) return PTO_NO_TASK;
     PTOStatus status = c->fresh_count > 0 ? make_outputs(o, c) : PTO_OK;
     if (status != PTO_OK) return status;
+    for (int i = 0; o->moved > 0 && i < c->count; i++)
+        if (c->arg[i].kind != PTO_PARAM_SCALAR) c->arg[i].ptr = ptoi_orch_where(o, c->arg[i].ptr);
     const uint64_t number = o->head - o->first + o->elided++;
     o->tasks++;
     o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */

@@ -255,6 +255,107 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     return buffer;
 }
 
+/* ---- gathering ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t round_to(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+static uint32_t chunk_of(const struct heap *h, const struct heap_piece *p) { return *window_chunk(h->window, p->buffer); }
+
+static void spread_stays(const struct heap *h, struct heap_piece *piece, uint32_t count)
+{
+    for (uint32_t i = 0, end; i < count; i = end) {
+        bool stays = false;
+        for (end = i; end < count && chunk_of(h, &piece[end]) == chunk_of(h, &piece[i]); end++) stays |= piece[end].stays;
+        for (uint32_t k = i; k < end; k++) piece[k].stays = stays;
+    }
+}
+
+/* Says where everything goes: a chunk keeps its buffers; or, together, all that lie side by side share one, which wastes nothing where a
+ * segment is more than a granule, but is free again only as a whole.  Is there room for `fresh` then? */
+static bool lay(const struct heap *h, struct heap_piece *piece, uint32_t count, bool together, uint64_t fresh)
+{
+    const uint64_t unit = h->window->segment_bytes, capacity = h->window->segment_count * unit;
+    uint64_t at = 0; /* all below is used */
+    bool fits = false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct heap_piece *p = &piece[i];
+        const uint32_t old = chunk_of(h, p);
+        const bool begins = i == 0 || (chunk_of(h, p - 1) != old && (!together || p->stays || (p - 1)->stays));
+        if (begins) at = round_to(at, unit);
+        if (begins && p->stays) {
+            fits |= (uint64_t)old * unit - at >= round_to(fresh, unit);
+            at = (uint64_t)old * unit;
+        }
+        p->chunk = begins ? (uint32_t)(at / unit) : (p - 1)->chunk;
+        p->to = p->stays ? p->from : at;
+        at = p->to + round_to(p->bytes, PTO_GRANULE);
+    }
+    const bool joins = together && count > 0 && !piece[count - 1].stays;
+    if (!joins) at = round_to(at, unit);
+    return fits || (at <= capacity && capacity - at >= (joins ? fresh : round_to(fresh, unit)));
+}
+
+/* No chunk is left; the numbers of what has died are free. */
+static void forget_chunks(struct heap *h, const struct heap_piece *piece, uint32_t count)
+{
+    const uint32_t alive = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) *window_chunk(h->window, piece[i].buffer) = alive;
+    for (uint64_t s = 0; s < h->window->segment_count; s++) {
+        struct heap_chunk *c = &h->chunk[s];
+        if (c->segments == 0) continue;
+        for (uint32_t b = c->first_buffer, next; b; b = next) {
+            next = h->next_buffer[b - 1];
+            if (*window_chunk(h->window, b) == alive) continue;
+            h->next_buffer[b - 1] = h->free_buffer;
+            h->free_buffer = b;
+        }
+        *c = (struct heap_chunk){.made = c->made};
+    }
+    memset(h->taken, 0, (h->window->segment_count / 64 + 1) * sizeof *h->taken);
+    for (int32_t d = 0; d < h->depths; d++) h->open[d] = -1;
+    h->full_count = 0;
+    h->used_bytes = 0;
+}
+
+bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t fresh)
+{
+    const uint64_t unit = h->window->segment_bytes;
+    CHECK(!h->checked_base);
+    uint32_t alive = 0;
+    for (uint64_t s = 0; s < h->window->segment_count; s++)
+        if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s)); /* [CONSUMED] */
+    if (alive != count) return false; /* somebody is still in flight after all */
+    fresh = round_to(fresh, PTO_GRANULE);
+    if (depth >= h->depths) depth = h->depths - 1;
+    spread_stays(h, piece, count);
+    bool together = false;
+    if (!lay(h, piece, count, together, fresh)) {
+        together = true;
+        if (!lay(h, piece, count, together, fresh)) return false;
+    }
+    forget_chunks(h, piece, count);
+    for (uint32_t i = 0; i < count;) {
+        const uint32_t first = piece[i].chunk;
+        struct heap_chunk *c = &h->chunk[first];
+        c->made = load_acquire(window_consumed(h->window, first));
+        for (; i < count && piece[i].chunk == first; i++) {
+            c->made++;
+            c->used_bytes = piece[i].to + round_to(piece[i].bytes, PTO_GRANULE) - first * unit;
+            *window_chunk(h->window, piece[i].buffer) = first;
+            h->next_buffer[piece[i].buffer - 1] = c->first_buffer;
+            c->first_buffer = piece[i].buffer;
+        }
+        h->used_bytes += c->used_bytes;
+        c->is_open = together && i == count && !piece[i - 1].stays; /* the new buffer goes there */
+        const uint64_t end = first * unit + c->used_bytes + (c->is_open ? fresh : 0), capacity = h->window->segment_count * unit;
+        c->segments = (uint32_t)(round_to(end < capacity ? end : capacity, unit) / unit - first);
+        mark_segments(h, first, c->segments, true);
+        if (c->is_open) h->open[depth] = first;
+        else h->full[(h->full_first + h->full_count++) % (uint32_t)h->window->segment_count] = first;
+    }
+    return true;
+}
+
 uint64_t ptoi_heap_largest_free(const struct heap *h)
 {
     uint64_t run = 0, longest = 0;

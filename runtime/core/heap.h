@@ -5,6 +5,7 @@
  *            So a long-lived buffer holds back only its neighbours of the same depth, never what is deeper or shallower, at
  *            any depth, and the addresses in use stay few and warm.
  *            Buffers are numbered from 1, lowest free number first, so what is kept about them stays dense.
+ *            Where nothing is in flight, what lives can be laid anew without gaps: ptoi_heap_gather.
  * Owner      the orchestrator; the scheduler only counts consumed buffers, in window->consumed [CONSUMED].
  * Invariant  made[chunk] - consumed[chunk] buffers of a chunk are alive; no buffer crosses the end of its chunk; segments of
  *            different chunks are disjoint.  Counters are modulo 2^32, compared for equality only.
@@ -48,6 +49,18 @@ void ptoi_heap_free(struct heap *h);
 bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context, uint32_t buffer), void *context);
 /* A new buffer of bytes > 0: its number, and its byte offset in *at (64-byte aligned); 0 when there is no room now. */
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
+
+/* A buffer that lives, where it lies now, and where it goes. */
+struct heap_piece {
+    uint32_t buffer, chunk;   /* chunk: the new one */
+    bool stays;               /* the program has its address; so has, afterwards, who lies in one chunk with it */
+    uint64_t from, bytes, to;
+};
+/* Nothing is in flight, and `piece` is all that lives, by address.  Lays it without gaps so that a buffer of `fresh` bytes has room in one
+ * piece for that depth.  The caller moves the bytes, in the order of `piece`: no `to` is behind its `from`.  false: there is no room even so,
+ * and nothing has changed.  Not in a checked run. */
+bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t fresh);
+
 uint64_t ptoi_heap_buffers_max(const struct window *w); /* no more can be alive at once */
 uint64_t ptoi_heap_largest_free(const struct heap *h);  /* bytes of the longest run of free segments */
 bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes);

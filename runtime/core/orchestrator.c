@@ -44,6 +44,7 @@ void ptoi_orch_free(struct orchestrator *o)
     free(o->found.task_id);
     free(o->found.reason);
     ptoi_map_destroy(o->map);
+    if (o->window) ptoi_gather_free(o);
     ptoi_heap_free(&o->heap);
     ptoi_scopes_free(&o->scopes);
     *o = (struct orchestrator){0};
@@ -225,19 +226,28 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
 {
     struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
     if (!o->elides) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before; the map is empty else */
-    r->at = need->at;
+    r->at = ptoi_gather_name(o, need->at, need->amount);
+    r->place = need->at;
+    r->stays = false;
+    o->moved += r->at != r->place;
     r->bytes = need->amount;
     r->birth = birth;
     r->site = *o->site;
     r->name = name;
     if (!o->elides) {
-        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)need->at;
+        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
     }
     ptoi_scope_own(&o->scopes, need->depth, need->buffer);
     if (o->pinned) ptoi_pinned_born(o->pinned, need->buffer, o->scopes.serial);
     o->allocations++;
     o->allocated_bytes += (int64_t)need->amount;
+}
+
+/* false: there is no room, wherever what is held would lie. */
+static bool wait_for_heap(struct orchestrator *o, struct need *need)
+{
+    return wait_for(o, PTO_STALL_HEAP_RING, heap_fits, need) || (ptoi_gather(o, need->depth, need->amount) && heap_fits(need));
 }
 
 PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
@@ -248,7 +258,7 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
                     name ? name : "a buffer", (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes,
                     (unsigned long long)bytes);
     struct need need = {.amount = bytes, .depth = owner};
-    if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
+    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
     open_buffer(o, &need, birth, name);
     *buffer = need.buffer;
     return PTO_OK;
@@ -256,8 +266,10 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
 
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
-    if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, ptoi_record(&o->scopes, buffer)->bytes);
+    o->moved -= r->at != r->place;
+    if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
     publish_event(o, EVENT_RELEASE, buffer);
 }
 
@@ -338,6 +350,7 @@ void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
 void ptoi_orch_begin(struct orchestrator *o)
 {
     o->least_limit_ms = 0;
+    o->moved_bytes = 0;
     o->tasks = o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
@@ -384,7 +397,7 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
         return PTO_OK;
     }
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
-    pl->head.buffer = ptoi_buffer_at(&o->scopes, offset);
+    pl->head.buffer = ptoi_gather_buffer(o, offset);
     if (pl->head.buffer == 0)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, ptoi_param_text(pl->param));
     struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
@@ -624,6 +637,12 @@ static uint32_t accumulators(const struct submission *s)
     return set;
 }
 
+static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
+{
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    return (int64_t)(r->place - r->at);
+}
+
 static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel) /* model: WRITE_TASK */
 {
     struct window *w = o->window;
@@ -647,6 +666,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
         const struct place *pl = &s->place[i];
         const int rank = pl->head.rank;
         head[i] = pl->head;
+        if (o->moved > 0 && pl->head.buffer != 0) head[i].value += place_less_name(o, pl->head.buffer);
         for (int d = 0; d < rank; d++) {
             extent[d] = pl->shape[d];
             extent[rank + d] = pl->stride[d];
@@ -758,7 +778,7 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
 
 /* ---- buffers without a task, release, await --------------------------------------------------------------------------------------- */
 
-PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, bool stays, void **buffer)
 {
     *buffer = NULL;
     if (has_failed(o)) return ptoi_status(o->outcome);
@@ -770,7 +790,13 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     PTOStatus status = ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
     if (status != PTO_OK) return status;
     publish_event(o, EVENT_OPEN, at);
-    *buffer = o->heap_base + ptoi_record(&o->scopes, at)->at;
+    struct buffer_record *r = ptoi_record(&o->scopes, at);
+    if (stays && r->at != r->place) { /* its address is the name of one that was moved */
+        ptoi_orch_let_go(o, at);
+        return deadlock(o, (uint64_t)bytes);
+    }
+    r->stays = stays;
+    *buffer = o->heap_base + r->at;
     return PTO_OK;
 }
 
@@ -780,10 +806,10 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer)
     if (has_failed(o)) return ptoi_status(o->outcome);
     struct need need = {.amount = (uint64_t)bytes, .depth = ptoi_orch_owner(o, PTO_SCOPE_CURRENT)};
     if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
-    if (!wait_for(o, PTO_STALL_HEAP_RING, heap_fits, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
+    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
     open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
     publish_event(o, EVENT_OPEN, need.buffer);
-    *buffer = o->heap_base + need.at;
+    *buffer = o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
     return PTO_OK;
 }
 
@@ -793,7 +819,7 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
     if (!buffer) return PTO_OK;
     if (!ptoi_orch_is_in_heap(o, buffer)) return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
     uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
-    uint32_t at = ptoi_buffer_at(&o->scopes, offset);
+    uint32_t at = ptoi_gather_buffer(o, offset);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
     ptoi_orch_let_go(o, at);
@@ -810,7 +836,7 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
     if (has_failed(o)) return ptoi_status(o->outcome);
     if (!ptoi_orch_is_in_heap(o, buffer)) return PTO_OK;
     const uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
-    const uint32_t at = ptoi_buffer_at(&o->scopes, offset);
+    const uint32_t at = ptoi_gather_buffer(o, offset);
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose life has ended, or a scope that is closed");

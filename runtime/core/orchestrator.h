@@ -55,6 +55,10 @@ struct orchestrator {
     uint64_t map_retired;         /* entries of tasks below were given back */
     PTOScopePolicy scope_policy;
     bool count_dependences;
+    bool may_move;                /* this run asks where a buffer lies before it looks at it: gather.c */
+    uint64_t moved;               /* living buffers that do not lie where the program's address of them says */
+    int64_t moved_bytes;          /* of the run */
+    uint64_t names_at, names_bytes; /* addresses that are names only, from the start of the heap; 0 bytes: none yet */
     bool is_lost;                 /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     int64_t least_limit_ms;       /* of the tasks of this run that have one; 0: none has */
     int64_t tasks, edges, dependences, allocations, allocated_bytes, scope_count;
@@ -79,13 +83,15 @@ PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope);
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
-PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
+/* stays: the caller looks at it without asking where it lies. */
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, bool stays, void **buffer);
 /* The same for the current scope, where NULL is an answer: it does not fit, and nothing that runs could change that. */
 PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer); /* the same; memory that is not from the heap stays */
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope);
+void     *ptoi_orch_where(const struct orchestrator *o, void *buffer); /* where these bytes lie; memory that is not from the heap: there */
 uint64_t  ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);

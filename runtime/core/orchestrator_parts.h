@@ -12,10 +12,22 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 /* The scope that owns a new output; below 0: it is closed. */
 int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope);
 
+/* Is it a buffer's address, as the program knows it? */
 static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void *p)
 {
     uint64_t offset = (uint64_t)((uintptr_t)p - (uintptr_t)o->heap_base);
-    return offset < o->window->heap_bytes;
+    return offset < o->window->heap_bytes || offset - o->names_at < o->names_bytes;
+}
+
+/* gather.c.  Nothing is in flight, and the heap has no room: what lives is moved so that it has.  false: it never will. */
+bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes);
+void ptoi_gather_free(struct orchestrator *o);
+uint64_t ptoi_gather_name(struct orchestrator *o, uint64_t place, uint64_t bytes); /* the program's address of a new buffer */
+uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset);
+/* ptoi_buffer_at, by any name. */
+static inline uint32_t ptoi_gather_buffer(const struct orchestrator *o, uint64_t offset)
+{
+    return offset < o->window->heap_bytes ? ptoi_buffer_at(&o->scopes, offset) : ptoi_gather_find(o, offset);
 }
 
 /* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */

@@ -81,7 +81,7 @@ void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
 {
     struct buffer_record *r = ptoi_record(s, buffer);
     CHECK(r->owner == 0);
-    s->starts[r->at / PTO_GRANULE] = buffer;
+    if (r->at / PTO_GRANULE < s->granules) s->starts[r->at / PTO_GRANULE] = buffer;
     r->owner = index + 1;
     r->previous = 0;
     r->next = s->scope[index].first;

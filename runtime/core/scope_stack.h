@@ -14,9 +14,11 @@
 #define PTO_NO_BIRTH UINT64_MAX
 
 struct buffer_record {
-    uint64_t at;             /* byte offset in the heap */
+    uint64_t at;             /* the program's address of it, as bytes from the start of the heap: its name */
+    uint64_t place;          /* where it lies: the same, unless it was moved (gather.c) */
     uint64_t bytes;
     uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
+    bool stays;              /* the program reaches it without asking: it is not moved */
     int32_t owner;           /* index of the owning scope + 1; 0: released */
     uint32_t next, previous; /* buffers, in the owner's list */
     const PTOSite *site;     /* where it was allocated */

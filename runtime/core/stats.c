@@ -132,6 +132,7 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
     s->dependences = rt->orch.dependences;
     s->allocations = rt->orch.allocations;
     s->allocated_bytes = rt->orch.allocated_bytes;
+    s->moved_bytes = rt->orch.moved_bytes;
     s->scopes = rt->orch.scope_count;
     memset(s->worker_busy_ns, 0, sizeof s->worker_busy_ns);
     memset(s->worker_busy_cycles, 0, sizeof s->worker_busy_cycles);

@@ -78,6 +78,7 @@ void ptoi_summary_print_run(PTORuntime *rt)
     printf("Tasks: %" PRId64 "\n", s->tasks);
     printf("Dependence edges: %" PRId64 " (%" PRId64 " on tasks still to complete)\n", s->dependences, s->edges);
     printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes, s->scopes);
+    if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to close gaps in the heap\n", s->moved_bytes);
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {
         double available = (double)s->ns * s->workers[type];
         if (s->worker_tasks[type] > 0)

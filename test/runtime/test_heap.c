@@ -166,6 +166,125 @@ TEST(the_counters_of_a_chunk_may_wrap)
     drop(&f);
 }
 
+/* ---- gathering ---- */
+
+enum { PIECES = 64 };
+
+/* What lives, by address; `bytes` of it are set. */
+static uint32_t pieces_of(const struct fixture *f, const uint64_t *bytes, struct heap_piece *piece)
+{
+    uint32_t count = 0;
+    for (uint64_t at = 0; at < f->w->heap_bytes; at += 64)
+        for (uint32_t b = 1; b <= f->h.fresh_buffer; b++)
+            if (f->at[b - 1] == at) piece[count++] = (struct heap_piece){.buffer = b, .from = at, .bytes = bytes[b - 1]};
+    return count;
+}
+
+static void put(struct fixture *f, const struct heap_piece *piece, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) f->at[piece[i].buffer - 1] = piece[i].to;
+}
+
+TEST(what_lives_is_gathered_and_the_gaps_become_one)
+{
+    struct fixture f = make(256, 256, 2);
+    uint64_t at[4], bytes[4] = {64, 64, 64, 64}, more;
+    struct heap_piece piece[4];
+    for (int i = 0; i < 4; i++) EXPECT(try_alloc(&f, 0, 64, &at[i]));
+    consume(&f, at[0]);
+    consume(&f, at[2]);
+    EXPECT(!try_alloc(&f, 1, 128, &more));
+    uint32_t count = pieces_of(&f, bytes, piece);
+    EXPECT_EQ(count, 2);
+    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 129));
+    EXPECT(ptoi_heap_gather(&f.h, piece, count, 1, 128));
+    EXPECT_EQ(piece[0].to, 0);
+    EXPECT_EQ(piece[1].to, 64);
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    put(&f, piece, count);
+    EXPECT(try_alloc(&f, 1, 128, &more));
+    EXPECT_EQ(more, 128);
+    consume(&f, 0);
+    EXPECT(try_alloc(&f, 0, 64, &more));
+    EXPECT_EQ(more, 0);
+    drop(&f);
+}
+
+TEST(who_stays_is_gathered_around_and_what_is_in_flight_is_left_alone)
+{
+    struct fixture f = make(256, 256, 2);
+    uint64_t at[4], bytes[4] = {64, 64, 64, 64}, more;
+    struct heap_piece piece[4];
+    for (int i = 0; i < 4; i++) EXPECT(try_alloc(&f, 0, 64, &at[i]));
+    consume(&f, at[0]);
+    consume(&f, at[2]);
+    uint32_t count = pieces_of(&f, bytes, piece);
+    piece[0].stays = true; /* at 64 */
+    EXPECT(!ptoi_heap_gather(&f.h, piece, 1, 1, 64)); /* one more lives */
+    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 128)); /* below it are 64, and behind it 128 with the other */
+    EXPECT(ptoi_heap_gather(&f.h, piece, count, 1, 64));
+    EXPECT_EQ(piece[0].to, 64);
+    EXPECT_EQ(piece[1].to, 128);
+    put(&f, piece, count);
+    EXPECT(try_alloc(&f, 1, 64, &more));
+    consume(&f, more);
+    count = pieces_of(&f, bytes, piece);
+    piece[1].stays = true;
+    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 128)); /* from 0 to 64, from 64 to 128, and then from 192 */
+    EXPECT(ptoi_heap_is_valid(&f.h));
+    drop(&f);
+}
+
+/* Where a segment is more than a granule, too, all that is free can be had in one piece. */
+static void gather_at_random(uint64_t heap_bytes, uint64_t seed)
+{
+    struct fixture f = make(heap_bytes, heap_bytes, 5);
+    const uint64_t capacity = f.w->heap_bytes;
+    static uint64_t bytes[4096];
+    struct heap_piece piece[PIECES];
+    uint64_t held = 0;
+    uint32_t count = 0, gathered = 0;
+    for (int i = 0; i < 20000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t r = seed >> 33, size = 64 * (1 + r % (capacity / 64 / 3)), at_most = capacity - held;
+        if (size <= at_most && count < PIECES && r % 5 != 0) {
+            uint64_t at;
+            const int32_t depth = (int32_t)(r >> 12) % 5;
+            if (!try_alloc(&f, depth, size, &at)) {
+                EXPECT_EQ(pieces_of(&f, bytes, piece), count);
+                EXPECT(ptoi_heap_gather(&f.h, piece, count, depth, size));
+                EXPECT(ptoi_heap_is_valid(&f.h));
+                for (uint32_t k = 0; k < count; k++) {
+                    EXPECT(piece[k].to <= piece[k].from);
+                    EXPECT(k == 0 || piece[k].to >= piece[k - 1].to + piece[k - 1].bytes);
+                }
+                put(&f, piece, count);
+                EXPECT(try_alloc(&f, depth, size, &at));
+                gathered++;
+            }
+            for (uint32_t b = 1; b <= f.h.fresh_buffer; b++)
+                if (f.at[b - 1] == at) bytes[b - 1] = size;
+            held += size;
+            count++;
+        } else if (count > 0) {
+            const uint32_t all = pieces_of(&f, bytes, piece), which = (uint32_t)(r >> 20) % all;
+            held -= piece[which].bytes;
+            count--;
+            consume(&f, piece[which].from);
+        }
+    }
+    EXPECT(gathered > 100);
+    drop(&f);
+}
+
+TEST(what_is_free_can_be_had_in_one_piece)
+{
+    gather_at_random(4096, 1);
+    gather_at_random(64 * 1024, 2);
+    gather_at_random(128 * 1024, 3);
+    gather_at_random(200 * 1024 + 64, 4);
+}
+
 /* Seed rule: recursion below the last ring puts dead buffers behind live ones.  Here every depth has its own chain. */
 TEST(p9_dead_space_behind_live_buffers_is_bounded_at_any_depth)
 {

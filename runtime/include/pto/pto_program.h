@@ -13,7 +13,8 @@ extern "C" {
 /* ---- failing ---------------------------------------------------------------------------------------------------- */
 
 /* Runs fn like pto_runtime_run, or in place when a run is active, and comes back early when something fails: a check, an
- * assert, a submit.  This is how generated code unwinds; nothing in it needs cleaning up. */
+ * assert, a submit.  This is how generated code unwinds; nothing in it needs cleaning up.  Where gaps in the heap leave no room, what
+ * lives may be moved while a call makes a buffer: fn looks at its buffers through pto_where. */
 PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
 /* Fails the run at the current pto_at() place and unwinds to pto_run_entry.  Does not return. */
@@ -103,12 +104,16 @@ static inline int64_t pto_integer_of_u64(PTORuntime *rt, uint64_t value)
     return (int64_t)value;
 }
 
+/* Where the bytes of a buffer are until the next call that makes one.  The address that the program was given stays what it is called by;
+ * memory that is not from the heap, and arrays of pto_alloc_zeroed, are where their address says. */
+PTO_API void *pto_where(PTORuntime *rt, const void *buffer);
+
 /* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
 static inline const void *pto_await_element(PTORuntime *rt, const void *base, int64_t at, int64_t bytes)
 {
     PTOStatus status = pto_await(rt, base, at * bytes, bytes);
     if (status != PTO_OK) pto_raise(rt, status, "the awaited element cannot be read");
-    return (const char *)base + at * bytes;
+    return (const char *)pto_where(rt, base) + at * bytes;
 }
 
 /* Where an element is that the orchestration itself writes: waits for every task that uses it; a failed wait unwinds. */

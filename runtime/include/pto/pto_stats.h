@@ -37,6 +37,7 @@ typedef struct PTORunStats {
     int64_t dependences;  /* the same with completed producers counted too; see PTOConfig.count_dependences */
     int64_t allocations;  /* output buffers */
     int64_t allocated_bytes;
+    int64_t moved_bytes;  /* of buffers that were moved, because the heap had room for a new one but not in one piece */
     int64_t scopes;
     int64_t ns;           /* wall time of the run */
     int32_t workers[PTO_WORKER_TYPES];

@@ -1,5 +1,5 @@
-"""Random programs under every --plan: the same results; `free` orders no two tasks that `ring` leaves unordered; each completes in the
-heap that --emit=bounds calls safe; and more than it calls peak is never in use.
+"""Random programs under every --plan: the same results; `free` orders no two tasks that `ring` leaves unordered; each completes in a
+heap of what --emit=bounds calls need; and more than it calls peak is never in use.
 
 usage: compare_plans.py PTOC FOLDER FIRST_SEED COUNT
 Orders are compared as what must come before what at the end, over any number of edges; `min` may order more, and somewhere does.
@@ -81,7 +81,7 @@ class Batch:
             if checked:
                 continue
             said = self.run(seed, plan, ["--engine", rng.choice(("threads", "timing")), "--defer", "--window", str(rng.choice((2, 4, 16, 64))),
-                                         "--rings", "1", "--heap", str(max(64, bound.safe)), "--stats"])
+                                         "--rings", "1", "--heap", str(max(64, bound.need)), "--stats"])
             said += self.run(seed, plan, ["--stats"])
             for used in re.findall(r"Heap Ring: +(\d+) /", said):
                 if int(used) > bound.peak:
