@@ -160,7 +160,8 @@ class Writer:
         tensors, scalars, grids, structs = saved
         ended = set(map(id, structs)) - set(map(id, self.structs))
         self.structs = [v for v in structs if id(v) not in ended]
-        self.scalars = list(scalars)
+        gone = tuple(v.text + "." for v in structs if id(v) in ended)
+        self.scalars = [s for s in scalars if not s.text.startswith(gone)]
         self.tensors = [t for t in tensors if id(t) in alive]
         self.grids = [g for g in grids if any(t.root == g[1].root for t in self.tensors)]
         self.indent -= 1
