@@ -183,7 +183,7 @@ static void give_back_open(struct heap *h, int32_t depth)
 void ptoi_heap_sweep(struct heap *h)
 {
     recycle(h, h->full_count);
-    for (int32_t d = 0; d < h->depths; d++)
+    for (int32_t d = 0; d < h->depths_used; d++)
         if (h->open[d] >= 0 && is_consumed(h, (uint32_t)h->open[d])) give_back_open(h, d);
 }
 
@@ -204,6 +204,7 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
     h->chunk[first].is_open = true;
     h->chunk[first].made = load_acquire(window_consumed(h->window, first));
     h->open[depth] = (int64_t)first;
+    if (depth >= h->depths_used) h->depths_used = depth + 1;
 }
 
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
