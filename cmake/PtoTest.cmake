@@ -7,7 +7,7 @@ endif()
 
 # The AscendC kernels are C++.  A sanitizer links only with the compiler that it is of.
 include(CheckLanguage)
-if(CMAKE_C_COMPILER_ID MATCHES Clang AND NOT CMAKE_CXX_COMPILER)
+if(CMAKE_C_COMPILER MATCHES "clang(-[0-9]+)?$" AND NOT CMAKE_CXX_COMPILER)
     string(REGEX REPLACE "clang(-[0-9]+)?$" "clang++\\1" CMAKE_CXX_COMPILER ${CMAKE_C_COMPILER})
 endif()
 check_language(CXX)

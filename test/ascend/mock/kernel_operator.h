@@ -90,7 +90,7 @@ public:
     GlobalTensor operator[](uint64_t offset) const
     {
         GlobalTensor g;
-        g.data = data + (int64_t)offset;
+        g.data = (T *)((uintptr_t)data + offset * sizeof(T)); /* an empty one may be nowhere */
         return g;
     }
     T *data = nullptr;
