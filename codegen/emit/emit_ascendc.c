@@ -1,9 +1,10 @@
 /* emit_ascendc.c - --emit=ascendc: for each kernel of a program the source for a device, but for what it computes.
  *
- * Idea       entry, decoding of the argument block (docs/ascend.md) and the loop over tiles follow from the declaration; what is done
- *            with a tile is for a person to write, with the host's body beside it.  Until then the file refuses to compile.
- *            A vector kernel goes over the rows of the first tensor that it writes; tensors of the same shape are moved piece by piece
- *            with it, others are left where they are.  A cube kernel goes over tiles of its last two dimensions.
+ * Idea       entry, decoding of the argument block (docs/ascend.md) and the loop over tiles follow from the
+ *            declaration; what is done with a tile is for a person to write, with the host's body beside it.  Until
+ *            then the file refuses to compile. A vector kernel goes over the rows of the first tensor that it writes;
+ *            tensors of the same shape are moved piece by piece with it, others are left where they are.  A cube
+ *            kernel goes over tiles of its last two dimensions.
  * Invariant  what is printed compiles with -DPTO_SKELETON; it needs share/pto/ascend, and nothing of the runtime.
  * Tests      test/lit/codegen/ascendc.pto, test/lit/ascend/skeleton.test
  */
@@ -17,7 +18,7 @@ struct skeleton {
     const struct symbol *kernel;
     const struct kernel_names *names;
     const char *formal[MAX_FORMALS], *dim[MAX_FORMALS]; /* what they are called here */
-    int main;                                           /* the formal whose tiles are gone over; -1: there is no tensor */
+    int main; /* the formal whose tiles are gone over; -1: there is no tensor */
 };
 
 static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TENSOR; }
@@ -33,12 +34,15 @@ static bool is_on(const struct symbol *kernel, const char *worker)
 static bool is_cpp_word(const char *name)
 {
     static const char *const words[] = {
-        "alignas",  "and",       "and_eq",    "asm",      "bitand",           "bitor",  "catch",   "class",   "compl",     "concept",
-        "constexpr", "const_cast", "decltype", "delete",  "dynamic_cast",     "explicit", "export", "final",  "friend",    "half",
-        "mutable",  "namespace", "new",       "noexcept", "not",              "not_eq", "nullptr", "operator", "or",       "or_eq",
-        "override", "private",   "protected", "pto",      "public",           "reinterpret_cast",  "requires", "static_cast", "template",
-        "this",     "throw",     "try",       "typeid",   "typename",         "using",  "virtual", "xor",     "xor_eq",    "compute",
-        "run",      "AscendC",   "Arguments",
+        "alignas",  "and",         "and_eq",       "asm",       "bitand",    "bitor",
+        "catch",    "class",       "compl",        "concept",   "constexpr", "const_cast",
+        "decltype", "delete",      "dynamic_cast", "explicit",  "export",    "final",
+        "friend",   "half",        "mutable",      "namespace", "new",       "noexcept",
+        "not",      "not_eq",      "nullptr",      "operator",  "or",        "or_eq",
+        "override", "private",     "protected",    "pto",       "public",    "reinterpret_cast",
+        "requires", "static_cast", "template",     "this",      "throw",     "try",
+        "typeid",   "typename",    "using",        "virtual",   "xor",       "xor_eq",
+        "compute",  "run",         "AscendC",      "Arguments",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0) return true;
@@ -57,8 +61,9 @@ static const char *entry_name(struct emitter *e, const struct kernel_names *name
 
 static void choose_names(struct emitter *e, struct skeleton *s)
 {
-    static const char *const ours[] = {"k", "row", "rows", "column", "columns", "piece", "dense", "count", "pipe", "tile", "tiles",
-                                       "across", "i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
+    static const char *const ours[] = {"k",     "row",  "rows", "column", "columns", "piece", "dense",
+                                       "count", "pipe", "tile", "tiles",  "across",  "i0",    "i1",
+                                       "i2",    "i3",   "i4",   "i5",     "i6",      "i7"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) names_force(&e->names, ours[i]);
     s->main = -1;
     for (int i = 0; i < s->kernel->formal_count; i++) {
@@ -127,7 +132,8 @@ static void emit_arguments(struct emitter *e, const struct skeleton *s)
         const struct symbol *f = s->kernel->formals[i];
         if (is_tensor(f)) {
             out_line(e->out, "AscendC::GlobalTensor<%s> %s;", device_type(f->type->elem), s->formal[i]);
-            out_line(e->out, "int64_t %s_shape[%d], %s_stride[%d];", s->formal[i], f->type->rank, s->formal[i], f->type->rank);
+            out_line(e->out, "int64_t %s_shape[%d], %s_stride[%d];", s->formal[i], f->type->rank, s->formal[i],
+                     f->type->rank);
         } else
             out_line(e->out, f->type->kind == TYPE_F64 ? "%s %s; /* an f64, rounded */" : "%s %s;",
                      f->type->kind == TYPE_F64 ? "float" : c_scalar_type(f->type), s->formal[i]);
@@ -151,7 +157,8 @@ static void print_parameters(const struct skeleton *s, struct strbuf *b)
     }
     for (int i = 0; i < k->formal_count; i++)
         if (!is_tensor(k->formals[i])) strbuf_printf(b, "%sint64_t %s", comma, s->formal[i]), comma = ", ";
-    for (int i = 0; i < s->names->extra_count; i++) strbuf_printf(b, "%sint64_t %s", comma, s->dim[s->names->extra[i]]), comma = ", ";
+    for (int i = 0; i < s->names->extra_count; i++)
+        strbuf_printf(b, "%sint64_t %s", comma, s->dim[s->names->extra[i]]), comma = ", ";
     if (!*comma) strbuf_puts(b, "void");
 }
 
@@ -195,11 +202,13 @@ static void emit_entry(struct emitter *e, const struct skeleton *s)
     const struct symbol *k = s->kernel;
     struct strbuf b = {0};
     print_parameters(s, &b);
-    emit_signature(e, arena_printf(e->mem, "extern \"C\" __global__ __aicore__ void %s", entry_name(e, s->names)), strbuf_text(&b));
+    emit_signature(e, arena_printf(e->mem, "extern \"C\" __global__ __aicore__ void %s", entry_name(e, s->names)),
+                   strbuf_text(&b));
     strbuf_free(&b);
     out_line(e->out, "{");
     e->out->depth++;
-    out_line(e->out, "KERNEL_TASK_TYPE_DEFAULT(%s);", is_on(k, "cube") ? "KERNEL_TYPE_AIC_ONLY" : "KERNEL_TYPE_AIV_ONLY");
+    out_line(e->out, "KERNEL_TASK_TYPE_DEFAULT(%s);",
+             is_on(k, "cube") ? "KERNEL_TYPE_AIC_ONLY" : "KERNEL_TYPE_AIV_ONLY");
     out_line(e->out, "kernel_%s::Arguments k;", s->names->mapped);
     for (int i = 0; i < k->formal_count; i++) {
         const struct symbol *f = k->formals[i];
@@ -207,9 +216,12 @@ static void emit_entry(struct emitter *e, const struct skeleton *s)
             emit_scalar(e, f, s->formal[i]);
             continue;
         }
-        out_line(e->out, "k.%s.SetGlobalBuffer((__gm__ %s *)%s);", s->formal[i], device_type(f->type->elem), s->formal[i]);
-        for (int d = 0; d < f->type->rank; d++) out_line(e->out, "k.%s_shape[%d] = %s_shape%d;", s->formal[i], d, s->formal[i], d);
-        for (int d = 0; d < f->type->rank; d++) out_line(e->out, "k.%s_stride[%d] = %s_stride%d;", s->formal[i], d, s->formal[i], d);
+        out_line(e->out, "k.%s.SetGlobalBuffer((__gm__ %s *)%s);", s->formal[i], device_type(f->type->elem),
+                 s->formal[i]);
+        for (int d = 0; d < f->type->rank; d++)
+            out_line(e->out, "k.%s_shape[%d] = %s_shape%d;", s->formal[i], d, s->formal[i], d);
+        for (int d = 0; d < f->type->rank; d++)
+            out_line(e->out, "k.%s_stride[%d] = %s_stride%d;", s->formal[i], d, s->formal[i], d);
     }
     for (int i = 0; i < k->dim_count; i++) emit_dim(e, s, i);
     out_line(e->out, "kernel_%s::run(k);", s->names->mapped);
@@ -248,7 +260,8 @@ static void emit_compute(struct emitter *e, const struct skeleton *s, const char
     emit_signature(e, "__aicore__ inline void compute", parameters);
     out_line(e->out, "{");
     emit_at_column_0(e, "#ifndef PTO_SKELETON");
-    emit_at_column_0(e, arena_printf(e->mem, "#error \"kernel '%s': what it does with a tile is still to be written\"", s->names->mapped));
+    emit_at_column_0(e, arena_printf(e->mem, "#error \"kernel '%s': what it does with a tile is still to be written\"",
+                                     s->names->mapped));
     emit_at_column_0(e, "#endif");
     emit_host_body(e, s->kernel);
     e->out->depth++;
@@ -263,7 +276,8 @@ static void emit_compute(struct emitter *e, const struct skeleton *s, const char
 /* Where local tensors of a formal are called: what is read of an inout is `x_old`, what is written `x`. */
 static const char *read_name(struct emitter *e, const struct skeleton *s, int formal)
 {
-    return is_written(s->kernel->formals[formal]) ? arena_printf(e->mem, "%s_old", s->formal[formal]) : s->formal[formal];
+    return is_written(s->kernel->formals[formal]) ? arena_printf(e->mem, "%s_old", s->formal[formal])
+                                                  : s->formal[formal];
 }
 
 static int piece_bytes(const struct skeleton *s)
@@ -294,8 +308,8 @@ static void emit_piece(struct emitter *e, const struct skeleton *s)
         if (!is_moved(s, i) || !is_read(k->formals[i])) continue;
         const char *name = read_name(e, s, i), *type = device_type(k->formals[i]->type->elem);
         out_line(e->out, "AscendC::LocalTensor<%s> %s = in_%s.AllocTensor<%s>();", type, name, s->formal[i], type);
-        out_line(e->out, "pto::load_piece(%s, k.%s, %s, k.%s_stride[%d], count, dense);", name, s->formal[i], offset_text(e, s, i),
-                 s->formal[i], k->formals[i]->type->rank - 1);
+        out_line(e->out, "pto::load_piece(%s, k.%s, %s, k.%s_stride[%d], count, dense);", name, s->formal[i],
+                 offset_text(e, s, i), s->formal[i], k->formals[i]->type->rank - 1);
         out_line(e->out, "in_%s.EnQue(%s);", s->formal[i], name);
     }
     for (int i = 0; i < k->formal_count; i++) {
@@ -306,7 +320,8 @@ static void emit_piece(struct emitter *e, const struct skeleton *s)
             strbuf_printf(&call, ", %s", read_name(e, s, i));
         }
         if (is_written(k->formals[i])) {
-            out_line(e->out, "AscendC::LocalTensor<%s> %s = out_%s.AllocTensor<%s>();", type, s->formal[i], s->formal[i], type);
+            out_line(e->out, "AscendC::LocalTensor<%s> %s = out_%s.AllocTensor<%s>();", type, s->formal[i],
+                     s->formal[i], type);
             strbuf_printf(&call, ", %s", s->formal[i]);
         }
     }
@@ -318,9 +333,10 @@ static void emit_piece(struct emitter *e, const struct skeleton *s)
         if (is_read(k->formals[i])) out_line(e->out, "in_%s.FreeTensor(%s);", s->formal[i], read_name(e, s, i));
         if (!is_written(k->formals[i])) continue;
         out_line(e->out, "out_%s.EnQue(%s);", s->formal[i], s->formal[i]);
-        out_line(e->out, "%s = out_%s.DeQue<%s>();", s->formal[i], s->formal[i], device_type(k->formals[i]->type->elem));
-        out_line(e->out, "pto::store_piece(k.%s, %s, k.%s_stride[%d], %s, count, dense);", s->formal[i], offset_text(e, s, i), s->formal[i],
-                 k->formals[i]->type->rank - 1, s->formal[i]);
+        out_line(e->out, "%s = out_%s.DeQue<%s>();", s->formal[i], s->formal[i],
+                 device_type(k->formals[i]->type->elem));
+        out_line(e->out, "pto::store_piece(k.%s, %s, k.%s_stride[%d], %s, count, dense);", s->formal[i],
+                 offset_text(e, s, i), s->formal[i], k->formals[i]->type->rank - 1, s->formal[i]);
         out_line(e->out, "out_%s.FreeTensor(%s);", s->formal[i], s->formal[i]);
     }
 }
@@ -332,8 +348,10 @@ static void emit_indices(struct emitter *e, const struct skeleton *s, const char
     struct strbuf before = {0};
     strbuf_puts(&before, number);
     for (int d = count - 1; d >= 0; d--) {
-        if (d > 0) out_line(e->out, "const int64_t i%d = %s %% k.%s_shape[%d];", d, strbuf_text(&before), main, d);
-        else out_line(e->out, "const int64_t i0 = %s;", strbuf_text(&before));
+        if (d > 0)
+            out_line(e->out, "const int64_t i%d = %s %% k.%s_shape[%d];", d, strbuf_text(&before), main, d);
+        else
+            out_line(e->out, "const int64_t i0 = %s;", strbuf_text(&before));
         strbuf_printf(&before, " / k.%s_shape[%d]", main, d);
     }
     strbuf_free(&before);
@@ -377,7 +395,9 @@ static void emit_vector_compute(struct emitter *e, const struct skeleton *s)
     }
     strbuf_puts(&parameters, ", uint32_t count, bool dense");
     strbuf_puts(&unused, ", (void)count, (void)dense;");
-    out_line(e->out, "/* `count` elements of a row from index i0%s on: element i of a tensor x of T is at x[i * pto::place<T>(dense)].%s",
+    out_line(e->out,
+             "/* `count` elements of a row from index i0%s on: element i of a tensor x of T is at x[i * "
+             "pto::place<T>(dense)].%s",
              rank > 1 ? " ..." : "", others.length ? "" : " */");
     if (others.length) out_line(e->out, " * Of another shape, and where they were, in k: %s. */", strbuf_text(&others));
     emit_compute(e, s, strbuf_text(&parameters), strbuf_text(&unused));
@@ -391,8 +411,10 @@ static void emit_queues(struct emitter *e, const struct skeleton *s)
     const struct symbol *k = s->kernel;
     for (int i = 0; i < k->formal_count; i++) {
         if (!is_moved(s, i)) continue;
-        if (is_read(k->formals[i])) out_line(e->out, "AscendC::TQue<AscendC::TPosition::VECIN, 1> in_%s;", s->formal[i]);
-        if (is_written(k->formals[i])) out_line(e->out, "AscendC::TQue<AscendC::TPosition::VECOUT, 1> out_%s;", s->formal[i]);
+        if (is_read(k->formals[i]))
+            out_line(e->out, "AscendC::TQue<AscendC::TPosition::VECIN, 1> in_%s;", s->formal[i]);
+        if (is_written(k->formals[i]))
+            out_line(e->out, "AscendC::TQue<AscendC::TPosition::VECOUT, 1> out_%s;", s->formal[i]);
     }
     for (int i = 0; i < k->formal_count; i++) {
         if (!is_moved(s, i)) continue;
@@ -430,7 +452,10 @@ static void emit_vector(struct emitter *e, const struct skeleton *s)
         emit_indices(e, s, "row", last);
         out_line(e->out, "for (int64_t i%d = 0; i%d < k.%s_shape[%d]; i%d += piece) {", last, last, main, last, last);
     } else
-        out_line(e->out, "for (int64_t i0 = AscendC::GetBlockIdx() * piece; i0 < k.%s_shape[0]; i0 += AscendC::GetBlockNum() * piece) {", main);
+        out_line(e->out,
+                 "for (int64_t i0 = AscendC::GetBlockIdx() * piece; i0 < k.%s_shape[0]; i0 += AscendC::GetBlockNum() * "
+                 "piece) {",
+                 main);
     e->out->depth++;
     out_line(e->out, "const uint32_t count = (uint32_t)pto::least(piece, k.%s_shape[%d] - i%d);", main, last, last);
     emit_piece(e, s);
@@ -461,24 +486,37 @@ static void emit_cube(struct emitter *e, const struct skeleton *s)
     strbuf_puts(&parameters, ", int64_t row, int64_t column, int64_t rows, int64_t columns");
     strbuf_puts(&unused, ", (void)row, (void)column, (void)rows, (void)columns;");
     strbuf_puts(&call, ", row, column, rows, columns");
-    out_line(e->out, "/* Rows [row, row + rows) and columns [column, column + columns) of %s: operands to A1 and B1 (Nd2NzParams), to A2 and B2", main);
-    out_line(e->out, " * (LoadData), products in CO1 (Mmad), out (Fixpipe).  gemm.cpp beside rows.h does it for std/tile.pto. */");
+    out_line(e->out,
+             "/* Rows [row, row + rows) and columns [column, column + columns) of %s: operands to A1 and B1 "
+             "(Nd2NzParams), to A2 and B2",
+             main);
+    out_line(
+        e->out,
+        " * (LoadData), products in CO1 (Mmad), out (Fixpipe).  gemm.cpp beside rows.h does it for std/tile.pto. */");
     emit_compute(e, s, strbuf_text(&parameters), strbuf_text(&unused));
     out_line(e->out, "/* Tiles of %s, shared out among the cores. */", main);
     out_line(e->out, "__aicore__ inline void run(const Arguments &k)");
     out_line(e->out, "{");
     e->out->depth++;
     out_line(e->out, "constexpr int64_t TILE = 128;");
-    if (rank > 1) out_line(e->out, "const int64_t all_rows = k.%s_shape[%d], all_columns = k.%s_shape[%d];", main, rank - 2, main, rank - 1);
-    else out_line(e->out, "const int64_t all_rows = 1, all_columns = k.%s_shape[0];", main);
-    out_line(e->out, "const int64_t across = pto::ceil_div(all_columns, TILE), tiles = pto::ceil_div(all_rows, TILE) * across;");
+    if (rank > 1)
+        out_line(e->out, "const int64_t all_rows = k.%s_shape[%d], all_columns = k.%s_shape[%d];", main, rank - 2, main,
+                 rank - 1);
+    else
+        out_line(e->out, "const int64_t all_rows = 1, all_columns = k.%s_shape[0];", main);
+    out_line(
+        e->out,
+        "const int64_t across = pto::ceil_div(all_columns, TILE), tiles = pto::ceil_div(all_rows, TILE) * across;");
     out_line(e->out, "for (int64_t tile = AscendC::GetBlockIdx(); tile < %s%stiles; tile += AscendC::GetBlockNum()) {",
              outer ? product_text(e, s, outer) : "", outer ? " * " : "");
     e->out->depth++;
     if (outer) emit_indices(e, s, "tile / tiles", outer);
-    out_line(e->out, outer ? "const int64_t row = tile %% tiles / across * TILE, column = tile %% tiles %% across * TILE;" :
-                             "const int64_t row = tile / across * TILE, column = tile %% across * TILE;");
-    out_line(e->out, "const int64_t rows = pto::least(TILE, all_rows - row), columns = pto::least(TILE, all_columns - column);");
+    out_line(e->out, outer
+                         ? "const int64_t row = tile %% tiles / across * TILE, column = tile %% tiles %% across * TILE;"
+                         : "const int64_t row = tile / across * TILE, column = tile %% across * TILE;");
+    out_line(
+        e->out,
+        "const int64_t rows = pto::least(TILE, all_rows - row), columns = pto::least(TILE, all_columns - column);");
     out_line(e->out, "compute(%s);", strbuf_text(&call));
     e->out->depth--;
     out_line(e->out, "}");
@@ -494,8 +532,10 @@ static void emit_cube(struct emitter *e, const struct skeleton *s)
 /* Why a kernel has no source of this kind; NULL: it has one. */
 static const char *why_none(const struct symbol *kernel)
 {
-    if (is_on(kernel, "cpu")) return "On cpu: a kernel of the AI CPU is no AscendC, see `engine = cpu` in docs/ascend.md.";
-    if (is_on(kernel, "accel") && !kernel->decl->kernel->has_body) return "A work request: the backend carries it out, the map does not name it.";
+    if (is_on(kernel, "cpu"))
+        return "On cpu: a kernel of the AI CPU is no AscendC, see `engine = cpu` in docs/ascend.md.";
+    if (is_on(kernel, "accel") && !kernel->decl->kernel->has_body)
+        return "A work request: the backend carries it out, the map does not name it.";
     return NULL;
 }
 
@@ -516,8 +556,8 @@ static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
     if (kernel->decl->kernel->has_body) head.end = kernel->decl->kernel->body_at.begin - 1;
     const struct place at = source_place(e->front->sources, head.file, head.begin);
     out_line(e->out, "%s", "");
-    out_line(e->out, "/* %s:%d  %s%s", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line, emit_source_text(e, head),
-             why_none(kernel) ? "" : " */");
+    out_line(e->out, "/* %s:%d  %s%s", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
+             emit_source_text(e, head), why_none(kernel) ? "" : " */");
     if (why_none(kernel)) {
         out_line(e->out, " * %s */", why_none(kernel));
         return;
@@ -529,9 +569,12 @@ static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "%s", "");
     emit_arguments(e, &s);
     out_line(e->out, "%s", "");
-    if (s.main < 0) emit_alone(e, &s);
-    else if (is_on(kernel, "cube")) emit_cube(e, &s);
-    else emit_vector(e, &s);
+    if (s.main < 0)
+        emit_alone(e, &s);
+    else if (is_on(kernel, "cube"))
+        emit_cube(e, &s);
+    else
+        emit_vector(e, &s);
     out_line(e->out, "%s", "");
     out_line(e->out, "} // namespace kernel_%s", s.names->mapped);
     out_line(e->out, "%s", "");
@@ -543,16 +586,22 @@ static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
 void ascendc_emit(struct emitter *e)
 {
     const char *input = emit_comment_text(e, e->options->input);
-    out_line(e->out, "/* Made by ptoc from %s: skeletons of its kernels for AscendC.  Write what each `compute` does; this file is yours then.", input);
-    out_line(e->out, " * Not compiled here: no CANN toolkit was at hand.  rows.h is in share/pto/ascend beside ptoc.  With PTO_SKELETON defined the");
-    out_line(e->out, " * file compiles as it is, and computes nothing.  For the map of kernels (--kernels, docs/ascend.md):");
+    out_line(e->out,
+             "/* Made by ptoc from %s: skeletons of its kernels for AscendC.  Write what each `compute` does; this "
+             "file is yours then.",
+             input);
+    out_line(e->out, " * Not compiled here: no CANN toolkit was at hand.  rows.h is in share/pto/ascend beside ptoc.  "
+                     "With PTO_SKELETON defined the");
+    out_line(e->out,
+             " * file compiles as it is, and computes nothing.  For the map of kernels (--kernels, docs/ascend.md):");
     for (size_t i = 0; i < e->plan->kernels.count; i++) {
         const struct symbol *k = e->plan->kernels.data[i];
         const struct kernel_names *names = ptrmap_get(&e->kernels, k);
         if (why_none(k)) continue;
         out_line(e->out, " *     [%s]", names->mapped);
         out_line(e->out, " *     object = %s.o", emit_comment_text(e, emit_stem(e)));
-        if (strcmp(entry_name(e, names), names->mapped) != 0) out_line(e->out, " *     function = %s", entry_name(e, names));
+        if (strcmp(entry_name(e, names), names->mapped) != 0)
+            out_line(e->out, " *     function = %s", entry_name(e, names));
         out_line(e->out, " *     engine = %s", is_on(k, "cube") ? "cube" : "vector");
     }
     out_line(e->out, " */");

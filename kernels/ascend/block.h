@@ -1,11 +1,12 @@
 /* block.h - what the AscendC kernels of this folder share: numbers out of the argument block, sizes, the parts of a launch.
- * Idea       the words of a launch are those of docs/ascend.md: one GM_ADDR a tensor, then one int64_t a word.  A device has no f64
- *            arithmetic that is documented for every product, so an f64 scalar is rounded to f32 with integers.
+ * Idea       the words of a launch are those of docs/ascend.md: one GM_ADDR a tensor, then one int64_t a word.  A
+ *            device has no f64 arithmetic that is documented for every product, so an f64 scalar is rounded to f32
+ *            with integers.
  * Invariant  nothing here needs anything but the scalar unit.
- * Tests      test/ascend/test_ascendc.cpp
+ * Tests      test/ascend/test_ascendc.c
  *
- * NOT COMPILED HERE: no CANN toolkit was at hand.  Written from the public AscendC documentation (products Atlas A2 and A3), compiled
- * and run against the stand-in of test/ascend/mock only.
+ * NOT COMPILED HERE: no CANN toolkit was at hand.  Written from the public AscendC documentation (products Atlas A2
+ * and A3), compiled and run against the stand-in of test/ascend/mock only.
  */
 #ifndef PTO_ASCEND_BLOCK_H
 #define PTO_ASCEND_BLOCK_H
@@ -35,7 +36,8 @@ __aicore__ inline float f32_of_f64(int64_t word)
     const uint64_t bits = (uint64_t)word, fraction = bits & 0xfffffffffffffULL;
     const uint32_t sign = (uint32_t)(bits >> 63) << 31;
     const int32_t exponent = (int32_t)(bits >> 52 & 0x7ff) - 1023;
-    if (exponent == 1024) return f32_of(sign | 0x7f800000u | (fraction != 0 ? 0x400000u | (uint32_t)(fraction >> 29) : 0));
+    if (exponent == 1024)
+        return f32_of(sign | 0x7f800000u | (fraction != 0 ? 0x400000u | (uint32_t)(fraction >> 29) : 0));
     if (exponent > 127) return f32_of(sign | 0x7f800000u);
     if (exponent < -150) return f32_of(sign);
     /* `cut` bits of the significand go; below the normal range more of them, and no leading one is left out. */

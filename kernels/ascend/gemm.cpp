@@ -1,14 +1,14 @@
 /* gemm.cpp - gemm gemm_acc gemm_nt of std/tile.pto for f32, on cube cores.
- * Idea       Tiles of the result are spread over the cores; each is a sum over steps of K: global memory -> L1 -> L0A and L0B -> L0C, and
- *            from there in one copy to global memory.  The copy into L1 makes fractals of 16 rows by 8 columns out of rows, and takes any
- *            distance between rows but none between the elements of a row.  Hence three ways for what the strides are:
+ * Idea       Tiles of the result are spread over the cores; each is a sum over steps of K: global memory -> L1 -> L0A
+ *            and L0B -> L0C, and from there in one copy to global memory.  The copy into L1 makes fractals of 16 rows
+ *            by 8 columns out of rows, and takes any distance between rows but none between the elements of a
+ *            row.  Hence three ways for what the strides are:
  *              plain      b has its columns side by side (the transposed one does): its fractals are what L0B wants
  *              crossed    b has its rows side by side: its fractals are transposed on their way to L0B
  *              spread     anything else: each column of a, and each row of b, is copied as one of 8 of which the others are zero
- *            A result with its columns side by side is the transposed product; one with neither is made in tiles of one column.
- * Invariant  All that is multiplied was loaded, or is zero.  The multiplier is never told to make one row, for which it would want
- *            another layout: rows and columns that are too many are not copied out.
- * Tests      test/ascend/test_ascendc.cpp
+ * Invariant  All that is multiplied was loaded, or is zero.  The multiplier is never told to make one row, for which
+ *            it would want another layout: rows and columns that are too many are not copied out.
+ * Tests      test/ascend/test_ascendc.c
  *
  * NOT COMPILED HERE, see block.h.
  */
@@ -19,10 +19,11 @@ namespace {
 using Local = AscendC::LocalTensor<float>;
 using Global = AscendC::GlobalTensor<float>;
 
-constexpr int64_t TILE = 128;     /* rows and columns of a tile of the result: 64 KiB of L0C */
-constexpr int64_t STEP = 64;      /* of K at a time: 32 KiB of L0A, of L0B, of L1 for each, and all of them twice but in L0C */
-constexpr int64_t WIDE = 8;       /* f32 in a line of 32 bytes: the columns of a fractal */
-constexpr int64_t HIGH = 16;      /* its rows */
+constexpr int64_t TILE = 128; /* rows and columns of a tile of the result: 64 KiB of L0C */
+constexpr int64_t STEP =
+    64; /* of K at a time: 32 KiB of L0A, of L0B, of L1 for each, and all of them twice but in L0C */
+constexpr int64_t WIDE = 8;  /* f32 in a line of 32 bytes: the columns of a fractal */
+constexpr int64_t HIGH = 16; /* its rows */
 constexpr int64_t FRACTAL = WIDE * HIGH;
 constexpr int64_t FURTHEST = 65535; /* from row to row, in one copy with a change of layout */
 
@@ -32,9 +33,10 @@ struct View {
     int64_t row, column;
 };
 
-/* n rows of d elements side by side as a column of fractals: line r of block c is at (c * lines + r) * WIDE.  What is missing of the
- * last line of a row becomes zero. */
-__aicore__ inline void copy_block(const Local &to, const Global &from, int64_t n, int64_t d, int64_t distance, int64_t lines)
+/* n rows of d elements side by side as a column of fractals: line r of block c is at (c * lines + r) * WIDE.  What is
+ * missing of the last line of a row becomes zero. */
+__aicore__ inline void copy_block(const Local &to, const Global &from, int64_t n, int64_t d, int64_t distance,
+                                  int64_t lines)
 {
     const bool together = n == 1 || (distance >= 1 && distance <= FURTHEST);
     AscendC::Nd2NzParams p;
@@ -62,9 +64,10 @@ __aicore__ inline void zero(const Local &to, int64_t lines)
 }
 
 class Gemm {
-public:
+  public:
     /* p[m, n] = a[m, k] * b[k, n], or p + that. */
-    __aicore__ inline Gemm(const View &left, const View &right, const View &result, int64_t m, int64_t n, int64_t k, bool adds)
+    __aicore__ inline Gemm(const View &left, const View &right, const View &result, int64_t m, int64_t n, int64_t k,
+                           bool adds)
         : a(left), b(right), p(result), M(m), N(n), K(k), accumulate(adds)
     {
         if (N > 1 && p.column != 1 && p.row == 1) turn();
@@ -82,10 +85,11 @@ public:
     __aicore__ inline void run()
     {
         const int64_t across = pto::ceil_div(N, tile_n), tiles = pto::ceil_div(M, TILE) * across;
-        for (int64_t i = AscendC::GetBlockIdx(); i < tiles; i += AscendC::GetBlockNum()) make_tile(i / across * TILE, i % across * tile_n);
+        for (int64_t i = AscendC::GetBlockIdx(); i < tiles; i += AscendC::GetBlockNum())
+            make_tile(i / across * TILE, i % across * tile_n);
     }
 
-private:
+  private:
     /* transpose(p) = transpose(b) * transpose(a) */
     __aicore__ inline void turn()
     {
@@ -120,14 +124,18 @@ private:
     }
 
     /* lines of `depth` elements as blocks of WIDE; a distance between the elements makes a block of each */
-    __aicore__ inline void load_lines(const Local &to, const Global &from, int64_t lines, int64_t between_lines, int64_t between_elements)
+    __aicore__ inline void load_lines(const Local &to, const Global &from, int64_t lines, int64_t between_lines,
+                                      int64_t between_elements)
     {
         const int64_t all_lines = pto::round_up(lines, HIGH);
-        if (depth == 0) zero(to, all_lines);
-        else if (!spread) copy_block(to, from, lines, depth, between_lines, all_lines);
+        if (depth == 0)
+            zero(to, all_lines);
+        else if (!spread)
+            copy_block(to, from, lines, depth, between_lines, all_lines);
         else
             for (int64_t e = 0; e < depth; e++)
-                copy_block(to[(uint32_t)(e * all_lines * WIDE)], from[(uint64_t)(e * between_elements)], lines, 1, between_lines, all_lines);
+                copy_block(to[(uint32_t)(e * all_lines * WIDE)], from[(uint64_t)(e * between_elements)], lines, 1,
+                           between_lines, all_lines);
     }
 
     __aicore__ inline void load_a(int64_t row, int64_t k)
@@ -141,7 +149,8 @@ private:
     {
         Local to = queue_b1.AllocTensor<float>();
         const uint64_t at = (uint64_t)(k * b.row + column * b.column);
-        if (!is_crossed()) load_lines(to, b.data[at], columns, b.column, b.row);
+        if (!is_crossed())
+            load_lines(to, b.data[at], columns, b.column, b.row);
         else
             for (int64_t e = 0; e < depth; e += HIGH) {
                 /* 16 rows at a time: then two fractals that make a square lie one behind the other. */
@@ -193,7 +202,8 @@ private:
             turned.dstFracGap = (uint16_t)(across - 1);
             turned.addrMode = 0;
             for (int64_t e = 0; e < depth; e += HIGH)
-                AscendC::LoadDataWithTranspose(to[(uint32_t)(e * column_lines)], from[(uint32_t)(e * column_lines)], turned);
+                AscendC::LoadDataWithTranspose(to[(uint32_t)(e * column_lines)], from[(uint32_t)(e * column_lines)],
+                                               turned);
         }
         queue_b2.EnQue(to);
         queue_b1.FreeTensor(from);
@@ -227,8 +237,8 @@ private:
         f.dstNdStride = 0;
         if (accumulate) AscendC::SetAtomicAdd<float>();
         for (int64_t r = 0; r < (together ? 1 : rows); r++)
-            AscendC::Fixpipe<float, float, AscendC::CFG_ROW_MAJOR>(p.data[(uint64_t)((row + r) * p.row + column * p.column)],
-                                                                  c[(uint32_t)(r * HIGH)], f);
+            AscendC::Fixpipe<float, float, AscendC::CFG_ROW_MAJOR>(
+                p.data[(uint64_t)((row + r) * p.row + column * p.column)], c[(uint32_t)(r * HIGH)], f);
         if (accumulate) AscendC::SetAtomicNone();
         queue_c.FreeTensor(c);
     }
@@ -238,9 +248,9 @@ private:
     bool accumulate;
     int64_t tile_n, step;
     bool plain, spread;
-    int64_t rows, columns, depth;         /* of this tile and step */
-    int64_t row_lines, column_lines;      /* rows and columns, rounded up to whole fractals */
-    int64_t blocks;                       /* of WIDE in the step */
+    int64_t rows, columns, depth;    /* of this tile and step */
+    int64_t row_lines, column_lines; /* rows and columns, rounded up to whole fractals */
+    int64_t blocks;                  /* of WIDE in the step */
     AscendC::TPipe pipe;
     AscendC::TQue<AscendC::TPosition::A1, 1> queue_a1;
     AscendC::TQue<AscendC::TPosition::B1, 1> queue_b1;
@@ -261,27 +271,27 @@ __aicore__ inline View view(GM_ADDR address, int64_t row, int64_t column)
 } // namespace
 
 /* gemm<M, N, K>(in a: f32[M, K], in b: f32[K, N], out p: f32[M, N]); as0 as1 are the strides of a. */
-extern "C" __global__ __aicore__ void pto_tile_gemm_f32(GM_ADDR a, GM_ADDR b, GM_ADDR p, int64_t M, int64_t K, int64_t as0, int64_t as1,
-                                                        int64_t, int64_t N, int64_t bs0, int64_t bs1, int64_t, int64_t, int64_t ps0,
-                                                        int64_t ps1)
+extern "C" __global__ __aicore__ void pto_tile_gemm_f32(GM_ADDR a, GM_ADDR b, GM_ADDR p, int64_t M, int64_t K,
+                                                        int64_t as0, int64_t as1, int64_t, int64_t N, int64_t bs0,
+                                                        int64_t bs1, int64_t, int64_t, int64_t ps0, int64_t ps1)
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     Gemm(view(a, as0, as1), view(b, bs0, bs1), view(p, ps0, ps1), M, N, K, false).run();
 }
 
 /* gemm_acc<M, N, K>(in a: f32[M, K], in b: f32[K, N], inout c: f32[M, N]) */
-extern "C" __global__ __aicore__ void pto_tile_gemm_acc_f32(GM_ADDR a, GM_ADDR b, GM_ADDR c, int64_t M, int64_t K, int64_t as0, int64_t as1,
-                                                            int64_t, int64_t N, int64_t bs0, int64_t bs1, int64_t, int64_t, int64_t cs0,
-                                                            int64_t cs1)
+extern "C" __global__ __aicore__ void pto_tile_gemm_acc_f32(GM_ADDR a, GM_ADDR b, GM_ADDR c, int64_t M, int64_t K,
+                                                            int64_t as0, int64_t as1, int64_t, int64_t N, int64_t bs0,
+                                                            int64_t bs1, int64_t, int64_t, int64_t cs0, int64_t cs1)
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     Gemm(view(a, as0, as1), view(b, bs0, bs1), view(c, cs0, cs1), M, N, K, true).run();
 }
 
 /* gemm_nt<M, N, K>(in a: f32[M, K], in b: f32[N, K], out p: f32[M, N]): b the other way round. */
-extern "C" __global__ __aicore__ void pto_tile_gemm_nt_f32(GM_ADDR a, GM_ADDR b, GM_ADDR p, int64_t M, int64_t K, int64_t as0, int64_t as1,
-                                                           int64_t N, int64_t, int64_t bs0, int64_t bs1, int64_t, int64_t, int64_t ps0,
-                                                           int64_t ps1)
+extern "C" __global__ __aicore__ void pto_tile_gemm_nt_f32(GM_ADDR a, GM_ADDR b, GM_ADDR p, int64_t M, int64_t K,
+                                                           int64_t as0, int64_t as1, int64_t N, int64_t, int64_t bs0,
+                                                           int64_t bs1, int64_t, int64_t, int64_t ps0, int64_t ps1)
 {
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);
     Gemm(view(a, as0, as1), view(b, bs1, bs0), view(p, ps0, ps1), M, N, K, false).run();

@@ -1,6 +1,6 @@
 /* test_ascendc.c - the kernels of kernels/ascend on the stand-in of mock/, against the references.  Mock, not run on Ascend.
- * Idea       every launch is an argument block, made here as docs/ascend.md says; random shapes and strides, and one, three or more
- *            cores than there is work.
+ * Idea       every launch is an argument block, made here as docs/ascend.md says; random shapes and strides, and one,
+ *            three or more cores than there is work.
  */
 #include "kernels_unit.h"
 
@@ -40,14 +40,18 @@ static void put_operands(struct operand **o, int count)
 }
 
 #define DEVICE(kernel) int device_pto_tile_##kernel(const uint64_t *block, size_t words, uint64_t reach);
-DEVICE(gemm_f32) DEVICE(gemm_acc_f32) DEVICE(gemm_nt_f32) DEVICE(add_f32) DEVICE(sub_f32) DEVICE(mul_f32) DEVICE(add_to_f32)
-DEVICE(axpy_f32) DEVICE(scale_f32) DEVICE(fill_f32) DEVICE(copy_f32) DEVICE(copy_f64) DEVICE(transpose_f32) DEVICE(transpose_f64)
+DEVICE(gemm_f32)
+DEVICE(gemm_acc_f32) DEVICE(gemm_nt_f32) DEVICE(add_f32) DEVICE(sub_f32) DEVICE(mul_f32) DEVICE(add_to_f32)
+    DEVICE(axpy_f32) DEVICE(scale_f32) DEVICE(fill_f32) DEVICE(copy_f32) DEVICE(copy_f64) DEVICE(transpose_f32)
+        DEVICE(transpose_f64)
 
-#define OPERANDS(...) put_operands((struct operand *[]){__VA_ARGS__}, (int)(sizeof(struct operand *[]){__VA_ARGS__} / sizeof(struct operand *)))
+#define OPERANDS(...)                                                                                                  \
+    put_operands((struct operand *[]){__VA_ARGS__},                                                                    \
+                 (int)(sizeof(struct operand *[]){__VA_ARGS__} / sizeof(struct operand *)))
 #define LAUNCH(kernel) EXPECT_EQ(device_pto_tile_##kernel(block.words, block.count, 0), 0)
-#define REF(o) (o)->twin, (o)->stride
+#define REF(o)         (o)->twin, (o)->stride
 
-static void set_cores(int round)
+            static void set_cores(int round)
 {
     static const char *const cores[] = {"1", "3", "40"};
     EXPECT_EQ(setenv("PTO_MOCK_BLOCKS", cores[round % 3], 1), 0);
@@ -102,7 +106,8 @@ static void check_elementwise(int64_t m, int64_t n)
 
 static void check_moves_f64(int64_t m, int64_t n)
 {
-    struct operand *a = operand_new(true, m, n, false), *c = operand_new(true, m, n, true), *d = operand_new(true, n, m, true);
+    struct operand *a = operand_new(true, m, n, false), *c = operand_new(true, m, n, true),
+                   *d = operand_new(true, n, m, true);
     OPERANDS(a, c);
     LAUNCH(copy_f64);
     ref_tile_copy_f64(REF(a), REF(c), m, n);
@@ -135,8 +140,10 @@ TEST(elementwise_kernels_and_moves_give_the_bits_of_the_reference)
     for (int round = 0; round < ROUNDS; round++) {
         set_cores(round);
         const bool long_rows = round % 8 == 0;
-        check_elementwise(long_rows ? 1 + random_below(3) : random_extent(), long_rows ? some_extent() : random_extent());
-        check_elementwise(long_rows ? some_extent() : random_extent(), long_rows ? 1 + random_below(3) : random_extent());
+        check_elementwise(long_rows ? 1 + random_below(3) : random_extent(),
+                          long_rows ? some_extent() : random_extent());
+        check_elementwise(long_rows ? some_extent() : random_extent(),
+                          long_rows ? 1 + random_below(3) : random_extent());
         check_moves_f64(random_extent(), long_rows ? some_extent() : random_extent());
     }
 }
@@ -177,7 +184,8 @@ TEST(tiles_and_steps_meet_without_a_seam)
         for (int b_way = 0; b_way < 3; b_way++)
             for (int c_way = 0; c_way < 3; c_way++) {
                 set_cores(c_way);
-                struct operand *a = operand_way(m, k, a_way), *b = operand_way(k, n, b_way), *c = operand_way(m, n, c_way);
+                struct operand *a = operand_way(m, k, a_way), *b = operand_way(k, n, b_way),
+                               *c = operand_way(m, n, c_way);
                 OPERANDS(a, b, c);
                 LAUNCH(gemm_f32);
                 ref_tile_gemm_f32(REF(a), REF(b), REF(c), m, n, k);
@@ -189,9 +197,30 @@ TEST(tiles_and_steps_meet_without_a_seam)
 
 TEST(scalars_are_rounded_to_the_nearest_f32)
 {
-    static const double values[] = {0.0,      -0.0,     1.0,           0.1,           -0.1,     1e300,   -1e300,  0x1.fffffep127, 0x1.ffffffp127,
-                                    0x1p-126, 0x1p-149, 0x1.8p-149,    0x1p-150,      -0x1p-150, 0x1.000001p-150, 0x1p-151, 5e-324,
-                                    INFINITY, -INFINITY, 0x1.000001p0, 0x1.000003p0, 0x1.fffffefp-127, 0x1.ffffffp-127, 3.0e-39};
+    static const double values[] = {0.0,
+                                    -0.0,
+                                    1.0,
+                                    0.1,
+                                    -0.1,
+                                    1e300,
+                                    -1e300,
+                                    0x1.fffffep127,
+                                    0x1.ffffffp127,
+                                    0x1p-126,
+                                    0x1p-149,
+                                    0x1.8p-149,
+                                    0x1p-150,
+                                    -0x1p-150,
+                                    0x1.000001p-150,
+                                    0x1p-151,
+                                    5e-324,
+                                    INFINITY,
+                                    -INFINITY,
+                                    0x1.000001p0,
+                                    0x1.000003p0,
+                                    0x1.fffffefp-127,
+                                    0x1.ffffffp-127,
+                                    3.0e-39};
     set_cores(0);
     for (int i = 0; i < 20000; i++) {
         uint64_t bits = random_u64();

@@ -1,12 +1,13 @@
 /* kernel_operator.h - a stand-in for the header of AscendC, so that its kernels run on the host.  Mock, not run on Ascend.
- * Idea       The names of the public documentation that our kernels use, each doing at once what is documented for it, on one core
- *            after the other.  Local memory is the host's; a buffer knows where it stands in the way of its queue.
- * Strict     abort with a message where the documentation forbids: a parameter out of range, an address that is not aligned, a
- *            buffer in the wrong memory, one that is read before EnQue and DeQue (which is what makes a unit wait for the other),
- *            more buffers than there are, a buffer that is not given back, more memory than a core has.  A fresh buffer is full of
- *            numbers that are none.
+ * Idea       The names of the public documentation that our kernels use, each doing at once what is documented for
+ *            it, on one core after the other.  Local memory is the host's; a buffer knows where it stands in the way
+ *            of its queue.
+ * Strict     abort with a message where the documentation forbids: a parameter out of range, an address that is not
+ *            aligned, a buffer in the wrong memory, one that is read before EnQue and DeQue (which is what makes a
+ *            unit wait for the other), more buffers than there are, a buffer that is not given back, more memory than
+ *            a core has.  A fresh buffer is full of numbers that are none.
  * Not told   what only time tells: units that overtake each other inside one queue step, caches, what a copy costs.
- * Tests      test_ascendc.c, test/lit/ascend/ascendc.test
+ * Tests      test_ascendc.c, test/lit/ascend/kernels.test
  */
 #ifndef PTO_MOCK_KERNEL_OPERATOR_H
 #define PTO_MOCK_KERNEL_OPERATOR_H
@@ -63,13 +64,18 @@ inline bool is_vector(TPosition p) { return p >= TPosition::VECIN; }
 inline size_t capacity(TPosition p)
 {
     switch (p) {
-    case TPosition::A1: case TPosition::B1: return 512 * 1024;
-    case TPosition::A2: case TPosition::B2: return 64 * 1024;
+    case TPosition::A1:
+    case TPosition::B1: return 512 * 1024;
+    case TPosition::A2:
+    case TPosition::B2: return 64 * 1024;
     case TPosition::CO1: return 128 * 1024;
     default: return 192 * 1024;
     }
 }
-inline TPosition memory_of(TPosition p) { return p == TPosition::B1 ? TPosition::A1 : is_vector(p) ? TPosition::VECIN : p; }
+inline TPosition memory_of(TPosition p)
+{
+    return p == TPosition::B1 ? TPosition::A1 : is_vector(p) ? TPosition::VECIN : p;
+}
 
 enum State { FREE, ALLOCATED, QUEUED, TAKEN };
 struct Buffer {
@@ -85,7 +91,7 @@ inline int64_t GetBlockIdx() { return mock::core.index; }
 inline int64_t GetBlockNum() { return mock::core.count; }
 
 template <typename T> class GlobalTensor {
-public:
+  public:
     void SetGlobalBuffer(T *address) { data = address; }
     GlobalTensor operator[](uint64_t offset) const
     {
@@ -97,7 +103,7 @@ public:
 };
 
 template <typename T> class LocalTensor {
-public:
+  public:
     LocalTensor operator[](uint32_t offset) const
     {
         LocalTensor t = *this;
@@ -121,7 +127,7 @@ public:
 
 /* A queue from where a buffer is written to where it is read. */
 template <TPosition From, TPosition To, int Depth> class TQueBind {
-public:
+  public:
     TQueBind() {}
     TQueBind(const TQueBind &) = delete;
     ~TQueBind()
@@ -136,7 +142,8 @@ public:
         size_t &used = mock::core.used[(int)mock::memory_of(From)];
         used += bytes;
         MOCK_CHECK(used <= mock::capacity(From));
-        MOCK_CHECK(mock::is_vector(From) ? mock::core.type != KERNEL_TYPE_AIC_ONLY : mock::core.type != KERNEL_TYPE_AIV_ONLY);
+        MOCK_CHECK(mock::is_vector(From) ? mock::core.type != KERNEL_TYPE_AIC_ONLY
+                                         : mock::core.type != KERNEL_TYPE_AIV_ONLY);
         buffers = std::vector<mock::Buffer>((size_t)count);
         for (mock::Buffer &b : buffers) {
             b.bytes.resize((size_t)size + 512);
@@ -176,7 +183,7 @@ public:
         t.buffer->state = mock::FREE;
     }
 
-private:
+  private:
     template <typename T> static LocalTensor<T> tensor(mock::Buffer &b)
     {
         LocalTensor<T> t;
@@ -192,7 +199,7 @@ private:
 template <TPosition At, int Depth> using TQue = TQueBind<At, At, Depth>;
 
 class TPipe {
-public:
+  public:
     template <typename Queue> void InitBuffer(Queue &queue, int64_t count, int64_t size) { queue.init(count, size); }
 };
 
@@ -217,7 +224,8 @@ template <typename T> struct DataCopyPadExtParams {
 };
 
 template <typename T>
-void DataCopyPad(const LocalTensor<T> &to, const GlobalTensor<T> &from, const DataCopyExtParams &p, const DataCopyPadExtParams<T> &padding)
+void DataCopyPad(const LocalTensor<T> &to, const GlobalTensor<T> &from, const DataCopyExtParams &p,
+                 const DataCopyPadExtParams<T> &padding)
 {
     MOCK_CHECK(to.is_writable(TPosition::VECIN) || to.is_writable(TPosition::VECOUT));
     MOCK_CHECK(to.is_aligned(32) && !padding.isPad && p.blockLen % sizeof(T) == 0);
@@ -227,7 +235,8 @@ void DataCopyPad(const LocalTensor<T> &to, const GlobalTensor<T> &from, const Da
                (const unsigned char *)from.data + b * ((int64_t)p.blockLen + p.srcStride), p.blockLen);
 }
 
-template <typename T> void DataCopyPad(const GlobalTensor<T> &to, const LocalTensor<T> &from, const DataCopyExtParams &p)
+template <typename T>
+void DataCopyPad(const GlobalTensor<T> &to, const LocalTensor<T> &from, const DataCopyExtParams &p)
 {
     MOCK_CHECK(from.is_readable(TPosition::VECOUT) && from.is_aligned(32) && p.blockLen % sizeof(T) == 0);
     const int64_t line = (p.blockLen + 31) / 32 * 32 + (int64_t)p.srcStride * 32;
@@ -255,12 +264,13 @@ template <typename T> const T *operand(const LocalTensor<T> &t, int32_t count)
 }
 } // namespace mock
 
-#define MOCK_TWO(Name, expression)                                                                                               \
-    template <typename T> void Name(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &b, int32_t count)   \
-    {                                                                                                                            \
-        T *r = mock::result(to, count);                                                                                          \
-        const T *p = mock::operand(a, count), *q = mock::operand(b, count);                                                      \
-        for (int32_t i = 0; i < count; i++) r[i] = expression;                                                                   \
+#define MOCK_TWO(Name, expression)                                                                                     \
+    template <typename T>                                                                                              \
+    void Name(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &b, int32_t count)               \
+    {                                                                                                                  \
+        T *r = mock::result(to, count);                                                                                \
+        const T *p = mock::operand(a, count), *q = mock::operand(b, count);                                            \
+        for (int32_t i = 0; i < count; i++) r[i] = expression;                                                         \
     }
 MOCK_TWO(Add, p[i] + q[i])
 MOCK_TWO(Sub, p[i] - q[i])
@@ -294,7 +304,8 @@ template <typename T> void DataCopy(const LocalTensor<T> &to, const GlobalTensor
     MOCK_CHECK(p.dstNzC0Stride >= 1 && p.dstNzC0Stride <= 16384 && p.dstNzNStride >= 1 && p.dstNzNStride <= 16384);
     for (int64_t n = 0; n < p.nValue; n++)
         for (int64_t d = 0; d < (p.dValue + wide - 1) / wide * wide; d++)
-            *to.part((d / wide * p.dstNzC0Stride + n * p.dstNzNStride) * wide + d % wide, 1) = d < p.dValue ? from.data[n * p.srcDValue + d] : T(0);
+            *to.part((d / wide * p.dstNzC0Stride + n * p.dstNzNStride) * wide + d % wide, 1) =
+                d < p.dValue ? from.data[n * p.srcDValue + d] : T(0);
 }
 
 template <typename T> struct InitConstValueParams {
@@ -308,7 +319,8 @@ template <typename T> void InitConstValue(const LocalTensor<T> &to, const InitCo
     MOCK_CHECK((to.is_writable(TPosition::A1) || to.is_writable(TPosition::B1)) && to.is_aligned(32));
     MOCK_CHECK(p.repeatTimes <= 32767 && p.blockNum <= 32767 && p.dstGap <= 32767);
     for (int64_t r = 0; r < p.repeatTimes; r++)
-        for (int64_t i = 0; i < p.blockNum * line; i++) *to.part(r * (p.blockNum + p.dstGap) * line + i, 1) = p.initValue;
+        for (int64_t i = 0; i < p.blockNum * line; i++)
+            *to.part(r * (p.blockNum + p.dstGap) * line + i, 1) = p.initValue;
 }
 
 struct LoadData2DParams {
@@ -324,10 +336,12 @@ struct LoadData2DParams {
 template <typename T> void LoadData(const LocalTensor<T> &to, const LocalTensor<T> &from, const LoadData2DParams &p)
 {
     constexpr int64_t fractal = 512 / sizeof(T);
-    MOCK_CHECK((from.is_readable(TPosition::A1) && to.is_writable(TPosition::A2)) || (from.is_readable(TPosition::B1) && to.is_writable(TPosition::B2)));
+    MOCK_CHECK((from.is_readable(TPosition::A1) && to.is_writable(TPosition::A2)) ||
+               (from.is_readable(TPosition::B1) && to.is_writable(TPosition::B2)));
     MOCK_CHECK(to.is_aligned(512) && from.is_aligned(32) && !p.ifTranspose && p.addrMode == 0 && p.repeatTimes >= 1);
     for (int64_t r = 0; r < p.repeatTimes; r++)
-        memcpy(to.part(r * (1 + p.dstGap) * fractal, fractal), from.part((p.startIndex + r * p.srcStride) * fractal, fractal), 512);
+        memcpy(to.part(r * (1 + p.dstGap) * fractal, fractal),
+               from.part((p.startIndex + r * p.srcStride) * fractal, fractal), 512);
 }
 
 struct LoadData2dTransposeParams {
@@ -338,14 +352,16 @@ struct LoadData2dTransposeParams {
 };
 
 /* 32 bits: two fractals of 16 by 8, side by side a square, which is transposed and cut again. */
-template <typename T> void LoadDataWithTranspose(const LocalTensor<T> &to, const LocalTensor<T> &from, const LoadData2dTransposeParams &p)
+template <typename T>
+void LoadDataWithTranspose(const LocalTensor<T> &to, const LocalTensor<T> &from, const LoadData2dTransposeParams &p)
 {
     static_assert(sizeof(T) == 4, "only this size is made here");
     MOCK_CHECK(from.is_readable(TPosition::B1) && to.is_writable(TPosition::B2));
     MOCK_CHECK(to.is_aligned(512) && from.is_aligned(32) && p.addrMode == 0 && p.repeatTimes >= 1);
     for (int64_t r = 0; r < p.repeatTimes; r++) {
         const T *s = from.part((p.startIndex + r * p.srcStride) * 256, 256);
-        T *first = to.part(r * (1 + p.dstGap) * 128, 128), *second = to.part((r * (1 + p.dstGap) + 1 + p.dstFracGap) * 128, 128);
+        T *first = to.part(r * (1 + p.dstGap) * 128, 128),
+          *second = to.part((r * (1 + p.dstGap) + 1 + p.dstFracGap) * 128, 128);
         for (int64_t i = 0; i < 16; i++)     /* row of the square: of k */
             for (int64_t j = 0; j < 16; j++) /* column: of n */
                 (i < 8 ? first : second)[j * 8 + i % 8] = s[j / 8 * 128 + i * 8 + j % 8];
@@ -357,8 +373,9 @@ struct MmadParams {
     bool cmatrixInitVal = true;
 };
 
-/* A by rows of fractals of 16 by 8, B by rows of fractals of 8 by 16 with their columns together, C by columns of 16 by 16.  All of a
- * fractal is multiplied, also what k does not count: whoever relies on the unit not to look there is found out. */
+/* A by rows of fractals of 16 by 8, B by rows of fractals of 8 by 16 with their columns together, C by columns of 16 by
+ * 16.  All of a fractal is multiplied, also what k does not count: whoever relies on the unit not to look there is
+ * found out. */
 template <typename T, typename U, typename S>
 void Mmad(const LocalTensor<T> &c, const LocalTensor<U> &a, const LocalTensor<S> &b, const MmadParams &p)
 {
@@ -417,7 +434,10 @@ void Fixpipe(const GlobalTensor<T> &to, const LocalTensor<U> &from, const Fixpip
 namespace mock {
 
 template <typename A> A argument(uint64_t word, uint64_t reach);
-template <> inline GM_ADDR argument<GM_ADDR>(uint64_t word, uint64_t reach) { return (GM_ADDR)(uintptr_t)(word != 0 ? word + reach : 0); }
+template <> inline GM_ADDR argument<GM_ADDR>(uint64_t word, uint64_t reach)
+{
+    return (GM_ADDR)(uintptr_t)(word != 0 ? word + reach : 0);
+}
 template <> inline int64_t argument<int64_t>(uint64_t word, uint64_t) { return (int64_t)word; }
 
 template <typename... A, size_t... I>
@@ -446,10 +466,10 @@ template <typename... A> int launch(void (*kernel)(A...), const uint64_t *block,
 } // namespace AscendC
 
 /* device_NAME, as the stub calls it. */
-#define MOCK_KERNEL(name)                                                                                                        \
-    extern "C" int device_##name(const uint64_t *block, size_t words, uint64_t reach)                                            \
-    {                                                                                                                            \
-        return AscendC::mock::launch(name, block, words, reach);                                                                 \
+#define MOCK_KERNEL(name)                                                                                              \
+    extern "C" int device_##name(const uint64_t *block, size_t words, uint64_t reach)                                  \
+    {                                                                                                                  \
+        return AscendC::mock::launch(name, block, words, reach);                                                       \
     }
 
 #endif
