@@ -1,7 +1,8 @@
 """Makes input for an example, runs it, and checks the result against an independent computation.
 
 usage: examples.py PTOC NAME|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]...
-       examples.py ... --stub FOLDER      each run on the backend ascend too, over the stub of test/ascend that is in FOLDER
+       examples.py ... --stub FOLDER      each run on the backend ascend too, over the stub of test/ascend that is in FOLDER;
+                                          `--heap least` is then about as little as the example can do with
        examples.py --list
 
 Each example is built once, then run for every seed with every set of options.  Sizes are random for a seed, larger with --size.  Inputs
@@ -392,6 +393,20 @@ def run(program, example, folder, seed, size, options):
     return good
 
 
+def with_least_heap(program, example, folder, seed, a, options):
+    """`--heap least`: twice the least power of two with which the serial engine gets through on sim."""
+    if "least" not in options:
+        return options
+    at = options.index("least")
+    c = Case(folder, np.random.default_rng(seed), a.size)
+    example(c)
+    for power in range(12, 28):
+        tried = options[:at] + [str(1 << power)] + options[at + 1:]
+        if subprocess.run([program, "--engine", "serial", "--quiet"] + c.arguments + tried, capture_output=True).returncode == 0:
+            return options[:at] + [str(2 << power)] + options[at + 1:]
+    return options[:at] + [str(1 << 28)] + options[at + 1:]
+
+
 def run_on_stub(ptoc, program, example, folder, seed, a, options):
     """Bit-identical to the serial engine on sim (--check), and the stub has nothing to say against it."""
     kernels, log = os.path.join(folder, "stub"), os.path.join(folder, "stub.log")
@@ -399,6 +414,7 @@ def run_on_stub(ptoc, program, example, folder, seed, a, options):
     if not os.path.exists(os.path.join(kernels, "map.ini")) and not call(
             [sys.executable, script, ptoc, os.path.join(EXAMPLES, example.__name__ + ".pto"), kernels]):
         return False
+    options = with_least_heap(program, example, folder, seed, a, options)
     if os.path.exists(log):
         os.remove(log)
     os.environ.update(LD_LIBRARY_PATH=a.stub, PTO_STUB_LOG=log)

@@ -397,11 +397,28 @@ aclError aclrtDestroyStream(aclrtStream stream)
 }
 
 #ifndef STUB_OLD
+/* Drops what is queued, and waits for what runs. */
+static void end_work(struct object *o)
+{
+    while (o->first) {
+        struct work *w = o->first;
+        o->first = w->next;
+        if (w->kind == WORK_RECORD) w->event->ended = w->event->recorded;
+        free(w);
+    }
+    o->last = &o->first;
+    while (o->is_busy) pthread_cond_wait(&o->idle, &S.lock);
+}
+
+/* One that reports a failure has ended the stream all the same: what ran there may be unloaded and freed. */
 aclError aclrtDestroyStreamForce(aclrtStream stream)
 {
     int error = enter("aclrtDestroyStreamForce", true);
     struct object *o = find(STREAM, stream);
-    if (error == ERROR_INJECTED && o) o->is_given_back = true;
+    if (error == ERROR_INJECTED && o) {
+        o->is_given_back = true;
+        end_work(o);
+    }
     if (!error && !o) error = mistake(ERROR_PARAM, "aclrtDestroyStreamForce of something that is no stream");
     if (error) return leave(error);
     say("aclrtDestroyStreamForce(stream %d)", o->number);
@@ -415,14 +432,7 @@ aclError aclrtStreamAbort(aclrtStream stream)
     struct object *o = error ? NULL : stream_of(stream, "aclrtStreamAbort", &error);
     if (error) return leave(error);
     say("aclrtStreamAbort(stream %d)", o->number);
-    while (o->first) {
-        struct work *w = o->first;
-        o->first = w->next;
-        if (w->kind == WORK_RECORD) w->event->ended = w->event->recorded;
-        free(w);
-    }
-    o->last = &o->first;
-    while (o->is_busy) pthread_cond_wait(&o->idle, &S.lock);
+    end_work(o);
     return leave(0);
 }
 #endif

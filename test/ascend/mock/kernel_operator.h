@@ -362,9 +362,11 @@ void LoadDataWithTranspose(const LocalTensor<T> &to, const LocalTensor<T> &from,
         const T *s = from.part((p.startIndex + r * p.srcStride) * 256, 256);
         T *first = to.part(r * (1 + p.dstGap) * 128, 128),
           *second = to.part((r * (1 + p.dstGap) + 1 + p.dstFracGap) * 128, 128);
-        for (int64_t i = 0; i < 16; i++)     /* row of the square: of k */
+        for (int64_t i = 0; i < 16; i++) { /* row of the square: of k */
+            T *fractal = i < 8 ? first : second;
             for (int64_t j = 0; j < 16; j++) /* column: of n */
-                (i < 8 ? first : second)[j * 8 + i % 8] = s[j / 8 * 128 + i * 8 + j % 8];
+                fractal[j * 8 + i % 8] = s[j / 8 * 128 + i * 8 + j % 8];
+        }
     }
 }
 
