@@ -80,6 +80,26 @@ def peers(folder):
     return rows
 
 
+def large(folder):
+    """The programs of bench/large that were built: without BLAS there are none."""
+    made = [Row("ptoc", "large_ours", "runtime", is_ours=True), Row("by hand", "large_threads", "nobody"),
+            Row("libgomp", "large_omp", "runtime", {"OMP_PROC_BIND": "true"}, threads="OMP_NUM_THREADS"),
+            Row("OpenBLAS", "large_library", "nobody")]
+    for row in made:
+        row.program = os.path.join(folder, "bin", row.program)
+    return [row for row in made if os.path.exists(row.program)]
+
+
+def run_large(row, cores, runs, words):
+    """[(problem, tile, ns)]"""
+    command = ["taskset", "-c", ",".join(str(c) for c in range(cores)), row.program, str(runs)] + words
+    done = subprocess.run(command, env={**row.settings(cores), "LARGE_THREADS": str(cores)}, capture_output=True, text=True)
+    lines = [line.split("\t") for line in done.stdout.splitlines()]
+    if done.returncode != 0 or any(line[-1] != "ok" for line in lines):
+        print("# %s: WRONG results or failed: %s" % (row.name, done.stderr.strip()[:300]), file=sys.stderr)
+    return [(line[0], int(line[1]), int(line[2])) for line in lines if line[-1] == "ok"]
+
+
 def run(row, cores, tasks, runs, graphs, timeout=600):
     """[(graph, tasks, length_ns, all_ns, submit_ns, peak_kib)] of one start of the program on so many processors."""
     command = ["taskset", "-c", ",".join(str(c) for c in range(cores)), row.program, str(tasks), str(runs)] + graphs

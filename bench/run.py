@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run.py - measures our runtime beside every peer that is installed, and prints tables.
 
-    bench/run.py [graphs] [metg] [counts] [windows] [grids] [costs] [memory]     default: graphs metg costs memory
+    bench/run.py [graphs] [metg] [counts] [windows] [grids] [costs] [memory] [large]     default: graphs metg costs memory large
 
 graphs   the nine graphs of empty tasks, ns a task, minimum / median, on 1 core and on 2; ratios to each peer; the goals
 metg     stencil with tasks of 50 ns to 100 us on 2 cores: efficiency, and the length at which it is 50 %
@@ -10,6 +10,7 @@ windows  the deferred path by size of the window
 grids    4 x 4 to 256 x 256 tiles of one buffer
 costs    submitting and completing apart, on the deferred path
 memory   the peak of memory at 10^5 and at 10^7 tasks
+large    products, Cholesky and attention on real kernels at tiles of 16 to 256: large.pto, OpenMP tasks, a schedule by hand, OpenBLAS
 
 Idea     programs take turns: each round starts every program once, so that a machine that is slow for a while is slow for all.
          Every start checks its graph against program order first; what is wrong gets no figure.
@@ -228,7 +229,31 @@ def memory(rows, options):
     print_table("peak of memory", ["", "graph", "KiB at 10^5 tasks", "KiB at %.0e tasks" % many, "bytes for each task more"], lines)
 
 
-PARTS = dict(graphs=graphs, metg=metg, counts=counts, windows=windows, grids=grids, costs=costs, memory=memory)
+TILES = [16, 32, 64, 128, 256]
+
+
+def large(rows, options):
+    cores = max(options.cores)
+    chosen = programs.large(os.path.join(options.build, "bench"))
+    samples = Samples()
+    for _ in rounds_of(options, "large"):
+        for problem in ("gemm", "cholesky", "attention"):
+            for tile in TILES:
+                for row in chosen:
+                    for _, _, ns in programs.run_large(row, cores, options.runs, ["%s:%d" % (problem, tile)]):
+                        samples.add((row.name, problem, tile), ns / 1e6)
+    lines = []
+    for problem in ("gemm", "cholesky", "attention"):
+        for row in chosen:
+            keys = [(row.name, problem, tile) for tile in TILES]
+            ratio = [samples.median(key) / samples.median(("by hand",) + key[1:]) for key in keys]
+            if keys[0] in samples.of:
+                lines.append([problem, row.name] + ["%.1f / %.1f (%.2f)" % (samples.least(k), samples.median(k), r)
+                                                    for k, r in zip(keys, ratio)])
+    print_table("%d cores, ms, minimum / median (to the schedule by hand, medians)" % cores, ["", ""] + ["tile %d" % t for t in TILES], lines)
+
+
+PARTS = dict(graphs=graphs, metg=metg, counts=counts, windows=windows, grids=grids, costs=costs, memory=memory, large=large)
 
 
 def main():
@@ -244,7 +269,7 @@ def main():
     options.add_argument("--graph", type=lambda text: text.split(","), default=NINE)
     options.add_argument("--no-peers", action="store_true")
     chosen = options.parse_args()
-    parts = chosen.part or ["graphs", "metg", "costs", "memory"]
+    parts = chosen.part or ["graphs", "metg", "costs", "memory", "large"]
     parts = list(PARTS) if parts == ["all"] else parts
     for part in parts:
         if part not in PARTS:

@@ -1,0 +1,85 @@
+/* omp.c - the computations as OpenMP tasks: the first element of a tile stands for the tile.  LARGE_THREADS and OMP_NUM_THREADS agree. */
+#include "large.h"
+
+#define TILE(m, n, i, j) (&(m)[(i) * tile * (n) + (j) * tile])
+
+static void gemm(struct matrices *x, int64_t tile)
+{
+    const int64_t n = GEMM_N, turns = n / tile;
+#pragma omp parallel
+#pragma omp single
+    for (int64_t i = 0; i < turns; i++)
+        for (int64_t j = 0; j < turns; j++)
+            for (int64_t k = 0; k < turns; k++) {
+                const double *a = TILE(x->a, n, i, k), *b = TILE(x->b, n, k, j);
+                double *c = TILE(x->c, n, i, j);
+#pragma omp task firstprivate(a, b, c) depend(in: *a, *b) depend(inout: *c)
+                kernel_gemm(tile, a, n, b, n, c, n);
+            }
+}
+
+static void cholesky(struct matrices *x, int64_t tile)
+{
+    const int64_t n = CHOLESKY_N, turns = n / tile;
+#pragma omp parallel
+#pragma omp single
+    for (int64_t k = 0; k < turns; k++) {
+        double *d = TILE(x->m, n, k, k);
+#pragma omp task firstprivate(d) depend(inout: *d) priority(2)
+        kernel_potrf(tile, d, n);
+        for (int64_t i = k + 1; i < turns; i++) {
+            double *b = TILE(x->m, n, i, k);
+#pragma omp task firstprivate(d, b) depend(in: *d) depend(inout: *b) priority(1)
+            kernel_trsm(tile, d, n, b, n);
+        }
+        for (int64_t i = k + 1; i < turns; i++) {
+            const double *a = TILE(x->m, n, i, k);
+            double *c = TILE(x->m, n, i, i);
+#pragma omp task firstprivate(a, c) depend(in: *a) depend(inout: *c)
+            kernel_syrk(tile, a, n, c, n);
+            for (int64_t j = k + 1; j < i; j++) {
+                const double *b = TILE(x->m, n, j, k);
+                double *e = TILE(x->m, n, i, j);
+#pragma omp task firstprivate(a, b, e) depend(in: *a, *b) depend(inout: *e)
+                kernel_gemm_sub(tile, a, n, b, n, e, n);
+            }
+        }
+    }
+}
+
+/* Scratch of one block of queries: a task cannot make an output here, so every block keeps its own. */
+struct block {
+    float *top, *sum, *fade, *o, *s;
+};
+
+static bool attention(struct matrices *x, int64_t tile)
+{
+    const int64_t turns = SEQUENCE / tile, bytes = 3 * tile + tile * HEAD + tile * tile;
+    float *memory = new_array((size_t)(turns * bytes), sizeof(float));
+#pragma omp parallel
+#pragma omp single
+    for (int64_t i = 0; i < turns; i++) {
+        float *m = memory + i * bytes;
+        const struct block w = {m, m + tile, m + 2 * tile, m + 3 * tile, m + 3 * tile + tile * HEAD};
+        float *o = w.o, *s = w.s;
+        (void)o, (void)s; /* named in pragmas */
+#pragma omp task firstprivate(w) depend(out: *o)
+        kernel_start(tile, w.top, w.sum, w.o);
+        for (int64_t j = 0; j <= i; j++) {
+            const float *q = x->q + i * tile * HEAD, *k = x->k + j * tile * HEAD, *v = x->v + j * tile * HEAD;
+#pragma omp task firstprivate(w, q, k) depend(out: *s)
+            kernel_scores(tile, q, k, w.s);
+#pragma omp task firstprivate(w, i, j) depend(inout: *s, *o)
+            kernel_softmax(tile, w.s, w.top, w.sum, w.fade, i == j);
+#pragma omp task firstprivate(w, v) depend(in: *s) depend(inout: *o)
+            kernel_values(tile, w.s, v, w.fade, w.o);
+        }
+        float *y = x->y + i * tile * HEAD;
+#pragma omp task firstprivate(w, y) depend(in: *o)
+        kernel_finish(tile, w.o, w.sum, y);
+    }
+    free(memory);
+    return true;
+}
+
+int main(int argc, char **argv) { return large_main(argc, argv); }
