@@ -36,15 +36,23 @@ static int hold_up(const PTOArg *a)
 }
 static const PTOKernel holding = {.name = "gate", .worker = PTO_WORKER_VECTOR, .fn = hold_up};
 
+struct submission {
+    graph *g;
+    int64_t *submitted_ns;
+};
+
+/* The array is one buffer, a cell is a tile of it. */
 static inline void submit(void *context, const task *t)
 {
     enum { BYTES = sizeof(cell) };
-    PTORuntime *r = context;
+    const struct submission *s = context;
+    PTORuntime *r = rt;
     cell *const *in = t->in;
-    void *out = t->out;
-#define WRITTEN PTO_SCALAR((int64_t)(t->in_count << 1 | WRITES)), PTO_OUTPUT(&out, 0, BYTES)
-#define UPDATED PTO_SCALAR((int64_t)(t->in_count << 1 | UPDATES)), PTO_INOUT(out, 0, BYTES)
-#define READ(i) PTO_INPUT(in[i], 0, BYTES)
+    void *cells = s->g->cells;
+#define AT(x) ((x) - (cell *)cells)
+#define WRITTEN PTO_SCALAR((int64_t)(t->in_count << 1 | WRITES)), PTO_OUTPUT(&cells, AT(t->out), BYTES)
+#define UPDATED PTO_SCALAR((int64_t)(t->in_count << 1 | UPDATES)), PTO_INOUT(cells, AT(t->out), BYTES)
+#define READ(i) PTO_INPUT(cells, AT(in[i]), BYTES)
 #define SUBMIT(n, ...) pto_submit_task(r, &kernel, (PTOTaskParam[]){__VA_ARGS__}, 2 + n)
     switch (t->in_count * 2 + t->mode) {
     case 0 + WRITES: SUBMIT(0, WRITTEN); break;
@@ -58,17 +66,12 @@ static inline void submit(void *context, const task *t)
     }
 }
 
-struct submission {
-    graph *g;
-    int64_t *submitted_ns;
-};
-
 static void orchestrate(PTORuntime *r, void *arg)
 {
     struct submission *s = arg;
     pto_buffer(r, s->g->cells, (int64_t)(s->g->cell_count * sizeof(cell)));
     if (has_gate) pto_submit_task(r, &holding, (PTOTaskParam[]){PTO_INOUT(&gate, 0, sizeof gate)}, 1);
-    graph_emit(s->g, submit, r);
+    graph_emit(s->g, submit, s);
     *s->submitted_ns = now_ns();
     atomic_store_explicit(&is_open, true, memory_order_release);
 }

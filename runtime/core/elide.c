@@ -108,6 +108,47 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
     return PTO_OK;
 }
 
+/* What most parameters are, a flat range or a vector in memory that exists, of sizes whose products cannot overflow, goes the short way.
+ * false: nothing was done, take_tensor looks at it, and says what may be wrong with it. */
+static inline bool take_simple(struct orchestrator *o, struct call *c, const PTOTaskParam *p, int index, PTOStatus *status)
+{
+    const uint64_t most = (uint64_t)1 << 30, widest = (uint64_t)1 << 24;
+    PTOArg *a = &c->arg[c->count];
+    int64_t *stride = c->stride[c->count], element = 1, steps = p->bytes;
+    if (p->rank == 1 && p->shape && p->stride && p->type < PTO_TYPE_COUNT) {
+        if ((uint64_t)p->shape[0] - 1 >= most || (uint64_t)p->stride[0] >= widest) return false;
+        element = ptoi_element_bytes(p->type);
+        steps = (p->shape[0] - 1) * p->stride[0] + 1;
+    } else if (p->rank != 0 || p->type != PTO_BYTE || (uint64_t)p->bytes - 1 >= most) {
+        return false;
+    }
+    char *base = p->buffer;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return false;
+        memcpy(&base, p->ref, sizeof base);
+    }
+    if (!base || (uint64_t)p->at >= most || (uint64_t)(uintptr_t)base >> 60) return false;
+    const int64_t offset = p->at * (p->rank == 0 ? steps : element), bytes = steps * element;
+    a->ptr = base + offset;
+    a->kind = p->kind;
+    a->type = p->type;
+    a->rank = 1;
+    a->shape = p->shape;
+    a->stride = p->stride;
+    if (p->rank == 0) {
+        stride[0] = 1;
+        stride[1] = bytes;
+        a->stride = stride;
+        a->shape = stride + 1;
+    }
+    const bool writes = p->kind != PTO_PARAM_INPUT;
+    c->writes |= writes;
+    c->writes_some |= writes;
+    c->fresh[c->count] = NULL;
+    *status = check_buffer(o, p, index, base, offset, bytes);
+    return true;
+}
+
 static PTOStatus take_params(struct orchestrator *o, struct call *c, const PTOTaskParam *params, int32_t count)
 {
     c->count = c->fresh_count = c->scalars = 0;
@@ -129,7 +170,8 @@ static PTOStatus take_params(struct orchestrator *o, struct call *c, const PTOTa
             c->fresh[c->count] = NULL;
             c->scalars++;
         } else {
-            PTOStatus status = take_tensor(o, c, p, i);
+            PTOStatus status;
+            if (!take_simple(o, c, p, i, &status)) status = take_tensor(o, c, p, i);
             if (status != PTO_OK) return status;
         }
         c->count++;
