@@ -182,6 +182,7 @@ static void give_back_open(struct heap *h, int32_t depth)
 
 void ptoi_heap_sweep(struct heap *h)
 {
+    h->made_since_sweep = 0;
     recycle(h, h->full_count);
     for (int32_t d = 0; d < h->depths_used; d++)
         if (h->open[d] >= 0 && is_consumed(h, (uint32_t)h->open[d])) give_back_open(h, d);
@@ -205,6 +206,18 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
     h->chunk[first].made = load_acquire(window_consumed(h->window, first));
     h->open[depth] = (int64_t)first;
     if (depth >= h->depths_used) h->depths_used = depth + 1;
+}
+
+/* Only a new maximum is worth finding out what is consumed by now.  While a program makes more and more, each buffer is one: so a look at
+ * all chunks is paid for by buffers made since the last, and the maximum is too high by no more than these. */
+static void note_maximum(struct heap *h, int32_t depth)
+{
+    enum { LOOKS_A_BUFFER = 8 };
+    const int64_t mine = h->open[depth];
+    if (h->made_since_sweep * LOOKS_A_BUFFER >= (uint64_t)h->full_count + (uint64_t)h->depths_used) ptoi_heap_sweep(h);
+    CHECK(h->open[depth] == mine); /* the new buffer is alive */
+    (void)mine;
+    if (h->used_bytes > h->used_bytes_max) h->used_bytes_max = h->used_bytes;
 }
 
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
@@ -246,13 +259,8 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     h->next_buffer[buffer - 1] = c->first_buffer;
     c->first_buffer = buffer;
     h->used_bytes += size;
-    if (h->used_bytes > h->used_bytes_max) {
-        /* Only a new maximum is worth finding out what is consumed by now. */
-        uint64_t mine = (uint64_t)h->open[depth];
-        ptoi_heap_sweep(h);
-        CHECK(h->open[depth] == (int64_t)mine); /* the new buffer is alive */
-        if (h->used_bytes > h->used_bytes_max) h->used_bytes_max = h->used_bytes;
-    }
+    h->made_since_sweep++;
+    if (h->used_bytes > h->used_bytes_max) note_maximum(h, depth);
     return buffer;
 }
 

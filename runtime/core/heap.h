@@ -42,6 +42,7 @@ struct heap {
     void (*on_broken)(void *context, uint32_t buffer);
     void *broken_context;
     uint64_t used_bytes, used_bytes_max; /* laid and not yet known to be consumed */
+    uint64_t made_since_sweep;           /* buffers */
 };
 
 bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32_t depths); /* false: no memory */

@@ -62,6 +62,21 @@ TEST(h34_a_full_heap_never_hands_out_live_memory)
     drop(&f);
 }
 
+/* Each new buffer of a program that keeps all is a new maximum; a look at all chunks for each would make it quadratic. */
+TEST(a_program_that_keeps_everything_is_not_looked_at_whole_for_each_buffer)
+{
+    enum { BUFFERS = 4000, LOOKS_A_BUFFER = 9 };
+    struct fixture f = make(4096 * 4096, 4096 * 4096, 1);
+    const uint64_t size = f.w->segment_bytes;
+    uint64_t at, looks = 0;
+    for (int i = 0; i < BUFFERS && ptoi_heap_try_alloc(&f.h, 0, size, &at); i++)
+        if (f.h.made_since_sweep == 0) looks += f.h.full_count + 1;
+    EXPECT(looks > 0);
+    EXPECT(looks <= LOOKS_A_BUFFER * (uint64_t)f.h.fresh_buffer);
+    EXPECT_EQ(f.h.used_bytes_max, f.h.fresh_buffer * size);
+    drop(&f);
+}
+
 TEST(h35_an_empty_heap_takes_any_request_that_fits)
 {
     struct fixture f = make(256, 256, 1);
