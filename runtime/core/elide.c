@@ -35,10 +35,9 @@ static bool reach_of(int32_t rank, const int64_t *shape, const int64_t *stride, 
     return fits || empty;
 }
 
-/* Is [low, low + bytes) inside the buffer that the address lies in?  Memory that is not the heap's is the program's business. */
-static PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base, int64_t offset, int64_t bytes)
+/* Of an address in the heap: are the bytes inside the buffer that it lies in? */
+static PTOStatus check_in_heap(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base, int64_t offset, int64_t bytes)
 {
-    if (!ptoi_orch_is_in_heap(o, base)) return PTO_OK;
     const uint64_t at = (uint64_t)(base - o->heap_base);
     const uint32_t buffer = ptoi_gather_buffer(o, at);
     if (buffer == 0)
@@ -48,6 +47,13 @@ static PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int
         return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, ptoi_param_text(p),
                               (unsigned long long)r->bytes);
     return PTO_OK;
+}
+
+/* Memory that is not the heap's is the program's business. */
+static inline PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base, int64_t offset,
+                                     int64_t bytes)
+{
+    return ptoi_orch_is_in_heap(o, base) ? check_in_heap(o, p, index, base, offset, bytes) : PTO_OK;
 }
 
 static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTaskParam *p, int index)
