@@ -42,7 +42,8 @@ static bool is_cpp_word(const char *name)
         "override", "private",     "protected",    "pto",       "public",    "reinterpret_cast",
         "requires", "static_cast", "template",     "this",      "throw",     "try",
         "typeid",   "typename",    "using",        "virtual",   "xor",       "xor_eq",
-        "compute",  "run",         "AscendC",      "Arguments",
+        "compute",  "run",         "AscendC",      "Arguments", "GM_ADDR",   "BYTES",
+        "TILE",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], name) == 0) return true;
@@ -65,15 +66,25 @@ static void choose_names(struct emitter *e, struct skeleton *s)
                                        "count", "pipe", "tile", "tiles",  "across",  "i0",    "i1",
                                        "i2",    "i3",   "i4",   "i5",     "i6",      "i7"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) names_force(&e->names, ours[i]);
+    /* What is named after a tensor comes first: a formal of that name gets another one. */
+    for (int i = 0; i < s->kernel->formal_count; i++) {
+        const struct symbol *f = s->kernel->formals[i];
+        if (!is_tensor(f)) continue;
+        names_force(&e->names, arena_printf(e->mem, "in_%s", f->name));
+        names_force(&e->names, arena_printf(e->mem, "out_%s", f->name));
+        names_force(&e->names, arena_printf(e->mem, "%s_old", f->name));
+        names_force(&e->names, arena_printf(e->mem, "%s_shape", f->name));
+        names_force(&e->names, arena_printf(e->mem, "%s_stride", f->name));
+        for (int d = 0; d < f->type->rank; d++) {
+            names_force(&e->names, arena_printf(e->mem, "%s_shape%d", f->name, d));
+            names_force(&e->names, arena_printf(e->mem, "%s_stride%d", f->name, d));
+        }
+    }
     s->main = -1;
     for (int i = 0; i < s->kernel->formal_count; i++) {
         const struct symbol *f = s->kernel->formals[i];
         s->formal[i] = cpp_name(e, f->name);
         if (!is_tensor(f)) continue;
-        for (int d = 0; d < f->type->rank; d++) {
-            names_take(&e->names, arena_printf(e->mem, "%s_shape%d", s->formal[i], d));
-            names_take(&e->names, arena_printf(e->mem, "%s_stride%d", s->formal[i], d));
-        }
         if (s->main < 0 || (is_written(f) && !is_written(s->kernel->formals[s->main]))) s->main = i;
     }
     for (int i = 0; i < s->kernel->dim_count; i++) s->dim[i] = cpp_name(e, s->kernel->dims[i]->name);
