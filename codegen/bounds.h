@@ -24,6 +24,12 @@ struct scope_bound {
     struct bound need; /* beside what is held when it begins */
 };
 
+/* A loop of which nobody knows how often it turns. */
+struct turn_bound {
+    const struct ast *loop;
+    const struct size *bytes; /* allocated in a turn, at most; what loops in it allocate that are such themselves does not count */
+};
+
 /* If `at` is reached, so much is held: what it makes, and what was held before. */
 struct sure_point {
     int64_t bytes, fresh;         /* fresh: what it makes, or the function that it calls needs */
@@ -35,7 +41,8 @@ struct sure_point {
 struct function_bounds {
     struct bound whole;
     struct bound safe;   /* bytes with which it completes wherever earlier buffers happened to lie; see Note [gaps] in bounds.c */
-    const struct size *peak;     /* all that is ever allocated; NULL: not known */
+    const struct size *peak;     /* all that is ever allocated, beside what `turns` say; NULL: not known */
+    VEC(struct turn_bound) turns;
     int64_t sure;                /* every call needs at least so much */
     bool is_complete;
     const struct ast *recursive; /* the call by which it comes back to itself; NULL: never */

@@ -23,6 +23,7 @@ import examples
 from bounds_text import bounds_of_entries
 
 GRANULE, LARGEST_RATIO = 64, 1.25
+TURNS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "kmeans": ("rounds", 1), "pagerank": ("rounds", 2)} # what is printed, and how much a turn adds
 NO_RELEASE = "#include <pto/pto_program.h>\n#define pto_release(rt, buffer) ((void)(buffer))\n"
 NO_SCOPES = NO_RELEASE + "#define pto_scope_begin(rt) pto_scope_current(rt)\n#define pto_scope_end(rt) ((void)0)\n"
 WAYS = (("all", "ring", NO_SCOPES), ("scopes", "ring", NO_RELEASE), ("release", "ring", ""), ("free", "free", ""), ("min", "min", ""))
@@ -95,6 +96,13 @@ def sizes_of(name, case):
     return values
 
 
+def peak_of(name, bound, said):
+    """Of a run that said this: how often its loops turned, it prints.  None: not known."""
+    word, step = TURNS.get(name, ("no loop that only the run ends", 1))
+    turns = max([int(n) for n in re.findall(r"^%s (\d+)" % word, said, re.M)] or [0]) // step
+    return None if bound.peak is None else bound.peak + turns * bound.turn
+
+
 def measure(ptoc, example, folder, seed):
     name = example.__name__
     folder = os.path.join(folder, name)
@@ -119,8 +127,9 @@ def measure(ptoc, example, folder, seed):
     for options in (["--window", "1024"], ["--window", "4", "--workers", "cube=2,vector=2"]):
         said = call([programs["free"], "--quiet", "--defer", "--stats"] + options + case.arguments)[1]
         used = int(re.search(r"Heap Ring: +(\d+) /", said).group(1))
-        if bound.peak is not None and used > bound.peak:
-            faults.append("%d bytes in use, and the peak is %d" % (used, bound.peak))
+        peak = peak_of(name, bound, said)
+        if peak is not None and used > peak:
+            faults.append("%d bytes in use, and the peak is %d" % (used, peak))
     print("%-12s %s" % (name, "  ".join("%s %s" % (k, text_of(v)) for k, v in row.items() if k != "name")), *faults, flush=True)
     return row, faults
 
