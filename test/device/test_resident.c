@@ -25,7 +25,7 @@ static PTORuntime *create(PTOConfig c)
 
 static int k_add(const PTOArg *a)
 {
-    int64_t *x = a[0].ptr, *y = a[1].ptr;
+    uint64_t *x = a[0].ptr, *y = a[1].ptr; /* unsigned: they wrap around */
     return *y = 3 * *y + *x + 1, 0;
 }
 static int k_fill(const PTOArg *a) { return *(int64_t *)a[0].ptr = a[1].value.i64, 0; }
@@ -41,7 +41,7 @@ static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_AI_CPU
 static const PTOKernel slow = {.name = "slow", .worker = PTO_WORKER_VECTOR, .fn = k_slow};
 
 enum { PLACES = 16 };
-struct work { int64_t x[PLACES], tasks, awaited; };
+struct work { int64_t x[PLACES], tasks; uint64_t awaited; };
 
 /* Chains, fans and renamed outputs over a few places, and now and then an await. */
 static void mixed(PTORuntime *rt, void *arg)
@@ -59,7 +59,7 @@ static void mixed(PTORuntime *rt, void *arg)
         } else if (from != to && SUBMIT(rt, &add, PTO_INPUT(w->x, from, I64(1)), PTO_INOUT(w->x, to, I64(1))) < 0) {
             return;
         }
-        if (i % 1000 == 999 && pto_await(rt, w->x, to * 8, 8) == PTO_OK) w->awaited = 31 * w->awaited + w->x[to];
+        if (i % 1000 == 999 && pto_await(rt, w->x, to * 8, 8) == PTO_OK) w->awaited = 31 * w->awaited + (uint64_t)w->x[to];
     }
 }
 
