@@ -485,10 +485,19 @@ struct submission {
     const char *name;
     int64_t limit_ms;      /* 0: none */
     uint64_t arg_bytes;
-    int accesses;          /* that the map has to remember */
+    int accesses;          /* that the map has to remember, */
+    struct map_access access[PTO_MAX_PARAMS]; /* in the order of the places */
     int scalars;
     bool writes, writes_some;
 };
+
+static void note_access(struct submission *s, const struct place *pl)
+{
+    struct map_access *a = &s->access[s->accesses++];
+    a->buffer = pl->buffer;
+    a->region = &pl->region;
+    a->access = pl->access;
+}
 
 bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms)
 {
@@ -535,7 +544,7 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
         } else {
             PTOStatus status = place_tensor(o, p, i, pl);
             if (status != PTO_OK) return status;
-            s->accesses += pl->buffer != NULL;
+            if (pl->buffer) note_access(s, pl);
             if (p->kind != PTO_PARAM_INPUT) {
                 s->writes = true;
                 s->writes_some |= pl->region.run > 0;
@@ -596,10 +605,7 @@ static void note_producer(struct orchestrator *o, uint64_t id, uint32_t reason)
 static void find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
     ptoi_map_begin(o->map, &o->found);
-    for (int i = 0; i < s->count; i++) {
-        struct place *pl = &s->place[i];
-        if (pl->buffer) ptoi_map_find(o->map, pl->buffer, &pl->region, pl->access, kernel, &o->found);
-    }
+    ptoi_map_find_all(o->map, s->access, s->accesses, kernel, &o->found);
     for (int i = 0; i < s->count; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
         if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
@@ -679,14 +685,6 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
     o->dep_head += (uint64_t)o->found.count;
 }
 
-static void remember_accesses(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
-{
-    for (int i = 0; i < s->count; i++) {
-        const struct place *pl = &s->place[i];
-        if (pl->buffer) ptoi_map_add(o->map, pl->buffer, &pl->region, pl->access, kernel, o->head);
-    }
-}
-
 static void note_use(struct orchestrator *o)
 {
     uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = ptoi_orch_deps_used(o);
@@ -735,7 +733,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
 
     o->edges += o->found.count;
     write_task(o, s, kernel);
-    if (!alone) remember_accesses(o, s, kernel);
+    if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
     write_back(o, s);
     PTO_LABEL(TASK);
     const uint64_t id = o->head++;
@@ -863,6 +861,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     struct submission s = {.count = 1};
     PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
     if (status != PTO_OK) return status;
+    if (s.place[0].buffer) note_access(&s, &s.place[0]);
     find_producers(o, &s, NULL);
     struct need need = {.o = o, .amount = (uint64_t)o->found.count};
     if (!producers_done(&need)) {

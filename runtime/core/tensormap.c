@@ -1,26 +1,17 @@
 /* tensormap.c - which uncompleted tasks touch which bytes: the orchestrator's private memory of accesses.
- * Idea       A ring of entries, one for each access, in task order.  An entry hangs in a chain for each cell of its buffer's
- *            grid that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides, cells only choose
- *            whom to ask.
+ * Idea       A ring of entries, one for each access, in task order.  An entry hangs in the chain of the cell of its buffer's grid
+ *            that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides, cells only choose whom to
+ *            ask.  Tiles that are used again and again are a cell each, with a chain of their own: one writer and its readers.
  * Owner      the orchestrator.
- * Invariant  A chain holds linked entries only: an entry leaves all its chains when its task retires, its buffer is closed, or
- *            a later write covers it, Note [superseded].  Its place in the ring comes back in task order.
+ * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when its buffer
+ *            is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in task order.
  * Blocks     never, and allocates only in ptoi_map_create.
  * Tests      test/runtime/test_tensormap.c
  */
-#include "tensormap.h"
+#include "tensormap_parts.h"
 #include "check.h"
-#include <pto/pto_types.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Note [cells]
- * Level 0 of a grid cuts the buffer into bands of tile[0] * cell[0] bytes, a band's rows being cell[0] bytes apart; level 1 cuts
- * what is left inside a row in the same way; the last level cuts a run.  The cuts are those of the first access, so when a
- * matrix is used tile by tile each tile is one cell, whatever the number of tiles.  Two regions that share a byte share the
- * byte's cell.  So it is enough that an entry hangs in every cell it touches and that a look-up asks every cell it touches.
- * A region that touches more than CELL_LIMIT cells hangs in the buffer's list (one more chain), which every look-up asks. */
-enum { LEVELS = 3, CELL_LIMIT = 16 };
 
 /* Note [regrid]
  * The first access may be a bad guess: one task clears a matrix, then tiles are used.  Entries looked at in vain are
@@ -32,234 +23,24 @@ enum { WASTE_BASE = 128, WASTE_PER_ENTRY = 16 };
  * A write that contains an older access follows it.  Whoever must follow the older access overlaps the write too, and follows
  * that.  So the older entry need not be found any more, and the map holds about one writer for each live region. */
 
-/* Note [joined]
- * A submit finds the buffers of all its parameters and then uses them, and a find may join two buffers that an earlier find
- * returned.  So a joined buffer says where it went, and its slot is used again only after SLOT_REST other slots were. */
-enum { SLOT_REST = 2 * PTO_MAX_PARAMS };
+/* ---- entries of several cells ---- */
 
-/* Note [memo]
- * One access asks for its cells up to three times: find, the look for superseded entries, and hanging it up.  The answer depends
- * on the grid and the region only, and is kept under both; a grid's number is never used again. */
-enum { MEMO = 8 };
-
-enum { CACHE_BITS = 8, RECENT = 4 };
-
-#define AT_HEAD 0x80000000u /* node.prev: the rest is an index of head[] */
-
-struct entry {
-    uint64_t task_id;
-    struct map_buffer *buffer; /* NULL: hangs nowhere */
-    const void *kernel;
-    uint64_t visited;          /* the look-up that saw it last */
-    uint32_t newer, older;     /* of the buffer */
-    uint32_t more;             /* its nodes after the first, by `sibling` */
-    uint32_t doomed;           /* next one to be unlinked after this walk */
-    uint8_t access;
-    bool is_listed;
-    struct region region;
-};
-
-/* Node i is the first node of entry i; those above the capacity are spare. */
-struct node {
-    uint32_t next, prev;
-    uint32_t entry;
-    uint32_t sibling;
-};
-
-struct seen {
-    uint32_t turn;
-    int32_t at;
-};
-
-struct outside {
-    struct map_buffer *slot;
-    struct map_buffer **sorted; /* by address, disjoint */
-    struct map_buffer **free;   /* first in, first out */
-    int64_t slots, limit, count, free_first, free_count;
-    struct map_buffer *cache[1 << CACHE_BITS]; /* by address; may be stale, so what it says is checked */
-    struct map_buffer *recent[RECENT];
-    uint32_t recent_at;
-    struct map_buffer nowhere; /* of empty regions */
-};
-
-struct cells {
-    int64_t first[LEVELS], count[LEVELS];
-    int64_t total;
-    uint32_t only; /* total 1: its head */
-};
-
-struct memo {
-    uint64_t grid; /* 0: empty */
-    struct region region;
-    struct cells cells;
-};
-
-struct tensormap {
-    struct entry *entry; /* 1 to capacity */
-    struct node *node;
-    uint32_t *head;      /* pairs: chain of reads, chain of writes */
-    uint32_t capacity, first, used;
-    uint32_t spare_free, spare_fresh, spare_count, nodes;
-    int32_t shift;
-    uint64_t visit, grids;
-    struct memo memo[MEMO];
-    struct cells run; /* a run's cells: only what its first level changes */
-    struct seen *seen;
-    uint64_t window_mask;
-    uint32_t turn;
-    struct outside out;
-};
-
-/* ---- the grid ---- */
-
-static int64_t divide_down(int64_t a, int64_t b, int8_t shift)
-{
-    if (shift >= 0)
-        return a >> shift;
-    int64_t q = a / b;
-    return q - (a % b < 0);
-}
-
-static int8_t shift_of(int64_t a)
-{
-    return (a & (a - 1)) == 0 ? (int8_t)__builtin_ctzll((unsigned long long)a) : -1;
-}
-
-/* Every cell that r touches, as a box, perhaps with some that it does not touch. */
-static void cells_of(const struct map_buffer *b, const struct region *r, struct cells *c)
-{
-    int64_t at = r->low - b->origin, span = r->high - r->low;
-    int32_t i = 0;
-    *c = (struct cells){.count = {1, 1, 1}, .total = 1};
-    for (uint32_t k = 0; k < b->levels; k++) {
-        const int64_t stride = b->cell[k];
-        const int8_t shift = b->cell_shift[k];
-        int64_t row = divide_down(at, stride, shift), last_row = row;
-        at -= row * stride;
-        /* Dimensions that step by whole strides stay at one place inside a stride.  Another one that is as long makes the
-         * span longer than the stride, see below. */
-        for (; i < r->rank && r->dim[i].stride_bytes >= stride; i++) {
-            int64_t d = r->dim[i].stride_bytes, last = r->dim[i].count - 1;
-            int64_t rows = d == stride ? 1 : divide_down(d, stride, shift);
-            if (rows * stride == d) {
-                last_row += rows * last;
-                span -= d * last;
-            }
-        }
-        if (at + span > stride) { /* runs over the end of a row: anywhere inside a row */
-            last_row += divide_down(at + span - 1, stride, shift);
-            i = r->rank;
-            at = 0;
-            span = stride;
-        }
-        c->first[k] = divide_down(row, b->tile[k], b->tile_shift[k]);
-        if (last_row > row)
-            c->count[k] = divide_down(last_row, b->tile[k], b->tile_shift[k]) - c->first[k] + 1;
-        if (c->count[k] > 1 && __builtin_mul_overflow(c->total, c->count[k], &c->total))
-            c->total = INT64_MAX;
-    }
-}
-
-static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int64_t *at)
-{
-    uint32_t k = b->levels++;
-    b->cell[k] = stride;
-    b->tile[k] = (int32_t)(count < INT32_MAX ? count : INT32_MAX);
-    b->cell_shift[k] = shift_of(stride);
-    b->tile_shift[k] = shift_of(b->tile[k]);
-    int64_t row = divide_down(*at, stride, b->cell_shift[k]);
-    *at -= row * stride;
-    b->origin += (row - divide_down(row, b->tile[k], b->tile_shift[k]) * b->tile[k]) * stride;
-}
-
-/* The grid of which r is one cell.  Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are
- * cut where the tensor's rows end, not in the middle. */
-static void grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r)
-{
-    int64_t at = r->low - b->low, span = r->high - r->low;
-    b->grid = ++m->grids;
-    b->levels = 0;
-    b->waste = 0;
-    b->origin = b->low;
-    for (int32_t k = 0; k < r->rank && k < LEVELS - 1; k++) {
-        int64_t inner = span - r->dim[k].stride_bytes * (r->dim[k].count - 1);
-        if (inner > r->dim[k].stride_bytes)
-            break;
-        grid_level(b, r->dim[k].stride_bytes, r->dim[k].count, &at);
-        span = inner;
-    }
-    grid_level(b, span, 1, &at);
-    b->origin += at;
-}
-
-/* ---- chains ---- */
-
-static uint32_t head_of(const struct tensormap *m, uint64_t key)
-{
-    key ^= key >> 32;
-    return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> m->shift) << 1;
-}
-
-static uint64_t key_of(const struct map_buffer *b)
-{
-    return (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
-}
-
-static uint64_t key_of_cell(uint64_t key, int64_t a, int64_t b, int64_t c)
-{
-    return key + (uint64_t)a * UINT64_C(0xC2B2AE3D27D4EB4F) + (uint64_t)b * UINT64_C(0xA24BAED4963EE407) +
-           (uint64_t)c * UINT64_C(0x9FB21C651E98DF25);
-}
-
-static uint32_t head_of_list(const struct tensormap *m, const struct map_buffer *b)
-{
-    return head_of(m, ~key_of(b));
-}
-
-static void region_copy(struct region *to, const struct region *from)
-{
-    memcpy(to, from, offsetof(struct region, dim) + (size_t)from->rank * sizeof from->dim[0]);
-}
-
-/* The cells of r in the grid of b.  Good until the next call. */
-static const struct cells *cells_now(struct tensormap *m, const struct map_buffer *b, const struct region *r)
-{
-    if (b->levels == 1 && r->rank == 0) { /* a run in a grid of runs: computed sooner than found in the memo, and mostly one cell */
-        struct cells *c = &m->run;
-        const int64_t at = r->low - b->origin;
-        c->first[0] = divide_down(at, b->cell[0], b->cell_shift[0]);
-        c->total = c->count[0] = divide_down(at + r->run - 1, b->cell[0], b->cell_shift[0]) - c->first[0] + 1;
-        c->only = head_of(m, key_of_cell(key_of(b), c->first[0], 0, 0));
-        return c;
-    }
-    // see Note [memo]
-    struct memo *memo = &m->memo[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> 61];
-    if (memo->grid != b->grid || !ptoi_region_equals(&memo->region, r)) {
-        struct cells *c = &memo->cells;
-        memo->grid = b->grid;
-        region_copy(&memo->region, r);
-        cells_of(b, r, c);
-        c->only = head_of(m, key_of_cell(key_of(b), c->first[0], c->first[1], c->first[2]));
-    }
-    return &memo->cells;
-}
-
-static void node_link(struct tensormap *m, uint32_t n, uint32_t entry, uint32_t head)
+static void node_link(struct tensormap *m, uint32_t n, uint64_t entry, uint32_t at)
 {
     struct node *node = &m->node[n];
     node->entry = entry;
-    node->prev = AT_HEAD | head;
-    node->next = m->head[head];
+    node->prev = AT_HEAD | at;
+    node->next = m->wide[at];
     if (node->next)
         m->node[node->next].prev = n;
-    m->head[head] = n;
+    m->wide[at] = n;
 }
 
 static void node_unlink(struct tensormap *m, uint32_t n)
 {
     struct node *node = &m->node[n];
     if (node->prev & AT_HEAD)
-        m->head[node->prev & ~AT_HEAD] = node->next;
+        m->wide[node->prev & ~AT_HEAD] = node->next;
     else
         m->node[node->prev].next = node->next;
     if (node->next)
@@ -284,190 +65,380 @@ static void spare_give(struct tensormap *m, uint32_t n)
     m->spare_count++;
 }
 
-/* Hangs an entry into the cells of its buffer, or the list. */
-static void entry_hang(struct tensormap *m, uint32_t i)
+static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *b, const struct cells *c, uint32_t side)
 {
-    struct entry *e = &m->entry[i];
-    struct map_buffer *b = e->buffer;
-    const uint32_t side = e->access != ACCESS_READ;
-    const struct cells *c = cells_now(m, b, &e->region);
-    e->more = 0;
-    e->is_listed = c->total > CELL_LIMIT || c->total - 1 > m->spare_count;
-    if (e->is_listed) {
-        b->list++;
-        node_link(m, i, i, head_of_list(m, b) + side);
-        return;
-    }
-    if (c->total == 1) {
-        node_link(m, i, i, c->only + side);
-        return;
-    }
-    uint32_t n = i;
-    uint64_t key = key_of(b);
+    struct entry_rare *rare = rare_at(m, p);
+    rare->nodes = 0;
+    rare->visited = 0;
+    m->wide_entries++;
     for (int64_t x = 0; x < c->count[0]; x++)
         for (int64_t y = 0; y < c->count[1]; y++)
             for (int64_t z = 0; z < c->count[2]; z++) {
-                if (!n) {
-                    n = spare_take(m);
-                    m->node[n].sibling = e->more;
-                    e->more = n;
-                }
-                node_link(m, n, i, head_of(m, key_of_cell(key, c->first[0] + x, c->first[1] + y, c->first[2] + z)) + side);
-                n = 0;
+                uint32_t n = spare_take(m);
+                m->node[n].sibling = rare->nodes;
+                rare->nodes = n;
+                node_link(m, n, p, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z) * 2 + side);
             }
 }
 
-static void entry_unhang(struct tensormap *m, uint32_t i)
+static void wide_unhang(struct tensormap *m, uint64_t p)
 {
-    struct entry *e = &m->entry[i];
-    node_unlink(m, i);
-    while (e->more) {
-        uint32_t n = e->more;
-        e->more = m->node[n].sibling;
+    struct entry_rare *rare = rare_at(m, p);
+    m->wide_entries--;
+    while (rare->nodes) {
+        uint32_t n = rare->nodes;
+        rare->nodes = m->node[n].sibling;
         node_unlink(m, n);
         spare_give(m, n);
     }
-    e->buffer->list -= e->is_listed;
 }
 
-static void entry_enter(struct tensormap *m, uint32_t i, struct map_buffer *b)
+/* ---- life of an entry ---- */
+
+/* The chain goes from newer to older: what is added is the newest, what moves finds its place. */
+static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t side)
 {
-    struct entry *e = &m->entry[i];
-    e->buffer = b;
-    e->newer = 0;
-    e->older = b->all;
-    if (b->all)
-        m->entry[b->all].newer = i;
-    b->all = i;
-    b->entries++;
-    b->writers += e->access != ACCESS_READ;
-    entry_hang(m, i);
+    uint64_t *link = &m->head[head].chain[side];
+    while (*link > p)
+        link = &entry_at(m, *link)->next;
+    entry_at(m, p)->next = *link;
+    *link = p;
 }
 
-static void entry_leave(struct tensormap *m, uint32_t i)
+/* Into several cells of its buffer, or the list. */
+static void entry_hang_far(struct tensormap *m, uint64_t p, const struct cells *cells)
 {
-    struct entry *e = &m->entry[i];
+    struct entry *e = entry_at(m, p);
     struct map_buffer *b = e->buffer;
-    entry_unhang(m, i);
-    if (e->newer)
-        m->entry[e->newer].older = e->older;
-    else
-        b->all = e->older;
-    if (e->older)
-        m->entry[e->older].newer = e->newer;
-    b->entries--;
-    b->writers -= e->access != ACCESS_READ;
-    e->buffer = NULL;
+    const uint32_t side = e->access != ACCESS_READ;
+    if (cells->total <= CELL_LIMIT && cells->total <= m->spare_count) {
+        e->hanging = IN_CELLS;
+        wide_hang(m, p, b, cells, side);
+        return;
+    }
+    e->hanging = IN_LIST;
+    b->list++;
+    chain_link(m, p, head_of_list(m, b), side);
 }
 
-static void regrid(struct tensormap *m, struct map_buffer *b, const struct region *r)
+/* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the ring. */
+static void entry_leave(struct tensormap *m, struct entry *e, uint64_t p)
 {
-    for (uint32_t i = b->all; i; i = m->entry[i].older)
-        entry_unhang(m, i);
-    grid_choose(m, b, r);
-    for (uint32_t i = b->all; i; i = m->entry[i].older)
-        entry_hang(m, i);
+    struct map_buffer *b = e->buffer;
+    b->writers -= e->access != ACCESS_READ;
+    if (--b->entries == 0)
+        b->all = 0;
+    if (e->hanging == IN_LIST)
+        b->list--;
+    else if (e->hanging == IN_CELLS)
+        wide_unhang(m, p);
+}
+
+static void entry_kill(struct tensormap *m, struct entry *e, uint64_t p)
+{
+    entry_leave(m, e, p);
+    e->buffer = NULL;
+    e->region.low = DEAD;
+}
+
+/* Takes the dead out of the list of b, so that nobody meets them twice. */
+static void all_compact(struct tensormap *m, struct map_buffer *b)
+{
+    uint64_t p = b->all, newer = 0;
+    for (uint64_t left = b->entries; left > 0; left--) {
+        const struct entry *e = entry_of(m, b, &p);
+        if (newer)
+            entry_at(m, newer)->older = (uint32_t)(newer - p);
+        else
+            b->all = p;
+        newer = p;
+        p -= e->older;
+    }
+}
+
+/* Takes all entries of b out of their chains.  They are left in a list by `older`, from the oldest, which is returned. */
+static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
+{
+    uint64_t oldest = 0;
+    struct cells cells;
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct entry *e = entry_of(m, b, &p);
+        const uint64_t at = p;
+        p -= e->older;
+        e->older = (uint32_t)(oldest - at);
+        oldest = at;
+        if (e->hanging == IN_CELLS) {
+            wide_unhang(m, at);
+            continue;
+        }
+        const int64_t head = e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : cell_now(m, b, &e->region, &cells);
+        uint64_t *link = &m->head[head].chain[e->access != ACCESS_READ];
+        while (*link != at)
+            link = &entry_at(m, *link)->next;
+        *link = e->next;
+    }
+    b->list = 0;
+    return oldest;
+}
+
+/* What unhang_all left becomes entries of b, which may have others. */
+static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint64_t count)
+{
+    struct cells cells;
+    uint64_t older = 0;
+    for (; count > 0; count--) {
+        struct entry *e = entry_at(m, p);
+        const uint64_t next = p + e->older, at = p;
+        e->buffer = b;
+        e->older = (uint32_t)(at - older);
+        const int64_t head = cell_now(m, b, &e->region, &cells);
+        if (head == MANY) {
+            entry_hang_far(m, at, &cells);
+        } else {
+            e->hanging = IN_CELL;
+            chain_link(m, at, (uint32_t)head, e->access != ACCESS_READ);
+        }
+        older = at;
+        p = next;
+    }
+    b->all = older;
+}
+
+/* Before r is added to b: a grid for it, where there is none or a bad one.  The head of its cell, as it was or is now. */
+static int64_t regrid_if_needed(struct tensormap *m, struct map_buffer *b, const struct region *r, int64_t head)
+{
+    if (b->entries == 0) {
+        if (head != MANY && ptoi_grid_fits(b, r)) /* tile after tile */
+            return head;
+        ptoi_grid_choose(m, b, r);
+    } else if (b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries) { // see Note [regrid]
+        const uint64_t oldest = unhang_all(m, b);
+        ptoi_grid_choose(m, b, r);
+        hang_all(m, b, oldest, b->entries);
+    } else {
+        return head;
+    }
+    struct cells cells;
+    return cell_now(m, b, r, &cells);
+}
+
+void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buffer *to)
+{
+    uint64_t moved = from->entries, left = to->entries, p = to->all;
+    if (moved == 0)
+        return;
+    hang_all(m, to, unhang_all(m, from), moved);
+    to->entries += from->entries;
+    to->writers += from->writers;
+    from->entries = from->writers = 0;
+    uint64_t q = to->all, last = 0; /* two lists, each from newer to older, become one */
+    for (; moved + left > 0; ) {
+        if (left > 0)
+            entry_of(m, to, &p);
+        const bool is_moved = left == 0 || (moved > 0 && q > p);
+        uint64_t *at = is_moved ? &q : &p;
+        const uint64_t taken = *at;
+        *at -= entry_at(m, taken)->older;
+        *(is_moved ? &moved : &left) -= 1;
+        if (last)
+            entry_at(m, last)->older = (uint32_t)(last - taken);
+        else
+            to->all = taken;
+        last = taken;
+    }
 }
 
 /* ---- look-ups ---- */
 
-/* What a walk asks of every entry it may have to do with; false: nothing shared. */
-struct walk {
+/* What a look-up asks of every entry it may have to do with. */
+struct look {
     struct tensormap *m;
-    const struct region *region;
-    enum access access;
+    const struct map_access *access;
+    int64_t low; /* an entry that begins here conflicts: every view touches its first byte */
     const void *kernel;
-    struct map_found *found; /* NULL: look for superseded entries of earlier tasks */
-    uint64_t task_id;
-    uint32_t doomed;
+    struct map_found *found;
     uint32_t vain;
 };
 
-static uint8_t reason_of(enum access earlier, enum access later)
-{
-    if (earlier == ACCESS_ACC || later == ACCESS_ACC)
-        return EDGE_ACC;
-    if (later == ACCESS_READ)
-        return EDGE_RAW;
-    if (earlier == ACCESS_READ)
-        return EDGE_WAR;
-    return later == ACCESS_UPDATE ? EDGE_RAW | EDGE_WAW : EDGE_WAW;
-}
+static const uint8_t reason_of[4][4] = {
+    /* earlier      then READ, WRITE, ACC, UPDATE */
+    [ACCESS_READ] = {0, EDGE_WAR, EDGE_ACC, EDGE_WAR},
+    [ACCESS_WRITE] = {EDGE_RAW, EDGE_WAW, EDGE_ACC, EDGE_RAW | EDGE_WAW},
+    [ACCESS_ACC] = {EDGE_ACC, EDGE_ACC, EDGE_ACC, EDGE_ACC},
+    [ACCESS_UPDATE] = {EDGE_RAW, EDGE_WAW, EDGE_ACC, EDGE_RAW | EDGE_WAW},
+};
 
-static void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, enum edge_reason reason)
+static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, uint8_t reason)
 {
     struct seen *seen = &m->seen[task_id & m->window_mask];
     if (seen->turn != m->turn) {
         seen->turn = m->turn;
         seen->at = found->count++;
         found->task_id[seen->at] = task_id;
-        found->reason[seen->at] = (uint8_t)reason;
+        found->reason[seen->at] = reason;
     } else if (found->task_id[seen->at] == task_id) {
-        found->reason[seen->at] |= (uint8_t)reason;
+        found->reason[seen->at] |= reason;
     } else if (found->task_id[seen->at] < task_id) { /* the older one has given up the slot, so it is done */
         found->task_id[seen->at] = task_id;
-        found->reason[seen->at] = (uint8_t)reason;
+        found->reason[seen->at] = reason;
     }
 }
 
-static void visit(struct walk *w, uint32_t i)
+static void visit(struct look *l, const struct entry *e, uint64_t p)
 {
-    struct entry *e = &w->m->entry[i];
-    if (e->visited == w->m->visit || (w->access == ACCESS_READ && e->access == ACCESS_READ))
-        return;
-    e->visited = w->m->visit;
-    if (!w->found) {
-        if (e->task_id != w->task_id && ptoi_region_contains(w->region, &e->region)) {
-            e->doomed = w->doomed;
-            w->doomed = i;
+    const struct map_access *a = l->access;
+    if (!ptoi_region_overlaps(a->region, &e->region))
+        l->vain++;
+    else if (!(a->access == ACCESS_ACC && e->access == ACCESS_ACC && rare_at(l->m, p)->kernel == l->kernel &&
+               ptoi_region_equals(a->region, &e->region)))
+        found_note(l->m, l->found, e->task_id, reason_of[e->access][a->access]);
+}
+
+static inline void find_in_chain(struct look *l, uint64_t *link)
+{
+    struct tensormap *m = l->m;
+    for (uint64_t p = *link; is_live(m, p); p = *link) {
+        struct entry *e = entry_at(m, p);
+        if (e->region.low == l->low) {
+            found_note(m, l->found, e->task_id, reason_of[e->access][l->access->access]);
+        } else if (!e->buffer) {
+            *link = e->next;
+            continue;
+        } else {
+            visit(l, e, p);
         }
-    } else if (!ptoi_region_overlaps(w->region, &e->region)) {
-        w->vain++;
-    } else if (!(w->access == ACCESS_ACC && e->access == ACCESS_ACC && e->kernel == w->kernel &&
-                 ptoi_region_equals(w->region, &e->region))) {
-        found_note(w->m, w->found, e->task_id, reason_of((enum access)e->access, w->access));
+        link = &e->next;
     }
 }
 
-static void walk_chains(struct walk *w, uint32_t head)
+static void find_in_nodes(struct look *l, uint32_t n)
 {
-    const struct tensormap *m = w->m;
-    for (uint32_t n = m->head[head + 1]; n; n = m->node[n].next)
-        visit(w, m->node[n].entry);
-    if (w->access != ACCESS_READ)
-        for (uint32_t n = m->head[head]; n; n = m->node[n].next)
-            visit(w, m->node[n].entry);
+    for (; n; n = l->m->node[n].next) {
+        const uint64_t p = l->m->node[n].entry;
+        struct entry_rare *rare = rare_at(l->m, p);
+        if (rare->visited != l->m->visit)
+            visit(l, entry_at(l->m, p), p);
+        rare->visited = l->m->visit;
+    }
 }
 
-/* Visits every entry of b that shares a byte with the region (and, for a read, is not a read), and some others. */
-static void walk_near(struct walk *w, const struct map_buffer *b)
+static inline void find_at(struct look *l, uint32_t head)
 {
-    struct tensormap *m = w->m;
-    const struct cells *c = cells_now(m, b, w->region);
-    m->visit++;
-    if (c->total > CELL_LIMIT && c->total > b->entries) {
-        for (uint32_t i = b->all; i; i = m->entry[i].older)
-            visit(w, i);
-        w->vain = 0; /* a grid of larger cells would not help: the region is near everything */
+    struct tensormap *m = l->m;
+    const bool reads = l->access->access != ACCESS_READ; /* are to be found too */
+    find_in_chain(l, &m->head[head].chain[WRITES]);
+    if (reads)
+        find_in_chain(l, &m->head[head].chain[READS]);
+    if (m->wide_entries) {
+        find_in_nodes(l, m->wide[head * 2 + WRITES]);
+        if (reads)
+            find_in_nodes(l, m->wide[head * 2 + READS]);
+    }
+}
+
+/* More cells than entries: it is sooner asked of all of them. */
+static bool is_near_all(const struct map_buffer *b, const struct cells *c)
+{
+    return c->total > CELL_LIMIT && c->total > b->entries;
+}
+
+static void find_list(struct look *l, const struct map_buffer *b)
+{
+    find_at(l, head_of_list(l->m, b));
+}
+
+static void find_far(struct look *l, struct map_buffer *b, const struct cells *c)
+{
+    if (is_near_all(b, c)) {
+        all_compact(l->m, b);
+        for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+            const struct entry *e = entry_at(l->m, p);
+            if (l->access->access != ACCESS_READ || e->access != ACCESS_READ)
+                visit(l, e, p);
+            p -= e->older;
+        }
+        l->vain = 0; /* a grid of larger cells would not help: the region is near everything */
         return;
     }
-    const uint64_t key = key_of(b);
-    if (c->total == 1)
-        walk_chains(w, c->only);
-    else
-        for (int64_t x = 0; x < c->count[0]; x++)
-            for (int64_t y = 0; y < c->count[1]; y++)
-                for (int64_t z = 0; z < c->count[2]; z++)
-                    walk_chains(w, head_of(m, key_of_cell(key, c->first[0] + x, c->first[1] + y, c->first[2] + z)));
+    for (int64_t x = 0; x < c->count[0]; x++)
+        for (int64_t y = 0; y < c->count[1]; y++)
+            for (int64_t z = 0; z < c->count[2]; z++)
+                find_at(l, head_of_cell(l->m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z));
     if (b->list)
-        walk_chains(w, head_of_list(m, b));
+        find_list(l, b);
 }
 
-static struct map_buffer *buffer_now(struct map_buffer *b)
+static inline bool region_holds(const struct region *outer, const struct region *inner)
 {
-    while (b->joined) // see Note [joined]
-        b = b->joined;
-    return b;
+    if (outer->low > inner->low || outer->high < inner->high)
+        return false;
+    return outer->rank == 0 || ptoi_region_contains(outer, inner);
+}
+
+/* Entries of earlier tasks in the chain that r contains are killed, see Note [superseded], and dead ones unlinked. */
+static inline void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
+{
+    for (uint64_t p = *link; is_live(m, p); p = *link) {
+        struct entry *e = entry_at(m, p);
+        if (e->buffer) {
+            if (e->task_id == task_id || !region_holds(r, &e->region)) {
+                link = &e->next;
+                continue;
+            }
+            entry_kill(m, e, p);
+        }
+        *link = e->next;
+    }
+}
+
+static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct region *r, uint64_t task_id)
+{
+    while (n) {
+        const uint64_t p = m->node[n].entry;
+        struct entry *e = entry_at(m, p);
+        n = m->node[n].next;
+        while (n && m->node[n].entry == p) /* another node of the entry, which leaves with it */
+            n = m->node[n].next;
+        if (e->task_id != task_id && region_holds(r, &e->region))
+            entry_kill(m, e, p);
+    }
+}
+
+static inline void supersede_at(struct tensormap *m, uint32_t head, const struct region *r, uint64_t task_id)
+{
+    supersede_in_chain(m, &m->head[head].chain[READS], r, task_id);
+    supersede_in_chain(m, &m->head[head].chain[WRITES], r, task_id);
+    if (m->wide_entries) {
+        supersede_in_nodes(m, m->wide[head * 2 + READS], r, task_id);
+        supersede_in_nodes(m, m->wide[head * 2 + WRITES], r, task_id);
+    }
+}
+
+static void supersede_list(struct tensormap *m, const struct map_buffer *b, const struct region *r, uint64_t task_id)
+{
+    supersede_at(m, head_of_list(m, b), r, task_id);
+}
+
+static void supersede_far(struct tensormap *m, struct map_buffer *b, const struct cells *c, const struct region *r,
+                          uint64_t task_id)
+{
+    if (is_near_all(b, c)) {
+        all_compact(m, b);
+        for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+            struct entry *e = entry_at(m, p);
+            const uint64_t at = p;
+            p -= e->older;
+            if (e->task_id != task_id && region_holds(r, &e->region))
+                entry_kill(m, e, at);
+        }
+        return;
+    }
+    for (int64_t x = 0; x < c->count[0]; x++)
+        for (int64_t y = 0; y < c->count[1]; y++)
+            for (int64_t z = 0; z < c->count[2]; z++)
+                supersede_at(m, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z), r, task_id);
+    if (b->list)
+        supersede_list(m, b, r, task_id);
 }
 
 void ptoi_map_begin(struct tensormap *m, struct map_found *found)
@@ -479,15 +450,43 @@ void ptoi_map_begin(struct tensormap *m, struct map_found *found)
     }
 }
 
+static inline void find_one(struct tensormap *m, struct map_access *a, const void *kernel, struct map_found *found)
+{
+    struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    a->grid = 0;
+    a->head = MANY;
+    if (b->entries == 0 || a->region->run == 0)
+        return;
+    struct cells cells;
+    const int64_t head = cell_now(m, b, a->region, &cells);
+    a->grid = b->grid;
+    a->head = head;
+    if (a->access == ACCESS_READ && b->writers == 0)
+        return;
+    struct look l = {.m = m, .access = a, .kernel = kernel, .found = found};
+    l.low = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
+    m->visit++;
+    if (head == MANY) {
+        find_far(&l, b, &cells);
+    } else {
+        find_at(&l, (uint32_t)head);
+        if (b->list)
+            find_list(&l, b);
+    }
+    b->waste += l.vain;
+}
+
+void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, struct map_found *found)
+{
+    for (int32_t i = 0; i < count; i++)
+        find_one(m, &a[i], kernel, found);
+}
+
 void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
                    struct map_found *found)
 {
-    b = buffer_now(b);
-    if (r->run == 0 || (access == ACCESS_READ ? b->writers : b->entries) == 0)
-        return;
-    struct walk w = {.m = m, .region = r, .access = access, .kernel = kernel, .found = found};
-    walk_near(&w, b);
-    b->waste += w.vain;
+    struct map_access a = {.buffer = b, .region = r, .access = access};
+    ptoi_map_find_all(m, &a, 1, kernel, found);
 }
 
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries)
@@ -495,54 +494,99 @@ bool ptoi_map_reserve(struct tensormap *m, int64_t entries)
     return entries <= (int64_t)(m->capacity - m->used);
 }
 
-void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
-                  uint64_t task_id)
+static void region_copy(struct region *to, const struct region *from)
 {
-    b = buffer_now(b);
+    to->low = from->low;
+    to->high = from->high;
+    to->run = from->run;
+    to->rank = from->rank;
+    for (int32_t k = 0; k < from->rank; k++)
+        to->dim[k] = from->dim[k];
+}
+
+/* Kills what r covers. */
+static inline void supersede(struct tensormap *m, struct map_buffer *b, int64_t head, const struct region *r, uint64_t task_id)
+{
+    struct cells cells;
+    if (head == MANY) {
+        ptoi_grid_cells(b, r, &cells);
+        supersede_far(m, b, &cells, r, task_id);
+        return;
+    }
+    supersede_at(m, (uint32_t)head, r, task_id);
+    if (b->list)
+        supersede_list(m, b, r, task_id);
+}
+
+static inline void add_one(struct tensormap *m, const struct map_access *a, const void *kernel, uint64_t task_id)
+{
+    struct map_buffer *b = buffer_now(a->buffer);
+    const struct region *r = a->region;
     if (r->run == 0)
         return;
     CHECK(m->used < m->capacity);
-    if ((access == ACCESS_WRITE || access == ACCESS_UPDATE) && b->entries) { // see Note [superseded]
-        struct walk w = {.m = m, .region = r, .access = access, .task_id = task_id};
-        walk_near(&w, b);
-        for (uint32_t i = w.doomed; i; i = m->entry[i].doomed)
-            entry_leave(m, i);
-    }
-    if (b->entries == 0 && !(b->levels == 1 && r->rank == 0 && r->run == b->cell[0])) /* tile after tile: the grid fits */
-        grid_choose(m, b, r);
-    else if (b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries) // see Note [regrid]
-        regrid(m, b, r);
+    struct cells cells;
+    int64_t head = a->grid == b->grid ? a->head : b->levels ? cell_now(m, b, r, &cells) : MANY;
+    if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries)
+        supersede(m, b, head, r, task_id);
+    if (b->entries == 0 || b->waste > WASTE_BASE)
+        head = regrid_if_needed(m, b, r, head);
 
-    uint32_t i = m->first + m->used++;
-    if (i > m->capacity)
-        i -= m->capacity;
-    struct entry *e = &m->entry[i];
+    const uint64_t p = m->first + m->used++;
+    struct entry *e = entry_at(m, p);
     e->task_id = task_id;
-    e->kernel = kernel;
-    e->access = (uint8_t)access;
-    e->visited = 0;
+    e->buffer = b;
+    e->access = (uint8_t)a->access;
+    e->older = (uint32_t)(p - b->all);
     region_copy(&e->region, r);
-    entry_enter(m, i, b);
+    if (a->access == ACCESS_ACC)
+        rare_at(m, p)->kernel = kernel;
+    b->all = p;
+    b->entries++;
+    b->writers += a->access != ACCESS_READ;
+    if (head == MANY) {
+        ptoi_grid_cells(b, r, &cells);
+        entry_hang_far(m, p, &cells);
+    } else {
+        uint64_t *link = &m->head[head].chain[a->access != ACCESS_READ];
+        e->hanging = IN_CELL;
+        e->next = *link;
+        *link = p;
+    }
+}
+
+void ptoi_map_add_all(struct tensormap *m, const struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
+{
+    for (int32_t i = 0; i < count; i++)
+        add_one(m, &a[i], kernel, task_id);
+}
+
+void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
+                  uint64_t task_id)
+{
+    const struct map_access a = {.buffer = b, .region = r, .access = access};
+    ptoi_map_add_all(m, &a, 1, kernel, task_id);
 }
 
 void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
-    while (m->used && m->entry[m->first].task_id < first_live_task) {
-        if (m->entry[m->first].buffer)
-            entry_leave(m, m->first);
-        m->first = m->first == m->capacity ? 1 : m->first + 1;
+    while (m->used && entry_at(m, m->first)->task_id < first_live_task) {
+        struct entry *e = entry_at(m, m->first);
+        if (e->buffer)
+            entry_leave(m, e, m->first);
+        m->first++;
         m->used--;
     }
 }
 
 int64_t ptoi_map_used(const struct tensormap *m)
 {
-    return m->used;
+    return (int64_t)m->used;
 }
 
 int64_t ptoi_map_capacity(const struct tensormap *m)
 {
-    return m->capacity;
+    return (int64_t)m->capacity;
 }
 
 void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high)
@@ -554,187 +598,50 @@ void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64
 
 void ptoi_map_close(struct tensormap *m, struct map_buffer *b)
 {
-    while (b->all)
-        entry_leave(m, b->all);
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct entry *e = entry_of(m, b, &p);
+        const uint64_t at = p;
+        p -= e->older;
+        entry_kill(m, e, at);
+    }
     memset(b, 0, sizeof *b);
 }
 
-/* ---- outside buffers ---- */
-
-static struct map_buffer *slot_take(struct outside *o)
-{
-    struct map_buffer *b = o->free[o->free_first];
-    o->free_first = (o->free_first + 1) % o->slots;
-    o->free_count--;
-    memset(b, 0, sizeof *b);
-    return b;
-}
-
-static void slot_give(struct outside *o, struct map_buffer *b, struct map_buffer *joined)
-{
-    memset(b, 0, sizeof *b); /* low == high: the cache finds nothing in it */
-    b->joined = joined;
-    o->free[(o->free_first + o->free_count++) % o->slots] = b;
-}
-
-/* Joins sorted[at] and sorted[at + 1], with the bytes between them.  Entries of the smaller one move. */
-static void join_with_next(struct tensormap *m, int64_t at)
-{
-    struct outside *o = &m->out;
-    struct map_buffer *left = o->sorted[at], *right = o->sorted[at + 1];
-    struct map_buffer *kept = left->entries >= right->entries ? left : right, *gone = kept == left ? right : left;
-    int64_t low = left->low < right->low ? left->low : right->low;
-    int64_t high = left->high > right->high ? left->high : right->high;
-    while (gone->all) {
-        uint32_t i = gone->all;
-        entry_leave(m, i);
-        entry_enter(m, i, kept);
-    }
-    kept->low = low;
-    kept->high = high;
-    o->sorted[at] = kept;
-    o->count--;
-    memmove(&o->sorted[at + 1], &o->sorted[at + 2], (size_t)(o->count - at - 1) * sizeof o->sorted[0]);
-    slot_give(o, gone, kept);
-}
-
-/* First buffer that ends behind `low`. */
-static int64_t position_of(const struct outside *o, int64_t low)
-{
-    int64_t from = 0, to = o->count;
-    while (from < to) {
-        int64_t middle = from + (to - from) / 2;
-        if (o->sorted[middle]->high > low)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return from;
-}
-
-static void join_nearest(struct tensormap *m)
-{
-    const struct outside *o = &m->out;
-    int64_t best = 0, best_gap = INT64_MAX;
-    for (int64_t i = 0; i + 1 < o->count; i++) {
-        int64_t gap = o->sorted[i + 1]->low - o->sorted[i]->high;
-        if (gap < best_gap) {
-            best_gap = gap;
-            best = i;
-        }
-    }
-    join_with_next(m, best);
-}
-
-/* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an array that nobody told us about
- * are met one after the other. */
-static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_t high, bool grows)
-{
-    struct outside *o = &m->out;
-    int64_t at = position_of(o, low);
-    if (at == o->count || o->sorted[at]->low >= high) { /* overlaps none */
-        if (grows && at > 0 && o->sorted[at - 1]->high == low) {
-            o->sorted[at - 1]->high = high;
-            return o->sorted[at - 1];
-        }
-        if (grows && at < o->count && o->sorted[at]->low == high) {
-            o->sorted[at]->low = low;
-            return o->sorted[at];
-        }
-        struct map_buffer *b = slot_take(o);
-        b->low = low;
-        b->high = high;
-        memmove(&o->sorted[at + 1], &o->sorted[at], (size_t)(o->count - at) * sizeof o->sorted[0]);
-        o->sorted[at] = b;
-        if (++o->count > o->limit)
-            join_nearest(m);
-        return buffer_now(b);
-    }
-    while (at + 1 < o->count && o->sorted[at + 1]->low < high)
-        join_with_next(m, at);
-    struct map_buffer *b = o->sorted[at];
-    if (low < b->low)
-        b->low = low;
-    if (high > b->high)
-        b->high = high;
-    return b;
-}
-
-void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high)
-{
-    if (low < high)
-        outside_place(m, low, high, false);
-}
-
-static bool holds(const struct map_buffer *b, const struct region *r)
-{
-    return b->low <= r->low && r->high <= b->high;
-}
-
-struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r)
-{
-    struct outside *o = &m->out;
-    if (r->run == 0)
-        return &o->nowhere;
-    struct map_buffer **cached = &o->cache[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS)];
-    if (holds(*cached, r))
-        return *cached;
-    for (uint32_t k = 0; k < RECENT; k++)
-        if (holds(o->recent[k], r))
-            return *cached = o->recent[k];
-    struct map_buffer *b = outside_place(m, r->low, r->high, true);
-    o->recent[o->recent_at++ % RECENT] = b;
-    return *cached = b;
-}
-
-/* ---- making, checking ---- */
-
-static bool outside_create(struct outside *o, int64_t limit)
-{
-    o->limit = limit;
-    o->slots = limit + 1 + SLOT_REST;
-    o->slot = calloc((size_t)o->slots, sizeof *o->slot);
-    o->free = calloc((size_t)o->slots, sizeof *o->free);
-    o->sorted = calloc((size_t)limit + 1, sizeof *o->sorted);
-    if (!o->slot || !o->free || !o->sorted)
-        return false;
-    for (int64_t i = 0; i < o->slots; i++)
-        o->free[i] = &o->slot[i];
-    o->free_count = o->slots;
-    for (int32_t i = 0; i < 1 << CACHE_BITS; i++)
-        o->cache[i] = &o->nowhere;
-    for (int32_t i = 0; i < RECENT; i++)
-        o->recent[i] = &o->nowhere;
-    return true;
-}
+/* ---- making ---- */
 
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers)
 {
+    enum { LINE = 64 };
     if (entries < 1 || entries > 1 << 26 || window < 1 || (window & (window - 1)) || outside_buffers < 1 ||
         outside_buffers > 1 << 26)
         return NULL;
     struct tensormap *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
-    int32_t bits = 4;
-    while (INT64_C(1) << bits < 2 * entries)
+    int32_t bits = 0;
+    while (INT64_C(1) << bits < entries)
         bits++;
-    m->shift = 64 - bits;
-    m->capacity = (uint32_t)entries;
+    const size_t ring = (size_t)1 << bits, heads = (size_t)(bits < 3 ? 16 : 2 << bits);
+    m->mask = ring - 1;
+    m->shift = 64 - __builtin_ctzll(heads);
+    m->capacity = (uint64_t)entries;
     m->first = 1;
-    m->spare_fresh = m->capacity + 1;
-    m->spare_count = 4 * m->capacity + CELL_LIMIT; /* 4 more cells each; when they are used up there is the list */
+    m->spare_fresh = 1;
+    m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells each; when they are used up there is the list */
     m->nodes = m->spare_fresh + m->spare_count;
     m->window_mask = (uint64_t)window - 1;
-    m->run = (struct cells){.count = {1, 1, 1}, .total = 1};
-    m->entry = calloc((size_t)entries + 1, sizeof *m->entry);
+    m->entries_at = calloc(1, ring * sizeof *m->entry + LINE);
+    m->rare = calloc(ring, sizeof *m->rare);
     m->node = calloc(m->nodes, sizeof *m->node);
-    m->head = calloc((size_t)2 << bits, sizeof *m->head);
+    m->head = calloc(heads, sizeof *m->head);
+    m->wide = calloc(2 * heads, sizeof *m->wide);
     m->seen = calloc((size_t)window, sizeof *m->seen);
-    if (!outside_create(&m->out, outside_buffers) || !m->entry || !m->node || !m->head || !m->seen) {
+    if (!ptoi_outside_create(&m->out, outside_buffers) || !m->entries_at || !m->rare || !m->node || !m->head || !m->wide ||
+        !m->seen) {
         ptoi_map_destroy(m);
         return NULL;
     }
+    m->entry = (struct entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
     return m;
 }
 
@@ -742,79 +649,12 @@ void ptoi_map_destroy(struct tensormap *m)
 {
     if (!m)
         return;
-    free(m->entry);
+    free(m->entries_at);
+    free(m->rare);
     free(m->node);
     free(m->head);
+    free(m->wide);
     free(m->seen);
-    free(m->out.slot);
-    free(m->out.sorted);
-    free(m->out.free);
+    ptoi_outside_free(&m->out);
     free(m);
-}
-
-static bool outside_is_valid(const struct outside *o)
-{
-    bool ok = o->count <= o->limit && o->count + o->free_count == o->slots;
-    for (int64_t i = 0; i < o->count; i++)
-        ok = ok && o->sorted[i]->low < o->sorted[i]->high && !o->sorted[i]->joined &&
-             (i == 0 || o->sorted[i - 1]->high <= o->sorted[i]->low);
-    return ok;
-}
-
-/* The buffer's chain of all entries, seen from its newest: linked both ways, and as long as the buffer says. */
-static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *b)
-{
-    uint32_t entries = 0, writers = 0, list = 0, newer = 0;
-    for (uint32_t i = b->all; i; newer = i, i = m->entry[i].older) {
-        const struct entry *e = &m->entry[i];
-        if (++entries > m->used || e->buffer != b || e->newer != newer)
-            return false;
-        writers += e->access != ACCESS_READ;
-        list += e->is_listed;
-    }
-    return entries == b->entries && writers == b->writers && list == b->list && !b->joined && (b->levels || !entries);
-}
-
-bool ptoi_map_is_valid(const struct tensormap *m)
-{
-    uint64_t linked = 0, chained = 0, spare_used = 0;
-    for (uint32_t k = 0, i = m->first, before = 0; k < m->used; k++, before = i, i = i == m->capacity ? 1 : i + 1) {
-        const struct entry *e = &m->entry[i];
-        if (before && e->task_id < m->entry[before].task_id)
-            return false;
-        if (!e->buffer)
-            continue;
-        if (e->region.low < e->buffer->low || e->region.high > e->buffer->high ||
-            (!e->newer && (e->buffer->all != i || !buffer_is_valid(m, e->buffer))))
-            return false;
-        linked++;
-        for (uint32_t n = e->more; n; n = m->node[n].sibling)
-            if (++linked > m->nodes || ++spare_used > m->nodes || m->node[n].entry != i)
-                return false;
-    }
-    uint32_t heads = 2u << (64 - m->shift);
-    for (uint32_t h = 0; h < heads; h++)
-        for (uint32_t n = m->head[h], prev = AT_HEAD | h; n; prev = n, n = m->node[n].next) {
-            const struct entry *e = &m->entry[m->node[n].entry];
-            if (++chained > linked || m->node[n].prev != prev || !e->buffer || (e->access != ACCESS_READ) != (h & 1))
-                return false;
-        }
-    uint32_t spare = m->nodes - m->spare_fresh;
-    for (uint32_t n = m->spare_free; n; n = m->node[n].sibling)
-        if (++spare > m->spare_count)
-            return false;
-    return chained == linked && spare == m->spare_count && spare + spare_used + m->capacity + 1 == m->nodes && outside_is_valid(&m->out);
-}
-
-int64_t ptoi_map_longest_chain(const struct tensormap *m)
-{
-    int64_t longest = 0;
-    uint32_t heads = 2u << (64 - m->shift);
-    for (uint32_t h = 0; h < heads; h++) {
-        int64_t length = 0;
-        for (uint32_t n = m->head[h]; n; n = m->node[n].next)
-            length++;
-        longest = length > longest ? length : longest;
-    }
-    return longest;
 }

@@ -1,0 +1,167 @@
+/* tensormap_outside.c - the buffers that are not of the heap: told, or found by the bytes of an access.
+ * Idea       disjoint ranges by address; what overlaps is joined.  Most finds are answered by a cache.
+ * Owner      the orchestrator, through tensormap.c.
+ * Invariant  sorted[] is by address and disjoint; every access ever seen lies inside one of them.
+ * Blocks     never, and allocates only when it is created.
+ * Tests      test/runtime/test_tensormap.c
+ */
+#include "tensormap_parts.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct map_buffer *slot_take(struct outside *o)
+{
+    struct map_buffer *b = o->free[o->free_first];
+    o->free_first = (o->free_first + 1) % o->slots;
+    o->free_count--;
+    memset(b, 0, sizeof *b);
+    return b;
+}
+
+static void slot_give(struct outside *o, struct map_buffer *b, struct map_buffer *joined)
+{
+    memset(b, 0, sizeof *b); /* low == high: the cache finds nothing in it */
+    b->joined = joined;
+    o->free[(o->free_first + o->free_count++) % o->slots] = b;
+}
+
+/* Joins sorted[at] and sorted[at + 1], with the bytes between them.  Entries of the smaller one move. */
+static void join_with_next(struct tensormap *m, int64_t at)
+{
+    struct outside *o = &m->out;
+    struct map_buffer *left = o->sorted[at], *right = o->sorted[at + 1];
+    struct map_buffer *kept = left->entries >= right->entries ? left : right, *gone = kept == left ? right : left;
+    int64_t low = left->low < right->low ? left->low : right->low;
+    int64_t high = left->high > right->high ? left->high : right->high;
+    ptoi_map_move(m, gone, kept);
+    kept->low = low;
+    kept->high = high;
+    o->sorted[at] = kept;
+    o->count--;
+    memmove(&o->sorted[at + 1], &o->sorted[at + 2], (size_t)(o->count - at - 1) * sizeof o->sorted[0]);
+    slot_give(o, gone, kept);
+}
+
+/* First buffer that ends behind `low`. */
+static int64_t position_of(const struct outside *o, int64_t low)
+{
+    int64_t from = 0, to = o->count;
+    while (from < to) {
+        int64_t middle = from + (to - from) / 2;
+        if (o->sorted[middle]->high > low)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
+static void join_nearest(struct tensormap *m)
+{
+    const struct outside *o = &m->out;
+    int64_t best = 0, best_gap = INT64_MAX;
+    for (int64_t i = 0; i + 1 < o->count; i++) {
+        int64_t gap = o->sorted[i + 1]->low - o->sorted[i]->high;
+        if (gap < best_gap) {
+            best_gap = gap;
+            best = i;
+        }
+    }
+    join_with_next(m, best);
+}
+
+/* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an array that nobody told us about
+ * are met one after the other. */
+static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_t high, bool grows)
+{
+    struct outside *o = &m->out;
+    int64_t at = position_of(o, low);
+    if (at == o->count || o->sorted[at]->low >= high) { /* overlaps none */
+        if (grows && at > 0 && o->sorted[at - 1]->high == low) {
+            o->sorted[at - 1]->high = high;
+            return o->sorted[at - 1];
+        }
+        if (grows && at < o->count && o->sorted[at]->low == high) {
+            o->sorted[at]->low = low;
+            return o->sorted[at];
+        }
+        struct map_buffer *b = slot_take(o);
+        b->low = low;
+        b->high = high;
+        memmove(&o->sorted[at + 1], &o->sorted[at], (size_t)(o->count - at) * sizeof o->sorted[0]);
+        o->sorted[at] = b;
+        if (++o->count > o->limit)
+            join_nearest(m);
+        return buffer_now(b);
+    }
+    while (at + 1 < o->count && o->sorted[at + 1]->low < high)
+        join_with_next(m, at);
+    struct map_buffer *b = o->sorted[at];
+    if (low < b->low)
+        b->low = low;
+    if (high > b->high)
+        b->high = high;
+    return b;
+}
+
+void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high)
+{
+    if (low < high)
+        outside_place(m, low, high, false);
+}
+
+static bool holds(const struct map_buffer *b, const struct region *r)
+{
+    return b->low <= r->low && r->high <= b->high;
+}
+
+struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r)
+{
+    struct outside *o = &m->out;
+    if (r->run == 0)
+        return &o->nowhere;
+    struct map_buffer **cached = &o->cache[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS)];
+    if (holds(*cached, r))
+        return *cached;
+    for (uint32_t k = 0; k < RECENT; k++)
+        if (holds(o->recent[k], r))
+            return *cached = o->recent[k];
+    struct map_buffer *b = outside_place(m, r->low, r->high, true);
+    o->recent[o->recent_at++ % RECENT] = b;
+    return *cached = b;
+}
+
+bool ptoi_outside_create(struct outside *o, int64_t limit)
+{
+    o->limit = limit;
+    o->slots = limit + 1 + SLOT_REST;
+    o->slot = calloc((size_t)o->slots, sizeof *o->slot);
+    o->free = calloc((size_t)o->slots, sizeof *o->free);
+    o->sorted = calloc((size_t)limit + 1, sizeof *o->sorted);
+    if (!o->slot || !o->free || !o->sorted)
+        return false;
+    for (int64_t i = 0; i < o->slots; i++)
+        o->free[i] = &o->slot[i];
+    o->free_count = o->slots;
+    for (int32_t i = 0; i < 1 << CACHE_BITS; i++)
+        o->cache[i] = &o->nowhere;
+    for (int32_t i = 0; i < RECENT; i++)
+        o->recent[i] = &o->nowhere;
+    return true;
+}
+
+bool ptoi_outside_is_valid(const struct outside *o)
+{
+    bool ok = o->count <= o->limit && o->count + o->free_count == o->slots;
+    for (int64_t i = 0; i < o->count; i++)
+        ok = ok && o->sorted[i]->low < o->sorted[i]->high && !o->sorted[i]->joined &&
+             (i == 0 || o->sorted[i - 1]->high <= o->sorted[i]->low);
+    return ok;
+}
+
+void ptoi_outside_free(struct outside *o)
+{
+    free(o->slot);
+    free(o->sorted);
+    free(o->free);
+}

@@ -1,0 +1,183 @@
+/* tensormap_parts.h - what the files of the map share; nobody else includes it. */
+#ifndef PTOI_TENSORMAP_PARTS_H
+#define PTOI_TENSORMAP_PARTS_H
+#include "tensormap.h"
+
+/* Note [cells]
+ * Level 0 of a grid cuts the buffer into bands of tile[0] * cell[0] bytes, a band's rows being cell[0] bytes apart; level 1 cuts
+ * what is left inside a row in the same way; the last level cuts a run.  The cuts are those of the first access, so when a
+ * matrix is used tile by tile each tile is one cell, whatever the number of tiles.  Two regions that share a byte share the
+ * byte's cell.  So it is enough that an entry hangs in every cell it touches and that a look-up asks every cell it touches.
+ * A region that touches more than CELL_LIMIT cells hangs in the buffer's list (one more chain), which every look-up asks. */
+enum { LEVELS = 3, CELL_LIMIT = 16 };
+
+/* Note [joined]
+ * A submit finds the buffers of all its parameters and then uses them, and a find may join two buffers that an earlier find
+ * returned.  So a joined buffer says where it went, and its slot is used again only after SLOT_REST other slots were. */
+enum { SLOT_REST = 2 * PTO_MAX_PARAMS };
+
+/* Note [chains]
+ * Entries are numbered by their positions: 1, 2, 3 ... in the order of adding, never used again; the ring's slot is the position
+ * modulo the ring.  Retiring takes the oldest, so an entry is in the ring when its position is not below `first`.  A chain goes
+ * from newer to older positions only.  So it has no cycle, and where a walk meets a position that is gone, all behind it is gone:
+ * retiring touches no chain.  An entry that leaves before its turn is marked dead; the next walk that meets it unlinks it. */
+enum { READS, WRITES };
+
+enum { DEAD = -1 /* region.low of a dead entry: no region begins there */ };
+
+enum hanging { IN_CELL, IN_LIST, IN_CELLS };
+
+/* The first 64 bytes are all that is looked at when both regions are runs. */
+struct entry {
+    uint64_t task_id;
+    struct map_buffer *buffer; /* NULL: dead */
+    uint64_t next;             /* in its chain; IN_CELLS it has nodes instead */
+    uint32_t older;            /* so many positions back is an older one of the buffer; the count of entries says where it ends */
+    uint8_t access, hanging;
+    struct region region;
+};
+
+struct entry_rare {
+    const void *kernel; /* of an accumulation */
+    uint64_t visited;   /* IN_CELLS: the look-up that saw it last */
+    uint32_t nodes;     /* IN_CELLS: by `sibling` */
+};
+
+/* A place of an entry that touches several cells, in a chain that is linked both ways. */
+struct node {
+    uint64_t entry;
+    uint32_t next, prev;
+    uint32_t sibling;
+};
+#define AT_HEAD 0x80000000u /* node.prev: the rest is an index of wide[] */
+
+struct head {
+    uint64_t chain[2]; /* READS, WRITES */
+};
+
+struct seen {
+    uint32_t turn;
+    int32_t at;
+};
+
+enum { CACHE_BITS = 8, RECENT = 4 };
+
+struct outside {
+    struct map_buffer *slot;
+    struct map_buffer **sorted; /* by address, disjoint */
+    struct map_buffer **free;   /* first in, first out */
+    int64_t slots, limit, count, free_first, free_count;
+    struct map_buffer *cache[1 << CACHE_BITS]; /* by address; may be stale, so what it says is checked */
+    struct map_buffer *recent[RECENT];
+    uint32_t recent_at;
+    struct map_buffer nowhere; /* of empty regions */
+};
+
+struct cells {
+    int64_t first[LEVELS], count[LEVELS];
+    int64_t total;
+};
+
+struct tensormap {
+    struct entry *entry;     /* by position & mask */
+    struct entry_rare *rare; /* in step with it */
+    struct head *head;
+    uint32_t *wide;          /* in step with head: nodes of READS and WRITES */
+    uint64_t first, used;
+    uint64_t mask, capacity;
+    int32_t shift;
+    uint32_t turn;
+    struct seen *seen;
+    uint64_t window_mask;
+    uint64_t visit, grids;
+    struct node *node;       /* 1 to nodes - 1 */
+    uint32_t spare_free, spare_fresh, spare_count, nodes, wide_entries;
+    void *entries_at;        /* what entry was allocated as */
+    struct outside out;
+};
+
+static inline bool is_live(const struct tensormap *m, uint64_t position) { return position - m->first < m->used; }
+static inline struct entry *entry_at(const struct tensormap *m, uint64_t position) { return &m->entry[position & m->mask]; }
+static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t position) { return &m->rare[position & m->mask]; }
+
+/* ---- tensormap_grid.c: what is near what ---- */
+
+/* The grid of which r is one cell. */
+void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r);
+/* Every cell that r touches, as a box, perhaps with some that it does not touch. */
+void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct cells *c);
+bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* would r choose a grid of the same measures? */
+
+/* a / b, rounded down; shift is b's binary logarithm, or -1. */
+static inline int64_t grid_divide(int64_t a, int64_t b, int8_t shift)
+{
+    if (shift >= 0)
+        return a >> shift;
+    int64_t q = a / b;
+    return q - (a % b < 0);
+}
+
+static inline uint32_t head_of(const struct tensormap *m, uint64_t key)
+{
+    key ^= key >> 32;
+    return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> m->shift);
+}
+
+static inline uint32_t head_of_cell(const struct tensormap *m, const struct map_buffer *b, int64_t x, int64_t y, int64_t z)
+{
+    return head_of(m, b->key + (uint64_t)x * UINT64_C(0xC2B2AE3D27D4EB4F) + (uint64_t)y * UINT64_C(0xA24BAED4963EE407) +
+                          (uint64_t)z * UINT64_C(0x9FB21C651E98DF25));
+}
+
+static inline uint32_t head_of_list(const struct tensormap *m, const struct map_buffer *b) { return head_of(m, ~b->key); }
+
+/* The one cell that r touches, as its head; MANY: more, or it takes longer to say. */
+enum { MANY = -1 };
+static inline int64_t grid_cell(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
+{
+    if (b->levels != 1 || r->rank != 0)
+        return MANY;
+    const int64_t at = r->low - b->origin, cell = b->cell[0], x = grid_divide(at, cell, b->cell_shift[0]);
+    return at - x * cell + r->run <= cell ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
+}
+
+/* The one cell that r touches, as its head; MANY: *cells says which. */
+static inline int64_t cell_now(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct cells *cells)
+{
+    const int64_t head = grid_cell(m, b, r);
+    if (head != MANY)
+        return head;
+    ptoi_grid_cells(b, r, cells);
+    return cells->total == 1 ? (int64_t)head_of_cell(m, b, cells->first[0], cells->first[1], cells->first[2]) : MANY;
+}
+
+/* ---- tensormap.c ---- */
+
+/* The next entry of b at *p or older that is not dead; there is one. */
+static inline struct entry *entry_of(const struct tensormap *m, const struct map_buffer *b, uint64_t *p)
+{
+    struct entry *e = entry_at(m, *p);
+    while (e->buffer != b) {
+        *p -= e->older;
+        e = entry_at(m, *p);
+    }
+    return e;
+}
+
+/* All entries of one buffer become those of another. */
+void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buffer *to);
+
+/* ---- tensormap_outside.c ---- */
+
+bool ptoi_outside_create(struct outside *o, int64_t limit); /* false: no memory */
+void ptoi_outside_free(struct outside *o);
+bool ptoi_outside_is_valid(const struct outside *o);
+
+static inline struct map_buffer *buffer_now(struct map_buffer *b)
+{
+    while (b->joined) // see Note [joined]
+        b = b->joined;
+    return b;
+}
+
+#endif
