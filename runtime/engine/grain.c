@@ -21,11 +21,23 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
 }
 
 #ifdef PTO_TINY
-bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
+static uint32_t below(uint32_t n)
 {
     static _Thread_local uint32_t calls;
+    return (uint32_t)((uint64_t)(++calls * 0x9e3779b9u) * n >> 32);
+}
+
+bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
+{
     (void)g;
     (void)kernel;
-    return ++calls * 0x9e3779b9u >> 29 > 2;
+    return below(8) > 2;
+}
+
+int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
+{
+    (void)g;
+    (void)kernel;
+    return 100 * below(4); /* 0: unknown */
 }
 #endif

@@ -27,13 +27,20 @@ static inline _Atomic uint64_t *ptoi_grain_line(struct grain *g, const PTOKernel
     return &g->line[((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - GRAIN_BITS)];
 }
 
-#ifdef PTO_TINY
-bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel); /* at random: the way there and back is what wants testing */
+#ifdef PTO_TINY /* at random: all ways there and back want testing */
+bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel);
+int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel);
 #else
 static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20;
     return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= GRAIN_FINE_NS; /* relaxed: a choice */
+}
+/* How long the kernel's last measured call took; 0: nobody knows. */
+static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
+{
+    const uint64_t known = load_relaxed(ptoi_grain_line(g, kernel)), longest = (1u << 20) - 1; /* relaxed: a choice */
+    return known >> 28 == ptoi_grain_tag(kernel) >> 28 ? (int64_t)(known & longest) : 0;
 }
 #endif
 

@@ -30,14 +30,25 @@ enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wa
 #else
 enum { SPINS = 256, YIELDS = 2 };
 #endif
-enum { LANE_DEPTH = 2, ROUNDS_BEFORE_OWN_WORK = 4 };
+enum { ROUNDS_BEFORE_OWN_WORK = 4 };
+
+/* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
+ * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
+ * Behind other work one task waits, and only while enough are ready for every other worker: so nobody is idle for its sake. */
+enum { LANE_DEPTH = 16, LANE_NS = 4000 };
+
+struct sent_task {
+    uint64_t id;
+    int64_t expected_ns; /* LANE_NS: more, or nobody knows */
+};
 
 struct lane {
     /* W holder of the role, R worker.  Tasks ever given: store release [SENT], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t sent;
-    uint64_t task[LANE_DEPTH];
+    struct sent_task task[LANE_DEPTH];
     /* W holder of the role; R anyone, relaxed: a hint that something ended. */
     _Atomic uint64_t collected;
+    int64_t load_ns; /* the holder's: what is expected of the tasks that were sent and not collected */
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
@@ -87,10 +98,23 @@ struct threads {
 
 static uint64_t load_of(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); } /* relaxed: both are ours */
 
-static void send(struct lane *l, uint64_t id)
+static bool has_room(struct lane *l, int64_t expected_ns, bool are_many_ready)
+{
+    const uint64_t load = load_of(l);
+    return load == 0 || (load == 1 && are_many_ready) || (load < LANE_DEPTH && l->load_ns + expected_ns <= LANE_NS);
+}
+
+static int64_t expect(struct threads *e, const PTORuntime *rt, uint64_t id)
+{
+    const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(rt->window, id));
+    return ns > 0 && ns < LANE_NS ? ns : LANE_NS;
+}
+
+static void send(struct lane *l, uint64_t id, int64_t expected_ns)
 {
     uint64_t n = load_relaxed(&l->sent); /* relaxed: ours */
-    l->task[n % LANE_DEPTH] = id;
+    l->task[n % LANE_DEPTH] = (struct sent_task){.id = id, .expected_ns = expected_ns};
+    l->load_ns += expected_ns;
     PTO_LABEL(SENT);
     store_release(&l->sent, n + 1); /* [SENT] */
 }
@@ -109,9 +133,9 @@ static bool start_as_recorded(PTORuntime *rt, PTOWorkerType type, uint64_t id)
     struct threads *e = rt->engine_state;
     if (!ptoi_replay_is_next(rt->replay, id)) return false;
     struct lane *l = &e->lane[rt->replay->worker[rt->replay->next]];
-    if (l->type != type || load_of(l) == LANE_DEPTH) return false;
+    if (l->type != type || load_of(l) >= 2) return false;
     rt->replay->next++;
-    send(l, id);
+    send(l, id, LANE_NS);
     return true;
 }
 
@@ -122,15 +146,15 @@ static bool lane_start(void *context, PTOWorkerType type, uint64_t id)
     if (rt->config.external[type]) return start_outside(rt, id);
     if (rt->replay) return start_as_recorded(rt, type, id);
     struct lane *best = NULL;
-    uint64_t best_load = LANE_DEPTH;
+    const int64_t expected_ns = expect(e, rt, id);
+    const bool are_many_ready = ptoi_ready_count(&rt->sched.ready[type]) > (uint64_t)rt->config.workers[type];
     for (int i = e->first[type]; i < e->first[type + 1]; i++) {
         struct lane *l = &e->lane[i];
-        uint64_t load = load_of(l);
-        if (load < best_load) best = l, best_load = load;
-        if (load == 0) break;
+        if (has_room(l, expected_ns, are_many_ready) && (!best || l->load_ns < best->load_ns)) best = l;
+        if (l->load_ns == 0) break;
     }
     if (!best) return false;
-    send(best, id);
+    send(best, id, expected_ns);
     return true;
 }
 
@@ -156,8 +180,11 @@ static int lane_collect(void *context, struct completion *out, int max)
     for (int i = 0; i < e->lane_count; i++) {
         struct lane *l = &e->lane[i];
         uint64_t from = load_relaxed(&l->collected), done = load_acquire(&l->done); /* relaxed: ours; [ENDED] */
-        for (; from != done && n < max; from++)
-            out[n++] = (struct completion){.id = l->task[from % LANE_DEPTH], .result = l->result[from % LANE_DEPTH]};
+        for (; from != done && n < max; from++) {
+            const struct sent_task *t = &l->task[from % LANE_DEPTH];
+            out[n++] = (struct completion){.id = t->id, .result = l->result[from % LANE_DEPTH]};
+            l->load_ns -= t->expected_ns;
+        }
         store_relaxed(&l->collected, from); /* relaxed: others take it as a hint */
     }
     if (e->outside) n += collect_outside(context, out + n, max - n);
@@ -264,7 +291,7 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
     /* A failed run starts nothing more; what is cancelled here completes like any task. */
     int result = 0;
     if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
-        const uint64_t id = l->task[n % LANE_DEPTH];
+        const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
         int64_t since = 0, end;
         const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || rt->recorder || ptoi_task_limit_ns(rt->window, id) > 0;
@@ -284,6 +311,13 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
     PTO_LABEL(ENDED);
     store_release(&l->done, n + 1); /* [ENDED] */
     return true;
+}
+
+/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most. */
+static bool goes_on(struct lane *l)
+{
+    const uint64_t n = load_relaxed(&l->done); /* relaxed: ours */
+    return load_acquire(&l->sent) != n && l->task[n % LANE_DEPTH].expected_ns < LANE_NS; /* [SENT] */
 }
 
 /* Sleeps unless there is something to do.  The announcement comes before the swap, the swap before the last look: [ROLE]. */
@@ -307,7 +341,7 @@ static void *worker_main(void *arg)
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
     for (int spins = 0; !load_acquire(&e->stop);) {
         if (run_own(l)) {
-            schedule(rt, l);
+            if (!goes_on(l)) schedule(rt, l);
             spins = 0;
         } else if (!e->has_scheduler && has_input(rt) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
             schedule(rt, l);

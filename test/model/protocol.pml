@@ -828,6 +828,12 @@ run_own: /* RUN_OWN: the kernel ends here; it may begin any time since START_REA
         fi
     };
 
+    /* GOES_ON: of short tasks it may run the next before it looks */
+    if
+    :: sent[me] != done[me] -> goto run_own
+    :: skip
+    fi;
+
 schedule: /* SCHEDULE: there is input, a task that ended or what was seen */
     JOIN
         TAKE_ROLE(got);
