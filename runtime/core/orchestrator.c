@@ -25,7 +25,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     o->count_dependences = c->count_dependences;
     o->first = o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->event_head = load_relaxed(&w->event_head);
-    o->arg_head = o->dep_head = o->event_head; /* byte and entry counters start where the tests want them */
+    o->arg_head = o->arg_tail = o->dep_head = o->dep_tail = o->event_head; /* byte and entry counters start where the tests want them */
     const int64_t slots = (int64_t)w->task_mask + 1;
     const size_t producers = (size_t)slots + PTO_MAX_PARAMS; /* one a slot from the map, and births that have retired unseen */
     o->found.task_id = calloc(producers, sizeof *o->found.task_id);
@@ -67,6 +67,9 @@ static void see_retired(struct orchestrator *o)
 {
     uint64_t tail = load_acquire(&o->window->task_tail); /* [RETIRE] */
     o->tail = tail;
+    const struct task_slot *oldest = tail == o->head ? NULL : window_task(o->window, tail); /* holds the oldest arguments and fan-in entries */
+    o->arg_tail = oldest ? oldest->arg_begin : o->arg_head;
+    o->dep_tail = oldest ? oldest->dep_begin : o->dep_head;
     uint64_t give_back = tail;
     if (o->count_dependences) { /* entries stay while their task could still be named in the window */
         uint64_t slots = o->window->task_mask + 1;
@@ -102,17 +105,7 @@ static bool slot_is_free(void *arg)
     return n->o->tail >= n->mark && n->o->head - n->o->tail <= n->o->window->task_mask;
 }
 
-/* The oldest task in the window holds the oldest arguments and fan-in entries. */
-static uint64_t arg_tail(const struct orchestrator *o)
-{
-    return o->tail == o->head ? o->arg_head : window_task(o->window, o->tail)->arg_begin;
-}
-static uint64_t dep_tail(const struct orchestrator *o)
-{
-    return o->tail == o->head ? o->dep_head : window_task(o->window, o->tail)->dep_begin;
-}
-
-uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - dep_tail(o); }
+uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - o->dep_tail; }
 
 /* A record does not cross the end of the ring. */
 static uint64_t arg_place(const struct orchestrator *o, uint64_t bytes)
@@ -125,14 +118,14 @@ static bool args_fit(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
-    return n->o->tail >= n->mark && arg_place(n->o, n->amount) + n->amount - arg_tail(n->o) <= n->o->window->arg_mask + 1;
+    return n->o->tail >= n->mark && arg_place(n->o, n->amount) + n->amount - n->o->arg_tail <= n->o->window->arg_mask + 1;
 }
 
 static bool deps_fit(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
-    return n->o->tail >= n->mark && n->o->dep_head - dep_tail(n->o) + n->amount <= n->o->window->dep_limit;
+    return n->o->tail >= n->mark && n->o->dep_head - n->o->dep_tail + n->amount <= n->o->window->dep_limit;
 }
 
 static bool map_fits(void *arg)
@@ -489,6 +482,9 @@ struct submission {
     struct map_access access[PTO_MAX_PARAMS]; /* in the order of the places */
     int scalars;
     bool writes, writes_some;
+    bool makes;            /* new outputs */
+    bool holds;            /* some tensor lies in the heap */
+    bool accumulates;
 };
 
 static void note_access(struct submission *s, const struct place *pl)
@@ -515,7 +511,7 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
     s->name = NULL;
     s->limit_ms = 0;
     s->arg_bytes = 0;
-    s->writes = s->writes_some = false;
+    s->writes = s->writes_some = s->makes = s->holds = s->accumulates = false;
     for (int i = 0; i < count; i++) {
         const PTOTaskParam *p = &params[i];
         if (p->kind == PTO_PARAM_PRIORITY) {
@@ -545,6 +541,9 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
             PTOStatus status = place_tensor(o, p, i, pl);
             if (status != PTO_OK) return status;
             if (pl->buffer) note_access(s, pl);
+            s->makes |= pl->fresh_bytes > 0;
+            s->holds |= pl->head.buffer != 0;
+            s->accumulates |= p->kind == PTO_PARAM_ACC;
             if (p->kind != PTO_PARAM_INPUT) {
                 s->writes = true;
                 s->writes_some |= pl->region.run > 0;
@@ -606,7 +605,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
 {
     ptoi_map_begin(o->map, &o->found);
     ptoi_map_find_all(o->map, s->access, s->accesses, kernel, &o->found);
-    for (int i = 0; i < s->count; i++) { /* after the map, which keeps its own marks */
+    for (int i = 0; s->holds && i < s->count; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
         if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
             note_producer(o, pl->birth, pl->access == ACCESS_READ ? EDGE_RAW : pl->access == ACCESS_WRITE ? EDGE_WAW : EDGE_RAW | EDGE_WAW);
@@ -663,15 +662,21 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->priority,
                             .param_count = (uint16_t)s->count,
                             .worker = (uint8_t)kernel->worker,
-                            .is_timed = s->limit_ms > 0,
-                            .exclusive = accumulators(s),
+                            .flags = (uint8_t)((s->limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->makes ? TASK_HOLDS : 0)),
+                            .exclusive = s->accumulates ? accumulators(s) : 0,
                             .name = ptoi_image_offset(s->name)};
     struct arg_head *head = window_args(w, begin);
     int64_t *extent = (int64_t *)(head + s->count);
     for (int i = 0; i < s->count; i++) {
         const struct place *pl = &s->place[i];
         const int rank = pl->head.rank;
-        head[i] = pl->head;
+        /* Member by member, as it was written: a copy would wait until all of it has reached the cache. */
+        head[i].value = pl->head.value;
+        head[i].buffer = pl->head.buffer;
+        head[i].kind = pl->head.kind;
+        head[i].type = pl->head.type;
+        head[i].rank = pl->head.rank;
+        head[i].fresh = pl->head.fresh;
         if (o->moved > 0 && pl->head.buffer != 0) head[i].value += place_less_name(o, pl->head.buffer);
         for (int d = 0; d < rank; d++) {
             extent[d] = pl->shape[d];
@@ -687,7 +692,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
 
 static void note_use(struct orchestrator *o)
 {
-    uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = ptoi_orch_deps_used(o);
+    const uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = ptoi_orch_deps_used(o);
     if (used > o->flow.task_max) o->flow.task_max = used;
     if (map > o->flow.map_max) o->flow.map_max = map;
     if (deps > o->flow.dep_max) o->flow.dep_max = deps;
@@ -699,7 +704,7 @@ static bool has_room(struct orchestrator *o, const struct submission *s)
     enum { LOOK = 16 };
     if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask || o->count_dependences) see_retired(o);
     return o->head - o->tail <= o->window->task_mask &&
-           arg_place(o, s->arg_bytes) + s->arg_bytes - arg_tail(o) <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
+           arg_place(o, s->arg_bytes) + s->arg_bytes - o->arg_tail <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
 }
 
 /* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is submitted when
@@ -725,7 +730,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     if ((uint64_t)o->found.count > o->window->dep_limit) {
         wait_drained(o, PTO_STALL_DEPLIST_POOL);
         prune_producers(o, false);
-    } else if (o->dep_head - dep_tail(o) + (uint64_t)o->found.count > o->window->dep_limit) {
+    } else if (o->dep_head - o->dep_tail + (uint64_t)o->found.count > o->window->dep_limit) {
         need.amount = (uint64_t)o->found.count;
         wait_for_ring(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
     }
@@ -734,7 +739,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     o->edges += o->found.count;
     write_task(o, s, kernel);
     if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
-    write_back(o, s);
+    if (s->makes) write_back(o, s);
     PTO_LABEL(TASK);
     const uint64_t id = o->head++;
     store_release(&o->window->task_head, o->head); /* [TASK] */ /* model: PUBLISH_TASK */
@@ -768,9 +773,9 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, s.scalars,
                     PTO_REQUEST_PARAMS);
     if (s.writes && !s.writes_some) return PTO_NO_TASK;
-    status = take_outputs(o, &s);
+    if (s.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
-    if (id < 0) give_outputs_back(o, &s);
+    if (id < 0 && s.makes) give_outputs_back(o, &s);
     return id;
 }
 
@@ -858,9 +863,12 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     if (has_failed(o)) return ptoi_status(o->outcome);
     PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
     if (bytes < 0 || offset < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
-    struct submission s = {.count = 1};
+    struct submission s; /* only what find_producers looks at is set */
     PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
     if (status != PTO_OK) return status;
+    s.count = 1;
+    s.accesses = 0;
+    s.holds = true;
     if (s.place[0].buffer) note_access(&s, &s.place[0]);
     find_producers(o, &s, NULL);
     struct need need = {.o = o, .amount = (uint64_t)o->found.count};

@@ -52,6 +52,7 @@ struct orchestrator {
     uint64_t elided;              /* tasks that ran at their submits: they have a number, but no id */
     uint64_t head, tail;          /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;
+    uint64_t arg_tail, dep_tail;  /* what was in use when `tail` was seen is not below */
     uint64_t map_retired;         /* entries of tasks below were given back */
     PTOScopePolicy scope_policy;
     bool count_dependences;

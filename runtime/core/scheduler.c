@@ -96,7 +96,7 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     }
     s->missing[slot] = missing;
     const struct arg_head *arg = window_args(s->window, t->arg_begin);
-    for (int i = 0; i < t->param_count; i++) {
+    for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
         if (arg[i].buffer == 0) continue;
         if (arg[i].fresh) {
             CHECK(s->refs[arg[i].buffer - 1] == 0);
@@ -186,7 +186,7 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
     }
     s->fanout[slot] = 0;
     const struct arg_head *arg = window_args(s->window, t->arg_begin);
-    for (int i = 0; i < t->param_count; i++)
+    for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++)
         if (arg[i].buffer) drop_reference(s, arg[i].buffer);
 }
 
@@ -248,6 +248,15 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
         }
         if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
     }
+    return any;
+}
+
+bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
+{
+    const bool any = take_ended(s);
+    *started = any && !ptoi_is_failing(s->outcome) && start_ready(s);
+    if (*started) retire(s);
+    CHECK_DEEP(ptoi_sched_is_valid(s));
     return any;
 }
 

@@ -21,7 +21,7 @@
 #include <pto/pto_types.h>
 
 #define PTO_WINDOW_MAGIC   0x57494e444f57504fu
-#define PTO_WINDOW_VERSION 2u
+#define PTO_WINDOW_VERSION 3u
 #define PTO_GRANULE        64 /* heap bytes: alignment of a buffer */
 
 /* One parameter, in the order of submission; `rank` extents and `rank` strides (elements, int64_t) follow all heads. */
@@ -35,6 +35,11 @@ struct arg_head {
 };
 _Static_assert(sizeof(struct arg_head) == 16, "no padding");
 
+enum task_flag {
+    TASK_TIMED = 1, /* behind the arguments' shapes stands how long the kernel may run, in milliseconds, an int64_t */
+    TASK_HOLDS = 2  /* some argument lies in a heap buffer; else the scheduler need not look at the arguments */
+};
+
 struct task_slot {
     uint64_t id;
     int64_t kernel;      /* const PTOKernel *, relative to ptoi_image_anchor */
@@ -45,7 +50,7 @@ struct task_slot {
     int32_t priority;
     uint16_t param_count;
     uint8_t worker;      /* PTOWorkerType */
-    uint8_t is_timed;    /* behind the arguments' shapes stands how long the kernel may run, in milliseconds, an int64_t */
+    uint8_t flags;       /* enum task_flag */
     uint32_t exclusive;  /* set of accumulators that it updates, hashed: tasks whose sets meet do not run together */
     int64_t name;        /* const char * of @name, relative like kernel; 0: none */
 };

@@ -36,7 +36,7 @@ int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg 
 int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id)
 {
     const struct task_slot *t = window_task(w, id);
-    if (!t->is_timed) return 0;
+    if (!(t->flags & TASK_TIMED)) return 0;
     const struct arg_head *head = window_args(w, t->arg_begin);
     const int64_t *extent = (const int64_t *)(head + t->param_count);
     for (int i = 0; i < t->param_count; i++) extent += 2 * head[i].rank;

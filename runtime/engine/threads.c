@@ -9,7 +9,8 @@
  * [ROLE]     swap acq_rel: what one holder did is visible to the next.  No input is left lying and no sleeper is forgotten:
  *            whoever makes input (a task published, a kernel ended) or announces that it sleeps, then swaps `role`.  If that
  *            finds the role taken, the holder's swap back comes later in the order of `role` and reads from it, so the holder
- *            sees the input or the announcement in leave_role(), which looks for both after every swap back.
+ *            sees the announcement in leave_role() and the input in has_input(), for which it looks after every swap back; a
+ *            worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
  * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_engines.c, stress_graphs.c */
@@ -30,7 +31,7 @@ enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wa
 #else
 enum { SPINS = 256, YIELDS = 2 };
 #endif
-enum { ROUNDS_BEFORE_OWN_WORK = 4 };
+enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7 };
 
 /* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
  * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
@@ -65,6 +66,7 @@ struct threads {
     _Alignas(PTO_CACHELINE) _Atomic int role;
     /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
     _Atomic uint64_t seen_tasks, seen_events;
+    int unlooked; /* the holder's: steps since it looked at what was published */
     /* By type of worker, how many sleep.  W workers: add seq_cst; R orchestrator, relaxed: is somebody to be woken for a task? */
     _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
     _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close: store release, R workers: load acquire */
@@ -209,11 +211,17 @@ static bool has_input(PTORuntime *rt) /* model: HAS_INPUT */
     return load_relaxed(&e->ended_outside) != 0; /* relaxed: a hint, as seen_tasks */
 }
 
-static bool step(PTORuntime *rt)
+/* A worker that wants to go on looks at what was published only now and then, while what ended makes enough ready. */
+static bool step(PTORuntime *rt, bool is_hurried)
 {
     struct threads *e = rt->engine_state;
     const int64_t since = rt->recorder ? ptoi_now_ns() : 0;
-    bool any = ptoi_sched_step(&rt->sched);
+    bool any = false, started = false;
+    if (is_hurried && e->unlooked++ < UNLOOKED) any = ptoi_sched_feed(&rt->sched, &started);
+    if (!started) {
+        e->unlooked = 0;
+        any |= ptoi_sched_step(&rt->sched);
+    }
     if (rt->recorder && any) ptoi_record_step(rt->recorder, since, ptoi_now_ns());
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: published by [ROLE] */
     store_relaxed(&e->seen_events, rt->sched.events);
@@ -226,11 +234,11 @@ static bool step(PTORuntime *rt)
 
 static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
 
-/* Gives the role back and wakes who has something to do now.  true: new input came, take the role again.  A sleeping orchestrator is
+/* Gives the role back and wakes who has something to do now; has_input() comes after it, [ROLE].  A sleeping orchestrator is
  * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more.  One that
  * waits for a ring is let sleep until as much has retired as it wants: all in flight retires without it, and whoever takes the last
  * comes by here. */
-static bool leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
+static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
 {
     struct threads *e = rt->engine_state;
     const uint64_t retired = rt->sched.retired;
@@ -243,6 +251,13 @@ static bool leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model:
         ptoi_bell_wake(e->told);
     else if (!by_sleeper && ptoi_park_is_sleeping(&e->orchestrator) && retired >= load_relaxed(&e->wake_at))
         ptoi_park_wake(&e->orchestrator);
+}
+
+/* Takes the role only so that its holder looks again, see [ROLE].  true: there is input, and there was no holder. */
+static bool pass_role(PTORuntime *rt)
+{
+    if (!take_role(rt->engine_state)) return false;
+    leave_role(rt, false, false);
     return has_input(rt);
 }
 
@@ -257,6 +272,13 @@ static void hand_over(struct threads *e) /* model: HAND_OVER */
     if (ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
 }
 
+/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most. */
+static bool goes_on(struct lane *l) /* model: GOES_ON */
+{
+    const uint64_t n = load_relaxed(&l->done); /* relaxed: ours */
+    return load_acquire(&l->sent) != n && l->task[n % LANE_DEPTH].expected_ns < LANE_NS; /* [SENT] */
+}
+
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper.
  * true: something was taken. */
 static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
@@ -264,15 +286,16 @@ static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
     struct threads *e = rt->engine_state;
     bool any = false;
     if (own && e->has_scheduler) { /* not our business: the swap makes the holder look again, see [ROLE] */
-        if (take_role(e)) leave_role(rt, false, false);
+        pass_role(rt);
         return false;
     }
     if (!own && !has_input(rt)) return false; /* a worker comes with a task that ended: that is input */
     for (int round = 0;; round++) {
         if (!take_role(e)) return any;
-        bool progress = step(rt);
+        const bool progress = step(rt, own && round == 0);
         any |= progress;
-        if (!leave_role(rt, progress, false)) return any;
+        leave_role(rt, progress, false);
+        if ((own && goes_on(own)) || !has_input(rt)) return any;
         if (own && round >= ROUNDS_BEFORE_OWN_WORK && has_task(own)) {
             hand_over(e);
             return any;
@@ -313,20 +336,13 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
     return true;
 }
 
-/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most. */
-static bool goes_on(struct lane *l)
-{
-    const uint64_t n = load_relaxed(&l->done); /* relaxed: ours */
-    return load_acquire(&l->sent) != n && l->task[n % LANE_DEPTH].expected_ns < LANE_NS; /* [SENT] */
-}
-
 /* Sleeps unless there is something to do.  The announcement comes before the swap, the swap before the last look: [ROLE]. */
 static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_WORKER */
 {
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
     add_seq(&e->idle[l->type], 1);
-    bool again = take_role(e) && leave_role(rt, false, false) && !e->has_scheduler;
+    const bool again = pass_role(rt) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
@@ -371,7 +387,7 @@ static void *scheduler_main(void *arg)
             pto_relax();
         } else {
             ptoi_park_announce(&e->idle_scheduler);
-            bool again = take_role(e) && leave_role(rt, false, false);
+            const bool again = pass_role(rt);
             PTO_LABEL(SLEEP);
             if (!again && !has_input(rt) && !load_acquire(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
             ptoi_park_cancel(&e->idle_scheduler);
@@ -415,8 +431,11 @@ static void threads_published(void *context) /* model: PUBLISHED */
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
     if (!wants_scheduling(rt)) return;
-    for (int round = 0; round < ROUNDS; round++)
-        if (!take_role(e) || !leave_role(rt, step(rt), false)) return;
+    for (int round = 0; round < ROUNDS; round++) {
+        if (!take_role(e)) return;
+        leave_role(rt, step(rt, false), false);
+        if (!has_input(rt)) return;
+    }
     hand_over(e);
 }
 
@@ -484,7 +503,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
         if (spins % SPINS == 0 && take_role(e)) { /* seldom: workers that run have the role where it is warm */
-            bool progress = step(rt);
+            bool progress = step(rt, false);
             bool quiet = ptoi_sched_is_quiet(&rt->sched); /* under the role: nothing can start or end meanwhile */
             bool stuck = rt->replay && !progress && rt->sched.running == 0 && !ptoi_sched_has_input(&rt->sched);
             bool met = is_met(arg);
@@ -507,7 +526,8 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             bool again = false;
             if (take_role(e)) { /* taken: its holder will look at our announcement */
                 again = rt->sched.running == 0; /* nobody will come who could wake us: look for the reason before sleeping */
-                again |= leave_role(rt, false, true);
+                leave_role(rt, false, true);
+                again |= has_input(rt);
             }
             PTO_LABEL(SLEEP);
             const bool met = is_met(arg);
@@ -559,7 +579,8 @@ void ptoi_threads_leave_role(PTORuntime *rt, bool changed)
 {
     struct threads *e = rt->engine_state;
     if (changed && e->told) ptoi_bell_ring(e->told);
-    if (leave_role(rt, changed, false)) schedule(rt, NULL);
+    leave_role(rt, changed, false);
+    if (has_input(rt)) schedule(rt, NULL);
 }
 
 bool ptoi_threads_schedule(PTORuntime *rt) { return schedule(rt, NULL); }

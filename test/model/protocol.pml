@@ -6,7 +6,8 @@
  * Ghosts     variables g_... are not in C; they know what is true, and the assertions compare.
  * Bugs       -DBUG=n puts one defect back; test/model/run.py lists them and demands that each is found.
  * Steps      LOAD_HEADS TAKE_PUBLISHED TAKE_TASK TAKE_EVENT TAKE_ENDED COMPLETE CONSUME CANCEL_READY START_READY RETIRE STEP QUIET
- *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE RUN_OWN SLEEP_WORKER PUBLISHED WAIT SLEEP_ORCHESTRATOR POKE CLOSE
+ *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE FEED RUN_OWN GOES_ON SLEEP_WORKER PUBLISHED WAIT
+ *            SLEEP_ORCHESTRATOR POKE CLOSE
  *            IS_MET PRUNE WRITE_TASK PUBLISH_TASK PUBLISH_EVENT LET_GO CLOSE_SCOPE GIVE_BACK DEADLOCK AWAIT FINISH
  * Named      in the C code as "model: NAME", which run.py compares with this list.
  * Not here   docs/model.md says what is left out. */
@@ -842,10 +843,37 @@ schedule: /* SCHEDULE: there is input, a task that ended or what was seen */
         :: else -> got = 0
         fi
     };
+    if
+    :: goto step
+    :: skip
+    fi;
+
+    /* FEED: a round without a look at what was published, if it starts something. */
+    JOIN
+        TAKE_ENDED(progress)
+    };
+    JOIN
+        if
+        :: status || failed -> goto step
+        :: else -> START_READY(got)
+        fi;
+        if
+        :: got -> got = 0; RETIRE()
+        :: else -> goto step
+        fi
+    };
+    goto leave;
+
+step:
     STEP(progress);
+leave:
     LEAVE_ROLE(WORKER_WAKES(progress), again);
     atomic {
         progress = 0;
+        if
+        :: sent[me] != done[me] -> again = 0; goto run_own /* GOES_ON: whatever there is */
+        :: skip
+        fi;
         if
         :: !again -> goto top
         :: else -> again = 0
