@@ -3,7 +3,7 @@
  *            where it is linear in one unknown; every other extent is then compared, symbolically.
  * Gives      the note of the CALL: struct call.
  * Invariant  dims[] and regions[] are complete for every call without an error.
- * Tests      test/lit/sema/call*.pto e02*.pto e03*.pto e04*.pto e08*.pto e09*.pto e17*.pto e18*.pto
+ * Tests      test/lit/sema/e02*.pto e03*.pto e04*.pto e08*.pto e09*.pto e17*.pto e18*.pto
  */
 #include "checker.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* consteval.c - values that are known now.
  * Idea       integers have their value in the tree already; this adds truth values and reals, in double.
  * Needs      a checked expression.
- * Tests      test/lit/sema/const*.pto e20*.pto
+ * Tests      test/lit/sema/e15-constants.pto e20*.pto
  */
 #include "checker.h"
 #include <errno.h>

@@ -2,7 +2,7 @@
  * Idea       a name is looked at when it is first needed, so declarations may stand in any order; one that needs itself is a
  *            circle.
  * Gives      type, value, formals, dims, result of file-level symbols.
- * Tests      test/lit/sema/const*.pto declare*.pto e12.pto e16*.pto e17*.pto
+ * Tests      test/lit/sema/e12*.pto e15-constants.pto e16*.pto e17*.pto
  */
 #include "checker.h"
 #include "support/nearest.h"

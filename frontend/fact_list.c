@@ -5,7 +5,7 @@
  * Invariant  facts go in the opposite order of their coming, so every link is mended by the fact that changed it; visible facts
  *            have different linear parts.
  * Source     the links: D. Knuth, Dancing Links, 2000.
- * Tests      test/lit/sema/bounds*.pto, test/lit/limits/statements.test
+ * Tests      test/lit/sema/e05*.pto, test/lit/limits/statements.test
  */
 #include "fact_list.h"
 #include <string.h>

@@ -4,7 +4,7 @@
  *            promises.  A minimum is one of its two arguments: what fails as a whole is tried for each.
  * Owner      one function's check at a time; facts are a stack, popped with the block that learnt them.
  * Invariant  "proved" is never wrong; everything that is too large, too deep or overflows is "not proved".
- * Tests      test/lit/sema/bounds*.pto
+ * Tests      test/lit/sema/e05*.pto
  */
 #include "facts.h"
 #include "fact_list.h"

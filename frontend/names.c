@@ -1,6 +1,6 @@
 /* names.c - scopes, lookup, and the names that were probably meant.
  * Idea       a scope is a short list; file-level names are a module's list.  Interned names compare by pointer.
- * Tests      test/lit/sema/e01*.pto e16-duplicate.pto w03.pto
+ * Tests      test/lit/sema/e01*.pto e16-duplicates.pto
  */
 #include "checker.h"
 #include "support/nearest.h"

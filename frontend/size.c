@@ -3,7 +3,7 @@
  *            polynomials are equal pointers.
  * Owner      the table of one compilation; nodes live in its arena.
  * Invariant  a sum has no two terms with the same product and no zero term; products are sorted by order of creation.
- * Tests      test/lit/sema/shape*.pto, through messages
+ * Tests      test/lit/sema/e04-shapes.pto, through messages
  */
 #include "size.h"
 #include "support/arena.h"

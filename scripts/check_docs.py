@@ -1,4 +1,5 @@
-"""The documentation names every message id and status, and every link in it leads somewhere.
+"""The documentation names every message id and status, every link in it leads somewhere, and so does what the head of a source file says
+of its tests.
 
 usage: check_docs.py SOURCE [--write]
 
@@ -38,6 +39,24 @@ def write_rows(source, ids):
         f.write(text)
 
 
+def missing_tests(source):
+    """Heads of source files say "Tests test/lit/run/own.pto, run.test; test/model": every word with a slash or an ending is a path, a bare name
+    stands in a folder that was named before it."""
+    wrong = []
+    for folder in ("frontend", "codegen", "runtime", "kernels", "tools", "bench"):
+        for path in glob.glob(os.path.join(source, folder, "**", "*.[chly]"), recursive=True):
+            folders = [""]
+            for line in re.findall(r"^ \* Tests +(.*)", read(path), re.M):
+                for word in re.findall(r"[\w./*-]*\w[/.][\w./*-]+", line.replace("*/", "")):
+                    word = word.rstrip(".")
+                    tried = [os.path.join(source, f, word) for f in ([""] if "/" in word else folders)]
+                    if not any(glob.glob(t) for t in tried):
+                        wrong.append("%s: its tests name %s, which is not there" % (os.path.relpath(path, source), word))
+                    if "/" in word:
+                        folders.append(os.path.dirname(word))
+    return wrong
+
+
 def main():
     source = sys.argv[1]
     wrong = []
@@ -58,6 +77,7 @@ def main():
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
             if not os.path.exists(os.path.join(os.path.dirname(page), target)):
                 wrong.append("%s: link to %s, which is not there" % (os.path.relpath(page, source), target))
+    wrong += missing_tests(source)
     print("\n".join(wrong) or "documentation agrees with the source")
     return 1 if wrong else 0
 

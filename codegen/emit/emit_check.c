@@ -1,7 +1,7 @@
 /* emit_check.c - what is tested at run time because the checker could not decide it.
  * Idea       every check is a pair of C texts, the condition that fails and what to do then, joined as a statement or, inside an
  *            expression, as an operand of the comma operator.
- * Tests      test/lit/codegen/checks.pto, test/lit/run/checks.pto
+ * Tests      test/lit/run/bounds.pto, test/lit/run/hoisted.pto
  */
 #include "emit.h"
 #include <string.h>

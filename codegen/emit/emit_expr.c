@@ -2,7 +2,7 @@
  * Idea       one C expression for one expression; a check inside it goes before it by a comma.  What was put into a variable before
  *            (emit_prepare.c) is that variable.
  * Invariant  integer arithmetic is plain C only where range.c proves that it fits.
- * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/arithmetic.pto
+ * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/expressions.pto
  */
 #include "emit.h"
 #include <inttypes.h>

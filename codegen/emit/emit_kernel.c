@@ -1,7 +1,7 @@
 /* emit_kernel.c - what surrounds a kernel: its C body as a function, the prototype of an external one, the adapter that a worker
  * calls, the cost, and the PTOKernel that ties them together.
  * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a scalar.
- * Tests      test/lit/codegen/kernel-bodies.pto, adapters.pto
+ * Tests      test/lit/codegen/kernel-bodies.pto, test/lit/run/c-errors.pto
  */
 #include "emit.h"
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* emit_table.c - entries: the C function of each export, and the tables from which a built program's command line works.
  * Idea       run_NAME takes plain pointers; enter_NAME runs as the orchestration, announces the buffers and makes them tensors.
  * Invariant  what the caller gave is looked at before anything is submitted: negative extents and missing arrays fail the run.
- * Tests      test/lit/codegen/entry.pto, header.pto; test/lit/run/host-program.test
+ * Tests      test/lit/codegen/header.pto; test/lit/run/host-program.test
  */
 #include "emit.h"
 #include <string.h>

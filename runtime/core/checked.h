@@ -6,7 +6,7 @@
  *            the bytes, and does no harm; a read there gives a value that nobody mistakes for data.  Behind each buffer of the heap
  *            stands a guard that must be whole when the buffer is consumed, and what was consumed is filled.
  * Owner      the worker that runs the kernel: the copies are private.
- * Tests      test/lit/memory/checked.pto, wrong-kernels.pto, wrong-lives.test */
+ * Tests      test/lit/memory/checked.pto, test/lit/memory/wrong */
 #ifndef PTOI_CHECKED_H
 #define PTOI_CHECKED_H
 #include <pto/pto_types.h>

@@ -3,7 +3,7 @@
  * Idea       one routine for every wait.  It asks the engine to wait until a condition holds; the engine answers false only
  *            when it has proved that nothing will ever change: everything published was taken, nothing is ready or running.
  * Owner      the orchestrator; `current` may be read by any thread.
- * Tests      test/runtime/test_flow.c, test_deadlock.c */
+ * Tests      test/runtime/test_runtime.c, stress_limits.c */
 #ifndef PTOI_FLOW_H
 #define PTOI_FLOW_H
 #include "atomics.h"

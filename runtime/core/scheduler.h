@@ -6,7 +6,7 @@
  *            window.h: task_tail, event_tail, completed[], consumed[].
  * Blocks     never.
  * Portable   no library, no system, no pointer that another role sees: the same code serves where a device has its own processor.
- * Tests      test/runtime/test_engines.c, stress_graphs.c, test/device */
+ * Tests      test/runtime/test_runtime.c, stress_graphs.c; test/device, test/model */
 #ifndef PTOI_SCHEDULER_H
 #define PTOI_SCHEDULER_H
 #include "outcome.h"

@@ -3,7 +3,7 @@
  * Idea       a checked program says before each call which tensors of a frame it writes and which it reads.  Whoever reads a place that
  *            another tensor was written into since has lost it: the slots overlap, or a life was too short.
  * Owner      the orchestrator: it sees the calls in the order of the program.
- * Tests      test/lit/memory/wrong.test, test/runtime/test_pool.c */
+ * Tests      test/lit/memory/wrong, test/runtime/test_pool.c */
 #ifndef PTOI_SLOTS_H
 #define PTOI_SLOTS_H
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  *            many buffers of each heap chunk are consumed.  No lock, no read-modify-write, no pointer.
  * Owner      every word has one writer; words of different writers are on different cache lines.
  * Invariant  counters only grow; slot = id & mask; a descriptor is constant from its publication until its task has retired.
- * Tests      test/runtime/test_window.c
+ * Tests      test/runtime/test_second_mapping.c, stress_limits.c
  *
  * [TASK]     everything below task_head is complete when task_head says so.
  * [EVENT]    likewise events below event_head.  Tasks that an event's stamp counts are published before the event.

@@ -36,11 +36,12 @@ static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
     const uint64_t few_strikes = (uint64_t)0x7f << 20;
     return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= GRAIN_FINE_NS; /* relaxed: a choice */
 }
-/* How long the kernel's last measured call took; 0: nobody knows. */
+/* How long the kernel's last measured call took; 0: nobody knows, or it is short now and long then. */
 static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
 {
-    const uint64_t known = load_relaxed(ptoi_grain_line(g, kernel)), longest = (1u << 20) - 1; /* relaxed: a choice */
-    return known >> 28 == ptoi_grain_tag(kernel) >> 28 ? (int64_t)(known & longest) : 0;
+    const uint64_t few_strikes = (uint64_t)0x7f << 20, longest = (1u << 20) - 1;
+    const uint64_t ns = (load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes; /* relaxed: a choice */
+    return ns <= longest ? (int64_t)ns : 0;
 }
 #endif
 

@@ -13,7 +13,7 @@
  *            worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
  * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
- * Tests      test/runtime/test_engines.c, stress_graphs.c */
+ * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
 #include "threads.h"
 #include "busy.h"
 #include "check.h"

@@ -1,7 +1,7 @@
 /* fail.h - how the parts of the command line say that something is wrong.
  * Idea       a function that can fail returns an exit code and leaves one line of text; program.c prints it, nobody else does.
  * Invariant  the text is one line, whatever a file name or an argument contains.
- * Tests      every test of test/runtime/test_{npy,options,bind}.c
+ * Tests      test/runtime/test_npy.c, test_options.c, test_bind.c
  */
 #ifndef PTO_HOST_FAIL_H
 #define PTO_HOST_FAIL_H

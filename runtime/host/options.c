@@ -3,7 +3,7 @@
  *            are the same; the last of an option given twice counts, but one name may be set, given or written only once.
  * Invariant  o->config is either what pto_runtime_create accepts or refuses with a better message than we have; a 0 in it was
  *            not asked for, because 0 given by hand is refused here wherever 0 would mean the default.
- * Tests      test/runtime/test_options.c, test/lit/host/usage.test
+ * Tests      test/runtime/test_options.c, test/lit/host/usage-refused.test
  */
 #include "options.h"
 

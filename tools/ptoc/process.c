@@ -3,7 +3,7 @@
  * Owner      the folder: whoever created it.  The handlers: from temp_dir_create to temp_dir_remove.
  * Invariant  no folder is left behind, whichever signal ends the run.
  * Blocks     process_run, until the program has ended.
- * Tests      test/lit/run/temporary-files.test
+ * Tests      test/lit/run/build.test, exit-codes.test
  */
 #include "process.h"
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* map.h - which function of which object file does the work of a kernel: the file of --kernels.
  *
  * Idea       read once, sorted by name, then only looked at: any thread may.  The format is in docs/ascend.md.
- * Tests      test/ascend/test_map.c */
+ * Tests      test/ascend/test_ascend.c */
 #ifndef PTOI_ASCEND_MAP_H
 #define PTOI_ASCEND_MAP_H
 #include <pto/pto_status.h>
