@@ -160,16 +160,6 @@ bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, 
     return true;
 }
 
-bool ptoi_region_equals(const struct region *a, const struct region *b)
-{
-    if (a->low != b->low || a->high != b->high || a->run != b->run || a->rank != b->rank)
-        return false;
-    for (int32_t k = 0; k < a->rank; k++)
-        if (a->dim[k].count != b->dim[k].count || a->dim[k].stride_bytes != b->dim[k].stride_bytes)
-            return false;
-    return true;
-}
-
 /* Exact when every stride steps over what is inside it, as in every view of a tensor; else at most too large: places that
  * are reached twice would need counting. */
 int64_t ptoi_region_bytes(const struct region *r)

@@ -31,7 +31,16 @@ bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, 
                       const int64_t *stride);
 bool ptoi_region_overlaps(const struct region *a, const struct region *b); /* exact */
 bool ptoi_region_contains(const struct region *outer, const struct region *inner); /* true only if proved */
-bool ptoi_region_equals(const struct region *a, const struct region *b);
 int64_t ptoi_region_bytes(const struct region *r); /* bytes touched */
+
+static inline bool ptoi_region_equals(const struct region *a, const struct region *b)
+{
+    if (a->low != b->low || a->high != b->high || a->run != b->run || a->rank != b->rank)
+        return false;
+    for (int32_t k = 0; k < a->rank; k++)
+        if (a->dim[k].count != b->dim[k].count || a->dim[k].stride_bytes != b->dim[k].stride_bytes)
+            return false;
+    return true;
+}
 
 #endif

@@ -23,6 +23,11 @@ enum { WASTE_BASE = 128, WASTE_PER_ENTRY = 16 };
  * A write that contains an older access follows it.  Whoever must follow the older access overlaps the write too, and follows
  * that.  So the older entry need not be found any more, and the map holds about one writer for each live region. */
 
+static bool has_wasted(const struct map_buffer *b)
+{
+    return b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries;
+}
+
 /* ---- entries of several cells ---- */
 
 static void node_link(struct tensormap *m, uint32_t n, uint64_t entry, uint32_t at)
@@ -70,7 +75,6 @@ static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *
     struct entry_rare *rare = rare_at(m, p);
     rare->nodes = 0;
     rare->visited = 0;
-    m->wide_entries++;
     for (int64_t x = 0; x < c->count[0]; x++)
         for (int64_t y = 0; y < c->count[1]; y++)
             for (int64_t z = 0; z < c->count[2]; z++) {
@@ -81,10 +85,9 @@ static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *
             }
 }
 
-static void wide_unhang(struct tensormap *m, uint64_t p)
+THE_LONG_WAY static void wide_unhang(struct tensormap *m, uint64_t p)
 {
     struct entry_rare *rare = rare_at(m, p);
-    m->wide_entries--;
     while (rare->nodes) {
         uint32_t n = rare->nodes;
         rare->nodes = m->node[n].sibling;
@@ -105,32 +108,43 @@ static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t 
     *link = p;
 }
 
-/* Into several cells of its buffer, or the list. */
-static void entry_hang_far(struct tensormap *m, uint64_t p, const struct cells *cells)
+/* Into its cell or cells, or the list. */
+THE_LONG_WAY static void entry_hang(struct tensormap *m, uint64_t p)
 {
     struct entry *e = entry_at(m, p);
     struct map_buffer *b = e->buffer;
     const uint32_t side = e->access != ACCESS_READ;
-    if (cells->total <= CELL_LIMIT && cells->total <= m->spare_count) {
-        e->hanging = IN_CELLS;
-        wide_hang(m, p, b, cells, side);
-        return;
+    struct cells cells;
+    int64_t head = cell_now(m, b, &e->region, &cells);
+    e->hanging = IN_CELL;
+    if (head == MANY) {
+        b->apart++;
+        b->is_odd = true;
+        if (cells.total <= CELL_LIMIT && cells.total <= m->spare_count) {
+            e->hanging = IN_CELLS;
+            wide_hang(m, p, b, &cells, side);
+            return;
+        }
+        e->hanging = IN_LIST;
+        b->list++;
+        head = head_of_list(m, b);
     }
-    e->hanging = IN_LIST;
-    b->list++;
-    chain_link(m, p, head_of_list(m, b), side);
+    chain_link(m, p, (uint32_t)head, side);
 }
 
 /* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the ring. */
-static void entry_leave(struct tensormap *m, struct entry *e, uint64_t p)
+static inline void entry_leave(struct tensormap *m, const struct entry *e, uint64_t p)
 {
     struct map_buffer *b = e->buffer;
-    b->writers -= e->access != ACCESS_READ;
     if (--b->entries == 0)
         b->all = 0;
+    if (e->hanging == IN_CELL)
+        return;
+    if (--b->apart == 0)
+        b->is_odd = has_wasted(b);
     if (e->hanging == IN_LIST)
         b->list--;
-    else if (e->hanging == IN_CELLS)
+    else
         wide_unhang(m, p);
 }
 
@@ -177,27 +191,20 @@ static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
             link = &entry_at(m, *link)->next;
         *link = e->next;
     }
-    b->list = 0;
+    b->list = b->apart = 0;
     return oldest;
 }
 
 /* What unhang_all left becomes entries of b, which may have others. */
 static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint64_t count)
 {
-    struct cells cells;
     uint64_t older = 0;
     for (; count > 0; count--) {
         struct entry *e = entry_at(m, p);
         const uint64_t next = p + e->older, at = p;
         e->buffer = b;
         e->older = (uint32_t)(at - older);
-        const int64_t head = cell_now(m, b, &e->region, &cells);
-        if (head == MANY) {
-            entry_hang_far(m, at, &cells);
-        } else {
-            e->hanging = IN_CELL;
-            chain_link(m, at, (uint32_t)head, e->access != ACCESS_READ);
-        }
+        entry_hang(m, at);
         older = at;
         p = next;
     }
@@ -211,7 +218,7 @@ static int64_t regrid_if_needed(struct tensormap *m, struct map_buffer *b, const
         if (head != MANY && ptoi_grid_fits(b, r)) /* tile after tile */
             return head;
         ptoi_grid_choose(m, b, r);
-    } else if (b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries) { // see Note [regrid]
+    } else if (has_wasted(b)) { // see Note [regrid]
         const uint64_t oldest = unhang_all(m, b);
         ptoi_grid_choose(m, b, r);
         hang_all(m, b, oldest, b->entries);
@@ -229,8 +236,9 @@ void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buff
         return;
     hang_all(m, to, unhang_all(m, from), moved);
     to->entries += from->entries;
-    to->writers += from->writers;
-    from->entries = from->writers = 0;
+    from->entries = 0;
+    if (to->written < from->written)
+        to->written = from->written;
     uint64_t q = to->all, last = 0; /* two lists, each from newer to older, become one */
     for (; moved + left > 0; ) {
         if (left > 0)
@@ -250,14 +258,11 @@ void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buff
 
 /* ---- look-ups ---- */
 
-/* What a look-up asks of every entry it may have to do with. */
+/* One task's look-ups. */
 struct look {
     struct tensormap *m;
-    const struct map_access *access;
-    int64_t low; /* an entry that begins here conflicts: every view touches its first byte */
     const void *kernel;
     struct map_found *found;
-    uint32_t vain;
 };
 
 static const uint8_t reason_of[4][4] = {
@@ -284,56 +289,66 @@ static inline void found_note(struct tensormap *m, struct map_found *found, uint
     }
 }
 
-static void visit(struct look *l, const struct entry *e, uint64_t p)
+static void note_waste(struct map_buffer *b)
 {
-    const struct map_access *a = l->access;
+    b->waste++;
+    b->is_odd |= has_wasted(b);
+}
+
+/* An entry that may have to do with the access: it shares a cell. */
+THE_LONG_WAY static void visit(const struct look *l, const struct map_access *a, const struct entry *e, uint64_t p)
+{
     if (!ptoi_region_overlaps(a->region, &e->region))
-        l->vain++;
+        note_waste(a->buffer);
     else if (!(a->access == ACCESS_ACC && e->access == ACCESS_ACC && rare_at(l->m, p)->kernel == l->kernel &&
                ptoi_region_equals(a->region, &e->region)))
         found_note(l->m, l->found, e->task_id, reason_of[e->access][a->access]);
 }
 
-static inline void find_in_chain(struct look *l, uint64_t *link)
+/* `conflict`: an entry that begins there needs no look, as every view touches its first byte. */
+static inline void find_in_chain(const struct look *l, const struct map_access *a, uint64_t *link, int64_t conflict)
 {
     struct tensormap *m = l->m;
     for (uint64_t p = *link; is_live(m, p); p = *link) {
         struct entry *e = entry_at(m, p);
-        if (e->region.low == l->low) {
-            found_note(m, l->found, e->task_id, reason_of[e->access][l->access->access]);
+        if (e->region.low == conflict) {
+            found_note(m, l->found, e->task_id, reason_of[e->access][a->access]);
         } else if (!e->buffer) {
             *link = e->next;
             continue;
         } else {
-            visit(l, e, p);
+            visit(l, a, e, p);
         }
         link = &e->next;
     }
 }
 
-static void find_in_nodes(struct look *l, uint32_t n)
+static inline void find_in_cell(const struct look *l, const struct map_access *a, struct head *cell)
+{
+    const int64_t conflict = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
+    find_in_chain(l, a, &cell->chain[WRITES], conflict);
+    if (a->access != ACCESS_READ)
+        find_in_chain(l, a, &cell->chain[READS], conflict);
+}
+
+static void find_in_nodes(const struct look *l, const struct map_access *a, uint32_t n)
 {
     for (; n; n = l->m->node[n].next) {
         const uint64_t p = l->m->node[n].entry;
         struct entry_rare *rare = rare_at(l->m, p);
         if (rare->visited != l->m->visit)
-            visit(l, entry_at(l->m, p), p);
+            visit(l, a, entry_at(l->m, p), p);
         rare->visited = l->m->visit;
     }
 }
 
-static inline void find_at(struct look *l, uint32_t head)
+static void find_at(const struct look *l, const struct map_access *a, uint32_t head)
 {
     struct tensormap *m = l->m;
-    const bool reads = l->access->access != ACCESS_READ; /* are to be found too */
-    find_in_chain(l, &m->head[head].chain[WRITES]);
-    if (reads)
-        find_in_chain(l, &m->head[head].chain[READS]);
-    if (m->wide_entries) {
-        find_in_nodes(l, m->wide[head * 2 + WRITES]);
-        if (reads)
-            find_in_nodes(l, m->wide[head * 2 + READS]);
-    }
+    find_in_cell(l, a, &m->head[head]);
+    find_in_nodes(l, a, m->wide[head * 2 + WRITES]);
+    if (a->access != ACCESS_READ)
+        find_in_nodes(l, a, m->wide[head * 2 + READS]);
 }
 
 /* More cells than entries: it is sooner asked of all of them. */
@@ -342,41 +357,58 @@ static bool is_near_all(const struct map_buffer *b, const struct cells *c)
     return c->total > CELL_LIMIT && c->total > b->entries;
 }
 
-static void find_list(struct look *l, const struct map_buffer *b)
+static void find_in_all(const struct look *l, const struct map_access *a)
 {
-    find_at(l, head_of_list(l->m, b));
+    struct map_buffer *b = a->buffer;
+    const uint32_t waste = b->waste;
+    all_compact(l->m, b);
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        const struct entry *e = entry_at(l->m, p);
+        if (a->access != ACCESS_READ || e->access != ACCESS_READ)
+            visit(l, a, e, p);
+        p -= e->older;
+    }
+    b->waste = waste; /* a grid of larger cells would not help: the region is near everything */
 }
 
-static void find_far(struct look *l, struct map_buffer *b, const struct cells *c)
+/* The long way: of any buffer, by any cells. */
+THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
 {
-    if (is_near_all(b, c)) {
-        all_compact(l->m, b);
-        for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-            const struct entry *e = entry_at(l->m, p);
-            if (l->access->access != ACCESS_READ || e->access != ACCESS_READ)
-                visit(l, e, p);
-            p -= e->older;
-        }
-        l->vain = 0; /* a grid of larger cells would not help: the region is near everything */
+    struct tensormap *m = l->m;
+    struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    a->grid = UINT64_MAX;
+    if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written)))
+        return;
+    struct cells c;
+    const int64_t head = cell_now(m, b, a->region, &c);
+    m->visit++;
+    if (head == MANY && is_near_all(b, &c)) {
+        find_in_all(l, a);
         return;
     }
-    for (int64_t x = 0; x < c->count[0]; x++)
-        for (int64_t y = 0; y < c->count[1]; y++)
-            for (int64_t z = 0; z < c->count[2]; z++)
-                find_at(l, head_of_cell(l->m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z));
+    if (head != MANY) {
+        a->cell = &m->head[head];
+        a->grid = b->grid;
+        find_at(l, a, (uint32_t)head);
+    } else {
+        for (int64_t x = 0; x < c.count[0]; x++)
+            for (int64_t y = 0; y < c.count[1]; y++)
+                for (int64_t z = 0; z < c.count[2]; z++)
+                    find_at(l, a, head_of_cell(m, b, c.first[0] + x, c.first[1] + y, c.first[2] + z));
+    }
     if (b->list)
-        find_list(l, b);
+        find_at(l, a, head_of_list(m, b));
 }
 
 static inline bool region_holds(const struct region *outer, const struct region *inner)
 {
     if (outer->low > inner->low || outer->high < inner->high)
         return false;
-    return outer->rank == 0 || ptoi_region_contains(outer, inner);
+    return outer->rank == 0 || ptoi_region_equals(outer, inner) || ptoi_region_contains(outer, inner);
 }
 
 /* Entries of earlier tasks in the chain that r contains are killed, see Note [superseded], and dead ones unlinked. */
-static inline void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
+static void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
 {
     for (uint64_t p = *link; is_live(m, p); p = *link) {
         struct entry *e = entry_at(m, p);
@@ -404,41 +436,44 @@ static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct reg
     }
 }
 
-static inline void supersede_at(struct tensormap *m, uint32_t head, const struct region *r, uint64_t task_id)
+static void supersede_at(struct tensormap *m, uint32_t head, const struct region *r, uint64_t task_id)
 {
-    supersede_in_chain(m, &m->head[head].chain[READS], r, task_id);
-    supersede_in_chain(m, &m->head[head].chain[WRITES], r, task_id);
-    if (m->wide_entries) {
-        supersede_in_nodes(m, m->wide[head * 2 + READS], r, task_id);
-        supersede_in_nodes(m, m->wide[head * 2 + WRITES], r, task_id);
+    for (uint32_t side = READS; side <= WRITES; side++) {
+        supersede_in_chain(m, &m->head[head].chain[side], r, task_id);
+        supersede_in_nodes(m, m->wide[head * 2 + side], r, task_id);
     }
 }
 
-static void supersede_list(struct tensormap *m, const struct map_buffer *b, const struct region *r, uint64_t task_id)
+static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const struct region *r, uint64_t task_id)
 {
-    supersede_at(m, head_of_list(m, b), r, task_id);
+    all_compact(m, b);
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct entry *e = entry_at(m, p);
+        const uint64_t at = p;
+        p -= e->older;
+        if (e->task_id != task_id && region_holds(r, &e->region))
+            entry_kill(m, e, at);
+    }
 }
 
-static void supersede_far(struct tensormap *m, struct map_buffer *b, const struct cells *c, const struct region *r,
-                          uint64_t task_id)
+/* The long way, as find_far. */
+static void supersede_far(struct tensormap *m, struct map_buffer *b, const struct region *r, uint64_t task_id)
 {
-    if (is_near_all(b, c)) {
-        all_compact(m, b);
-        for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
-            struct entry *e = entry_at(m, p);
-            const uint64_t at = p;
-            p -= e->older;
-            if (e->task_id != task_id && region_holds(r, &e->region))
-                entry_kill(m, e, at);
-        }
+    struct cells c;
+    const int64_t head = cell_now(m, b, r, &c);
+    if (head == MANY && is_near_all(b, &c)) {
+        supersede_in_all(m, b, r, task_id);
         return;
     }
-    for (int64_t x = 0; x < c->count[0]; x++)
-        for (int64_t y = 0; y < c->count[1]; y++)
-            for (int64_t z = 0; z < c->count[2]; z++)
-                supersede_at(m, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z), r, task_id);
+    if (head != MANY)
+        supersede_at(m, (uint32_t)head, r, task_id);
+    else
+        for (int64_t x = 0; x < c.count[0]; x++)
+            for (int64_t y = 0; y < c.count[1]; y++)
+                for (int64_t z = 0; z < c.count[2]; z++)
+                    supersede_at(m, head_of_cell(m, b, c.first[0] + x, c.first[1] + y, c.first[2] + z), r, task_id);
     if (b->list)
-        supersede_list(m, b, r, task_id);
+        supersede_at(m, head_of_list(m, b), r, task_id);
 }
 
 void ptoi_map_begin(struct tensormap *m, struct map_found *found)
@@ -450,48 +485,38 @@ void ptoi_map_begin(struct tensormap *m, struct map_found *found)
     }
 }
 
-static inline void find_one(struct tensormap *m, struct map_access *a, const void *kernel, struct map_found *found)
+static inline void find_one(const struct look *l, struct map_access *a)
 {
-    struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    a->grid = 0;
-    a->head = MANY;
-    if (b->entries == 0 || a->region->run == 0)
+    struct tensormap *m = l->m;
+    const struct map_buffer *b = a->buffer; /* one that was joined has no grid */
+    const int64_t head = cell_of(m, b, a->region);
+    if (head == MANY || b->is_odd) {
+        find_far(l, a);
         return;
-    struct cells cells;
-    const int64_t head = cell_now(m, b, a->region, &cells);
-    a->grid = b->grid;
-    a->head = head;
-    if (a->access == ACCESS_READ && b->writers == 0)
-        return;
-    struct look l = {.m = m, .access = a, .kernel = kernel, .found = found};
-    l.low = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
-    m->visit++;
-    if (head == MANY) {
-        find_far(&l, b, &cells);
-    } else {
-        find_at(&l, (uint32_t)head);
-        if (b->list)
-            find_list(&l, b);
     }
-    b->waste += l.vain;
+    a->cell = &m->head[head];
+    a->grid = b->grid;
+    find_in_cell(l, a, a->cell);
 }
 
 void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, struct map_found *found)
 {
+    const struct look l = {m, kernel, found};
     for (int32_t i = 0; i < count; i++)
-        find_one(m, &a[i], kernel, found);
+        find_one(&l, &a[i]);
 }
 
 void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
                    struct map_found *found)
 {
     struct map_access a = {.buffer = b, .region = r, .access = access};
-    ptoi_map_find_all(m, &a, 1, kernel, found);
+    if (r->run > 0)
+        ptoi_map_find_all(m, &a, 1, kernel, found);
 }
 
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries)
 {
-    return entries <= (int64_t)(m->capacity - m->used);
+    return entries <= (int64_t)(m->capacity - (m->next - m->first));
 }
 
 static void region_copy(struct region *to, const struct region *from)
@@ -500,88 +525,101 @@ static void region_copy(struct region *to, const struct region *from)
     to->high = from->high;
     to->run = from->run;
     to->rank = from->rank;
-    for (int32_t k = 0; k < from->rank; k++)
+    if (from->rank == 0)
+        return;
+    to->dim[0] = from->dim[0]; /* a tile of a matrix needs no more */
+    for (int32_t k = 1; k < from->rank; k++)
         to->dim[k] = from->dim[k];
 }
 
-/* Kills what r covers. */
-static inline void supersede(struct tensormap *m, struct map_buffer *b, int64_t head, const struct region *r, uint64_t task_id)
+static inline bool replaces(enum access access)
 {
-    struct cells cells;
-    if (head == MANY) {
-        ptoi_grid_cells(b, r, &cells);
-        supersede_far(m, b, &cells, r, task_id);
-        return;
-    }
-    supersede_at(m, (uint32_t)head, r, task_id);
-    if (b->list)
-        supersede_list(m, b, r, task_id);
+    return access == ACCESS_WRITE || access == ACCESS_UPDATE;
 }
 
-static inline void add_one(struct tensormap *m, const struct map_access *a, const void *kernel, uint64_t task_id)
+/* What the access needs done before it can be added: the long way.  Its cell, or NULL: it touches several. */
+THE_LONG_WAY static struct head *prepare_far(struct tensormap *m, struct map_access *a, uint64_t task_id)
 {
-    struct map_buffer *b = buffer_now(a->buffer);
-    const struct region *r = a->region;
-    if (r->run == 0)
-        return;
-    CHECK(m->used < m->capacity);
+    struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    if (replaces(a->access) && b->entries)
+        supersede_far(m, b, a->region, task_id);
     struct cells cells;
-    int64_t head = a->grid == b->grid ? a->head : b->levels ? cell_now(m, b, r, &cells) : MANY;
-    if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries)
-        supersede(m, b, head, r, task_id);
-    if (b->entries == 0 || b->waste > WASTE_BASE)
-        head = regrid_if_needed(m, b, r, head);
+    const int64_t head = regrid_if_needed(m, b, a->region, b->levels ? cell_now(m, b, a->region, &cells) : MANY);
+    b->is_odd = b->apart > 0 || has_wasted(b);
+    return head == MANY ? NULL : &m->head[head];
+}
 
-    const uint64_t p = m->first + m->used++;
+static inline void supersede_in_cell(struct tensormap *m, struct head *cell, const struct map_access *a, uint64_t task_id)
+{
+    for (int side = READS; side <= WRITES; side++)
+        if (is_live(m, cell->chain[side]))
+            supersede_in_chain(m, &cell->chain[side], a->region, task_id);
+}
+
+/* Everything but where it hangs. */
+static inline struct entry *entry_make(struct tensormap *m, const struct map_access *a, uint64_t p, uint64_t task_id)
+{
+    struct map_buffer *b = a->buffer;
     struct entry *e = entry_at(m, p);
     e->task_id = task_id;
     e->buffer = b;
     e->access = (uint8_t)a->access;
     e->older = (uint32_t)(p - b->all);
-    region_copy(&e->region, r);
-    if (a->access == ACCESS_ACC)
-        rare_at(m, p)->kernel = kernel;
+    region_copy(&e->region, a->region);
     b->all = p;
     b->entries++;
-    b->writers += a->access != ACCESS_READ;
-    if (head == MANY) {
-        ptoi_grid_cells(b, r, &cells);
-        entry_hang_far(m, p, &cells);
-    } else {
-        uint64_t *link = &m->head[head].chain[a->access != ACCESS_READ];
+    return e;
+}
+
+void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
+{
+    for (const struct map_access *end = a + count; a < end; a++) {
+        struct head *cell = a->cell;
+        CHECK(m->next - m->first < m->capacity);
+        if (a->grid != a->buffer->grid || a->buffer->is_odd)
+            cell = prepare_far(m, a, task_id);
+        else if (replaces(a->access))
+            supersede_in_cell(m, cell, a, task_id);
+
+        const uint64_t p = m->next++;
+        struct entry *e = entry_make(m, a, p, task_id);
+        if (a->access != ACCESS_READ)
+            a->buffer->written = p;
+        if (a->access == ACCESS_ACC)
+            rare_at(m, p)->kernel = kernel;
+        if (!cell) {
+            entry_hang(m, p);
+            continue;
+        }
+        uint64_t *link = &cell->chain[a->access != ACCESS_READ];
         e->hanging = IN_CELL;
         e->next = *link;
         *link = p;
     }
 }
 
-void ptoi_map_add_all(struct tensormap *m, const struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
-{
-    for (int32_t i = 0; i < count; i++)
-        add_one(m, &a[i], kernel, task_id);
-}
-
 void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
                   uint64_t task_id)
 {
-    const struct map_access a = {.buffer = b, .region = r, .access = access};
-    ptoi_map_add_all(m, &a, 1, kernel, task_id);
+    struct map_access a = {.buffer = b, .region = r, .access = access, .grid = UINT64_MAX};
+    if (r->run > 0)
+        ptoi_map_add_all(m, &a, 1, kernel, task_id);
 }
 
 void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
-    while (m->used && entry_at(m, m->first)->task_id < first_live_task) {
-        struct entry *e = entry_at(m, m->first);
+    for (; m->first < m->next; m->first++) {
+        const struct entry *e = entry_at(m, m->first);
+        if (e->task_id >= first_live_task)
+            return;
         if (e->buffer)
             entry_leave(m, e, m->first);
-        m->first++;
-        m->used--;
     }
 }
 
 int64_t ptoi_map_used(const struct tensormap *m)
 {
-    return (int64_t)m->used;
+    return (int64_t)(m->next - m->first);
 }
 
 int64_t ptoi_map_capacity(const struct tensormap *m)
@@ -625,7 +663,7 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     m->mask = ring - 1;
     m->shift = 64 - __builtin_ctzll(heads);
     m->capacity = (uint64_t)entries;
-    m->first = 1;
+    m->first = m->next = 1;
     m->spare_fresh = 1;
     m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells each; when they are used up there is the list */
     m->nodes = m->spare_fresh + m->spare_count;

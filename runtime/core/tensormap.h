@@ -18,17 +18,20 @@ struct map_buffer {
     int64_t low, high;   /* the buffer's bytes; of a heap allocation set by ptoi_map_open */
     struct map_buffer *joined; /* an outside buffer that is now part of this one; else NULL */
     uint32_t entries;    /* how many that are not dead, */
-    uint32_t writers;    /* how many of them are not reads, */
-    uint32_t list;       /* and how many do not fit the grid */
+    uint32_t apart;      /* how many of them do not touch one cell of the grid, */
+    uint32_t list;       /* and how many of these are too large for it */
     uint32_t waste;      /* entries looked at in vain since the grid was chosen */
+    bool is_odd;         /* some are apart, or there was too much waste: what is asked and added takes the long way */
     uint64_t all;        /* position of the newest; 0: none */
+    uint64_t written;    /* position of the newest that is not a read */
     uint64_t grid;       /* number of the grid, never used again for another */
     uint64_t key;        /* tells its cells from those of others in the hash table */
     int64_t origin;      /* where cell 0 of the grid begins */
+    uint64_t reach;      /* see tensormap_parts.h */
     uint32_t levels;     /* 0: no grid yet */
-    int8_t cell_shift[3], tile_shift[3]; /* binary logarithms, or -1 */
-    int64_t cell[3];     /* grid: stride of each level in bytes, see tensormap_parts.h */
     int32_t tile[3];
+    int64_t cell[3];     /* grid: stride of each level in bytes, see tensormap_parts.h */
+    uint64_t cell_inverse[3], tile_inverse[3];
 };
 
 struct tensormap;
@@ -50,20 +53,22 @@ struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct regio
 void               ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high); /* a new allocation */
 void               ptoi_map_close(struct tensormap *m, struct map_buffer *b); /* forget its entries: all their tasks completed */
 
-/* One access of the task that is being submitted. */
+struct head;
+
+/* One access of the task that is being submitted; its region is not empty. */
 struct map_access {
     struct map_buffer *buffer;
     const struct region *region;
     enum access access;
-    int64_t head;  /* tensormap.c's, from find to add: its cell */
-    uint64_t grid; /* in that grid; 0: not known */
+    struct head *cell; /* tensormap.c's, from find to add: the chains of its cell */
+    uint64_t grid;     /* in that grid; UINT64_MAX: not known */
 };
 
 /* One task's look-ups: begin, find all, then add all. */
 void ptoi_map_begin(struct tensormap *m, struct map_found *found);
 void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, struct map_found *found);
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
-void ptoi_map_add_all(struct tensormap *m, const struct map_access *a, int32_t count, const void *kernel, uint64_t task_id);
+void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id);
 /* The same for one access. */
 void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
                    struct map_found *found);

@@ -9,25 +9,27 @@
 /* The buffer's entries from its newest: as many as the buffer says. */
 static bool buffer_is_valid(const struct tensormap *m, const struct map_buffer *b)
 {
-    uint32_t entries = 0, writers = 0, list = 0;
+    uint32_t entries = 0, list = 0, apart = 0;
     for (uint64_t p = b->all; entries < b->entries; p -= entry_at(m, p)->older) {
         const struct entry *e = entry_at(m, p);
         if (!is_live(m, p) || e->older == 0)
             return false;
         if (e->buffer != b)
             continue;
+        if (e->access != ACCESS_READ && p > b->written)
+            return false;
         entries++;
-        writers += e->access != ACCESS_READ;
         list += e->hanging == IN_LIST;
+        apart += e->hanging != IN_CELL;
     }
-    return writers == b->writers && list == b->list && !b->joined && (b->levels || !entries);
+    return list == b->list && apart == b->apart && (!apart || b->is_odd) && !b->joined && (b->levels || !entries);
 }
 
 /* Entries in their ring; those in chains are counted in *chained, nodes of the others in *nodes. */
 static bool ring_is_valid(const struct tensormap *m, uint64_t *chained, uint64_t *nodes)
 {
     uint64_t of_buffers = 0, entries = 0;
-    for (uint64_t p = m->first; p - m->first < m->used; p++) {
+    for (uint64_t p = m->first; p < m->next; p++) {
         const struct entry *e = entry_at(m, p);
         if (p > m->first && e->task_id < entry_at(m, p - 1)->task_id)
             return false;

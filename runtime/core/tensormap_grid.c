@@ -6,9 +6,18 @@
  */
 #include "tensormap_parts.h"
 
-static int8_t shift_of(int64_t a)
+static int64_t divide_down(int64_t a, int64_t b)
 {
-    return (a & (a - 1)) == 0 ? (int8_t)__builtin_ctzll((unsigned long long)a) : -1;
+    const int64_t q = a / b;
+    return q - (a % b < 0);
+}
+
+/* The same, where b is of the grid, and its inverse. */
+static int64_t divide_soon(const struct map_buffer *grid, int64_t a, int64_t b, uint64_t inverse)
+{
+    if (b == 1)
+        return a;
+    return (uint64_t)a < grid->reach ? grid_divide(a, inverse) : divide_down(a, b); // see Note [inverse]
 }
 
 void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct cells *c)
@@ -18,31 +27,59 @@ void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct 
     *c = (struct cells){.count = {1, 1, 1}, .total = 1};
     for (uint32_t k = 0; k < b->levels; k++) {
         const int64_t stride = b->cell[k];
-        const int8_t shift = b->cell_shift[k];
-        int64_t row = grid_divide(at, stride, shift), last_row = row;
+        const uint64_t inverse = b->cell_inverse[k];
+        int64_t row = divide_soon(b, at, stride, inverse), last_row = row;
         at -= row * stride;
         /* Dimensions that step by whole strides stay at one place inside a stride.  Another one that is as long makes the
          * span longer than the stride, see below. */
         for (; i < r->rank && r->dim[i].stride_bytes >= stride; i++) {
             int64_t d = r->dim[i].stride_bytes, last = r->dim[i].count - 1;
-            int64_t rows = d == stride ? 1 : grid_divide(d, stride, shift);
+            int64_t rows = d == stride ? 1 : divide_soon(b, d, stride, inverse);
             if (rows * stride == d) {
                 last_row += rows * last;
                 span -= d * last;
             }
         }
         if (at + span > stride) { /* runs over the end of a row: anywhere inside a row */
-            last_row += grid_divide(at + span - 1, stride, shift);
+            last_row += divide_soon(b, at + span - 1, stride, inverse);
             i = r->rank;
             at = 0;
             span = stride;
         }
-        c->first[k] = grid_divide(row, b->tile[k], b->tile_shift[k]);
+        c->first[k] = divide_soon(b, row, b->tile[k], b->tile_inverse[k]);
         if (last_row > row)
-            c->count[k] = grid_divide(last_row, b->tile[k], b->tile_shift[k]) - c->first[k] + 1;
+            c->count[k] = divide_soon(b, last_row, b->tile[k], b->tile_inverse[k]) - c->first[k] + 1;
         if (c->count[k] > 1 && __builtin_mul_overflow(c->total, c->count[k], &c->total))
             c->total = INT64_MAX;
     }
+}
+
+/* 1 has no inverse of 64 bits.  (The tile of the last level is always 1, and nobody divides by it.) */
+static uint64_t reach_of(const struct map_buffer *b)
+{
+    uint64_t largest = 1;
+    for (uint32_t k = 0; k < b->levels; k++) {
+        if (b->cell[k] == 1)
+            return 0;
+        if ((uint64_t)b->cell[k] > largest)
+            largest = (uint64_t)b->cell[k];
+        if ((uint64_t)b->tile[k] > largest)
+            largest = (uint64_t)b->tile[k];
+    }
+    return INT64_MAX / largest;
+}
+
+/* A band of rows of a matrix, or a piece of one row, that lies in one tile of the grid. */
+int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
+{
+    const int64_t at = r->low - b->origin, rows = r->rank == 0 ? 1 : r->dim[0].count;
+    if (r->rank > 1 || (r->rank == 1 && r->dim[0].stride_bytes != b->cell[0]) || (uint64_t)at >= b->reach)
+        return MANY;
+    const int64_t row = grid_divide(at, b->cell_inverse[0]), column = at - row * b->cell[0];
+    const int64_t x = grid_divide(row, b->tile_inverse[0]), y = grid_divide(column, b->cell_inverse[1]);
+    if (row - x * b->tile[0] + rows > b->tile[0] || column - y * b->cell[1] + r->run > b->cell[1] || column + r->run > b->cell[0])
+        return MANY;
+    return head_of_cell(m, b, x, y, 0);
 }
 
 static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int64_t *at)
@@ -50,11 +87,11 @@ static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int6
     uint32_t k = b->levels++;
     b->cell[k] = stride;
     b->tile[k] = (int32_t)(count < INT32_MAX ? count : INT32_MAX);
-    b->cell_shift[k] = shift_of(stride);
-    b->tile_shift[k] = shift_of(b->tile[k]);
-    int64_t row = grid_divide(*at, stride, b->cell_shift[k]);
+    b->cell_inverse[k] = grid_inverse(stride);
+    b->tile_inverse[k] = grid_inverse(b->tile[k]);
+    const int64_t row = divide_down(*at, stride);
     *at -= row * stride;
-    b->origin += (row - grid_divide(row, b->tile[k], b->tile_shift[k]) * b->tile[k]) * stride;
+    b->origin += (row - divide_down(row, b->tile[k]) * b->tile[k]) * stride;
 }
 
 /* Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are cut where the tensor's rows end, not
@@ -75,6 +112,7 @@ void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct re
     }
     grid_level(b, span, 1, &at);
     b->origin += at;
+    b->reach = reach_of(b);
     b->key = (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
 }
 

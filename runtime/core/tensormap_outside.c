@@ -118,14 +118,14 @@ static bool holds(const struct map_buffer *b, const struct region *r)
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r)
 {
     struct outside *o = &m->out;
-    if (r->run == 0)
-        return &o->nowhere;
     struct map_buffer **cached = &o->cache[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS)];
     if (holds(*cached, r))
         return *cached;
     for (uint32_t k = 0; k < RECENT; k++)
         if (holds(o->recent[k], r))
             return *cached = o->recent[k];
+    if (r->run == 0)
+        return &o->nowhere;
     struct map_buffer *b = outside_place(m, r->low, r->high, true);
     o->recent[o->recent_at++ % RECENT] = b;
     return *cached = b;

@@ -3,6 +3,9 @@
 #define PTOI_TENSORMAP_PARTS_H
 #include "tensormap.h"
 
+/* What is rare stays out of what is done for every access, which then needs no stack. */
+#define THE_LONG_WAY __attribute__((noinline))
+
 /* Note [cells]
  * Level 0 of a grid cuts the buffer into bands of tile[0] * cell[0] bytes, a band's rows being cell[0] bytes apart; level 1 cuts
  * what is left inside a row in the same way; the last level cuts a run.  The cuts are those of the first access, so when a
@@ -83,7 +86,7 @@ struct tensormap {
     struct entry_rare *rare; /* in step with it */
     struct head *head;
     uint32_t *wide;          /* in step with head: nodes of READS and WRITES */
-    uint64_t first, used;
+    uint64_t first, next;    /* positions: the oldest, and the one to come */
     uint64_t mask, capacity;
     int32_t shift;
     uint32_t turn;
@@ -91,12 +94,12 @@ struct tensormap {
     uint64_t window_mask;
     uint64_t visit, grids;
     struct node *node;       /* 1 to nodes - 1 */
-    uint32_t spare_free, spare_fresh, spare_count, nodes, wide_entries;
+    uint32_t spare_free, spare_fresh, spare_count, nodes;
     void *entries_at;        /* what entry was allocated as */
     struct outside out;
 };
 
-static inline bool is_live(const struct tensormap *m, uint64_t position) { return position - m->first < m->used; }
+static inline bool is_live(const struct tensormap *m, uint64_t position) { return position >= m->first; }
 static inline struct entry *entry_at(const struct tensormap *m, uint64_t position) { return &m->entry[position & m->mask]; }
 static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t position) { return &m->rare[position & m->mask]; }
 
@@ -108,13 +111,16 @@ void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct re
 void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct cells *c);
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* would r choose a grid of the same measures? */
 
-/* a / b, rounded down; shift is b's binary logarithm, or -1. */
-static inline int64_t grid_divide(int64_t a, int64_t b, int8_t shift)
+/* Note [inverse]
+ * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a * inverse is a / b
+ * exactly, as long as a * b < 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is below 2^64 / b
+ * for every b of the grid, and so for every a that occurs on the way from a byte less than `reach` behind the origin to its cell. */
+static inline uint64_t grid_inverse(int64_t b) { return UINT64_MAX / (uint64_t)b + 1; }
+
+/* a / b, rounded down.  0 <= a < the reach of a grid that b is of. */
+static inline int64_t grid_divide(int64_t a, uint64_t inverse)
 {
-    if (shift >= 0)
-        return a >> shift;
-    int64_t q = a / b;
-    return q - (a % b < 0);
+    return (int64_t)((unsigned __int128)(uint64_t)a * inverse >> 64);
 }
 
 static inline uint32_t head_of(const struct tensormap *m, uint64_t key)
@@ -133,20 +139,19 @@ static inline uint32_t head_of_list(const struct tensormap *m, const struct map_
 
 /* The one cell that r touches, as its head; MANY: more, or it takes longer to say. */
 enum { MANY = -1 };
-static inline int64_t grid_cell(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
+int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r);
+static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
-    if (b->levels != 1 || r->rank != 0)
-        return MANY;
-    const int64_t at = r->low - b->origin, cell = b->cell[0], x = grid_divide(at, cell, b->cell_shift[0]);
-    return at - x * cell + r->run <= cell ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
+    const int64_t at = r->low - b->origin;
+    if (b->levels != 1 || r->rank != 0 || (uint64_t)at >= b->reach)
+        return b->levels == 2 ? ptoi_grid_tile(m, b, r) : MANY;
+    const int64_t x = grid_divide(at, b->cell_inverse[0]);
+    return at - x * b->cell[0] + r->run <= b->cell[0] ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
 }
 
 /* The one cell that r touches, as its head; MANY: *cells says which. */
 static inline int64_t cell_now(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct cells *cells)
 {
-    const int64_t head = grid_cell(m, b, r);
-    if (head != MANY)
-        return head;
     ptoi_grid_cells(b, r, cells);
     return cells->total == 1 ? (int64_t)head_of_cell(m, b, cells->first[0], cells->first[1], cells->first[2]) : MANY;
 }
