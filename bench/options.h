@@ -4,6 +4,7 @@
  *     BENCH_DEFER=1      every task goes through the window, also one that could run at its submit
  *     BENCH_WORKERS=2    worker threads beside the orchestrator; default 1
  *     BENCH_ENGINE=serial, timing   else threads
+ *     BENCH_RECORD=1     what a trace needs is kept of every task
  *     BENCH_WINDOW=4096  slots, with map and lists in proportion */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
@@ -24,6 +25,7 @@ static inline PTORuntime *runtime_from_options(void)
     const int64_t window = option_number("BENCH_WINDOW", 0);
     PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = (int32_t)option_number("BENCH_WORKERS", 1)},
                    .always_defer = option_number("BENCH_DEFER", 0) != 0,
+                   .record_tasks = option_number("BENCH_RECORD", 0) ? 1 << 20 : 0,
                    .task_window = window,
                    .tensormap_entries = window * 4,
                    .deplist_entries = window * 8};

@@ -210,16 +210,19 @@ static void record_task(void *context, uint64_t id)
         rt->recorder->lost++;
         return;
     }
+    ptoi_record_fetch(rt->recorder, id);
     t->kernel = ptoi_task_kernel(rt->window, id);
     t->site = ptoi_task_site(rt->window, id);
     t->name = ptoi_image_pointer(window_task(rt->window, id)->name);
-    t->submitted = rt->engine->now(rt);
+    t->submitted = ptoi_record_now(rt->recorder);
     rt->recorder->tasks++;
-    ptoi_record_sample(rt->recorder, (struct recorded_sample){.at = t->submitted,
-                                                              .tasks = (uint32_t)(rt->orch.head - rt->orch.tail),
-                                                              .map = (uint32_t)ptoi_map_used(rt->orch.map),
-                                                              .deps = (uint32_t)ptoi_orch_deps_used(&rt->orch),
-                                                              .heap = rt->orch.heap.used_bytes});
+    struct recorded_sample *s = ptoi_record_next_sample(rt->recorder);
+    if (!s) return;
+    s->at = t->submitted;
+    s->tasks = (uint32_t)(rt->orch.head - rt->orch.tail);
+    s->map = (uint32_t)ptoi_map_used(rt->orch.map);
+    s->deps = (uint32_t)ptoi_orch_deps_used(&rt->orch);
+    s->heap = rt->orch.heap.used_bytes;
 }
 
 static void record_edge(void *context, uint64_t from, uint64_t to, uint8_t reasons)
@@ -229,9 +232,11 @@ static void record_edge(void *context, uint64_t from, uint64_t to, uint8_t reaso
 
 static bool start_recording(PTORuntime *rt)
 {
-    rt->recorder = calloc(1, sizeof *rt->recorder);
+    rt->recorder = aligned_alloc(_Alignof(struct recorder), sizeof *rt->recorder);
+    if (rt->recorder) *rt->recorder = (struct recorder){0};
     if (!rt->recorder || !ptoi_record_init(rt->recorder, rt->config.record_tasks, rt->engine->is_split)) return false;
     rt->recorder->unit = rt->engine->unit;
+    if (rt->engine->has_cycles || !ptoi_ticks_are_steady()) rt->recorder->now = rt->engine->now, rt->recorder->now_context = rt;
     rt->orch.flow.recorder = rt->recorder;
     rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = record_edge, .task = record_task};
     return true;
@@ -299,7 +304,6 @@ static PTOStatus build(PTORuntime *rt)
     rt->orch.published = rt->engine->published;
     rt->orch.published_context = rt;
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
-    rt->orch.flow.now = rt->engine->now;
     if (c->record_tasks > 0 && !start_recording(rt)) return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->engine->open(rt);
     return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");
@@ -428,7 +432,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
     if (rt->replay) rt->replay->next = 0, rt->replay->first_id = rt->orch.head;
-    if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head, rt->engine->now(rt));
+    if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head);
     ptoi_orch_begin(&rt->orch);
     if (setjmp(catcher) == 0) {
         fn(rt, arg);
@@ -440,6 +444,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_orch_end(&rt->orch);
     if (mirror) is_mirror_fine(rt, mirror->end(rt->backend, ptoi_status(rt->outcome) == PTO_OK));
     if (rt->engine->settle) rt->engine->settle(rt, false);
+    if (rt->recorder) ptoi_record_end(rt->recorder);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
     rt->is_running = false;

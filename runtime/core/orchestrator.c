@@ -63,6 +63,20 @@ static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->out
 
 /* ---- what the scheduler has told ------------------------------------------------------------------------------------------ */
 
+static void give_entries_back(struct orchestrator *o)
+{
+    uint64_t give_back = o->tail;
+    if (o->count_dependences) { /* entries stay while their task could still be named in the window */
+        uint64_t slots = o->window->task_mask + 1;
+        give_back = o->head - o->map_retired < slots ? o->map_retired : o->head + 1 - slots;
+        if (give_back > o->tail) give_back = o->tail;
+    }
+    if (give_back != o->map_retired) {
+        ptoi_map_retire(o->map, give_back);
+        o->map_retired = give_back;
+    }
+}
+
 static void see_retired(struct orchestrator *o)
 {
     uint64_t tail = load_acquire(&o->window->task_tail); /* [RETIRE] */
@@ -70,16 +84,7 @@ static void see_retired(struct orchestrator *o)
     const struct task_slot *oldest = tail == o->head ? NULL : window_task(o->window, tail); /* holds the oldest arguments and fan-in entries */
     o->arg_tail = oldest ? oldest->arg_begin : o->arg_head;
     o->dep_tail = oldest ? oldest->dep_begin : o->dep_head;
-    uint64_t give_back = tail;
-    if (o->count_dependences) { /* entries stay while their task could still be named in the window */
-        uint64_t slots = o->window->task_mask + 1;
-        give_back = o->head - o->map_retired < slots ? o->map_retired : o->head + 1 - slots;
-        if (give_back > tail) give_back = tail;
-    }
-    if (give_back != o->map_retired) {
-        ptoi_map_retire(o->map, give_back);
-        o->map_retired = give_back;
-    }
+    give_entries_back(o);
 }
 
 static bool is_completed(const struct orchestrator *o, uint64_t id)
@@ -702,7 +707,10 @@ static void note_use(struct orchestrator *o)
 static bool has_room(struct orchestrator *o, const struct submission *s)
 {
     enum { LOOK = 16 };
-    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask || o->count_dependences) see_retired(o);
+    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask)
+        see_retired(o);
+    else if (o->count_dependences)
+        give_entries_back(o); /* the count is exact */
     return o->head - o->tail <= o->window->task_mask &&
            arg_place(o, s->arg_bytes) + s->arg_bytes - o->arg_tail <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
 }

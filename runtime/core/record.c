@@ -28,22 +28,37 @@ void ptoi_record_free(struct recorder *r)
     memset(r, 0, sizeof *r);
 }
 
-void ptoi_record_begin(struct recorder *r, uint64_t first_id, int64_t origin)
+void ptoi_record_begin(struct recorder *r, uint64_t first_id)
 {
     memset(r->task, 0, r->tasks * sizeof *r->task);
     r->first_id = first_id;
-    r->origin = origin;
+    r->rate = ptoi_tick_begin();
+    r->origin = ptoi_record_now(r);
+    r->is_in_ticks = !r->now;
     r->tasks = r->edges = r->stalls = r->samples = r->steps = r->lost = 0;
+}
+
+static void to_ns(const struct tick_rate *rate, int64_t *ticks)
+{
+    if (*ticks != 0) *ticks = ptoi_tick_ns(rate, *ticks);
+}
+
+void ptoi_record_end(struct recorder *r) { ptoi_tick_end(&r->rate); }
+
+void ptoi_record_settle(struct recorder *r)
+{
+    if (!r->is_in_ticks) return;
+    r->is_in_ticks = false;
+    to_ns(&r->rate, &r->origin);
+    for (struct recorded_task *t = r->task; t < r->task + r->tasks; t++) to_ns(&r->rate, &t->submitted), to_ns(&r->rate, &t->begin), to_ns(&r->rate, &t->end);
+    for (struct recorded_stall *s = r->stall; s < r->stall + r->stalls; s++) to_ns(&r->rate, &s->begin), to_ns(&r->rate, &s->end);
+    for (struct recorded_sample *s = r->sample; s < r->sample + r->samples; s++) to_ns(&r->rate, &s->at);
+    for (struct recorded_step *s = r->step; s < r->step + r->steps; s++) to_ns(&r->rate, &s->begin), to_ns(&r->rate, &s->end);
 }
 
 void ptoi_record_stall(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end)
 {
     if (r->stalls < r->capacity) r->stall[r->stalls++] = (struct recorded_stall){.begin = begin, .end = end, .reason = reason};
-}
-
-void ptoi_record_sample(struct recorder *r, struct recorded_sample sample)
-{
-    if (r->samples < r->capacity) r->sample[r->samples++] = sample;
 }
 
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end)

@@ -1,13 +1,15 @@
 /* record.h - what happened in a run, kept for the reports: tasks with their times, edges, stalls, the rings' use.
  *
  * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used.  What does not fit
- *            is counted, not kept.
+ *            is counted, not kept.  Times are what `now` says, or ticks of the processor until the first report is written.
  * Owner      orchestrator: tasks (but for begin, end, row), edges, stalls, samples.  The worker of a task: its begin, end, row.
  *            Holder of the scheduler role: steps.  Read when no run is active.
- * Blocks     never. */
+ * Blocks     never.
+ * Tests      test/runtime/test_record.c, stress_graphs.c; test/lit/host/reports.test */
 #ifndef PTOI_RECORD_H
 #define PTOI_RECORD_H
 #include "observer.h"
+#include "ticks.h"
 #include <pto/pto_stats.h>
 
 struct recorded_task {
@@ -41,6 +43,7 @@ struct recorded_step {
 };
 
 struct recorder {
+    /* Set before a run; read by all. */
     uint64_t first_id; /* of the run */
     uint64_t capacity;
     struct recorded_task *task;
@@ -48,20 +51,38 @@ struct recorder {
     struct recorded_stall *stall;
     struct recorded_sample *sample;
     struct recorded_step *step;
-    uint64_t tasks, edges, stalls, samples, steps, lost; /* lost: tasks that did not fit */
-    int64_t origin;    /* time 0 */
+    int64_t (*now)(void *context); /* the engine's clock; NULL: ticks */
+    void *now_context;
     const char *unit;  /* "ns" or "cycles" */
+    /* The orchestrator's. */
+    _Alignas(PTO_CACHELINE) uint64_t tasks, edges, stalls, samples, lost; /* lost: tasks that did not fit */
+    int64_t origin;    /* time 0 */
+    struct tick_rate rate;
+    bool is_in_ticks;  /* the times are */
+    /* The holder's. */
+    _Alignas(PTO_CACHELINE) uint64_t steps;
 };
 
 bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared); /* false: no memory */
 void ptoi_record_free(struct recorder *r);
-void ptoi_record_begin(struct recorder *r, uint64_t first_id, int64_t origin);
+void ptoi_record_begin(struct recorder *r, uint64_t first_id);
+void ptoi_record_end(struct recorder *r);    /* the run has ended: nobody writes any more */
+void ptoi_record_settle(struct recorder *r); /* before a report: times are of the engine's clock from now on */
+static inline int64_t ptoi_record_now(const struct recorder *r) { return r->now ? r->now(r->now_context) : ptoi_ticks(); }
 static inline struct recorded_task *ptoi_record_task(struct recorder *r, uint64_t id)
 {
     return r && id - r->first_id < r->capacity ? &r->task[id - r->first_id] : 0;
 }
+/* Lines that will be written soon. */
+static inline void ptoi_record_fetch(struct recorder *r, uint64_t id)
+{
+    enum { AHEAD = 8 };
+    if (id + AHEAD - r->first_id < r->capacity) __builtin_prefetch(&r->task[id + AHEAD - r->first_id], 1);
+    if (r->samples + AHEAD < r->capacity) __builtin_prefetch(&r->sample[r->samples + AHEAD], 1);
+}
 void ptoi_record_stall(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end);
-void ptoi_record_sample(struct recorder *r, struct recorded_sample sample);
+/* NULL: no room.  Filled in place: a copy would wait until the lines before it have arrived. */
+static inline struct recorded_sample *ptoi_record_next_sample(struct recorder *r) { return r->samples < r->capacity ? &r->sample[r->samples++] : 0; }
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end);
 void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons); /* struct observer */
 

@@ -20,6 +20,7 @@ struct engine {
     void (*begin)(PTORuntime *rt);          /* a run begins; no task is in flight */
     int64_t (*now)(void *rt);               /* the engine's clock: ns, or cycles */
     const char *unit;                       /* of that clock */
+    bool has_cycles;                        /* that clock counts simulated cycles, not ns */
     void (*published)(void *rt);            /* the orchestrator published a task */
     bool (*wait)(void *rt, bool (*is_met)(void *arg), void *arg); /* struct waiter */
     void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */

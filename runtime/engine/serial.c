@@ -26,18 +26,18 @@ static bool start_and_run(void *context, PTOWorkerType type, uint64_t id)
     struct recorded_task *t = ptoi_record_task(rt->recorder, id);
     const int64_t limit = e->runs ? ptoi_task_limit_ns(rt->window, id) : 0;
     const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
-    int64_t ns, since = 0, end = 0;
-    const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || t || limit > 0);
+    int64_t ns = 0, since = 0;
+    const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || limit > 0);
+    if (t && e->runs) t->row = (int32_t)type, t->begin = ptoi_record_now(rt->recorder);
     if (is_timed) since = ptoi_now_ns();
     e->ended = (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
     if (is_timed) {
-        end = ptoi_now_ns();
-        ns = end - since;
+        ns = ptoi_now_ns() - since;
         ptoi_busy_measured(&e->busy, kernel, ns);
         if (limit > 0 && ns > limit) ptoi_fail_timeout(rt->window, rt->outcome, id);
     }
     if (e->runs) e->busy_ns[type] += ns;
-    if (t && e->runs) t->begin = since, t->end = end, t->row = (int32_t)type;
+    if (t && e->runs) t->end = ptoi_record_now(rt->recorder);
     e->has_ended = true;
     return true;
 }

@@ -215,14 +215,14 @@ static bool has_input(PTORuntime *rt) /* model: HAS_INPUT */
 static bool step(PTORuntime *rt, bool is_hurried)
 {
     struct threads *e = rt->engine_state;
-    const int64_t since = rt->recorder ? ptoi_now_ns() : 0;
+    const int64_t since = rt->recorder ? ptoi_record_now(rt->recorder) : 0;
     bool any = false, started = false;
     if (is_hurried && e->unlooked++ < UNLOOKED) any = ptoi_sched_feed(&rt->sched, &started);
     if (!started) {
         e->unlooked = 0;
         any |= ptoi_sched_step(&rt->sched);
     }
-    if (rt->recorder && any) ptoi_record_step(rt->recorder, since, ptoi_now_ns());
+    if (rt->recorder && any) ptoi_record_step(rt->recorder, since, ptoi_record_now(rt->recorder));
     store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: published by [ROLE] */
     store_relaxed(&e->seen_events, rt->sched.events);
     if (any && e->told) {
@@ -317,8 +317,10 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
         const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
         int64_t since = 0, end;
-        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || rt->recorder || ptoi_task_limit_ns(rt->window, id) > 0;
+        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(rt->window, id) > 0;
         if (is_timed) since = ptoi_now_ns();
+        struct recorded_task *t = ptoi_record_task(rt->recorder, id);
+        if (t) t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane), t->begin = ptoi_record_now(rt->recorder);
         ptoi_running_begin(l->line, rt->window, id, since);
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
         if (is_timed) {
@@ -326,9 +328,8 @@ static bool run_own(struct lane *l) /* model: RUN_OWN */
             ptoi_busy_measured(&l->busy, kernel, end - since);
             ptoi_grain_measured(&((struct threads *)rt->engine_state)->grain, kernel, end - since);
         }
+        if (t) t->end = ptoi_record_now(rt->recorder);
         ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
-        struct recorded_task *t = ptoi_record_task(rt->recorder, id);
-        if (t) t->begin = since, t->end = end, t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane);
     }
     l->result[n % LANE_DEPTH] = result;
     PTO_LABEL(ENDED);
@@ -511,10 +512,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             if (met) return true;
             if (quiet) return false;
             if (stuck) fail_by_replay(rt);
-            if (progress) {
-                spins = 0;
-                continue;
-            }
+            if (progress && rt->orch.flow.wake_at == 0) spins = 0; /* what it waits for may be next */
         }
         if (++spins < SPINS) {
             pto_relax();

@@ -229,6 +229,7 @@ static void timing_measure(PTORuntime *rt, PTORunStats *stats)
 
 const struct engine ptoi_engine_timing = {.name = "timing",
                                           .unit = "cycles",
+                                          .has_cycles = true,
                                           .open = timing_open,
                                           .close = timing_close,
                                           .begin = timing_begin,

@@ -106,6 +106,7 @@ static void write_json(FILE *out, const struct recorder *r)
 PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
 {
     if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->recorder);
     FILE *out = fopen(path, "w");
     if (!out) return PTO_ERR_IO;
     const char *dot = strrchr(path, '.');

@@ -257,6 +257,7 @@ static bool write_flow(struct page *p)
 PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path)
 {
     if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->recorder);
     FILE *out = fopen(path, "w");
     if (!out) return PTO_ERR_IO;
     struct page p = {.out = out, .rt = rt, .record = rt->recorder};

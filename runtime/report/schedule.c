@@ -17,6 +17,7 @@ static int by_begin(const void *a, const void *b)
 PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
 {
     if (!rt->recorder || rt->is_running || rt->recorder->lost > 0) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->recorder);
     const struct recorder *r = rt->recorder;
     struct start *order = malloc((size_t)(r->tasks + 1) * sizeof *order);
     if (!order) return PTO_ERR_NOMEM;

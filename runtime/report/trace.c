@@ -99,6 +99,7 @@ static void write_counters(struct writer *w)
 PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
 {
     if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->recorder);
     FILE *out = fopen(path, "w");
     if (!out) return PTO_ERR_IO;
     const struct recorder *r = rt->recorder;

@@ -1,0 +1,73 @@
+/* test_record.c - what a record says of time: nanoseconds of the run that was recorded, whatever clock took them. */
+#include "runtime.h"
+#include "submit.h"
+#include "unit.h"
+#include <time.h>
+
+enum { TASKS = 20, PAUSE_NS = 2000000 };
+
+static char cell[TASKS][64];
+
+static int pause_for_2_ms(const PTOArg *a)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    (void)a;
+    nanosleep(&pause, NULL);
+    return 0;
+}
+static const PTOKernel pausing = {.name = "pausing", .worker = PTO_WORKER_VECTOR, .fn = pause_for_2_ms};
+
+static void orchestrate(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < TASKS; i++) SUBMIT(rt, &pausing, PTO_INOUT(cell[i], 0, 64));
+}
+
+static void expect_inside(int64_t at, int64_t low, int64_t high)
+{
+    const int64_t slack = 1000000; /* what the rate may be wrong by, and where the two clocks were read */
+    if (at < low - slack || at > high + slack) fail_msg("%lld is not in %lld .. %lld", (long long)at, (long long)low, (long long)high);
+}
+
+/* Two runs of one runtime; before the second the clocks have drifted as far as they do. */
+TEST(recorded_times_are_nanoseconds_of_the_run)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_PROCESS};
+    for (int n = 0; n < 3; n++) {
+        PTOConfig c = {.engine = engines[n], .record_tasks = 64};
+        PTORuntime *rt = pto_runtime_create(&c, NULL);
+        assert_non_null(rt);
+        for (int run = 0; run < 2; run++) {
+            const int64_t before = ptoi_now_ns();
+            EXPECT_EQ(pto_runtime_run(rt, orchestrate, NULL), PTO_OK);
+            const int64_t after = ptoi_now_ns();
+            EXPECT_EQ(rt->recorder->tasks, TASKS);
+            ptoi_record_settle(rt->recorder);
+            ptoi_record_settle(rt->recorder); /* once more changes nothing */
+            expect_inside(rt->recorder->origin, before, after);
+            for (int i = 0; i < TASKS; i++) {
+                const struct recorded_task *t = &rt->recorder->task[i];
+                expect_inside(t->submitted, before, after);
+                expect_inside(t->begin, before, after);
+                expect_inside(t->end, before, after);
+                EXPECT(t->end - t->begin > PAUSE_NS / 2);
+                EXPECT(t->begin >= t->submitted - 1000);
+            }
+            EXPECT(rt->recorder->samples == TASKS);
+            for (uint64_t i = 0; i < rt->recorder->steps; i++) EXPECT(rt->recorder->step[i].begin <= rt->recorder->step[i].end);
+        }
+        pto_runtime_destroy(rt);
+    }
+}
+
+/* Simulated time stays what it is. */
+TEST(recorded_cycles_are_not_converted)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_TIMING, .record_tasks = 64};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_runtime_run(rt, orchestrate, NULL), PTO_OK);
+    ptoi_record_settle(rt->recorder);
+    for (int i = 0; i < TASKS; i++) EXPECT_EQ(rt->recorder->task[i].end - rt->recorder->task[i].begin, 1);
+    pto_runtime_destroy(rt);
+}
