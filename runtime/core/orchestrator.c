@@ -223,7 +223,6 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
 static void open_buffer(struct orchestrator *o, const struct need *need, uint64_t birth, const char *name)
 {
     struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
-    if (!o->elides) ptoi_map_close(o->map, &r->map); /* of the buffer that had this number before; the map is empty else */
     r->at = ptoi_gather_name(o, need->at, need->amount);
     r->place = need->at;
     r->stays = false;

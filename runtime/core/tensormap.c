@@ -211,22 +211,34 @@ static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint
     b->all = older;
 }
 
-/* Before r is added to b: a grid for it, where there is none or a bad one.  The head of its cell, as it was or is now. */
-static int64_t regrid_if_needed(struct tensormap *m, struct map_buffer *b, const struct region *r, int64_t head)
+/* The cell of the region that is to be added, now that the grid may be another one; NULL: several. */
+static struct head *cell_anew(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
-    if (b->entries == 0) {
-        if (head != MANY && ptoi_grid_fits(b, r)) /* tile after tile */
-            return head;
-        ptoi_grid_choose(m, b, r);
-    } else if (has_wasted(b)) { // see Note [regrid]
-        const uint64_t oldest = unhang_all(m, b);
-        ptoi_grid_choose(m, b, r);
-        hang_all(m, b, oldest, b->entries);
-    } else {
-        return head;
-    }
     struct cells cells;
-    return cell_now(m, b, r, &cells);
+    int64_t head = cell_of(m, b, r);
+    if (head == MANY)
+        head = cell_now(m, b, r, &cells);
+    return head == MANY ? NULL : &m->head[head];
+}
+
+/* r is the first: the grid is of its size. */
+static struct head *grid_first(struct tensormap *m, struct map_buffer *b, const struct region *r)
+{
+    if (b->levels && ptoi_grid_fits(b, r)) { /* tile after tile */
+        struct head *cell = cell_anew(m, b, r);
+        b->waste = 0;
+        if (cell)
+            return cell;
+    }
+    ptoi_grid_choose(m, b, r);
+    return cell_anew(m, b, r);
+}
+
+static void regrid(struct tensormap *m, struct map_buffer *b, const struct region *r) // see Note [regrid]
+{
+    const uint64_t oldest = unhang_all(m, b);
+    ptoi_grid_choose(m, b, r);
+    hang_all(m, b, oldest, b->entries);
 }
 
 void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buffer *to)
@@ -376,7 +388,6 @@ THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
 {
     struct tensormap *m = l->m;
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    a->grid = UINT64_MAX;
     if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written)))
         return;
     struct cells c;
@@ -491,7 +502,9 @@ static inline void find_one(const struct look *l, struct map_access *a)
     const struct map_buffer *b = a->buffer; /* one that was joined has no grid */
     const int64_t head = cell_of(m, b, a->region);
     if (head == MANY || b->is_odd) {
-        find_far(l, a);
+        a->grid = UINT64_MAX;
+        if (b->entries || b->joined)
+            find_far(l, a);
         return;
     }
     a->cell = &m->head[head];
@@ -543,10 +556,14 @@ THE_LONG_WAY static struct head *prepare_far(struct tensormap *m, struct map_acc
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
     if (replaces(a->access) && b->entries)
         supersede_far(m, b, a->region, task_id);
-    struct cells cells;
-    const int64_t head = regrid_if_needed(m, b, a->region, b->levels ? cell_now(m, b, a->region, &cells) : MANY);
-    b->is_odd = b->apart > 0 || has_wasted(b);
-    return head == MANY ? NULL : &m->head[head];
+    if (b->entries == 0) {
+        b->is_odd = false;
+        return grid_first(m, b, a->region);
+    }
+    if (has_wasted(b))
+        regrid(m, b, a->region);
+    b->is_odd = b->apart > 0;
+    return cell_anew(m, b, a->region);
 }
 
 static inline void supersede_in_cell(struct tensormap *m, struct head *cell, const struct map_access *a, uint64_t task_id)
@@ -627,14 +644,7 @@ int64_t ptoi_map_capacity(const struct tensormap *m)
     return (int64_t)m->capacity;
 }
 
-void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high)
-{
-    ptoi_map_close(m, b);
-    b->low = low;
-    b->high = high;
-}
-
-void ptoi_map_close(struct tensormap *m, struct map_buffer *b)
+void ptoi_map_forget(struct tensormap *m, struct map_buffer *b)
 {
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
         struct entry *e = entry_of(m, b, &p);
@@ -642,7 +652,6 @@ void ptoi_map_close(struct tensormap *m, struct map_buffer *b)
         p -= e->older;
         entry_kill(m, e, at);
     }
-    memset(b, 0, sizeof *b);
 }
 
 /* ---- making ---- */

@@ -22,16 +22,16 @@ struct map_buffer {
     uint32_t list;       /* and how many of these are too large for it */
     uint32_t waste;      /* entries looked at in vain since the grid was chosen */
     bool is_odd;         /* some are apart, or there was too much waste: what is asked and added takes the long way */
-    uint64_t all;        /* position of the newest; 0: none */
+    uint32_t levels;     /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
+    uint64_t all;        /* position of the newest entry; 0: none */
     uint64_t written;    /* position of the newest that is not a read */
-    uint64_t grid;       /* number of the grid, never used again for another */
+    uint64_t grid;       /* number of the grid, never used again for another; 0: none */
     uint64_t key;        /* tells its cells from those of others in the hash table */
     int64_t origin;      /* where cell 0 of the grid begins */
     uint64_t reach;      /* see tensormap_parts.h */
-    uint32_t levels;     /* 0: no grid yet */
-    int32_t tile[3];
-    int64_t cell[3];     /* grid: stride of each level in bytes, see tensormap_parts.h */
+    int64_t cell[3];     /* stride of each level in bytes, see tensormap_parts.h */
     uint64_t cell_inverse[3], tile_inverse[3];
+    int32_t tile[3];
 };
 
 struct tensormap;
@@ -50,8 +50,21 @@ void ptoi_map_destroy(struct tensormap *m);
  * and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or not. */
 void               ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
-void               ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high); /* a new allocation */
-void               ptoi_map_close(struct tensormap *m, struct map_buffer *b); /* forget its entries: all their tasks completed */
+
+/* Of a heap allocation.  Its entries are forgotten: all their tasks have completed. */
+void ptoi_map_forget(struct tensormap *m, struct map_buffer *b);
+static inline void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high)
+{
+    if (b->entries)
+        ptoi_map_forget(m, b);
+    b->low = low;
+    b->high = high;
+    b->joined = NULL;
+    b->all = b->written = b->grid = 0;
+    b->levels = b->waste = 0;
+    b->is_odd = false;
+}
+static inline void ptoi_map_close(struct tensormap *m, struct map_buffer *b) { ptoi_map_open(m, b, 0, 0); }
 
 struct head;
 

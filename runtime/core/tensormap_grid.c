@@ -8,6 +8,8 @@
 
 static int64_t divide_down(int64_t a, int64_t b)
 {
+    if (a == 0) /* as mostly */
+        return 0;
     const int64_t q = a / b;
     return q - (a % b < 0);
 }
@@ -54,21 +56,6 @@ void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct 
     }
 }
 
-/* 1 has no inverse of 64 bits.  (The tile of the last level is always 1, and nobody divides by it.) */
-static uint64_t reach_of(const struct map_buffer *b)
-{
-    uint64_t largest = 1;
-    for (uint32_t k = 0; k < b->levels; k++) {
-        if (b->cell[k] == 1)
-            return 0;
-        if ((uint64_t)b->cell[k] > largest)
-            largest = (uint64_t)b->cell[k];
-        if ((uint64_t)b->tile[k] > largest)
-            largest = (uint64_t)b->tile[k];
-    }
-    return INT64_MAX / largest;
-}
-
 /* A band of rows of a matrix, or a piece of one row, that lies in one tile of the grid. */
 int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
@@ -82,26 +69,44 @@ int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, co
     return head_of_cell(m, b, x, y, 0);
 }
 
+static uint64_t inverse_of(int64_t b)
+{
+    return (b & (b - 1)) ? UINT64_MAX / (uint64_t)b + 1 : b == 1 ? 0 : UINT64_C(1) << (64 - __builtin_ctzll((unsigned long long)b));
+}
+
+/* So that a * b < 2^64 for each a below it; 1 has no inverse of 64 bits. */
+static void reach_within(struct map_buffer *b, uint64_t inverse)
+{
+    const uint64_t reach = inverse / 2;
+    if (reach < b->reach)
+        b->reach = reach;
+}
+
 static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int64_t *at)
 {
     uint32_t k = b->levels++;
     b->cell[k] = stride;
+    b->cell_inverse[k] = inverse_of(stride);
+    reach_within(b, b->cell_inverse[k]);
     b->tile[k] = (int32_t)(count < INT32_MAX ? count : INT32_MAX);
-    b->cell_inverse[k] = grid_inverse(stride);
-    b->tile_inverse[k] = grid_inverse(b->tile[k]);
     const int64_t row = divide_down(*at, stride);
     *at -= row * stride;
+    if (b->tile[k] == 1) /* the last level: nobody divides by it */
+        return;
+    b->tile_inverse[k] = inverse_of(b->tile[k]);
+    reach_within(b, b->tile_inverse[k]);
     b->origin += (row - divide_down(row, b->tile[k]) * b->tile[k]) * stride;
 }
 
-/* Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are cut where the tensor's rows end, not
- * in the middle. */
+/* Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are cut where the tensor's rows end,
+ * not in the middle. */
 void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r)
 {
     int64_t at = r->low - b->low, span = r->high - r->low;
     b->grid = ++m->grids;
     b->levels = 0;
     b->waste = 0;
+    b->reach = INT64_MAX;
     b->origin = b->low;
     for (int32_t k = 0; k < r->rank && k < LEVELS - 1; k++) {
         int64_t inner = span - r->dim[k].stride_bytes * (r->dim[k].count - 1);
@@ -112,7 +117,6 @@ void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct re
     }
     grid_level(b, span, 1, &at);
     b->origin += at;
-    b->reach = reach_of(b);
     b->key = (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
 }
 

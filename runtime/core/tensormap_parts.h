@@ -113,10 +113,8 @@ bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* woul
 
 /* Note [inverse]
  * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a * inverse is a / b
- * exactly, as long as a * b < 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is below 2^64 / b
- * for every b of the grid, and so for every a that occurs on the way from a byte less than `reach` behind the origin to its cell. */
-static inline uint64_t grid_inverse(int64_t b) { return UINT64_MAX / (uint64_t)b + 1; }
-
+ * exactly, as long as a * b <= 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is at most
+ * inverse / 2 for every b of the grid, and so good for every a on the way from a byte within reach of the origin to its cell. */
 /* a / b, rounded down.  0 <= a < the reach of a grid that b is of. */
 static inline int64_t grid_divide(int64_t a, uint64_t inverse)
 {
