@@ -172,9 +172,7 @@ static void report_failure(void *context, uint64_t id, int32_t result)
 
 static int run_now(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number)
 {
-    PTORuntime *rt = context;
-    rt->sched.worker_tasks[kernel->worker]++;
-    return rt->engine->run_now(rt, kernel, args, count, site, number);
+    return ptoi_worker_call(((PTORuntime *)context)->backend, kernel, args, count, site, number);
 }
 
 static void open_now(void *context, uint32_t buffer) { ptoi_sched_open_buffer(&((PTORuntime *)context)->sched, buffer); }
@@ -186,7 +184,7 @@ static bool elides(const PTORuntime *rt)
     const PTOConfig *c = &rt->config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return rt->engine->run_now && !rt->backend->mirror && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
+    return rt->engine->elides && !rt->backend->mirror && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
            !c->replay && !c->dedicated_scheduler && (c->watchdog_seconds == 0 || c->engine == PTO_ENGINE_SERIAL);
 }
 
@@ -293,12 +291,18 @@ static PTOStatus build(PTORuntime *rt)
         if (loaded != PTO_OK) return loaded;
         rt->orch.replay = rt->replay;
     }
-    rt->orch.site = &rt->site;
+    rt->orch.site = &rt->now.site;
+    ptoi_short_init(&rt->orch.now, &rt->now);
+    rt->now.heap = (uintptr_t)rt->heap;
+    rt->now.heap_bytes = rt->heap_bytes;
+    rt->now.starts = rt->orch.scopes.starts;
+    rt->now.life = rt->orch.scopes.life;
     rt->orch.pinned = c->checked ? &rt->pinned : NULL;
     rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .open = open_now, .release = release_now};
     rt->elision.is_fine = rt->engine->is_fine;
     rt->elision.enter = rt->engine->enter;
     rt->elision.leave = rt->engine->leave;
+    rt->elision.measured = rt->engine->measured;
     if (elides(rt)) rt->orch.elision = &rt->elision;
     rt->orch.elides = rt->orch.elision && !rt->elision.is_fine;
     rt->orch.published = rt->engine->published;
@@ -403,7 +407,7 @@ static uintptr_t lowest_stack_address(void)
 static bool is_mirror_fine(PTORuntime *rt, PTOStatus status)
 {
     if (status == PTO_OK) return true;
-    ptoi_fail(rt->outcome, status, rt->site, "%s", rt->backend->mirror->failure(rt->backend));
+    ptoi_fail(rt->outcome, status, rt->now.site, "%s", rt->backend->mirror->failure(rt->backend));
     return false;
 }
 
@@ -420,7 +424,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->catcher = &catcher;
     rt->frame_count = 0;
     rt->stack_lowest = lowest_stack_address();
-    rt->site = NULL;
+    rt->now.site = NULL;
     memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks); /* no task is in flight: nobody holds the role */
     rt->engine->begin(rt);
     if (rt->orch.is_lost) {
@@ -431,6 +435,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (mirror) is_mirror_fine(rt, mirror->begin(rt->backend));
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
+    const PTOShortWay *const outer = ptoi_crash_orchestrates(&rt->now);
     if (rt->replay) rt->replay->next = 0, rt->replay->first_id = rt->orch.head;
     if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head);
     ptoi_orch_begin(&rt->orch);
@@ -440,11 +445,12 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
             ptoi_fail(rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open", rt->orch.scopes.depth - 1);
     }
     rt->catcher = NULL;
-    rt->site = NULL;
+    rt->now.site = NULL;
     ptoi_orch_end(&rt->orch);
     if (mirror) is_mirror_fine(rt, mirror->end(rt->backend, ptoi_status(rt->outcome) == PTO_OK));
     if (rt->engine->settle) rt->engine->settle(rt, false);
     if (rt->recorder) ptoi_record_end(rt->recorder);
+    ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
     rt->is_running = false;
@@ -455,7 +461,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
 static PTOStatus refuse_call(PTORuntime *rt, const char *text)
 {
     if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
-    ptoi_fail(rt->outcome, PTO_ERR_STATE, rt->site, "%s", text);
+    ptoi_fail(rt->outcome, PTO_ERR_STATE, rt->now.site, "%s", text);
     return PTO_ERR_STATE;
 }
 
@@ -483,14 +489,14 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     jmp_buf catcher, *const outer = rt->catcher;
     const bool unwinds = rt->unwinds;
     const int32_t frames = rt->frame_count, scopes = rt->orch.scopes.depth;
-    const PTOSite *const site = rt->site;
+    const PTOSite *const site = rt->now.site;
     rt->catcher = &catcher;
     rt->unwinds = true;
     if (setjmp(catcher) == 0) fn(rt, arg);
     rt->catcher = outer;
     rt->unwinds = unwinds;
     rt->frame_count = frames;
-    rt->site = site;
+    rt->now.site = site;
     ptoi_orch_unwind(&rt->orch, scopes);
     return ptoi_status(rt->outcome);
 }
@@ -559,12 +565,23 @@ PTOScope pto_scope_current(PTORuntime *rt)
     return rt->is_running ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1) : PTO_SCOPE_CURRENT;
 }
 
-int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return pto_submit_long_(rt, kernel, params, count, 0);
+}
+
+void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name)
+{
+    return ptoi_orch_room(&rt->orch, scope, (uint64_t)bytes, name);
+}
+
+int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)
 {
     if (!rt) return PTO_ERR_ARGUMENT;
     if (!rt->is_running) return refuse_call(rt, "pto_submit_task outside a run");
+    if (result != 0) return ptoi_orch_failed(&rt->orch, kernel, params, count, result);
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
-        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
+        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
                   kernel->name, pto_worker_type_name(kernel->worker), pto_worker_type_name(kernel->worker));
     const struct mirror *mirror = params && count > 0 ? rt->backend->mirror : NULL;
     if (mirror && ptoi_status(rt->outcome) == PTO_OK) is_mirror_fine(rt, mirror->submitting(rt->backend, params, count));
@@ -628,7 +645,7 @@ void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *
     uint64_t offset;
     const char *other = bytes > 0 && find_slot(rt, slot, &offset) ? ptoi_slots_other(&rt->slots, offset, (uint64_t)bytes, tensor) : NULL;
     if (!other) return;
-    ptoi_fail(rt->outcome, PTO_ERR_HANDLE, rt->site, "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
+    ptoi_fail(rt->outcome, PTO_ERR_HANDLE, rt->now.site, "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
     ptoi_end_of_call(rt, PTO_ERR_HANDLE);
 }
 
@@ -655,7 +672,7 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
 {
     if (!rt->is_running) return refuse_call(rt, "pto_await outside a run");
     if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) {
-        ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->site, "await, but no kernel runs here, so there is no value to wait for");
+        ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->now.site, "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
     return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, false));

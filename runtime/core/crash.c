@@ -26,6 +26,7 @@ enum { CRASHES = sizeof crashes / sizeof crashes[0] };
 static _Thread_local const PTOKernel *volatile marked;
 static _Thread_local const PTOSite *volatile marked_site;
 static _Thread_local volatile uint64_t marked_number;
+static _Thread_local const PTOShortWay *volatile orchestrates;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards watchers and before; nothing is taken under it */
 static int watchers;
@@ -41,6 +42,13 @@ void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t numb
 }
 
 void ptoi_crash_unmark(void) { marked = NULL; }
+
+const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now)
+{
+    const PTOShortWay *before = orchestrates;
+    orchestrates = now;
+    return before;
+}
 
 /* ---- the report ------------------------------------------------------------------------------------------------------------- */
 
@@ -90,6 +98,8 @@ static void restore(int i) { sigaction(crashes[i].signal, &before[i], NULL); }
 
 static void on_crash(int signal)
 {
+    const PTOShortWay *now = orchestrates;
+    if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1);
     if (marked && swap_acq_rel(&reported, 1) == 0) {
         if (note)
             store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */

@@ -9,6 +9,7 @@
 #ifndef PTOI_CRASH_H
 #define PTOI_CRASH_H
 #include "window.h"
+#include <pto/pto_submit.h>
 
 enum { PTO_CRASH_STACK_BYTES = 64 * 1024 };
 
@@ -28,5 +29,8 @@ void ptoi_crash_use_stack(void *stack);
 /* What the calling thread runs.  number: of the task, counted from 0. */
 void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number);
 void ptoi_crash_unmark(void);
+
+/* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */
+const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now);
 
 #endif

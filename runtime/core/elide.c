@@ -211,6 +211,18 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
     return status;
 }
 
+static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site, uint64_t number)
+{
+    const struct elision *e = o->elision;
+    if (!ptoi_short_is_due(&o->now, kernel)) return e->run(e->context, kernel, c->arg, c->count, site, number);
+    const int64_t since = ptoi_now_ns();
+    const int result = e->run(e->context, kernel, c->arg, c->count, site, number);
+    const int64_t ns = ptoi_now_ns() - since;
+    if (e->measured) e->measured(e->context, kernel, ns);
+    ptoi_short_measured(&o->now, kernel, ns, !e->is_fine || e->is_fine(e->context, kernel));
+    return result;
+}
+
 static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, struct call *c)
 {
     if (!kernel->fn && c->scalars > PTO_REQUEST_PARAMS)
@@ -221,12 +233,11 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     if (status != PTO_OK) return status;
     for (int i = 0; o->moved > 0 && i < c->count; i++)
         if (c->arg[i].kind != PTO_PARAM_SCALAR) c->arg[i].ptr = ptoi_orch_where(o, c->arg[i].ptr);
-    const uint64_t number = o->head - o->first + o->elided++;
-    o->tasks++;
+    const uint64_t number = o->now.open->number++;
     o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */
     const PTOSite *site = *o->site;
     const int64_t since = c->limit_ms > 0 ? ptoi_now_ns() : 0;
-    const int result = o->elision->run(o->elision->context, kernel, c->arg, c->count, site, number);
+    const int result = call_kernel(o, kernel, c, site, number);
     if (c->limit_ms > 0 && ptoi_now_ns() - since > c->limit_ms * 1000000)
         ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms, (long long)number);
     if (result != 0) o->elision->failed(o->elision->context, kernel, c->arg, c->count, site, number, result);
@@ -239,6 +250,16 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     *number = take_params(o, &c, params, count);
     if (*number != PTO_OK) return true;
     if (c.limit_ms > 0 && o->elision->is_fine) return false; /* somebody has to look at the clock while it runs */
+    if (o->names_bytes == 0) ptoi_short_open(&o->now, &o->outcome->status);
     *number = submit_call(o, kernel, &c);
     return true;
+}
+
+int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)
+{
+    struct call c;
+    const uint64_t number = o->now.open->number - 1;
+    if (take_params(o, &c, params, count) == PTO_OK)
+        o->elision->failed(o->elision->context, kernel, c.arg, c.count, *o->site, number, result);
+    return (int64_t)number;
 }

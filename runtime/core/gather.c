@@ -98,6 +98,7 @@ bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes)
     if (!o->may_move || o->heap.checked_base || o->is_lost || ptoi_status(o->outcome) != PTO_OK) return false;
     uint32_t count;
     struct heap_piece *piece = pieces(o, &count);
+    ptoi_short_close(&o->now); /* for good: from now on names are looked up */
     const bool fits = piece && reserve_names(o) && ptoi_heap_gather(&o->heap, piece, count, depth, bytes);
     for (uint32_t i = 0; fits && i < count; i++) {
         const struct heap_piece *p = &piece[i];

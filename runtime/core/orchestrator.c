@@ -261,6 +261,15 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
     return PTO_OK;
 }
 
+void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
+{
+    struct need need = {.o = o, .amount = bytes, .depth = ptoi_orch_owner(o, scope)};
+    if (need.depth < 0 || ptoi_heap_is_too_large(&o->heap, bytes) || !heap_fits(&need)) return NULL;
+    open_buffer(o, &need, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
+    publish_event(o, EVENT_OPEN, need.buffer);
+    return o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
+}
+
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
@@ -278,7 +287,8 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO 
 static void stop_eliding(struct orchestrator *o)
 {
     if (!o->elides || !o->elision->is_fine) return;
-    o->window->first_id = o->first - o->elided; /* so that the numbers go on */
+    ptoi_short_close(&o->now);
+    o->window->first_id = o->head - o->now.open->number; /* so that the numbers go on */
     o->elision->leave(o->elision->context);
     o->elides = false;
 }
@@ -288,6 +298,7 @@ static bool start_eliding(struct orchestrator *o)
     struct need need = {.o = o};
     if (!all_taken(&need) && !o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need)) return false;
     o->elision->enter(o->elision->context);
+    ptoi_short_ask(&o->now, o->elision->is_fine, o->elision->context);
     o->elides = true;
     return true;
 }
@@ -348,7 +359,9 @@ void ptoi_orch_begin(struct orchestrator *o)
 {
     o->least_limit_ms = 0;
     o->moved_bytes = 0;
-    o->tasks = o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
+    ptoi_short_begin(&o->now);
+    o->first_number = o->now.open->number;
+    o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
     CHECK(pushed);
@@ -356,6 +369,7 @@ void ptoi_orch_begin(struct orchestrator *o)
 
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
+    ptoi_short_close(&o->now);
     stop_eliding(o);
     ptoi_orch_unwind(o, 0);
     struct need need = {.o = o};
@@ -750,12 +764,12 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     PTO_LABEL(TASK);
     const uint64_t id = o->head++;
     store_release(&o->window->task_head, o->head); /* [TASK] */ /* model: PUBLISH_TASK */
-    o->tasks++;
+    const uint64_t number = o->now.open->number++;
     note_use(o);
     for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);
     o->published(o->published_context);
     if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
-    return (int64_t)(id - o->first + o->elided);
+    return (int64_t)number;
 }
 
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)

@@ -13,6 +13,7 @@
 #include "replay.h"
 #include "outcome.h"
 #include "scope_stack.h"
+#include "short_way.h"
 #include <pto/pto_runtime.h>
 
 /* How a task runs at its submit, past the window, where nothing watches the graph: elide.c. */
@@ -23,6 +24,8 @@ struct elision {
     /* The window is empty, and this thread becomes the scheduler, until `leave`. */
     void (*enter)(void *context);
     void (*leave)(void *context);
+    /* A call that was measured; may be NULL. */
+    void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
     int (*run)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
     void (*failed)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number, int result);
     void (*open)(void *context, uint32_t buffer); /* what the events of that name tell the scheduler, without the wait */
@@ -48,8 +51,10 @@ struct orchestrator {
     bool elides;                  /* they run at their submits now: nothing is in the window, and this thread is the scheduler */
     uint64_t coarse;              /* the newest task in the window that was not known to be fine is older than this */
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
-    uint64_t first;               /* the id that is told as 0 */
-    uint64_t elided;              /* tasks that ran at their submits: they have a number, but no id */
+    /* Tasks that run at their submits have a number, now.open->number, but no id: ids begin at `first`, and lag behind. */
+    struct short_way now;
+    uint64_t first_number;        /* of the run */
+    uint64_t first;
     uint64_t head, tail;          /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;
     uint64_t arg_tail, dep_tail;  /* what was in use when `tail` was seen is not below */
@@ -62,7 +67,7 @@ struct orchestrator {
     uint64_t names_at, names_bytes; /* addresses that are names only, from the start of the heap; 0 bytes: none yet */
     bool is_lost;                 /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     int64_t least_limit_ms;       /* of the tasks of this run that have one; 0: none has */
-    int64_t tasks, edges, dependences, allocations, allocated_bytes, scope_count;
+    int64_t edges, dependences, allocations, allocated_bytes, scope_count;
 };
 
 struct orchestrator_config {
@@ -84,6 +89,10 @@ PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope);
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* Of pto_submit.h.  A task that was run by its caller failed with that result. */
+int64_t   ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result);
+/* A new output of such a task; NULL: there is no room, or something is wrong, and nothing has changed. */
+void     *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
 /* stays: the caller looks at it without asking where it lies. */
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, bool stays, void **buffer);
 /* The same for the current scope, where NULL is an answer: it does not fit, and nothing that runs could change that. */

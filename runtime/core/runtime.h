@@ -27,11 +27,11 @@ struct engine {
     /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always are. */
     void (*settle)(PTORuntime *rt, bool reset);
     void (*completed)(PTORuntime *rt, uint64_t id, int32_t result); /* any thread: an external task ended; NULL: there are none */
-    /* Runs a task that is not in the window, on the calling thread; NULL: this engine cannot. */
-    int (*run_now)(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
-    bool (*is_fine)(void *rt, const PTOKernel *kernel); /* struct elision; NULL: run_now is for every kernel, at any time */
+    bool elides;                            /* tasks may run at their submits, past the window, on the orchestrator's thread */
+    bool (*is_fine)(void *rt, const PTOKernel *kernel); /* struct elision; NULL: of every kernel, at any time */
     void (*enter)(void *rt);
     void (*leave)(void *rt);
+    void (*measured)(void *rt, const PTOKernel *kernel, int64_t ns); /* struct elision; may be NULL */
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
@@ -43,7 +43,7 @@ struct frame {
 };
 
 struct PTORuntime {
-    const PTOSite *site; /* first: pto_at() writes it */
+    PTOShortWay now; /* first: the callers of pto_submit_task and pto_at look at it */
     PTOConfig config;
     struct outcome *outcome;
     const struct backend *backend;

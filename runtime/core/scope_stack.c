@@ -17,7 +17,8 @@ bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules
     s->scope = calloc((size_t)capacity, sizeof *s->scope);
     s->record = reserve(granules * sizeof *s->record);
     s->starts = reserve(granules * sizeof *s->starts);
-    if (s->scope && s->record && s->starts) return true;
+    s->life = reserve((granules + 1) * sizeof *s->life);
+    if (s->scope && s->record && s->starts && s->life) return true;
     ptoi_scopes_free(s);
     return false;
 }
@@ -27,6 +28,7 @@ void ptoi_scopes_free(struct scope_stack *s)
     free(s->scope);
     if (s->record) munmap(s->record, s->granules * sizeof *s->record);
     if (s->starts) munmap(s->starts, s->granules * sizeof *s->starts);
+    if (s->life) munmap(s->life, (s->granules + 1) * sizeof *s->life);
     *s = (struct scope_stack){0};
 }
 
@@ -82,6 +84,7 @@ void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
     struct buffer_record *r = ptoi_record(s, buffer);
     CHECK(r->owner == 0);
     if (r->at / PTO_GRANULE < s->granules) s->starts[r->at / PTO_GRANULE] = buffer;
+    s->life[buffer] = (PTOBufferLife){.at = r->at, .bytes = r->bytes};
     r->owner = index + 1;
     r->previous = 0;
     r->next = s->scope[index].first;
@@ -99,4 +102,5 @@ void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
         s->scope[r->owner - 1].first = r->next;
     if (r->next) ptoi_record(s, r->next)->previous = r->previous;
     r->owner = 0;
+    s->life[buffer].bytes = 0;
 }

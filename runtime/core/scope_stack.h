@@ -10,6 +10,7 @@
 #define PTOI_SCOPE_STACK_H
 #include "tensormap.h"
 #include "window.h"
+#include <pto/pto_submit.h>
 
 #define PTO_NO_BIRTH UINT64_MAX
 
@@ -38,6 +39,7 @@ struct scope_stack {
     uint64_t serial;
     struct buffer_record *record;
     uint32_t *starts;    /* by granule: the buffer that starts or last started there */
+    PTOBufferLife *life; /* by buffer, what callers see of `record` */
     uint64_t granules;
 };
 

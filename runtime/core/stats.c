@@ -48,6 +48,7 @@ void pto_reset_flow_stats(PTORuntime *rt)
 {
     ptoi_flow_reset(&rt->orch.flow);
     rt->orch.heap.used_bytes_max = rt->orch.heap.used_bytes;
+    ptoi_short_close(&rt->orch.now); /* the next task that runs at its submit is one in flight */
     if (rt->engine->settle)
         rt->engine->settle(rt, true);
     else
@@ -127,7 +128,7 @@ void pto_print_flow_stats(PTORuntime *rt) { pto_write_flow_stats(rt, stdout); }
 const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 {
     PTORunStats *s = &rt->run_stats;
-    s->tasks = rt->orch.tasks;
+    s->tasks = (int64_t)(rt->now.number - rt->orch.first_number);
     s->edges = rt->orch.edges;
     s->dependences = rt->orch.dependences;
     s->allocations = rt->orch.allocations;
@@ -142,5 +143,10 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
         s->worker_tasks[t] = rt->sched.worker_tasks[t];
     }
     rt->engine->measure(rt, s);
+    ptoi_short_count(&rt->orch.now);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        s->worker_tasks[t] += rt->orch.now.tasks[t];
+        s->worker_busy_ns[t] += rt->orch.now.busy_ns[t];
+    }
     return s;
 }

@@ -37,7 +37,7 @@ _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, .
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     describe_calls(rt, calls, sizeof calls);
-    ptoi_fail(rt->outcome, status, rt->site, "%s%s", text, calls);
+    ptoi_fail(rt->outcome, status, rt->now.site, "%s%s", text, calls);
     unwind(rt);
 }
 
@@ -85,13 +85,13 @@ void pto_enter(PTORuntime *rt, const char *function)
                   rt->config.recursion_limit);
     if ((uintptr_t)&here < rt->stack_lowest)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls (ulimit -s)", function, rt->frame_count);
-    rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->site};
+    rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};
 }
 
 void pto_leave(PTORuntime *rt)
 {
     CHECK(rt->frame_count > 0);
-    rt->site = rt->frames[--rt->frame_count].called_at;
+    rt->now.site = rt->frames[--rt->frame_count].called_at;
 }
 
 /* A run-time overlap check (E09) of two views of one call. */

@@ -42,22 +42,6 @@ static bool start_and_run(void *context, PTOWorkerType type, uint64_t id)
     return true;
 }
 
-static int run_now(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number)
-{
-    struct serial *e = rt->engine_state;
-    int64_t ns;
-    if (!ptoi_busy_is_due(&e->busy, kernel, &ns)) {
-        e->busy_ns[kernel->worker] += ns;
-        return ptoi_worker_call(rt->backend, kernel, args, count, site, number);
-    }
-    const int64_t since = ptoi_now_ns();
-    const int result = ptoi_worker_call(rt->backend, kernel, args, count, site, number);
-    ns = ptoi_now_ns() - since;
-    ptoi_busy_measured(&e->busy, kernel, ns);
-    e->busy_ns[kernel->worker] += ns;
-    return result;
-}
-
 static int collect(void *context, struct completion *out, int max)
 {
     struct serial *e = ((PTORuntime *)context)->engine_state;
@@ -116,7 +100,7 @@ static void serial_measure(PTORuntime *rt, PTORunStats *stats)
 
 #define ONE_THREAD                                                                                                        \
     .unit = "ns", .open = serial_open, .close = serial_close, .begin = serial_begin, .now = serial_now,                   \
-    .published = serial_published, .run_now = run_now, .wait = serial_wait, .poke = serial_poke, .measure = serial_measure
+    .published = serial_published, .elides = true, .wait = serial_wait, .poke = serial_poke, .measure = serial_measure
 
 const struct engine ptoi_engine_serial = {.name = "serial", ONE_THREAD};
 const struct engine ptoi_engine_graph = {.name = "graph", ONE_THREAD};

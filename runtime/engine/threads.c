@@ -92,8 +92,6 @@ struct threads {
     struct grain grain;
     /* The orchestrator's. */
     bool holds;                      /* it has the role, and nothing is in the window: tasks run at their submits */
-    struct busy busy;                /* of those tasks */
-    int64_t busy_ns[PTO_WORKER_TYPES];
 };
 
 /* ---- the machine that the scheduler feeds: the lanes ------------------------------------------------------------------- */
@@ -460,21 +458,10 @@ static void threads_leave(void *context)
     ptoi_threads_leave_role(context, false);
 }
 
-static int threads_run_now(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number)
+static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
 {
-    struct threads *e = rt->engine_state;
-    int64_t ns;
-    if (!ptoi_busy_is_due(&e->busy, kernel, &ns)) {
-        e->busy_ns[kernel->worker] += ns;
-        return ptoi_worker_call(rt->backend, kernel, args, count, site, number);
-    }
-    const int64_t since = ptoi_now_ns();
-    const int result = ptoi_worker_call(rt->backend, kernel, args, count, site, number);
-    ns = ptoi_now_ns() - since;
-    ptoi_busy_measured(&e->busy, kernel, ns);
+    struct threads *e = ((PTORuntime *)context)->engine_state;
     ptoi_grain_measured(&e->grain, kernel, ns);
-    e->busy_ns[kernel->worker] += ns;
-    return result;
 }
 
 /* A thread cannot be stopped from outside: the run is failed now, and ends when the kernel returns. */
@@ -552,7 +539,6 @@ void ptoi_threads_begin(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
     for (int i = 0; i < e->lane_count; i++) store_relaxed(&e->line[i].busy_ns, 0); /* its worker has nothing until a task is sent */
-    memset(e->busy_ns, 0, sizeof e->busy_ns);
 }
 
 static int64_t threads_now(void *context)
@@ -564,7 +550,6 @@ static int64_t threads_now(void *context)
 static void threads_measure(PTORuntime *rt, PTORunStats *stats)
 {
     struct threads *e = rt->engine_state;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) stats->worker_busy_ns[t] += e->busy_ns[t];
     for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += load_relaxed(&e->line[i].busy_ns);
 }
 
@@ -676,7 +661,8 @@ const struct engine ptoi_engine_threads = {.name = "threads",
                                            .wait = threads_wait,
                                            .completed = threads_completed,
                                            .poke = threads_poke,
-                                           .run_now = threads_run_now,
+                                           .elides = true,
+                                           .measured = threads_measured,
                                            .is_fine = threads_is_fine,
                                            .enter = threads_enter,
                                            .leave = threads_leave,

@@ -133,9 +133,6 @@ static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, si
     if (bytes > 0) memset(pto_own_element(rt, (char *)base + at * (int64_t)element, 0, bytes), 0, (size_t)bytes);
 }
 
-/* A call over several lines belongs to its first line: all that a macro prints does. */
-#define pto_submit_task(...) pto_submit_task(__VA_ARGS__)
-
 /* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
 PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);
 

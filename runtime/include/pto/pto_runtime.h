@@ -8,6 +8,7 @@
 #include <pto/pto_stats.h>
 #include <pto/pto_status.h>
 #include <pto/pto_types.h>
+#include <pto/pto_submit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -113,7 +114,7 @@ PTO_API PTOScope pto_scope_current(PTORuntime *rt);
 /* Blocks while a ring is full.  params may die on return; *ref of every PTO_OUTPUT is set.  Returns the task id, from 0, or
  * a negative PTOStatus.  A task whose every written region is empty is not submitted: returns PTO_NO_TASK. */
 #define PTO_NO_TASK INT64_MAX
-PTO_API int64_t pto_submit_task(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 
 /* A buffer that no single task makes: written in parts, or passed on before it is written.  Blocks while the heap is full.
  * NULL for 0 bytes and after an error.  scope: the owner. */
@@ -151,7 +152,7 @@ PTO_API void pto_cancel(PTORuntime *rt);
 /* Marks the place in the program that the following calls belong to: for error messages, graphs and traces. */
 static inline void pto_at(PTORuntime *rt, const PTOSite *site)
 {
-    *(const PTOSite **)rt = site; /* the first member of every runtime */
+    ((PTOShortWay *)rt)->site = site;
 }
 
 #ifdef __cplusplus

@@ -17,6 +17,20 @@ int64_t use(PTORuntime *rt, const PTOKernel *k, float *A)
     return pto_submit_task(rt, k, p, 7);
 }
 """
+# What C++ can say of a submit; a call that is inlined, and one that is not.
+plus = """#include <pto/pto_program.h>
+int64_t use(PTORuntime *rt, const PTOKernel *k, void *A, int32_t n);
+int64_t use(PTORuntime *rt, const PTOKernel *k, void *A, int32_t n)
+{
+    PTOTaskParam p[2] = {};
+    p[0].kind = PTO_PARAM_INOUT;
+    p[0].buffer = A;
+    p[0].bytes = 64;
+    p[1].kind = PTO_PARAM_SCALAR;
+    int64_t (*call)(PTORuntime *, const PTOKernel *, const PTOTaskParam *, int32_t) = &pto_submit_task;
+    return pto_submit_task(rt, k, p, 2) + pto_submit_task(rt, k, p, n) + call(rt, k, p, 1);
+}
+"""
 
 def compile(command, text, what):
     result = subprocess.run(command + ["-I", include, "-"], input=text, text=True, capture_output=True)
@@ -37,6 +51,7 @@ for compiler in [x for x in ("g++", "clang++") if shutil.which(x)]:
     for header in headers:
         compile([compiler, "-std=c++17", "-xc++", *warnings], use.format(header), header)
         count += 1
+    compile([compiler, "-std=c++17", "-xc++", "-O2", *warnings], plus, "a submit in C++")
 if shutil.which("aarch64-linux-gnu-gcc"):
     for source in glob.glob(os.path.join(root, "runtime", "core", "*.c")):
         with open(source) as f:

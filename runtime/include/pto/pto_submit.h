@@ -1,0 +1,193 @@
+/* pto_submit.h - tasks that run at their submits, in the caller: what pto_submit_task becomes.  Included by pto_runtime.h.
+ *
+ * Idea       where every task runs at its submit, because one thread holds all roles or the kernel is known to be very short, most of
+ *            a submit is known to the C compiler: how many parameters there are, of what kind, type and rank.  So it is a function that
+ *            is inlined.  While the way is open it checks what is left, puts the arguments on the stack and calls the kernel.  Whatever
+ *            is not simple, and all that is wrong, goes the long way with the same parameters, as if nothing had been looked at.
+ * Limits     1 to PTO_SHORT_PARAMS parameters, a constant number of them, and an optimizing compiler; views of up to PTO_SHORT_RANK
+ *            dimensions; one new output.  All else is right too, by a call.
+ * ABI        what stands here is of one build of the library: a program is compiled with the headers of the library that it is linked
+ *            with.  The functions of the other headers do not depend on it. */
+#ifndef PTO_SUBMIT_H
+#define PTO_SUBMIT_H
+#include <pto/pto_types.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PTO_SHORT_PARAMS = 8, PTO_SHORT_RANK = 2, PTO_SHORT_LINE_BITS = 5, PTO_SHORT_LINES = 1 << PTO_SHORT_LINE_BITS, PTO_HEAP_GRANULE = 64 };
+
+/* A kernel that may be called at its submit without a look at the clock, and how often yet. */
+typedef struct PTOKernelLine {
+    const PTOKernel *kernel; /* NULL: none */
+    int64_t left;
+} PTOKernelLine;
+
+/* A buffer of the heap: where it begins, from the start of the heap, and its bytes, 0 when its life has ended. */
+typedef struct PTOBufferLife {
+    uint64_t at, bytes;
+} PTOBufferLife;
+
+/* The first part of every PTORuntime.  Only the orchestrator's thread looks at it, but for handlers of its own signals. */
+typedef struct PTOShortWay {
+    const PTOSite *site;                 /* pto_at() writes it */
+    const int *closed;                   /* 0 there: the way is open.  While it is, the status of the run is what stands there */
+    const PTOKernel *volatile running;   /* the kernel that was called here; a report of its crash names it */
+    uint64_t number;                     /* of the next task */
+    uint64_t heap, heap_bytes;           /* the address of the heap */
+    const uint32_t *starts;              /* by granule of the heap: the buffer that begins or began there */
+    const PTOBufferLife *life;           /* by buffer; 0 is none */
+    PTOKernelLine line[PTO_SHORT_LINES]; /* by kernel, pto_kernel_line_() */
+} PTOShortWay;
+
+/* The long way.  result: what the kernel returned, if it has been called and failed; else 0. */
+PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result);
+/* Room for a new output; NULL: the long way knows what to do. */
+PTO_API void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name);
+
+#define PTO_INLINED_ static inline __attribute__((always_inline))
+#define PTO_RARE_(condition) __builtin_expect(!!(condition), 0)
+#ifdef __clang__
+#define PTO_UNROLL_ _Pragma("clang loop unroll(full)")
+#else
+#define PTO_UNROLL_ _Pragma("GCC unroll 8")
+#endif
+
+/* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each other. */
+PTO_INLINED_ uint32_t pto_kernel_line_(const PTOKernel *kernel)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - PTO_SHORT_LINE_BITS));
+}
+
+/* Four bits for each type. */
+PTO_INLINED_ int64_t pto_bytes_of_(uint8_t type) { return (int64_t)(0x18421842184221u >> 4 * type & 15); }
+
+/* Are the bytes inside the buffer that this address of the heap lies in? */
+PTO_INLINED_ bool pto_is_held_(const PTOShortWay *w, uint64_t at, uint64_t end)
+{
+    const PTOBufferLife *life = &w->life[w->starts[at / PTO_HEAP_GRANULE]];
+    const uint64_t before = at - life->at;
+    return before < life->bytes && end <= life->bytes - before;
+}
+
+/* Makes an argument of a parameter.  false: it is not simple, or wrong.  `lay` has room for strides and extents that the parameter does
+ * not bring along.  A new output has no address yet, and *bytes. */
+PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg *a, int64_t *lay, int64_t *bytes)
+{
+    const int64_t *shape = p->shape, *stride = p->stride;
+    int64_t unit = 1;
+    bool is_dense = true;
+    char *base = (char *)p->buffer;
+    a->kind = p->kind;
+    a->type = p->type;
+    a->rank = p->rank;
+    a->value = p->value;
+    if (p->kind == PTO_PARAM_SCALAR) {
+        a->ptr = NULL;
+        a->shape = a->stride = NULL;
+        return true;
+    }
+    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || p->type >= PTO_TYPE_COUNT || p->rank > PTO_SHORT_RANK) return false;
+    if (p->rank == 0) { /* a flat range: a vector of bytes */
+        if (p->type != PTO_BYTE || PTO_RARE_((((uint64_t)p->bytes - 1) | (uint64_t)p->at) >> 30)) return false;
+        lay[0] = 1;
+        lay[1] = *bytes = unit = p->bytes;
+        stride = lay;
+        shape = lay + 1;
+        a->rank = 1;
+    } else { /* with extents below 2^30 and strides below 2^24 nothing overflows */
+        const int last = p->rank - 1;
+        if (!shape) return false;
+        if (!stride) {
+            lay[0] = last == 1 ? shape[1] : 1;
+            lay[1] = 1;
+            stride = lay;
+        }
+        uint64_t extents = (uint64_t)shape[last] - 1, steps = (uint64_t)stride[last] >> 24;
+        if (last == 1) extents |= (uint64_t)shape[0] - 1, steps |= (uint64_t)stride[0] >> 24;
+        if (PTO_RARE_(steps | extents >> 30 | (uint64_t)p->at >> 40)) return false;
+        unit = pto_bytes_of_(p->type);
+        *bytes = (shape[last] - 1) * stride[last] + 1;
+        if (last == 1) *bytes += (shape[0] - 1) * stride[0];
+        *bytes *= unit;
+        is_dense = !p->stride || ((stride[last] == 1 || shape[last] == 1) && (last == 0 || stride[0] == shape[1] || shape[0] == 1));
+    }
+    a->shape = shape;
+    a->stride = stride;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return false;
+        memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
+        if (!base) {
+            a->ptr = NULL;
+            return p->at == 0 && is_dense;
+        }
+    }
+    if (PTO_RARE_(((uint64_t)(uintptr_t)base - 1) >> 60)) return false;
+    a->ptr = base + p->at * unit;
+    const uint64_t at = (uint64_t)(uintptr_t)base - w->heap;
+    return at >= w->heap_bytes || pto_is_held_(w, at, (uint64_t)(p->at * unit + *bytes));
+}
+
+/* false: go the long way; *result as pto_submit_long_ wants it. */
+PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int64_t *number,
+                                    int32_t *result)
+{
+    PTOShortWay *w = (PTOShortWay *)rt;
+    PTOArg arg[PTO_SHORT_PARAMS];
+    int64_t lay[PTO_SHORT_PARAMS][PTO_SHORT_RANK], bytes[PTO_SHORT_PARAMS];
+    int made = 0;
+    *result = 0;
+    if (!rt) return false;
+    PTOKernelLine *line = &w->line[pto_kernel_line_(kernel)];
+    if (PTO_RARE_(line->kernel != kernel || line->left <= 0) || !kernel->fn) return false;
+    PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++) {
+        if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue; /* nothing waits, and nothing is recorded */
+        bytes[n] = 0;
+        if (PTO_RARE_(!pto_take_(w, &params[i], &arg[n], lay[n], &bytes[n]))) return false;
+        if (params[i].kind == PTO_PARAM_OUTPUT) made += arg[n].ptr == NULL;
+        n++;
+    }
+    /* Not before: C compilers know what stands in the lists of the caller as long as nothing is ordered. */
+    if (made > 1 || PTO_RARE_(__atomic_load_n(w->closed, __ATOMIC_ACQUIRE) != 0)) return false; /* [OUTCOME] */
+    PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++) {
+        if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;
+        if (params[i].kind == PTO_PARAM_OUTPUT && !arg[n].ptr) {
+            arg[n].ptr = pto_room_(rt, params[i].scope, bytes[n], params[i].name);
+            if (PTO_RARE_(!arg[n].ptr)) return false;
+            memcpy(params[i].ref, &arg[n].ptr, sizeof arg[n].ptr);
+        }
+        n++;
+    }
+    line->left--;
+    *number = (int64_t)w->number++;
+    w->running = kernel;
+    __asm__ volatile("" ::: "memory"); /* who crashes in the kernel has been named before */
+    *result = kernel->fn(arg);
+    __asm__ volatile("" ::: "memory");
+    w->running = NULL;
+    return __builtin_expect(*result == 0, 1);
+}
+
+PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    int64_t number;
+    int32_t result = 0;
+    if (!__builtin_constant_p(count) || count < 1 || count > PTO_SHORT_PARAMS || !params)
+        return pto_submit_long_(rt, kernel, params, count, 0);
+    if (__builtin_expect(pto_submit_short_(rt, kernel, params, count, &number, &result), 1)) return number;
+    PTOTaskParam copy[PTO_SHORT_PARAMS]; /* so that nobody else has the address of `params`, and they need not exist before */
+    PTO_UNROLL_ for (int i = 0; i < count; i++) {
+        copy[i] = params[i];
+    }
+    return pto_submit_long_(rt, kernel, copy, count, result);
+}
+
+/* A call over several lines belongs to its first line: all that a macro prints does. */
+#define pto_submit_task(...) pto_submit_inlined_(__VA_ARGS__)
+
+#ifdef __cplusplus
+}
+#endif
+#endif
