@@ -412,6 +412,127 @@ TEST(a_buffer_found_before_a_join_is_still_good_after_it)
     ptoi_map_destroy(m);
 }
 
+/* ---- cells of every measure ---- */
+
+static int32_t find_byte(struct tensormap *m, struct map_buffer *b, int64_t at)
+{
+    return find(m, b, bytes_of(at, 1), ACCESS_READ);
+}
+
+/* Sizes that have and have not an inverse of 64 bits, offsets before the grid's origin, and behind what the inverse is good for. */
+TEST(runs_of_any_size_are_found_by_their_first_and_their_last_byte)
+{
+    static const int64_t sizes[] = {1, 2, 3, 5, 7, 24, 63, 64, 65, 100, 4095, 1048579, INT64_C(1) << 33, (INT64_C(1) << 40) + 1};
+    enum { RUNS = 40 };
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int64_t first = 0; first < 3; first++) {
+            const int64_t size = sizes[s], low = 4096 + first * (size / 2);
+            struct tensormap *m = map_of(64);
+            struct map_buffer b = {0};
+            EXPECT(m != NULL);
+            ptoi_map_open(m, &b, 4096, 4096 + (RUNS + 1) * size);
+            for (int64_t k = 0; k < RUNS; k++) { /* from the middle, so that some lie before the first */
+                const int64_t at = (k + RUNS / 2) % RUNS;
+                add(m, &b, bytes_of(low + at * size, size), ACCESS_WRITE, (uint64_t)k);
+            }
+            for (int64_t k = 0; k < RUNS; k++) {
+                const int64_t at = (k + RUNS / 2) % RUNS, begin = low + at * size;
+                EXPECT(find_byte(m, &b, begin) == 1 && is_found((uint64_t)k, EDGE_RAW));
+                EXPECT(find_byte(m, &b, begin + size - 1) == 1 && is_found((uint64_t)k, EDGE_RAW));
+                EXPECT(find(m, &b, bytes_of(begin, size), ACCESS_WRITE) == 1 && is_found((uint64_t)k, EDGE_WAW));
+                if (size > 1 && at + 1 < RUNS)
+                    EXPECT(find(m, &b, bytes_of(begin + size - 1, 2), ACCESS_READ) == 2);
+            }
+            EXPECT(b.entries == RUNS);
+            ptoi_map_destroy(m);
+        }
+}
+
+/* Every tile of a matrix is a cell; boxes that lie anywhere meet exactly the tiles that they share an element with. */
+TEST(tiles_of_any_size_are_found_by_boxes_that_lie_anywhere)
+{
+    rng_state = 20261121;
+    for (int64_t height = 1; height <= 12; height += height < 4 ? 1 : 4)
+        for (int64_t width = 1; width <= 21; width += width < 5 ? 1 : 4) {
+            enum { TILES = 6 };
+            const int64_t columns = TILES * width + pick(0, 3);
+            struct tensormap *m = map_of(64);
+            struct map_buffer b = {0};
+            ptoi_map_open(m, &b, MATRIX, MATRIX + TILES * height * columns * 4);
+            for (int64_t k = 0; k < TILES * TILES; k++)
+                add(m, &b, box_of(columns, k / TILES * height, k % TILES * width, height, width), ACCESS_WRITE, (uint64_t)k);
+            for (int32_t n = 0; n < 200; n++) {
+                const int64_t h = pick(1, TILES * height), w = pick(1, TILES * width), row = pick(0, TILES * height - h),
+                              column = pick(0, TILES * width - w);
+                const int64_t down = (row + h - 1) / height - row / height + 1, across = (column + w - 1) / width - column / width + 1;
+                EXPECT(find(m, &b, box_of(columns, row, column, h, w), ACCESS_READ) == down * across);
+            }
+            for (int64_t k = 0; k < TILES * TILES; k++) { /* again: each replaces the one before */
+                const struct region tile = box_of(columns, k / TILES * height, k % TILES * width, height, width);
+                EXPECT(find(m, &b, tile, ACCESS_UPDATE) == 1);
+                ptoi_map_retire(m, (uint64_t)k);
+                add(m, &b, tile, ACCESS_UPDATE, (uint64_t)(k + TILES * TILES));
+            }
+            EXPECT(b.entries == TILES * TILES);
+            ptoi_map_destroy(m);
+        }
+}
+
+/* What an access remembers of its cell from find to add is of a grid that another access of the task may have changed. */
+TEST(a_grid_that_changes_between_find_and_add_loses_nothing)
+{
+    struct tensormap *m = ptoi_map_create(4096, 4096, 4);
+    struct map_buffer b = {0};
+    uint64_t id = 0, *many = malloc(4096 * sizeof *many);
+    uint8_t *why = malloc(4096);
+    EXPECT(m != NULL && many && why);
+    struct map_found f = {many, why, 0};
+    ptoi_map_open(m, &b, 0, 1 << 20);
+    ptoi_map_add(m, &b, &(struct region){.low = 0, .high = 1 << 20, .run = 1 << 20}, ACCESS_READ, NULL, id++);
+    uint64_t grid = b.grid, changes = 0;
+    for (int64_t k = 0; k < 1000; k++, id++) {
+        const struct region r[3] = {bytes_of(k * 1024, 1024), bytes_of(k * 1024, 100), bytes_of(k * 1024 + 1000, 10)};
+        struct map_access a[3];
+        for (int32_t i = 0; i < 3; i++)
+            a[i] = (struct map_access){.buffer = &b, .region = &r[i], .access = i == 0 ? ACCESS_WRITE : ACCESS_READ};
+        ptoi_map_begin(m, &f);
+        ptoi_map_find_all(m, a, 3, NULL, &f);
+        EXPECT(f.count == 1); /* the one that reads everything */
+        ptoi_map_add_all(m, a, 3, NULL, id);
+        EXPECT(k % 50 != 0 || ptoi_map_is_valid(m));
+        changes += b.grid != grid;
+        grid = b.grid;
+        const struct region last = bytes_of(k * 1024, 1024);
+        ptoi_map_begin(m, &f);
+        ptoi_map_find(m, &b, &last, ACCESS_WRITE, NULL, &f);
+        EXPECT(f.count == 2);
+    }
+    EXPECT(changes > 0);
+    ptoi_map_destroy(m);
+    free(many);
+    free(why);
+}
+
+/* An entry that is forgotten before its turn stays in its chain until somebody passes: that must cost nobody twice. */
+TEST(what_was_forgotten_is_passed_once)
+{
+    struct tensormap *m = ptoi_map_create(4096, 4096, 4);
+    struct map_buffer b = {0};
+    EXPECT(m != NULL);
+    for (uint64_t k = 0; k < 3000; k++) { /* lives of one buffer at one place */
+        ptoi_map_open(m, &b, 4096, 8192);
+        struct region r = bytes_of(4096, 4096);
+        EXPECT(find(m, &b, r, ACCESS_UPDATE) == 0);
+        ptoi_map_add(m, &b, &r, ACCESS_UPDATE, NULL, k);
+    }
+    EXPECT(ptoi_map_longest_chain(m) == 3000);
+    EXPECT(find(m, &b, bytes_of(4096, 4096), ACCESS_READ) == 1 && is_found(2999, EDGE_RAW));
+    EXPECT(ptoi_map_longest_chain(m) == 1 && ptoi_map_used(m) == 3000 && ptoi_map_is_valid(m));
+    ptoi_map_retire(m, 3000);
+    EXPECT(ptoi_map_used(m) == 0 && b.entries == 0 && b.all == 0);
+    ptoi_map_destroy(m);
+}
+
 /* ---- against the model ---- */
 
 struct model_access {
@@ -538,6 +659,25 @@ static void model_check(struct model *o, struct model_task *t, const struct map_
     o->edges += (uint64_t)f->count;
 }
 
+/* As the orchestrator does it: all at once, by one kernel, and tasks may retire between finding and adding. */
+static void model_submit_all(struct model *o, struct model_task *t, struct map_buffer *const *b)
+{
+    struct map_access a[4];
+    for (int32_t i = 0; i < t->count; i++) {
+        t->access[i].kernel = t->access[0].kernel;
+        a[i] = (struct map_access){.buffer = b[i], .region = &t->access[i].region, .access = t->access[i].access};
+    }
+    int32_t used = 0; /* the orchestrator leaves out what is empty */
+    for (int32_t i = 0; i < t->count; i++)
+        if (a[i].region->run > 0)
+            a[used++] = a[i];
+    ptoi_map_find_all(o->map, a, used, t->access[0].kernel, &found);
+    model_check(o, t, &found);
+    if (pick(0, 3) == 0)
+        model_retire(o, (uint64_t)pick(0, 4));
+    ptoi_map_add_all(o->map, a, used, t->access[0].kernel, o->head);
+}
+
 static void model_submit(struct model *o, int64_t most_params, bool check_deep)
 {
     if (o->head - o->tail == WINDOW)
@@ -569,14 +709,17 @@ static void model_submit(struct model *o, int64_t most_params, bool check_deep)
         model_retire(o, (uint64_t)pick(1, 3));
     }
     ptoi_map_begin(o->map, &found);
-    for (int32_t i = 0; i < params; i++)
-        ptoi_map_find(o->map, b[i], &t->access[i].region, t->access[i].access, t->access[i].kernel, &found);
-    model_check(o, t, &found);
-    for (int32_t i = 0; i < params; i++) {
-        ptoi_map_add(o->map, b[i], &t->access[i].region, t->access[i].access, t->access[i].kernel, o->head);
-        if (check_deep)
-            EXPECT(ptoi_map_is_valid(o->map));
+    if (pick(0, 1)) {
+        model_submit_all(o, t, b);
+    } else {
+        for (int32_t i = 0; i < params; i++)
+            ptoi_map_find(o->map, b[i], &t->access[i].region, t->access[i].access, t->access[i].kernel, &found);
+        model_check(o, t, &found);
+        for (int32_t i = 0; i < params; i++)
+            ptoi_map_add(o->map, b[i], &t->access[i].region, t->access[i].access, t->access[i].kernel, o->head);
     }
+    if (check_deep)
+        EXPECT(ptoi_map_is_valid(o->map));
     o->head++;
 }
 
