@@ -70,7 +70,7 @@ static void spare_give(struct tensormap *m, uint32_t n)
     m->spare_count++;
 }
 
-static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *b, const struct cells *c, uint32_t side)
+static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *b, const struct map_cells *c, uint32_t side)
 {
     struct entry_rare *rare = rare_at(m, p);
     rare->nodes = 0;
@@ -108,28 +108,22 @@ static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t 
     *link = p;
 }
 
-/* Into its cell or cells, or the list. */
-THE_LONG_WAY static void entry_hang(struct tensormap *m, uint64_t p)
+/* Into several cells, or the list. */
+THE_LONG_WAY static void entry_hang(struct tensormap *m, uint64_t p, const struct map_cells *cells)
 {
     struct entry *e = entry_at(m, p);
     struct map_buffer *b = e->buffer;
     const uint32_t side = e->access != ACCESS_READ;
-    struct cells cells;
-    int64_t head = cell_now(m, b, &e->region, &cells);
-    e->hanging = IN_CELL;
-    if (head == MANY) {
-        b->apart++;
-        b->is_odd = true;
-        if (cells.total <= CELL_LIMIT && cells.total <= m->spare_count) {
-            e->hanging = IN_CELLS;
-            wide_hang(m, p, b, &cells, side);
-            return;
-        }
-        e->hanging = IN_LIST;
-        b->list++;
-        head = head_of_list(m, b);
+    b->apart++;
+    b->is_odd = true;
+    if (cells->total <= CELL_LIMIT && cells->total <= m->spare_count) {
+        e->hanging = IN_CELLS;
+        wide_hang(m, p, b, cells, side);
+        return;
     }
-    chain_link(m, p, (uint32_t)head, side);
+    e->hanging = IN_LIST;
+    b->list++;
+    chain_link(m, p, head_of_list(m, b), side);
 }
 
 /* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the ring. */
@@ -174,7 +168,7 @@ static void all_compact(struct tensormap *m, struct map_buffer *b)
 static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
 {
     uint64_t oldest = 0;
-    struct cells cells;
+    struct map_cells cells;
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
         struct entry *e = entry_of(m, b, &p);
         const uint64_t at = p;
@@ -185,7 +179,7 @@ static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
             wide_unhang(m, at);
             continue;
         }
-        const int64_t head = e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : cell_now(m, b, &e->region, &cells);
+        const int64_t head = e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : cells_of(m, b, &e->region, &cells);
         uint64_t *link = &m->head[head].chain[e->access != ACCESS_READ];
         while (*link != at)
             link = &entry_at(m, *link)->next;
@@ -198,40 +192,23 @@ static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
 /* What unhang_all left becomes entries of b, which may have others. */
 static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint64_t count)
 {
+    struct map_cells cells;
     uint64_t older = 0;
     for (; count > 0; count--) {
         struct entry *e = entry_at(m, p);
         const uint64_t next = p + e->older, at = p;
         e->buffer = b;
         e->older = (uint32_t)(at - older);
-        entry_hang(m, at);
+        const int64_t head = cells_of(m, b, &e->region, &cells);
+        e->hanging = IN_CELL;
+        if (head == MANY)
+            entry_hang(m, at, &cells);
+        else
+            chain_link(m, at, (uint32_t)head, e->access != ACCESS_READ);
         older = at;
         p = next;
     }
     b->all = older;
-}
-
-/* The cell of the region that is to be added, now that the grid may be another one; NULL: several. */
-static struct head *cell_anew(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
-{
-    struct cells cells;
-    int64_t head = cell_of(m, b, r);
-    if (head == MANY)
-        head = cell_now(m, b, r, &cells);
-    return head == MANY ? NULL : &m->head[head];
-}
-
-/* r is the first: the grid is of its size. */
-static struct head *grid_first(struct tensormap *m, struct map_buffer *b, const struct region *r)
-{
-    if (b->levels && ptoi_grid_fits(b, r)) { /* tile after tile */
-        struct head *cell = cell_anew(m, b, r);
-        b->waste = 0;
-        if (cell)
-            return cell;
-    }
-    ptoi_grid_choose(m, b, r);
-    return cell_anew(m, b, r);
 }
 
 static void regrid(struct tensormap *m, struct map_buffer *b, const struct region *r) // see Note [regrid]
@@ -364,7 +341,7 @@ static void find_at(const struct look *l, const struct map_access *a, uint32_t h
 }
 
 /* More cells than entries: it is sooner asked of all of them. */
-static bool is_near_all(const struct map_buffer *b, const struct cells *c)
+static bool is_near_all(const struct map_buffer *b, const struct map_cells *c)
 {
     return c->total > CELL_LIMIT && c->total > b->entries;
 }
@@ -383,6 +360,14 @@ static void find_in_all(const struct look *l, const struct map_access *a)
     b->waste = waste; /* a grid of larger cells would not help: the region is near everything */
 }
 
+/* Where the access is in the grid of its buffer, which has one. */
+static void locate(const struct tensormap *m, struct map_access *a)
+{
+    const int64_t head = cells_of(m, a->buffer, a->region, &a->cells);
+    a->cell = head == MANY ? NULL : &m->head[head];
+    a->grid = a->buffer->grid;
+}
+
 /* The long way: of any buffer, by any cells. */
 THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
 {
@@ -390,22 +375,19 @@ THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
     if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written)))
         return;
-    struct cells c;
-    const int64_t head = cell_now(m, b, a->region, &c);
+    const struct map_cells *c = &a->cells;
+    locate(m, a);
     m->visit++;
-    if (head == MANY && is_near_all(b, &c)) {
+    if (a->cell) {
+        find_at(l, a, (uint32_t)(a->cell - m->head));
+    } else if (is_near_all(b, c)) {
         find_in_all(l, a);
         return;
-    }
-    if (head != MANY) {
-        a->cell = &m->head[head];
-        a->grid = b->grid;
-        find_at(l, a, (uint32_t)head);
     } else {
-        for (int64_t x = 0; x < c.count[0]; x++)
-            for (int64_t y = 0; y < c.count[1]; y++)
-                for (int64_t z = 0; z < c.count[2]; z++)
-                    find_at(l, a, head_of_cell(m, b, c.first[0] + x, c.first[1] + y, c.first[2] + z));
+        for (int64_t x = 0; x < c->count[0]; x++)
+            for (int64_t y = 0; y < c->count[1]; y++)
+                for (int64_t z = 0; z < c->count[2]; z++)
+                    find_at(l, a, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z));
     }
     if (b->list)
         find_at(l, a, head_of_list(m, b));
@@ -468,23 +450,23 @@ static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const st
 }
 
 /* The long way, as find_far. */
-static void supersede_far(struct tensormap *m, struct map_buffer *b, const struct region *r, uint64_t task_id)
+static void supersede_far(struct tensormap *m, const struct map_access *a, uint64_t task_id)
 {
-    struct cells c;
-    const int64_t head = cell_now(m, b, r, &c);
-    if (head == MANY && is_near_all(b, &c)) {
-        supersede_in_all(m, b, r, task_id);
+    struct map_buffer *b = a->buffer;
+    const struct map_cells *c = &a->cells;
+    if (a->cell) {
+        supersede_at(m, (uint32_t)(a->cell - m->head), a->region, task_id);
+    } else if (is_near_all(b, c)) {
+        supersede_in_all(m, b, a->region, task_id);
         return;
+    } else {
+        for (int64_t x = 0; x < c->count[0]; x++)
+            for (int64_t y = 0; y < c->count[1]; y++)
+                for (int64_t z = 0; z < c->count[2]; z++)
+                    supersede_at(m, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z), a->region, task_id);
     }
-    if (head != MANY)
-        supersede_at(m, (uint32_t)head, r, task_id);
-    else
-        for (int64_t x = 0; x < c.count[0]; x++)
-            for (int64_t y = 0; y < c.count[1]; y++)
-                for (int64_t z = 0; z < c.count[2]; z++)
-                    supersede_at(m, head_of_cell(m, b, c.first[0] + x, c.first[1] + y, c.first[2] + z), r, task_id);
     if (b->list)
-        supersede_at(m, head_of_list(m, b), r, task_id);
+        supersede_at(m, head_of_list(m, b), a->region, task_id);
 }
 
 void ptoi_map_begin(struct tensormap *m, struct map_found *found)
@@ -550,20 +532,33 @@ static inline bool replaces(enum access access)
     return access == ACCESS_WRITE || access == ACCESS_UPDATE;
 }
 
-/* What the access needs done before it can be added: the long way.  Its cell, or NULL: it touches several. */
-THE_LONG_WAY static struct head *prepare_far(struct tensormap *m, struct map_access *a, uint64_t task_id)
+/* The access is the first of its buffer: the grid is of its size. */
+static void grid_first(struct tensormap *m, struct map_access *a)
+{
+    struct map_buffer *b = a->buffer;
+    if (b->levels && a->cell && ptoi_grid_fits(b, a->region)) { /* tile after tile */
+        b->waste = 0;
+        return;
+    }
+    ptoi_grid_choose(m, b, a->region);
+    locate(m, a);
+}
+
+/* What the access needs done before it can be added: the long way. */
+THE_LONG_WAY static void prepare_far(struct tensormap *m, struct map_access *a, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    if (b->levels && a->grid != b->grid)
+        locate(m, a);
     if (replaces(a->access) && b->entries)
-        supersede_far(m, b, a->region, task_id);
+        supersede_far(m, a, task_id);
     if (b->entries == 0) {
-        b->is_odd = false;
-        return grid_first(m, b, a->region);
-    }
-    if (has_wasted(b))
+        grid_first(m, a);
+    } else if (has_wasted(b)) {
         regrid(m, b, a->region);
+        locate(m, a);
+    }
     b->is_odd = b->apart > 0;
-    return cell_anew(m, b, a->region);
 }
 
 static inline void supersede_in_cell(struct tensormap *m, struct head *cell, const struct map_access *a, uint64_t task_id)
@@ -591,12 +586,11 @@ static inline struct entry *entry_make(struct tensormap *m, const struct map_acc
 void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
 {
     for (const struct map_access *end = a + count; a < end; a++) {
-        struct head *cell = a->cell;
         CHECK(m->next - m->first < m->capacity);
-        if (a->grid != a->buffer->grid || a->buffer->is_odd)
-            cell = prepare_far(m, a, task_id);
+        if (a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell)
+            prepare_far(m, a, task_id);
         else if (replaces(a->access))
-            supersede_in_cell(m, cell, a, task_id);
+            supersede_in_cell(m, a->cell, a, task_id);
 
         const uint64_t p = m->next++;
         struct entry *e = entry_make(m, a, p, task_id);
@@ -604,11 +598,11 @@ void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, 
             a->buffer->written = p;
         if (a->access == ACCESS_ACC)
             rare_at(m, p)->kernel = kernel;
-        if (!cell) {
-            entry_hang(m, p);
+        if (!a->cell) {
+            entry_hang(m, p, &a->cells);
             continue;
         }
-        uint64_t *link = &cell->chain[a->access != ACCESS_READ];
+        uint64_t *link = &a->cell->chain[a->access != ACCESS_READ];
         e->hanging = IN_CELL;
         e->next = *link;
         *link = p;

@@ -68,13 +68,20 @@ static inline void ptoi_map_close(struct tensormap *m, struct map_buffer *b) { p
 
 struct head;
 
+/* Cells of a grid that lie beside each other. */
+struct map_cells {
+    int64_t first[3], count[3];
+    int64_t total;
+};
+
 /* One access of the task that is being submitted; its region is not empty. */
 struct map_access {
     struct map_buffer *buffer;
     const struct region *region;
     enum access access;
-    struct head *cell; /* tensormap.c's, from find to add: the chains of its cell */
-    uint64_t grid;     /* in that grid; UINT64_MAX: not known */
+    uint64_t grid;     /* tensormap.c's, from find to add: the cells it touches in that grid; UINT64_MAX: not known */
+    struct head *cell; /* the only one, as its chains; NULL: several */
+    struct map_cells cells;
 };
 
 /* One task's look-ups: begin, find all, then add all. */

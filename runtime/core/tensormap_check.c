@@ -59,14 +59,14 @@ static bool chain_is_valid(const struct tensormap *m, size_t head, int side, uin
 {
     for (uint64_t p = m->head[head].chain[side], before = UINT64_MAX; is_live(m, p); before = p, p = entry_at(m, p)->next) {
         const struct entry *e = entry_at(m, p);
-        struct cells cells;
+        struct map_cells cells;
         if (p >= before)
             return false;
         if (!e->buffer)
             continue;
         ++*chained;
         const bool in_list = e->hanging == IN_LIST;
-        const int64_t expected = in_list ? (int64_t)head_of_list(m, e->buffer) : cell_now(m, e->buffer, &e->region, &cells);
+        const int64_t expected = in_list ? (int64_t)head_of_list(m, e->buffer) : cells_of(m, e->buffer, &e->region, &cells);
         if (e->hanging == IN_CELLS || expected != (int64_t)head || (e->access != ACCESS_READ) != side)
             return false;
     }

@@ -22,11 +22,17 @@ static int64_t divide_soon(const struct map_buffer *grid, int64_t a, int64_t b, 
     return (uint64_t)a < grid->reach ? grid_divide(a, inverse) : divide_down(a, b); // see Note [inverse]
 }
 
-void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct cells *c)
+void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct map_cells *c)
 {
     int64_t at = r->low - b->origin, span = r->high - r->low;
     int32_t i = 0;
-    *c = (struct cells){.count = {1, 1, 1}, .total = 1};
+    if (b->levels == 1 && r->rank == 0) { /* as often as not: a run that crosses the cuts of runs */
+        const int64_t x = divide_soon(b, at, b->cell[0], b->cell_inverse[0]);
+        const int64_t count = divide_soon(b, at + span - 1, b->cell[0], b->cell_inverse[0]) - x + 1;
+        *c = (struct map_cells){.first = {x, 0, 0}, .count = {count, 1, 1}, .total = count};
+        return;
+    }
+    *c = (struct map_cells){.count = {1, 1, 1}, .total = 1};
     for (uint32_t k = 0; k < b->levels; k++) {
         const int64_t stride = b->cell[k];
         const uint64_t inverse = b->cell_inverse[k];

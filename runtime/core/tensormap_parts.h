@@ -76,11 +76,6 @@ struct outside {
     struct map_buffer nowhere; /* of empty regions */
 };
 
-struct cells {
-    int64_t first[LEVELS], count[LEVELS];
-    int64_t total;
-};
-
 struct tensormap {
     struct entry *entry;     /* by position & mask */
     struct entry_rare *rare; /* in step with it */
@@ -108,7 +103,7 @@ static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t pos
 /* The grid of which r is one cell. */
 void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r);
 /* Every cell that r touches, as a box, perhaps with some that it does not touch. */
-void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct cells *c);
+void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct map_cells *c);
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* would r choose a grid of the same measures? */
 
 /* Note [inverse]
@@ -148,8 +143,11 @@ static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer
 }
 
 /* The one cell that r touches, as its head; MANY: *cells says which. */
-static inline int64_t cell_now(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct cells *cells)
+static inline int64_t cells_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct map_cells *cells)
 {
+    const int64_t head = cell_of(m, b, r);
+    if (head != MANY)
+        return head;
     ptoi_grid_cells(b, r, cells);
     return cells->total == 1 ? (int64_t)head_of_cell(m, b, cells->first[0], cells->first[1], cells->first[2]) : MANY;
 }
