@@ -36,7 +36,7 @@ enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7 };
 /* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
  * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
  * Behind other work one task waits, and only while enough are ready for every other worker: so nobody is idle for its sake. */
-enum { LANE_DEPTH = 16, LANE_NS = 4000 };
+enum { LANE_DEPTH = 32, LANE_NS = 8000 };
 
 struct sent_task {
     uint64_t id;
