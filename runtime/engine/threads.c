@@ -29,7 +29,7 @@
 #ifdef PTO_TINY
 enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
 #else
-enum { SPINS = 256, YIELDS = 2 };
+enum { SPINS = 256, YIELDS = 16 };
 #endif
 enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7 };
 
