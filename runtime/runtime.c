@@ -5,8 +5,8 @@
 #include "crash.h"
 #include "memory.h"
 #include "pool.h"
+#include "processors.h"
 #include "worker.h"
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -194,10 +194,8 @@ static bool wants_one_thread(const PTOConfig *c)
 {
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    cpu_set_t processors;
     return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !external && !c->replay && !c->dedicated_scheduler && c->watchdog_seconds == 0 &&
-           !c->count_dependences && !c->always_defer && !c->checked && sched_getaffinity(0, sizeof processors, &processors) == 0 &&
-           CPU_COUNT(&processors) == 1;
+           !c->count_dependences && !c->always_defer && !c->checked && ptoi_processors() == 1;
 }
 
 static void record_task(void *context, uint64_t id)

@@ -10,11 +10,19 @@
 #include <pto/pto_types.h>
 #include <stdbool.h>
 
-enum { GRAIN_BITS = 8, GRAIN_LINES = 1 << GRAIN_BITS, GRAIN_FINE_NS = 250 };
+enum { GRAIN_BITS = 8, GRAIN_LINES = 1 << GRAIN_BITS };
+
+/* Handing a task over costs both sides 400 ns together.  Two processors share that and the task; more than two share it among them too, but
+ * the orchestrator cannot hand over faster than one in 200 ns. */
+enum { GRAIN_FINE_NS = 250, GRAIN_FINE_NS_OF_TWO = 400 };
 
 struct grain {
+    uint64_t fine_ns; /* constant */
     _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
 };
+
+/* *g is zero.  So many processors can run the process. */
+static inline void ptoi_grain_init(struct grain *g, int processors) { g->fine_ns = processors == 2 ? GRAIN_FINE_NS_OF_TWO : GRAIN_FINE_NS; }
 
 /* One call of the kernel took so long. */
 void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
@@ -34,7 +42,7 @@ int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel);
 static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20;
-    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= GRAIN_FINE_NS; /* relaxed: a choice */
+    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= g->fine_ns; /* relaxed: a choice */
 }
 /* How long the kernel's last measured call took; 0: nobody knows, or it is short now and long then. */
 static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)

@@ -20,6 +20,7 @@
 #include "crash.h"
 #include "grain.h"
 #include "memory.h"
+#include "processors.h"
 #include "worker.h"
 #include <pthread.h>
 #include <sched.h>
@@ -612,6 +613,7 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
     struct threads *e = aligned_alloc(PTO_CACHELINE, (sizeof *e + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE);
     if (!e) return PTO_ERR_NOMEM;
     *e = (struct threads){.told = told};
+    ptoi_grain_init(&e->grain, ptoi_processors());
     rt->engine_state = e;
     ptoi_park_init(&e->orchestrator);
     ptoi_park_init(&e->idle_scheduler);
