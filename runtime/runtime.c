@@ -417,7 +417,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     store_release(&rt->window->fault_task, 0);
     rt->pinned.count = 0;
     rt->is_running = true;
-    rt->unwinds = unwinds;
+    rt->unwinds = rt->is_entry = unwinds;
     rt->orch.may_move = unwinds && !rt->backend->mirror;
     rt->catcher = &catcher;
     rt->frame_count = 0;
@@ -538,6 +538,13 @@ void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
     if (!base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
     ptoi_map_tell_outside(rt->orch.map, low, high);
     if (rt->backend->mirror) is_mirror_fine(rt, rt->backend->mirror->buffer(rt->backend, base, bytes));
+}
+
+void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
+{
+    const int64_t low = (int64_t)(intptr_t)base;
+    pto_buffer(rt, base, bytes);
+    if (base && bytes > 0 && rt->is_running && rt->is_entry) ptoi_orch_only_reads(&rt->orch, low, low + bytes);
 }
 
 PTOScope pto_scope_begin(PTORuntime *rt)

@@ -233,7 +233,7 @@ static void print_strides(struct emitter *e, struct strbuf *b, const struct type
     }
 }
 
-static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t)
+static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t, bool is_only_read)
 {
     for (int d = 0; d < t->rank; d++) {
         const struct symbol *function = e->plan->function;
@@ -251,7 +251,7 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     print_bytes(e, &bytes, t);
     out_line(e->out, "const int64_t %s_bytes = %s;", name, strbuf_text(&bytes));
     out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name, name, what);
-    out_line(e->out, "pto_buffer(rt, %s, %s_bytes);", name, name);
+    out_line(e->out, "%s(rt, %s, %s_bytes);", is_only_read ? "pto_input" : "pto_buffer", name, name);
     strbuf_free(&bytes);
 }
 
@@ -269,7 +269,7 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, s
     print_strides(e, &strides, s->type);
     if (result) out_line(e->out, "void *%s = a->%s;", name, name);
     else out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
-    emit_array(e, name, s->name, s->type);
+    emit_array(e, name, s->name, s->type, !result && s->dir == DIR_IN);
     if (result) strbuf_printf(call, ", (PTOPlace){.ref = &%s, .s = {%s}}", name, strbuf_text(&strides));
     else strbuf_printf(call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
     strbuf_free(&strides);

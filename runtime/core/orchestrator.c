@@ -358,6 +358,7 @@ void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
 void ptoi_orch_begin(struct orchestrator *o)
 {
     o->least_limit_ms = 0;
+    o->only_read.count = 0;
     o->moved_bytes = 0;
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
@@ -398,13 +399,33 @@ struct place {
     const PTOTaskParam *param;
 };
 
+void ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high)
+{
+    struct need need = {.o = o};
+    if (all_retired(&need)) ptoi_only_read_add(&o->only_read, low, high);
+}
+
+/* true: nobody writes where this parameter reads.  A write there waits for all readers, as nobody knows them. */
+static bool is_only_read(struct orchestrator *o, const struct place *pl)
+{
+    const int64_t low = pl->region.low, high = pl->region.high;
+    if (o->only_read.count == 0) return false;
+    if (pl->param->kind == PTO_PARAM_INPUT) return ptoi_only_read_holds(&o->only_read, low, high);
+    if (ptoi_only_read_meets(&o->only_read, low, high)) {
+        wait_drained(o, PTO_STALL_TASK_RING);
+        ptoi_only_read_forget(&o->only_read, low, high);
+        o->place_again = true; /* this task may have been a reader that needs no entry */
+    }
+    return false;
+}
+
 /* The buffer that an address lies in; false: it is a dangling handle, or the region leaves its buffer. */
 static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index, struct place *pl)
 {
     if (!ptoi_orch_is_in_heap(o, base)) {
         pl->head.value = pl->region.low;
-        pl->buffer = ptoi_map_find_outside(o->map, &pl->region);
         pl->birth = PTO_NO_BIRTH;
+        pl->buffer = is_only_read(o, pl) ? NULL : ptoi_map_find_outside(o->map, &pl->region);
         return PTO_OK;
     }
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
@@ -569,7 +590,9 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
         }
         s->arg_bytes += sizeof(struct arg_head) + 2 * sizeof(int64_t) * pl->head.rank;
     }
-    return PTO_OK;
+    if (!o->place_again) return PTO_OK;
+    o->place_again = false;
+    return place_params(o, params, count, s);
 }
 
 /* ---- submission ------------------------------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "heap.h"
 #include "pinned.h"
 #include "observer.h"
+#include "only_read.h"
 #include "replay.h"
 #include "outcome.h"
 #include "scope_stack.h"
@@ -41,6 +42,8 @@ struct orchestrator {
     struct pinned *pinned; /* of a checked run, or NULL */
     struct tensormap *map;
     struct map_found found;
+    struct only_read only_read;   /* of this run */
+    bool place_again;             /* less is only read than was thought when the parameters of a task were looked at */
     struct flow flow;
     void *published_context;
     void (*published)(void *context); /* the engine, after every task */
@@ -102,6 +105,8 @@ PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer); /* the sam
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope);
 void     *ptoi_orch_where(const struct orchestrator *o, void *buffer); /* where these bytes lie; memory that is not from the heap: there */
+/* These bytes, which are not the heap's, are only read from now on; nothing happens while tasks are in flight. */
+void      ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high);
 uint64_t  ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);

@@ -64,6 +64,7 @@ struct PTORuntime {
     void *engine_state;
     /* of the active run */
     bool is_running;
+    bool is_entry;          /* it is one call of pto_run_entry */
     bool unwinds;           /* a failing submit comes back at pto_run_entry */
     jmp_buf *catcher;       /* where pto_raise goes; NULL: no run */
     struct frame *frames;   /* recursion_limit many */

@@ -17,6 +17,11 @@ extern "C" {
  * lives may be moved while a call makes a buffer: fn looks at its buffers through pto_where. */
 PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
+/* Like pto_buffer, of what an entry only reads: while a run that pto_run_entry began is active, its tasks need not be ordered with writes,
+ * which there are none of.  A write to it after all, through another argument that names the same memory, waits for all tasks in flight
+ * first.  In other runs, and while tasks are in flight, it is pto_buffer. */
+PTO_API void pto_input(PTORuntime *rt, const void *base, int64_t bytes);
+
 /* Fails the run at the current pto_at() place and unwinds to pto_run_entry.  Does not return. */
 PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
