@@ -175,9 +175,6 @@ static int run_now(void *context, const PTOKernel *kernel, const PTOArg *args, i
     return ptoi_worker_call(((PTORuntime *)context)->backend, kernel, args, count, site, number);
 }
 
-static void open_now(void *context, uint32_t buffer) { ptoi_sched_open_buffer(&((PTORuntime *)context)->sched, buffer); }
-static void release_now(void *context, uint32_t buffer) { ptoi_sched_release_buffer(&((PTORuntime *)context)->sched, buffer); }
-
 /* What watches the graph wants it to be found. */
 static bool elides(const PTORuntime *rt)
 {
@@ -296,7 +293,7 @@ static PTOStatus build(PTORuntime *rt)
     rt->now.starts = rt->orch.scopes.starts;
     rt->now.life = rt->orch.scopes.life;
     rt->orch.pinned = c->checked ? &rt->pinned : NULL;
-    rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .open = open_now, .release = release_now};
+    rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .refs = rt->sched.refs};
     rt->elision.is_fine = rt->engine->is_fine;
     rt->elision.enter = rt->engine->enter;
     rt->elision.leave = rt->engine->leave;
@@ -549,11 +546,12 @@ void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
 
 PTOScope pto_scope_begin(PTORuntime *rt)
 {
-    PTOScope scope = PTO_SCOPE_CURRENT;
-    if (!rt->is_running)
+    if (!rt->is_running) {
         refuse_call(rt, "pto_scope_begin outside a run");
-    else
-        ptoi_end_of_call(rt, ptoi_orch_scope_begin(&rt->orch, &scope));
+        return PTO_SCOPE_CURRENT;
+    }
+    const PTOScope scope = ptoi_orch_scope_begin(&rt->orch);
+    if (scope == PTO_SCOPE_CURRENT) ptoi_end_of_call(rt, ptoi_status(rt->outcome));
     return scope;
 }
 
@@ -579,6 +577,9 @@ void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name)
 {
     return ptoi_orch_room(&rt->orch, scope, (uint64_t)bytes, name);
 }
+
+int64_t pto_measure_(void) { return ptoi_now_ns(); }
+void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since) { ptoi_orch_measured(&rt->orch, kernel, since); }
 
 int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)
 {

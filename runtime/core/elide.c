@@ -7,6 +7,7 @@
  * Blocks     while the heap is full.
  * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
 #include "orchestrator_parts.h"
+#include "lives.h"
 #include <pto/pto_program.h>
 #include <string.h>
 
@@ -200,7 +201,7 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
         else
             status = ptoi_orch_take_buffer(o, owner, c->fresh_bytes[made], PTO_NO_BIRTH, p->name, &c->buffer[made]);
         if (status != PTO_OK) break;
-        o->elision->open(o->elision->context, c->buffer[made]);
+        ptoi_lives_open(o->elision->refs, c->buffer[made]);
         c->arg[made].ptr = o->heap_base + ptoi_record(&o->scopes, c->buffer[made])->at;
     }
     for (int i = 0; i < made; i++) {
@@ -211,15 +212,21 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
     return status;
 }
 
+void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t since)
+{
+    const struct elision *e = o->elision;
+    const int64_t ns = ptoi_now_ns() - since;
+    if (e->measured) e->measured(e->context, kernel, ns);
+    ptoi_short_measured(&o->now, kernel, ns, !e->is_fine || e->is_fine(e->context, kernel));
+}
+
 static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site, uint64_t number)
 {
     const struct elision *e = o->elision;
     if (!ptoi_short_is_due(&o->now, kernel)) return e->run(e->context, kernel, c->arg, c->count, site, number);
     const int64_t since = ptoi_now_ns();
     const int result = e->run(e->context, kernel, c->arg, c->count, site, number);
-    const int64_t ns = ptoi_now_ns() - since;
-    if (e->measured) e->measured(e->context, kernel, ns);
-    ptoi_short_measured(&o->now, kernel, ns, !e->is_fine || e->is_fine(e->context, kernel));
+    ptoi_orch_measured(o, kernel, since);
     return result;
 }
 

@@ -46,9 +46,9 @@ static const struct buffer_record *find_name(const struct orchestrator *o, uint6
     return NULL;
 }
 
-uint64_t ptoi_gather_name(struct orchestrator *o, uint64_t place, uint64_t bytes)
+uint64_t ptoi_gather_choose(struct orchestrator *o, uint64_t place, uint64_t bytes)
 {
-    if (o->moved == 0 || !find_name(o, place, bytes)) return place;
+    if (!find_name(o, place, bytes)) return place;
     uint64_t name = o->names_at;
     for (const struct buffer_record *r; (r = find_name(o, name, bytes));) name = r->at + (r->bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
     CHECK(name - o->names_at + bytes <= o->names_bytes);

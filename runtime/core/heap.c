@@ -31,10 +31,8 @@ static void check_consumed(struct heap *h, uint32_t chunk)
     memset(h->checked_base + chunk * h->window->segment_bytes, PTOI_POISON, c->used_bytes);
 }
 
-static void empty_chunk(struct heap *h, uint32_t chunk)
+static inline void forget_buffers(struct heap *h, struct heap_chunk *c)
 {
-    struct heap_chunk *c = &h->chunk[chunk];
-    if (h->checked_base) check_consumed(h, chunk);
     h->used_bytes -= c->used_bytes;
     c->used_bytes = 0;
     while (c->first_buffer) { /* once for each buffer */
@@ -43,6 +41,12 @@ static void empty_chunk(struct heap *h, uint32_t chunk)
         h->next_buffer[b - 1] = h->free_buffer;
         h->free_buffer = b;
     }
+}
+
+static void empty_chunk(struct heap *h, uint32_t chunk)
+{
+    if (h->checked_base) check_consumed(h, chunk);
+    forget_buffers(h, &h->chunk[chunk]);
 }
 
 static void give_back(struct heap *h, uint32_t chunk)
@@ -220,12 +224,11 @@ static void note_maximum(struct heap *h, int32_t depth)
     if (h->used_bytes > h->used_bytes_max) h->used_bytes_max = h->used_bytes;
 }
 
-uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
+/* Sees to it that the chunk which this depth is filling has room; false: there is none now. */
+static bool find_room(struct heap *h, int32_t depth, uint64_t size)
 {
     enum { LOOK_AT = 4 }; /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
-    const uint64_t guard = h->checked_base ? PTOI_GUARD_BYTES : 0;
-    const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE, unit = h->window->segment_bytes;
-    if (depth >= h->depths) depth = h->depths - 1;
+    const uint64_t unit = h->window->segment_bytes;
     if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth]) && !h->checked_base) {
         /* What was large enough for a large buffer, and is more than this one needs, would be held back by it, or be cut in two. */
         if (h->chunk[h->open[depth]].segments == 1 || (h->chunk[h->open[depth]].segments - 1) * unit < size)
@@ -233,35 +236,61 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
         else
             give_back_open(h, depth);
     }
-    if (h->open[depth] < 0 ||
-        h->chunk[h->open[depth]].used_bytes + size > h->chunk[h->open[depth]].segments * unit) {
-        uint64_t segments = (size + unit - 1) / unit;
-        recycle(h, LOOK_AT);
-        int64_t first = find_run(h, segments);
-        if (first < 0) {
-            ptoi_heap_sweep(h);
-            first = find_run(h, segments);
-        }
-        if (first < 0) return 0;
-        close_chunk(h, depth);
-        open_chunk(h, depth, (uint64_t)first, segments);
+    if (h->open[depth] >= 0 && h->chunk[h->open[depth]].used_bytes + size <= h->chunk[h->open[depth]].segments * unit) return true;
+    uint64_t segments = (size + unit - 1) / unit;
+    recycle(h, LOOK_AT);
+    int64_t first = find_run(h, segments);
+    if (first < 0) {
+        ptoi_heap_sweep(h);
+        first = find_run(h, segments);
     }
-    struct heap_chunk *c = &h->chunk[h->open[depth]];
-    *at = (uint64_t)h->open[depth] * unit + c->used_bytes;
+    if (first < 0) return false;
+    close_chunk(h, depth);
+    open_chunk(h, depth, (uint64_t)first, segments);
+    return true;
+}
+
+/* Lays a buffer into the chunk that this depth is filling, which has room. */
+static inline uint32_t lay_buffer(struct heap *h, int32_t depth, uint64_t size, uint64_t *at)
+{
+    const uint32_t first = (uint32_t)h->open[depth], buffer = take_number(h);
+    struct heap_chunk *c = &h->chunk[first];
+    *at = first * h->window->segment_bytes + c->used_bytes;
     c->used_bytes += size;
     c->made++;
-    const uint32_t buffer = take_number(h);
-    if (guard) {
-        h->guard_at[buffer - 1] = *at + bytes;
-        ptoi_guard_write(h->checked_base + *at + bytes);
-    }
-    *window_chunk(h->window, buffer) = (uint32_t)h->open[depth]; /* published by [TASK] or [EVENT] */
+    *window_chunk(h->window, buffer) = first; /* published by [TASK] or [EVENT] */
     h->next_buffer[buffer - 1] = c->first_buffer;
     c->first_buffer = buffer;
     h->used_bytes += size;
     h->made_since_sweep++;
+    return buffer;
+}
+
+static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
+{
+    const uint64_t guard = h->checked_base ? PTOI_GUARD_BYTES : 0;
+    const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if (depth >= h->depths) depth = h->depths - 1;
+    if (!find_room(h, depth, size)) return 0;
+    const uint32_t buffer = lay_buffer(h, depth, size, at);
+    if (guard) {
+        h->guard_at[buffer - 1] = *at + bytes;
+        ptoi_guard_write(h->checked_base + *at + bytes);
+    }
     if (h->used_bytes > h->used_bytes_max) note_maximum(h, depth);
     return buffer;
+}
+
+/* What most allocations find is done here: a chunk of one segment that has room, or is empty again, and no new maximum. */
+uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
+{
+    const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if (depth >= h->depths || h->checked_base || h->open[depth] < 0) return try_all(h, depth, bytes, at);
+    struct heap_chunk *c = &h->chunk[h->open[depth]];
+    if (c->segments > 1) return try_all(h, depth, bytes, at);
+    if (is_consumed(h, (uint32_t)h->open[depth])) forget_buffers(h, c);
+    if (c->used_bytes + size > h->window->segment_bytes || h->used_bytes + size > h->used_bytes_max) return try_all(h, depth, bytes, at);
+    return lay_buffer(h, depth, size, at);
 }
 
 /* ---- gathering ------------------------------------------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* orchestrator.c - see orchestrator.h. */
 #include "orchestrator_parts.h"
 #include "check.h"
+#include "lives.h"
 #include <pto/pto_program.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,10 +204,6 @@ static void wait_drained(struct orchestrator *o, PTOStallReason reason)
 static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
 {
     struct need need = {0};
-    if (o->elides) {
-        (kind == EVENT_OPEN ? o->elision->open : o->elision->release)(o->elision->context, buffer);
-        return;
-    }
     if (o->is_lost) return; /* to nobody */
     bool met = wait_for(o, PTO_STALL_TASK_RING, event_fits, &need);
     CHECK(met || o->is_lost); /* the scheduler takes events without waiting for anything */
@@ -217,28 +214,54 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
     store_release(&o->window->event_head, ++o->event_head); /* [EVENT] */
 }
 
+/* Where this thread is the scheduler, nobody needs an event. */
+static inline void tell_open(struct orchestrator *o, uint32_t buffer)
+{
+    if (o->elides) ptoi_lives_open(o->elision->refs, buffer);
+    else publish_event(o, EVENT_OPEN, buffer);
+}
+
+static inline void tell_release(struct orchestrator *o, uint32_t buffer)
+{
+    if (o->elides) ptoi_lives_drop(o->window, o->elision->refs, buffer);
+    else publish_event(o, EVENT_RELEASE, buffer);
+}
+
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
+
+static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
+{
+    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    return owner >= 0 && o->scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
+}
+
+int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope) { return owner_of(o, scope); }
+
+static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes, uint64_t birth, const char *name)
+{
+    r->at = r->place = at;
+    r->stays = false;
+    r->bytes = bytes;
+    r->birth = birth;
+    r->site = *o->site;
+    r->name = name;
+    o->allocations++;
+    o->allocated_bytes += (int64_t)bytes;
+}
 
 /* What the heap gave becomes a buffer that scope need->depth owns. */
 static void open_buffer(struct orchestrator *o, const struct need *need, uint64_t birth, const char *name)
 {
     struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
+    describe_buffer(o, r, need->at, need->amount, birth, name);
     r->at = ptoi_gather_name(o, need->at, need->amount);
-    r->place = need->at;
-    r->stays = false;
     o->moved += r->at != r->place;
-    r->bytes = need->amount;
-    r->birth = birth;
-    r->site = *o->site;
-    r->name = name;
     if (!o->elides) {
         int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
     }
     ptoi_scope_own(&o->scopes, need->depth, need->buffer);
     if (o->pinned) ptoi_pinned_born(o->pinned, need->buffer, o->scopes.serial);
-    o->allocations++;
-    o->allocated_bytes += (int64_t)need->amount;
 }
 
 /* false: there is no room, wherever what is held would lie. */
@@ -263,21 +286,27 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
 
 void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
 {
-    struct need need = {.o = o, .amount = bytes, .depth = ptoi_orch_owner(o, scope)};
-    if (need.depth < 0 || ptoi_heap_is_too_large(&o->heap, bytes) || !heap_fits(&need)) return NULL;
-    open_buffer(o, &need, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
-    publish_event(o, EVENT_OPEN, need.buffer);
-    return o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
+    uint64_t at;
+    const int32_t owner = owner_of(o, scope);
+    const uint32_t buffer = owner < 0 || bytes > o->heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->heap, owner, bytes, &at);
+    if (buffer == 0) return NULL;
+    CHECK(o->elides && o->moved == 0 && !o->pinned); /* the way is closed else */
+    describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
+    ptoi_scope_own(&o->scopes, owner, buffer);
+    ptoi_lives_open(o->elision->refs, buffer);
+    return o->heap_base + at;
 }
 
-void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
+static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
     o->moved -= r->at != r->place;
     if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
-    publish_event(o, EVENT_RELEASE, buffer);
+    tell_release(o, buffer);
 }
+
+void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) { let_go(o, buffer); }
 
 /* ---- tasks that run at their submits: when ---------------------------------------------------------------------------------------- */
 
@@ -317,21 +346,21 @@ static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
 
 /* ---- scopes ---------------------------------------------------------------------------------------------------------------------- */
 
-PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope)
+PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
 {
-    *scope = PTO_SCOPE_CURRENT;
-    if (has_failed(o)) return ptoi_status(o->outcome);
-    if (!ptoi_scope_push(&o->scopes, *o->site))
-        return ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+    if (has_failed(o)) return PTO_SCOPE_CURRENT;
+    if (!ptoi_scope_push(&o->scopes, *o->site)) {
+        ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+        return PTO_SCOPE_CURRENT;
+    }
     o->scope_count++;
-    *scope = ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
-    return PTO_OK;
+    return ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
 }
 
 static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
-    while (s->first) ptoi_orch_let_go(o, s->first);
+    while (s->first) let_go(o, s->first);
     o->scopes.depth--;
 }
 
@@ -342,12 +371,6 @@ PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
     if (o->pinned) ptoi_pinned_scope_ends(o->pinned, &o->scopes);
     close_scope(o);
     return PTO_OK;
-}
-
-int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope)
-{
-    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
-    return owner >= 0 && o->scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
 }
 
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
@@ -836,7 +859,7 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     uint32_t at;
     PTOStatus status = ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
     if (status != PTO_OK) return status;
-    publish_event(o, EVENT_OPEN, at);
+    tell_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);
     if (stays && r->at != r->place) { /* its address is the name of one that was moved */
         ptoi_orch_let_go(o, at);
@@ -855,7 +878,7 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer)
     if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
     open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
-    publish_event(o, EVENT_OPEN, need.buffer);
+    tell_open(o, need.buffer);
     *buffer = o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
     return PTO_OK;
 }

@@ -29,8 +29,7 @@ struct elision {
     void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
     int (*run)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number);
     void (*failed)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number, int result);
-    void (*open)(void *context, uint32_t buffer); /* what the events of that name tell the scheduler, without the wait */
-    void (*release)(void *context, uint32_t buffer);
+    uint32_t *refs; /* lives.h: buffers need no events */
 };
 
 struct orchestrator {
@@ -88,12 +87,14 @@ void ptoi_orch_free(struct orchestrator *o);
 
 void      ptoi_orch_begin(struct orchestrator *o); /* a run: opens the root scope */
 void      ptoi_orch_end(struct orchestrator *o);   /* closes every scope and waits until nothing is left */
-PTOStatus ptoi_orch_scope_begin(struct orchestrator *o, PTOScope *scope);
+PTOScope  ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: the run has failed */
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void      ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t   ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* Of pto_submit.h.  A task that was run by its caller failed with that result. */
 int64_t   ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result);
+/* A call of its kernel, begun at `since`, has ended. */
+void      ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t since);
 /* A new output of such a task; NULL: there is no room, or something is wrong, and nothing has changed. */
 void     *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
 /* stays: the caller looks at it without asking where it lies. */

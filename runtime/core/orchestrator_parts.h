@@ -22,7 +22,12 @@ static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void
 /* gather.c.  Nothing is in flight, and the heap has no room: what lives is moved so that it has.  false: it never will. */
 bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes);
 void ptoi_gather_free(struct orchestrator *o);
-uint64_t ptoi_gather_name(struct orchestrator *o, uint64_t place, uint64_t bytes); /* the program's address of a new buffer */
+uint64_t ptoi_gather_choose(struct orchestrator *o, uint64_t place, uint64_t bytes);
+/* The program's address of a new buffer. */
+static inline uint64_t ptoi_gather_name(struct orchestrator *o, uint64_t place, uint64_t bytes)
+{
+    return o->moved == 0 ? place : ptoi_gather_choose(o, place, bytes);
+}
 uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset);
 /* ptoi_buffer_at, by any name. */
 static inline uint32_t ptoi_gather_buffer(const struct orchestrator *o, uint64_t offset)

@@ -75,6 +75,12 @@ struct PTORuntime {
     PTORunStats run_stats;
 };
 
-PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status); /* unwind.c: comes back only if the caller wants the status */
+PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
+
+/* Comes back only if all is well, or the caller wants the status. */
+static inline PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status)
+{
+    return status == PTO_OK ? PTO_OK : ptoi_unwind_call(rt, status);
+}
 
 #endif

@@ -1,6 +1,7 @@
 /* scheduler.c - see scheduler.h. */
 #include "scheduler.h"
 #include "check.h"
+#include "lives.h"
 
 /* ---- memory ---------------------------------------------------------------------------------------------------------- */
 
@@ -50,14 +51,7 @@ static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, 
     s->state[slot] = (uint8_t)to;
 }
 
-static void drop_reference(struct scheduler *s, uint32_t buffer) /* model: CONSUME */
-{
-    CHECK(s->refs[buffer - 1] > 0);
-    if (--s->refs[buffer - 1] > 0) return;
-    _Atomic uint32_t *consumed = window_consumed(s->window, *window_chunk(s->window, buffer));
-    PTO_LABEL(CONSUMED);
-    store_release(consumed, load_relaxed(consumed) + 1); /* [CONSUMED]; relaxed: our own word */
-}
+static inline void drop_reference(struct scheduler *s, uint32_t buffer) { ptoi_lives_drop(s->window, s->refs, buffer); }
 
 static void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
 {
@@ -99,26 +93,17 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
         if (arg[i].buffer == 0) continue;
         if (arg[i].fresh) {
-            CHECK(s->refs[arg[i].buffer - 1] == 0);
-            s->refs[arg[i].buffer - 1] = 1; /* of the owning scope */
+            ptoi_lives_open(s->refs, arg[i].buffer);
         }
         s->refs[arg[i].buffer - 1]++; /* of this task, until it completes */
     }
     if (missing == 0) make_ready(s, id);
 }
 
-void ptoi_sched_open_buffer(struct scheduler *s, uint32_t buffer)
-{
-    CHECK(s->refs[buffer - 1] == 0);
-    s->refs[buffer - 1] = 1;
-}
-
-void ptoi_sched_release_buffer(struct scheduler *s, uint32_t buffer) { drop_reference(s, buffer); }
-
 static void take_event(struct scheduler *s, const struct life_event *e) /* model: TAKE_EVENT */
 {
     if (e->kind == EVENT_OPEN)
-        ptoi_sched_open_buffer(s, e->buffer);
+        ptoi_lives_open(s->refs, e->buffer);
     else
         drop_reference(s, e->buffer);
 }

@@ -59,10 +59,6 @@ bool ptoi_sched_step(struct scheduler *s);
 /* Part of a round, without a look at what was published, whose counters are on a line that the orchestrator writes all the time: take
  * what ended, start what that made ready.  true: something changed.  Not started: a whole round must follow under the same role. */
 bool ptoi_sched_feed(struct scheduler *s, bool *started);
-/* For an engine whose one thread holds every role, when nothing is published that was not taken: a buffer begins its life, or its
- * owner lets go of it, without an event. */
-void ptoi_sched_open_buffer(struct scheduler *s, uint32_t buffer);
-void ptoi_sched_release_buffer(struct scheduler *s, uint32_t buffer);
 /* Is anything there to take?  Any thread that will take the role if so. */
 bool ptoi_sched_has_input(const struct scheduler *s);
 /* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */

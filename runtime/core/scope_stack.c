@@ -32,28 +32,6 @@ void ptoi_scopes_free(struct scope_stack *s)
     *s = (struct scope_stack){0};
 }
 
-bool ptoi_scope_push(struct scope_stack *s, const PTOSite *site)
-{
-    if (s->depth == s->capacity) return false;
-    s->scope[s->depth++] = (struct scope){.serial = ++s->serial, .site = site};
-    return true;
-}
-
-/* A token is serial and index in one number, never 0 (PTO_SCOPE_CURRENT). */
-enum { INDEX_BITS = 20 };
-
-PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index)
-{
-    return (PTOScope)(s->scope[index].serial << INDEX_BITS | (uint64_t)index);
-}
-
-int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope token)
-{
-    if (token == PTO_SCOPE_CURRENT) return s->depth - 1;
-    int32_t index = (int32_t)(token & ((1 << INDEX_BITS) - 1));
-    return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
-}
-
 /* Is what `starts` says about this granule a buffer that lives and has the offset in it?  Live buffers do not overlap. */
 static bool is_inside(const struct scope_stack *s, uint64_t granule, uint64_t offset)
 {
@@ -77,30 +55,4 @@ uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset)
         return b;
     }
     return 0;
-}
-
-void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
-{
-    struct buffer_record *r = ptoi_record(s, buffer);
-    CHECK(r->owner == 0);
-    if (r->at / PTO_GRANULE < s->granules) s->starts[r->at / PTO_GRANULE] = buffer;
-    s->life[buffer] = (PTOBufferLife){.at = r->at, .bytes = r->bytes};
-    r->owner = index + 1;
-    r->previous = 0;
-    r->next = s->scope[index].first;
-    if (r->next) ptoi_record(s, r->next)->previous = buffer;
-    s->scope[index].first = buffer;
-}
-
-void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
-{
-    struct buffer_record *r = ptoi_record(s, buffer);
-    CHECK(r->owner > 0);
-    if (r->previous)
-        ptoi_record(s, r->previous)->next = r->next;
-    else
-        s->scope[r->owner - 1].first = r->next;
-    if (r->next) ptoi_record(s, r->next)->previous = r->previous;
-    r->owner = 0;
-    s->life[buffer].bytes = 0;
 }

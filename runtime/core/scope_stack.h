@@ -8,6 +8,7 @@
  * Tests      test/runtime/test_runtime.c, test_hazards.c */
 #ifndef PTOI_SCOPE_STACK_H
 #define PTOI_SCOPE_STACK_H
+#include "check.h"
 #include "tensormap.h"
 #include "window.h"
 #include <pto/pto_submit.h>
@@ -46,14 +47,58 @@ struct scope_stack {
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules); /* false: no memory */
 void ptoi_scopes_free(struct scope_stack *s);
 
-bool     ptoi_scope_push(struct scope_stack *s, const PTOSite *site); /* false: nested too deep */
-PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index);
-int32_t  ptoi_scope_index(const struct scope_stack *s, PTOScope token); /* -1: that scope is not open */
+/* false: nested too deep. */
+static inline bool ptoi_scope_push(struct scope_stack *s, const PTOSite *site)
+{
+    if (s->depth == s->capacity) return false;
+    s->scope[s->depth++] = (struct scope){.serial = ++s->serial, .site = site};
+    return true;
+}
+
+/* A token is serial and index in one number, never 0 (PTO_SCOPE_CURRENT). */
+enum { PTO_SCOPE_INDEX_BITS = 20 };
+
+static inline PTOScope ptoi_scope_token(const struct scope_stack *s, int32_t index)
+{
+    return (PTOScope)(s->scope[index].serial << PTO_SCOPE_INDEX_BITS | (uint64_t)index);
+}
+
+/* -1: that scope is not open. */
+static inline int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope token)
+{
+    if (token == PTO_SCOPE_CURRENT) return s->depth - 1;
+    int32_t index = (int32_t)(token & ((1 << PTO_SCOPE_INDEX_BITS) - 1));
+    return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
+}
 
 static inline struct buffer_record *ptoi_record(const struct scope_stack *s, uint32_t buffer) { return &s->record[buffer - 1]; }
 /* The live buffer that contains a byte of the heap; 0: none.  Fast for the first byte of a buffer. */
 uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset);
-void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer);
-void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer);
+
+static inline void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
+{
+    struct buffer_record *r = ptoi_record(s, buffer);
+    CHECK(r->owner == 0);
+    if (r->at / PTO_GRANULE < s->granules) s->starts[r->at / PTO_GRANULE] = buffer;
+    s->life[buffer] = (PTOBufferLife){.at = r->at, .bytes = r->bytes};
+    r->owner = index + 1;
+    r->previous = 0;
+    r->next = s->scope[index].first;
+    if (r->next) ptoi_record(s, r->next)->previous = buffer;
+    s->scope[index].first = buffer;
+}
+
+static inline void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
+{
+    struct buffer_record *r = ptoi_record(s, buffer);
+    CHECK(r->owner > 0);
+    if (r->previous)
+        ptoi_record(s, r->previous)->next = r->next;
+    else
+        s->scope[r->owner - 1].first = r->next;
+    if (r->next) ptoi_record(s, r->next)->previous = r->previous;
+    r->owner = 0;
+    s->life[buffer].bytes = 0;
+}
 
 #endif

@@ -2,6 +2,7 @@
 #include "short_way.h"
 #include <string.h>
 
+enum { NEVER = -1 };
 #ifdef PTO_TINY
 enum { SHORT_NS = 2000, SAMPLE = 3 };
 #else
@@ -53,7 +54,7 @@ void ptoi_short_begin(struct short_way *s)
 bool ptoi_short_is_due(struct short_way *s, const PTOKernel *kernel)
 {
     PTOKernelLine *l = &s->open->line[pto_kernel_line_(kernel)];
-    if (l->kernel != kernel || l->left == 0) return true;
+    if (l->kernel != kernel || l->left <= 0) return true;
     l->left--;
     return false;
 }
@@ -62,7 +63,7 @@ void ptoi_short_measured(struct short_way *s, const PTOKernel *kernel, int64_t n
 {
     const int i = (int)pto_kernel_line_(kernel);
     count_line(s, i);
-    s->line[i].given = is_fine && ns < SHORT_NS ? SAMPLE - 1 : 0;
+    s->line[i].given = is_fine && ns < SHORT_NS ? SAMPLE - 1 : NEVER;
     s->line[i].last_ns = ns;
     s->open->line[i] = (PTOKernelLine){.kernel = kernel, .left = s->line[i].given};
     s->tasks[kernel->worker]++;
@@ -73,8 +74,8 @@ void ptoi_short_ask(struct short_way *s, bool (*is_fine)(void *context, const PT
 {
     for (int i = 0; i < PTO_SHORT_LINES; i++) {
         PTOKernelLine *l = &s->open->line[i];
-        if (l->left == 0 || is_fine(context, l->kernel)) continue;
+        if (!l->kernel || l->left == NEVER || is_fine(context, l->kernel)) continue;
         count_line(s, i);
-        l->left = s->line[i].given = 0;
+        l->left = s->line[i].given = NEVER;
     }
 }

@@ -102,14 +102,14 @@ static bool view_region(const PTOTaskParam *p, struct region *r)
     return ptoi_region_make(r, (int64_t)(intptr_t)p->buffer + at, bytes, p->rank, p->shape, p->stride);
 }
 
-bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b)
+bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b)
 {
     struct region ra, rb;
     return view_region(a, &ra) && view_region(b, &rb) && ptoi_region_overlaps(&ra, &rb);
 }
 
-PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status)
+PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status)
 {
-    if (status != PTO_OK && rt->unwinds) unwind(rt);
+    if (rt->unwinds) unwind(rt);
     return status;
 }

@@ -4,6 +4,7 @@
  *            until it has gone that way, and by the same runtime's call with all tasks deferred. */
 #include "submit.h"
 #include "unit.h"
+#include <pto/pto_program.h>
 #include <string.h>
 
 static PTORuntime *create(PTOConfig c)
@@ -436,4 +437,47 @@ TEST(a_kernel_may_run_another_runtime)
     EXPECT_EQ(pto_get_run_stats(inner)->tasks, TURNS);
     pto_runtime_destroy(inner);
     pto_runtime_destroy(rt);
+}
+
+/* ---- overlap of two views, which callers look at before a submit ------------------------------------------------------------------- */
+
+static uint64_t state = 1;
+static int64_t below(int64_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((state >> 33) % (uint64_t)n);
+}
+
+struct view {
+    int64_t shape[3], stride[3];
+    PTOTaskParam p;
+};
+
+static void make_view(struct view *v)
+{
+    v->p = (PTOTaskParam)PTO_INPUT(cells, below(40), 0);
+    v->p.rank = (uint8_t)(1 + below(3));
+    v->p.type = (uint8_t)(1 + below(PTO_TYPE_COUNT - 1));
+    v->p.shape = v->shape;
+    if (below(2)) v->p.stride = v->stride;
+    for (int d = 0; d < v->p.rank; d++) {
+        v->shape[d] = below(8) == 0 ? 0 : 1 + below(6);
+        v->stride[d] = below(12);
+    }
+}
+
+TEST(the_inlined_look_at_two_views_says_what_the_exact_one_says)
+{
+    int64_t overlaps = 0;
+    for (int i = 0; i < 200000; i++) {
+        struct view a, b;
+        make_view(&a);
+        make_view(&b);
+        const bool exact = (pto_views_overlap)(&a.p, &b.p);
+        EXPECT_EQ(pto_views_overlap(&a.p, &b.p), exact);
+        overlaps += exact;
+    }
+    EXPECT(overlaps > 20000 && overlaps < 180000);
+    PTOTaskParam far = PTO_INPUT(cells, INT64_MAX / 2, PTO_ARRAY(PTO_F64, 4)), near = PTO_INPUT(cells, 0, PTO_ARRAY(PTO_F64, 4));
+    EXPECT_EQ(pto_views_overlap(&far, &near), (pto_views_overlap)(&far, &near));
 }

@@ -139,7 +139,31 @@ static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, si
 }
 
 /* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
-PTO_API bool pto_views_overlap(const PTOTaskParam *a, const PTOTaskParam *b);
+PTO_API bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b);
+
+/* From the first to behind the last byte of a view whose sizes cannot overflow.  false: it has others, or no bytes. */
+PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high)
+{
+    const int last = p->rank - 1;
+    if (last < 0 || last >= PTO_SHORT_RANK || !p->shape) return false;
+    const uint64_t outer = last == 1 ? (uint64_t)p->shape[0] - 1 : 0, inner = (uint64_t)p->shape[last] - 1;
+    const uint64_t row = last == 0 ? 0 : p->stride ? (uint64_t)p->stride[0] : inner + 1, step = p->stride ? (uint64_t)p->stride[last] : 1;
+    const uint64_t bytes = (uint64_t)pto_bytes_of_(p->type), base = (uint64_t)(uintptr_t)p->buffer;
+    if (PTO_RARE_((outer | inner) >> 30 | (row | step) >> 24 | (uint64_t)p->at >> 40 | base >> 60)) return false;
+    *low = base + (uint64_t)p->at * bytes;
+    *high = *low + (outer * row + inner * step + 1) * bytes;
+    return true;
+}
+
+/* Most are far from each other, which is seen at once. */
+PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *b)
+{
+    uint64_t low_a, high_a, low_b, high_b;
+    if (__builtin_expect(pto_span_(a, &low_a, &high_a) && pto_span_(b, &low_b, &high_b) && (high_a <= low_b || high_b <= low_a), 1)) return false;
+    const PTOTaskParam views[2] = {*a, *b}; /* so that nobody else has the addresses of a and b, and they need not exist before */
+    return pto_views_overlap(&views[0], &views[1]);
+}
+#define pto_views_overlap(...) pto_views_overlap_(__VA_ARGS__)
 
 /* ---- frames: tensors of a function that lie in one allocation --------------------------------------------------------- */
 /* The current scope owns it.  Blocks while the heap is full.  NULL where it does not fit: then every tensor is made by its first

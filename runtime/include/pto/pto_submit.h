@@ -19,10 +19,10 @@ extern "C" {
 
 enum { PTO_SHORT_PARAMS = 8, PTO_SHORT_RANK = 2, PTO_SHORT_LINE_BITS = 5, PTO_SHORT_LINES = 1 << PTO_SHORT_LINE_BITS, PTO_HEAP_GRANULE = 64 };
 
-/* A kernel that may be called at its submit without a look at the clock, and how often yet. */
+/* A kernel that may be called at its submit. */
 typedef struct PTOKernelLine {
     const PTOKernel *kernel; /* NULL: none */
-    int64_t left;
+    int64_t left;            /* so often without a look at the clock; 0: the next call is measured; below 0: not by the caller */
 } PTOKernelLine;
 
 /* A buffer of the heap: where it begins, from the start of the heap, and its bytes, 0 when its life has ended. */
@@ -46,6 +46,10 @@ typedef struct PTOShortWay {
 PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result);
 /* Room for a new output; NULL: the long way knows what to do. */
 PTO_API void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name);
+
+/* A call is measured: begin, end. */
+PTO_API int64_t pto_measure_(void);
+PTO_API void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since);
 
 #define PTO_INLINED_ static inline __attribute__((always_inline))
 #define PTO_RARE_(condition) __builtin_expect(!!(condition), 0)
@@ -141,7 +145,7 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
     *result = 0;
     if (!rt) return false;
     PTOKernelLine *line = &w->line[pto_kernel_line_(kernel)];
-    if (PTO_RARE_(line->kernel != kernel || line->left <= 0) || !kernel->fn) return false;
+    if (PTO_RARE_(line->kernel != kernel || line->left < 0) || !kernel->fn) return false;
     PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++) {
         if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue; /* nothing waits, and nothing is recorded */
         bytes[n] = 0;
@@ -160,13 +164,17 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
         }
         n++;
     }
-    line->left--;
+    const bool is_due = line->left == 0;
+    int64_t since = 0;
+    if (PTO_RARE_(is_due)) since = pto_measure_();
+    else line->left--;
     *number = (int64_t)w->number++;
     w->running = kernel;
     __asm__ volatile("" ::: "memory"); /* who crashes in the kernel has been named before */
     *result = kernel->fn(arg);
     __asm__ volatile("" ::: "memory");
     w->running = NULL;
+    if (PTO_RARE_(is_due)) pto_measured_(rt, kernel, since);
     return __builtin_expect(*result == 0, 1);
 }
 
