@@ -385,6 +385,7 @@ void ptoi_orch_begin(struct orchestrator *o)
     o->moved_bytes = 0;
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
+    o->first_head = o->head;
     o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);

@@ -55,7 +55,7 @@ struct orchestrator {
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
     /* Tasks that run at their submits have a number, now.open->number, but no id: ids begin at `first`, and lag behind. */
     struct short_way now;
-    uint64_t first_number;        /* of the run */
+    uint64_t first_number, first_head; /* of the run */
     uint64_t first;
     uint64_t head, tail;          /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;

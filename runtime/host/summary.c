@@ -72,11 +72,25 @@ void ptoi_summary_print(const char *name, const struct host_array *a)
     printf("checksum %016" PRIx64 "\n", checksum(a));
 }
 
+/* Counting is not free, so statistics alone do not ask for it. */
+static void print_tasks(const PTORunStats *s)
+{
+    static const char help[] = "--graph, --trace and --report count them";
+    printf("Tasks: %" PRId64, s->tasks);
+    if (s->at_submit > 0 && s->at_submit < s->tasks) printf(" (%" PRId64 " ran at their submits)", s->at_submit);
+    printf("\nDependence edges: ");
+    if (s->counts_dependences)
+        printf("%" PRId64 " (%" PRId64 " on tasks still to complete)\n", s->dependences, s->edges);
+    else if (s->at_submit == s->tasks && s->tasks > 0)
+        printf("not counted, the tasks ran at their submits (%s)\n", help);
+    else
+        printf("%" PRId64 " on tasks still to complete, the others were not counted (%s)\n", s->edges, help);
+}
+
 void ptoi_summary_print_run(PTORuntime *rt)
 {
     const PTORunStats *s = pto_get_run_stats(rt);
-    printf("Tasks: %" PRId64 "\n", s->tasks);
-    printf("Dependence edges: %" PRId64 " (%" PRId64 " on tasks still to complete)\n", s->dependences, s->edges);
+    print_tasks(s);
     printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes, s->scopes);
     if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to close gaps in the heap\n", s->moved_bytes);
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {

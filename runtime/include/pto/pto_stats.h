@@ -33,8 +33,10 @@ typedef struct PTOFlowControlStats {
 
 typedef struct PTORunStats {
     int64_t tasks;        /* submitted */
+    int64_t at_submit;    /* of them: ran at their submits, past the window; nobody looked for what they depend on */
     int64_t edges;        /* dependences on tasks that had not completed when found */
-    int64_t dependences;  /* the same with completed producers counted too; see PTOConfig.count_dependences */
+    int64_t dependences;  /* the same with completed producers counted too: all of them, if counts_dependences, else some */
+    bool counts_dependences; /* PTOConfig.count_dependences, which recording and the engines timing and graph imply */
     int64_t allocations;  /* output buffers */
     int64_t allocated_bytes;
     int64_t moved_bytes;  /* of buffers that were moved, because the heap had room for a new one but not in one piece */
