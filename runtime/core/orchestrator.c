@@ -449,7 +449,7 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
     if (!ptoi_orch_is_in_heap(o, base)) {
         pl->head.value = pl->region.low;
         pl->birth = PTO_NO_BIRTH;
-        pl->buffer = is_only_read(o, pl) ? NULL : ptoi_map_find_outside(o->map, &pl->region);
+        pl->buffer = is_only_read(o, pl) ? NULL : ptoi_map_find_near(o->map, &pl->region, &o->near[index]);
         return PTO_OK;
     }
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);

@@ -40,6 +40,7 @@ struct orchestrator {
     struct scope_stack scopes;
     struct pinned *pinned; /* of a checked run, or NULL */
     struct tensormap *map;
+    struct map_buffer *near[PTO_MAX_PARAMS + 2]; /* by parameter: the outside buffer that it was in the last time */
     struct map_found found;
     struct only_read only_read;   /* of this run */
     bool place_again;             /* less is only read than was thought when the parameters of a task were looked at */

@@ -314,10 +314,13 @@ static inline void find_in_chain(const struct look *l, const struct map_access *
 
 static inline void find_in_cell(const struct look *l, const struct map_access *a, struct head *cell)
 {
-    const int64_t conflict = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
-    find_in_chain(l, a, &cell->chain[WRITES], conflict);
-    if (a->access != ACCESS_READ)
+    if (a->access == ACCESS_READ) {
+        find_in_chain(l, a, &cell->chain[WRITES], a->region->low);
+    } else {
+        const int64_t conflict = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
+        find_in_chain(l, a, &cell->chain[WRITES], conflict);
         find_in_chain(l, a, &cell->chain[READS], conflict);
+    }
 }
 
 static void find_in_nodes(const struct look *l, const struct map_access *a, uint32_t n)
@@ -561,18 +564,17 @@ THE_LONG_WAY static void prepare_far(struct tensormap *m, struct map_access *a, 
     b->is_odd = b->apart > 0;
 }
 
-static inline void supersede_in_cell(struct tensormap *m, struct head *cell, const struct map_access *a, uint64_t task_id)
+static inline void supersede_in_cell(struct tensormap *m, const struct map_access *a, uint64_t task_id)
 {
     for (int side = READS; side <= WRITES; side++)
-        if (is_live(m, cell->chain[side]))
-            supersede_in_chain(m, &cell->chain[side], a->region, task_id);
+        if (is_live(m, a->cell->chain[side]))
+            supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
 }
 
 /* Everything but where it hangs. */
-static inline struct entry *entry_make(struct tensormap *m, const struct map_access *a, uint64_t p, uint64_t task_id)
+static inline void entry_make(struct tensormap *m, struct entry *e, const struct map_access *a, uint64_t p, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer;
-    struct entry *e = entry_at(m, p);
     e->task_id = task_id;
     e->buffer = b;
     e->access = (uint8_t)a->access;
@@ -580,25 +582,27 @@ static inline struct entry *entry_make(struct tensormap *m, const struct map_acc
     region_copy(&e->region, a->region);
     b->all = p;
     b->entries++;
-    return e;
+    m->next = p + 1;
 }
 
 void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
 {
     for (const struct map_access *end = a + count; a < end; a++) {
-        CHECK(m->next - m->first < m->capacity);
-        if (a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell)
+        const uint64_t p = m->next;
+        const bool is_far = a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell;
+        CHECK(p - m->first < m->capacity);
+        if (is_far)
             prepare_far(m, a, task_id);
-        else if (replaces(a->access))
-            supersede_in_cell(m, a->cell, a, task_id);
-
-        const uint64_t p = m->next++;
-        struct entry *e = entry_make(m, a, p, task_id);
-        if (a->access != ACCESS_READ)
+        if (a->access != ACCESS_READ) {
+            if (!is_far && replaces(a->access))
+                supersede_in_cell(m, a, task_id);
+            if (a->access == ACCESS_ACC)
+                rare_at(m, p)->kernel = kernel;
             a->buffer->written = p;
-        if (a->access == ACCESS_ACC)
-            rare_at(m, p)->kernel = kernel;
-        if (!a->cell) {
+        }
+        struct entry *e = entry_at(m, p);
+        entry_make(m, e, a, p, task_id);
+        if (is_far && !a->cell) {
             entry_hang(m, p, &a->cells);
             continue;
         }

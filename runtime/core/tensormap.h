@@ -50,6 +50,12 @@ void ptoi_map_destroy(struct tensormap *m);
  * and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or not. */
 void               ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
+/* The same; *near is what was found the last time, or NULL, and mostly it is that again.  One that was joined holds nothing. */
+static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const struct region *r, struct map_buffer **near)
+{
+    struct map_buffer *b = *near;
+    return b && b->low <= r->low && r->high <= b->high ? b : (*near = ptoi_map_find_outside(m, r));
+}
 
 /* Of a heap allocation.  Its entries are forgotten: all their tasks have completed. */
 void ptoi_map_forget(struct tensormap *m, struct map_buffer *b);
