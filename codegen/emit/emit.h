@@ -52,6 +52,7 @@ struct emitter {
     struct out *out;
     struct names names;
     VEC(struct site) sites;
+    int submits; /* calls of pto_submit_task that were printed */
     struct ptrmap c_names; /* symbol -> its name in C */
     struct ptrmap kernels; /* kernel -> struct kernel_names */
     struct ptrmap used;    /* symbols and scopes that the text mentions */

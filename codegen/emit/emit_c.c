@@ -206,7 +206,8 @@ static void print_function(struct emitter *e, struct symbol *orch)
 static void emit_function(struct emitter *e, struct symbol *orch)
 {
     struct out draft = {0}, *real = e->out;
-    size_t sites = e->sites.count;
+    const size_t sites = e->sites.count;
+    const int submits = e->submits;
     int errors = diag_error_count(e->front->diag);
     e->out = &draft;
     print_function(e, orch);
@@ -214,6 +215,7 @@ static void emit_function(struct emitter *e, struct symbol *orch)
     e->out = real;
     if (diag_error_count(e->front->diag) != errors) return;
     e->sites.count = sites;
+    e->submits = submits;
     print_function(e, orch);
 }
 
@@ -259,6 +261,8 @@ static void emit_head(struct emitter *e)
     out_line(e->out, "#define _DEFAULT_SOURCE 1 /* C bodies may want M_PI */");
     out_line(e->out, "#endif");
     out_line(e->out, "#include <math.h>");
+    /* Each takes a C compiler about 20 ms to inline. */
+    if (e->submits > 64) out_line(e->out, "#define PTO_CALL_SUBMITS 1 /* inlining all %d would take long */", e->submits);
     out_line(e->out, "#include <pto/pto_program.h>");
     out_line(e->out, "#include <stdbool.h>");
     out_line(e->out, "#include <stddef.h>");

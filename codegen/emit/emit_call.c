@@ -108,10 +108,11 @@ static void submit(struct emitter *e, const struct ast *n, const struct call *ca
     struct strbuf attributes = {0};
     const int attribute_count = print_attributes(e, n, &attributes);
     if (count == 0 && attribute_count == 0) {
-        out_line(e->out, "pto_submit_task(rt, &%s, NULL, 0);", names->object);
+        out_line(e->out, "pto_submit_task(rt, &%s, NULL, 0);", names->object); /* always a call */
         return;
     }
     out_line(e->out, "pto_submit_task(rt, &%s, (PTOTaskParam[]){", names->object);
+    e->submits++;
     if (count == 0) out_more(e->out, "%s }, %d);", strbuf_text(&attributes), attribute_count);
     else if (attribute_count > 0) out_more(e->out, "%s,", strbuf_text(&attributes));
     strbuf_free(&attributes);

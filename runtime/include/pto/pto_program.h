@@ -163,7 +163,9 @@ PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *
     const PTOTaskParam views[2] = {*a, *b}; /* so that nobody else has the addresses of a and b, and they need not exist before */
     return pto_views_overlap(&views[0], &views[1]);
 }
+#ifndef PTO_CALL_SUBMITS
 #define pto_views_overlap(...) pto_views_overlap_(__VA_ARGS__)
+#endif
 
 /* ---- frames: tensors of a function that lie in one allocation --------------------------------------------------------- */
 /* The current scope owns it.  Blocks while the heap is full.  NULL where it does not fit: then every tensor is made by its first
