@@ -41,18 +41,25 @@ struct submission {
     int64_t *submitted_ns;
 };
 
-/* The array is one buffer, a cell is a tile of it. */
+/* The array is one buffer, a cell is a tile of it: its bytes, or two rows of two numbers of a matrix with four columns. */
+#ifdef BENCH_TILES
+#define EXTENT PTO_STRIDED(PTO_F64, (2, 2), (4, 1))
+#define PLACE(index) (8 * (index))
+#else
+#define EXTENT sizeof(cell)
+#define PLACE(index) (index)
+#endif
+
 static inline void submit(void *context, const task *t)
 {
-    enum { BYTES = sizeof(cell) };
     const struct submission *s = context;
     PTORuntime *r = rt;
     cell *const *in = t->in;
     void *cells = s->g->cells;
-#define AT(x) ((x) - (cell *)cells)
-#define WRITTEN PTO_SCALAR((int64_t)(t->in_count << 1 | WRITES)), PTO_OUTPUT(&cells, AT(t->out), BYTES)
-#define UPDATED PTO_SCALAR((int64_t)(t->in_count << 1 | UPDATES)), PTO_INOUT(cells, AT(t->out), BYTES)
-#define READ(i) PTO_INPUT(cells, AT(in[i]), BYTES)
+#define AT(x) PLACE((x) - (cell *)cells)
+#define WRITTEN PTO_SCALAR((int64_t)(t->in_count << 1 | WRITES)), PTO_OUTPUT(&cells, AT(t->out), EXTENT)
+#define UPDATED PTO_SCALAR((int64_t)(t->in_count << 1 | UPDATES)), PTO_INOUT(cells, AT(t->out), EXTENT)
+#define READ(i) PTO_INPUT(cells, AT(in[i]), EXTENT)
 #define SUBMIT(n, ...) pto_submit_task(r, &kernel, (PTOTaskParam[]){__VA_ARGS__}, 2 + n)
     switch (t->in_count * 2 + t->mode) {
     case 0 + WRITES: SUBMIT(0, WRITTEN); break;

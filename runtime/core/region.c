@@ -96,36 +96,11 @@ static bool make_row_major(struct region *r, int64_t address, int64_t element_by
     return !sum_overflows(address, bytes, &r->high);
 }
 
-/* What nearly every view is: rows of neighbouring elements that do not overlap.  false: it is none of these, or too large. */
-static bool make_rows(struct region *r, int64_t address, int64_t element_bytes, int64_t rows, int64_t columns, int64_t stride)
-{
-    int64_t run, step, reach;
-    if (rows <= 0 || columns <= 0 || stride < columns || product_overflows(stride, element_bytes, &step) ||
-        product_overflows(step, rows - 1, &reach))
-        return false;
-    run = columns * element_bytes;
-    r->low = address;
-    if (sum_overflows(reach, run, &reach) || sum_overflows(address, reach, &r->high))
-        return false;
-    if (rows == 1 || stride == columns) {
-        r->run = reach;
-        r->rank = 0;
-    } else {
-        r->run = run;
-        r->rank = 1;
-        r->dim[0] = (struct region_dim){rows, step};
-    }
-    return true;
-}
-
-bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,
-                      const int64_t *stride)
+bool ptoi_region_make_any(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,
+                          const int64_t *stride)
 {
     if (address < 0 || element_bytes < 0 || rank < 0 || rank > PTO_MAX_RANK)
         return false;
-    if (stride && rank > 0 && rank <= 2 && stride[rank - 1] == 1 && element_bytes > 0 &&
-        make_rows(r, address, element_bytes, rank == 2 ? shape[0] : 1, shape[rank - 1], rank == 2 ? stride[0] : shape[rank - 1]))
-        return true;
     bool is_empty = element_bytes == 0;
     for (int32_t k = 0; k < rank; k++) {
         if (shape[k] < 0 || (stride && stride[k] < 0))
