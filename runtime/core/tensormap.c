@@ -3,8 +3,8 @@
  *            that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides, cells only choose whom to
  *            ask.  Tiles that are used again and again are a cell each, with a chain of their own: one writer and its readers.
  * Owner      the orchestrator.
- * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when its buffer
- *            is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in task order.
+ * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when its
+ *            buffer is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in task order.
  * Blocks     never, and allocates only in ptoi_map_create.
  * Tests      test/runtime/test_tensormap.c
  */
@@ -530,11 +530,6 @@ static void region_copy(struct region *to, const struct region *from)
         to->dim[k] = from->dim[k];
 }
 
-static inline bool replaces(enum access access)
-{
-    return access == ACCESS_WRITE || access == ACCESS_UPDATE;
-}
-
 /* The access is the first of its buffer: the grid is of its size. */
 static void grid_first(struct tensormap *m, struct map_access *a)
 {
@@ -547,13 +542,38 @@ static void grid_first(struct tensormap *m, struct map_access *a)
     locate(m, a);
 }
 
-/* What the access needs done before it can be added: the long way. */
-THE_LONG_WAY static void prepare_far(struct tensormap *m, struct map_access *a, uint64_t task_id)
+/* The next entry, but for where it hangs. */
+static inline struct entry *entry_make(struct tensormap *m, const struct map_access *a, uint64_t task_id)
+{
+    const uint64_t p = m->next++;
+    struct map_buffer *b = a->buffer;
+    struct entry *e = entry_at(m, p);
+    e->task_id = task_id;
+    e->buffer = b;
+    e->access = (uint8_t)a->access;
+    e->hanging = IN_CELL;
+    e->older = (uint32_t)(p - b->all);
+    region_copy(&e->region, a->region);
+    b->all = p;
+    b->entries++;
+    if (a->access != ACCESS_READ)
+        b->written = p;
+    return e;
+}
+
+static inline void link_newest(struct entry *e, uint64_t p, uint64_t *link)
+{
+    e->next = *link;
+    *link = p;
+}
+
+/* The long way: of any buffer, with any grid, into any cells. */
+THE_LONG_WAY static void add_far(struct tensormap *m, struct map_access *a, const void *kernel, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
     if (b->levels && a->grid != b->grid)
         locate(m, a);
-    if (replaces(a->access) && b->entries)
+    if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries)
         supersede_far(m, a, task_id);
     if (b->entries == 0) {
         grid_first(m, a);
@@ -562,54 +582,38 @@ THE_LONG_WAY static void prepare_far(struct tensormap *m, struct map_access *a, 
         locate(m, a);
     }
     b->is_odd = b->apart > 0;
-}
 
-static inline void supersede_in_cell(struct tensormap *m, const struct map_access *a, uint64_t task_id)
-{
-    for (int side = READS; side <= WRITES; side++)
-        if (is_live(m, a->cell->chain[side]))
-            supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
-}
-
-/* Everything but where it hangs. */
-static inline void entry_make(struct tensormap *m, struct entry *e, const struct map_access *a, uint64_t p, uint64_t task_id)
-{
-    struct map_buffer *b = a->buffer;
-    e->task_id = task_id;
-    e->buffer = b;
-    e->access = (uint8_t)a->access;
-    e->older = (uint32_t)(p - b->all);
-    region_copy(&e->region, a->region);
-    b->all = p;
-    b->entries++;
-    m->next = p + 1;
+    const uint64_t p = m->next;
+    struct entry *e = entry_make(m, a, task_id);
+    if (a->access == ACCESS_ACC)
+        rare_at(m, p)->kernel = kernel;
+    if (a->cell)
+        link_newest(e, p, &a->cell->chain[a->access != ACCESS_READ]);
+    else
+        entry_hang(m, p, &a->cells);
 }
 
 void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
 {
     for (const struct map_access *end = a + count; a < end; a++) {
         const uint64_t p = m->next;
-        const bool is_far = a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell;
         CHECK(p - m->first < m->capacity);
-        if (is_far)
-            prepare_far(m, a, task_id);
-        if (a->access != ACCESS_READ) {
-            if (!is_far && replaces(a->access))
-                supersede_in_cell(m, a, task_id);
-            if (a->access == ACCESS_ACC)
-                rare_at(m, p)->kernel = kernel;
-            a->buffer->written = p;
-        }
-        struct entry *e = entry_at(m, p);
-        entry_make(m, e, a, p, task_id);
-        if (is_far && !a->cell) {
-            entry_hang(m, p, &a->cells);
+        if (a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell) {
+            add_far(m, a, kernel, task_id);
             continue;
         }
-        uint64_t *link = &a->cell->chain[a->access != ACCESS_READ];
-        e->hanging = IN_CELL;
-        e->next = *link;
-        *link = p;
+        if (a->access == ACCESS_READ) {
+            link_newest(entry_make(m, a, task_id), p, &a->cell->chain[READS]);
+            continue;
+        }
+        if (a->access == ACCESS_ACC) {
+            rare_at(m, p)->kernel = kernel;
+        } else {
+            for (int side = READS; side <= WRITES; side++)
+                if (is_live(m, a->cell->chain[side]))
+                    supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
+        }
+        link_newest(entry_make(m, a, task_id), p, &a->cell->chain[WRITES]);
     }
 }
 

@@ -1,6 +1,6 @@
 /* tensormap_check.c - is what the map holds as its files promise?
- * Idea       what is said twice is counted from both sides: entries by the ring and by their buffers, chains and nodes by the ring
- *            and by the hash table.
+ * Idea       what is said twice is counted from both sides: entries by the ring and by their buffers, chains and nodes by the
+ *            ring and by the hash table.
  * Owner      the orchestrator; nothing is changed.
  * Tests      test/runtime/test_tensormap.c
  */

@@ -75,12 +75,15 @@ int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, co
     return head_of_cell(m, b, x, y, 0);
 }
 
+/* See Note [inverse].  1 has none of 64 bits. */
 static uint64_t inverse_of(int64_t b)
 {
-    return (b & (b - 1)) ? UINT64_MAX / (uint64_t)b + 1 : b == 1 ? 0 : UINT64_C(1) << (64 - __builtin_ctzll((unsigned long long)b));
+    if (b == 1)
+        return 0;
+    const bool is_power = (b & (b - 1)) == 0; /* most are, and that needs no division */
+    return is_power ? UINT64_C(1) << (64 - __builtin_ctzll((unsigned long long)b)) : UINT64_MAX / (uint64_t)b + 1;
 }
 
-/* So that a * b < 2^64 for each a below it; 1 has no inverse of 64 bits. */
 static void reach_within(struct map_buffer *b, uint64_t inverse)
 {
     const uint64_t reach = inverse / 2;

@@ -107,8 +107,8 @@ void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct 
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* would r choose a grid of the same measures? */
 
 /* Note [inverse]
- * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a * inverse is a / b
- * exactly, as long as a * b <= 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is at most
+ * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a * inverse is
+ * a / b exactly, as long as a * b <= 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is at most
  * inverse / 2 for every b of the grid, and so good for every a on the way from a byte within reach of the origin to its cell. */
 /* a / b, rounded down.  0 <= a < the reach of a grid that b is of. */
 static inline int64_t grid_divide(int64_t a, uint64_t inverse)
@@ -143,7 +143,8 @@ static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer
 }
 
 /* The one cell that r touches, as its head; MANY: *cells says which. */
-static inline int64_t cells_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct map_cells *cells)
+static inline int64_t cells_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r,
+                               struct map_cells *cells)
 {
     const int64_t head = cell_of(m, b, r);
     if (head != MANY)

@@ -419,7 +419,7 @@ static int32_t find_byte(struct tensormap *m, struct map_buffer *b, int64_t at)
     return find(m, b, bytes_of(at, 1), ACCESS_READ);
 }
 
-/* Sizes that have and have not an inverse of 64 bits, offsets before the grid's origin, and behind what the inverse is good for. */
+/* Sizes that have and have not an inverse of 64 bits, offsets before the grid's origin and behind what the inverse is good for. */
 TEST(runs_of_any_size_are_found_by_their_first_and_their_last_byte)
 {
     static const int64_t sizes[] = {1, 2, 3, 5, 7, 24, 63, 64, 65, 100, 4095, 1048579, INT64_C(1) << 33, (INT64_C(1) << 40) + 1};
@@ -464,7 +464,8 @@ TEST(tiles_of_any_size_are_found_by_boxes_that_lie_anywhere)
             for (int32_t n = 0; n < 200; n++) {
                 const int64_t h = pick(1, TILES * height), w = pick(1, TILES * width), row = pick(0, TILES * height - h),
                               column = pick(0, TILES * width - w);
-                const int64_t down = (row + h - 1) / height - row / height + 1, across = (column + w - 1) / width - column / width + 1;
+                const int64_t down = (row + h - 1) / height - row / height + 1;
+                const int64_t across = (column + w - 1) / width - column / width + 1;
                 EXPECT(find(m, &b, box_of(columns, row, column, h, w), ACCESS_READ) == down * across);
             }
             for (int64_t k = 0; k < TILES * TILES; k++) { /* again: each replaces the one before */
