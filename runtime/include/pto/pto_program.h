@@ -158,7 +158,7 @@ PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high
 /* Most are far from each other, which is seen at once. */
 PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *b)
 {
-    uint64_t low_a, high_a, low_b, high_b;
+    uint64_t low_a = 0, high_a = 0, low_b = 0, high_b = 0;
     if (__builtin_expect(pto_span_(a, &low_a, &high_a) && pto_span_(b, &low_b, &high_b) && (high_a <= low_b || high_b <= low_a), 1)) return false;
     const PTOTaskParam views[2] = {*a, *b}; /* so that nobody else has the addresses of a and b, and they need not exist before */
     return pto_views_overlap(&views[0], &views[1]);
