@@ -360,7 +360,16 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
 static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
-    while (s->first) let_go(o, s->first);
+    if (o->elides && o->moved == 0 && !o->pinned) { /* nobody has to be told, and the list need not be right in between */
+        for (uint32_t b = s->first; b;) {
+            const uint32_t gone = b;
+            b = ptoi_scope_forget(&o->scopes, b);
+            ptoi_lives_drop(o->window, o->elision->refs, gone);
+        }
+        s->first = 0;
+    } else {
+        while (s->first) let_go(o, s->first);
+    }
     o->scopes.depth--;
 }
 

@@ -88,17 +88,25 @@ static inline void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t
     s->scope[index].first = buffer;
 }
 
-static inline void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
+/* The owner's list ends with it; the next of the list. */
+static inline uint32_t ptoi_scope_forget(struct scope_stack *s, uint32_t buffer)
 {
     struct buffer_record *r = ptoi_record(s, buffer);
     CHECK(r->owner > 0);
+    r->owner = 0;
+    s->life[buffer].bytes = 0;
+    return r->next;
+}
+
+static inline void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
+{
+    const struct buffer_record *r = ptoi_record(s, buffer);
     if (r->previous)
         ptoi_record(s, r->previous)->next = r->next;
     else
         s->scope[r->owner - 1].first = r->next;
     if (r->next) ptoi_record(s, r->next)->previous = r->previous;
-    r->owner = 0;
-    s->life[buffer].bytes = 0;
+    ptoi_scope_forget(s, buffer);
 }
 
 #endif
