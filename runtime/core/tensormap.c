@@ -179,7 +179,7 @@ static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
             wide_unhang(m, at);
             continue;
         }
-        const int64_t head = e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : cells_of(m, b, &e->region, &cells);
+        const int64_t head = e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : ptoi_grid_where(m, b, &e->region, &cells);
         uint64_t *link = &m->head[head].chain[e->access != ACCESS_READ];
         while (*link != at)
             link = &entry_at(m, *link)->next;
@@ -199,7 +199,7 @@ static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint
         const uint64_t next = p + e->older, at = p;
         e->buffer = b;
         e->older = (uint32_t)(at - older);
-        const int64_t head = cells_of(m, b, &e->region, &cells);
+        const int64_t head = ptoi_grid_where(m, b, &e->region, &cells);
         e->hanging = IN_CELL;
         if (head == MANY)
             entry_hang(m, at, &cells);
@@ -366,7 +366,7 @@ static void find_in_all(const struct look *l, const struct map_access *a)
 /* Where the access is in the grid of its buffer, which has one. */
 static void locate(const struct tensormap *m, struct map_access *a)
 {
-    const int64_t head = cells_of(m, a->buffer, a->region, &a->cells);
+    const int64_t head = ptoi_grid_where(m, a->buffer, a->region, &a->cells);
     a->cell = head == MANY ? NULL : &m->head[head];
     a->grid = a->buffer->grid;
 }

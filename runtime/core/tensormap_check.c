@@ -66,7 +66,8 @@ static bool chain_is_valid(const struct tensormap *m, size_t head, int side, uin
             continue;
         ++*chained;
         const bool in_list = e->hanging == IN_LIST;
-        const int64_t expected = in_list ? (int64_t)head_of_list(m, e->buffer) : cells_of(m, e->buffer, &e->region, &cells);
+        const int64_t expected =
+            in_list ? (int64_t)head_of_list(m, e->buffer) : ptoi_grid_where(m, e->buffer, &e->region, &cells);
         if (e->hanging == IN_CELLS || expected != (int64_t)head || (e->access != ACCESS_READ) != side)
             return false;
     }

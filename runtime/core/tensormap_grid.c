@@ -22,7 +22,8 @@ static int64_t divide_soon(const struct map_buffer *grid, int64_t a, int64_t b, 
     return (uint64_t)a < grid->reach ? grid_divide(a, inverse) : divide_down(a, b); // see Note [inverse]
 }
 
-void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct map_cells *c)
+/* Every cell that r touches, as a box, perhaps with some that it does not touch. */
+static void cells_touched(const struct map_buffer *b, const struct region *r, struct map_cells *c)
 {
     int64_t at = r->low - b->origin, span = r->high - r->low;
     int32_t i = 0;
@@ -60,19 +61,6 @@ void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct 
         if (c->count[k] > 1 && __builtin_mul_overflow(c->total, c->count[k], &c->total))
             c->total = INT64_MAX;
     }
-}
-
-/* A band of rows of a matrix, or a piece of one row, that lies in one tile of the grid. */
-int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
-{
-    const int64_t at = r->low - b->origin, rows = r->rank == 0 ? 1 : r->dim[0].count;
-    if (r->rank > 1 || (r->rank == 1 && r->dim[0].stride_bytes != b->cell[0]) || (uint64_t)at >= b->reach)
-        return MANY;
-    const int64_t row = grid_divide(at, b->cell_inverse[0]), column = at - row * b->cell[0];
-    const int64_t x = grid_divide(row, b->tile_inverse[0]), y = grid_divide(column, b->cell_inverse[1]);
-    if (row - x * b->tile[0] + rows > b->tile[0] || column - y * b->cell[1] + r->run > b->cell[1] || column + r->run > b->cell[0])
-        return MANY;
-    return head_of_cell(m, b, x, y, 0);
 }
 
 /* See Note [inverse].  1 has none of 64 bits. */
@@ -137,4 +125,13 @@ bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r)
         if (b->cell[k] != r->dim[k].stride_bytes || b->tile[k] != r->dim[k].count)
             return false;
     return true;
+}
+
+int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct map_cells *cells)
+{
+    const int64_t head = cell_of(m, b, r);
+    if (head != MANY)
+        return head;
+    cells_touched(b, r, cells);
+    return cells->total == 1 ? (int64_t)head_of_cell(m, b, cells->first[0], cells->first[1], cells->first[2]) : MANY;
 }

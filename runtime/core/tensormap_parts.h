@@ -102,14 +102,13 @@ static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t pos
 
 /* The grid of which r is one cell. */
 void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r);
-/* Every cell that r touches, as a box, perhaps with some that it does not touch. */
-void ptoi_grid_cells(const struct map_buffer *b, const struct region *r, struct map_cells *c);
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* would r choose a grid of the same measures? */
 
 /* Note [inverse]
  * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a * inverse is
- * a / b exactly, as long as a * b <= 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is at most
- * inverse / 2 for every b of the grid, and so good for every a on the way from a byte within reach of the origin to its cell. */
+ * a / b exactly, as long as a * b < 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is at
+ * most inverse / 2 for every b of the grid, and so good for every a on the way from a byte within reach of the origin to its cell. */
+
 /* a / b, rounded down.  0 <= a < the reach of a grid that b is of. */
 static inline int64_t grid_divide(int64_t a, uint64_t inverse)
 {
@@ -130,28 +129,35 @@ static inline uint32_t head_of_cell(const struct tensormap *m, const struct map_
 
 static inline uint32_t head_of_list(const struct tensormap *m, const struct map_buffer *b) { return head_of(m, ~b->key); }
 
-/* The one cell that r touches, as its head; MANY: more, or it takes longer to say. */
 enum { MANY = -1 };
-int64_t ptoi_grid_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r);
+
+/* A band of rows of a matrix, or a piece of one row, that lies in one tile of the grid. */
+static inline int64_t cell_of_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
+{
+    const int64_t at = r->low - b->origin, rows = r->rank == 0 ? 1 : r->dim[0].count;
+    if (r->rank > 1 || (r->rank == 1 && r->dim[0].stride_bytes != b->cell[0]) || (uint64_t)at >= b->reach)
+        return MANY;
+    const int64_t row = grid_divide(at, b->cell_inverse[0]), column = at - row * b->cell[0];
+    const int64_t x = grid_divide(row, b->tile_inverse[0]), y = grid_divide(column, b->cell_inverse[1]);
+    if (row - x * b->tile[0] + rows > b->tile[0] || column - y * b->cell[1] + r->run > b->cell[1] || column + r->run > b->cell[0])
+        return MANY;
+    return head_of_cell(m, b, x, y, 0);
+}
+
+/* The one cell that r touches, as its head; MANY: more, or it takes longer to say. */
 static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
     const int64_t at = r->low - b->origin;
+    if (b->levels == 2)
+        return cell_of_tile(m, b, r);
     if (b->levels != 1 || r->rank != 0 || (uint64_t)at >= b->reach)
-        return b->levels == 2 ? ptoi_grid_tile(m, b, r) : MANY;
+        return MANY;
     const int64_t x = grid_divide(at, b->cell_inverse[0]);
     return at - x * b->cell[0] + r->run <= b->cell[0] ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
 }
 
-/* The one cell that r touches, as its head; MANY: *cells says which. */
-static inline int64_t cells_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r,
-                               struct map_cells *cells)
-{
-    const int64_t head = cell_of(m, b, r);
-    if (head != MANY)
-        return head;
-    ptoi_grid_cells(b, r, cells);
-    return cells->total == 1 ? (int64_t)head_of_cell(m, b, cells->first[0], cells->first[1], cells->first[2]) : MANY;
-}
+/* The same, whatever it takes; MANY: *cells says which. */
+int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct map_cells *cells);
 
 /* ---- tensormap.c ---- */
 
