@@ -32,13 +32,18 @@ enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wa
 #else
 enum { SPINS = 256, YIELDS = 16 };
 #endif
-enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7 };
+enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7, HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */ };
 
 /* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
  * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
  * Behind other work one task waits, and only while enough are ready for every other worker: so nobody is idle for its sake. */
 enum { LANE_DEPTH = 32, LANE_NS = 8000 };
 
+/* Note [guest]: where a type has as many workers as there are processors, the orchestrator is one thread too many, and whenever it wakes
+ * it stops a worker, perhaps one that has the role.  So while it waits it serves the last lane of that type itself, as a guest, and runs
+ * what is known to be short; while it does not wait, short tasks do not go to that lane, and its host goes to sleep.  What
+ * is long goes to the host as ever, and so does everything while the orchestrator sleeps.  When nothing is in the lane, the holder of the
+ * role changes whose it is. */
 struct sent_task {
     uint64_t id;
     int64_t expected_ns; /* LANE_NS: more, or nobody knows */
@@ -50,6 +55,7 @@ struct lane {
     struct sent_task task[LANE_DEPTH];
     /* W holder of the role; R anyone, relaxed: a hint that something ended. */
     _Atomic uint64_t collected;
+    _Atomic int has_guest; /* W holder of the role while the lane is empty: relaxed, [SENT] publishes it; R worker and guest */
     int64_t load_ns; /* the holder's: what is expected of the tasks that were sent and not collected */
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
@@ -91,6 +97,7 @@ struct threads {
     int lane_count, started;
     int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
     struct grain grain;
+    struct lane *guest; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
     bool holds;                      /* it has the role, and nothing is in the window: tasks run at their submits */
 };
@@ -108,7 +115,15 @@ static bool has_room(struct lane *l, int64_t expected_ns, bool are_many_ready)
 static int64_t expect(struct threads *e, const PTORuntime *rt, uint64_t id)
 {
     const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(rt->window, id));
-    return ns > 0 && ns < LANE_NS ? ns : LANE_NS;
+    return ns > 0 && ns < LANE_NS && !(window_task(rt->window, id)->flags & TASK_TIMED) ? ns : LANE_NS;
+}
+
+/* See Note [guest]. */
+static bool is_shut(struct threads *e, struct lane *l, int64_t expected_ns)
+{
+    if (l != e->guest) return false;
+    if (load_relaxed(&l->has_guest)) return expected_ns == LANE_NS; /* relaxed: ours */
+    return expected_ns < LANE_NS && !ptoi_park_is_sleeping(&e->orchestrator);
 }
 
 static void send(struct lane *l, uint64_t id, int64_t expected_ns)
@@ -151,6 +166,7 @@ static bool lane_start(void *context, PTOWorkerType type, uint64_t id)
     const bool are_many_ready = ptoi_ready_count(&rt->sched.ready[type]) > (uint64_t)rt->config.workers[type];
     for (int i = e->first[type]; i < e->first[type + 1]; i++) {
         struct lane *l = &e->lane[i];
+        if (is_shut(e, l, expected_ns)) continue;
         if (has_room(l, expected_ns, are_many_ready) && (!best || l->load_ns < best->load_ns)) best = l;
         if (l->load_ns == 0) break;
     }
@@ -232,6 +248,8 @@ static bool step(PTORuntime *rt, bool is_hurried)
 }
 
 static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
+/* For its worker. */
+static bool has_own_task(struct lane *l) { return has_task(l) && !load_relaxed(&l->has_guest); } /* relaxed: [SENT] published it */
 
 /* Gives the role back and wakes who has something to do now; has_input() comes after it, [ROLE].  A sleeping orchestrator is
  * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more.  One that
@@ -244,7 +262,7 @@ static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model:
     PTO_LABEL(ROLE);
     swap_acq_rel(&e->role, 0); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
-        if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
+        if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_own_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
     if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt)) ptoi_park_wake(&e->idle_scheduler);
     if (progress && e->told)
         ptoi_bell_wake(e->told);
@@ -305,11 +323,14 @@ static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------- */
 
-static bool run_own(struct lane *l) /* model: RUN_OWN */
+/* as_guest: the caller is the orchestrator. */
+static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
 {
     PTORuntime *rt = l->rt;
-    uint64_t n = load_relaxed(&l->done); /* relaxed: ours */
-    if (load_acquire(&l->sent) == n) return false; /* [SENT] */
+    const uint64_t sent = load_acquire(&l->sent); /* [SENT] */
+    if (load_relaxed(&l->has_guest) != as_guest) return false; /* relaxed: what was sent came after it */
+    uint64_t n = load_relaxed(&l->done); /* relaxed: ours, or of who served the lane before, [SENT] */
+    if (sent == n) return false;
     /* A failed run starts nothing more; what is cancelled here completes like any task. */
     int result = 0;
     if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
@@ -341,12 +362,12 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 {
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
-    add_seq(&e->idle[l->type], 1);
+    if (l != e->guest) add_seq(&e->idle[l->type], 1);
     const bool again = pass_role(rt) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
-    if (!again && !has_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
+    if (!again && !has_own_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
-    add_seq(&e->idle[l->type], -1);
+    if (l != e->guest) add_seq(&e->idle[l->type], -1);
 }
 
 static void *worker_main(void *arg)
@@ -356,7 +377,7 @@ static void *worker_main(void *arg)
     struct threads *e = rt->engine_state;
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
     for (int spins = 0; !load_acquire(&e->stop);) {
-        if (run_own(l)) {
+        if (run_own(l, false)) {
             if (!goes_on(l)) schedule(rt, l);
             spins = 0;
         } else if (!e->has_scheduler && has_input(rt) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
@@ -422,7 +443,9 @@ static bool wants_scheduling(PTORuntime *rt)
     const struct task_slot *t = window_task(rt->window, rt->orch.head - 1);
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
     if (rt->config.external[t->worker]) return true;
-    return t->dep_count == 0 && load_relaxed(&e->idle[t->worker]) > 0; /* relaxed: a hint; later submits and waits look again */
+    if (t->dep_count > 0) return false;
+    if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
+    return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) && expect(e, rt, t->id) == LANE_NS;
 }
 
 static void threads_published(void *context) /* model: PUBLISHED */
@@ -465,6 +488,57 @@ static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
     ptoi_grain_measured(&e->grain, kernel, ns);
 }
 
+/* ---- the waiting orchestrator works ------------------------------------------------------------------------------------------------------- */
+
+/* Becomes the guest, if the host has nothing to run. */
+static bool enter_lane(PTORuntime *rt, struct lane *l)
+{
+    struct threads *e = rt->engine_state;
+    if (load_of(l) > 0 || !take_role(e)) return false; /* a hint first */
+    const bool enters = load_of(l) == 0;
+    if (enters) store_relaxed(&l->has_guest, 1); /* relaxed: [SENT] publishes it */
+    const bool progress = step(rt, false);
+    leave_role(rt, progress, false);
+    return enters;
+}
+
+/* Runs what is left, while nothing more is sent. */
+static void leave_lane(PTORuntime *rt, struct lane *l)
+{
+    struct threads *e = rt->engine_state;
+    for (;;) {
+        while (run_own(l, true)) {}
+        while (!take_role(e)) pto_relax(); /* a holder keeps it for a step */
+        const bool is_empty = !has_task(l);
+        if (is_empty) store_relaxed(&l->has_guest, 0); /* relaxed: as above */
+        leave_role(rt, false, false);
+        if (is_empty) return;
+    }
+}
+
+/* Works until the condition holds, *met, or there has been nothing to do for a while.  false: the lane is its host's now. */
+static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg, bool *met) /* model: GUEST */
+{
+    struct threads *e = rt->engine_state;
+    struct lane *l = e->guest;
+    *met = false;
+    if (!enter_lane(rt, l)) return false;
+    for (int spins = 0; spins < SPINS && !*met;) {
+        const bool ran = run_own(l, true);
+        if (ran && goes_on(l)) continue;
+        if (ran || (has_input(rt) && load_relaxed(&e->role) == 0)) { /* relaxed: a hint */
+            schedule(rt, l);
+            *met = is_met(arg);
+            spins = ran ? 0 : spins + 1;
+        } else {
+            spins++;
+            pto_relax();
+        }
+    }
+    leave_lane(rt, l);
+    return true;
+}
+
 /* A thread cannot be stopped from outside: the run is failed now, and ends when the kernel returns. */
 static void fail_by_watchdog(PTORuntime *rt)
 {
@@ -487,21 +561,28 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
     struct watchdog dog;
+    bool met, has_served = false;
     if (e->holds) return is_met(arg); /* nothing is in flight, so nothing will change */
     ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, e->line, e->lane_count);
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
+        if (e->guest && spins % HOST_SPINS == 0 && spins < SPINS && serve_as_guest(rt, is_met, arg, &met)) {
+            if (met) return true;
+            spins = 0;
+            has_served = true; /* and was patient there */
+        }
         if (spins % SPINS == 0 && take_role(e)) { /* seldom: workers that run have the role where it is warm */
             bool progress = step(rt, false);
             bool quiet = ptoi_sched_is_quiet(&rt->sched); /* under the role: nothing can start or end meanwhile */
             bool stuck = rt->replay && !progress && rt->sched.running == 0 && !ptoi_sched_has_input(&rt->sched);
-            bool met = is_met(arg);
+            met = is_met(arg);
             leave_role(rt, progress, false);
             if (met) return true;
             if (quiet) return false;
             if (stuck) fail_by_replay(rt);
             if (progress && rt->orch.flow.wake_at == 0) spins = 0; /* what it waits for may be next */
         }
+        if (has_served) spins = SPINS + YIELDS;
         if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
@@ -510,13 +591,18 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the announcement publishes it */
             ptoi_park_announce(&e->orchestrator); /* model: SLEEP_ORCHESTRATOR */
             bool again = false;
-            if (take_role(e)) { /* taken: its holder will look at our announcement */
+            if (e->guest) { /* what was shut is open now, and has to be looked at: nobody else might come by */
+                ptoi_threads_take_role(rt);
+                again = step(rt, false) || rt->sched.running == 0;
+                leave_role(rt, again, true);
+                again |= has_input(rt);
+            } else if (take_role(e)) { /* taken: its holder will look at our announcement */
                 again = rt->sched.running == 0; /* nobody will come who could wake us: look for the reason before sleeping */
                 leave_role(rt, false, true);
                 again |= has_input(rt);
             }
             PTO_LABEL(SLEEP);
-            const bool met = is_met(arg);
+            met = is_met(arg);
             const int64_t nap = ptoi_overdue_sleep_ns(rt->orch.least_limit_ms), watch = ptoi_watchdog_sleep_ns(&dog);
             if (!again && !met) ptoi_park_wait(&e->orchestrator, nap < watch ? nap : watch);
             ptoi_park_cancel(&e->orchestrator);
@@ -526,6 +612,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
                 ptoi_fail_timeout(rt->window, rt->outcome, late);
             if (ptoi_watchdog_bites(&dog, e->line, e->lane_count)) fail_by_watchdog(rt);
             spins = 0;
+            has_served = false;
         }
     }
 }
@@ -608,6 +695,17 @@ static bool allocate_lanes(struct threads *e, struct running_line *line)
     return e->line && e->lane && e->stacks;
 }
 
+/* Not where the orchestrator has to watch the others. */
+static void choose_guest(PTORuntime *rt)
+{
+    struct threads *e = rt->engine_state;
+    const PTOConfig *c = &rt->config;
+    const int processors = ptoi_processors();
+    if (e->told || e->outside || rt->backend->mirror || c->replay || c->dedicated_scheduler || c->watchdog_seconds > 0 || processors < 2) return;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (c->workers[t] >= processors) e->guest = &e->lane[e->first[t + 1] - 1];
+}
+
 static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct bell *told)
 {
     struct threads *e = aligned_alloc(PTO_CACHELINE, (sizeof *e + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE);
@@ -634,6 +732,7 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
             e->lane[i] = (struct lane){.rt = rt, .type = (PTOWorkerType)t, .line = &e->line[i]};
             ptoi_park_init(&e->lane[i].parker);
         }
+    choose_guest(rt);
     rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect};
     e->has_scheduler = rt->config.dedicated_scheduler; /* before any thread looks */
     if (e->has_scheduler && pthread_create(&e->scheduler, NULL, scheduler_main, rt)) {

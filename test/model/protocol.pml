@@ -6,7 +6,7 @@
  * Ghosts     variables g_... are not in C; they know what is true, and the assertions compare.
  * Bugs       -DBUG=n puts one defect back; test/model/run.py lists them and demands that each is found.
  * Steps      LOAD_HEADS TAKE_PUBLISHED TAKE_TASK TAKE_EVENT TAKE_ENDED COMPLETE CONSUME CANCEL_READY START_READY RETIRE STEP QUIET
- *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE FEED RUN_OWN GOES_ON SLEEP_WORKER PUBLISHED WAIT
+ *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE FEED GUEST RUN_OWN GOES_ON SLEEP_WORKER PUBLISHED WAIT
  *            SLEEP_ORCHESTRATOR POKE CLOSE
  *            IS_MET PRUNE WRITE_TASK PUBLISH_TASK PUBLISH_EVENT LET_GO CLOSE_SCOPE GIVE_BACK DEADLOCK AWAIT FINISH
  * Named      in the C code as "model: NAME", which run.py compares with this list.
@@ -53,6 +53,9 @@
 #endif
 #ifndef CANCEL
 #define CANCEL 0   /* 1: another thread may cancel the run at any time */
+#endif
+#ifndef GUEST
+#define GUEST 0    /* 1: the waiting orchestrator may serve the last lane */
 #endif
 #ifndef FINE
 #define FINE 0     /* 1: every access to a shared word is a step; 0: accesses that only commute are one step */
@@ -115,6 +118,16 @@ bit  l_result[NWORK * LANE];
 byte sent[NWORK], collected[NWORK];         /* W holder of the role */
 byte done[NWORK];                           /* W worker */
 bit  role, stop;
+#if GUEST
+bit  has_guest;                             /* W holder of the role */
+bit  brief;                                 /* tasks are known to be short; else they are long */
+#define G          (NWORK - 1)
+#define HOSTED(w)  ((w) == G && has_guest)
+#define OPEN(w)    ((w) != G || (has_guest && brief) || (!has_guest && (!brief || sleeping[ORCH])))
+#else
+#define HOSTED(w)  0
+#define OPEN(w)    1
+#endif
 byte seen_tasks, seen_events;               /* hints: how far the scheduler has taken */
 bit  sleeping[NWORK + 1], woken[NWORK + 1];
 byte wake_at;                                  /* W orchestrator before it announces that it sleeps, R holder of the role: retired tasks it sleeps for */
@@ -526,8 +539,9 @@ inline CANCEL_READY(any)
 #if NWORK == 1
 #define BEST 0
 #else
-#define BEST (LOAD(0) <= LOAD(1) -> 0 : 1)
+#define BEST (!OPEN(1) || LOAD(0) <= LOAD(1) -> 0 : 1)
 #endif
+#define HAS_ROOM (LOAD(BEST) < LANE && OPEN(BEST))
 
 inline start_slot(slot)
 {
@@ -550,13 +564,13 @@ inline start_slot(slot)
 inline START_READY(any)
 {
     do
-    :: state[0] == READY && LOAD(BEST) < LANE -> start_slot(0); any = 1
-    :: state[1] == READY && LOAD(BEST) < LANE -> start_slot(1); any = 1
+    :: state[0] == READY && HAS_ROOM -> start_slot(0); any = 1
+    :: state[1] == READY && HAS_ROOM -> start_slot(1); any = 1
 #if W > 2
-    :: state[2] == READY && LOAD(BEST) < LANE -> start_slot(2); any = 1
+    :: state[2] == READY && HAS_ROOM -> start_slot(2); any = 1
 #endif
 #if W > 3
-    :: state[3] == READY && LOAD(BEST) < LANE -> start_slot(3); any = 1
+    :: state[3] == READY && HAS_ROOM -> start_slot(3); any = 1
 #endif
     :: else -> break
     od
@@ -711,7 +725,7 @@ inline HAS_INPUT(yes)
 inline wake_lane(w)
 {
     if
-    :: sleeping[w] && sent[w] != done[w] -> woken[w] = 1
+    :: sleeping[w] && sent[w] != done[w] && !HOSTED(w) -> woken[w] = 1
     :: else
     fi
 }
@@ -762,6 +776,28 @@ inline HAND_OVER()
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* RUN_OWN: the kernel ends here; it may begin any time since START_READY, which asserts that it may */
+inline RUN_OWN(me)
+{
+    atomic {
+        id = l_task[me * LANE + done[me] % LANE];
+        if
+        :: d_step { g_end(id, 1); id = 0; done[me] = done[me] + 1 }
+        :: status -> d_step { g_end(id, 0); id = 0; done[me] = done[me] + 1 } /* a failed run begins nothing more */
+#if FAILS
+        :: g_fails < FAILS ->
+            d_step {
+                g_fails++;
+                g_end(id, 0);
+                l_result[me * LANE + done[me] % LANE] = 1;
+                id = 0;
+                done[me] = done[me] + 1
+            }
+#endif
+        fi
+    }
+}
+
 proctype worker(byte me)
 {
     byte id, seen_retired;
@@ -774,7 +810,7 @@ top:
         :: else
         fi;
         if
-        :: sent[me] != done[me] -> goto run_own
+        :: sent[me] != done[me] && !HOSTED(me) -> goto run_own
         :: else
         fi;
         HAS_INPUT(again);
@@ -801,7 +837,7 @@ top:
 last_look:
     atomic {
         if
-        :: again || sent[me] != done[me] || stop -> again = 0; sleeping[me] = 0; goto top
+        :: again || (sent[me] != done[me] && !HOSTED(me)) || stop -> again = 0; sleeping[me] = 0; goto top
         :: else
         fi
     };
@@ -810,28 +846,12 @@ last_look:
 #endif
     atomic { woken[me] -> woken[me] = 0; sleeping[me] = 0; goto top }; /* PARK: a wake that came before is kept */
 
-run_own: /* RUN_OWN: the kernel ends here; it may begin any time since START_READY, which asserts that it may */
-    atomic {
-        id = l_task[me * LANE + done[me] % LANE];
-        if
-        :: d_step { g_end(id, 1); id = 0; done[me] = done[me] + 1 }
-        :: status -> d_step { g_end(id, 0); id = 0; done[me] = done[me] + 1 } /* a failed run begins nothing more */
-#if FAILS
-        :: g_fails < FAILS ->
-            d_step {
-                g_fails++;
-                g_end(id, 0);
-                l_result[me * LANE + done[me] % LANE] = 1;
-                id = 0;
-                done[me] = done[me] + 1
-            }
-#endif
-        fi
-    };
+run_own:
+    RUN_OWN(me);
 
     /* GOES_ON: of short tasks it may run the next before it looks */
     if
-    :: sent[me] != done[me] -> goto run_own
+    :: sent[me] != done[me] && !HOSTED(me) -> goto run_own
     :: skip
     fi;
 
@@ -871,7 +891,8 @@ leave:
     atomic {
         progress = 0;
         if
-        :: sent[me] != done[me] -> again = 0; goto run_own /* GOES_ON: whatever there is */
+        :: sent[me] != done[me] && !HOSTED(me) -> again = 0; goto run_own /* GOES_ON: whatever there is */
+        :: sent[me] != done[me] && HOSTED(me) -> again = 0; goto top
         :: skip
         fi;
         if
@@ -984,6 +1005,9 @@ active proctype orchestrator()
     byte need, fresh, want, after_wait, after_event, buffer, mark, seen_retired;
     bit met, quiet, progress, again, got, kind, is_task, until;
     byte use, wr, own; /* the submission */
+#if GUEST
+    byte id;
+#endif
 
     /* where the steps that wait or publish an event go on */
 #define AT_NEXT     0
@@ -997,6 +1021,12 @@ active proctype orchestrator()
 
     atomic {
         depth = 1;
+#if GUEST
+        if
+        :: brief = 1
+        :: skip
+        fi;
+#endif
         run worker(0);
 #if NWORK > 1
         run worker(1);
@@ -1284,6 +1314,67 @@ event_done:
 
     /* ---- WAIT */
 wait:
+#if GUEST
+    atomic {
+        IS_MET();
+        if
+        :: met -> goto waited
+        :: !met && need == NEED_SLOT && mark == 0 -> mark = o_tail + (task_head - o_tail + 1) / 2
+        :: else
+        fi;
+        if
+        :: !role && LOAD(G) == 0 -> role = 1; has_guest = 1
+        :: goto wait_on
+        fi
+    };
+    STEP(progress);
+    LEAVE_ROLE(0, again);
+    atomic {
+        progress = 0; again = 0;
+        if
+        :: !has_guest -> goto wait_on
+        :: else
+        fi
+    };
+serve: /* GUEST */
+    if
+    :: atomic { sent[G] != done[G] -> skip };
+        RUN_OWN(G);
+        goto serve
+    :: atomic { !role -> role = 1 };
+        STEP(progress);
+        LEAVE_ROLE(0, again);
+        atomic {
+            progress = 0; again = 0;
+            IS_MET();
+            if
+            :: met -> goto leave_lane
+            :: else -> goto serve
+            fi
+        }
+    :: goto leave_lane
+    fi;
+leave_lane:
+    if
+    :: atomic { sent[G] != done[G] -> skip };
+        RUN_OWN(G);
+        goto leave_lane
+    :: atomic { !role -> role = 1; got = (sent[G] == done[G]); has_guest = !got }
+    fi;
+    LEAVE_ROLE(0, again);
+    atomic {
+        again = 0;
+        if
+        :: !got -> goto leave_lane
+        :: else -> got = 0
+        fi;
+        if
+        :: met -> goto waited
+        :: else
+        fi
+    };
+wait_on:
+#endif
     JOIN
         IS_MET();
         if
@@ -1327,12 +1418,18 @@ no_role:
 #else
     sleeping[ORCH] = 1;
 #endif
+#if GUEST && BUG != 28
+    atomic { !role -> role = 1 };
+    STEP(progress); /* what was shut is open now */
+#endif
     atomic {
+#if !GUEST || BUG == 28
         TAKE_ROLE(got);
         if
         :: !got -> goto last_look
         :: else -> got = 0
         fi;
+#endif
 #if BUG != 27
         quiet = IS_QUIET /* nobody will come who could wake us: do not sleep */
 #endif
@@ -1341,7 +1438,7 @@ no_role:
 last_look:
     atomic {
         if
-        :: again || quiet -> again = 0; quiet = 0
+        :: again || quiet || progress -> again = 0; quiet = 0; progress = 0
         :: else ->
             IS_MET();
             if

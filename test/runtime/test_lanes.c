@@ -1,4 +1,5 @@
 /* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing. */
+#include "processors.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
@@ -101,4 +102,111 @@ TEST(the_last_long_task_takes_the_first_free_worker)
         if (status != PTO_OK) fail_msg("%s, after %d tasks", pto_last_error(rt), atomic_load(&ran));
         pto_runtime_destroy(rt);
     }
+}
+
+/* ---- the waiting orchestrator as a guest ---- */
+
+static pthread_t orchestrating;
+static _Atomic int by_orchestrator;
+
+static int count_threads(const PTOArg *a)
+{
+    (void)a;
+    if (pthread_equal(pthread_self(), orchestrating)) atomic_fetch_add(&by_orchestrator, 1);
+    atomic_fetch_add(&ran, 1);
+    return 0;
+}
+static const PTOKernel counted = {.name = "counted", .worker = PTO_WORKER_VECTOR, .fn = count_threads};
+
+enum { ROUNDS = 60, WIDE = 200 };
+
+static void submit_rounds(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    orchestrating = pthread_self();
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < WIDE; i++) SUBMIT(rt, &counted, PTO_INOUT(cells[i], 0, 64));
+}
+
+/* Every task runs once, whoever runs it.  When the orchestrator waits, the worker may not have finished what is in its lane: that it never
+ * has in a hundred runs does not happen. */
+TEST(a_waiting_orchestrator_serves_a_lane_where_workers_are_as_many_as_processors)
+{
+    enum { LEAST_RUNS = 10, MOST_RUNS = 100 };
+    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = ptoi_processors()}, .always_defer = true, .task_window = 256};
+    if (ptoi_processors() < 2) skip();
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    atomic_store(&by_orchestrator, 0);
+    for (int run = 0; run < MOST_RUNS && (run < LEAST_RUNS || atomic_load(&by_orchestrator) == 0); run++) {
+        atomic_store(&ran, 0);
+        EXPECT_EQ(pto_runtime_run(rt, submit_rounds, NULL), PTO_OK);
+        EXPECT_EQ(atomic_load(&ran), ROUNDS * WIDE);
+        EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_VECTOR], ROUNDS * WIDE);
+    }
+    pto_runtime_destroy(rt);
+#if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__ /* there no kernel is short */
+    EXPECT(atomic_load(&by_orchestrator) > 0);
+#endif
+}
+
+static _Atomic int now_running, most_running;
+
+static int watch_others(const PTOArg *a)
+{
+    (void)a;
+    const int now = atomic_fetch_add(&now_running, 1) + 1;
+    int most = atomic_load(&most_running);
+    while (now > most && !atomic_compare_exchange_weak(&most_running, &most, now)) {}
+    atomic_fetch_sub(&now_running, 1);
+    return 0;
+}
+static const PTOKernel watching = {.name = "watching", .worker = PTO_WORKER_VECTOR, .fn = watch_others};
+
+static void submit_watching(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < WIDE; i++) SUBMIT(rt, &watching, PTO_INOUT(cells[i], 0, 64));
+}
+
+TEST(a_guest_is_no_worker_more)
+{
+    const int workers = ptoi_processors();
+    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = workers}, .always_defer = true, .task_window = 256};
+    if (workers < 2) skip();
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    for (int run = 0; run < 10; run++) EXPECT_EQ(pto_runtime_run(rt, submit_watching, NULL), PTO_OK);
+    EXPECT(atomic_load(&most_running) <= workers);
+    pto_runtime_destroy(rt);
+}
+
+/* A failure in the guest's own hands ends the run like any other, and the next run works. */
+static int fail_seldom(const PTOArg *a)
+{
+    (void)a;
+    return atomic_fetch_add(&ran, 1) == 5000 ? 3 : 0;
+}
+static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_VECTOR, .fn = fail_seldom};
+
+static void submit_failing(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int r = 0; r < ROUNDS; r++)
+        for (int i = 0; i < WIDE; i++) SUBMIT(rt, &failing, PTO_INOUT(cells[i], 0, 64));
+}
+
+TEST(a_task_that_fails_on_a_guest_ends_the_run)
+{
+    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = ptoi_processors()}, .always_defer = true, .task_window = 64};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    for (int run = 0; run < 10; run++) {
+        atomic_store(&ran, 0);
+        EXPECT_EQ(pto_runtime_run(rt, submit_failing, NULL), PTO_ERR_KERNEL);
+        atomic_store(&ran, 6000);
+        EXPECT_EQ(pto_runtime_run(rt, submit_failing, NULL), PTO_OK);
+    }
+    pto_runtime_destroy(rt);
 }
