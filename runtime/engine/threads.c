@@ -12,6 +12,7 @@
  *            sees the announcement in leave_role() and the input in has_input(), for which it looks after every swap back; a
  *            worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
+ * [GUEST]    who serves a lane, see Note [guest]: what is sent comes after the guest, and the host's turn after all that it ran.
  * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
 #include "threads.h"
@@ -55,7 +56,7 @@ struct lane {
     struct sent_task task[LANE_DEPTH];
     /* W holder of the role; R anyone, relaxed: a hint that something ended. */
     _Atomic uint64_t collected;
-    _Atomic int has_guest; /* W holder of the role while the lane is empty: relaxed, [SENT] publishes it; R worker and guest */
+    _Atomic int has_guest; /* W holder of the role while the lane is empty: store release [GUEST], load acquire */
     int64_t load_ns; /* the holder's: what is expected of the tasks that were sent and not collected */
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
@@ -249,7 +250,19 @@ static bool step(PTORuntime *rt, bool is_hurried)
 
 static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
 /* For its worker. */
-static bool has_own_task(struct lane *l) { return has_task(l) && !load_relaxed(&l->has_guest); } /* relaxed: [SENT] published it */
+static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_guest); }
+
+/* The number of the next task that the caller has to run; false: none.  In this order: what was sent came after the guest did, and before
+ * it left it had run all; so whoever finds fewer sent than done has looked at `sent` before that. */
+static bool find_own(struct lane *l, bool as_guest, uint64_t *n)
+{
+    const uint64_t sent = load_acquire(&l->sent); /* [SENT] */
+    PTO_LABEL(SENT);
+    if (load_acquire(&l->has_guest) != as_guest) return false; /* [GUEST] */
+    PTO_LABEL(GUEST);
+    *n = load_relaxed(&l->done); /* relaxed: the caller's, or of who served the lane before, [GUEST] or [SENT] */
+    return (int64_t)(sent - *n) > 0;
+}
 
 /* Gives the role back and wakes who has something to do now; has_input() comes after it, [ROLE].  A sleeping orchestrator is
  * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more.  One that
@@ -290,15 +303,15 @@ static void hand_over(struct threads *e) /* model: HAND_OVER */
 }
 
 /* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most. */
-static bool goes_on(struct lane *l) /* model: GOES_ON */
+static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
 {
-    const uint64_t n = load_relaxed(&l->done); /* relaxed: ours */
-    return load_acquire(&l->sent) != n && l->task[n % LANE_DEPTH].expected_ns < LANE_NS; /* [SENT] */
+    uint64_t n;
+    return find_own(l, as_guest, &n) && l->task[n % LANE_DEPTH].expected_ns < LANE_NS;
 }
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper.
  * true: something was taken. */
-static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
+static bool schedule(PTORuntime *rt, struct lane *own, bool as_guest) /* model: SCHEDULE */
 {
     struct threads *e = rt->engine_state;
     bool any = false;
@@ -312,7 +325,7 @@ static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
         const bool progress = step(rt, own && round == 0);
         any |= progress;
         leave_role(rt, progress, false);
-        if ((own && goes_on(own)) || !has_input(rt)) return any;
+        if ((own && goes_on(own, as_guest)) || !has_input(rt)) return any;
         if (own && round >= ROUNDS_BEFORE_OWN_WORK && has_task(own)) {
             hand_over(e);
             return any;
@@ -327,10 +340,8 @@ static bool schedule(PTORuntime *rt, struct lane *own) /* model: SCHEDULE */
 static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
 {
     PTORuntime *rt = l->rt;
-    const uint64_t sent = load_acquire(&l->sent); /* [SENT] */
-    if (load_relaxed(&l->has_guest) != as_guest) return false; /* relaxed: what was sent came after it */
-    uint64_t n = load_relaxed(&l->done); /* relaxed: ours, or of who served the lane before, [SENT] */
-    if (sent == n) return false;
+    uint64_t n;
+    if (!find_own(l, as_guest, &n)) return false;
     /* A failed run starts nothing more; what is cancelled here completes like any task. */
     int result = 0;
     if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
@@ -378,10 +389,10 @@ static void *worker_main(void *arg)
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
     for (int spins = 0; !load_acquire(&e->stop);) {
         if (run_own(l, false)) {
-            if (!goes_on(l)) schedule(rt, l);
+            if (!goes_on(l, false)) schedule(rt, l, false);
             spins = 0;
         } else if (!e->has_scheduler && has_input(rt) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
-            schedule(rt, l);
+            schedule(rt, l, false);
         } else if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
@@ -402,7 +413,7 @@ static void *scheduler_main(void *arg)
     PTORuntime *rt = arg;
     struct threads *e = rt->engine_state;
     for (int spins = 0; !load_acquire(&e->stop);) {
-        if (schedule(rt, NULL)) {
+        if (schedule(rt, NULL, false)) {
             spins = 0;
         } else if (++spins < SPINS) {
             pto_relax();
@@ -430,7 +441,7 @@ static void threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
     do {
         e->outside[slot].next = newest;
     } while (!atomic_compare_exchange_weak_explicit(&e->ended_outside, &newest, slot + 1, memory_order_release, memory_order_relaxed)); /* [OUTSIDE] */
-    schedule(rt, NULL);
+    schedule(rt, NULL, false);
 }
 
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------ */
@@ -496,7 +507,7 @@ static bool enter_lane(PTORuntime *rt, struct lane *l)
     struct threads *e = rt->engine_state;
     if (load_of(l) > 0 || !take_role(e)) return false; /* a hint first */
     const bool enters = load_of(l) == 0;
-    if (enters) store_relaxed(&l->has_guest, 1); /* relaxed: [SENT] publishes it */
+    if (enters) store_release(&l->has_guest, 1); /* [GUEST] */
     const bool progress = step(rt, false);
     leave_role(rt, progress, false);
     return enters;
@@ -510,7 +521,7 @@ static void leave_lane(PTORuntime *rt, struct lane *l)
         while (run_own(l, true)) {}
         while (!take_role(e)) pto_relax(); /* a holder keeps it for a step */
         const bool is_empty = !has_task(l);
-        if (is_empty) store_relaxed(&l->has_guest, 0); /* relaxed: as above */
+        if (is_empty) store_release(&l->has_guest, 0); /* [GUEST] */
         leave_role(rt, false, false);
         if (is_empty) return;
     }
@@ -525,9 +536,9 @@ static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg,
     if (!enter_lane(rt, l)) return false;
     for (int spins = 0; spins < SPINS && !*met;) {
         const bool ran = run_own(l, true);
-        if (ran && goes_on(l)) continue;
+        if (ran && goes_on(l, true)) continue;
         if (ran || (has_input(rt) && load_relaxed(&e->role) == 0)) { /* relaxed: a hint */
-            schedule(rt, l);
+            schedule(rt, l, true);
             *met = is_met(arg);
             spins = ran ? 0 : spins + 1;
         } else {
@@ -651,10 +662,10 @@ void ptoi_threads_leave_role(PTORuntime *rt, bool changed)
     struct threads *e = rt->engine_state;
     if (changed && e->told) ptoi_bell_ring(e->told);
     leave_role(rt, changed, false);
-    if (has_input(rt)) schedule(rt, NULL);
+    if (has_input(rt)) schedule(rt, NULL, false);
 }
 
-bool ptoi_threads_schedule(PTORuntime *rt) { return schedule(rt, NULL); }
+bool ptoi_threads_schedule(PTORuntime *rt) { return schedule(rt, NULL, false); }
 
 /* The role's swaps are what makes the last holder's counts visible here. */
 static void threads_settle(PTORuntime *rt, bool reset)
