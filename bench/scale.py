@@ -89,8 +89,8 @@ def print_table(title, head, lines):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--build", default=os.path.join(HERE, "..", "build", "release"))
-    options.add_argument("--submit-ns", type=int, default=150, help="orchestrator, a task of bgemm512")
-    options.add_argument("--complete-ns", type=int, default=90, help="scheduler, the same")
+    options.add_argument("--submit-ns", type=int, default=85, help="orchestrator, a task of bgemm512")
+    options.add_argument("--complete-ns", type=int, default=70, help="scheduler, the same")
     options.add_argument("--svg", default=os.path.join(HERE, "..", "docs", "scale.svg"))
     chosen = options.parse_args()
     pace = max(chosen.submit_ns, chosen.complete_ns)

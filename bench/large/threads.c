@@ -2,7 +2,8 @@
  *
  * Idea       no tasks.  gemm: threads take tiles of C, and keep each until it is done.  cholesky: threads own rows of tiles and
  *            update them step by step; a tile that is complete has its flag set, and whoever needs it waits for that.  attention: threads take
- *            blocks of queries, longest first. */
+ *            blocks of queries, longest first.
+ *            Each thread has a processor of its own: a system may leave a new thread where it was made for longer than such a run takes. */
 #include "large.h"
 #include <pthread.h>
 #include <sched.h>
@@ -78,6 +79,27 @@ static void *attention_thread(void *arg)
     return NULL;
 }
 
+/* Of those that this process may use: the n-th, round again if there are fewer. */
+static cpu_set_t processor(int n)
+{
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return one;
+    n %= CPU_COUNT(&all);
+    for (int p = 0; p < CPU_SETSIZE; p++)
+        if (CPU_ISSET(p, &all) && n-- == 0) CPU_SET(p, &one);
+    return one;
+}
+
+/* Each begins by going where it belongs. */
+static cpu_set_t place[64];
+static void *(*body_of_run)(void *);
+static void *begin(void *arg)
+{
+    pthread_setaffinity_np(pthread_self(), sizeof *place, &place[(intptr_t)arg]);
+    return body_of_run(arg);
+}
+
 /* This thread is one of them. */
 static void run(struct matrices *matrices, int64_t tile_size, void *(*body)(void *))
 {
@@ -88,9 +110,10 @@ static void run(struct matrices *matrices, int64_t tile_size, void *(*body)(void
     atomic_store(&next, 0);
     memset((void *)is_done, 0, sizeof is_done);
     if (large_threads > MOST) large_threads = MOST;
+    body_of_run = body;
     for (int t = 1; t < large_threads; t++)
-        if (pthread_create(&thread[t], NULL, body, (void *)(intptr_t)t)) exit(3);
-    body(NULL);
+        if (pthread_create(&thread[t], NULL, begin, (void *)(intptr_t)t)) exit(3);
+    begin(NULL);
     for (int t = 1; t < large_threads; t++) pthread_join(thread[t], NULL);
 }
 
@@ -102,4 +125,8 @@ static bool attention(struct matrices *matrices, int64_t tile_size)
     return true;
 }
 
-int main(int argc, char **argv) { return large_main(argc, argv); }
+int main(int argc, char **argv)
+{
+    for (size_t t = 0; t < sizeof place / sizeof *place; t++) place[t] = processor((int)t); /* before this thread has one */
+    return large_main(argc, argv);
+}
