@@ -1,6 +1,7 @@
 /* test_crash.c - a kernel that crashes: one line that names it, then the process ends by that signal; on the process engine the run
  * fails with the same facts and the host lives.
  * Method     the crash happens in a forked process, whose standard error is a pipe. */
+#define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <pthread.h>

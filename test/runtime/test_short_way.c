@@ -2,6 +2,7 @@
  * words, as when the submit is a call.
  * Method     a kernel can see how it was called: only a caller that runs it writes `running` of the runtime.  Every case is submitted
  *            until it has gone that way, and by the same runtime's call with all tasks deferred. */
+#define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>

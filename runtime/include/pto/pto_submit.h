@@ -193,8 +193,16 @@ PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel
 }
 
 /* A call over several lines belongs to its first line: all that a macro prints does.  PTO_CALL_SUBMITS: a program with many submits is
- * compiled faster, and smaller, when they are calls. */
-#ifdef PTO_CALL_SUBMITS
+ * compiled faster, and smaller, when they are calls.  With a sanitizer, which looks at each access of an inlined one, a submit takes a C
+ * compiler half a second, so there they are calls too, unless PTO_INLINE_SUBMITS is defined. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define PTO_IS_SANITIZED_ 1
+#endif
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define PTO_IS_SANITIZED_ 1
+#endif
+#if defined PTO_CALL_SUBMITS || (defined PTO_IS_SANITIZED_ && !defined PTO_INLINE_SUBMITS)
 #define pto_submit_task(...) (pto_submit_task)(__VA_ARGS__)
 #else
 #define pto_submit_task(...) pto_submit_inlined_(__VA_ARGS__)
