@@ -24,7 +24,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
     o->scope_policy = c->scope_policy;
     o->count_dependences = c->count_dependences;
-    o->first = o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->event_head = load_relaxed(&w->event_head);
     o->arg_head = o->arg_tail = o->dep_head = o->dep_tail = o->event_head; /* byte and entry counters start where the tests want them */
     const int64_t slots = (int64_t)w->task_mask + 1;

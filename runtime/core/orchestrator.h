@@ -54,10 +54,9 @@ struct orchestrator {
     bool elides;                  /* they run at their submits now: nothing is in the window, and this thread is the scheduler */
     uint64_t coarse;              /* the newest task in the window that was not known to be fine is older than this */
     const PTOSite *const *site;   /* where the program is: the runtime's first member */
-    /* Tasks that run at their submits have a number, now.open->number, but no id: ids begin at `first`, and lag behind. */
+    /* Tasks that run at their submits have a number, now.open->number, but no id: ids lag behind. */
     struct short_way now;
     uint64_t first_number, first_head; /* of the run */
-    uint64_t first;
     uint64_t head, tail;          /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;
     uint64_t arg_tail, dep_tail;  /* what was in use when `tail` was seen is not below */

@@ -1,7 +1,7 @@
 /* ticks.h - a clock for records: a counter of the processor, where there is one that all cores share and that never stops.
  *
  * Idea       a look at the system's clock takes 20 ns, as long as a small task; a look at the counter takes 5.  What was written down is
- *            turned into nanoseconds when a run has ended, by two looks at both clocks: struct tick_rate.
+ *            turned into nanoseconds before the first report of a run, by two looks at both clocks, at its beginning and its end: struct tick_rate.
  * Source     x86: time-stamp counter, if the processor says that it is invariant (leaf 0x80000007, edx bit 8); aarch64: cntvct_el0. */
 #ifndef PTOI_TICKS_H
 #define PTOI_TICKS_H

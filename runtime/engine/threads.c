@@ -513,13 +513,12 @@ static bool enter_lane(PTORuntime *rt, struct lane *l)
     return enters;
 }
 
-/* Runs what is left, while nothing more is sent. */
+/* Runs what is left, and what others send meanwhile: at most what the window holds. */
 static void leave_lane(PTORuntime *rt, struct lane *l)
 {
-    struct threads *e = rt->engine_state;
     for (;;) {
         while (run_own(l, true)) {}
-        while (!take_role(e)) pto_relax(); /* a holder keeps it for a step */
+        ptoi_threads_take_role(rt);
         const bool is_empty = !has_task(l);
         if (is_empty) store_release(&l->has_guest, 0); /* [GUEST] */
         leave_role(rt, false, false);

@@ -122,10 +122,10 @@ enum { ROUNDS = 60, WIDE = 200 };
 
 static void submit_rounds(PTORuntime *rt, void *arg)
 {
-    (void)arg;
+    const PTOKernel *kernel = arg;
     orchestrating = pthread_self();
     for (int r = 0; r < ROUNDS; r++)
-        for (int i = 0; i < WIDE; i++) SUBMIT(rt, &counted, PTO_INOUT(cells[i], 0, 64));
+        for (int i = 0; i < WIDE; i++) SUBMIT(rt, kernel, PTO_INOUT(cells[i], 0, 64));
 }
 
 /* Every task runs once, whoever runs it.  When the orchestrator waits, the worker may not have finished what is in its lane: that it never
@@ -140,7 +140,7 @@ TEST(a_waiting_orchestrator_serves_a_lane_where_workers_are_as_many_as_processor
     atomic_store(&by_orchestrator, 0);
     for (int run = 0; run < MOST_RUNS && (run < LEAST_RUNS || atomic_load(&by_orchestrator) == 0); run++) {
         atomic_store(&ran, 0);
-        EXPECT_EQ(pto_runtime_run(rt, submit_rounds, NULL), PTO_OK);
+        EXPECT_EQ(pto_runtime_run(rt, submit_rounds, (void *)&counted), PTO_OK);
         EXPECT_EQ(atomic_load(&ran), ROUNDS * WIDE);
         EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_VECTOR], ROUNDS * WIDE);
     }
@@ -163,13 +163,6 @@ static int watch_others(const PTOArg *a)
 }
 static const PTOKernel watching = {.name = "watching", .worker = PTO_WORKER_VECTOR, .fn = watch_others};
 
-static void submit_watching(PTORuntime *rt, void *arg)
-{
-    (void)arg;
-    for (int r = 0; r < ROUNDS; r++)
-        for (int i = 0; i < WIDE; i++) SUBMIT(rt, &watching, PTO_INOUT(cells[i], 0, 64));
-}
-
 TEST(a_guest_is_no_worker_more)
 {
     const int workers = ptoi_processors();
@@ -177,7 +170,7 @@ TEST(a_guest_is_no_worker_more)
     if (workers < 2) skip();
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
-    for (int run = 0; run < 10; run++) EXPECT_EQ(pto_runtime_run(rt, submit_watching, NULL), PTO_OK);
+    for (int run = 0; run < 10; run++) EXPECT_EQ(pto_runtime_run(rt, submit_rounds, (void *)&watching), PTO_OK);
     EXPECT(atomic_load(&most_running) <= workers);
     pto_runtime_destroy(rt);
 }
@@ -190,13 +183,6 @@ static int fail_seldom(const PTOArg *a)
 }
 static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_VECTOR, .fn = fail_seldom};
 
-static void submit_failing(PTORuntime *rt, void *arg)
-{
-    (void)arg;
-    for (int r = 0; r < ROUNDS; r++)
-        for (int i = 0; i < WIDE; i++) SUBMIT(rt, &failing, PTO_INOUT(cells[i], 0, 64));
-}
-
 TEST(a_task_that_fails_on_a_guest_ends_the_run)
 {
     PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = ptoi_processors()}, .always_defer = true, .task_window = 64};
@@ -204,9 +190,9 @@ TEST(a_task_that_fails_on_a_guest_ends_the_run)
     assert_non_null(rt);
     for (int run = 0; run < 10; run++) {
         atomic_store(&ran, 0);
-        EXPECT_EQ(pto_runtime_run(rt, submit_failing, NULL), PTO_ERR_KERNEL);
+        EXPECT_EQ(pto_runtime_run(rt, submit_rounds, (void *)&failing), PTO_ERR_KERNEL);
         atomic_store(&ran, 6000);
-        EXPECT_EQ(pto_runtime_run(rt, submit_failing, NULL), PTO_OK);
+        EXPECT_EQ(pto_runtime_run(rt, submit_rounds, (void *)&failing), PTO_OK);
     }
     pto_runtime_destroy(rt);
 }
