@@ -25,23 +25,23 @@ static void cholesky(struct matrices *x, int64_t tile)
 #pragma omp single
     for (int64_t k = 0; k < turns; k++) {
         double *d = TILE(x->m, n, k, k);
-#pragma omp task firstprivate(d) depend(inout: *d) priority(2)
+#pragma omp task firstprivate(d) depend(inout: *d) priority(turns + 2)
         kernel_potrf(tile, d, n);
         for (int64_t i = k + 1; i < turns; i++) {
             double *b = TILE(x->m, n, i, k);
-#pragma omp task firstprivate(d, b) depend(in: *d) depend(inout: *b) priority(1)
+#pragma omp task firstprivate(d, b) depend(in: *d) depend(inout: *b) priority(turns + 1)
             kernel_trsm(tile, d, n, b, n);
         }
-        for (int64_t i = k + 1; i < turns; i++) {
-            const double *a = TILE(x->m, n, i, k);
-            double *c = TILE(x->m, n, i, i);
-#pragma omp task firstprivate(a, c) depend(in: *a) depend(inout: *c)
-            kernel_syrk(tile, a, n, c, n);
-            for (int64_t j = k + 1; j < i; j++) {
-                const double *b = TILE(x->m, n, j, k);
-                double *e = TILE(x->m, n, i, j);
-#pragma omp task firstprivate(a, b, e) depend(in: *a, *b) depend(inout: *e)
-                kernel_gemm_sub(tile, a, n, b, n, e, n);
+        for (int64_t j = k + 1; j < turns; j++) { /* the next column first: see large.pto */
+            const double *b = TILE(x->m, n, j, k);
+            double *d = TILE(x->m, n, j, j);
+#pragma omp task firstprivate(b, d) depend(in: *b) depend(inout: *d) priority(turns + k + 1 - j)
+            kernel_syrk(tile, b, n, d, n);
+            for (int64_t i = j + 1; i < turns; i++) {
+                const double *a = TILE(x->m, n, i, k);
+                double *c = TILE(x->m, n, i, j);
+#pragma omp task firstprivate(a, b, c) depend(in: *a, *b) depend(inout: *c) priority(turns + k + 1 - j)
+                kernel_gemm_sub(tile, a, n, b, n, c, n);
             }
         }
     }
@@ -58,7 +58,7 @@ static bool attention(struct matrices *x, int64_t tile)
     float *memory = new_array((size_t)(turns * bytes), sizeof(float));
 #pragma omp parallel
 #pragma omp single
-    for (int64_t i = 0; i < turns; i++) {
+    for (int64_t i = turns - 1; i >= 0; i--) { /* the longest first */
         float *m = memory + i * bytes;
         const struct block w = {m, m + tile, m + 2 * tile, m + 3 * tile, m + 3 * tile + tile * HEAD};
         float *o = w.o, *s = w.s;

@@ -195,8 +195,21 @@ static bool wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*
 static void wait_drained(struct orchestrator *o, PTOStallReason reason)
 {
     struct need need = {0};
+    if (!o->replay) o->flow.wake_at = o->head;
     bool met = wait_for(o, reason, all_retired, &need);
+    o->flow.wake_at = 0;
     CHECK(met || o->is_lost); /* tasks depend on older tasks only */
+}
+
+/* The same for all events too, and not a stall: the program has nothing more to submit. */
+static bool wait_all_taken(struct orchestrator *o)
+{
+    struct need need = {.o = o};
+    if (all_taken(&need)) return true;
+    if (!o->replay) o->flow.wake_at = o->head;
+    const bool met = o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need);
+    o->flow.wake_at = 0;
+    return met;
 }
 
 /* ---- life of buffers ----------------------------------------------------------------------------------------------------------- */
@@ -324,8 +337,7 @@ static void stop_eliding(struct orchestrator *o)
 
 static bool start_eliding(struct orchestrator *o)
 {
-    struct need need = {.o = o};
-    if (!all_taken(&need) && !o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need)) return false;
+    if (!wait_all_taken(o)) return false;
     o->elision->enter(o->elision->context);
     ptoi_short_ask(&o->now, o->elision->is_fine, o->elision->context);
     o->elides = true;
@@ -406,12 +418,9 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     ptoi_short_close(&o->now);
     stop_eliding(o);
     ptoi_orch_unwind(o, 0);
-    struct need need = {.o = o};
-    if (!all_taken(&need)) {
-        bool met = o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need); /* not a stall: the program has ended */
-        CHECK(met || o->is_lost);
-        if (!met) return;
-    }
+    const bool met = wait_all_taken(o);
+    CHECK(met || o->is_lost);
+    if (!met) return;
     if (o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
     ptoi_heap_sweep(&o->heap);
     CHECK(o->heap.used_bytes == 0); /* nothing is lost */

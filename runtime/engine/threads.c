@@ -566,6 +566,25 @@ static void fail_by_replay(PTORuntime *rt)
               rt->config.replay, (long long)rt->replay->next);
 }
 
+/* For the orchestrator that has announced it.  true: somebody will come who wakes it when there is reason to.  It does what there is to do
+ * first: where workers are never idle there is always something, and coming back for that would stop one of them each time. */
+static bool may_sleep(PTORuntime *rt) /* model: SLEEP_ORCHESTRATOR */
+{
+    struct threads *e = rt->engine_state;
+    for (int round = 0; round < ROUNDS_BEFORE_OWN_WORK; round++) {
+        if (e->guest && round == 0)
+            ptoi_threads_take_role(rt); /* what was shut is open now, and has to be looked at: nobody else might come by */
+        else if (!take_role(e))
+            return true; /* its holder will look at our announcement */
+        const bool progress = step(rt, false);
+        const bool is_idle = rt->sched.running == 0;
+        leave_role(rt, progress, true);
+        if (is_idle) return false; /* nobody will come: look for the reason before sleeping */
+        if (!has_input(rt)) return true;
+    }
+    return false;
+}
+
 static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* model: WAIT */
 {
     PTORuntime *rt = context;
@@ -600,17 +619,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
         } else {
             store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the announcement publishes it */
             ptoi_park_announce(&e->orchestrator); /* model: SLEEP_ORCHESTRATOR */
-            bool again = false;
-            if (e->guest) { /* what was shut is open now, and has to be looked at: nobody else might come by */
-                ptoi_threads_take_role(rt);
-                again = step(rt, false) || rt->sched.running == 0;
-                leave_role(rt, again, true);
-                again |= has_input(rt);
-            } else if (take_role(e)) { /* taken: its holder will look at our announcement */
-                again = rt->sched.running == 0; /* nobody will come who could wake us: look for the reason before sleeping */
-                leave_role(rt, false, true);
-                again |= has_input(rt);
-            }
+            const bool again = !may_sleep(rt);
             PTO_LABEL(SLEEP);
             met = is_met(arg);
             const int64_t nap = ptoi_overdue_sleep_ns(rt->orch.least_limit_ms), watch = ptoi_watchdog_sleep_ns(&dog);

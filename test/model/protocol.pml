@@ -1320,6 +1320,7 @@ wait:
         if
         :: met -> goto waited
         :: !met && need == NEED_SLOT && mark == 0 -> mark = o_tail + (task_head - o_tail + 1) / 2
+        :: !met && need == NEED_ALL -> mark = task_head
         :: else
         fi;
         if
@@ -1380,6 +1381,7 @@ wait_on:
         if
         :: met -> goto waited
         :: !met && need == NEED_SLOT && mark == 0 -> mark = o_tail + (task_head - o_tail + 1) / 2 /* the engine wakes nobody for less */
+        :: !met && need == NEED_ALL -> mark = task_head
         :: else
         fi;
         TAKE_ROLE(got);
@@ -1419,17 +1421,19 @@ no_role:
     sleeping[ORCH] = 1;
 #endif
 #if GUEST && BUG != 28
-    atomic { !role -> role = 1 };
-    STEP(progress); /* what was shut is open now */
-#endif
+    atomic { !role -> role = 1 }; /* what was shut is open now */
+#else
     atomic {
-#if !GUEST || BUG == 28
         TAKE_ROLE(got);
         if
         :: !got -> goto last_look
         :: else -> got = 0
-        fi;
+        fi
+    };
 #endif
+    STEP(progress);
+    atomic {
+        progress = 0;
 #if BUG != 27
         quiet = IS_QUIET /* nobody will come who could wake us: do not sleep */
 #endif
@@ -1438,7 +1442,7 @@ no_role:
 last_look:
     atomic {
         if
-        :: again || quiet || progress -> again = 0; quiet = 0; progress = 0
+        :: again || quiet -> again = 0; quiet = 0
         :: else ->
             IS_MET();
             if

@@ -1,9 +1,11 @@
-/* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing. */
+/* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing; and who serves it. */
+#include "flow.h"
 #include "processors.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { SHORT_TASKS = 200, KNOWN = 200 };
@@ -194,5 +196,53 @@ TEST(a_task_that_fails_on_a_guest_ends_the_run)
         atomic_store(&ran, 6000);
         EXPECT_EQ(pto_runtime_run(rt, submit_rounds, (void *)&failing), PTO_OK);
     }
+    pto_runtime_destroy(rt);
+}
+
+/* ---- the waiting orchestrator sleeps ---- */
+
+enum { LONG_TASKS = 1000, LONG_NS = 12000, SHORT_NS = 4000 };
+
+static int spin(int64_t ns)
+{
+    const int64_t until = ptoi_now_ns() + ns;
+    while (ptoi_now_ns() < until) {}
+    return 0;
+}
+static int spin_long(const PTOArg *a) { return (void)a, spin(LONG_NS); }
+static int spin_shortly(const PTOArg *a) { return (void)a, spin(SHORT_NS); }
+static const PTOKernel spinning = {.name = "spinning", .worker = PTO_WORKER_VECTOR, .fn = spin_long};
+static const PTOKernel turning = {.name = "turning", .worker = PTO_WORKER_VECTOR, .fn = spin_shortly};
+
+static int64_t switches(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_THREAD, &u);
+    return u.ru_nvcsw + u.ru_nivcsw;
+}
+
+static void submit_long(PTORuntime *rt, void *arg)
+{
+    int64_t *since = arg;
+    for (int i = 0; i < LONG_TASKS; i++) SUBMIT(rt, i % 3 ? &spinning : &turning, PTO_INOUT(cells[i % WIDE], 0, 64));
+    *since = switches();
+}
+
+/* With nothing left to submit it has no business with each task that ends: where all processors work, it would stop a worker every time. */
+TEST(an_orchestrator_that_has_submitted_all_is_not_woken_for_each_task)
+{
+#ifdef PTO_TINY
+    skip(); /* there it sleeps and is woken as often as can be */
+#endif
+    enum { RUNS = 10 };
+    int64_t since = 0, count = 0;
+    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = ptoi_processors()}, .always_defer = true};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    for (int run = 0; run < RUNS; run++) {
+        EXPECT_EQ(pto_runtime_run(rt, submit_long, &since), PTO_OK);
+        count += switches() - since;
+    }
+    if (count >= LONG_TASKS / 4) fail_msg("switched %lld times in %d runs of %d tasks", (long long)count, RUNS, LONG_TASKS);
     pto_runtime_destroy(rt);
 }
