@@ -1,6 +1,6 @@
 /* threads.c - the computations with schedules written by hand for them: what a runtime is compared with.
  *
- * Idea       no tasks.  gemm: threads take tiles of C, and keep each until it is done.  cholesky: threads own rows of tiles and
+ * Idea       no tasks.  gemm: each thread has its rows of tiles of C, far from those of others, and keeps a tile until it is done.  cholesky: threads own rows of tiles and
  *            update them step by step; a tile that is complete has its flag set, and whoever needs it waits for that.  attention: threads take
  *            blocks of queries, longest first.
  *            Each thread has a processor of its own: a system may leave a new thread where it was made for longer than such a run takes. */
@@ -11,18 +11,17 @@
 
 static struct matrices *x;
 static int64_t tile;
-static _Atomic int64_t next;                /* tile or block to take */
+static _Atomic int64_t next;                /* block to take */
 static _Atomic bool is_done[CHOLESKY_N * CHOLESKY_N / 64]; /* cholesky, tiles of 8 at least */
 
+/* Tiles side by side in memory would be taken from each other by what the processors fetch ahead. */
 static void *gemm_thread(void *arg)
 {
-    const int64_t n = GEMM_N, turns = n / tile;
-    (void)arg;
-    for (int64_t c; (c = atomic_fetch_add(&next, 1)) < turns * turns;) {
-        const int64_t i = c / turns, j = c % turns;
-        for (int64_t k = 0; k < turns; k++)
-            kernel_gemm(tile, &x->a[i * tile * n + k * tile], n, &x->b[k * tile * n + j * tile], n, &x->c[i * tile * n + j * tile], n);
-    }
+    const int64_t n = GEMM_N, turns = n / tile, me = (int64_t)(intptr_t)arg;
+    for (int64_t i = turns * me / large_threads; i < turns * (me + 1) / large_threads; i++)
+        for (int64_t j = 0; j < turns; j++)
+            for (int64_t k = 0; k < turns; k++)
+                kernel_gemm(tile, &x->a[i * tile * n + k * tile], n, &x->b[k * tile * n + j * tile], n, &x->c[i * tile * n + j * tile], n);
     return NULL;
 }
 

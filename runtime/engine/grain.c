@@ -12,7 +12,9 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
     const bool is_same = known >> 28 == tag >> 28;
     uint64_t strikes = is_same ? known >> TIME_BITS & 0xff : 0;
     if (strikes >= STRIKES_OUT) return;
-    const bool was_fine = is_same && (known & longest) <= g->fine_ns, is_fine = ns <= (int64_t)g->fine_ns;
+    const int64_t last = (int64_t)(known & longest), some = last / 8;
+    if (is_same && strikes == 0 && last > (int64_t)g->fine_ns && ns > last - some && ns < last + some) return; /* no news: others have this line */
+    const bool was_fine = is_same && last <= (int64_t)g->fine_ns, is_fine = ns <= (int64_t)g->fine_ns;
     if (is_fine)
         strikes -= strikes > 0;
     else if (was_fine)

@@ -37,8 +37,10 @@ enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7, HOST_SPINS = 32 /* the orchestr
 
 /* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
  * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
- * Behind other work one task waits, and only while enough are ready for every other worker: so nobody is idle for its sake. */
-enum { LANE_DEPTH = 32, LANE_NS = 8000 };
+ * Behind other work nothing waits: who comes for its next task when it has ended the last gets the most urgent, and that is often the
+ * one whose data it has just written.  Only where workers are MANY, and one may find the role taken, has it one task in reserve, and only
+ * while enough are ready for every other worker: so nobody is idle for its sake. */
+enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5 };
 
 /* Note [guest]: where a type has as many workers as there are processors, the orchestrator is one thread too many, and whenever it wakes
  * it stops a worker, perhaps one that has the role.  So while it waits it serves the last lane of that type itself, as a guest, and runs
@@ -107,10 +109,10 @@ struct threads {
 
 static uint64_t load_of(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); } /* relaxed: both are ours */
 
-static bool has_room(struct lane *l, int64_t expected_ns, bool are_many_ready)
+static bool has_room(struct lane *l, int64_t expected_ns, bool takes_reserve)
 {
     const uint64_t load = load_of(l);
-    return load == 0 || (load == 1 && are_many_ready) || (load < LANE_DEPTH && l->load_ns + expected_ns <= LANE_NS);
+    return load == 0 || (load == 1 && takes_reserve) || (load < LANE_DEPTH && l->load_ns + expected_ns <= LANE_NS);
 }
 
 static int64_t expect(struct threads *e, const PTORuntime *rt, uint64_t id)
@@ -164,11 +166,12 @@ static bool lane_start(void *context, PTOWorkerType type, uint64_t id)
     if (rt->replay) return start_as_recorded(rt, type, id);
     struct lane *best = NULL;
     const int64_t expected_ns = expect(e, rt, id);
-    const bool are_many_ready = ptoi_ready_count(&rt->sched.ready[type]) > (uint64_t)rt->config.workers[type];
+    const int32_t workers = rt->config.workers[type];
+    const bool takes_reserve = workers >= MANY && ptoi_ready_count(&rt->sched.ready[type]) > (uint64_t)workers;
     for (int i = e->first[type]; i < e->first[type + 1]; i++) {
         struct lane *l = &e->lane[i];
         if (is_shut(e, l, expected_ns)) continue;
-        if (has_room(l, expected_ns, are_many_ready) && (!best || l->load_ns < best->load_ns)) best = l;
+        if (has_room(l, expected_ns, takes_reserve) && (!best || l->load_ns < best->load_ns)) best = l;
         if (l->load_ns == 0) break;
     }
     if (!best) return false;
@@ -566,6 +569,14 @@ static void fail_by_replay(PTORuntime *rt)
               rt->config.replay, (long long)rt->replay->next);
 }
 
+/* So much has to retire before the wait is met that there is no use in watching, while the processors have other work. */
+static bool is_far(const PTORuntime *rt)
+{
+    enum { FAR = 16 };
+    const struct threads *e = rt->engine_state;
+    return e->guest && rt->orch.flow.wake_at > load_relaxed(&rt->window->task_tail) + FAR; /* relaxed: a hint */
+}
+
 /* For the orchestrator that has announced it.  true: somebody will come who wakes it when there is reason to.  It does what there is to do
  * first: where workers are never idle there is always something, and coming back for that would stop one of them each time. */
 static bool may_sleep(PTORuntime *rt) /* model: SLEEP_ORCHESTRATOR */
@@ -611,7 +622,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             if (stuck) fail_by_replay(rt);
             if (progress && rt->orch.flow.wake_at == 0) spins = 0; /* what it waits for may be next */
         }
-        if (has_served) spins = SPINS + YIELDS;
+        if (has_served || (spins >= SPINS && is_far(rt))) spins = SPINS + YIELDS;
         if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {

@@ -29,11 +29,13 @@ static bool pause_until(int least)
     return atomic_load(&ran) >= least;
 }
 
+static int awaited; /* before the run */
+
 /* 1: the others do not come, for 20 s. */
-static int wait_for_all_but_one(const PTOArg *a)
+static int wait_for_awaited(const PTOArg *a)
 {
     (void)a;
-    return !pause_until(SHORT_TASKS - 1);
+    return !pause_until(awaited);
 }
 static int wait_for_two(const PTOArg *a)
 {
@@ -42,7 +44,7 @@ static int wait_for_two(const PTOArg *a)
 }
 
 static const PTOKernel quick = {.name = "quick", .worker = PTO_WORKER_VECTOR, .fn = count_call};
-static const PTOKernel slow = {.name = "slow", .worker = PTO_WORKER_VECTOR, .fn = wait_for_all_but_one};
+static const PTOKernel slow = {.name = "slow", .worker = PTO_WORKER_VECTOR, .fn = wait_for_awaited};
 static const PTOKernel longest = {.name = "longest", .worker = PTO_WORKER_VECTOR, .fn = wait_for_two};
 
 static char cells[KNOWN + SHORT_TASKS + 1][64];
@@ -61,13 +63,11 @@ static void submit_slow_first(PTORuntime *rt, void *arg)
     submit_quick(rt, &count);
 }
 
-/* A long task holds up one other at most, however many are known to be short. */
-TEST(one_task_waits_behind_a_long_one)
+/* A long task among many short ones, and so many of them at least run beside it. */
+static void run_beside_a_long_one(int workers, int count)
 {
-#ifdef PTO_TINY
-    skip(); /* there the dice say which kernel is short */
-#endif
-    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = 2}, .always_defer = true};
+    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = workers}, .always_defer = true};
+    awaited = count;
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     int known = KNOWN;
@@ -79,6 +79,22 @@ TEST(one_task_waits_behind_a_long_one)
         EXPECT_EQ(atomic_load(&ran), SHORT_TASKS);
     }
     pto_runtime_destroy(rt);
+}
+
+TEST(nothing_waits_behind_a_long_task)
+{
+#ifdef PTO_TINY
+    skip(); /* there the dice say which kernel is short */
+#endif
+    run_beside_a_long_one(2, SHORT_TASKS);
+}
+
+TEST(one_task_waits_behind_a_long_one_where_workers_are_many)
+{
+#ifdef PTO_TINY
+    skip();
+#endif
+    run_beside_a_long_one(6, SHORT_TASKS - 1);
 }
 
 static void submit_three(PTORuntime *rt, void *arg)
