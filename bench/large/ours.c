@@ -57,7 +57,7 @@ static bool attention(struct matrices *x, int64_t tile)
 
 int main(int argc, char **argv)
 {
-    const PTOConfig c = {.workers = {[PTO_WORKER_CUBE] = (int32_t)option_number("LARGE_THREADS", 2)}};
+    const PTOConfig c = {.workers = {[PTO_WORKER_CUBE] = (int32_t)option_number("LARGE_THREADS", 2)}, .bind_workers = true};
     rt = pto_runtime_create(&c, NULL);
     if (!rt) return 3;
     const int result = large_main(argc, argv);

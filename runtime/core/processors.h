@@ -1,4 +1,4 @@
-/* processors.h - how many processors may run this process. */
+/* processors.h - which processors may run this process, and this thread. */
 #ifndef PTOI_PROCESSORS_H
 #define PTOI_PROCESSORS_H
 #include <sched.h>
@@ -8,6 +8,19 @@ static inline int ptoi_processors(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+/* The calling thread keeps to the n-th of those that it may use, from 0, round again where there are fewer.  A system that forbids it leaves the
+ * thread where it likes. */
+static inline void ptoi_processor_keep(int n)
+{
+    cpu_set_t all, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) == 0) return;
+    n %= CPU_COUNT(&all);
+    for (int p = 0; p < CPU_SETSIZE; p++)
+        if (CPU_ISSET(p, &all) && n-- == 0) CPU_SET(p, &one);
+    (void)sched_setaffinity(0, sizeof one, &one);
 }
 
 #endif

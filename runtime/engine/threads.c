@@ -390,6 +390,7 @@ static void *worker_main(void *arg)
     PTORuntime *rt = l->rt;
     struct threads *e = rt->engine_state;
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
+    if (rt->config.bind_workers) ptoi_processor_keep((int)(l - e->lane));
     for (int spins = 0; !load_acquire(&e->stop);) {
         if (run_own(l, false)) {
             if (!goes_on(l, false)) schedule(rt, l, false);

@@ -432,6 +432,13 @@ static int take_prealloc(struct host_options *o, const char *text, struct host_e
     return HOST_OK;
 }
 
+static int take_bind(struct host_options *o, const char *text, struct host_error *e)
+{
+    (void)text, (void)e;
+    o->config.bind_workers = true;
+    return HOST_OK;
+}
+
 static int take_defer(struct host_options *o, const char *text, struct host_error *e)
 {
     (void)text, (void)e;
@@ -473,6 +480,7 @@ static const struct option_row {
     {"device", "N", take_device, "ascend: which device, from 0"},
     {"stream-timeout", "SECONDS", take_stream_timeout, "ascend: fail the run when a kernel takes longer (600)"},
     {"workers", "cube=N,...", take_workers, "cube, vector, cpu, accel; one of each that is not named"},
+    {"bind", NULL, take_bind, "each worker keeps to one processor"},
     {"window", "N", take_window, "task slots, a power of two (K, M and G suffixes here and below)"},
     {"heap", "BYTES", take_heap, "bytes of each heap ring"},
     {"rings", "N", take_rings, "heap rings, 1 to 64"},

@@ -4,6 +4,7 @@
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -261,4 +262,38 @@ TEST(an_orchestrator_that_has_submitted_all_is_not_woken_for_each_task)
     }
     if (count >= LONG_TASKS / 4) fail_msg("switched %lld times in %d runs of %d tasks", (long long)count, RUNS, LONG_TASKS);
     pto_runtime_destroy(rt);
+}
+
+/* ---- where workers run ---- */
+
+static _Atomic int unbound;
+
+static int look_where(const PTOArg *a)
+{
+    cpu_set_t set;
+    (void)a;
+    if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 1) atomic_fetch_add(&unbound, 1);
+    return 0;
+}
+static const PTOKernel looking = {.name = "looking", .worker = PTO_WORKER_CUBE, .fn = look_where};
+
+static void submit_looking(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < WIDE; i++) SUBMIT(rt, &looking, PTO_TIMEOUT(60000), PTO_INOUT(cells[i], 0, 64)); /* never run by a guest */
+}
+
+TEST(bound_workers_keep_to_one_processor_and_others_do_not)
+{
+    if (ptoi_processors() < 2) skip();
+    for (int bound = 0; bound < 2; bound++) {
+        PTOConfig c = {.workers = {[PTO_WORKER_CUBE] = ptoi_processors() + 1}, .always_defer = true, .bind_workers = bound};
+        PTORuntime *rt = pto_runtime_create(&c, NULL);
+        assert_non_null(rt);
+        atomic_store(&unbound, 0);
+        EXPECT_EQ(pto_runtime_run(rt, submit_looking, NULL), PTO_OK);
+        EXPECT_EQ(atomic_load(&unbound), bound ? 0 : WIDE);
+        pto_runtime_destroy(rt);
+    }
+    EXPECT(ptoi_processors() > 1); /* this thread is as free as before */
 }

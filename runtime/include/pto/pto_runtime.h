@@ -49,6 +49,9 @@ typedef struct PTOConfig {
                                             with PTO_ERR_WATCHDOG.  0: off.  threads: it still ends only when the kernel returns */
     const char *replay;                  /* threads: a file of pto_runtime_write_schedule; starts and places are repeated */
     bool dedicated_scheduler;            /* threads: the scheduler role has a thread of its own; a waiting orchestrator helps */
+    /* threads, process: each worker keeps to one of the processors that the process may use, in turn, and so to the caches that hold what it
+     * works on.  Not where others use these processors: a bound worker waits for its own. */
+    bool bind_workers;
     /* threads: worker types whose tasks something outside the library carries out.  start() is called by whoever schedules,
      * must not block, and may run at the same time as anything but itself; the task's arguments are good until the call of
      * pto_task_complete, the array of them until start() returns.  At most task_window tasks are started and not completed. */
