@@ -1,38 +1,48 @@
 /* ready_queue.c - see ready_queue.h. */
 #include "ready_queue.h"
+#include "atomics.h"
 #include "check.h"
 
-uint64_t ptoi_ready_bytes(uint64_t capacity) { return capacity * (sizeof(uint64_t) + sizeof(struct ready_entry)); }
+/* The root has number 3, so that brothers are four numbers that begin at a multiple of four. */
+enum { ROOT = 3, CHILDREN = 4 };
+static uint64_t first_child(uint64_t i) { return CHILDREN * (i - ROOT + 1); }
+static uint64_t parent(uint64_t i) { return i / CHILDREN + ROOT - 1; }
+
+static uint64_t whole_lines(uint64_t bytes) { return (bytes + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE; }
+static uint64_t ring_bytes(uint64_t capacity) { return whole_lines(capacity * sizeof(uint64_t)); }
+uint64_t ptoi_ready_bytes(uint64_t capacity) { return ring_bytes(capacity) + whole_lines((capacity + ROOT) * sizeof(struct ready_entry)); }
 
 void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory)
 {
     *q = (struct ready_queue){.mask = capacity - 1, .ring = memory};
-    q->heap = (struct ready_entry *)(q->ring + capacity);
+    q->heap = (struct ready_entry *)((char *)memory + ring_bytes(capacity));
 }
 
 static bool is_before(const struct ready_entry *a, const struct ready_entry *b)
 {
-    return a->priority != b->priority ? a->priority > b->priority : a->order < b->order;
+    return a->priority != b->priority ? a->priority > b->priority : (int32_t)(a->order - b->order) < 0;
 }
 
 static void heap_push(struct ready_queue *q, struct ready_entry e)
 {
-    uint64_t i = q->heap_count++;
-    for (; i > 0 && is_before(&e, &q->heap[(i - 1) / 2]); i = (i - 1) / 2) q->heap[i] = q->heap[(i - 1) / 2];
+    uint64_t i = ROOT + q->heap_count++;
+    for (; i > ROOT && is_before(&e, &q->heap[parent(i)]); i = parent(i)) q->heap[i] = q->heap[parent(i)];
     q->heap[i] = e;
 }
 
 static void heap_pop(struct ready_queue *q)
 {
-    struct ready_entry e = q->heap[--q->heap_count];
-    uint64_t i = 0;
+    const uint64_t end = ROOT + --q->heap_count;
+    const struct ready_entry e = q->heap[end];
+    uint64_t i = ROOT;
     for (;;) {
-        uint64_t child = 2 * i + 1;
-        if (child >= q->heap_count) break;
-        if (child + 1 < q->heap_count && is_before(&q->heap[child + 1], &q->heap[child])) child++;
-        if (!is_before(&q->heap[child], &e)) break;
-        q->heap[i] = q->heap[child];
-        i = child;
+        uint64_t child = first_child(i), best = child;
+        if (child >= end) break;
+        for (uint64_t c = child + 1; c < child + CHILDREN && c < end; c++)
+            if (is_before(&q->heap[c], &q->heap[best])) best = c;
+        if (!is_before(&q->heap[best], &e)) break;
+        q->heap[i] = q->heap[best];
+        i = best;
     }
     q->heap[i] = e;
 }
@@ -50,13 +60,13 @@ void ptoi_ready_push(struct ready_queue *q, uint64_t id, int32_t priority)
 
 static bool heap_is_next(const struct ready_queue *q)
 {
-    return q->heap_count > 0 && (q->heap[0].priority > 0 || q->first == q->last);
+    return q->heap_count > 0 && (q->heap[ROOT].priority > 0 || q->first == q->last);
 }
 
 bool ptoi_ready_peek(const struct ready_queue *q, uint64_t *id)
 {
     if (ptoi_ready_count(q) == 0) return false;
-    *id = heap_is_next(q) ? q->heap[0].id : q->ring[q->first & q->mask];
+    *id = heap_is_next(q) ? q->heap[ROOT].id : q->ring[q->first & q->mask];
     return true;
 }
 

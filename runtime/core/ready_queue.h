@@ -1,6 +1,7 @@
 /* ready_queue.h - tasks of one worker type that could start now: by priority, then first in first out.
  *
- * Idea       nearly all tasks have priority 0, so those are a plain ring; the others a binary heap beside it.
+ * Idea       nearly all tasks have priority 0, so those are a plain ring; the others a heap beside it, of which each node has four children
+ *            on one cache line (LaMarca and Ladner, The Influence of Caches on the Performance of Heaps, 1996).
  * Owner      the scheduler.
  * Invariant  capacity is the task window, so a push always has room.
  * Tests      test/runtime/test_ready_queue.c */
@@ -10,20 +11,21 @@
 #include <stdint.h>
 
 struct ready_entry {
-    uint64_t id, order;
+    uint64_t id;
     int32_t priority;
+    uint32_t order; /* of those with a priority, which came first: may pass zero */
 };
 
 struct ready_queue {
     uint64_t *ring;
     uint64_t first, last, mask;
     struct ready_entry *heap;
-    uint64_t heap_count, order;
-    uint64_t count_max;
+    uint64_t heap_count, count_max;
+    uint32_t order;
 };
 
-uint64_t ptoi_ready_bytes(uint64_t capacity); /* a power of two */
-/* memory: so many bytes, aligned to 8; they are the queue's as long as it is used. */
+uint64_t ptoi_ready_bytes(uint64_t capacity); /* a power of two; whole cache lines */
+/* memory: so many bytes, aligned to a cache line; they are the queue's as long as it is used. */
 void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory);
 void ptoi_ready_push(struct ready_queue *q, uint64_t id, int32_t priority);
 bool ptoi_ready_peek(const struct ready_queue *q, uint64_t *id);
