@@ -1,7 +1,7 @@
 /* busy.h - how long workers run kernels, without asking the clock twice a task.
  *
- * Idea       two looks at the clock cost as much as a small task.  Kernels that run longer than SHORT_NS are always measured; of a
- *            shorter one every SAMPLE-th call is, and stands for those between.
+ * Idea       two looks at the clock cost as much as a small task.  Kernels that run for long are always measured; of shorter ones every so
+ *            many calls are, and stand for those between.
  * Owner      a worker's thread. */
 #ifndef PTOI_BUSY_H
 #define PTOI_BUSY_H
