@@ -12,6 +12,7 @@ static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memor
     uint64_t at = 0;
 #define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ((size) + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE)
     PART(state, slots * sizeof *s->state);
+    PART(place, slots * sizeof *s->place);
     PART(missing, slots * sizeof *s->missing);
     PART(fanout, slots * sizeof *s->fanout);
     PART(next, entries * sizeof *s->next);
@@ -167,7 +168,7 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
     for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
         uint32_t waiter = s->waiter[link - 1];
         CHECK(s->missing[waiter] > 0);
-        if (--s->missing[waiter] == 0) make_ready(s, window_task(s->window, waiter)->id);
+        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING) make_ready(s, window_task(s->window, waiter)->id); /* or it follows */
     }
     s->fanout[slot] = 0;
     const struct arg_head *arg = window_args(s->window, t->arg_begin);
@@ -187,6 +188,55 @@ static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
         complete_task(s, done[i].id, TASK_RUNNING);
     }
     return n > 0;
+}
+
+/* ---- followers ---------------------------------------------------------------------------------------------------------------- */
+
+/* Note [followers]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but it, and for what was sent there
+ * before it, is sent behind it at once, and so on along the chain: its worker goes through a chain without a look at the scheduler, with
+ * the data in its cache.  Of several that could follow one goes, the others want other workers.  (Lanes, as in taskiter and in the design's
+ * performance page, section 6.) */
+
+/* What this task waits for has ended, or is at the place. */
+static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
+{
+    for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
+        const uint64_t producer = *window_dep(s->window, n);
+        const uint32_t from = slot_of(s, producer);
+        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
+        if (s->state[from] != TASK_RUNNING || s->place[from] != place) return false;
+    }
+    return true;
+}
+
+/* The oldest of those that could follow this task; NO_TASK: none.  Where many wait for it, it is no chain. */
+static const struct task_slot *find_follower(const struct scheduler *s, uint64_t id, int place)
+{
+    enum { MOST = 4 };
+    const struct task_slot *before = window_task(s->window, id), *found = NULL;
+    int seen = 0;
+    for (uint32_t link = s->fanout[slot_of(s, id)]; link; link = s->next[link - 1]) {
+        const uint32_t slot = s->waiter[link - 1];
+        const struct task_slot *t = window_task(s->window, slot);
+        if (++seen > MOST || s->missing[slot] > MOST) return NULL;
+        if (s->state[slot] == TASK_PENDING && t->worker == before->worker && !t->exclusive && waits_for_place(s, t, place)) found = t;
+    }
+    return found;
+}
+
+static void send_followers(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
+{
+    for (;;) {
+        const struct task_slot *t = find_follower(s, id, place);
+        uint64_t first;
+        if (!t || (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority)) return;
+        if (!s->machine.follow(s->machine.context, place, t->id)) return;
+        id = t->id;
+        set_state(s, slot_of(s, id), TASK_PENDING, TASK_RUNNING);
+        s->place[slot_of(s, id)] = (int16_t)place;
+        s->running++;
+        s->worker_tasks[t->worker]++;
+    }
 }
 
 /* ---- starting ---------------------------------------------------------------------------------------------------------------- */
@@ -222,7 +272,8 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
             }
             /* The state first: a machine may run the task inside start(). */
             set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
-            if (!s->machine.start(s->machine.context, (PTOWorkerType)t, id)) {
+            int place = NO_PLACE;
+            if (!s->machine.start(s->machine.context, (PTOWorkerType)t, id, &place)) {
                 set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
                 break;
             }
@@ -230,6 +281,8 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
             s->running++;
             s->held |= exclusive;
             s->worker_tasks[t]++;
+            s->place[slot_of(s, id)] = (int16_t)place;
+            if (place != NO_PLACE) send_followers(s, id, place);
         }
         if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
     }
@@ -288,7 +341,8 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
     uint64_t running = 0, ready = 0, queued = 0;
     for (uint64_t id = s->retired; id != s->taken; id++) {
         enum task_state state = (enum task_state)s->state[slot_of(s, id)];
-        if (state == TASK_FREE || (state == TASK_PENDING) != (s->missing[slot_of(s, id)] > 0)) return false;
+        const bool waits = s->missing[slot_of(s, id)] > 0; /* for what is in flight, or for what runs before it at its place */
+        if (state == TASK_FREE || (waits ? state != TASK_PENDING && state != TASK_RUNNING : state == TASK_PENDING)) return false;
         running += state == TASK_RUNNING;
         ready += state == TASK_READY;
     }

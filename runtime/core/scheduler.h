@@ -2,6 +2,7 @@
  *
  * Idea       takes tasks and lifetime events from the window in the order of publication, so a consumer is always counted
  *            before its producer's buffer can be let go.  Fan-out lists are threaded through the consumers' fan-in entries.
+ *            A task that waits only for tasks of one place goes there before they have ended, see Note [followers].
  * Owner      whichever thread holds the role; everything here is private to it.  What it tells the orchestrator is in
  *            window.h: task_tail, event_tail, completed[], consumed[].
  * Blocks     never.
@@ -13,6 +14,9 @@
 #include "ready_queue.h"
 #include "window.h"
 
+/* A place is where tasks run in the order in which they were sent: the lane of a worker. */
+enum { NO_PLACE = -1 };
+
 struct completion {
     uint64_t id;
     int32_t result; /* of the kernel; 0: success */
@@ -21,9 +25,11 @@ struct completion {
 /* What a scheduler needs of the machine it feeds. */
 struct machine {
     void *context;
-    /* Starts a task on a worker of that type; false: all are busy.  Does not wait. */
-    bool (*start)(void *context, PTOWorkerType type, uint64_t id);
-    int (*collect)(void *context, struct completion *out, int max); /* tasks that ended since; 0: none */
+    /* Starts a task on a worker of that type; false: all are busy.  Does not wait.  *place, NO_PLACE before: where what follows may be sent. */
+    bool (*start)(void *context, PTOWorkerType type, uint64_t id, int *place);
+    int (*collect)(void *context, struct completion *out, int max); /* tasks that ended since, those of a place in their order; 0: none */
+    /* Sends a task behind all that were sent to the place.  false: not there.  NULL: no machine of places. */
+    bool (*follow)(void *context, int place, uint64_t id);
 };
 
 enum task_state { TASK_FREE, TASK_PENDING, TASK_READY, TASK_RUNNING, TASK_COMPLETED };
@@ -33,6 +39,7 @@ struct scheduler {
     struct outcome *outcome;
     struct machine machine;
     uint8_t *state;          /* enum task_state, by slot */
+    int16_t *place;          /* where it runs, by slot */
     uint32_t *missing;       /* producers that have not completed, by slot */
     uint32_t *fanout;        /* first fan-in entry that waits for this slot + 1, by slot */
     uint32_t *next;          /* next entry of the same producer + 1, by entry */

@@ -35,9 +35,10 @@ static bool is_ours(const struct resident_block *b)
 
 /* ---- the machine that the scheduler feeds: the mailboxes ---- */
 
-static bool give(void *context, PTOWorkerType type, uint64_t id)
+static bool give(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     struct resident *r = context;
+    (void)place;
     uint64_t least = PTO_MAILBOX_DEPTH;
     struct mailbox *best = NULL;
     for (uint32_t i = r->first[type]; i < r->first[type + 1] && least > 0; i++) {

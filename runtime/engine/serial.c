@@ -18,9 +18,10 @@ struct serial {
     struct busy busy;
 };
 
-static bool start_and_run(void *context, PTOWorkerType type, uint64_t id)
+static bool start_and_run(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     PTORuntime *rt = context;
+    (void)place;
     struct serial *e = rt->engine_state;
     if (e->has_ended) return false;
     struct recorded_task *t = ptoi_record_task(rt->recorder, id);

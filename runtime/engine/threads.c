@@ -40,7 +40,12 @@ enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7, HOST_SPINS = 32 /* the orchestr
  * Behind other work nothing waits: who comes for its next task when it has ended the last gets the most urgent, and that is often the
  * one whose data it has just written.  Only where workers are MANY, and one may find the role taken, has it one task in reserve, and only
  * while enough are ready for every other worker: so nobody is idle for its sake. */
-enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5 };
+enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5, UNKNOWN_NS = 1 << 30 };
+
+/* Of a chain, Note [followers] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.  While its worker goes through it,
+ * what its tasks have made ready waits, unless somebody has nothing to do: those who spin look themselves, and while anybody sleeps
+ * the worker looks after each task. */
+enum { CHAIN_NS = 64000 };
 
 /* Note [guest]: where a type has as many workers as there are processors, the orchestrator is one thread too many, and whenever it wakes
  * it stops a worker, perhaps one that has the role.  So while it waits it serves the last lane of that type itself, as a guest, and runs
@@ -49,7 +54,8 @@ enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5 };
  * role changes whose it is. */
 struct sent_task {
     uint64_t id;
-    int64_t expected_ns; /* LANE_NS: more, or nobody knows */
+    int64_t expected_ns; /* UNKNOWN_NS: nobody knows */
+    bool follows;        /* the one before it, and runs only if that succeeded */
 };
 
 struct lane {
@@ -63,6 +69,7 @@ struct lane {
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
+    bool has_failed; /* of who serves the lane: one of this run's tasks did */
     _Alignas(PTO_CACHELINE) struct parker parker;
     PTORuntime *rt;
     PTOWorkerType type;
@@ -118,21 +125,21 @@ static bool has_room(struct lane *l, int64_t expected_ns, bool takes_reserve)
 static int64_t expect(struct threads *e, const PTORuntime *rt, uint64_t id)
 {
     const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(rt->window, id));
-    return ns > 0 && ns < LANE_NS && !(window_task(rt->window, id)->flags & TASK_TIMED) ? ns : LANE_NS;
+    return ns > 0 && !(window_task(rt->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
 }
 
 /* See Note [guest]. */
 static bool is_shut(struct threads *e, struct lane *l, int64_t expected_ns)
 {
     if (l != e->guest) return false;
-    if (load_relaxed(&l->has_guest)) return expected_ns == LANE_NS; /* relaxed: ours */
+    if (load_relaxed(&l->has_guest)) return expected_ns >= LANE_NS; /* relaxed: ours */
     return expected_ns < LANE_NS && !ptoi_park_is_sleeping(&e->orchestrator);
 }
 
-static void send(struct lane *l, uint64_t id, int64_t expected_ns)
+static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
 {
     uint64_t n = load_relaxed(&l->sent); /* relaxed: ours */
-    l->task[n % LANE_DEPTH] = (struct sent_task){.id = id, .expected_ns = expected_ns};
+    l->task[n % LANE_DEPTH] = (struct sent_task){.id = id, .expected_ns = expected_ns, .follows = follows};
     l->load_ns += expected_ns;
     PTO_LABEL(SENT);
     store_release(&l->sent, n + 1); /* [SENT] */
@@ -154,11 +161,11 @@ static bool start_as_recorded(PTORuntime *rt, PTOWorkerType type, uint64_t id)
     struct lane *l = &e->lane[rt->replay->worker[rt->replay->next]];
     if (l->type != type || load_of(l) >= 2) return false;
     rt->replay->next++;
-    send(l, id, LANE_NS);
+    send(l, id, UNKNOWN_NS, false);
     return true;
 }
 
-static bool lane_start(void *context, PTOWorkerType type, uint64_t id)
+static bool lane_start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
@@ -175,7 +182,19 @@ static bool lane_start(void *context, PTOWorkerType type, uint64_t id)
         if (l->load_ns == 0) break;
     }
     if (!best) return false;
-    send(best, id, expected_ns);
+    if (load_of(best) == 0) *place = (int)(best - e->lane);
+    send(best, id, expected_ns, false);
+    return true;
+}
+
+static bool lane_follow(void *context, int place, uint64_t id)
+{
+    PTORuntime *rt = context;
+    struct threads *e = rt->engine_state;
+    struct lane *l = &e->lane[place];
+    const int64_t expected_ns = expect(e, rt, id);
+    if (is_shut(e, l, expected_ns) || load_of(l) >= LANE_DEPTH || l->load_ns + expected_ns > (expected_ns < LANE_NS ? LANE_NS : CHAIN_NS)) return false;
+    send(l, id, expected_ns, true);
     return true;
 }
 
@@ -305,11 +324,21 @@ static void hand_over(struct threads *e) /* model: HAND_OVER */
     if (ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
 }
 
+static bool does_anybody_sleep(PTORuntime *rt)
+{
+    struct threads *e = rt->engine_state;
+    int idle = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) idle += load_relaxed(&e->idle[t]); /* relaxed: a hint */
+    return idle > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0); /* relaxed: a hint */
+}
+
 /* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most. */
 static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
 {
     uint64_t n;
-    return find_own(l, as_guest, &n) && l->task[n % LANE_DEPTH].expected_ns < LANE_NS;
+    if (!find_own(l, as_guest, &n)) return false;
+    const struct sent_task *t = &l->task[n % LANE_DEPTH];
+    return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->rt));
 }
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper.
@@ -347,7 +376,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
     if (!find_own(l, as_guest, &n)) return false;
     /* A failed run starts nothing more; what is cancelled here completes like any task. */
     int result = 0;
-    if (load_relaxed(&rt->outcome->status) == PTO_OK) { /* relaxed: a hint, later is fine */
+    if (load_relaxed(&rt->outcome->status) == PTO_OK && !l->has_failed) { /* relaxed: a hint, later is fine */
         const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
         int64_t since = 0, end;
@@ -366,6 +395,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
         ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
     }
     l->result[n % LANE_DEPTH] = result;
+    if (result != 0) l->has_failed = true; /* what follows it must not run, and the status may not say so yet */
     PTO_LABEL(ENDED);
     store_release(&l->done, n + 1); /* [ENDED] */
     return true;
@@ -460,7 +490,7 @@ static bool wants_scheduling(PTORuntime *rt)
     if (rt->config.external[t->worker]) return true;
     if (t->dep_count > 0) return false;
     if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
-    return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) && expect(e, rt, t->id) == LANE_NS;
+    return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) && expect(e, rt, t->id) >= LANE_NS;
 }
 
 static void threads_published(void *context) /* model: PUBLISHED */
@@ -657,7 +687,10 @@ static void threads_poke(PTORuntime *rt) /* model: POKE */
 void ptoi_threads_begin(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
-    for (int i = 0; i < e->lane_count; i++) store_relaxed(&e->line[i].busy_ns, 0); /* its worker has nothing until a task is sent */
+    for (int i = 0; i < e->lane_count; i++) { /* its worker has nothing until a task is sent */
+        store_relaxed(&e->line[i].busy_ns, 0);
+        e->lane[i].has_failed = false;
+    }
 }
 
 static int64_t threads_now(void *context)
@@ -764,7 +797,7 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
             ptoi_park_init(&e->lane[i].parker);
         }
     choose_guest(rt);
-    rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect};
+    rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect, .follow = lane_follow};
     e->has_scheduler = rt->config.dedicated_scheduler; /* before any thread looks */
     if (e->has_scheduler && pthread_create(&e->scheduler, NULL, scheduler_main, rt)) {
         e->has_scheduler = false;

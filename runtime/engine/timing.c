@@ -80,9 +80,10 @@ static int64_t task_cost(PTORuntime *rt, uint64_t id)
     return cost > 0 ? cost : 0;
 }
 
-static bool start(void *context, PTOWorkerType type, uint64_t id)
+static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     PTORuntime *rt = context;
+    (void)place;
     struct timing *t = rt->engine_state;
     for (int32_t w = t->first[type]; w < t->first[type + 1]; w++) {
         if (t->is_busy[w]) continue;

@@ -55,10 +55,10 @@ static void leave_other_side(void)
     assert_int_equal(mprotect(apart.heap.first, apart.heap.bytes, PROT_READ | PROT_WRITE), 0);
 }
 
-static bool start(void *context, PTOWorkerType type, uint64_t id)
+static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     struct apart *a = context;
-    (void)type;
+    (void)type, (void)place;
     if (a->has_ended) return false;
     a->ended = (struct completion){.id = id};
     a->ended.result = ptoi_worker_run((struct window *)(void *)a->window.second, a->rt->backend, a->heap.second, id);
