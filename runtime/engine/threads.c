@@ -69,7 +69,7 @@ struct lane {
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
-    bool has_failed; /* of who serves the lane: one of this run's tasks did */
+    bool has_stopped; /* of who serves the lane: nothing more of this run begins here */
     _Alignas(PTO_CACHELINE) struct parker parker;
     PTORuntime *rt;
     PTOWorkerType type;
@@ -374,9 +374,11 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
     PTORuntime *rt = l->rt;
     uint64_t n;
     if (!find_own(l, as_guest, &n)) return false;
-    /* A failed run starts nothing more; what is cancelled here completes like any task. */
+    /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that failed, or was cancelled, must
+     * not run, whatever the status says by now. */
     int result = 0;
-    if (load_relaxed(&rt->outcome->status) == PTO_OK && !l->has_failed) { /* relaxed: a hint, later is fine */
+    if (load_relaxed(&rt->outcome->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
+    if (!l->has_stopped) {
         const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
         int64_t since = 0, end;
@@ -395,7 +397,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
         ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
     }
     l->result[n % LANE_DEPTH] = result;
-    if (result != 0) l->has_failed = true; /* what follows it must not run, and the status may not say so yet */
+    if (result != 0) l->has_stopped = true;
     PTO_LABEL(ENDED);
     store_release(&l->done, n + 1); /* [ENDED] */
     return true;
@@ -689,7 +691,7 @@ void ptoi_threads_begin(PTORuntime *rt)
     struct threads *e = rt->engine_state;
     for (int i = 0; i < e->lane_count; i++) { /* its worker has nothing until a task is sent */
         store_relaxed(&e->line[i].busy_ns, 0);
-        e->lane[i].has_failed = false;
+        e->lane[i].has_stopped = false;
     }
 }
 

@@ -5,7 +5,7 @@
  *            runtime/engine/threads.c does.  What C does between two accesses to shared words is one step here.
  * Ghosts     variables g_... are not in C; they know what is true, and the assertions compare.
  * Bugs       -DBUG=n puts one defect back; test/model/run.py lists them and demands that each is found.
- * Steps      LOAD_HEADS TAKE_PUBLISHED TAKE_TASK TAKE_EVENT TAKE_ENDED COMPLETE CONSUME CANCEL_READY START_READY RETIRE STEP QUIET
+ * Steps      LOAD_HEADS TAKE_PUBLISHED TAKE_TASK TAKE_EVENT TAKE_ENDED COMPLETE CONSUME CANCEL_READY START_READY FOLLOW RETIRE STEP QUIET
  *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE FEED GUEST RUN_OWN GOES_ON SLEEP_WORKER PUBLISHED WAIT
  *            SLEEP_ORCHESTRATOR POKE CLOSE
  *            IS_MET PRUNE WRITE_TASK PUBLISH_TASK PUBLISH_EVENT LET_GO CLOSE_SCOPE GIVE_BACK DEADLOCK AWAIT FINISH
@@ -105,6 +105,12 @@ bit claimed, status;
 #define COMPLETED 4
 
 byte state[W], missing[W], fanout[W];       /* fanout: set of slots that wait */
+#if NWORK > 1
+byte place[W];                              /* lane that a running task was sent to */
+#define PLACE(slot) place[slot]
+#else
+#define PLACE(slot) 0
+#endif
 byte refs[NB];
 byte taken, retired, events, running;
 bit  failed;                                /* a task of this run has failed, whoever says why */
@@ -117,6 +123,7 @@ byte l_task[NWORK * LANE];
 bit  l_result[NWORK * LANE];
 byte sent[NWORK], collected[NWORK];         /* W holder of the role */
 byte done[NWORK];                           /* W worker */
+bit  l_failed[NWORK];                       /* its own: a task of this run has failed here, or was not run */
 bit  role, stop;
 #if GUEST
 bit  has_guest;                             /* W holder of the role */
@@ -391,7 +398,7 @@ inline walk_fanout(slot)
             assert(missing[k] > 0);
             missing[k]--;
             if
-            :: missing[k] == 0 -> make_ready(k)
+            :: missing[k] == 0 && state[k] == PENDING -> make_ready(k) /* or it follows */
             :: else
             fi
 #endif
@@ -543,6 +550,16 @@ inline CANCEL_READY(any)
 #endif
 #define HAS_ROOM (LOAD(BEST) < LANE && OPEN(BEST))
 
+inline send(w, slot)
+{
+    l_task[(w) * LANE + sent[w] % LANE] = t_id[slot];
+    sent[w] = sent[w] + 1;
+#if NWORK > 1
+    place[slot] = w;
+#endif
+    running++
+}
+
 inline start_slot(slot)
 {
     d_step {
@@ -553,26 +570,55 @@ inline start_slot(slot)
 #if BUG != 8
         state[slot] = RUNNING;
 #endif
-        l_task[i * LANE + sent[i] % LANE] = t_id[slot];
-        sent[i] = sent[i] + 1;
-        running++;
+        send(i, slot);
         i = 0
     }
 }
 
-/* START_READY: any ready task may be the first, as priorities may say. */
+/* FOLLOW: what a task waits for has ended, or was sent to that lane before it: the lane's order is the dependency. */
+#if BUG == 30
+#define SENT_TO(k, w) (state[SLOT(k)] == RUNNING)
+#else
+#define SENT_TO(k, w) (state[SLOT(k)] == RUNNING && PLACE(SLOT(k)) == (w))
+#endif
+#define BEHIND(slot, k, w) (!HAS(t_dep[slot], k) || k < retired || state[SLOT(k)] == COMPLETED || SENT_TO(k, w))
+#define FOLLOWS(slot, w) (state[slot] == PENDING && LOAD(w) > 0 && LOAD(w) < LANE && OPEN(w) && BEHIND(slot, 0, w) && BEHIND(slot, 1, w) && \
+                          (NT < 3 || BEHIND(slot, 2, w)) && (NT < 4 || BEHIND(slot, 3, w)))
+
+inline follow_slot(slot, w)
+{
+    d_step {
+        REACHED(9, 1);
+        state[slot] = RUNNING; /* what it must follow is looked at when it runs */
+        send(w, slot)
+    }
+}
+
+/* START_READY: any ready task may be the first, as priorities may say; what could follow may do so or not. */
+#define STARTS(slot) (state[slot] == READY && HAS_ROOM)
 inline START_READY(any)
 {
     do
-    :: state[0] == READY && HAS_ROOM -> start_slot(0); any = 1
-    :: state[1] == READY && HAS_ROOM -> start_slot(1); any = 1
+    :: STARTS(0) -> start_slot(0); any = 1
+    :: STARTS(1) -> start_slot(1); any = 1
+    :: FOLLOWS(0, 0) -> follow_slot(0, 0); any = 1
+    :: FOLLOWS(1, 0) -> follow_slot(1, 0); any = 1
 #if W > 2
-    :: state[2] == READY && HAS_ROOM -> start_slot(2); any = 1
+    :: STARTS(2) -> start_slot(2); any = 1
+    :: FOLLOWS(2, 0) -> follow_slot(2, 0); any = 1
+#endif
+#if NWORK > 1
+    :: FOLLOWS(0, 1) -> follow_slot(0, 1); any = 1
+    :: FOLLOWS(1, 1) -> follow_slot(1, 1); any = 1
+#if W > 2
+    :: FOLLOWS(2, 1) -> follow_slot(2, 1); any = 1
+#endif
 #endif
 #if W > 3
-    :: state[3] == READY && HAS_ROOM -> start_slot(3); any = 1
+    :: STARTS(3) -> start_slot(3); any = 1
+    :: FOLLOWS(3, 0) -> follow_slot(3, 0); any = 1
 #endif
-    :: else -> break
+    :: !STARTS(0) && !STARTS(1) && (W < 3 || !STARTS(W - 1)) && (W < 4 || !STARTS(2)) -> break
     od
 }
 
@@ -776,18 +822,30 @@ inline HAND_OVER()
 
 /* ---- workers ------------------------------------------------------------------------------------------------------------------------------------- */
 
+#if BUG == 29
+#define MAY_RUN(me) 1
+#else
+#define MAY_RUN(me) (!l_failed[me])
+#endif
+inline g_follows(id)
+{
+    assert((g_must[id] & ~g_ran) == 0); /* all that it depends on has run, and succeeded */
+}
+
 /* RUN_OWN: the kernel ends here; it may begin any time since START_READY, which asserts that it may */
 inline RUN_OWN(me)
 {
     atomic {
         id = l_task[me * LANE + done[me] % LANE];
         if
-        :: d_step { g_end(id, 1); id = 0; done[me] = done[me] + 1 }
-        :: status -> d_step { g_end(id, 0); id = 0; done[me] = done[me] + 1 } /* a failed run begins nothing more */
+        :: MAY_RUN(me) -> d_step { g_follows(id); g_end(id, 1); id = 0; done[me] = done[me] + 1 }
+        :: status || l_failed[me] -> d_step { l_failed[me] = 1; g_end(id, 0); id = 0; done[me] = done[me] + 1 } /* a failed run begins nothing more */
 #if FAILS
-        :: g_fails < FAILS ->
+        :: MAY_RUN(me) && g_fails < FAILS ->
             d_step {
                 g_fails++;
+                l_failed[me] = 1; /* what follows it must not run, and the status may not say so yet */
+                g_follows(id);
                 g_end(id, 0);
                 l_result[me * LANE + done[me] % LANE] = 1;
                 id = 0;

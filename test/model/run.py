@@ -70,6 +70,8 @@ BUGS = [
     (26, "H32", "the orchestrator announces that it sleeps after its last look",  PLAIN),
     (27, "H45", "the orchestrator sleeps without asking whether all is quiet",    PLAIN + "NT=2 NB=1"),
     (28, "H32", "the orchestrator sleeps without a look at what it kept shut",    PLAIN + "W=2 NT=2 NB=1 GUEST=1"),
+    (29, "H52", "what follows a failed task in its lane runs all the same",       PLAIN + "W=3 FAILS=1"),
+    (30, "H20", "a task follows in one lane what was sent to another",            PLAIN + "W=3 NB=2 NWORK=2"),
 ]
 
 WITNESSES = [
@@ -81,6 +83,7 @@ WITNESSES = [
     (6, "a slot is used again",                                      PLAIN),
     (7, "a producer completes between publication and taking",       PLAIN + "W=3"),
     (8, "an await waits",                                            PLAIN + "AWAITS=1"),
+    (9, "a task follows another in its lane",                        PLAIN),
 ]
 
 

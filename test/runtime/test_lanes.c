@@ -264,6 +264,43 @@ TEST(an_orchestrator_that_has_submitted_all_is_not_woken_for_each_task)
     pto_runtime_destroy(rt);
 }
 
+/* ---- chains that are sent to a lane before their producers have ended ---- */
+
+enum { CHAIN = 300, FAILS_AT = 100, LINK_NS = 2000 };
+static int fails_at; /* before the run; CHAIN: nowhere */
+
+static int spin_and_fail(const PTOArg *a)
+{
+    (void)a;
+    spin(LINK_NS);
+    return atomic_fetch_add(&ran, 1) == fails_at ? 3 : 0;
+}
+static const PTOKernel linked = {.name = "linked", .worker = PTO_WORKER_VECTOR, .fn = spin_and_fail};
+
+static void submit_chain(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < CHAIN; i++) SUBMIT(rt, &linked, PTO_INOUT(cells[0], 0, 64));
+}
+
+TEST(what_follows_a_failed_task_in_its_lane_does_not_run)
+{
+    PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = 2}, .always_defer = true};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    assert_non_null(rt);
+    for (int round = 0; round < 20; round++) {
+        atomic_store(&ran, 0);
+        fails_at = CHAIN;
+        EXPECT_EQ(pto_runtime_run(rt, submit_chain, NULL), PTO_OK); /* now it is known how long they take, and the last failure is forgotten */
+        EXPECT_EQ(atomic_load(&ran), CHAIN);
+        atomic_store(&ran, 0);
+        fails_at = FAILS_AT;
+        EXPECT_EQ(pto_runtime_run(rt, submit_chain, NULL), PTO_ERR_KERNEL);
+        EXPECT_EQ(atomic_load(&ran), FAILS_AT + 1);
+    }
+    pto_runtime_destroy(rt);
+}
+
 /* ---- where workers run ---- */
 
 static _Atomic int unbound;
