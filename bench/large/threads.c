@@ -1,8 +1,8 @@
 /* threads.c - the computations with schedules written by hand for them: what a runtime is compared with.
  *
- * Idea       no tasks.  gemm: each thread has its rows of tiles of C, far from those of others, and keeps a tile until it is done.  cholesky: threads own rows of tiles and
- *            update them step by step; a tile that is complete has its flag set, and whoever needs it waits for that.  attention: threads take
- *            blocks of queries, longest first.
+ * Idea       no tasks.  gemm: each thread has its rows of tiles of C, far from those of others, and keeps a tile until it is done.
+ *            cholesky: threads own rows of tiles and update them step by step; a tile that is complete has its flag set, and whoever needs it
+ *            waits for that.  attention: threads take blocks of queries, longest first.
  *            Each thread has a processor of its own: a system may leave a new thread where it was made for longer than such a run takes. */
 #include "large.h"
 #include <pthread.h>

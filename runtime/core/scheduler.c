@@ -209,7 +209,7 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
     return true;
 }
 
-/* The oldest of those that could follow this task; NO_TASK: none.  Where many wait for it, it is no chain. */
+/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, it is no chain. */
 static const struct task_slot *find_follower(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
