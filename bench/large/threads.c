@@ -5,6 +5,7 @@
  *            waits for that.  attention: threads take blocks of queries, longest first.
  *            Each thread has a processor of its own: a system may leave a new thread where it was made for longer than such a run takes. */
 #include "large.h"
+#include "processors.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -78,24 +79,12 @@ static void *attention_thread(void *arg)
     return NULL;
 }
 
-/* Of those that this process may use: the n-th, round again if there are fewer. */
-static cpu_set_t processor(int n)
-{
-    cpu_set_t all, one;
-    CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return one;
-    n %= CPU_COUNT(&all);
-    for (int p = 0; p < CPU_SETSIZE; p++)
-        if (CPU_ISSET(p, &all) && n-- == 0) CPU_SET(p, &one);
-    return one;
-}
-
 /* Each begins by going where it belongs. */
 static cpu_set_t place[64];
 static void *(*body_of_run)(void *);
 static void *begin(void *arg)
 {
-    pthread_setaffinity_np(pthread_self(), sizeof *place, &place[(intptr_t)arg]);
+    ptoi_processor_keep(&place[(intptr_t)arg]);
     return body_of_run(arg);
 }
 
@@ -126,6 +115,6 @@ static bool attention(struct matrices *matrices, int64_t tile_size)
 
 int main(int argc, char **argv)
 {
-    for (size_t t = 0; t < sizeof place / sizeof *place; t++) place[t] = processor((int)t); /* before this thread has one */
+    for (size_t t = 0; t < sizeof place / sizeof *place; t++) place[t] = ptoi_processor((int)t); /* before this thread has one */
     return large_main(argc, argv);
 }

@@ -17,6 +17,7 @@
 #define add_seq(p, v)        atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
 
 #define PTO_CACHELINE 64
+static inline uint64_t ptoi_whole_lines(uint64_t bytes) { return (bytes + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE; }
 
 /* Tells the core that this thread is waiting for another one. */
 static inline void pto_relax(void)

@@ -178,15 +178,18 @@ static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_me
     return is_met(need) || ptoi_flow_wait(&o->flow, reason, is_met, need);
 }
 
-/* The same for what comes back in task order.  The orchestrator sleeps until half of what is in flight has retired: a wake costs as
- * much as hundreds of submits.  That much retires without it, in any program; not so where a recorded schedule wants a task next
- * that was not submitted yet. */
+/* What is in flight retires without the orchestrator, in any program, so in the wait that follows nobody need wake it before task_tail is so
+ * high.  Not so where a recorded schedule wants a task next that was not submitted yet.  What was set; 0: nothing. */
+static uint64_t let_sleep_until(struct orchestrator *o, uint64_t retired) { return o->flow.wake_at = o->replay ? 0 : retired; }
+
+/* As wait_for, for what comes back in task order.  The orchestrator sleeps until half of what is in flight has retired: a wake costs as
+ * much as hundreds of submits. */
 static bool wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
 {
     need->o = o;
     need->mark = 0;
     if (is_met(need)) return true;
-    if (!o->replay) need->mark = o->flow.wake_at = o->tail + (o->head - o->tail + 1) / 2;
+    need->mark = let_sleep_until(o, o->tail + (o->head - o->tail + 1) / 2);
     const bool met = ptoi_flow_wait(&o->flow, reason, is_met, need);
     o->flow.wake_at = 0;
     return met;
@@ -195,7 +198,7 @@ static bool wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*
 static void wait_drained(struct orchestrator *o, PTOStallReason reason)
 {
     struct need need = {0};
-    if (!o->replay) o->flow.wake_at = o->head;
+    let_sleep_until(o, o->head);
     bool met = wait_for(o, reason, all_retired, &need);
     o->flow.wake_at = 0;
     CHECK(met || o->is_lost); /* tasks depend on older tasks only */
@@ -206,7 +209,7 @@ static bool wait_all_taken(struct orchestrator *o)
 {
     struct need need = {.o = o};
     if (all_taken(&need)) return true;
-    if (!o->replay) o->flow.wake_at = o->head;
+    let_sleep_until(o, o->head);
     const bool met = o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need);
     o->flow.wake_at = 0;
     return met;
@@ -420,8 +423,7 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     ptoi_orch_unwind(o, 0);
     const bool met = wait_all_taken(o);
     CHECK(met || o->is_lost);
-    if (!met) return;
-    if (o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
+    if (!met || o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
     ptoi_heap_sweep(&o->heap);
     CHECK(o->heap.used_bytes == 0); /* nothing is lost */
 }

@@ -8,9 +8,8 @@ enum { ROOT = 3, CHILDREN = 4 };
 static uint64_t first_child(uint64_t i) { return CHILDREN * (i - ROOT + 1); }
 static uint64_t parent(uint64_t i) { return i / CHILDREN + ROOT - 1; }
 
-static uint64_t whole_lines(uint64_t bytes) { return (bytes + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE; }
-static uint64_t ring_bytes(uint64_t capacity) { return whole_lines(capacity * sizeof(uint64_t)); }
-uint64_t ptoi_ready_bytes(uint64_t capacity) { return ring_bytes(capacity) + whole_lines((capacity + ROOT) * sizeof(struct ready_entry)); }
+static uint64_t ring_bytes(uint64_t capacity) { return ptoi_whole_lines(capacity * sizeof(uint64_t)); }
+uint64_t ptoi_ready_bytes(uint64_t capacity) { return ring_bytes(capacity) + ptoi_whole_lines((capacity + ROOT) * sizeof(struct ready_entry)); }
 
 void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory)
 {

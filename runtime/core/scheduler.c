@@ -10,7 +10,7 @@ static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memor
 {
     const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
     uint64_t at = 0;
-#define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ((size) + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE)
+#define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ptoi_whole_lines(size))
     PART(state, slots * sizeof *s->state);
     PART(place, slots * sizeof *s->place);
     PART(missing, slots * sizeof *s->missing);
@@ -209,7 +209,7 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
     return true;
 }
 
-/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, it is no chain. */
+/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, or one of them for many, it is no chain. */
 static const struct task_slot *find_follower(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
@@ -224,6 +224,13 @@ static const struct task_slot *find_follower(const struct scheduler *s, uint64_t
     return found;
 }
 
+static void note_started(struct scheduler *s, const struct task_slot *t, int place)
+{
+    s->place[slot_of(s, t->id)] = (int16_t)place;
+    s->running++;
+    s->worker_tasks[t->worker]++;
+}
+
 static void send_followers(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
 {
     for (;;) {
@@ -233,9 +240,7 @@ static void send_followers(struct scheduler *s, uint64_t id, int place) /* model
         if (!s->machine.follow(s->machine.context, place, t->id)) return;
         id = t->id;
         set_state(s, slot_of(s, id), TASK_PENDING, TASK_RUNNING);
-        s->place[slot_of(s, id)] = (int16_t)place;
-        s->running++;
-        s->worker_tasks[t->worker]++;
+        note_started(s, t, place);
     }
 }
 
@@ -278,10 +283,8 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
                 break;
             }
             ptoi_ready_pop(&s->ready[t]);
-            s->running++;
             s->held |= exclusive;
-            s->worker_tasks[t]++;
-            s->place[slot_of(s, id)] = (int16_t)place;
+            note_started(s, window_task(s->window, id), place);
             if (place != NO_PLACE) send_followers(s, id, place);
         }
         if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);

@@ -38,9 +38,9 @@ static bool is_ours(const struct resident_block *b)
 static bool give(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     struct resident *r = context;
-    (void)place;
     uint64_t least = PTO_MAILBOX_DEPTH;
     struct mailbox *best = NULL;
+    (void)place;
     for (uint32_t i = r->first[type]; i < r->first[type + 1] && least > 0; i++) {
         struct mailbox *m = resident_mailbox(r->block, (int)i);
         const uint64_t load = load_relaxed(&m->sent) - r->collected[i]; /* relaxed: our own word */

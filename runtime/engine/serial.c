@@ -21,8 +21,8 @@ struct serial {
 static bool start_and_run(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     PTORuntime *rt = context;
-    (void)place;
     struct serial *e = rt->engine_state;
+    (void)place;
     if (e->has_ended) return false;
     struct recorded_task *t = ptoi_record_task(rt->recorder, id);
     const int64_t limit = e->runs ? ptoi_task_limit_ns(rt->window, id) : 0;

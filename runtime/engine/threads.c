@@ -33,7 +33,7 @@ enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wa
 #else
 enum { SPINS = 256, YIELDS = 16 };
 #endif
-enum { ROUNDS_BEFORE_OWN_WORK = 4, UNLOOKED = 7, HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */ };
+enum { ROUNDS = 4 /* of scheduling, before something else has its turn */, UNLOOKED = 7, HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */ };
 
 /* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
  * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
@@ -122,6 +122,12 @@ static bool has_room(struct lane *l, int64_t expected_ns, bool takes_reserve)
     return load == 0 || (load == 1 && takes_reserve) || (load < LANE_DEPTH && l->load_ns + expected_ns <= LANE_NS);
 }
 
+/* Behind the last of a chain, see CHAIN_NS. */
+static bool has_room_behind(struct lane *l, int64_t expected_ns)
+{
+    return load_of(l) < LANE_DEPTH && l->load_ns + expected_ns <= (expected_ns < LANE_NS ? LANE_NS : CHAIN_NS);
+}
+
 static int64_t expect(struct threads *e, const PTORuntime *rt, uint64_t id)
 {
     const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(rt->window, id));
@@ -193,7 +199,7 @@ static bool lane_follow(void *context, int place, uint64_t id)
     struct threads *e = rt->engine_state;
     struct lane *l = &e->lane[place];
     const int64_t expected_ns = expect(e, rt, id);
-    if (is_shut(e, l, expected_ns) || load_of(l) >= LANE_DEPTH || l->load_ns + expected_ns > (expected_ns < LANE_NS ? LANE_NS : CHAIN_NS)) return false;
+    if (is_shut(e, l, expected_ns) || !has_room_behind(l, expected_ns)) return false;
     send(l, id, expected_ns, true);
     return true;
 }
@@ -332,7 +338,8 @@ static bool does_anybody_sleep(PTORuntime *rt)
     return idle > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0); /* relaxed: a hint */
 }
 
-/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most. */
+/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most,
+ * or CHAIN_NS while nobody sleeps. */
 static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
 {
     uint64_t n;
@@ -358,7 +365,7 @@ static bool schedule(PTORuntime *rt, struct lane *own, bool as_guest) /* model: 
         any |= progress;
         leave_role(rt, progress, false);
         if ((own && goes_on(own, as_guest)) || !has_input(rt)) return any;
-        if (own && round >= ROUNDS_BEFORE_OWN_WORK && has_task(own)) {
+        if (own && round >= ROUNDS && has_task(own)) {
             hand_over(e);
             return any;
         }
@@ -422,7 +429,10 @@ static void *worker_main(void *arg)
     PTORuntime *rt = l->rt;
     struct threads *e = rt->engine_state;
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
-    if (rt->config.bind_workers) ptoi_processor_keep((int)(l - e->lane));
+    if (rt->config.bind_workers) {
+        const cpu_set_t own = ptoi_processor((int)(l - e->lane));
+        ptoi_processor_keep(&own);
+    }
     for (int spins = 0; !load_acquire(&e->stop);) {
         if (run_own(l, false)) {
             if (!goes_on(l, false)) schedule(rt, l, false);
@@ -497,7 +507,6 @@ static bool wants_scheduling(PTORuntime *rt)
 
 static void threads_published(void *context) /* model: PUBLISHED */
 {
-    enum { ROUNDS = 4 };
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
     if (!wants_scheduling(rt)) return;
@@ -615,7 +624,7 @@ static bool is_far(const PTORuntime *rt)
 static bool may_sleep(PTORuntime *rt) /* model: SLEEP_ORCHESTRATOR */
 {
     struct threads *e = rt->engine_state;
-    for (int round = 0; round < ROUNDS_BEFORE_OWN_WORK; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         if (e->guest && round == 0)
             ptoi_threads_take_role(rt); /* what was shut is open now, and has to be looked at: nobody else might come by */
         else if (!take_role(e))
@@ -662,7 +671,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             sched_yield();
         } else {
             store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the announcement publishes it */
-            ptoi_park_announce(&e->orchestrator); /* model: SLEEP_ORCHESTRATOR */
+            ptoi_park_announce(&e->orchestrator);
             const bool again = !may_sleep(rt);
             PTO_LABEL(SLEEP);
             met = is_met(arg);
@@ -774,7 +783,7 @@ static void choose_guest(PTORuntime *rt)
 
 static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct bell *told)
 {
-    struct threads *e = aligned_alloc(PTO_CACHELINE, (sizeof *e + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE);
+    struct threads *e = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *e));
     if (!e) return PTO_ERR_NOMEM;
     *e = (struct threads){.told = told};
     ptoi_grain_init(&e->grain, ptoi_processors());

@@ -83,8 +83,8 @@ static int64_t task_cost(PTORuntime *rt, uint64_t id)
 static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     PTORuntime *rt = context;
-    (void)place;
     struct timing *t = rt->engine_state;
+    (void)place;
     for (int32_t w = t->first[type]; w < t->first[type + 1]; w++) {
         if (t->is_busy[w]) continue;
         int64_t begin = cycles_after(t->now, rt->config.dispatch_cycles), cost = task_cost(rt, id);

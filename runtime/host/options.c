@@ -351,18 +351,23 @@ static int take_recursion(struct host_options *o, const char *text, struct host_
     return code;
 }
 
-#define FLAG(name)                                                                                                    \
+#define FLAG(name, member)                                                                                            \
     static int take_##name(struct host_options *o, const char *text, struct host_error *e)                            \
     {                                                                                                                 \
         (void)text, (void)e;                                                                                          \
-        o->name = true;                                                                                               \
+        o->member = true;                                                                                             \
         return HOST_OK;                                                                                               \
     }
-FLAG(check)
-FLAG(stats)
-FLAG(quiet)
-FLAG(progress)
-FLAG(help)
+FLAG(check, check)
+FLAG(stats, stats)
+FLAG(quiet, quiet)
+FLAG(progress, progress)
+FLAG(help, help)
+FLAG(checked, config.checked)
+FLAG(skip_kernels, config.skip_kernels)
+FLAG(prealloc, config.prealloc)
+FLAG(bind, config.bind_workers)
+FLAG(defer, config.always_defer)
 
 /* ---- the table -------------------------------------------------------------------------------------------------------- */
 
@@ -408,41 +413,6 @@ static int take_watchdog(struct host_options *o, const char *text, struct host_e
     if (!parse_float(text, false, &o->config.watchdog_seconds, &fits) || !(o->config.watchdog_seconds > 0) ||
         o->config.watchdog_seconds > 1e9)
         return host_fail(e, HOST_USAGE, "--watchdog '%s': a number of seconds above 0 is expected", text);
-    return HOST_OK;
-}
-
-static int take_checked(struct host_options *o, const char *text, struct host_error *e)
-{
-    (void)text, (void)e;
-    o->config.checked = true;
-    return HOST_OK;
-}
-
-static int take_skip_kernels(struct host_options *o, const char *text, struct host_error *e)
-{
-    (void)text, (void)e;
-    o->config.skip_kernels = true;
-    return HOST_OK;
-}
-
-static int take_prealloc(struct host_options *o, const char *text, struct host_error *e)
-{
-    (void)text, (void)e;
-    o->config.prealloc = true;
-    return HOST_OK;
-}
-
-static int take_bind(struct host_options *o, const char *text, struct host_error *e)
-{
-    (void)text, (void)e;
-    o->config.bind_workers = true;
-    return HOST_OK;
-}
-
-static int take_defer(struct host_options *o, const char *text, struct host_error *e)
-{
-    (void)text, (void)e;
-    o->config.always_defer = true;
     return HOST_OK;
 }
 
