@@ -1,6 +1,6 @@
 /* crash.c - see crash.h.  Everything that a handler calls is safe in a handler: no allocation, no lock, no stdio. */
 #include "crash.h"
-#include <pthread.h>
+#include "system.h"
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ static _Thread_local const PTOSite *volatile marked_site;
 static _Thread_local volatile uint64_t marked_number;
 static _Thread_local const PTOShortWay *volatile orchestrates;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards watchers and before; nothing is taken under it */
+static ptoi_lock lock = PTOI_LOCK_OPEN; /* guards watchers and before; nothing is taken under it */
 static int watchers;
 static struct sigaction before[CRASHES];
 static struct crash_note *note;
@@ -100,7 +100,7 @@ static void on_crash(int signal)
 {
     const PTOShortWay *now = orchestrates;
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1);
-    if (marked && swap_acq_rel(&reported, 1) == 0) {
+    if (marked && swap_acq_rel(&reported, 1, CRASH) == 0) {
         if (note)
             store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */
         else
@@ -118,26 +118,26 @@ void ptoi_crash_report_to(struct crash_note *to) { note = to; }
 void ptoi_crash_watch(void)
 {
     if (HAS_SANITIZER) return;
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     if (watchers++ == 0) {
         struct sigaction ours = {.sa_handler = on_crash, .sa_flags = SA_ONSTACK};
         sigemptyset(&ours.sa_mask);
         for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].signal, &ours, &before[i]);
     }
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
 }
 
 void ptoi_crash_unwatch(void)
 {
     if (HAS_SANITIZER) return;
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     if (--watchers == 0)
         for (int i = 0; i < CRASHES; i++) {
             struct sigaction now;
             sigaction(crashes[i].signal, NULL, &now);
             if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_crash) restore(i); /* else somebody else's came since */
         }
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
 }
 
 void ptoi_crash_use_stack(void *stack)

@@ -1,14 +1,9 @@
 /* flow.c - see flow.h. */
 #include "flow.h"
 #include "record.h"
-#include <time.h>
+#include "system.h"
 
-int64_t ptoi_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+int64_t ptoi_now_ns(void) { return ptoi_clock_ns(); }
 
 bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg)
 {

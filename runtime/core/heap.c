@@ -9,7 +9,7 @@
 static bool is_consumed(const struct heap *h, uint32_t chunk)
 {
     /* [CONSUMED] the last reader of every buffer counted here is done. */
-    return load_acquire(window_consumed(h->window, chunk)) == h->chunk[chunk].made;
+    return load_acquire(window_consumed(h->window, chunk), CONSUMED) == h->chunk[chunk].made;
 }
 
 static bool is_taken(const struct heap *h, uint64_t segment) { return h->taken[segment / 64] >> (segment % 64) & 1; }
@@ -207,7 +207,7 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
     h->rest_from = first + segments;
     h->chunk[first].segments = (uint32_t)segments;
     h->chunk[first].is_open = true;
-    h->chunk[first].made = load_acquire(window_consumed(h->window, first));
+    h->chunk[first].made = load_acquire(window_consumed(h->window, first), CONSUMED);
     h->open[depth] = (int64_t)first;
     if (depth >= h->depths_used) h->depths_used = depth + 1;
 }
@@ -361,7 +361,7 @@ bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, 
     CHECK(!h->checked_base);
     uint32_t alive = 0;
     for (uint64_t s = 0; s < h->window->segment_count; s++)
-        if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s)); /* [CONSUMED] */
+        if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s), CONSUMED); /* [CONSUMED] */
     if (alive != count) return false; /* somebody is still in flight after all */
     fresh = round_to(fresh, PTO_GRANULE);
     if (depth >= h->depths) depth = h->depths - 1;
@@ -375,7 +375,7 @@ bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, 
     for (uint32_t i = 0; i < count;) {
         const uint32_t first = piece[i].chunk;
         struct heap_chunk *c = &h->chunk[first];
-        c->made = load_acquire(window_consumed(h->window, first));
+        c->made = load_acquire(window_consumed(h->window, first), CONSUMED);
         for (; i < count && piece[i].chunk == first; i++) {
             c->made++;
             c->used_bytes = piece[i].to + round_to(piece[i].bytes, PTO_GRANULE) - first * unit;

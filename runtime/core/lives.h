@@ -21,7 +21,7 @@ static inline void ptoi_lives_drop(const struct window *w, uint32_t *refs, uint3
     if (--refs[buffer - 1] > 0) return;
     _Atomic uint32_t *consumed = window_consumed(w, *window_chunk(w, buffer));
     PTO_LABEL(CONSUMED);
-    store_release(consumed, load_relaxed(consumed) + 1); /* [CONSUMED]; relaxed: our own word */
+    store_release(consumed, load_relaxed(consumed) + 1, CONSUMED); /* [CONSUMED]; relaxed: our own word */
 }
 
 #endif

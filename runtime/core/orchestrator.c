@@ -80,7 +80,7 @@ static void give_entries_back(struct orchestrator *o)
 
 static void see_retired(struct orchestrator *o)
 {
-    uint64_t tail = load_acquire(&o->window->task_tail); /* [RETIRE] */
+    uint64_t tail = load_acquire(&o->window->task_tail, RETIRE); /* [RETIRE] */
     o->tail = tail;
     const struct task_slot *oldest = tail == o->head ? NULL : window_task(o->window, tail); /* holds the oldest arguments and fan-in entries */
     o->arg_tail = oldest ? oldest->arg_begin : o->arg_head;
@@ -90,7 +90,7 @@ static void see_retired(struct orchestrator *o)
 
 static bool is_completed(const struct orchestrator *o, uint64_t id)
 {
-    return id < o->tail || load_acquire(window_completed(o->window, id)) == id + 1; /* [DONE] */
+    return id < o->tail || load_acquire(window_completed(o->window, id), DONE) == id + 1; /* [DONE] */
 }
 
 /* ---- waiting: each resource says what it waits for --------------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ static bool heap_fits(void *arg)
 static bool event_fits(void *arg)
 {
     struct need *n = arg;
-    return n->o->event_head - load_acquire(&n->o->window->event_tail) <= n->o->window->event_mask; /* [TAKEN] */
+    return n->o->event_head - load_acquire(&n->o->window->event_tail, TAKEN) <= n->o->window->event_mask; /* [TAKEN] */
 }
 
 static bool all_retired(void *arg)
@@ -168,7 +168,7 @@ static bool all_retired(void *arg)
 static bool all_taken(void *arg)
 {
     struct need *n = arg;
-    return all_retired(arg) && load_acquire(&n->o->window->event_tail) == n->o->event_head;
+    return all_retired(arg) && load_acquire(&n->o->window->event_tail, TAKEN) == n->o->event_head;
 }
 
 /* false: it can never be met. A failed run still meets these: its tasks are cancelled, which retires them. */
@@ -227,7 +227,7 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
     struct life_event *e = window_event(o->window, o->event_head);
     *e = (struct life_event){.stamp = o->head, .buffer = buffer, .kind = kind};
     PTO_LABEL(EVENT);
-    store_release(&o->window->event_head, ++o->event_head); /* [EVENT] */
+    store_release(&o->window->event_head, ++o->event_head, EVENT); /* [EVENT] */
 }
 
 /* Where this thread is the scheduler, nobody needs an event. */
@@ -830,7 +830,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     if (s->makes) write_back(o, s);
     PTO_LABEL(TASK);
     const uint64_t id = o->head++;
-    store_release(&o->window->task_head, o->head); /* [TASK] */ /* model: PUBLISH_TASK */
+    store_release(&o->window->task_head, o->head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */
     const uint64_t number = o->now.open->number++;
     note_use(o);
     for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);

@@ -1,6 +1,6 @@
 /* outcome.c - see outcome.h. */
 #include "outcome.h"
-#include <sched.h>
+#include "system.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,11 +8,11 @@
 void ptoi_outcome_reset(struct outcome *o)
 {
     int nobody = 0;
-    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid())) /* a cancel between two runs may be writing still */
-        while (load_acquire(&o->status) == PTO_OK) sched_yield(); /* [OUTCOME] */
+    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid(), CLAIM)) /* a cancel between two runs may be writing still */
+        while (load_acquire(&o->status, OUTCOME) == PTO_OK) ptoi_yield(); /* [OUTCOME] */
     o->message[0] = '\0';
     store_relaxed(&o->status, PTO_OK); /* relaxed: the claim publishes it */
-    store_release(&o->claimed, 0);
+    store_release(&o->claimed, 0, CLAIM);
 }
 
 /* "[E05] text" becomes "[E05]: text", as the compiler writes it; any other text stands behind ": ". */
@@ -34,7 +34,7 @@ static bool write_rest(char *to, size_t size, const char *format, va_list args)
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
     int nobody = 0;
-    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid())) return;
+    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid(), CLAIM)) return;
     int n = 0;
     if (place && place->column > 0)
         n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, place->column);
@@ -46,12 +46,12 @@ void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const
         bool has_id = write_rest(error + 5, sizeof o->message - (size_t)n - 5, format, args);
         if (!place && !has_id) memmove(error, error + 7, strlen(error + 7) + 1);
     }
-    store_release(&o->status, (int)status); /* [OUTCOME] the message is complete */
+    store_release(&o->status, (int)status, OUTCOME); /* [OUTCOME] the message is complete */
 }
 
 void ptoi_outcome_disown(struct outcome *o, int dead_process)
 {
-    if (ptoi_status(o) == PTO_OK) swap_if_acq_rel(&o->claimed, &dead_process, 0);
+    if (ptoi_status(o) == PTO_OK) swap_if_acq_rel(&o->claimed, &dead_process, 0, CLAIM);
 }
 
 void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)

@@ -25,9 +25,9 @@ void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const
 /* A process that died between its claim and its message leaves the claim to whoever fails next. */
 void ptoi_outcome_disown(struct outcome *o, int dead_process);
 
-static inline PTOStatus ptoi_status(struct outcome *o) { return (PTOStatus)load_acquire(&o->status); }
+static inline PTOStatus ptoi_status(struct outcome *o) { return (PTOStatus)load_acquire(&o->status, OUTCOME); }
 /* A failure is claimed, though its message may not be complete.  Who fails second sees this at once and the status later: the
  * scheduler must ask this before it starts what depends on a task that has just failed. */
-static inline bool ptoi_is_failing(struct outcome *o) { return load_acquire(&o->claimed) != 0; }
+static inline bool ptoi_is_failing(struct outcome *o) { return load_acquire(&o->claimed, CLAIM) != 0; }
 
 #endif

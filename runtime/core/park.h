@@ -15,9 +15,8 @@
 #ifndef PTOI_PARK_H
 #define PTOI_PARK_H
 #include "atomics.h"
+#include "system.h"
 #include <stdbool.h>
-
-#define PTO_FOR_EVER INT64_MAX
 
 struct parker {
     _Atomic uint32_t woken;  /* W anyone: swap acq_rel; R owner */
@@ -25,9 +24,9 @@ struct parker {
 };
 
 void ptoi_park_init(struct parker *p);
-static inline void ptoi_park_announce(struct parker *p) { store_release(&p->sleeping, 1); }
-static inline void ptoi_park_cancel(struct parker *p) { store_release(&p->sleeping, 0); }
-static inline bool ptoi_park_is_sleeping(struct parker *p) { return load_acquire(&p->sleeping) != 0; }
+static inline void ptoi_park_announce(struct parker *p) { store_release(&p->sleeping, 1, SLEEPING); }
+static inline void ptoi_park_cancel(struct parker *p) { store_release(&p->sleeping, 0, SLEEPING); }
+static inline bool ptoi_park_is_sleeping(struct parker *p) { return load_acquire(&p->sleeping, SLEEPING) != 0; }
 /* Blocks until a wake since the last wait, or as long as given; after announce. */
 void ptoi_park_wait(struct parker *p, int64_t ns);
 void ptoi_park_wake(struct parker *p); /* any thread */
@@ -39,10 +38,10 @@ struct bell {
     _Alignas(PTO_CACHELINE) _Atomic uint32_t sleeping;
 };
 
-static inline uint32_t ptoi_bell_heard(struct bell *b) { return load_acquire(&b->rung); } /* before looking for input */
+static inline uint32_t ptoi_bell_heard(struct bell *b) { return load_acquire(&b->rung, BELL); } /* before looking for input */
 static inline void ptoi_bell_ring(struct bell *b)
 {
-    store_seq(&b->rung, load_relaxed(&b->rung) + 1); /* relaxed: our own word */
+    store_seq(&b->rung, load_relaxed(&b->rung) + 1, BELL); /* relaxed: our own word */
 }
 void ptoi_bell_wake(struct bell *b); /* after ring: wakes the sleeper if there is one */
 /* Blocks until the bell was rung since `heard`, or as long as given.  May come back for nothing. */

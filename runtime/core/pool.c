@@ -2,8 +2,8 @@
 #include "pool.h"
 #include "check.h"
 #include "memory.h"
+#include "system.h"
 #include <errno.h>
-#include <pthread.h>
 #include <pto/pto_runtime.h>
 #include <sys/mman.h>
 
@@ -15,7 +15,7 @@ struct block {
 };
 
 /* Guards everything below. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ptoi_lock lock = PTOI_LOCK_OPEN;
 static struct block kept[KEPT_BLOCKS];
 static PTOPoolStats stats;
 
@@ -40,9 +40,9 @@ static void *take_kept(uint64_t bytes)
 
 void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed)
 {
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     void *memory = shared ? NULL : take_kept(bytes);
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     if (memory) {
         if (zeroed) madvise(memory, bytes, MADV_DONTNEED); /* its pages are new ones when they are touched */
         return memory;
@@ -50,11 +50,11 @@ void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed)
     memory = ptoi_memory_map(bytes, shared);
     if (!memory && ptoi_pool_trim()) memory = ptoi_memory_map(bytes, shared);
     if (!memory) return NULL;
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     stats.grow_count++;
     stats.total_bytes += (int64_t)bytes;
     note_use((int64_t)bytes);
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     return memory;
 }
 
@@ -72,12 +72,12 @@ void ptoi_pool_give(void *memory, uint64_t bytes, bool shared)
 {
     if (!memory) return;
     if (!shared) madvise(memory, bytes, MADV_FREE);
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     stats.used_bytes -= (int64_t)bytes;
     CHECK(stats.used_bytes >= 0);
     const bool is_kept = !shared && keep(memory, bytes);
     if (!is_kept) stats.total_bytes -= (int64_t)bytes;
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     if (!is_kept) ptoi_memory_unmap(memory, bytes);
 }
 
@@ -97,23 +97,23 @@ bool ptoi_pool_touch(void *memory, uint64_t bytes)
 
 void pto_pool_stats(PTOPoolStats *to)
 {
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     *to = stats;
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
 }
 
 bool ptoi_pool_trim(void)
 {
     struct block old[KEPT_BLOCKS];
     bool some = false;
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     for (int i = 0; i < KEPT_BLOCKS; i++) {
         old[i] = kept[i];
         some |= old[i].memory != NULL;
         kept[i] = (struct block){0};
         stats.total_bytes -= (int64_t)old[i].bytes;
     }
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     for (int i = 0; i < KEPT_BLOCKS; i++) ptoi_memory_unmap(old[i].memory, old[i].bytes);
     return some;
 }

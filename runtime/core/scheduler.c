@@ -112,8 +112,8 @@ static void take_event(struct scheduler *s, const struct life_event *e) /* model
 static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLISHED */
 {
     /* [TASK] before [EVENT]: so every event that precedes a task we see is seen too. */
-    const uint64_t head = load_acquire(&s->window->task_head);
-    const uint64_t event_head = load_acquire(&s->window->event_head);
+    const uint64_t head = load_acquire(&s->window->task_head, TASK);
+    const uint64_t event_head = load_acquire(&s->window->event_head, EVENT);
     const uint64_t events = s->events, taken = s->taken;
     PTO_LABEL(TASK);
     for (;;) {
@@ -123,7 +123,7 @@ static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLI
         if (s->taken + 1 != head) __builtin_prefetch(window_task(s->window, s->taken + 1));
         take_task(s, s->taken++);
     }
-    if (s->events != events) store_release(&s->window->event_tail, s->events); /* [TAKEN] */
+    if (s->events != events) store_release(&s->window->event_tail, s->events, TAKEN); /* [TAKEN] */
     return s->events != events || s->taken != taken;
 }
 
@@ -156,7 +156,7 @@ static void retire(struct scheduler *s) /* model: RETIRE */
         set_state(s, slot_of(s, s->retired++), TASK_COMPLETED, TASK_FREE);
     if (s->retired == before) return;
     PTO_LABEL(RETIRE);
-    store_release(&s->window->task_tail, s->retired); /* [RETIRE] */
+    store_release(&s->window->task_tail, s->retired, RETIRE); /* [RETIRE] */
 }
 
 static void complete_task(struct scheduler *s, uint64_t id, enum task_state from) /* model: COMPLETE */
@@ -164,7 +164,7 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
     set_state(s, slot, from, TASK_COMPLETED);
-    store_release(window_completed(s->window, id), id + 1); /* [DONE] */
+    store_release(window_completed(s->window, id), id + 1, DONE); /* [DONE] */
     for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
         uint32_t waiter = s->waiter[link - 1];
         CHECK(s->missing[waiter] > 0);
@@ -316,7 +316,7 @@ bool ptoi_sched_step(struct scheduler *s) /* model: STEP */
 
 bool ptoi_sched_has_input(const struct scheduler *s)
 {
-    return load_acquire(&s->window->task_head) != s->taken || load_acquire(&s->window->event_head) != s->events;
+    return load_acquire(&s->window->task_head, TASK) != s->taken || load_acquire(&s->window->event_head, EVENT) != s->events;
 }
 
 bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
@@ -330,8 +330,8 @@ void ptoi_sched_tell_quiet(struct scheduler *s)
 {
     if (!ptoi_sched_is_quiet(s)) return;
     PTO_LABEL(QUIET);
-    store_release(&s->window->quiet_tasks, s->taken);   /* [QUIET] after everything else that was told */
-    store_release(&s->window->quiet_events, s->events); /* [QUIET] */
+    store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] after everything else that was told */
+    store_release(&s->window->quiet_events, s->events, QUIET); /* [QUIET] */
 }
 
 void ptoi_sched_reset_marks(struct scheduler *s)

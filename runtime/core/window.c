@@ -96,13 +96,13 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
 bool ptoi_window_is_quiet(const struct window *w)
 {
     /* [QUIET]; relaxed: the heads are our own words. */
-    return load_acquire(&w->quiet_tasks) == load_relaxed(&w->task_head) &&
-           load_acquire(&w->quiet_events) == load_relaxed(&w->event_head);
+    return load_acquire(&w->quiet_tasks, QUIET) == load_relaxed(&w->task_head) &&
+           load_acquire(&w->quiet_events, QUIET) == load_relaxed(&w->event_head);
 }
 
 bool ptoi_window_is_valid(const struct window *w)
 {
     if (w->magic != PTO_WINDOW_MAGIC || w->version != PTO_WINDOW_VERSION) return false;
-    uint64_t head = load_acquire(&w->task_head), tail = load_acquire(&w->task_tail);
+    uint64_t head = load_acquire(&w->task_head, TASK), tail = load_acquire(&w->task_tail, RETIRE);
     return head - tail <= w->task_mask + 1;
 }

@@ -49,7 +49,7 @@ static bool give(void *context, PTOWorkerType type, uint64_t id, int *place)
     if (!best) return false;
     const uint64_t n = load_relaxed(&best->sent);
     best->task[n % PTO_MAILBOX_DEPTH] = id;
-    store_release(&best->sent, n + 1); /* [SENT] */
+    store_release(&best->sent, n + 1, DEVICE_SENT); /* [DEVICE_SENT] */
     return true;
 }
 
@@ -59,7 +59,7 @@ static int collect(void *context, struct completion *out, int max)
     int count = 0;
     for (uint32_t i = 0; i < r->first[PTO_WORKER_TYPES] && count < max; i++) {
         struct mailbox *m = resident_mailbox(r->block, (int)i);
-        const uint64_t done = load_acquire(&m->done); /* [ENDED] */
+        const uint64_t done = load_acquire(&m->done, DEVICE_ENDED); /* [DEVICE_ENDED] */
         for (; r->collected[i] != done && count < max; r->collected[i]++)
             out[count++] = (struct completion){.id = m->task[r->collected[i] % PTO_MAILBOX_DEPTH]}; /* a failure is in the outcome */
     }
@@ -71,7 +71,7 @@ static int collect(void *context, struct completion *out, int max)
 static void answer(struct resident *r, uint32_t asked)
 {
     r->answered = asked;
-    store_release(&r->block->answered, asked); /* [ANSWER] */
+    store_release(&r->block->answered, asked, DEVICE_ANSWER); /* [DEVICE_ANSWER] */
 }
 
 static void serve(struct resident *r, uint32_t asked)
@@ -91,7 +91,7 @@ uint64_t ptoi_resident_bytes(const struct resident_block *b) { return is_ours(b)
 
 bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memory)
 {
-    const uint32_t asked = load_acquire(&b->asked); /* [ASK] */
+    const uint32_t asked = load_acquire(&b->asked, DEVICE_ASK); /* [DEVICE_ASK] */
     r->block = b;
     b->state = is_ours(b) ? RESIDENT_SERVES : RESIDENT_REFUSES;
     if (b->state == RESIDENT_SERVES) {
@@ -108,7 +108,7 @@ bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memo
 
 bool ptoi_resident_step(struct resident *r)
 {
-    const uint32_t asked = load_acquire(&r->block->asked); /* [ASK] */
+    const uint32_t asked = load_acquire(&r->block->asked, DEVICE_ASK); /* [DEVICE_ASK] */
     store_relaxed(&r->block->beats, load_relaxed(&r->block->beats) + 1); /* relaxed: a sign of life */
     const bool any = ptoi_sched_step(&r->sched);
     ptoi_sched_tell_quiet(&r->sched);

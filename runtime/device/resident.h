@@ -8,9 +8,10 @@
  *            compare a fingerprint of the layout before anything else is believed.
  * Tests      test/device
  *
- * [SENT]     a mailbox's task[] is complete below sent.
- * [ENDED]    the kernel's writes, and what it made of the run's outcome, are complete below done.
- * [ASK]      request is complete when `asked` says so.      [ANSWER] what is answered is complete when `answered` says so. */
+ * [DEVICE_SENT]   a mailbox's task[] is complete below sent.
+ * [DEVICE_ENDED]  the kernel's writes, and what it made of the run's outcome, are complete below done.
+ * [DEVICE_ASK]    request is complete when `asked` says so.
+ * [DEVICE_ANSWER] what is answered is complete when `answered` says so. */
 #ifndef PTOI_RESIDENT_H
 #define PTOI_RESIDENT_H
 #include "scheduler.h"
@@ -22,10 +23,10 @@ enum resident_request { RESIDENT_BEGIN = 1, RESIDENT_SETTLE, RESIDENT_SETTLE_AND
 enum resident_state { RESIDENT_ABSENT, RESIDENT_SERVES, RESIDENT_REFUSES };
 
 struct mailbox {
-    /* W scheduler, R worker.  Tasks ever given: store release [SENT], load acquire. */
+    /* W scheduler, R worker.  Tasks ever given: store release [DEVICE_SENT], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t sent;
     uint64_t task[PTO_MAILBOX_DEPTH];
-    /* W worker, R scheduler.  Tasks ever ended: store release [ENDED], load acquire. */
+    /* W worker, R scheduler.  Tasks ever ended: store release [DEVICE_ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
 };
 
@@ -33,10 +34,10 @@ struct resident_block {
     uint64_t magic, fingerprint, bytes;
     uint64_t mailbox_at, outcome_at, window_at;      /* offsets from here */
     uint32_t workers[PTO_WORKER_TYPES];              /* mailboxes, type by type */
-    /* W host, R scheduler: store release [ASK], load acquire. */
+    /* W host, R scheduler: store release [DEVICE_ASK], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t asked;
     uint32_t request;
-    /* W scheduler, R host: store release [ANSWER], load acquire. */
+    /* W scheduler, R host: store release [DEVICE_ANSWER], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t answered;
     uint32_t state;                                  /* enum resident_state */
     int64_t worker_tasks[PTO_WORKER_TYPES];

@@ -15,10 +15,10 @@
 #include "check.h"
 #include "crash.h"
 #include "memory.h"
+#include "system.h"
 #include "threads.h"
 #include "worker.h"
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void settle_signals(void)
 static void answer(struct control *c, uint32_t asked)
 {
     PTO_LABEL(ANSWER);
-    store_release(&c->answered, asked); /* [ANSWER] */
+    store_release(&c->answered, asked, ANSWER); /* [ANSWER] */
 }
 
 /* As the scheduler: nothing else changes its state or its statistics meanwhile. */
@@ -121,7 +121,7 @@ static _Noreturn void child_main(PTORuntime *rt, struct control *c, pid_t parent
     ptoi_threads_leave_role(rt, true);
     for (int spins = 0;;) {
         const uint32_t heard = ptoi_bell_heard(&c->call);
-        const uint32_t asked = load_acquire(&c->asked); /* [ASK] */
+        const uint32_t asked = load_acquire(&c->asked, ASK); /* [ASK] */
         if (asked != answered) {
             if (c->request == LEAVE) break;
             serve(rt, c, asked);
@@ -132,7 +132,7 @@ static _Noreturn void child_main(PTORuntime *rt, struct control *c, pid_t parent
         } else if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
-            sched_yield();
+            ptoi_yield();
         } else {
             ptoi_bell_wait(&c->call, heard, LOOK_AT_PARENT_NS);
             if (getppid() != parent) _exit(1);
@@ -236,7 +236,7 @@ static void post(struct process *e, enum request request)
 {
     e->control->request = (int32_t)request;
     PTO_LABEL(ASK);
-    store_release(&e->control->asked, ++e->asked); /* [ASK] */
+    store_release(&e->control->asked, ++e->asked, ASK); /* [ASK] */
     call(e->control);
 }
 
@@ -247,7 +247,7 @@ static bool wait_answer(PTORuntime *rt)
     struct control *c = e->control;
     for (;;) {
         const uint32_t heard = ptoi_bell_heard(&c->told);
-        if (load_acquire(&c->answered) == e->asked) return true; /* [ANSWER] */
+        if (load_acquire(&c->answered, ANSWER) == e->asked) return true; /* [ANSWER] */
         if (e->is_lost) return false;
         ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
         if (ptoi_bell_heard(&c->told) == heard) is_lost(rt);
@@ -278,7 +278,7 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
         if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
-            sched_yield();
+            ptoi_yield();
         } else {
             uint64_t late;
             ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);

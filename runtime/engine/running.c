@@ -36,7 +36,7 @@ void ptoi_running_begin(struct running_line *line, const struct window *w, uint6
 {
     const int64_t limit = ptoi_task_limit_ns(w, id);
     store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0); /* relaxed: the next store publishes it */
-    store_release(&line->task, id + 1);
+    store_release(&line->task, id + 1, RUNNING);
 }
 
 void ptoi_running_end(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now)
@@ -52,7 +52,7 @@ bool ptoi_running_overdue(const struct window *w, const struct running_line *lin
 {
     const int64_t now = ptoi_now_ns();
     for (int i = 0; i < count; i++) {
-        const uint64_t task = load_acquire(&line[i].task); /* what is read next is of this task, or of a later one with a later end */
+        const uint64_t task = load_acquire(&line[i].task, RUNNING); /* what is read next is of this task, or of a later one with a later end */
         const int64_t overdue_at = load_relaxed(&line[i].overdue_at);
         if (task != 0 && overdue_at != 0 && now > overdue_at && ptoi_running_task(w, task, id)) return true;
     }

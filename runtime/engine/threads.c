@@ -22,13 +22,12 @@
 #include "grain.h"
 #include "memory.h"
 #include "processors.h"
+#include "system.h"
 #include "worker.h"
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef PTO_TINY
+#if defined PTO_TINY || defined PTO_SCHEDULED
 enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
 #else
 enum { SPINS = 256, YIELDS = 16 };
@@ -75,7 +74,7 @@ struct lane {
     PTOWorkerType type;
     struct running_line *line;
     struct busy busy;
-    pthread_t thread;
+    ptoi_thread thread;
 };
 
 struct threads {
@@ -98,7 +97,7 @@ struct threads {
     uint32_t taken_outside;     /* what is left of the stack that was taken; the holder's */
     struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
-    pthread_t scheduler;
+    ptoi_thread scheduler;
     struct bell *told;          /* where an orchestrator in another process sleeps; NULL: it is in this one */
     struct running_line *line;  /* one a lane */
     bool owns_lines;
@@ -148,7 +147,7 @@ static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
     l->task[n % LANE_DEPTH] = (struct sent_task){.id = id, .expected_ns = expected_ns, .follows = follows};
     l->load_ns += expected_ns;
     PTO_LABEL(SENT);
-    store_release(&l->sent, n + 1); /* [SENT] */
+    store_release(&l->sent, n + 1, SENT); /* [SENT] */
 }
 
 static bool start_outside(PTORuntime *rt, uint64_t id)
@@ -209,7 +208,7 @@ static int collect_outside(PTORuntime *rt, struct completion *out, int max)
 {
     struct threads *e = rt->engine_state;
     if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0) /* relaxed: a hint */
-        e->taken_outside = atomic_exchange_explicit(&e->ended_outside, 0, memory_order_acquire); /* [OUTSIDE] */
+        e->taken_outside = swap_acquire(&e->ended_outside, 0, OUTSIDE); /* [OUTSIDE] */
     int n = 0;
     for (; e->taken_outside && n < max; n++) {
         uint32_t slot = e->taken_outside - 1;
@@ -225,7 +224,7 @@ static int lane_collect(void *context, struct completion *out, int max)
     int n = 0;
     for (int i = 0; i < e->lane_count; i++) {
         struct lane *l = &e->lane[i];
-        uint64_t from = load_relaxed(&l->collected), done = load_acquire(&l->done); /* relaxed: ours; [ENDED] */
+        uint64_t from = load_relaxed(&l->collected), done = load_acquire(&l->done, ENDED); /* relaxed: ours; [ENDED] */
         for (; from != done && n < max; from++) {
             const struct sent_task *t = &l->task[from % LANE_DEPTH];
             out[n++] = (struct completion){.id = t->id, .result = l->result[from % LANE_DEPTH]};
@@ -242,16 +241,16 @@ static int lane_collect(void *context, struct completion *out, int max)
 static bool take_role(struct threads *e) /* model: TAKE_ROLE */
 {
     PTO_LABEL(ROLE);
-    return swap_acq_rel(&e->role, 1) == 0; /* [ROLE] */
+    return swap_acq_rel(&e->role, 1, ROLE) == 0; /* [ROLE] */
 }
 
 static bool has_input(PTORuntime *rt) /* model: HAS_INPUT */
 {
     struct threads *e = rt->engine_state;
-    if (load_acquire(&rt->window->task_head) != load_relaxed(&e->seen_tasks)) return true;
-    if (load_acquire(&rt->window->event_head) != load_relaxed(&e->seen_events)) return true;
+    if (load_acquire(&rt->window->task_head, TASK) != load_relaxed(&e->seen_tasks)) return true;
+    if (load_acquire(&rt->window->event_head, EVENT) != load_relaxed(&e->seen_events)) return true;
     for (int i = 0; i < e->lane_count; i++)
-        if (load_acquire(&e->lane[i].done) != load_relaxed(&e->lane[i].collected)) return true;
+        if (load_acquire(&e->lane[i].done, ENDED) != load_relaxed(&e->lane[i].collected)) return true;
     return load_relaxed(&e->ended_outside) != 0; /* relaxed: a hint, as seen_tasks */
 }
 
@@ -276,17 +275,17 @@ static bool step(PTORuntime *rt, bool is_hurried)
     return any;
 }
 
-static bool has_task(struct lane *l) { return load_acquire(&l->sent) != load_acquire(&l->done); }
+static bool has_task(struct lane *l) { return load_acquire(&l->sent, SENT) != load_acquire(&l->done, ENDED); }
 /* For its worker. */
-static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_guest); }
+static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_guest, GUEST); }
 
 /* The number of the next task that the caller has to run; false: none.  In this order: what was sent came after the guest did, and before
  * it left it had run all; so whoever finds fewer sent than done has looked at `sent` before that. */
 static bool find_own(struct lane *l, bool as_guest, uint64_t *n)
 {
-    const uint64_t sent = load_acquire(&l->sent); /* [SENT] */
+    const uint64_t sent = load_acquire(&l->sent, SENT); /* [SENT] */
     PTO_LABEL(SENT);
-    if (load_acquire(&l->has_guest) != as_guest) return false; /* [GUEST] */
+    if (load_acquire(&l->has_guest, GUEST) != as_guest) return false; /* [GUEST] */
     PTO_LABEL(GUEST);
     *n = load_relaxed(&l->done); /* relaxed: the caller's, or of who served the lane before, [GUEST] or [SENT] */
     return (int64_t)(sent - *n) > 0;
@@ -301,7 +300,7 @@ static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model:
     struct threads *e = rt->engine_state;
     const uint64_t retired = rt->sched.retired;
     PTO_LABEL(ROLE);
-    swap_acq_rel(&e->role, 0); /* [ROLE] */
+    swap_acq_rel(&e->role, 0, ROLE); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_own_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
     if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt)) ptoi_park_wake(&e->idle_scheduler);
@@ -406,7 +405,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
     l->result[n % LANE_DEPTH] = result;
     if (result != 0) l->has_stopped = true;
     PTO_LABEL(ENDED);
-    store_release(&l->done, n + 1); /* [ENDED] */
+    store_release(&l->done, n + 1, ENDED); /* [ENDED] */
     return true;
 }
 
@@ -415,12 +414,12 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 {
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
-    if (l != e->guest) add_seq(&e->idle[l->type], 1);
+    if (l != e->guest) add_seq(&e->idle[l->type], 1, IDLE);
     const bool again = pass_role(rt) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
-    if (!again && !has_own_task(l) && !load_acquire(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
+    if (!again && !has_own_task(l) && !load_acquire(&e->stop, STOP)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
-    if (l != e->guest) add_seq(&e->idle[l->type], -1);
+    if (l != e->guest) add_seq(&e->idle[l->type], -1, IDLE);
 }
 
 static void *worker_main(void *arg)
@@ -433,7 +432,7 @@ static void *worker_main(void *arg)
         const cpu_set_t own = ptoi_processor((int)(l - e->lane));
         ptoi_processor_keep(&own);
     }
-    for (int spins = 0; !load_acquire(&e->stop);) {
+    for (int spins = 0; !load_acquire(&e->stop, STOP);) {
         if (run_own(l, false)) {
             if (!goes_on(l, false)) schedule(rt, l, false);
             spins = 0;
@@ -442,7 +441,7 @@ static void *worker_main(void *arg)
         } else if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
-            sched_yield();
+            ptoi_yield();
         } else {
             sleep_until_task(e, l);
             spins = 0;
@@ -458,7 +457,7 @@ static void *scheduler_main(void *arg)
 {
     PTORuntime *rt = arg;
     struct threads *e = rt->engine_state;
-    for (int spins = 0; !load_acquire(&e->stop);) {
+    for (int spins = 0; !load_acquire(&e->stop, STOP);) {
         if (schedule(rt, NULL, false)) {
             spins = 0;
         } else if (++spins < SPINS) {
@@ -467,7 +466,7 @@ static void *scheduler_main(void *arg)
             ptoi_park_announce(&e->idle_scheduler);
             const bool again = pass_role(rt);
             PTO_LABEL(SLEEP);
-            if (!again && !has_input(rt) && !load_acquire(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
+            if (!again && !has_input(rt) && !load_acquire(&e->stop, STOP)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
             ptoi_park_cancel(&e->idle_scheduler);
             spins = 0;
         }
@@ -486,7 +485,7 @@ static void threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
     e->outside[slot].result = result;
     do {
         e->outside[slot].next = newest;
-    } while (!atomic_compare_exchange_weak_explicit(&e->ended_outside, &newest, slot + 1, memory_order_release, memory_order_relaxed)); /* [OUTSIDE] */
+    } while (!swap_if_release(&e->ended_outside, &newest, slot + 1, OUTSIDE)); /* [OUTSIDE] */
     schedule(rt, NULL, false);
 }
 
@@ -552,7 +551,7 @@ static bool enter_lane(PTORuntime *rt, struct lane *l)
     struct threads *e = rt->engine_state;
     if (load_of(l) > 0 || !take_role(e)) return false; /* a hint first */
     const bool enters = load_of(l) == 0;
-    if (enters) store_release(&l->has_guest, 1); /* [GUEST] */
+    if (enters) store_release(&l->has_guest, 1, GUEST); /* [GUEST] */
     const bool progress = step(rt, false);
     leave_role(rt, progress, false);
     return enters;
@@ -565,7 +564,7 @@ static void leave_lane(PTORuntime *rt, struct lane *l)
         while (run_own(l, true)) {}
         ptoi_threads_take_role(rt);
         const bool is_empty = !has_task(l);
-        if (is_empty) store_release(&l->has_guest, 0); /* [GUEST] */
+        if (is_empty) store_release(&l->has_guest, 0, GUEST); /* [GUEST] */
         leave_role(rt, false, false);
         if (is_empty) return;
     }
@@ -668,7 +667,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
         if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
-            sched_yield();
+            ptoi_yield();
         } else {
             store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the announcement publishes it */
             ptoi_park_announce(&e->orchestrator);
@@ -718,7 +717,7 @@ static void threads_measure(PTORuntime *rt, PTORunStats *stats)
 
 void ptoi_threads_take_role(PTORuntime *rt)
 {
-    while (!take_role(rt->engine_state)) sched_yield(); /* a holder keeps it for a step */
+    while (!take_role(rt->engine_state)) ptoi_yield(); /* a holder keeps it for a step */
 }
 
 void ptoi_threads_leave_role(PTORuntime *rt, bool changed)
@@ -745,13 +744,13 @@ void ptoi_threads_close(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
     if (!e) return;
-    store_release(&e->stop, 1); /* model: CLOSE */
+    store_release(&e->stop, 1, STOP); /* model: CLOSE */
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
     if (e->has_scheduler) {
         ptoi_park_wake(&e->idle_scheduler);
-        pthread_join(e->scheduler, NULL);
+        ptoi_thread_join(e->scheduler);
     }
-    for (int i = 0; i < e->started; i++) pthread_join(e->lane[i].thread, NULL);
+    for (int i = 0; i < e->started; i++) ptoi_thread_join(e->lane[i].thread);
     ptoi_memory_unmap(e->stacks, (uint64_t)e->lane_count * PTO_CRASH_STACK_BYTES);
     if (e->owns_lines) free(e->line);
     free(e->lane);
@@ -810,13 +809,13 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
     choose_guest(rt);
     rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect, .follow = lane_follow};
     e->has_scheduler = rt->config.dedicated_scheduler; /* before any thread looks */
-    if (e->has_scheduler && pthread_create(&e->scheduler, NULL, scheduler_main, rt)) {
+    if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, scheduler_main, rt)) {
         e->has_scheduler = false;
         ptoi_threads_close(rt);
         return PTO_ERR_NOMEM;
     }
     for (; e->started < e->lane_count; e->started++)
-        if (pthread_create(&e->lane[e->started].thread, NULL, worker_main, &e->lane[e->started])) {
+        if (!ptoi_thread_start(&e->lane[e->started].thread, worker_main, &e->lane[e->started])) {
             ptoi_threads_close(rt);
             return PTO_ERR_NOMEM;
         }

@@ -59,8 +59,8 @@ static void *work(void *arg)
     struct host_worker *me = arg;
     struct host *h = me->rt->engine_state;
     uint64_t done = 0;
-    for (int idle = 0; !load_acquire(&h->stop);) {
-        if (load_acquire(&me->box->sent) == done) { /* [SENT] */
+    for (int idle = 0; !load_acquire(&h->stop, STOP);) {
+        if (load_acquire(&me->box->sent, DEVICE_SENT) == done) { /* [DEVICE_SENT] */
             pause_for(idle++);
             continue;
         }
@@ -70,10 +70,10 @@ static void *work(void *arg)
             const int64_t since = ptoi_now_ns();
             const int result = ptoi_worker_run(me->rt->window, me->rt->backend, me->rt->heap, id);
             if (r) r->begin = since, r->end = ptoi_now_ns(), r->row = (int32_t)(me - h->worker);
-            /* before [ENDED]: nothing that depends on it starts */
+            /* before [DEVICE_ENDED]: nothing that depends on it starts */
             if (result != 0) me->rt->sched.on_failure(me->rt->sched.failure_context, id, result);
         }
-        store_release(&me->box->done, ++done); /* [ENDED] */
+        store_release(&me->box->done, ++done, DEVICE_ENDED); /* [DEVICE_ENDED] */
         idle = 0;
     }
     return NULL;
@@ -99,8 +99,8 @@ static bool ask(PTORuntime *rt, uint32_t request)
     struct host *h = rt->engine_state;
     if (h->is_lost) return false;
     h->block->request = request;
-    store_release(&h->block->asked, ++h->asked); /* [ASK] */
-    for (int turn = 0; load_acquire(&h->block->answered) != h->asked; pause_for(turn++)) /* [ANSWER] */
+    store_release(&h->block->asked, ++h->asked, DEVICE_ASK); /* [DEVICE_ASK] */
+    for (int turn = 0; load_acquire(&h->block->answered, DEVICE_ANSWER) != h->asked; pause_for(turn++)) /* [DEVICE_ANSWER] */
         if (turn % LOOKS == LOOKS - 1 && is_lost(rt)) return false;
     return true;
 }
@@ -141,7 +141,7 @@ static void host_close(PTORuntime *rt)
 {
     struct host *h = rt->engine_state;
     if (h->child && h->block && !h->is_lost) ask(rt, RESIDENT_LEAVE);
-    store_release(&h->stop, 1);
+    store_release(&h->stop, 1, STOP);
     for (int i = 0; i < h->started; i++) pthread_join(h->worker[i].thread, NULL);
     if (h->child) {
         if (h->is_lost) kill(h->child, SIGKILL);

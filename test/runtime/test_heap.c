@@ -42,7 +42,7 @@ static void consume(struct fixture *f, uint64_t at) /* what the scheduler does *
         if (f->at[b - 1] == at) number = b;
     f->at[number - 1] = UINT64_MAX;
     _Atomic uint32_t *c = window_consumed(f->w, *window_chunk(f->w, number));
-    store_release(c, load_relaxed(c) + 1);
+    store_release(c, load_relaxed(c) + 1, CONSUMED);
 }
 
 TEST(h34_a_full_heap_never_hands_out_live_memory)
@@ -171,7 +171,7 @@ TEST(the_counters_of_a_chunk_may_wrap)
 {
     struct fixture f = make(256, 256, 1);
     uint64_t at;
-    store_release(window_consumed(f.w, 0), UINT32_MAX - 3);
+    store_release(window_consumed(f.w, 0), UINT32_MAX - 3, CONSUMED);
     for (int i = 0; i < 10; i++) {
         EXPECT(try_alloc(&f, 0, 256, &at));
         uint64_t none;

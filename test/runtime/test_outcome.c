@@ -42,10 +42,10 @@ TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)
 {
     static struct outcome o;
     ptoi_outcome_reset(&o);
-    store_release(&o.claimed, 1); /* another thread, in the middle of ptoi_vfail */
+    store_release(&o.claimed, 1, CLAIM); /* another thread, in the middle of ptoi_vfail */
     ptoi_fail(&o, PTO_ERR_KERNEL, NULL, "second");
     EXPECT(ptoi_status(&o) == PTO_OK);
     EXPECT(ptoi_is_failing(&o));
-    store_release(&o.status, (int)PTO_ERR_CANCELLED);
+    store_release(&o.status, (int)PTO_ERR_CANCELLED, OUTCOME);
     ptoi_outcome_reset(&o);
 }

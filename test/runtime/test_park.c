@@ -39,10 +39,10 @@ static void play(struct game *g, int me)
     for (uint32_t turn = (uint32_t)me; turn < TURNS; turn += 2) {
         for (;;) {
             const uint32_t heard = ptoi_bell_heard(&g->bell[me]);
-            if (load_acquire(&g->count) == turn) break;
+            if (load_acquire(&g->count, TURN) == turn) break;
             ptoi_bell_wait(&g->bell[me], heard, LONG_NS);
         }
-        store_release(&g->count, turn + 1);
+        store_release(&g->count, turn + 1, TURN);
         ptoi_bell_ring(&g->bell[!me]);
         ptoi_bell_wake(&g->bell[!me]);
     }

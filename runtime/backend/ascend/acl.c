@@ -1,7 +1,7 @@
 /* acl.c - see acl.h. */
 #include "acl.h"
+#include "system.h"
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { MAX_DEVICES = 64 };
 /* One library a process: it keeps state of its own, and aclInit may be called once.  What was initialized once stays loaded until the
  * process ends: a library with threads and thread-local state does not survive being unloaded. */
 static struct {
-    pthread_mutex_t lock; /* guards everything here; calls of the library are made under it; nothing nests in it */
+    ptoi_lock lock; /* guards everything here; calls of the library are made under it; nothing nests in it */
     void *library;
     struct acl acl;
     int users;
@@ -19,7 +19,7 @@ static struct {
         int32_t device;
         int users;
     } device[MAX_DEVICES];
-} process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} process = {.lock = PTOI_LOCK_OPEN};
 
 void ptoi_acl_explain(const struct acl *acl, char *text, size_t size, const char *call, aclError error)
 {
@@ -88,22 +88,22 @@ static bool open_first(char *message, size_t size)
 
 const struct acl *ptoi_acl_open(char *message, size_t size)
 {
-    pthread_mutex_lock(&process.lock);
+    ptoi_lock_take(&process.lock);
     const bool is_open = process.users > 0 || open_first(message, size);
     process.users += is_open;
-    pthread_mutex_unlock(&process.lock);
+    ptoi_lock_leave(&process.lock);
     return is_open ? &process.acl : NULL;
 }
 
 bool ptoi_acl_close(char *message, size_t size)
 {
     aclError error = ACL_SUCCESS;
-    pthread_mutex_lock(&process.lock);
+    ptoi_lock_take(&process.lock);
     if (--process.users == 0) {
         if (process.is_initialized) error = process.acl.aclFinalize();
         if (error != ACL_SUCCESS) ptoi_acl_explain(&process.acl, message, size, "aclFinalize", error);
     }
-    pthread_mutex_unlock(&process.lock);
+    ptoi_lock_leave(&process.lock);
     return error == ACL_SUCCESS;
 }
 
@@ -111,7 +111,7 @@ bool ptoi_acl_close(char *message, size_t size)
 
 aclError ptoi_acl_take_device(int32_t device)
 {
-    pthread_mutex_lock(&process.lock);
+    ptoi_lock_take(&process.lock);
     int at = -1;
     for (int i = 0; i < MAX_DEVICES; i++) {
         if (process.device[i].users == 0 && at < 0) at = i;
@@ -123,17 +123,17 @@ aclError ptoi_acl_take_device(int32_t device)
         process.device[at].device = device;
         process.device[at].users++;
     }
-    pthread_mutex_unlock(&process.lock);
+    ptoi_lock_leave(&process.lock);
     return error;
 }
 
 aclError ptoi_acl_release_device(int32_t device)
 {
     aclError error = ACL_SUCCESS;
-    pthread_mutex_lock(&process.lock);
+    ptoi_lock_take(&process.lock);
     for (int i = 0; i < MAX_DEVICES; i++)
         if (process.device[i].users > 0 && process.device[i].device == device && --process.device[i].users == 0)
             error = process.acl.aclrtResetDevice(device);
-    pthread_mutex_unlock(&process.lock);
+    ptoi_lock_leave(&process.lock);
     return error;
 }

@@ -20,13 +20,13 @@ void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    pthread_mutex_lock(&d->lock);
+    ptoi_lock_take(&d->lock);
     if (!d->failure[0]) {
         const int n = snprintf(d->failure, sizeof d->failure, "ascend: ");
         vsnprintf(d->failure + n, sizeof d->failure - (size_t)n, format, args);
     }
-    if (is_lost) store_release(&d->has_failed, true);
-    pthread_mutex_unlock(&d->lock);
+    if (is_lost) store_release(&d->has_failed, true, LOST);
+    ptoi_lock_leave(&d->lock);
     va_end(args);
 }
 
@@ -274,7 +274,6 @@ static bool close_all(struct device *d, int opened, char *message, size_t size)
         is_fine = false;
     }
     ptoi_kernels_unload(&d->map);
-    pthread_mutex_destroy(&d->lock);
     free(d->buffer);
     free(d->spare);
     free(d);
@@ -308,11 +307,11 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
                                   .run = ptoi_ascend_run,
                                   .request = ptoi_ascend_request,
                                   .mirror = &ptoi_ascend_mirror};
-    d->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed);
+    d->serial = add_relaxed(&serials, 1);
     d->number = config->device;
     d->timeout_seconds = config->stream_timeout_seconds > 0 ? config->stream_timeout_seconds : DEFAULT_TIMEOUT_S;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) d->first[t + 1] = d->first[t] + config->workers[t];
-    pthread_mutex_init(&d->lock, NULL);
+    d->lock = (ptoi_lock)PTOI_LOCK_OPEN;
     *status = ptoi_kernels_load(&d->map, config->kernels, message, size);
     if (*status == PTO_OK) {
         char *text = d->failure; /* empty until the first step */

@@ -12,7 +12,7 @@
 #include "acl.h"
 #include "backend.h"
 #include "map.h"
-#include <pthread.h>
+#include "system.h"
 #include <stdatomic.h>
 
 enum {
@@ -76,7 +76,7 @@ struct device {
     uint64_t heap_bytes;
     bool is_zeroed;
 
-    pthread_mutex_t lock;             /* guards buffer, failure; nothing nests in it */
+    ptoi_lock lock;                   /* guards buffer, failure; nothing nests in it */
     struct buffer *buffer;            /* sorted by address, apart from each other */
     int buffer_count, buffer_room;
     char failure[1024];

@@ -115,10 +115,10 @@ char *ptoi_ascend_reach(struct device *d, const void *host)
 {
     const char *address = host;
     if (is_in_heap(d, address)) return d->device_heap + (address - d->heap);
-    pthread_mutex_lock(&d->lock);
+    ptoi_lock_take(&d->lock);
     const struct buffer *b = find_buffer(d, address);
     char *device = b && b->device ? b->device + (address - b->host) : NULL;
-    pthread_mutex_unlock(&d->lock);
+    ptoi_lock_leave(&d->lock);
     return device;
 }
 
@@ -128,7 +128,7 @@ static PTOStatus tell_buffer(const struct backend *backend, const void *base, in
     char *from = (char *)(uintptr_t)base, *to = from + bytes;
     PTOStatus status = PTO_OK;
     if (is_in_heap(d, from)) return PTO_OK; /* an entry that is called in a run may be given what the run has made */
-    pthread_mutex_lock(&d->lock);
+    ptoi_lock_take(&d->lock);
     int at = lower_buffer(d, from), end = at;
     while (end < d->buffer_count && d->buffer[end].host < to) end++;
     const bool is_known = end == at + 1 && d->buffer[at].host <= from && d->buffer[at].host + d->buffer[at].bytes >= to;
@@ -151,7 +151,7 @@ static PTOStatus tell_buffer(const struct backend *backend, const void *base, in
         d->buffer_count += 1 - (end - at);
         d->buffer[at] = (struct buffer){.host = from, .bytes = to - from};
     }
-    pthread_mutex_unlock(&d->lock);
+    ptoi_lock_leave(&d->lock);
     if (status == PTO_ERR_ARGUMENT) ptoi_ascend_fail(d, false, "an array overlaps in part one that the device has");
     if (status == PTO_ERR_NOMEM) ptoi_ascend_fail(d, false, "no memory for the table of arrays");
     return status;
@@ -217,7 +217,7 @@ static const char *failure_of(const struct backend *backend)
 static PTOStatus begin(const struct backend *backend)
 {
     struct device *d = device_of(backend);
-    if (load_acquire(&d->has_failed)) {
+    if (load_acquire(&d->has_failed, LOST)) {
         if (strncmp(d->failure, "ascend: of an earlier", 21) != 0) {
             char before[sizeof d->failure];
             memcpy(before, d->failure, sizeof before);
@@ -276,9 +276,9 @@ static PTOStatus submitting(const struct backend *backend, const PTOTaskParam *p
         char *device = take_memory(d, b->bytes, &b->capacity);
         if (!device) return PTO_ERR_NOMEM;
         const bool is_fine = upload(d, device, b->host, b->bytes);
-        pthread_mutex_lock(&d->lock);
+        ptoi_lock_take(&d->lock);
         b->device = device;
-        pthread_mutex_unlock(&d->lock);
+        ptoi_lock_leave(&d->lock);
         if (!is_fine) return PTO_ERR_DEVICE;
     }
     return PTO_OK;

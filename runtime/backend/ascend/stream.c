@@ -17,7 +17,7 @@ struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
         uint64_t serial;
         struct stream *stream[PTO_WORKER_TYPES];
     } mine;
-    if (load_acquire(&d->has_failed) || !ptoi_ascend_enter(d)) return NULL;
+    if (load_acquire(&d->has_failed, LOST) || !ptoi_ascend_enter(d)) return NULL;
     if (mine.serial != d->serial) {
         memset(&mine, 0, sizeof mine);
         mine.serial = d->serial;
@@ -25,7 +25,7 @@ struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
     if (!mine.stream[type]) {
         /* An engine that runs everything on one thread uses the first of each type; a thread after it begins anew. */
         const int count = d->first[type + 1] - d->first[type],
-                  n = atomic_fetch_add_explicit(&d->taken[type], 1, memory_order_relaxed);
+                  n = add_relaxed(&d->taken[type], 1);
         mine.stream[type] = &d->stream[d->first[type] + n % count];
     }
     return mine.stream[type];
@@ -35,9 +35,7 @@ struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
 
 static double seconds_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return 1e-9 * (double)ptoi_clock_ns();
 }
 
 static void pause_after(int asked)
@@ -46,7 +44,7 @@ static void pause_after(int asked)
     if (asked < SPINS) {
         pto_relax();
     } else if (asked < SPINS + YIELDS) {
-        sched_yield();
+        ptoi_yield();
     } else {
         const int64_t ns = (int64_t)(asked - SPINS - YIELDS + 1) * 2000;
         nanosleep(&(struct timespec){.tv_nsec = ns < LONGEST_NS ? ns : LONGEST_NS}, NULL);
