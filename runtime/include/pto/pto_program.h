@@ -203,8 +203,16 @@ PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOT
 enum { PTO_NUMBER_TEXT = 40 };
 PTO_API const char *pto_f64_text(double value, char *text); /* shortest text that reads back as the same number; room for PTO_NUMBER_TEXT */
 PTO_API const char *pto_f32_text(float value, char *text);
-#define PTO_F64_TEXT(value) pto_f64_text(value, (char[PTO_NUMBER_TEXT]){0})
-#define PTO_F32_TEXT(value) pto_f32_text(value, (char[PTO_NUMBER_TEXT]){0})
+#ifndef __cplusplus
+#define PTO_TEXT_ROOM_ ((char[PTO_NUMBER_TEXT]){0}) /* lives as long as the block */
+#else
+struct PTOTextRoom_ {
+    char text[PTO_NUMBER_TEXT];
+};
+#define PTO_TEXT_ROOM_ (PTOTextRoom_().text) /* lives until the end of the full expression */
+#endif
+#define PTO_F64_TEXT(value) pto_f64_text(value, PTO_TEXT_ROOM_)
+#define PTO_F32_TEXT(value) pto_f32_text(value, PTO_TEXT_ROOM_)
 
 /* ---- the table ------------------------------------------------------------------------------------------------------ */
 typedef enum PTODirection { PTO_IN, PTO_OUT, PTO_INOUT_, PTO_ACC_, PTO_OWN, PTO_HOST } PTODirection;

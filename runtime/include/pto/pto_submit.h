@@ -208,7 +208,35 @@ PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel
 #define pto_submit_task(...) pto_submit_inlined_(__VA_ARGS__)
 #endif
 
-#ifdef __cplusplus
+/* pto_submit_task with the parameters, at least one, as arguments:
+ *     PTO_SUBMIT(rt, &kernel, PTO_INPUT(a, 0, 64), PTO_OUTPUT(&p, 0, 64)) */
+#ifndef __cplusplus
+#define PTO_SUBMIT(rt, kernel, ...)                                                                                      \
+    pto_submit_task(rt, kernel, (const PTOTaskParam[]){__VA_ARGS__},                                                     \
+                    (int32_t)(sizeof((const PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
+#else
+#define PTO_SUBMIT(rt, kernel, ...) pto_submit_each_(rt, kernel, __VA_ARGS__)
+PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count); /* pto_runtime.h */
+}
+
+/* pto_submit_task of a list of PTOParam, which keep their extents. */
+PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel, const PTOParam *params, int32_t count)
+{
+    PTOTaskParam plain[PTO_MAX_PARAMS + 2];
+    const bool is_list = params && count >= 0 && count <= PTO_MAX_PARAMS + 2;
+    for (int32_t i = 0; is_list && i < count; i++) plain[i] = params[i].pto_plain();
+    return (pto_submit_task)(rt, kernel, is_list ? static_cast<const PTOTaskParam *>(plain) : nullptr, count);
+}
+static inline int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOParam *params, int32_t count)
+{
+    return pto_submit_inlined_(rt, kernel, params, count);
+}
+
+template <typename... Params>
+PTO_INLINED_ int64_t pto_submit_each_(PTORuntime *rt, const PTOKernel *kernel, const Params &...params)
+{
+    const PTOTaskParam plain[] = {pto_plain_(params)...}; /* the extents live until the submit has returned */
+    return pto_submit_task(rt, kernel, plain, static_cast<int32_t>(sizeof...(Params)));
 }
 #endif
 #endif

@@ -138,12 +138,42 @@ typedef struct PTOTaskParam {
 } PTOTaskParam;
 
 #define PTO_SINGLE_WRITER 1 /* flag: see PTO_INPUT_OF */
+
+/* The macros that make parameters; for C++ they are in pto_cxx.h, with the same names and arguments.
+ *     PTO_INPUT(base, at, extent)       the task reads the region
+ *     PTO_INPUT_OF(base, at, extent)    an input whose buffer was the PTO_OUTPUT of one task and is never written again: its producer is
+ *                                       known without a look-up, and nobody needs to find this reader.  A later write to such a buffer
+ *                                       is the caller's mistake
+ *     PTO_INOUT(base, at, extent)       the task reads and writes it
+ *     PTO_ACC(base, at, extent)         the task adds to it: in any order with others of the same kernel, one at a time
+ *     PTO_OUTPUT(ref, at, extent)       the task writes all of it.  Mode B: if *ref is NULL, a new buffer is allocated for this task's
+ *                                       output and its base is written back to *ref before pto_submit_task returns; else the region of
+ *                                       the buffer that *ref names is overwritten.  A zero-size output leaves *ref
+ *     PTO_OUTPUT_IN(scope, ref, at, extent)   the same, and the scope that owns a new buffer
+ *     PTO_SCALAR(value)                 float, double, bool, or any integer, which becomes an int64_t
+ *     PTO_PRIORITY(n)                   @priority(n): higher starts first among ready tasks of one worker type; default 0
+ *     PTO_NAME(string)                  @name: what reports call the task, a constant string
+ *     PTO_TIMEOUT(ms)                   @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more than so many
+ *                                       milliseconds, at least 1, of real time
+ * A time-out is noticed while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the engine `serial`
+ * notices it then only.  A kernel that is running is waited for, except in the engine `process`, which kills its worker process.  The
+ * engines `timing` and `graph`, and workers from outside, take no notice.
+ *
+ * `at` and `extent`: see PTOTaskParam.  The extent is a number of bytes, or one of these.
+ *     PTO_ARRAY(PTO_F32, 64, 64)                row-major
+ *     PTO_STRIDED(PTO_F32, (64, 64), (512, 1))  any strides, in elements
+ *
+ * A list of parameters is an array of PTOParam, good for as long as its block.  In C that is PTOTaskParam, and the extents of PTO_ARRAY
+ * and PTO_STRIDED live as long as the block; in C++ it is a class that keeps its extents (pto_cxx.h). */
+
+static inline PTOScalar pto_scalar_i64(int64_t v) { PTOScalar s = {0}; s.i64 = v; return s; }
+static inline PTOScalar pto_scalar_f64(double v) { PTOScalar s = {0}; s.f64 = v; return s; }
+static inline PTOScalar pto_scalar_f32(float v) { PTOScalar s = {0}; s.f32 = v; return s; }
+static inline PTOScalar pto_scalar_bool(bool v) { PTOScalar s = {0}; s.i64 = v; return s; }
+
+#ifndef __cplusplus
 #define PTO_LIST_(...) ((const int64_t[]){__VA_ARGS__})
 #define PTO_COUNT_(...) ((uint8_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
-
-/* The third argument of the macros below: a number of bytes, or one of these.
- *     PTO_ARRAY(PTO_F32, 64, 64)                      row-major
- *     PTO_STRIDED(PTO_F32, (64, 64), (512, 1))        any strides, in elements */
 #define PTO_ARRAY(elem, ...)                                                                                             \
     0, .type = (uint8_t)(elem), .rank = PTO_COUNT_(__VA_ARGS__), .shape = PTO_LIST_(__VA_ARGS__), .stride = NULL
 #define PTO_STRIDED(elem, extents, strides)                                                                              \
@@ -159,35 +189,22 @@ typedef struct PTOTaskParam {
 #define PTO_EXTENT_VIEW_(...) .bytes = __VA_ARGS__
 #define PTO_EXTENT_FLAT_(bytes_) .bytes = bytes_, .type = 0, .rank = 0, .shape = NULL, .stride = NULL
 #define PTO_INPUT(base, at_, extent) {PTO_REST_(PTO_PARAM_INPUT, 0, base, NULL, 0, at_, extent), .name = NULL}
-/* An input whose buffer was the PTO_OUTPUT of one task and is never written again: its producer is known without a look-up, and
- * nobody needs to find this reader.  A later write to such a buffer is the caller's mistake. */
 #define PTO_INPUT_OF(base, at_, extent) {PTO_REST_(PTO_PARAM_INPUT, PTO_SINGLE_WRITER, base, NULL, 0, at_, extent), .name = NULL}
 #define PTO_INOUT(base, at_, extent) {PTO_REST_(PTO_PARAM_INOUT, 0, base, NULL, 0, at_, extent), .name = NULL}
 #define PTO_ACC(base, at_, extent) {PTO_REST_(PTO_PARAM_ACC, 0, base, NULL, 0, at_, extent), .name = NULL}
-/* Mode B: if *ref is NULL, a new buffer is allocated for this task's output and its base is written back to *ref before
- * pto_submit_task returns; else the region of the buffer that *ref names is overwritten.  A zero-size output leaves *ref. */
 #define PTO_OUTPUT(ref_, at_, extent) {PTO_REST_(PTO_PARAM_OUTPUT, 0, NULL, ref_, 0, at_, extent), .name = #ref_}
 #define PTO_OUTPUT_IN(scope_, ref_, at_, extent) {PTO_REST_(PTO_PARAM_OUTPUT, 0, NULL, ref_, scope_, at_, extent), .name = #ref_}
-
-static inline PTOScalar pto_scalar_i64(int64_t v) { PTOScalar s = {.i64 = v}; return s; }
-static inline PTOScalar pto_scalar_f64(double v) { PTOScalar s = {.f64 = v}; return s; }
-static inline PTOScalar pto_scalar_f32(float v) { PTOScalar s = {.i64 = 0}; s.f32 = v; return s; }
-static inline PTOScalar pto_scalar_bool(bool v) { PTOScalar s = {.i64 = v}; return s; }
 #define PTO_NO_REGION_ .flags = 0, .ref = NULL, .scope = 0, .type = 0, .rank = 0, .bytes = 0, .shape = NULL, .stride = NULL
 #define PTO_SCALAR(v)                                                                                                     \
     {.kind = PTO_PARAM_SCALAR, PTO_NO_REGION_, .buffer = NULL, .at = 0, .name = NULL,                                     \
      .value = _Generic((v), float: pto_scalar_f32, double: pto_scalar_f64, bool: pto_scalar_bool, default: pto_scalar_i64)(v)}
 
-/* @priority(n): higher starts first among ready tasks of one worker type; default 0.  @name: a constant string. */
 #define PTO_PRIORITY(n) {.kind = PTO_PARAM_PRIORITY, PTO_NO_REGION_, .buffer = NULL, .at = (n), .value = {.i64 = 0}, .name = NULL}
 #define PTO_NAME(string)                                                                                                  \
     {.kind = PTO_PARAM_NAME, PTO_NO_REGION_, .buffer = (void *)(string), .at = 0, .value = {.i64 = 0}, .name = NULL}
-
-/* @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more than so many milliseconds, at least 1, of real time.
- * Noticed while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the engine `serial` notices it then
- * only.  A kernel that is running is waited for, except in the engine `process`, which kills its worker process.  The engines `timing`
- * and `graph`, and workers from outside, take no notice. */
 #define PTO_TIMEOUT(ms) {.kind = PTO_PARAM_TIMEOUT, PTO_NO_REGION_, .buffer = NULL, .at = (ms), .value = {.i64 = 0}, .name = NULL}
+typedef PTOTaskParam PTOParam;
+#endif
 
 /* A tensor handed to an orchestration function: a view by base, offset and strides, in elements. */
 typedef struct PTOTensor {
@@ -207,5 +224,6 @@ typedef struct PTOPlace {
 
 #ifdef __cplusplus
 }
+#include <pto/pto_cxx.h>
 #endif
 #endif

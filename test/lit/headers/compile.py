@@ -1,21 +1,14 @@
-"""Compiles every public header alone, and the runtime's core, with each compiler that is installed."""
+"""Compiles every public header alone, the macros that make parameters, and the runtime's core, with each compiler that is installed and
+for each standard of C and C++ that it knows; and runs what the macros make, in C and in C++."""
 import glob, os, shutil, subprocess, sys
 
-root = sys.argv[1]
+root, prefix, can_link = sys.argv[1], sys.argv[2], sys.argv[3] == ""
 include = os.path.join(root, "runtime", "include")
-warnings = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+uses = os.path.join(root, "test", "lit", "headers", "Inputs", "uses.c")
+warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+check = ["-fsyntax-only"]
 use = """#include <pto/{0}>
 int use(void *a); int use(void *a) {{ return a != 0; }}
-"""
-macros = """#include <pto/pto_program.h>
-int64_t use(PTORuntime *rt, const PTOKernel *k, float *A);
-int64_t use(PTORuntime *rt, const PTOKernel *k, float *A)
-{
-    void *P = 0;
-    const PTOTaskParam p[] = {PTO_INPUT(A, 3, PTO_STRIDED(PTO_F32, (64, 64), (512, 1))), PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_F32, 64, 64)),
-                              PTO_INOUT(A, 1, 65536), PTO_SCALAR(1.0f), PTO_SCALAR(true), PTO_PRIORITY(3), PTO_NAME("x")};
-    return pto_submit_task(rt, k, p, 7);
-}
 """
 # What C++ can say of a submit; a call that is inlined, and one that is not.
 plus = """#include <pto/pto_program.h>
@@ -31,29 +24,76 @@ int64_t use(PTORuntime *rt, const PTOKernel *k, void *A, int32_t n)
     return pto_submit_task(rt, k, p, 2) + pto_submit_task(rt, k, p, n) + call(rt, k, p, 1);
 }
 """
+# The extents of a PTOParam would be gone: no PTOTaskParam is made of one.
+wrong = """#include <pto/pto_runtime.h>
+int64_t use(PTORuntime *rt, const PTOKernel *k, void *A);
+int64_t use(PTORuntime *rt, const PTOKernel *k, void *A)
+{
+    const PTOTaskParam p[] = {PTO_INPUT(A, 0, PTO_ARRAY(PTO_F32, 64, 64))};
+    return pto_submit_task(rt, k, p, 1);
+}
+"""
+
+def run(command, text, what):
+    result = subprocess.run(command, input=text, text=True, capture_output=True)
+    if result.returncode:
+        sys.exit(f"{what}: {' '.join(command)} gave {result.returncode}\n{result.stderr}")
+    return result.stdout
 
 def compile(command, text, what):
-    result = subprocess.run(command + ["-I", include, "-"], input=text, text=True, capture_output=True)
-    if result.returncode:
-        sys.exit(f"{what}: {' '.join(command)}\n{result.stderr}")
+    run(command + warnings + check + ["-I", include, "-"], text, what)
+
+def standards(compiler, language, names):
+    known = [s for s in names if subprocess.run([compiler, f"-std={s}", f"-x{language}", *check, "-"], input="int x;", text=True,
+                                               capture_output=True).returncode == 0]
+    return known or sys.exit(f"{compiler} knows no standard of {language}")
+
+def link_and_run(compiler, standard, language):
+    program = os.path.join(os.getcwd(), f"uses.{os.getpid()}")
+    with open(os.path.join(prefix, "share", "pto", "ldflags")) as f:
+        flags = f.read().split()
+    for option in ("-O0", "-O2", "-O2 -DPTO_CALL_SUBMITS"):
+        run([compiler, f"-std={standard}", *option.split(), *warnings, "-I", include, f"-x{language}", uses, "-xnone", "-o", program,
+             "-L", os.path.join(prefix, "lib"), "-lpto_kernels", "-lpto_runtime", *flags], "", "the macros, linked")
+        printed = run([program], "", f"the macros in {compiler} -std={standard} {option}")
+        if printed != "0.5\n0.25\n":
+            sys.exit(f"{compiler} -std={standard}: {printed}")
+    os.remove(program)
 
 count = 0
 headers = sorted(os.path.basename(h) for h in glob.glob(os.path.join(include, "pto", "*.h")))
 c = [x for x in ("gcc", "clang", "clang-14", "aarch64-linux-gnu-gcc") if shutil.which(x)]
-if not c:
-    sys.exit("no C compiler")
+plus_plus = [x for x in ("g++", "clang++") if shutil.which(x)]
+if not c or not plus_plus:
+    sys.exit("no compiler for C or C++")
+with open(uses) as f:
+    macros = f.read()
 for compiler in c:
     for header in headers:
-        compile([compiler, "-std=c11", "-xc", "-pedantic", *warnings], use.format(header), header)
+        compile([compiler, "-std=c11", "-xc"], use.format(header), header)
         count += 1
-    compile([compiler, "-std=c11", "-xc", *warnings], macros, "the parameter macros")
-for compiler in [x for x in ("g++", "clang++") if shutil.which(x)]:
-    for header in headers:
-        compile([compiler, "-std=c++17", "-xc++", *warnings], use.format(header), header)
+    known = standards(compiler, "c", ("c11", "c17", "c23", "c2x"))
+    for standard in known:
+        compile([compiler, f"-std={standard}", "-xc"], macros, "the parameter macros")
         count += 1
-    compile([compiler, "-std=c++17", "-xc++", "-O2", *warnings], plus, "a submit in C++")
+    if can_link and compiler in ("gcc", "clang"): link_and_run(compiler, known[0], "c")
+for compiler in plus_plus:
+    known = standards(compiler, "c++", ("c++11", "c++14", "c++17", "c++20", "c++23", "c++2b"))
+    for standard in known:
+        for header in headers:
+            compile([compiler, f"-std={standard}", "-xc++"], use.format(header), header)
+        compile([compiler, f"-std={standard}", "-xc++"], macros, "the parameter macros in C++")
+        compile([compiler, f"-std={standard}", "-xc++", "-O2"], plus, "a submit in C++")
+        count += len(headers) + 2
+    refused = subprocess.run([compiler, "-std=c++17", "-xc++", *check, "-I", include, "-"], input=wrong, text=True, capture_output=True)
+    if refused.returncode == 0 or "operator PTOTaskParam" not in refused.stderr:
+        sys.exit(f"{compiler} made a PTOTaskParam of a PTOParam\n{refused.stderr}")
+    if can_link:
+        link_and_run(compiler, known[0], "c++")
+        link_and_run(compiler, known[-1], "c++")
 if shutil.which("aarch64-linux-gnu-gcc"):
     for source in glob.glob(os.path.join(root, "runtime", "core", "*.c")):
         with open(source) as f:
-            compile(["aarch64-linux-gnu-gcc", "-std=c11", "-D_GNU_SOURCE", "-xc", "-I", os.path.dirname(source), *warnings], f.read(), source)
+            run(["aarch64-linux-gnu-gcc", "-std=c11", "-D_GNU_SOURCE", "-xc", "-I", os.path.dirname(source), "-Wall", "-Wextra", "-Werror",
+                 *check, "-I", include, "-"], f.read(), source)
 print(count, "compilations of headers")
