@@ -303,6 +303,7 @@ static PTOStatus build(PTORuntime *rt)
     rt->orch.published = rt->engine->published;
     rt->orch.published_context = rt;
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
+    if (rt->engine->is_split) ptoi_exchange_open(rt);
     if (c->record_tasks > 0 && !start_recording(rt)) return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->engine->open(rt);
     return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");
@@ -313,6 +314,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->engine_state) rt->engine->close(rt);
     if (rt->orch.window) ptoi_orch_free(&rt->orch);
     ptoi_memory_unmap(rt->sched_memory, rt->sched_bytes);
+    ptoi_exchange_close(rt);
     if (rt->heap) rt->backend->free(rt->backend, rt->heap, rt->heap_bytes, rt->engine->is_split);
     if (rt->backend->close) rt->backend->close(rt->backend, message, size);
     ptoi_slots_free(&rt->slots);
@@ -466,6 +468,7 @@ PTOStatus pto_runtime_trim(PTORuntime *rt)
 {
     if (rt && rt->is_running) return refuse_call(rt, "pto_runtime_trim inside a run");
     ptoi_pool_trim();
+    if (rt) ptoi_exchange_trim(rt);
     if (rt && !rt->backend->mirror) madvise(rt->heap, rt->heap_bytes, rt->engine->is_split ? MADV_REMOVE : MADV_DONTNEED);
     return PTO_OK;
 }
@@ -494,24 +497,6 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     rt->now.site = site;
     ptoi_orch_unwind(&rt->orch, scopes);
     return ptoi_status(rt->outcome);
-}
-
-struct execution {
-    PTOOrchestration fn;
-    void **inputs, **outputs, *params;
-};
-
-static void execute(PTORuntime *rt, void *arg)
-{
-    struct execution *e = arg;
-    e->fn(rt, e->inputs, e->outputs, e->params);
-}
-
-PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void **host_inputs, void **host_outputs, void *params)
-{
-    if (!rt || !fn) return PTO_ERR_ARGUMENT;
-    struct execution e = {.fn = fn, .inputs = host_inputs, .outputs = host_outputs, .params = params};
-    return pto_runtime_run(rt, execute, &e); /* sim: host memory is device memory */
 }
 
 void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)

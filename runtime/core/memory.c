@@ -1,6 +1,6 @@
 /* memory.c - see memory.h. */
 #include "memory.h"
-#include <pto/pto_runtime.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 void *ptoi_memory_map(uint64_t bytes, bool shared)
@@ -13,11 +13,4 @@ void *ptoi_memory_map(uint64_t bytes, bool shared)
 void ptoi_memory_unmap(void *memory, uint64_t bytes)
 {
     if (memory) munmap(memory, bytes);
-}
-
-void *pto_shared_alloc(int64_t bytes) { return bytes > 0 ? ptoi_memory_map((uint64_t)bytes, true) : NULL; }
-
-void pto_shared_free(void *memory, int64_t bytes)
-{
-    if (memory && bytes > 0) ptoi_memory_unmap(memory, (uint64_t)bytes);
 }

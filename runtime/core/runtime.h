@@ -51,6 +51,10 @@ struct PTORuntime {
     uint64_t window_bytes;
     char *heap;
     uint64_t heap_bytes;
+    /* Where pto_runtime_execute copies arrays that the workers do not share, and how much of it has memory; NULL: there is none. */
+    char *exchange;
+    uint64_t exchange_ready;
+    uint64_t shared_youngest;  /* the blocks of pto_shared_alloc up to this one are shared with the workers */
     struct slots slots;        /* of a checked run, like pinned */
     struct pinned pinned;
     struct orchestrator orch;
@@ -74,6 +78,10 @@ struct PTORuntime {
     PTOFlowControlStats flow_stats;
     PTORunStats run_stats;
 };
+
+void ptoi_exchange_open(PTORuntime *rt); /* execute.c; before the engine is opened */
+void ptoi_exchange_close(PTORuntime *rt);
+void ptoi_exchange_trim(PTORuntime *rt);
 
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 

@@ -109,6 +109,50 @@ TEST(device_memory_is_kept_between_runs)
     CLOSE(rt);
 }
 
+/* ---- pto_runtime_execute ------------------------------------------------------------------------------------------------------ */
+
+/* Nothing is told by pto_buffer.  inputs[1] is outputs[0]. */
+static void execute_mixing(PTORuntime *rt, void **inputs, void **outputs, void *params)
+{
+    const int64_t value = *(int64_t *)params;
+    void *P = NULL;
+    SUBMIT(rt, &set, PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR(value));
+    SUBMIT(rt, &mix, PTO_INPUT(inputs[0], 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(outputs[0], 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)2));
+    SUBMIT(rt, &mix, PTO_INPUT(P, 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(inputs[1], 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)3));
+    /* The second half of outputs[0] as outputs[1]. */
+    SUBMIT(rt, &set, PTO_OUTPUT(&outputs[1], 0, PTO_ARRAY(PTO_I64, N / 2)), PTO_SCALAR(value + 1));
+}
+
+static void execute_failing(PTORuntime *rt, void **inputs, void **outputs, void *params)
+{
+    execute_mixing(rt, inputs, outputs, params);
+    SUBMIT(rt, &failing, PTO_INOUT(outputs[0], 0, PTO_ARRAY(PTO_I64, 1)), PTO_SCALAR((int64_t)7));
+}
+
+TEST(execute_copies_its_arrays_to_the_device_and_back)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL};
+    for (size_t e = 0; e < 2; e++) {
+        PTORuntime *rt = create(engines[e]);
+        EXPECT(rt != NULL);
+        for (int64_t run = 0; run < 3; run++) {
+            int64_t x[N], y[N], before[N];
+            for (int i = 0; i < N; i++) x[i] = 10 * i + run, y[i] = before[i] = 7 * i;
+            void *const in[] = {x, y}, *const out[] = {y, y + N / 2};
+            const int64_t in_bytes[] = {sizeof x, sizeof y}, out_bytes[] = {sizeof y, sizeof y / 2};
+            EXPECT_EQ(pto_runtime_execute(rt, execute_mixing, in, in_bytes, 2, out, out_bytes, 2, &run), PTO_OK);
+            for (int i = 0; i < N; i++) {
+                const uint64_t mixed = ((uint64_t)before[i] * 31 + (uint64_t)x[i] + 2) * 31 + (uint64_t)run + 3;
+                EXPECT_EQ((uint64_t)y[i], i < N / 2 ? mixed : (uint64_t)run + 1);
+            }
+            memcpy(before, y, sizeof y);
+            EXPECT_EQ(pto_runtime_execute(rt, execute_failing, in, in_bytes, 2, out, out_bytes, 2, &run), PTO_ERR_KERNEL);
+            EXPECT(memcmp(before, y, sizeof y) == 0); /* nothing was copied back */
+        }
+        CLOSE(rt);
+    }
+}
+
 TEST(two_runtimes_share_the_library_and_the_device)
 {
     PTORuntime *one = create(PTO_ENGINE_THREADS), *two = NULL;
