@@ -83,7 +83,7 @@ struct ast {
         struct { struct ast *object, *indices; } index;            /* indices: INDEX_POINT RANGE WIDTH ALL */
         struct { struct ast *low, *high; } range;                  /* POINT: low; RANGE: low .. high; WIDTH: low +: high */
     };
-    struct ast *attrs; /* @name(args) before LET, EXPR_STMT, ASSIGN */
+    struct ast *attrs; /* @name(args) before KERNEL, LET, EXPR_STMT, ASSIGN */
 
     /* ---- set by sema ---- */
     const struct type *type;  /* of an expression or a type node */

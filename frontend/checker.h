@@ -1,6 +1,7 @@
 /* checker.h - what the files of the checker share; nobody else includes it.
  *
  * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants, types
+ * requests.c kernels that are work requests
  * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of expressions
  * region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
  * structs.c  structs as their leaves
@@ -101,6 +102,9 @@ const struct type *declare_type_substituted(struct checker *c, const struct type
 void               declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from,
                                               const struct size *const *to, int count);
 void               declare_check_defines(struct checker *c);
+
+/* ---- requests.c ---- */
+void requests_check(struct checker *c, struct symbol *kernel); /* the attributes before a KERNEL; sets its opcode */
 
 /* ---- consteval.c ---- */
 struct constant { const struct type *type; int64_t i; double f; };

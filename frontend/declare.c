@@ -527,6 +527,7 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     if (d->kernel->has_body && d->kernel->extern_name) {
         diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'", s->name);
     }
+    if (d->attrs) requests_check(c, s);
     if (d->kernel->has_body && !d->bad) check_body(c, s);
 }
 

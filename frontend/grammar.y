@@ -61,7 +61,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %left "*" "/" "%"
 %precedence PREFIX
 
-%type <node> item kernel kattrs orch result static_assert assert_message formal type let_type let_value stmt simple block step
+%type <node> item kernel kernel_head kattrs orch result static_assert assert_message formal type let_type let_value stmt simple block step
              arm match_else attr string label expr postfix primary index arg
 %type <list> items generics generic_names formals formal_list fields stmts attrs exprs drops indices args arg_list arms
 %type <mark> formal_mark arg_mark
@@ -98,8 +98,11 @@ fields: %empty                                  { $$ = NO_LIST; }
       | fields NAME ":" type ";"                { $$ = list_add($1, ast_decl(cx, AST_FIELD, span_join(@2, @5), $NAME, $type, NULL)); }
       | fields error ";"                        { $$ = $1; yyerrok; }
       ;
-kernel: "kernel" NAME generics "(" formals ")" kattrs { $$ = ast_kernel(cx, @$, $NAME, $generics, $formals, $kattrs); }
+kernel: kernel_head
+      | attrs kernel_head                       { $$ = ast_with_attrs(cx, $2, @$, $attrs); }
       ;
+kernel_head: "kernel" NAME generics "(" formals ")" kattrs { $$ = ast_kernel(cx, @$, $NAME, $generics, $formals, $kattrs); }
+           ;
 kattrs: %empty                                  { $$ = ast_plain(cx, AST_KERNEL, @$); }
       | kattrs "on" NAME                        { $$ = kernel_on(cx, $1, $NAME); }
       | kattrs "cost" expr                      { $$ = kernel_cost(cx, $1, $expr); }

@@ -85,6 +85,7 @@ struct symbol {
 
     const struct size *definition; /* LET of an integer: its value */
     struct symbol *next_overload;  /* KERNEL: the next kernel of the same name */
+    int32_t opcode;                /* KERNEL that is a work request: what the accelerator does; else 0 */
     const struct region *region;   /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared, after the
      * checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */

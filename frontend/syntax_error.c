@@ -23,7 +23,7 @@ struct group {
 /* From the largest to the smallest: the first group that fits takes its members away. */
 static const struct group groups[] = {
     {"a declaration", {"import", "orch"},
-     {"import", "const", "param", "struct", "kernel", "export", "orch", "static_assert"}},
+     {"import", "const", "param", "struct", "kernel", "export", "orch", "static_assert", "@"}},
     {"a statement", {"let", "for", "while"},
      {"name", "integer", "number", "string", "true", "false", "(", "let", "var", "view", "for", "while", "do", "if", "match",
       "scope", "drop", "return", "break", "continue", "assert", "static_assert", "print", "@", "{"}},

@@ -105,19 +105,6 @@ PTO_LA_KERNELS(pto_la)
                           int64_t C);
 PTO_SPARSE_KERNELS(pto_sparse)
 
-/* ---- std/dma.pto -------------------------------------------------------------------------------------------------- */
-#define PTO_DMA_KERNELS(family, T, suffix)                                                                             \
-    int family##_copy_##suffix(const T *src, const int64_t *src_stride, T *dst, const int64_t *dst_stride, int64_t M,  \
-                               int64_t N);                                                                             \
-    int family##_gather_rows_##suffix(const T *src, const int64_t *src_stride, const int64_t *index,                   \
-                                      const int64_t *index_stride, T *dst, const int64_t *dst_stride, int64_t M,       \
-                                      int64_t N, int64_t R);                                                           \
-    int family##_scatter_rows_##suffix(const T *src, const int64_t *src_stride, const int64_t *index,                  \
-                                       const int64_t *index_stride, T *dst, const int64_t *dst_stride, int64_t M,      \
-                                       int64_t N, int64_t R);
-PTO_DMA_KERNELS(pto_dma, float, f32)
-PTO_DMA_KERNELS(pto_dma, double, f64)
-
 #ifdef __cplusplus
 }
 #endif

@@ -130,6 +130,12 @@ static void tell_fault(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *ar
               kernel->name, i + 1, is_placed ? ": first at element " : "", element, (long long)number, params);
 }
 
+static const char *request_problem(const PTOKernel *kernel, int result)
+{
+    if (kernel->fn || kernel->opcode >= PTO_OP_OWN) return "";
+    return result == PTO_REQUEST_INDEX ? ", an index is out of range" : ", the buffers are not those of the operation";
+}
+
 static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                          int result)
 {
@@ -156,8 +162,8 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
         tell_fault(context, kernel, args, site, number, result, params);
         return;
     }
-    ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d (task %lld)\n  of (%s)",
-              kernel->name, result, (long long)number, params);
+    ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
+              kernel->name, result, request_problem(kernel, result), (long long)number, params);
 }
 
 static void report_failure(void *context, uint64_t id, int32_t result)
@@ -574,6 +580,7 @@ int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
         ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
                   kernel->name, pto_worker_type_name(kernel->worker), pto_worker_type_name(kernel->worker));
+    if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
     const struct mirror *mirror = params && count > 0 ? rt->backend->mirror : NULL;
     if (mirror && ptoi_status(rt->outcome) == PTO_OK) is_mirror_fine(rt, mirror->submitting(rt->backend, params, count));
     int64_t id = ptoi_orch_submit(&rt->orch, kernel, params, count);

@@ -59,6 +59,7 @@ void device_emit(struct emitter *e)
     out_line(e->out, "#define DEVICE_POINTER(address) ((void *)(uintptr_t)((address) != 0 ? (address) + reach : 0))");
     out_line(e->out, "#define DEVICE_EXTENTS(word) ((const int64_t *)(const void *)&block[word])");
     for (size_t i = 0; i < e->plan->kernels.count; i++) {
+        if (e->plan->kernels.data[i]->opcode) continue; /* the device carries it out */
         kernel_emit_call(e, e->plan->kernels.data[i]);
         emit_function(e, e->plan->kernels.data[i]);
     }

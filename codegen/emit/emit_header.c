@@ -52,7 +52,7 @@ static void emit_kernels(struct emitter *e)
     const symbol_list *kernels = &e->plan->kernels;
     for (size_t i = 0; i < kernels->count; i++) {
         const struct symbol *k = kernels->data[i];
-        if (k->decl->kernel->has_body) continue;
+        if (k->decl->kernel->has_body || k->opcode) continue;
         struct strbuf b = {0};
         kernel_print_prototype(e, k, false, &b);
         out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));

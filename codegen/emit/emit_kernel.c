@@ -1,5 +1,5 @@
 /* emit_kernel.c - what surrounds a kernel: its C body as a function, the prototype of an external one, the adapter that a worker
- * calls, the cost, and the PTOKernel that ties them together.
+ * calls, the cost, and the PTOKernel that ties them together.  A work request has an opcode instead of a function.
  * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a scalar.
  * Tests      test/lit/codegen/kernel-bodies.pto, test/lit/run/c-errors.pto
  */
@@ -28,7 +28,7 @@ const char *kernel_external_symbol(const struct symbol *kernel)
 
 const char *codegen_kernel_symbol(const struct symbol *kernel)
 {
-    return kernel->decl->kernel->has_body ? NULL : kernel_external_symbol(kernel);
+    return kernel->decl->kernel->has_body || kernel->opcode ? NULL : kernel_external_symbol(kernel);
 }
 
 /* Is the dimension variable told by extent `d` of formal f, as factor * variable + rest? */
@@ -89,6 +89,7 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
  * It does not depend on which of them the program needs. */
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
 {
+    if (kernel->opcode) return kernel->name; /* no map names it */
     if (!kernel->decl->kernel->has_body) return kernel_external_symbol(kernel);
     const char *name = kernel->module->is_main ? kernel->name : arena_printf(e->mem, "%s_%s", kernel->module->name, kernel->name);
     int of_that_name = 0, more = 1;
@@ -99,11 +100,17 @@ static const char *mapped_name(struct emitter *e, const struct symbol *kernel, s
     const char *unique = name;
     for (size_t j = 0; j < before; j++) {
         const struct kernel_names *other = ptrmap_get(&e->kernels, e->plan->kernels.data[j]);
-        if (strcmp(other->mapped, unique) != 0) continue;
+        if (e->plan->kernels.data[j]->opcode || strcmp(other->mapped, unique) != 0) continue;
         unique = arena_printf(e->mem, "%s_%d", name, ++more);
         j = (size_t)-1; /* from the first again */
     }
     return unique;
+}
+
+/* The prototype of an external function gives it another name in C. */
+static bool clashes_with_c(const char *symbol)
+{
+    return (mangle_is_reserved(symbol) && strncmp(symbol, "pto", 3) != 0) || strlen(symbol) < 3;
 }
 
 void kernel_assign_names(struct emitter *e)
@@ -113,7 +120,7 @@ void kernel_assign_names(struct emitter *e)
         struct symbol *k = kernels->data[i];
         struct kernel_names *names = arena_new(e->mem, struct kernel_names);
         ptrmap_set(&e->kernels, k, names);
-        if (k->decl->kernel->has_body) continue;
+        if (k->decl->kernel->has_body || k->opcode) continue;
         names->symbol = kernel_external_symbol(k);
         if (!mangle_is_c_identifier(names->symbol))
             diag_error(e->front->diag, DIAG_E12, k->decl->kernel->extern_name ? k->decl->kernel->extern_name->at : k->decl->name_at,
@@ -132,11 +139,11 @@ void kernel_assign_names(struct emitter *e)
         names->mapped = mapped_name(e, k, i);
         names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0 ?
                                    arena_printf(e->mem, "kernel_%s", base) : base);
-        names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
+        if (!k->opcode) names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
         names->cost = k->decl->kernel->cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
         if (k->decl->kernel->has_body)
             names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
-        else if ((mangle_is_reserved(names->symbol) && strncmp(names->symbol, "pto", 3) != 0) || strlen(names->symbol) < 3)
+        else if (names->symbol && clashes_with_c(names->symbol))
             names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base)); /* by another name, see the prototype */
         int f, d;
         int64_t factor, rest;
@@ -412,6 +419,12 @@ static const char *worker_constant(const char *worker)
     return "PTO_WORKER_VECTOR"; /* what docs/language.md says of a kernel without `on` */
 }
 
+static const char *opcode_constant(struct emitter *e, int32_t opcode)
+{
+    static const char *const names[] = {NULL, "PTO_OP_COPY", "PTO_OP_GATHER_ROWS", "PTO_OP_SCATTER_ROWS"};
+    return (size_t)opcode < sizeof names / sizeof *names ? names[opcode] : arena_printf(e->mem, "%" PRId32, opcode);
+}
+
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
@@ -421,6 +434,7 @@ void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "%s", "");
     out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
              emit_source_text(e, head));
+    if (kernel->opcode) return;
     if (kernel->decl->kernel->has_body) emit_body(e, kernel, names);
     else emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);
@@ -432,7 +446,9 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     kernel_emit_call(e, kernel);
     if (kernel->decl->kernel->cost) emit_cost(e, kernel, names);
     const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
-    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, .fn = %s, .cost = %s%s%s};", names->object,
-             c_string(e, kernel->name), worker_constant(kernel->decl->kernel->worker), names->task, names->cost,
+    const char *action = kernel->opcode ? arena_printf(e->mem, ".opcode = %s", opcode_constant(e, kernel->opcode))
+                                        : arena_printf(e->mem, ".fn = %s", names->task);
+    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, %s, .cost = %s%s%s};", names->object,
+             c_string(e, kernel->name), worker_constant(kernel->decl->kernel->worker), action, names->cost,
              has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "");
 }

@@ -92,8 +92,9 @@ static int wanted_break(const pieces *list, size_t i)
     if (p->kind == TOK_RBRACE) return p->opens_many;
     if (p->is_joined) return is_comment ? 1 : piece_is_comment(last) && kept > 0;
     if (p->begins_statement) {
-        bool is_large = p->kind == TOK_KERNEL || p->kind == TOK_EXPORT || p->kind == TOK_ORCH || p->kind == TOK_STRUCT;
-        bool is_forced = (behind_close && before->opens_many) || (before && before->kind == TOK_C_BODY) || (is_large && !piece_is_comment(last));
+        bool is_behind_marks = before && before->kind == TOK_RPAREN, marks_kernel = p->kind == TOK_AT && p->blocks == 0;
+        bool is_large = marks_kernel || p->kind == TOK_KERNEL || p->kind == TOK_EXPORT || p->kind == TOK_ORCH || p->kind == TOK_STRUCT;
+        bool is_forced = (behind_close && before->opens_many) || (before && before->kind == TOK_C_BODY) || (is_large && !is_behind_marks && !piece_is_comment(last));
         return kept > 0 ? kept : is_forced;
     }
     if (is_comment) return kept > 0;

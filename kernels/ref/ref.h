@@ -12,8 +12,6 @@ PTO_TILE_KERNELS(ref_tile, double, f64)
 PTO_NN_KERNELS(ref_nn)
 PTO_LA_KERNELS(ref_la)
 PTO_SPARSE_KERNELS(ref_sparse)
-PTO_DMA_KERNELS(ref_dma, float, f32)
-PTO_DMA_KERNELS(ref_dma, double, f64)
 
 /* Element (i, j) of matrix x, element i of vector x, by x_stride. */
 #define AT2(x, i, j) x[(i)*x##_stride[0] + (j)*x##_stride[1]]

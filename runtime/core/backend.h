@@ -20,8 +20,11 @@ struct backend {
     void (*free)(const struct backend *b, void *memory, uint64_t bytes, bool shared); /* as it was allocated */
     /* Runs a kernel on the calling worker to its end. */
     int (*run)(const struct backend *b, const PTOKernel *kernel, const PTOArg *args, int count);
-    /* Carries out a work request on the calling accelerator worker; 0: success, an unknown opcode is none. */
+    /* Carries out a work request, of an opcode that it has, on the calling accelerator worker; 0: success. */
     int (*request)(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request);
+    bool (*has_operation)(const struct backend *b, int32_t opcode);
+    /* pto_operation; no run is active.  false: no memory.  NULL: the operations are those of the machine. */
+    bool (*add_operation)(const struct backend *b, int32_t opcode, PTOOperationFn fn, void *context);
     const struct mirror *mirror; /* NULL: kernels work in the host's memory */
 };
 

@@ -376,15 +376,19 @@ TEST(bad_work_requests_fail_as_on_sim)
     static struct moves m;
     const struct {
         const PTOKernel *kernel;
+        PTOStatus status;
         const char *text;
-    } cases[] = {{&gather, "it returned 2"}, {&copy, "it returned 1"}, {&unknown, "it returned 3"}};
+    } cases[] = {{&gather, PTO_ERR_KERNEL, "it returned 2"},
+                 {&copy, PTO_ERR_KERNEL, "it returned 1"},
+                 {&unknown, PTO_ERR_UNSUPPORTED, "which the accelerators of the backend ascend do not have"}};
     PTORuntime *rt = create(PTO_ENGINE_THREADS);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fill(&m);
         m.kernel = cases[i].kernel;
-        EXPECT_EQ(pto_runtime_run(rt, move_badly, &m), PTO_ERR_KERNEL);
+        EXPECT_EQ(pto_runtime_run(rt, move_badly, &m), cases[i].status);
         EXPECT(strstr(pto_last_error(rt), cases[i].text) != NULL);
     }
+    EXPECT_EQ(pto_operation(rt, PTO_OP_OWN, NULL, NULL), PTO_ERR_UNSUPPORTED);
     CLOSE(rt);
 }
 

@@ -1,7 +1,7 @@
 """kernels.py - the kernels that interp.py can run, again, in NumPy.
 
 Idea       a kernel is a function of its formals in order: tensors as NumPy views, scalars as numbers.  It is found by the symbol of
-           `extern`, else by its name.
+           `extern` or the operation of `@opcode`, else by its name.
 Owner      the six programs of the definition, std/, and the kernels whose C bodies generate.py writes (random_kernels.py).
 Invariant  only the arguments are touched; a value that is returned and is not 0 fails the task.
 Tests      test/random/check_programs.py
@@ -81,7 +81,7 @@ def fill(a, v):
     a[...] = a.dtype.type(v)
 
 
-@kernel(*each_type("pto_tile_copy"), *each_type("pto_dma_copy"))
+@kernel(*each_type("pto_tile_copy"), "copy")
 def copy(a, b):
     b[...] = a
 
@@ -96,18 +96,18 @@ def relu(x, y):
     y[...] = np.maximum(x, 0)
 
 
-@kernel(*each_type("pto_dma_gather_rows"))
+@kernel("gather_rows")
 def gather_rows(src, index, dst):
     if ((index < 0) | (index >= src.shape[0])).any():
-        return 1
+        return 2
     dst[...] = src[index]
     return 0
 
 
-@kernel(*each_type("pto_dma_scatter_rows"))
+@kernel("scatter_rows")
 def scatter_rows(src, index, dst):
     if ((index < 0) | (index >= dst.shape[0])).any():
-        return 1
+        return 2
     for i, row in enumerate(index):
         dst[row] = src[i]
     return 0

@@ -17,9 +17,9 @@ INDICES = ["i", "j", "k", "l"]
 class Kernel:
     """formals: (direction, name, extents) with extents as text, or (None, name, scalar type).  classes: which formals share a type."""
 
-    def __init__(self, name, rank, generics, formals, body, worker, where="", classes=None):
+    def __init__(self, name, rank, generics, formals, body, worker, where="", classes=None, opcode=None):
         self.name, self.rank, self.generics, self.formals, self.body, self.worker = name, rank, generics, formals, body, worker
-        self.where, self.classes = where, classes or {}
+        self.where, self.classes, self.opcode = where, classes or {}, opcode
         self.tensors = [f for f in formals if f[0]]
         self.scalars = [f for f in formals if not f[0]]
         self.type_count = 1 + max([self.classes.get(f[1], 0) for f in self.tensors] or [0])
@@ -32,6 +32,8 @@ class Kernel:
             else:
                 formals.append("%s: %s" % (name, type_))
         generics = "<%s>" % ", ".join(self.generics) if self.generics else ""
+        if self.opcode:
+            return '@opcode("%s")\nkernel %s%s(%s) on %s%s;\n' % (self.opcode, self.name, generics, ", ".join(formals), self.worker, self.where)
         return "kernel %s%s(%s) on %s%s\n%s\n" % (self.name, generics, ", ".join(formals), self.worker, self.where, self.c_body(types))
 
     def element(self, types, name):
@@ -79,7 +81,8 @@ for rank in (1, 2, 3):
     r = str(rank)
     add("fill" + r, rank, dims, [("out", "a", dims), (None, "v", "i64")], loops(rank, "@a = (v < 0 ? -v : v);"), "vector")
     add("ramp" + r, rank, dims, [("out", "a", dims), (None, "v", "i64")], loops(rank, "@a = (v < 0 ? -v : v) + %s;" % ramp), "cpu")
-    add("copy" + r, rank, dims, [("in", "a", dims), ("out", "b", dims)], loops(rank, "@b = @a;"), "accel")
+    add("copy" + r, rank, dims, [("in", "a", dims), ("out", "b", dims)], loops(rank, "@b = @a;"), "accel",
+        opcode="copy" if rank == 2 else None)
     add("plus" + r, rank, dims, [("in", "a", dims), ("in", "b", dims), ("out", "c", dims)], loops(rank, "@c = @a + 2 * @b;"), "vector")
     add("mix" + r, rank, dims, [("in", "a", dims), ("inout", "c", dims), (None, "s", "i64")],
         loops(rank, "@c = 3 * @c + @a + (s < 0 ? -s : s);"), "vector")

@@ -127,7 +127,7 @@ class Parser:
                 fields.append((field, self.type()))
                 self.take(";")
             return Node("struct", line, name=name, generics=generics, fields=fields)
-        if kind == "kernel":
+        if kind in ("kernel", "@"):
             return self.kernel(line)
         if kind in ("export", "orch"):
             export = self.try_take("export")
@@ -140,9 +140,15 @@ class Parser:
         raise SyntaxFault(line, "expected a declaration, found %s" % self.value)
 
     def kernel(self, line):
+        operation = None  # of a work request: what the accelerator does, by its name
+        while self.try_take("@"):
+            self.take("word")
+            self.take("(")
+            operation = self.string()
+            self.take(")")
         self.take("kernel")
         node = Node("kernel", line, name=self.take("word"), generics=self.generics(), formals=self.formals(), worker=None, cost=None,
-                    extern=None, where=[], body=None)
+                    extern=operation, where=[], body=None)
         while True:
             if self.try_take("on"):
                 node.worker = self.take("word")

@@ -306,6 +306,7 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
                                   .free = free_heap,
                                   .run = ptoi_ascend_run,
                                   .request = ptoi_ascend_request,
+                                  .has_operation = ptoi_ascend_has_operation,
                                   .mirror = &ptoi_ascend_mirror};
     d->serial = add_relaxed(&serials, 1);
     d->number = config->device;

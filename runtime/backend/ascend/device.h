@@ -109,6 +109,7 @@ int ptoi_ascend_run(const struct backend *b, const PTOKernel *kernel, const PTOA
 
 /* ---- request.c ---- */
 int ptoi_ascend_request(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request);
+bool ptoi_ascend_has_operation(const struct backend *b, int32_t opcode);
 
 /* ---- mirror.c ---- */
 extern const struct mirror ptoi_ascend_mirror;

@@ -7,8 +7,6 @@
 #include "device.h"
 #include <stdlib.h>
 
-enum { BAD_REQUEST = 1, BAD_INDEX = 2, BAD_OPCODE = 3 }; /* as the sim backend says */
-
 struct move {
     struct device *d;
     struct stream *s;
@@ -85,12 +83,12 @@ static int64_t *read_index(struct move *m, const PTOArg *index)
 
 static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
 {
-    if (r->buffer_count != 3) return BAD_REQUEST;
+    if (r->buffer_count != 3) return PTO_REQUEST_BAD;
     const PTOArg *src = &r->buffer[0], *index = &r->buffer[1], *dst = &r->buffer[2];
     const PTOArg *whole = gathers ? src : dst, *picked = gathers ? dst : src;
     if (src->rank < 1 || !same_shape(src, dst, 1) || index->rank != 1 || index->type != PTO_I64 ||
         index->shape[0] != picked->shape[0])
-        return BAD_REQUEST;
+        return PTO_REQUEST_BAD;
     const int64_t element = pto_type_bytes((PTOType)src->type), count = index->shape[0];
     const char *from = ptoi_ascend_reach(m->d, src->ptr);
     char *to = ptoi_ascend_reach(m->d, dst->ptr);
@@ -98,7 +96,7 @@ static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
     if (!row) return PTOI_MACHINE_FAILED;
     int result = 0;
     for (int64_t k = 0; k < count && result == 0; k++)
-        if (row[k] < 0 || row[k] >= whole->shape[0]) result = BAD_INDEX;
+        if (row[k] < 0 || row[k] >= whole->shape[0]) result = PTO_REQUEST_INDEX;
     for (int64_t k = 0; k < count && result == 0; k++) {
         const int64_t here = gathers ? k : row[k], there = gathers ? row[k] : k;
         if (!move_view(m, to ? to + here * dst->stride[0] * element : NULL, dst,
@@ -111,7 +109,7 @@ static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
 
 static int copy(struct move *m, const PTOWorkRequest *r)
 {
-    if (r->buffer_count != 2 || !same_shape(&r->buffer[0], &r->buffer[1], 0)) return BAD_REQUEST;
+    if (r->buffer_count != 2 || !same_shape(&r->buffer[0], &r->buffer[1], 0)) return PTO_REQUEST_BAD;
     const PTOArg *src = &r->buffer[0], *dst = &r->buffer[1];
     const bool is_fine = move_view(m, ptoi_ascend_reach(m->d, dst->ptr), dst, ptoi_ascend_reach(m->d, src->ptr), src, 0,
                                    pto_type_bytes((PTOType)src->type));
@@ -123,10 +121,16 @@ int ptoi_ascend_request(const struct backend *b, const PTOKernel *kernel, const 
     struct move m = {.d = device_of(b)};
     m.s = ptoi_ascend_stream(m.d, kernel->worker);
     if (!m.s) return PTOI_MACHINE_FAILED;
-    int result = BAD_OPCODE;
+    int result = PTO_REQUEST_BAD;
     if (request->opcode == PTO_OP_COPY) result = copy(&m, request);
     if (request->opcode == PTO_OP_GATHER_ROWS) result = move_rows(&m, request, true);
     if (request->opcode == PTO_OP_SCATTER_ROWS) result = move_rows(&m, request, false);
     if (m.s->is_lost && result == 0 && !ptoi_ascend_wait(m.d, m.s, "a copy")) return PTOI_MACHINE_FAILED;
     return result;
+}
+
+bool ptoi_ascend_has_operation(const struct backend *b, int32_t opcode)
+{
+    (void)b;
+    return opcode > PTO_OP_NONE && opcode < PTO_OPCODES;
 }

@@ -1,6 +1,38 @@
-/* sim.c - the backend whose workers are threads of the host and whose kernels are C functions. */
-#include "backend.h"
+/* sim.c - the backend whose workers are threads of the host and whose kernels are C functions.
+ * Idea       its accelerators do what dma.c can, and what the program registered.
+ * Invariant  operations change while no run is active, so workers read them without a lock.
+ * Tests      test/runtime/test_requests.c */
+#include "sim.h"
 #include "pool.h"
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct operation {
+    int32_t opcode;
+    PTOOperationFn fn;
+    void *context;
+};
+
+struct sim {
+    struct backend backend;
+    struct operation *operation;
+    int count;
+};
+
+static struct sim *sim_of(const struct backend *b)
+{
+    return (struct sim *)(void *)((char *)(uintptr_t)b - offsetof(struct sim, backend));
+}
+
+static bool sim_close(const struct backend *b, char *message, size_t size)
+{
+    struct sim *s = sim_of(b);
+    (void)message, (void)size;
+    free(s->operation);
+    free(s);
+    return true;
+}
 
 static void *sim_alloc(const struct backend *b, uint64_t bytes, bool shared)
 {
@@ -14,18 +46,63 @@ static void sim_free(const struct backend *b, void *memory, uint64_t bytes, bool
     ptoi_pool_give(memory, bytes, shared);
 }
 
-int ptoi_sim_request(const PTOWorkRequest *request); /* dma.c */
-
 static int sim_run(const struct backend *b, const PTOKernel *kernel, const PTOArg *args, int count)
 {
     (void)b, (void)count;
     return kernel->fn(args);
 }
 
-static int sim_request(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request)
+static struct operation *find(const struct sim *s, int32_t opcode)
 {
-    (void)b, (void)kernel;
-    return ptoi_sim_request(request);
+    for (int i = 0; i < s->count; i++)
+        if (s->operation[i].opcode == opcode) return &s->operation[i];
+    return NULL;
 }
 
-const struct backend ptoi_backend_sim = {.name = "sim", .alloc = sim_alloc, .free = sim_free, .run = sim_run, .request = sim_request};
+static int sim_request(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request)
+{
+    const struct operation *own = find(sim_of(b), kernel->opcode);
+    return own ? own->fn(own->context, request) : ptoi_sim_move(request);
+}
+
+static bool sim_has_operation(const struct backend *b, int32_t opcode)
+{
+    return (opcode > PTO_OP_NONE && opcode < PTO_OPCODES) || find(sim_of(b), opcode) != NULL;
+}
+
+static bool sim_add_operation(const struct backend *b, int32_t opcode, PTOOperationFn fn, void *context)
+{
+    struct sim *s = sim_of(b);
+    struct operation *own = find(s, opcode);
+    if (!fn) {
+        if (own) *own = s->operation[--s->count];
+        return true;
+    }
+    if (!own) {
+        struct operation *grown = realloc(s->operation, (size_t)(s->count + 1) * sizeof *grown);
+        if (!grown) return false;
+        s->operation = grown;
+        own = &grown[s->count++];
+    }
+    *own = (struct operation){.opcode = opcode, .fn = fn, .context = context};
+    return true;
+}
+
+const struct backend *ptoi_sim_open(PTOStatus *status, char *message, size_t size)
+{
+    struct sim *s = calloc(1, sizeof *s);
+    if (!s) {
+        *status = PTO_ERR_NOMEM;
+        snprintf(message, size, "no memory for a backend");
+        return NULL;
+    }
+    s->backend = (struct backend){.name = "sim",
+                                  .close = sim_close,
+                                  .alloc = sim_alloc,
+                                  .free = sim_free,
+                                  .run = sim_run,
+                                  .request = sim_request,
+                                  .has_operation = sim_has_operation,
+                                  .add_operation = sim_add_operation};
+    return &s->backend;
+}

@@ -96,6 +96,14 @@ PTO_API void pto_runtime_destroy(PTORuntime *rt);
  * rt may be NULL, and no run of it is active: else PTO_ERR_STATE. */
 PTO_API PTOStatus pto_runtime_trim(PTORuntime *rt);
 
+/* Work requests of this opcode, from PTO_OP_OWN on, call fn(context, request) on the backend sim; of an opcode that is there already, from now
+ * on.  fn NULL: there is no such operation any more.  Never blocks.  Thread: the one that runs rt.  The context stays the caller's and must
+ * live until rt is destroyed, or another fn takes its place.  PTO_ERR_ARGUMENT: another opcode; PTO_ERR_STATE: a run is active;
+ * PTO_ERR_UNSUPPORTED: another backend, whose machine has the operations that it has, or the engine process, whose workers are a process
+ * that knows neither fn nor what context points to; PTO_ERR_NOMEM.  A submit of an opcode that nobody knows fails the run with
+ * PTO_ERR_UNSUPPORTED at its place. */
+PTO_API PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn fn, void *context);
+
 /* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Blocks. */
 PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 

@@ -72,21 +72,30 @@ typedef int (*PTOKernelFn)(const PTOArg *args);
  * Lives until the operation has ended. */
 enum { PTO_REQUEST_PARAMS = 16 };
 typedef struct PTOWorkRequest {
-    int32_t opcode; /* PTOOpcode, or a number the backend knows */
+    int32_t opcode; /* PTOOpcode, or a number that pto_operation was given */
     int32_t buffer_count, param_count;
     PTOArg buffer[PTO_MAX_PARAMS];
     int64_t param[PTO_REQUEST_PARAMS];
 } PTOWorkRequest;
 
-/* What the accelerators of the sim backend can do.  Element types and row lengths of source and destination must agree; an index
- * out of range fails the task. */
+/* What the accelerators of every backend can do.  Element types and row lengths of source and destination must agree; an index
+ * out of range fails the task, and nothing is written. */
 typedef enum PTOOpcode {
     PTO_OP_NONE,         /* the kernel is a function */
     PTO_OP_COPY,         /* in src, out dst of the same shape, any strides */
     PTO_OP_GATHER_ROWS,  /* in src[m, n], in index i64[r], out dst[r, n]: dst[k] = src[index[k]] */
     PTO_OP_SCATTER_ROWS, /* in src[r, n], in index i64[r], inout dst[m, n]: dst[index[k]] = src[k], in order of k */
-    PTO_OPCODES
+    PTO_OPCODES,
+    PTO_OP_OWN = 64      /* from here on: operations of a program, see pto_operation */
 } PTOOpcode;
+
+/* What a copy, gather or scatter returns that fails its task. */
+enum { PTO_REQUEST_BAD = 1 /* buffers of the wrong number, shape or type */, PTO_REQUEST_INDEX = 2 /* an index is out of range */ };
+
+/* An operation of a program.  Returns 0 for success; anything else fails the task.  Thread: an accelerator worker, several at once where
+ * there are several, or the orchestrator's where a task runs at its submit.  May block; must not submit, await or touch what is not among
+ * the buffers.  `request` and what it points to live until it returns. */
+typedef int (*PTOOperationFn)(void *context, const PTOWorkRequest *request);
 
 /* A kernel: what a task runs.  Constant, owned by the program, must live as long as the runtime. */
 typedef struct PTOKernel {

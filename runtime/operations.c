@@ -1,0 +1,43 @@
+/* operations.c - which work requests the accelerators of a runtime can carry out.
+ * Idea       the backend knows; a program adds its own to the backend sim.
+ * Blocks     never.
+ * Tests      test/runtime/test_requests.c */
+#include "runtime.h"
+
+static PTOStatus refuse(PTORuntime *rt, PTOStatus status, const char *text)
+{
+    if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
+    ptoi_fail(rt->outcome, status, rt->now.site, "pto_operation: %s", text);
+    return status;
+}
+
+PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn fn, void *context)
+{
+    if (!rt) return PTO_ERR_ARGUMENT;
+    if (rt->is_running) return refuse(rt, PTO_ERR_STATE, "a run is active");
+    if (opcode < PTO_OP_OWN) return refuse(rt, PTO_ERR_ARGUMENT, "the opcodes of a program begin at PTO_OP_OWN, 64");
+    if (!rt->backend->add_operation)
+        return refuse(rt, PTO_ERR_UNSUPPORTED,
+                      "the accelerators of this backend have the operations of the machine only");
+    if (rt->engine->is_split)
+        return refuse(rt, PTO_ERR_UNSUPPORTED,
+                      "the workers of the engine process are another process, which cannot call the operation");
+    if (!rt->backend->add_operation(rt->backend, opcode, fn, context))
+        return refuse(rt, PTO_ERR_NOMEM, "no memory for an operation");
+    return PTO_OK;
+}
+
+void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel)
+{
+    /* Nothing is carried out there, or by external workers, which know what they can. */
+    if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels || rt->config.external[PTO_WORKER_ACCELERATOR])
+        return;
+    if (rt->backend->has_operation(rt->backend, kernel->opcode)) return;
+    const char *help = "";
+    if (rt->backend->add_operation && kernel->opcode >= PTO_OP_OWN)
+        help = rt->engine->is_split ? ": operations of a program run on other engines than process"
+                                    : ": the program registers it with pto_operation";
+    ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->now.site,
+              "kernel '%s' is operation %d, which the accelerators of the backend %s do not have%s", kernel->name,
+              kernel->opcode, rt->backend->name, help);
+}
