@@ -3,6 +3,7 @@
 #include "check.h"
 #include "checked.h"
 #include "crash.h"
+#include "limit.h"
 #include "memory.h"
 #include "pool.h"
 #include "processors.h"
@@ -263,7 +264,7 @@ static PTOStatus build(PTORuntime *rt)
         return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes%s%s", (unsigned long long)rt->heap_bytes,
                       rt->backend->mirror ? ": " : "", rt->backend->mirror ? rt->backend->mirror->failure(rt->backend) : "");
     if (c->prealloc && !rt->backend->mirror && !ptoi_pool_touch(rt->heap, rt->heap_bytes))
-        return refuse(PTO_ERR_NOMEM, "the system has not the %llu bytes of the heap", (unsigned long long)rt->heap_bytes);
+        return refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap", (unsigned long long)rt->heap_bytes);
     rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
@@ -272,7 +273,8 @@ static PTOStatus build(PTORuntime *rt)
                                            .heap_base = rt->heap,
                                            .scope_policy = c->scope_policy,
                                            .count_dependences = c->count_dependences,
-                                           .checked = c->checked};
+                                           .checked = c->checked,
+                                           .names_options = c->names_options};
     rt->window->checked = c->checked;
     if (c->checked && (!ptoi_slots_init(&rt->slots, rt->heap_bytes) || !ptoi_pinned_init(&rt->pinned, ptoi_heap_buffers_max(rt->window))))
         return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
@@ -578,8 +580,8 @@ int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
     if (!rt->is_running) return refuse_call(rt, "pto_submit_task outside a run");
     if (result != 0) return ptoi_orch_failed(&rt->orch, kernel, params, count, result);
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
-        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none (--workers %s=1)",
-                  kernel->name, pto_worker_type_name(kernel->worker), pto_worker_type_name(kernel->worker));
+        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none: %s", kernel->name,
+                  pto_worker_type_name(kernel->worker), ptoi_limit_worker(kernel->worker, rt->config.names_options, (char[LIMIT_TEXT]){0}));
     if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
     const struct mirror *mirror = params && count > 0 ? rt->backend->mirror : NULL;
     if (mirror && ptoi_status(rt->outcome) == PTO_OK) is_mirror_fine(rt, mirror->submitting(rt->backend, params, count));

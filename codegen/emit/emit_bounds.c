@@ -96,6 +96,34 @@ static int64_t capacity_of(int64_t ring, int rings)
     return (bytes + segment - 1) / segment * segment;
 }
 
+/* The largest of the bytes, or of the new buffers, of some points; false: a size is not known before the run. */
+static bool largest_point(const struct bound *b, bool of_fresh, int64_t *largest)
+{
+    for (int i = 0; i < b->point_count; i++) {
+        int64_t bytes;
+        if (!size_is_const(of_fresh ? b->point[i].fresh : b->point[i].bytes, &bytes)) return false;
+        if (bytes > *largest) *largest = bytes;
+    }
+    return !b->unknown;
+}
+
+/* The heap ring to ask for, at least `least`: with it every function completes, if all that a host may call is known; else there is twice
+ * as much as now. */
+static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t least)
+{
+    int64_t all = 0, one = 0;
+    bool is_known = true;
+    for (size_t i = 0; i < e->plan->orchs.count; i++) {
+        const struct symbol *orch = e->plan->orchs.data[i];
+        const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
+        const bool is_function_known = largest_point(&f->whole, false, &all) && largest_point(&f->safe, true, &one) && !f->recursive;
+        is_known &= is_function_known || !orch->decl->orch.exported;
+    }
+    const int64_t proved = (all + rings - 1) / rings > one ? (all + rings - 1) / rings : one;
+    const int64_t wanted = is_known ? proved : ring > INT64_MAX / 2 ? ring : 2 * ring;
+    return wanted > least ? wanted : least;
+}
+
 static void check_function(struct emitter *e, const struct symbol *orch, int64_t ring, int rings)
 {
     const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
@@ -104,7 +132,7 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
     if (f->one && f->one_bytes > ring) {
         diag_error(e->front->diag, DIAG_E14, f->one_at->at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64, f->one->name, f->one_bytes,
                    ring);
-        diag_help(e->front->diag, "run with --heap %" PRId64 " or more", f->one_bytes);
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more", advised_ring(e, ring, rings, f->one_bytes));
         return;
     }
     const bool is_call = p->at && p->at->kind == AST_CALL && call_of(p->at)->callee->kind == SYM_ORCH;
@@ -116,7 +144,8 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
             diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
                       "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64, p->largest->name, p->largest_bytes,
                       maker_name(p->at), p->fresh);
-        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a life earlier", (p->bytes + rings - 1) / rings > p->fresh ? (p->bytes + rings - 1) / rings : p->fresh);
+        const int64_t least = (p->bytes + rings - 1) / rings > p->fresh ? (p->bytes + rings - 1) / rings : p->fresh;
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier", advised_ring(e, ring, rings, least));
     }
 }
 

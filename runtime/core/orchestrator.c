@@ -1,6 +1,8 @@
 /* orchestrator.c - see orchestrator.h. */
 #include "orchestrator_parts.h"
 #include "check.h"
+#include "checked.h"
+#include "limit.h"
 #include "lives.h"
 #include <pto/pto_program.h>
 #include <stdio.h>
@@ -23,6 +25,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
 {
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
     o->scope_policy = c->scope_policy;
+    o->names_options = c->names_options;
     o->count_dependences = c->count_dependences;
     o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->event_head = load_relaxed(&w->event_head);
@@ -244,6 +247,7 @@ static inline void tell_release(struct orchestrator *o, uint32_t buffer)
 }
 
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
+static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, char *text);
 
 static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
 {
@@ -290,9 +294,8 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
 {
     if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
     if (ptoi_heap_is_too_large(&o->heap, bytes))
-        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: run with --heap %llu or more",
-                    name ? name : "a buffer", (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes,
-                    (unsigned long long)bytes);
+        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more", name ? name : "a buffer",
+                    (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
     struct need need = {.amount = bytes, .depth = owner};
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
     open_buffer(o, &need, birth, name);
@@ -975,6 +978,22 @@ static int describe_scope(char *text, size_t size, const struct scope *s)
     return snprintf(text, size, "%s (%s:%d)", s->site->text ? s->site->text : "a scope", s->site->file, s->site->line);
 }
 
+static uint64_t rings_of(const struct orchestrator *o) { return o->window->heap_bytes / o->heap.ring_bytes; }
+
+/* Which heap to ask for when a buffer finds no room.  What the program holds later is not known, so it is twice what there is, or more
+ * where what is held now and the buffer need more. */
+static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, char *text)
+{
+    const uint64_t guard = o->heap.checked_base ? PTOI_GUARD_BYTES : 0, rings = rings_of(o);
+    uint64_t all = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    uint64_t ring = 2 * o->heap.ring_bytes > all ? 2 * o->heap.ring_bytes : all;
+    for (int32_t i = 0; i < o->scopes.depth; i++)
+        for (uint32_t b = o->scopes.scope[i].first; b; b = ptoi_record(&o->scopes, b)->next)
+            all += (ptoi_record(&o->scopes, b)->bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if ((all + rings - 1) / rings > ring) ring = (all + rings - 1) / rings;
+    return ptoi_limit_set(LIMIT_HEAP, o->names_options, ring, text);
+}
+
 /* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held by open
  * scopes, which only the orchestrator could close. */
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLOCK */
@@ -1003,13 +1022,13 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEAD
         if (largest->site)
             n += (size_t)snprintf(report + n, sizeof report - n, " made at %.80s:%d", largest->site->file, largest->site->line);
     }
-    const uint64_t rings = o->window->heap_bytes / o->heap.ring_bytes, need = (held + bytes) / (rings ? rings : 1) + 1;
     return ptoi_orch_fail(o, PTO_ERR_DEADLOCK,
                 "deadlock: the heap ring is full and nothing that runs can free it\n"
                 "  %llu bytes are needed in one piece; of %llu bytes (%llu rings of %llu), %llu are held by open scopes, and the "
                 "largest free piece has %llu%s\n"
-                "  help: run with --heap %llu or more, or end a life earlier (`drop`, or a narrower block)",
-                (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings,
+                "  help: %s or more, or end a lifetime earlier (%s)",
+                (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings_of(o),
                 (unsigned long long)o->heap.ring_bytes, (unsigned long long)held,
-                (unsigned long long)ptoi_heap_largest_free(&o->heap), report, (unsigned long long)need);
+                (unsigned long long)ptoi_heap_largest_free(&o->heap), report, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}),
+                o->names_options ? "`drop`, or a narrower block" : "pto_release, or a narrower scope; in a .pto file `drop`, or a narrower block");
 }

@@ -35,6 +35,7 @@ struct elision {
 struct orchestrator {
     struct window *window;
     struct outcome *outcome;
+    bool names_options;           /* limit.h */
     char *heap_base;              /* device address of heap offset 0 */
     struct heap heap;
     struct scope_stack scopes;
@@ -73,6 +74,7 @@ struct orchestrator {
 };
 
 struct orchestrator_config {
+    bool names_options; /* limit.h */
     int64_t tensormap_entries;
     int32_t max_scopes;
     uint64_t ring_bytes;

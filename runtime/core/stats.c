@@ -1,4 +1,5 @@
-/* stats.c - flow control in numbers and in words: the report of the design, with advice that names our options. */
+/* stats.c - flow control in numbers and in words: the report of the design, with advice that names limits (limit.h). */
+#include "limit.h"
 #include "runtime.h"
 #include <string.h>
 
@@ -56,7 +57,8 @@ void pto_reset_flow_stats(PTORuntime *rt)
 }
 
 struct row {
-    const char *name, *option;
+    const char *name;
+    enum limit limit;
     int64_t stalls, ns, hwm, size;
     const char *unit;
 };
@@ -75,12 +77,12 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
     enum { ROWS = 5 };
     const PTOFlowControlStats *s = pto_get_flow_stats(rt);
     const struct row rows[ROWS] = {
-        {"Task Ring", "--window", s->task_ring_stalls, s->task_ring_stall_ns, s->task_ring_hwm, s->task_ring_size, ""},
-        {"TensorMap Pool", "--tensormap", s->tensormap_pool_stalls, s->tensormap_pool_stall_ns, s->tensormap_pool_hwm,
+        {"Task Ring", LIMIT_WINDOW, s->task_ring_stalls, s->task_ring_stall_ns, s->task_ring_hwm, s->task_ring_size, ""},
+        {"TensorMap Pool", LIMIT_TENSORMAP, s->tensormap_pool_stalls, s->tensormap_pool_stall_ns, s->tensormap_pool_hwm,
          s->tensormap_pool_size, ""},
-        {"DepList Pool", "--deps", s->deplist_pool_stalls, s->deplist_pool_stall_ns, s->deplist_pool_hwm, s->deplist_pool_size, ""},
-        {"Heap Ring", "--heap", s->heap_ring_stalls, s->heap_ring_stall_ns, s->heap_hwm, s->heap_size, " bytes"},
-        {"Ready Queue", "--window", s->ready_queue_stalls, s->ready_queue_stall_ns, s->ready_queue_hwm, s->ready_queue_size, ""},
+        {"DepList Pool", LIMIT_DEPS, s->deplist_pool_stalls, s->deplist_pool_stall_ns, s->deplist_pool_hwm, s->deplist_pool_size, ""},
+        {"Heap Ring", LIMIT_HEAP, s->heap_ring_stalls, s->heap_ring_stall_ns, s->heap_hwm, s->heap_size, " bytes"},
+        {"Ready Queue", LIMIT_WINDOW, s->ready_queue_stalls, s->ready_queue_stall_ns, s->ready_queue_hwm, s->ready_queue_size, ""},
     };
     static const char line[] = "================================================================================";
     char name[64];
@@ -108,14 +110,15 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
     fprintf(out, "\nSizing Recommendations:\n");
     for (int i = 0; i < ROWS; i++) {
         const struct row *r = &rows[i];
+        const char *const limit = ptoi_limit_name(r->limit, rt->config.names_options);
         if (r->stalls > 0) {
             fprintf(out, "  [!] %s was exhausted %lld times.\n      Consider increasing %s (current: %lld)\n", r->name,
-                    (long long)r->stalls, r->option, (long long)(i == 3 ? rt->config.heap_bytes : r->size));
+                    (long long)r->stalls, limit, (long long)(i == 3 ? rt->config.heap_bytes : r->size));
             advice = true;
         }
         if (r->size > 0 && 10 * r->hwm > 9 * r->size && i != 4) {
             fprintf(out, "  [WARN] %s usage reached %.1f%% - consider increasing %s\n", r->name,
-                    100.0 * (double)r->hwm / (double)r->size, r->option);
+                    100.0 * (double)r->hwm / (double)r->size, limit);
             advice = true;
         }
     }

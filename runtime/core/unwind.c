@@ -3,6 +3,7 @@
  * Idea       generated code owns nothing that needs cleaning up (buffers belong to scopes), so a failure is a longjmp.
  * Owner      the orchestrator's thread. */
 #include "check.h"
+#include "limit.h"
 #include "runtime.h"
 #include <limits.h>
 
@@ -81,8 +82,8 @@ void pto_enter(PTORuntime *rt, const char *function)
 {
     char here;
     if (rt->frame_count >= rt->config.recursion_limit)
-        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (--recursion N)", function,
-                  rt->config.recursion_limit);
+        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function, rt->config.recursion_limit,
+                  ptoi_limit_name(LIMIT_RECURSION, rt->config.names_options));
     if ((uintptr_t)&here < rt->stack_lowest)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls (ulimit -s)", function, rt->frame_count);
     rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};

@@ -452,7 +452,7 @@ static const struct option_row {
     {"workers", "cube=N,...", take_workers, "cube, vector, cpu, accel; one of each that is not named"},
     {"bind", NULL, take_bind, "each worker keeps to one processor"},
     {"window", "N", take_window, "task slots, a power of two (K, M and G suffixes here and below)"},
-    {"heap", "BYTES", take_heap, "bytes of each heap ring"},
+    {"heap", "BYTES", take_heap, "bytes of one heap ring; the heap is --rings of them"},
     {"rings", "N", take_rings, "heap rings, 1 to 64"},
     {"prealloc", NULL, take_prealloc, "obtain all of the heap before the run"},
     {"deps", "N", take_deps, "dependency entries"},

@@ -709,6 +709,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
     int code = ptoi_options_parse(&s.options, argc, argv, &s.error);
     enum { RECORDED_TASKS = 1 << 20 };
+    s.options.config.names_options = true;
     s.options.config.checked |= program->checked;
     if (s.options.trace || s.options.graph || s.options.record || s.options.report)
         s.options.config.record_tasks = RECORDED_TASKS;

@@ -227,7 +227,7 @@ TEST(p7_live_data_larger_than_the_heap_is_a_proved_deadlock_with_a_report)
         EXPECT(strstr(text, "hoard.pto:4:9"));
         EXPECT(strstr(text, "scope \"hoard\" (hoard.pto:3)"));
         EXPECT(strstr(text, "the largest 'big' with 512 bytes"));
-        EXPECT(strstr(text, "--heap 2561 or more"));
+        EXPECT(strstr(text, "set PTOConfig.heap_bytes to 4096 or more"));
         *s = (struct shared){.n = 4}; /* and the next run is right */
         EXPECT_EQ(pto_runtime_run(rt, hoard, s), PTO_OK);
         pto_runtime_destroy(rt);

@@ -547,7 +547,7 @@ void options_print_help(FILE *out)
           "  --no-main                  with --emit=c: only what a C host program calls\n"
           "  --keep, -v                 keep the generated C; show the commands that are run\n"
           "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
-          "  --heap BYTES, --rings N    of each heap ring (K, M, G), and how many: what surely does not fit is an error\n"
+          "  --heap BYTES, --rings N    of one heap ring (K, M, G), and how many: what surely does not fit is an error\n"
           "  --diag=json                one message a line, as JSON\n"
           "  --color=auto|always|never  NO_COLOR is respected\n"
           "\n"

@@ -5,6 +5,7 @@
  * Blocks     in the library; closing waits for what is still running on a stream only where the library cannot abort it.
  * Tests      test/ascend */
 #include "device.h"
+#include "limit.h"
 #include "atomics.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -291,7 +292,8 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
     static _Atomic uint64_t serials = 1; /* add relaxed: only that no two are equal matters */
     if (!config->kernels) {
         *status = PTO_ERR_CONFIG;
-        snprintf(message, size, "the backend ascend needs a map of kernels: --kernels FILE");
+        snprintf(message, size, "the backend ascend needs a map of kernels, a file: set %s",
+                 ptoi_limit_name(LIMIT_KERNELS, config->names_options));
         return NULL;
     }
     struct device *d = calloc(1, sizeof *d);
@@ -310,6 +312,7 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
                                   .mirror = &ptoi_ascend_mirror};
     d->serial = add_relaxed(&serials, 1);
     d->number = config->device;
+    d->names_options = config->names_options;
     d->timeout_seconds = config->stream_timeout_seconds > 0 ? config->stream_timeout_seconds : DEFAULT_TIMEOUT_S;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) d->first[t + 1] = d->first[t] + config->workers[t];
     d->lock = (ptoi_lock)PTOI_LOCK_OPEN;

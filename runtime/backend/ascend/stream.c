@@ -5,6 +5,7 @@
  * Blocks     until the kernel has ended, or --stream-timeout.
  * Tests      test/ascend */
 #include "device.h"
+#include "limit.h"
 #include "atomics.h"
 #include <sched.h>
 #include <string.h>
@@ -64,7 +65,8 @@ bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what)
         pause_after(asked);
         if (asked % 64 == 63 && seconds_now() > until) {
             s->is_stuck = true;
-            ptoi_ascend_fail(d, true, "%s has not ended after %g s (--stream-timeout)", what, d->timeout_seconds);
+            ptoi_ascend_fail(d, true, "%s has not ended after %g s (%s)", what, d->timeout_seconds,
+                            ptoi_limit_name(LIMIT_STREAM_TIMEOUT, d->names_options));
             return false;
         }
     }

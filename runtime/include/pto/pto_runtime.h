@@ -37,8 +37,9 @@ typedef struct PTOConfig {
     double stream_timeout_seconds;       /* ascend: a kernel or a copy that takes longer fails the run; default 600 */
     int32_t workers[PTO_WORKER_TYPES];   /* all zero: from the machine's cores; else 0 is none of that type */
     int64_t task_window;                 /* slots, a power of two from 2; default 1024 */
-    int64_t heap_bytes;                  /* of each ring, a multiple of nothing, at least 64; default 64 MiB */
-    int32_t heap_rings;                  /* 1 to 64; default 4 */
+    int64_t heap_bytes;                  /* of one heap ring, at least 64; default 64 MiB.  The rings are one heap: the runtime obtains
+                                            heap_rings times heap_bytes, 256 MiB by default, and a buffer has heap_bytes at most */
+    int32_t heap_rings;                  /* how many times heap_bytes; 1 to 64; default 4 */
     int64_t deplist_entries;             /* from 2; default 8192 */
     int64_t tensormap_entries;           /* from 2; default 4096 */
     int32_t recursion_limit;             /* default 256 */
@@ -71,6 +72,9 @@ typedef struct PTOConfig {
     /* The heap's pages become memory when the runtime is created, not at their first use in a run; creation fails where the system has not
      * so much.  Not on backends with memory of their own. */
     bool prealloc;
+    /* Messages and advice name the limits above as the options of a built program (--heap) and not as members of this struct: main() of a
+     * built program sets it. */
+    bool names_options;
     int64_t first_task_id, first_byte;   /* tests: where the counters start */
 } PTOConfig;
 
