@@ -312,6 +312,7 @@ static PTOStatus build(PTORuntime *rt)
     rt->orch.published_context = rt;
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
     if (rt->engine->is_split) ptoi_exchange_open(rt);
+    if (rt->engine->has_cycles) rt->orch.flow.now = rt->engine->now;
     if (c->record_tasks > 0 && !start_recording(rt)) return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->engine->open(rt);
     return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");

@@ -5,14 +5,16 @@
 
 int64_t ptoi_now_ns(void) { return ptoi_clock_ns(); }
 
+static int64_t clock_of(const struct flow *f) { return f->now ? f->now(f->waiter.context) : ptoi_now_ns(); }
+
 bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg)
 {
-    const int64_t since = ptoi_now_ns(), begin = f->recorder ? ptoi_record_now(f->recorder) : 0;
+    const int64_t since = clock_of(f), begin = f->recorder ? ptoi_record_now(f->recorder) : 0;
     f->stalls[reason]++;
     store_relaxed(&f->current, (int)reason);
     bool met = f->waiter.wait(f->waiter.context, is_met, arg);
     store_relaxed(&f->current, (int)PTO_STALL_NONE);
-    f->stall_ns[reason] += ptoi_now_ns() - since;
+    f->stall_ns[reason] += clock_of(f) - since;
     if (f->recorder) ptoi_record_stall(f->recorder, reason, begin, ptoi_record_now(f->recorder));
     return met;
 }

@@ -21,7 +21,8 @@ struct recorder;
 struct flow {
     struct waiter waiter;
     struct recorder *recorder; /* told of every stall; may be NULL */
-    int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS];
+    int64_t (*now)(void *context); /* the engine's clock, of waiter.context, where it counts cycles; NULL: ptoi_now_ns */
+    int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of that clock */
     uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
     uint64_t wake_at;                    /* the wait that is on is not met before task_tail is so high; 0: nothing is known */
     _Atomic int current;                 /* PTOStallReason: relaxed, it orders nothing */

@@ -26,7 +26,6 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
     o->scope_policy = c->scope_policy;
     o->names_options = c->names_options;
-    o->count_dependences = c->count_dependences;
     o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->event_head = load_relaxed(&w->event_head);
     o->arg_head = o->arg_tail = o->dep_head = o->dep_tail = o->event_head; /* byte and entry counters start where the tests want them */
@@ -35,7 +34,8 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     o->found.task_id = calloc(producers, sizeof *o->found.task_id);
     o->found.reason = calloc(producers, sizeof *o->found.reason);
     o->map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
-    bool ok = o->found.task_id && o->found.reason && o->map;
+    o->history = c->count_dependences ? ptoi_history_create() : NULL;
+    bool ok = o->found.task_id && o->found.reason && o->map && (o->history || !c->count_dependences);
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
     ok = ok && (!c->checked || ptoi_heap_check(&o->heap, c->heap_base, tell_broken, o));
@@ -48,6 +48,7 @@ void ptoi_orch_free(struct orchestrator *o)
     free(o->found.task_id);
     free(o->found.reason);
     ptoi_map_destroy(o->map);
+    ptoi_history_destroy(o->history);
     if (o->window) ptoi_gather_free(o);
     ptoi_heap_free(&o->heap);
     ptoi_scopes_free(&o->scopes);
@@ -69,16 +70,9 @@ static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->out
 
 static void give_entries_back(struct orchestrator *o)
 {
-    uint64_t give_back = o->tail;
-    if (o->count_dependences) { /* entries stay while their task could still be named in the window */
-        uint64_t slots = o->window->task_mask + 1;
-        give_back = o->head - o->map_retired < slots ? o->map_retired : o->head + 1 - slots;
-        if (give_back > o->tail) give_back = o->tail;
-    }
-    if (give_back != o->map_retired) {
-        ptoi_map_retire(o->map, give_back);
-        o->map_retired = give_back;
-    }
+    if (o->tail == o->map_retired) return;
+    ptoi_map_retire(o->map, o->tail);
+    o->map_retired = o->tail;
 }
 
 static void see_retired(struct orchestrator *o)
@@ -142,9 +136,6 @@ static bool map_fits(void *arg)
     struct need *n = arg;
     see_retired(n->o);
     if (n->o->tail < n->mark) return false;
-    if (ptoi_map_reserve(n->o->map, (int64_t)n->amount)) return true;
-    ptoi_map_retire(n->o->map, n->o->tail);
-    n->o->map_retired = n->o->tail;
     return ptoi_map_reserve(n->o->map, (int64_t)n->amount);
 }
 
@@ -318,10 +309,11 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
 
 static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
-    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
     o->moved -= r->at != r->place;
     if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
+    if (o->history) ptoi_history_close(o->history, &r->history);
     tell_release(o, buffer);
 }
 
@@ -413,6 +405,7 @@ void ptoi_orch_begin(struct orchestrator *o)
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
     o->first_head = o->head;
+    if (o->history) ptoi_history_reset(o->history);
     o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
@@ -571,6 +564,9 @@ struct submission {
     bool makes;            /* new outputs */
     bool holds;            /* some tensor lies in the heap */
     bool accumulates;
+    uint32_t exclusive;    /* its accumulators, as a set; see accumulators() */
+    struct history_access touched[PTO_MAX_PARAMS]; /* where there is a history */
+    int touches;
 };
 
 static void note_access(struct submission *s, const struct place *pl)
@@ -704,7 +700,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
 static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE */
 {
     int32_t kept = 0;
-    if (count) o->dependences += o->found.count;
+    if (count && !o->history) o->dependences += o->found.count;
     for (int32_t k = 0; k < o->found.count; k++)
         if (!is_completed(o, o->found.task_id[k])) {
             o->found.task_id[kept] = o->found.task_id[k];
@@ -713,21 +709,55 @@ static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE 
     o->found.count = kept;
 }
 
-static void tell_edges(const struct orchestrator *o)
+/* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap.  Which do must not depend on
+ * addresses where what is found is recorded or simulated: there they are numbered.  false: no memory for that. */
+static bool accumulators(struct orchestrator *o, struct submission *s)
 {
-    for (int32_t n = 0; n < o->observers; n++)
-        for (int32_t k = 0; k < o->found.count; k++)
-            o->observer[n].edge(o->observer[n].context, o->found.task_id[k], o->head, o->found.reason[k]);
+    s->exclusive = 0;
+    for (int i = 0; s->accumulates && i < s->count; i++) {
+        if (s->place[i].head.kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
+        const int64_t low = s->place[i].region.low, number = o->history ? ptoi_history_accumulator(o->history, low) : 0;
+        if (number < 0) return false;
+        s->exclusive |= (uint32_t)1 << (o->history ? (uint64_t)number % 32 : (uint64_t)low * 0x9e3779b97f4a7c15u >> 59);
+    }
+    return true;
 }
 
-/* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap. */
-static uint32_t accumulators(const struct submission *s)
+/* ---- what is recorded of dependences ------------------------------------------------------------------------------------------------ */
+
+/* All that the task touches: also what the map need not know. */
+static void list_touched(struct orchestrator *o, struct submission *s)
 {
-    uint32_t set = 0;
-    for (int i = 0; i < s->count; i++)
-        if (s->place[i].head.kind == PTO_PARAM_ACC && s->place[i].region.run > 0)
-            set |= (uint32_t)1 << ((uint64_t)s->place[i].region.low * 0x9e3779b97f4a7c15u >> 59);
-    return set;
+    s->touches = 0;
+    for (int i = 0; i < s->count; i++) {
+        struct place *pl = &s->place[i];
+        if (pl->head.kind == PTO_PARAM_SCALAR || pl->region.run == 0) continue;
+        struct history_access *a = &s->touched[s->touches++];
+        *a = (struct history_access){.region = &pl->region, .access = pl->access};
+        if (pl->head.buffer == 0) continue;
+        struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
+        a->space = &r->history;
+        a->origin = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
+        if (pl->head.fresh) pl->region.low = a->origin, pl->region.high = a->origin + pl->region.run; /* it had no address before */
+    }
+}
+
+/* Tells the observers every edge of the task, at any distance.  false: no memory. */
+static bool tell_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    list_touched(o, s);
+    if (!ptoi_history_find(o->history, s->touched, s->touches, kernel)) return false;
+    int64_t count;
+    const struct history_edge *edge = ptoi_history_edges(o->history, &count);
+    o->dependences += count;
+    for (int32_t n = 0; n < o->observers; n++)
+        for (int64_t k = 0; k < count; k++) o->observer[n].edge(o->observer[n].context, edge[k].from, o->head, edge[k].reasons);
+    return true;
+}
+
+static PTOStatus fail_history(struct orchestrator *o)
+{
+    return ptoi_orch_fail(o, PTO_ERR_NOMEM, "no memory to keep the dependences of the run, which is recorded");
 }
 
 static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
@@ -751,7 +781,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .param_count = (uint16_t)s->count,
                             .worker = (uint8_t)kernel->worker,
                             .flags = (uint8_t)((s->limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->makes ? TASK_HOLDS : 0)),
-                            .exclusive = s->accumulates ? accumulators(s) : 0,
+                            .exclusive = s->exclusive,
                             .name = ptoi_image_offset(s->name)};
     struct arg_head *head = window_args(w, begin);
     int64_t *extent = (int64_t *)(head + s->count);
@@ -790,10 +820,7 @@ static void note_use(struct orchestrator *o)
 static bool has_room(struct orchestrator *o, const struct submission *s)
 {
     enum { LOOK = 16 };
-    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask)
-        see_retired(o);
-    else if (o->count_dependences)
-        give_entries_back(o); /* the count is exact */
+    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask) see_retired(o);
     return o->head - o->tail <= o->window->task_mask &&
            arg_place(o, s->arg_bytes) + s->arg_bytes - o->arg_tail <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
 }
@@ -816,7 +843,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     }
 
     find_producers(o, s, kernel);
-    tell_edges(o);
+    if (!accumulators(o, s) || (o->history && !tell_edges(o, s, kernel))) return fail_history(o);
     prune_producers(o, true);
     if ((uint64_t)o->found.count > o->window->dep_limit) {
         wait_drained(o, PTO_STALL_DEPLIST_POOL);
@@ -827,6 +854,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     }
     if (has_failed(o)) return ptoi_status(o->outcome);
 
+    if (o->history && !ptoi_history_add(o->history, s->touched, s->touches, kernel, o->head)) return fail_history(o);
     o->edges += o->found.count;
     write_task(o, s, kernel);
     if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);

@@ -63,7 +63,7 @@ struct orchestrator {
     uint64_t arg_tail, dep_tail;  /* what was in use when `tail` was seen is not below */
     uint64_t map_retired;         /* entries of tasks below were given back */
     PTOScopePolicy scope_policy;
-    bool count_dependences;
+    struct history *history;      /* NULL: nothing asks for dependences on tasks that have retired */
     bool may_move;                /* this run asks where a buffer lies before it looks at it: gather.c */
     uint64_t moved;               /* living buffers that do not lie where the program's address of them says */
     int64_t moved_bytes;          /* of the run */

@@ -3,13 +3,13 @@
 #include "memory.h"
 #include <string.h>
 
-enum { EDGES_PER_TASK = 8 };
+enum { EDGES_PER_TASK = 8 }; /* before the array grows */
 
 bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared)
 {
-    *r = (struct recorder){.capacity = (uint64_t)tasks, .unit = "ns"};
+    *r = (struct recorder){.capacity = (uint64_t)tasks, .edge_capacity = (uint64_t)tasks * EDGES_PER_TASK, .unit = "ns"};
     r->task = ptoi_memory_map(r->capacity * sizeof *r->task, shared);
-    r->edge = ptoi_memory_map(r->capacity * EDGES_PER_TASK * sizeof *r->edge, shared);
+    r->edge = ptoi_memory_map(r->edge_capacity * sizeof *r->edge, false);
     r->stall = ptoi_memory_map(r->capacity * sizeof *r->stall, shared);
     r->sample = ptoi_memory_map(r->capacity * sizeof *r->sample, shared);
     r->step = ptoi_memory_map(r->capacity * sizeof *r->step, shared);
@@ -21,7 +21,7 @@ bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared)
 void ptoi_record_free(struct recorder *r)
 {
     ptoi_memory_unmap(r->task, r->capacity * sizeof *r->task);
-    ptoi_memory_unmap(r->edge, r->capacity * EDGES_PER_TASK * sizeof *r->edge);
+    ptoi_memory_unmap(r->edge, r->edge_capacity * sizeof *r->edge);
     ptoi_memory_unmap(r->stall, r->capacity * sizeof *r->stall);
     ptoi_memory_unmap(r->sample, r->capacity * sizeof *r->sample);
     ptoi_memory_unmap(r->step, r->capacity * sizeof *r->step);
@@ -35,7 +35,7 @@ void ptoi_record_begin(struct recorder *r, uint64_t first_id)
     r->rate = ptoi_tick_begin();
     r->origin = ptoi_record_now(r);
     r->is_in_ticks = !r->now;
-    r->tasks = r->edges = r->stalls = r->samples = r->steps = r->lost = 0;
+    r->tasks = r->edges = r->stalls = r->samples = r->steps = r->lost = r->lost_edges = 0;
 }
 
 static void to_ns(const struct tick_rate *rate, int64_t *ticks)
@@ -66,12 +66,27 @@ void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end)
     if (r->steps < r->capacity) r->step[r->steps++] = (struct recorded_step){.begin = begin, .end = end};
 }
 
+static bool more_edges(struct recorder *r)
+{
+    struct recorded_edge *more = ptoi_memory_map(2 * r->edge_capacity * sizeof *more, false);
+    if (!more) return false;
+    memcpy(more, r->edge, r->edges * sizeof *more);
+    ptoi_memory_unmap(r->edge, r->edge_capacity * sizeof *more);
+    r->edge = more;
+    r->edge_capacity *= 2;
+    return true;
+}
+
 void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons)
 {
     struct recorder *r = recorder;
     struct recorded_task *t = ptoi_record_task(r, to);
-    if (!t || from < r->first_id || r->edges >= r->capacity * EDGES_PER_TASK) return;
-    if (t->edge_count == 0) t->first_edge = (uint32_t)r->edges;
+    if (!t) return;
+    if (r->edges == r->edge_capacity && !more_edges(r)) {
+        r->lost_edges++;
+        return;
+    }
+    if (t->edge_count == 0) t->first_edge = r->edges;
     t->edge_count++;
     r->edge[r->edges++] = (struct recorded_edge){.from = from - r->first_id, .reasons = reasons};
 }

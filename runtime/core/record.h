@@ -1,7 +1,7 @@
 /* record.h - what happened in a run, kept for the reports: tasks with their times, edges, stalls, the rings' use.
  *
- * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used.  What does not fit
- *            is counted, not kept.  Times are what `now` says, or ticks of the processor until the first report is written.
+ * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; that of the edges grows.
+ *            What does not fit is counted, not kept.  Times are what `now` says, or ticks of the processor until the first report is written.
  * Owner      orchestrator: tasks (but for begin, end, row), edges, stalls, samples.  The worker of a task: its begin, end, row.
  *            Holder of the scheduler role: steps.  Read when no run is active.
  * Blocks     never.
@@ -18,7 +18,8 @@ struct recorded_task {
     const char *name;        /* @name, or NULL */
     int64_t submitted;       /* time of submission */
     int64_t begin, end;      /* of the kernel; 0, 0: it never ran */
-    uint32_t first_edge, edge_count;
+    uint64_t first_edge;
+    uint32_t edge_count;
     int32_t row;             /* worker */
 };
 
@@ -55,7 +56,9 @@ struct recorder {
     void *now_context;
     const char *unit;  /* "ns" or "cycles" */
     /* The orchestrator's. */
-    _Alignas(PTO_CACHELINE) uint64_t tasks, edges, stalls, samples, lost; /* lost: tasks that did not fit */
+    _Alignas(PTO_CACHELINE) uint64_t tasks, edges, stalls, samples;
+    uint64_t lost, lost_edges; /* tasks that did not fit; edges of tasks that did, for which there was no memory */
+    uint64_t edge_capacity;
     int64_t origin;    /* time 0 */
     struct tick_rate rate;
     bool is_in_ticks;  /* the times are */

@@ -9,6 +9,7 @@
 #ifndef PTOI_SCOPE_STACK_H
 #define PTOI_SCOPE_STACK_H
 #include "check.h"
+#include "history.h"
 #include "tensormap.h"
 #include "window.h"
 #include <pto/pto_submit.h>
@@ -26,6 +27,7 @@ struct buffer_record {
     const PTOSite *site;     /* where it was allocated */
     const char *name;        /* as the program spells it, or NULL */
     struct map_buffer map;
+    struct history_space *history; /* of its life, where dependences are recorded or counted; else NULL */
 };
 
 struct scope {

@@ -42,6 +42,7 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     s->deplist_pool_size = rt->config.deplist_entries;
     s->heap_size = (int64_t)rt->window->heap_bytes;
     s->current_stall = pto_get_current_stall(rt);
+    s->unit = rt->engine->has_cycles ? "cycles" : "ns";
     return s;
 }
 
@@ -65,10 +66,10 @@ struct row {
 
 static void print_row(FILE *out, const char *name, int64_t value) { fprintf(out, "  %-25s %12lld\n", name, (long long)value); }
 
-static void print_ns(FILE *out, const char *name, int64_t ns)
+static void print_time(FILE *out, const char *name, int64_t time, const char *unit)
 {
-    fprintf(out, "%-27s %12lld ns", name, (long long)ns);
-    if (ns > 0) fprintf(out, "  (%.2f ms)", (double)ns / 1e6);
+    fprintf(out, "%-27s %12lld %s", name, (long long)time, unit);
+    if (time > 0 && unit[0] == 'n') fprintf(out, "  (%.2f ms)", (double)time / 1e6);
     fputc('\n', out);
 }
 
@@ -93,14 +94,14 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
         snprintf(name, sizeof name, "%s%s:", rows[i].name, i == 0 ? " (window full)" : "");
         print_row(out, name, rows[i].stalls);
     }
-    fprintf(out, "\nStall Times (nanoseconds):\n");
+    fprintf(out, "\nStall Times (%s):\n", s->unit[0] == 'n' ? "nanoseconds" : s->unit);
     for (int i = 0; i < ROWS; i++) {
         snprintf(name, sizeof name, "  %s%s:", rows[i].name, i == 0 ? " (window full)" : "");
-        print_ns(out, name, rows[i].ns);
+        print_time(out, name, rows[i].ns, s->unit);
         total += rows[i].ns;
     }
     fputc('\n', out);
-    print_ns(out, "Total Stall Time:", total);
+    print_time(out, "Total Stall Time:", total, s->unit);
     fprintf(out, "\nHigh Water Marks (peak usage):\n");
     for (int i = 0; i < ROWS; i++) {
         snprintf(name, sizeof name, "%s:", rows[i].name);

@@ -31,9 +31,11 @@ struct timing {
     bool *is_busy;
     int32_t first[PTO_WORKER_TYPES + 1];
     int64_t busy_cycles[PTO_WORKER_TYPES];
-    int64_t *path;          /* by slot: cycles of the costliest chain that ends with this task, its own cost included */
+    int64_t *path;          /* by task of the run: cycles of the costliest chain that ends with it, its own cost included */
+    uint64_t paths, first_id; /* room in path; the first task of the run */
     int64_t reached;        /* the same of the producers of the task being submitted */
     int64_t critical_path;
+    bool is_full;           /* there was no memory for path: the run has failed */
 };
 
 static int64_t cycles_after(int64_t at, int64_t more)
@@ -162,18 +164,32 @@ static void see_edge(void *context, uint64_t from, uint64_t to, uint8_t reasons)
 {
     PTORuntime *rt = context;
     struct timing *t = rt->engine_state;
-    (void)reasons;
-    if (from >= to || to - from > rt->window->task_mask) return; /* its slot is somebody else's now */
-    int64_t path = t->path[from & rt->window->task_mask];
+    (void)to, (void)reasons;
+    const int64_t path = t->path[from - t->first_id];
     if (path > t->reached) t->reached = path;
+}
+
+static bool more_paths(struct timing *t)
+{
+    int64_t *more = calloc(2 * t->paths, sizeof *more);
+    if (!more) return false;
+    memcpy(more, t->path, t->paths * sizeof *more);
+    free(t->path);
+    t->path = more;
+    t->paths *= 2;
+    return true;
 }
 
 static void see_task(void *context, uint64_t id)
 {
     PTORuntime *rt = context;
     struct timing *t = rt->engine_state;
-    int64_t path = cycles_after(t->reached, task_cost(rt, id));
-    t->path[id & rt->window->task_mask] = path;
+    const int64_t path = cycles_after(t->reached, task_cost(rt, id));
+    if (id - t->first_id == t->paths && !more_paths(t)) {
+        ptoi_fail(rt->outcome, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks", (unsigned long long)t->paths);
+        t->is_full = true;
+    }
+    if (!t->is_full) t->path[id - t->first_id] = path;
     t->reached = 0;
     if (path > t->critical_path) t->critical_path = path;
 }
@@ -198,7 +214,8 @@ static PTOStatus timing_open(PTORuntime *rt)
     for (int w = 0; w < PTO_WORKER_TYPES; w++) t->first[w + 1] = t->first[w] + rt->config.workers[w];
     t->heap = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->heap);
     t->is_busy = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->is_busy);
-    t->path = calloc((size_t)rt->window->task_mask + 1, sizeof *t->path);
+    t->paths = 1024;
+    t->path = calloc(t->paths, sizeof *t->path);
     if (!t->heap || !t->is_busy || !t->path) {
         timing_close(rt);
         return PTO_ERR_NOMEM;
@@ -215,7 +232,8 @@ static void timing_begin(PTORuntime *rt)
     t->now = t->program = t->began = t->last_end = 0;
     t->critical_path = t->reached = 0;
     memset(t->busy_cycles, 0, sizeof t->busy_cycles);
-    memset(t->path, 0, (rt->window->task_mask + 1) * sizeof *t->path);
+    t->first_id = rt->orch.head;
+    t->is_full = false;
 }
 
 static void timing_poke(PTORuntime *rt) { (void)rt; }

@@ -17,7 +17,8 @@ struct host_array {
     int64_t count; /* elements */
     int64_t bytes;
     void *data;
-    bool shared; /* storage is memory that a worker process sees too */
+    bool shared;   /* storage is memory that a worker process sees too */
+    bool reserved; /* storage is addresses only: memory is obtained page by page where it is touched */
 };
 
 /* count and bytes from type and shape; false when they do not fit.  An extent of 0 makes them 0, whatever the others are. */
@@ -40,7 +41,7 @@ static inline bool array_allocate(struct host_array *a, bool zeroed)
     a->data = NULL;
     if (a->bytes == 0)
         return true;
-    if (a->shared) { /* zeroed as it is */
+    if (a->shared || a->reserved) { /* zeroed as it is */
         a->data = pto_shared_alloc(a->bytes);
         return a->data != NULL;
     }
@@ -55,7 +56,7 @@ static inline bool array_allocate(struct host_array *a, bool zeroed)
 
 static inline void array_free(struct host_array *a)
 {
-    if (a->shared && a->data)
+    if ((a->shared || a->reserved) && a->data)
         pto_shared_free(a->data, a->bytes);
     else
         free(a->data);

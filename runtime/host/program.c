@@ -117,6 +117,12 @@ static int choose_entry(struct session *s)
     return code;
 }
 
+/* Where no kernel runs, the elements of these are never looked at: addresses are enough, and no memory is obtained for them. */
+static bool is_only_named(const struct session *s, const PTOFormal *f)
+{
+    return s->options.config.engine == PTO_ENGINE_GRAPH && f->direction != PTO_OWN && f->direction != PTO_HOST;
+}
+
 static int allocate_session(struct session *s)
 {
     size_t formals = (size_t)s->entry->formal_count + 1, dims = (size_t)s->entry->dim_count + 1;
@@ -133,6 +139,7 @@ static int allocate_session(struct session *s)
         s->formals[f].array.type = s->entry->formals[f].type;
         s->formals[f].array.rank = s->entry->formals[f].rank;
         s->formals[f].array.shared = s->options.config.engine == PTO_ENGINE_PROCESS;
+        s->formals[f].array.reserved = is_only_named(s, &s->entry->formals[f]);
     }
     for (int32_t v = 0; v < s->entry->dim_count; v++)
         s->origin[v] = BIND_NOTHING;
@@ -350,6 +357,7 @@ static int open_input(struct session *s, int32_t f)
         return code;
     }
     a->file.array.shared = s->formals[f].array.shared;
+    a->file.array.reserved = s->formals[f].array.reserved;
     s->formals[f].array = a->file.array;
     s->formals[f].given = true;
     return HOST_OK;
@@ -385,7 +393,11 @@ static int load_data(struct session *s)
         struct host_array *array = &s->formals[f].array;
         if (!is_tensor(&s->entry->formals[f]))
             continue;
-        if (s->formals[f].given) {
+        if (array->reserved) {
+            ptoi_npy_close(&a->file);
+            if (!array_allocate(array, false))
+                return fail_no_room(s, f);
+        } else if (s->formals[f].given) {
             progress(s, "reading %s from %s", s->entry->formals[f].name, a->file.path);
             int code = ptoi_npy_read(&a->file, &s->error);
             array->data = a->file.array.data;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *ptoi_array_text(const struct host_array *a, char *text, size_t size)
 {
@@ -90,22 +91,25 @@ static void print_tasks(const PTORunStats *s)
 void ptoi_summary_print_run(PTORuntime *rt)
 {
     const PTORunStats *s = pto_get_run_stats(rt);
+    const bool is_simulated = strcmp(pto_get_flow_stats(rt)->unit, "cycles") == 0; /* then the host's clock says nothing */
     print_tasks(s);
     printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes, s->scopes);
     if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to close gaps in the heap\n", s->moved_bytes);
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {
-        double available = (double)s->ns * s->workers[type];
-        if (s->worker_tasks[type] > 0)
-            printf("Workers %s: %d, %" PRId64 " tasks, busy %.1f%%\n", pto_worker_type_name((PTOWorkerType)type),
-                   s->workers[type], s->worker_tasks[type],
-                   available > 0 ? 100 * (double)s->worker_busy_ns[type] / available : 0.0);
+        const double available = (double)s->ns * s->workers[type];
+        if (s->worker_tasks[type] == 0) continue;
+        printf("Workers %s: %d, %" PRId64 " tasks", pto_worker_type_name((PTOWorkerType)type), s->workers[type], s->worker_tasks[type]);
+        if (is_simulated)
+            printf("\n");
+        else
+            printf(", busy %.1f%%\n", available > 0 ? 100 * (double)s->worker_busy_ns[type] / available : 0.0);
     }
-    if (s->cycles > 0) {
+    if (is_simulated) {
         printf("Cycles: %" PRId64 "\nCritical path: %" PRId64 "\n", s->cycles, s->critical_path);
         for (int type = 0; type < PTO_WORKER_TYPES; type++)
-            if (s->worker_tasks[type] > 0)
+            if (s->worker_tasks[type] > 0 && s->cycles > 0)
                 printf("Utilisation %s: %.1f%%\n", pto_worker_type_name((PTOWorkerType)type),
                        100 * (double)s->worker_busy_cycles[type] / ((double)s->cycles * s->workers[type]));
     }
-    printf("Wall time: %.6f s\n", (double)s->ns * 1e-9);
+    if (!is_simulated) printf("Wall time: %.6f s\n", (double)s->ns * 1e-9);
 }

@@ -56,6 +56,8 @@ static void write_dot(FILE *out, const struct recorder *r)
         }
     }
     if (r->lost) fprintf(out, "  lost [shape=note, label=\"%llu more tasks were not recorded\"];\n", (unsigned long long)r->lost);
+    if (r->lost_edges)
+        fprintf(out, "  lost_edges [shape=note, label=\"%llu more edges were not recorded\"];\n", (unsigned long long)r->lost_edges);
     fprintf(out, "}\n");
 }
 
@@ -74,11 +76,12 @@ static void write_text(FILE *out, const struct recorder *r)
         fputc('\n', out);
     }
     if (r->lost) fprintf(out, "%llu more tasks were not recorded\n", (unsigned long long)r->lost);
+    if (r->lost_edges) fprintf(out, "%llu more edges were not recorded\n", (unsigned long long)r->lost_edges);
 }
 
 static void write_json(FILE *out, const struct recorder *r)
 {
-    fprintf(out, "{\"lost_tasks\":%llu,\"tasks\":[", (unsigned long long)r->lost);
+    fprintf(out, "{\"lost_tasks\":%llu,\"lost_edges\":%llu,\"tasks\":[", (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
     for (uint64_t n = 0; n < r->tasks; n++) {
         const struct recorded_task *t = &r->task[n];
         fprintf(out, "%s\n{\"id\":%llu,\"kernel\":", n ? "," : "", (unsigned long long)n);

@@ -99,8 +99,8 @@ static void write_summary(struct page *p)
     const PTORunStats *s = pto_get_run_stats(p->rt);
     fprintf(p->out, "<h2>Run</h2>\n<table>\n<tr><th>engine</th><td>%s</td></tr>\n<tr><th>tasks</th><td>%lld</td></tr>\n", p->rt->engine->name,
             (long long)s->tasks);
-    fprintf(p->out, "<tr><th>dependences found</th><td>%lld</td></tr>\n<tr><th>wall time</th><td>%.1f us</td></tr>\n", (long long)s->dependences,
-            (double)s->ns / 1000.0);
+    fprintf(p->out, "<tr><th>dependences found</th><td>%lld</td></tr>\n", (long long)s->dependences);
+    if (!p->rt->engine->has_cycles) fprintf(p->out, "<tr><th>wall time</th><td>%.1f us</td></tr>\n", (double)s->ns / 1000.0);
     if (s->cycles) fprintf(p->out, "<tr><th>simulated</th><td>%lld cycles, critical path %lld</td></tr>\n", (long long)s->cycles, (long long)s->critical_path);
     if (p->record->lost) fprintf(p->out, "<tr><th>not recorded</th><td>%llu tasks</td></tr>\n", (unsigned long long)p->record->lost);
     fprintf(p->out, "</table>\n");

@@ -104,8 +104,8 @@ PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
     if (!out) return PTO_ERR_IO;
     const struct recorder *r = rt->recorder;
     struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
-    fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu},\"displayTimeUnit\":\"ns\",\"traceEvents\":[", r->unit,
-            (unsigned long long)r->lost);
+    fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu},\"displayTimeUnit\":\"ns\",\"traceEvents\":[", r->unit,
+            (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
     name_rows(&w, rt);
     for (uint64_t n = 0; n < r->tasks; n++) {
         if (r->task[n].end == 0 && r->task[n].begin == 0) continue; /* it never ran */

@@ -85,6 +85,7 @@ struct fuzz_access {
     int64_t task, params_at, shape[2], stride[2];
     const uint64_t *base;
     int kind, kernel;
+    bool is_first; /* of its buffer's life */
 };
 
 struct fuzz_log {
@@ -135,7 +136,7 @@ static inline void fuzz_note(struct fuzz_log *log, int64_t task, int kernel, con
         if (p[k].kind == PTO_PARAM_SCALAR || log->count == log->capacity) continue;
         struct fuzz_access a = {.task = task, .params_at = p[k].at, .base = p[k].buffer, .kernel = kernel};
         a.kind = p[k].kind == PTO_PARAM_INPUT ? KIND_IN : p[k].kind == PTO_PARAM_ACC ? KIND_ACC : KIND_INOUT;
-        if (p[k].kind == PTO_PARAM_OUTPUT) a.base = *(uint64_t **)p[k].ref;
+        if (p[k].kind == PTO_PARAM_OUTPUT) a.base = *(uint64_t **)p[k].ref, a.is_first = true;
         for (int d = 0; d < 2; d++) a.shape[d] = p[k].shape[d], a.stride[d] = p[k].stride ? p[k].stride[d] : d == 0 ? p[k].shape[1] : 1;
         if (a.shape[0] * a.shape[1] > 0) log->access[log->count++] = a;
     }

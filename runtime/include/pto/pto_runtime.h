@@ -44,7 +44,7 @@ typedef struct PTOConfig {
     int64_t tensormap_entries;           /* from 2; default 4096 */
     int32_t recursion_limit;             /* default 256 */
     PTOScopePolicy scope_policy;
-    bool count_dependences;              /* PTORunStats.dependences is exact over the window; costs look-up time */
+    bool count_dependences;              /* PTORunStats.dependences counts all, at any distance; costs time and memory */
     int64_t record_tasks;                /* keep what is needed for traces and graphs of so many tasks; 0: record nothing */
     double watchdog_seconds;             /* threads, process: no kernel ended for so long while the run waits for one: the run fails
                                             with PTO_ERR_WATCHDOG.  0: off.  threads: it still ends only when the kernel returns */

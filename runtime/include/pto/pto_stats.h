@@ -18,7 +18,7 @@ typedef enum PTOStallReason {
     PTO_STALL_REASONS
 } PTOStallReason;
 
-/* A snapshot; all members count from the start of the run or the last reset. */
+/* A snapshot; all members count from the start of the run or the last reset.  Times are nanoseconds, or cycles on the engine timing. */
 typedef struct PTOFlowControlStats {
     int64_t task_ring_stalls, tensormap_pool_stalls, deplist_pool_stalls, heap_ring_stalls, ready_queue_stalls;
     int64_t task_ring_stall_ns, tensormap_pool_stall_ns, deplist_pool_stall_ns, heap_ring_stall_ns, ready_queue_stall_ns;
@@ -29,6 +29,7 @@ typedef struct PTOFlowControlStats {
     int64_t ready_queue_hwm;    /* tasks, the fullest queue */
     int64_t task_ring_size, tensormap_pool_size, deplist_pool_size, heap_size, ready_queue_size;
     PTOStallReason current_stall;
+    const char *unit; /* of the times: "ns" or "cycles" */
 } PTOFlowControlStats;
 
 typedef struct PTORunStats {
