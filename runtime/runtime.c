@@ -562,6 +562,15 @@ PTOScope pto_scope_current(PTORuntime *rt)
     return rt->is_running ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1) : PTO_SCOPE_CURRENT;
 }
 
+int32_t pto_scope_depth(PTORuntime *rt) { return rt && rt->is_running ? rt->orch.scopes.depth - 1 : 0; }
+
+void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index)
+{
+    if (!rt || !rt->is_running || task < 0 || index < 0) return NULL;
+    const uint32_t buffer = ptoi_buffer_of_task(&rt->orch.scopes, (uint64_t)task, index);
+    return buffer ? rt->orch.heap_base + ptoi_record(&rt->orch.scopes, buffer)->at : NULL;
+}
+
 int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     return pto_submit_long_(rt, kernel, params, count, 0);

@@ -191,6 +191,7 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
 {
     PTOStatus status = PTO_OK;
     int made = 0;
+    uint8_t output = 0;
     for (; made < c->count && status == PTO_OK; made++) {
         const PTOTaskParam *p = c->fresh[made];
         if (!p) continue;
@@ -202,7 +203,9 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
             status = ptoi_orch_take_buffer(o, owner, c->fresh_bytes[made], PTO_NO_BIRTH, p->name, &c->buffer[made]);
         if (status != PTO_OK) break;
         ptoi_lives_open(o->elision->refs, c->buffer[made]);
-        c->arg[made].ptr = o->heap_base + ptoi_record(&o->scopes, c->buffer[made])->at;
+        struct buffer_record *const r = ptoi_record(&o->scopes, c->buffer[made]);
+        r->output = output++;
+        c->arg[made].ptr = o->heap_base + r->at;
     }
     for (int i = 0; i < made; i++) {
         if (!c->fresh[i]) continue;

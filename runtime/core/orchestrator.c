@@ -254,6 +254,8 @@ static inline void describe_buffer(struct orchestrator *o, struct buffer_record 
     r->stays = false;
     r->bytes = bytes;
     r->birth = birth;
+    r->maker = o->now.open->number; /* of the task that is being submitted */
+    r->output = 0;
     r->site = *o->site;
     r->name = name;
     o->allocations++;
@@ -642,6 +644,7 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
 
 static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
 {
+    uint8_t output = 0;
     for (int i = 0; i < s->count; i++) {
         struct place *pl = &s->place[i];
         if (!pl->head.fresh) continue;
@@ -649,7 +652,9 @@ static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
         if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i, ptoi_param_text(pl->param));
         PTOStatus status = ptoi_orch_take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
         if (status != PTO_OK) return status;
-        pl->head.value = (int64_t)ptoi_record(&o->scopes, pl->head.buffer)->at;
+        struct buffer_record *const r = ptoi_record(&o->scopes, pl->head.buffer);
+        r->output = output++;
+        pl->head.value = (int64_t)r->at;
     }
     return PTO_OK;
 }
@@ -913,6 +918,7 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     if (status != PTO_OK) return status;
     tell_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);
+    r->maker = PTO_NO_MAKER;
     if (stays && r->at != r->place) { /* its address is the name of one that was moved */
         ptoi_orch_let_go(o, at);
         return deadlock(o, (uint64_t)bytes);
@@ -931,6 +937,7 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer)
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
     open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
     tell_open(o, need.buffer);
+    ptoi_record(&o->scopes, need.buffer)->maker = PTO_NO_MAKER;
     *buffer = o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
     return PTO_OK;
 }

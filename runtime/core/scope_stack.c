@@ -56,3 +56,11 @@ uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset)
     }
     return 0;
 }
+
+uint32_t ptoi_buffer_of_task(const struct scope_stack *s, uint64_t maker, int32_t output)
+{
+    for (int32_t i = s->depth; i-- > 0;)
+        for (uint32_t b = s->scope[i].first; b; b = ptoi_record(s, b)->next)
+            if (ptoi_record(s, b)->maker == maker && ptoi_record(s, b)->output == output) return b;
+    return 0;
+}

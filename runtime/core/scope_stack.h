@@ -15,12 +15,15 @@
 #include <pto/pto_submit.h>
 
 #define PTO_NO_BIRTH UINT64_MAX
+#define PTO_NO_MAKER UINT64_MAX
 
 struct buffer_record {
     uint64_t at;             /* the program's address of it, as bytes from the start of the heap: its name */
     uint64_t place;          /* where it lies: the same, unless it was moved (gather.c) */
     uint64_t bytes;
     uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
+    uint64_t maker;          /* number of the task that it is an output of; PTO_NO_MAKER: none */
+    uint8_t output;          /* which of the outputs that were made for it */
     bool stays;              /* the program reaches it without asking: it is not moved */
     int32_t owner;           /* index of the owning scope + 1; 0: released */
     uint32_t next, previous; /* buffers, in the owner's list */
@@ -76,6 +79,8 @@ static inline int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope tok
 static inline struct buffer_record *ptoi_record(const struct scope_stack *s, uint32_t buffer) { return &s->record[buffer - 1]; }
 /* The live buffer that contains a byte of the heap; 0: none.  Fast for the first byte of a buffer. */
 uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset);
+/* The buffer that was made for that output of a task and that a scope still owns; 0: none.  Looks at every buffer that is owned. */
+uint32_t ptoi_buffer_of_task(const struct scope_stack *s, uint64_t maker, int32_t output);
 
 static inline void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
 {

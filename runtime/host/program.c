@@ -707,6 +707,7 @@ static int run_and_report(struct session *s)
         code = 128 + signals.taken;
     if (s->options.stats) {
         ptoi_summary_print_run(s->rt);
+        pto_pool_print(stdout);
         pto_print_flow_stats(s->rt);
     }
     code = write_records(s, code);

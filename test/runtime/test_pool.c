@@ -2,6 +2,7 @@
 #include <pto/pto_runtime.h>
 #include "submit.h"
 #include "unit.h"
+#include <stdlib.h>
 #include <sys/mman.h>
 
 static PTORuntime *create(int64_t heap, bool prealloc, PTOEngine engine)
@@ -131,4 +132,26 @@ TEST(prealloc_obtains_the_heap_before_the_run)
     pto_runtime_destroy(rt);
     EXPECT_EQ(with, 256);
     EXPECT_EQ(without, 0);
+}
+
+TEST(the_pool_is_told_in_words)
+{
+    pto_runtime_trim(NULL);
+    const PTOPoolStats before = now();
+    PTORuntime *rt = create(1 << 20, false, PTO_ENGINE_SERIAL);
+    pto_runtime_destroy(rt);
+    rt = create(1 << 20, false, PTO_ENGINE_SERIAL);
+    const PTOPoolStats s = now();
+    EXPECT_EQ(s.reuse_hits - before.reuse_hits, s.grow_count - before.grow_count); /* the second found what the first left */
+    char *text = NULL, expected[400];
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    pto_pool_print(out);
+    fclose(out);
+    snprintf(expected, sizeof expected, "Pool: %lld hits, %lld misses (hit rate %.1f%%), %lld bytes in use (at most %lld), %lld kept\n",
+             (long long)s.reuse_hits, (long long)s.grow_count, 100.0 * (double)s.reuse_hits / (double)(s.reuse_hits + s.grow_count),
+             (long long)s.used_bytes, (long long)s.used_bytes_max, (long long)(s.total_bytes - s.used_bytes));
+    EXPECT_STR(text, expected);
+    free(text);
+    pto_runtime_destroy(rt);
 }

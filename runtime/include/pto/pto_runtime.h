@@ -149,10 +149,21 @@ PTO_API PTOScope pto_scope_begin(PTORuntime *rt);
 PTO_API void pto_scope_end(PTORuntime *rt);
 PTO_API PTOScope pto_scope_current(PTORuntime *rt);
 
+/* How many scopes of pto_scope_begin are open: 0 in a run that has opened none, and outside a run.  Caller: the orchestrator.  Never
+ * blocks, never fails the run. */
+PTO_API int32_t pto_scope_depth(PTORuntime *rt);
+
 /* Blocks while a ring is full.  params may die on return; *ref of every PTO_OUTPUT is set.  Returns the task id, from 0, or
  * a negative PTOStatus.  A task whose every written region is empty is not submitted: returns PTO_NO_TASK. */
 #define PTO_NO_TASK INT64_MAX
 PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+
+/* The buffer that the runtime made for an output of a task: what pto_submit_task wrote to *ref.  task: what pto_submit_task returned.
+ * index: from 0, among those PTO_OUTPUT of the task, in the order of its parameters, whose *ref was NULL.  Good while a scope owns the
+ * buffer: until the scope ends or pto_release.  NULL afterwards, and for everything else: no such task of this run, no such output, an
+ * output of 0 bytes, outside a run.  Caller: the orchestrator.  Never blocks, never fails the run.  Looks at every buffer that open scopes own:
+ * a program that makes many keeps what *ref received. */
+PTO_API void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index);
 
 /* A buffer that no single task makes: written in parts, or passed on before it is written.  Blocks while the heap is full.
  * NULL for 0 bytes and after an error.  scope: the owner. */

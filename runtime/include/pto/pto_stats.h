@@ -57,8 +57,8 @@ typedef struct PTOPoolStats {
     int64_t total_bytes;    /* obtained from the system and not given back to it */
     int64_t used_bytes;     /* of it, in runtimes that exist; the rest is kept for the next ones */
     int64_t used_bytes_max; /* the high-water mark of used_bytes */
-    int64_t reuse_hits;     /* blocks that were found among the kept ones */
-    int64_t grow_count;     /* blocks that had to be obtained */
+    int64_t reuse_hits;     /* hits: blocks that were found among the kept ones */
+    int64_t grow_count;     /* misses: blocks that had to be obtained */
 } PTOPoolStats;
 
 /* Of the last checked run, a line for each place that made buffers which outlived the scope they were made in, because a scope further out
@@ -67,6 +67,10 @@ typedef struct PTOPoolStats {
 PTO_API void pto_write_pinned(PTORuntime *rt, FILE *out);
 
 PTO_API void pto_pool_stats(PTOPoolStats *stats); /* any thread, at any time */
+
+/* The same in words: hits and misses with their rate, bytes in use and kept for the next runtime.  Any thread, at any time; pto_runtime_trim
+ * gives what is kept back to the system. */
+PTO_API void pto_pool_print(FILE *out);
 
 /* Any thread while no run is active; during a run only the orchestrator's. The result lives until the next call. */
 PTO_API const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt);
