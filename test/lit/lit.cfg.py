@@ -76,6 +76,6 @@ if not config.pto_sanitize and not config.pto_tiny:
 # A hang is a failure.  lit needs psutil to kill what a test started, and psutil needs /proc.
 try:
     if lit.util.killProcessAndChildrenIsSupported()[0]:
-        lit_config.maxIndividualTestTime = 300
+        lit_config.maxIndividualTestTime = int(os.environ.get("PTO_LIT_SECONDS", 300))
 except OSError:
     lit_config.warning("no /proc: a test that hangs is stopped only by ctest")

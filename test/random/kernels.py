@@ -21,7 +21,9 @@ def kernel(*names):
 
 
 def find(symbol, name):
-    return BY_NAME[symbol] if symbol in BY_NAME else BY_NAME[name]
+    if symbol in BY_NAME:
+        return BY_NAME[symbol]
+    return r_wide if name.startswith("wide") else BY_NAME[name]
 
 
 def each_type(stem, types=("f32", "f64")):
@@ -209,13 +211,13 @@ def store_modulo(a, value):
 
 def ramp_of(shape):
     total = np.zeros(shape, np.int64)
-    for d, factor in zip(range(len(shape)), (7, 3, 5)):
+    for d, factor in zip(range(len(shape)), (7, 3, 5, 2, 11, 13, 4, 6)):
         total += factor * np.arange(shape[d]).reshape([-1 if e == d else 1 for e in range(len(shape))])
     return total
 
 
 def of_ranks(stem):
-    return kernel(*[stem + r for r in "123"])
+    return kernel(*[stem + r for r in "12345678"])
 
 
 @of_ranks("fill")
@@ -241,6 +243,11 @@ def r_plus(a, b, c):
 @of_ranks("mix")
 def r_mix(a, c, s):
     store_modulo(c, 3 * whole(c) + whole(a) + abs(s))
+
+
+def r_wide(*arguments):
+    *ins, c, s = arguments
+    store_modulo(c, 3 * whole(c) + sum((n % 11 + 1) * whole(a) for n, a in enumerate(ins)) + abs(s))
 
 
 @of_ranks("bump")

@@ -10,8 +10,9 @@ import re
 
 C_TYPES = {"f16": "_Float16", "bf16": "uint16_t", "f32": "float", "f64": "double", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t",
            "i64": "int64_t", "u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t", "bool": "bool"}
-DIMS = ["M", "N", "P", "Q"]
-INDICES = ["i", "j", "k", "l"]
+DIMS = ["M", "N", "P", "Q", "R", "S", "T", "U"]
+INDICES = ["i", "j", "k", "l", "m", "n", "o", "p"]
+RAMP = (7, 3, 5, 2, 11, 13, 4, 6)
 
 
 class Kernel:
@@ -75,9 +76,9 @@ def add(name, *rest, **more):
     KERNELS[name] = Kernel(name, *rest, **more)
 
 
-for rank in (1, 2, 3):
+for rank in range(1, 9):
     dims = DIMS[:rank]
-    ramp = " + ".join("%d * %s" % (c, i) for c, i in zip((7, 3, 5), INDICES[:rank]))
+    ramp = " + ".join("%d * %s" % (c, i) for c, i in zip(RAMP, INDICES[:rank]))
     r = str(rank)
     add("fill" + r, rank, dims, [("out", "a", dims), (None, "v", "i64")], loops(rank, "@a = (v < 0 ? -v : v);"), "vector")
     add("ramp" + r, rank, dims, [("out", "a", dims), (None, "v", "i64")], loops(rank, "@a = (v < 0 ? -v : v) + %s;" % ramp), "cpu")
@@ -117,10 +118,24 @@ add("spread", 1, ["N"], [("in", "a", ["N"]), ("out", "b", ["2 * N + 1"])],
     "    @b[0] = 5;\n" + loops(1, "@b[2 * i + 1] = @a; @b[2 * i + 2] = @a + 1;", ["N"]), "accel")
 
 
+def wide(count, rank):
+    """Many inputs, each with a factor of its own."""
+    dims = DIMS[:rank]
+    ins = [("in", "a%d" % n, dims) for n in range(count)]
+    total = " + ".join("%d * @a%d" % (n % 11 + 1, n) for n in range(count))
+    return Kernel("wide%d_%d" % (count, rank), rank, dims, ins + [("inout", "c", dims), (None, "s", "i64")],
+                  loops(rank, "@c = 3 * @c + %s + (s < 0 ? -s : s);" % total), "cube")
+
+
+def kernel_of(name):
+    found = re.fullmatch(r"wide(\d+)_(\d+)", name)
+    return wide(int(found.group(1)), int(found.group(2))) if found else KERNELS[name]
+
+
 def flat_text(kernel, types):
     type_ = types[0]
     return kernel.text(types).replace("TYPE", "(%s)" % C_TYPES[type_]).replace("MODULUS", "2" if type_ == "bool" else "113")
 
 
 def text_of(name, types):
-    return flat_text(KERNELS[name], types) if name.startswith("flat") else KERNELS[name].text(types)
+    return flat_text(KERNELS[name], types) if name.startswith("flat") else kernel_of(name).text(types)

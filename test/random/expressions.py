@@ -1,0 +1,232 @@
+"""expressions.py - random scalars, conditions and indices, with their bounds.
+
+Idea       each function gives the text and the least and the greatest value; what would leave its bounds is not written.
+Owner      Expressions, a part of the Writer of generate.py.
+Tests      every random program
+"""
+from forms import BOUND, INTEGERS, Lin, Scalar, trunc_div
+
+
+class Expressions:
+    # ---- integers ----
+    def int_leaf(self):
+        r, choices = self.rng, []
+        for s in self.scalars + self.maker.globals(self.home):
+            if s.type == "i64":
+                choices.append((s.text, s.low, s.high))
+        k = r.randint(0, 9)
+        if k < 4 and choices:
+            return r.choice(choices)
+        if k == 4:
+            element = self.await_element(INTEGERS)
+            if element:
+                return element[:3]
+        if k == 5:
+            t = [t for t in self.tensors if t.kind != "grid"]
+            if t:
+                t = r.choice(t)
+                d = r.randrange(t.rank())
+                return "dim(%s, %d)" % (t.text, d), t.shape[d].low, t.shape[d].high
+        if k == 6:
+            call = self.scalar_call("i64")
+            if call:
+                return call
+        n = r.choice([0, 1, 2, 3, 5, 7, 10, 64, 1000, 65536]) if r.random() < 0.6 else r.randint(0, 200)
+        text = hex(n) if r.random() < 0.1 else "%d_%03d" % (n // 1000, n % 1000) if n >= 1000 else str(n)
+        return text, n, n
+
+    def int_expr(self, depth=2, limit=BOUND):
+        """text that is safe as an operand, least, greatest"""
+        r = self.rng
+        if depth == 0 or r.random() < 0.25:
+            return self.int_leaf()
+        a, al, ah = self.int_expr(depth - 1, limit)
+        op = r.choice(["+", "-", "*", "/", "%", "min", "max", "abs", "neg", "ceil_div", "log2"])
+        if op == "abs":
+            return "abs(%s)" % a, 0 if al <= 0 <= ah else min(abs(al), abs(ah)), max(abs(al), abs(ah))
+        if op == "neg":
+            return "(-%s)" % a, -ah, -al
+        if op == "log2":
+            return "log2(max(1, %s))" % a, 0, max(0, max(1, ah).bit_length() - 1)
+        if op in "/%" or op == "ceil_div":
+            k = r.choice([1, 2, 3, 4, 7, 10, -2, -3, -7])
+            if op == "ceil_div":
+                k = abs(k)
+                return "ceil_div(%s, %d)" % (a, k), -(-al // k), -(-ah // k)
+            if op == "/":
+                ends = [trunc_div(al, k), trunc_div(ah, k)]
+                return "(%s / %s)" % (a, k if k > 0 else "(%d)" % k), min(ends), max(ends)
+            m = abs(k) - 1
+            return "(%s %% %s)" % (a, k if k > 0 else "(%d)" % k), 0 if al >= 0 else -m, 0 if ah <= 0 else m
+        b, bl, bh = self.int_expr(depth - 1, limit)
+        if op == "min":
+            return "min(%s, %s)" % (a, b), min(al, bl), min(ah, bh)
+        if op == "max":
+            return "max(%s, %s)" % (a, b), max(al, bl), max(ah, bh)
+        ends = [x + y for x in (al, ah) for y in (bl, bh)] if op == "+" else \
+            [x - y for x in (al, ah) for y in (bl, bh)] if op == "-" else [x * y for x in (al, ah) for y in (bl, bh)]
+        if max(map(abs, ends)) > limit:
+            return a, al, ah
+        return "(%s %s %s)" % (a, op, b), min(ends), max(ends)
+
+    def small_int(self, modulus):
+        """In 0 .. modulus - 1."""
+        text, low, high = self.int_expr(1)
+        if 0 <= low and high < modulus:
+            return text
+        return "%s %% %d" % (text if low >= 0 else "abs(%s)" % text, modulus)
+
+    # ---- reals and bools ----
+    def real_expr(self, depth=2):
+        """text, type, greatest magnitude"""
+        r = self.rng
+        if depth == 0 or r.random() < 0.3:
+            reals = [s for s in self.scalars + self.maker.globals(self.home) if s.type in ("f64", "f32")]
+            if reals and r.random() < 0.5:
+                s = r.choice(reals)
+                return s.text, s.type, s.high
+            if r.random() < 0.3:
+                element = self.await_element(("f32", "f64", "f16"))
+                if element:
+                    return element[0], "f32" if element[3] != "f64" else "f64", 112
+            return r.choice(["0.5", "2.5", "1.0e2", "0.25", "3.75", "1e1", "0.1"]), "f64", 100
+        a, at, am = self.real_expr(depth - 1)
+        op = r.choice(["+", "-", "*", "int", "/", "sqrt", "abs", "min", "neg"])
+        if op == "int":
+            b, bl, bh = self.int_expr(1, 10 ** 6)
+            if max(abs(bl), abs(bh)) > 10 ** 6:
+                return a, at, am
+            return "(%s + %s)" % (a, b), at, am + max(abs(bl), abs(bh))
+        if op == "/":
+            return "(%s / %s)" % (a, r.choice(["2", "4.0", "3", "8.0"])), at if r.random() < 0 else "f64", am
+        if op == "sqrt":
+            return "sqrt(abs(%s))" % a, "f64", am + 1
+        if op == "abs":
+            return "abs(%s)" % a, at, am
+        if op == "neg":
+            return "(-%s)" % a, at, am
+        b, bt, bm = self.real_expr(depth - 1)
+        wide = "f64" if "f64" in (at, bt) else "f32"
+        if op == "min":
+            return "%s(%s, %s)" % (r.choice(["min", "max"]), a, b), wide, max(am, bm)
+        magnitude = am * bm if op == "*" else am + bm
+        if magnitude > 10 ** 9:
+            return a, at, am
+        return "(%s %s %s)" % (a, op, b), wide, magnitude
+
+    def condition(self, depth=2):
+        r, k = self.rng, self.rng.randint(0, 9)
+        if depth and k < 3:
+            return "(%s %s %s)" % (self.condition(depth - 1), r.choice(["&&", "||"]), self.condition(depth - 1))
+        if depth and k == 3:
+            return "!%s" % self.condition(0) if r.random() < 0.5 else "!(%s)" % self.condition(depth - 1)
+        bools = [s for s in self.scalars + self.maker.globals(self.home) if s.type == "bool"]
+        if k == 4 and bools:
+            return r.choice(bools).text
+        if k == 5:
+            element = self.await_element(("bool",))
+            if element:
+                return "(%s)" % element[0] if depth == 0 else element[0]
+        op = r.choice(["==", "!=", "<", "<=", ">", ">="])
+        if k == 6:
+            return "(%s %s %s)" % (self.real_expr(1)[0], op, self.real_expr(1)[0])
+        for _ in range(4):  # true in some runs and false in others, or the compiler may know better what stands behind it
+            (a, al, ah), (b, bl, bh) = self.int_expr(1), self.int_expr(1)
+            if not any(c.isalpha() for c in a + b) or al <= bh and bl <= ah and (al < ah or bl < bh) and ah > bl and bh > al:
+                return "(%s %s %s)" % (a, op, b)
+        return r.choice(["true", "false", "(%d %s %d)" % (r.randint(0, 3), op, r.randint(0, 3))])
+
+    def await_element(self, types):
+        """text, least, greatest, element type; or None"""
+        found = [t for t in self.tensors if t.element in types and all(e.low >= 1 for e in t.shape) and t.kind not in ("array", "cells")]
+        if not found or self.maker.awaits <= 0:
+            return None
+        t = self.pick(found)
+        self.maker.awaits -= 1
+        index = ", ".join(self.point(e, simple=self.chance(0.6)) for e in t.shape)
+        return "await %s[%s]" % (t.text, index), 0, 1 if t.element == "bool" else 112, t.element
+
+    def scalar_call(self, type_):
+        found = [f for f in self.maker.callable(self) if isinstance(f.result, tuple) and f.result_type == type_ and f.cost * self.weight < 60]
+        if not found or self.maker.calls <= 0:
+            return None
+        f = self.pick(found)
+        self.maker.calls -= 1
+        args = self.arguments(f, simple=True)
+        if args is None:
+            return None
+        return "%s(%s)" % (self.maker.name_of(f, self.home), ", ".join(args)), f.result[0], f.result[1]
+
+    # ---- indices ----
+    def point(self, extent, simple=False):
+        """An index in 0 .. extent - 1; the extent is at least 1."""
+        r = self.rng
+        loops = [s for s in self.scalars if s.below is not None and s.below.key == extent.key]
+        k = r.randint(0, 9)
+        if loops and k < 5:
+            s = r.choice(loops)
+            return s.text if k < 4 else "%s - 1 - %s" % (extent.text(r), s.text)
+        if k == 5 and not extent.is_number():
+            return extent.plus(-1).text(r)
+        if k == 6 and not simple:
+            text, low, _ = self.int_expr(1)
+            return "%s %% %s" % (text if low >= 0 else "abs(%s)" % text, extent.operand(r))
+        if k == 7 and not simple:
+            text, low, _ = self.int_leaf()
+            return "min(%s, %s)" % (text if low >= 0 else "abs(%s)" % text, extent.plus(-1).text(r))
+        return str(r.randint(0, extent.low - 1))
+
+    def span(self, extent):
+        """A range of it: text, width as Lin.  Lines that it needs are written first."""
+        r, k = self.rng, self.rng.randint(0, 11)
+        if k == 0:
+            return ":", extent
+        if k == 1:
+            return "0 .. %s" % extent.text(r), extent
+        if k == 2:
+            low = r.randint(0, extent.low)
+            return "%d .. %s" % (low, extent.text(r)), extent.plus(-low)
+        if k == 3:
+            high = r.randint(0, extent.low)
+            return "0 .. %s" % extent.plus(-high).text(r), extent.plus(-high)
+        if k == 4 and self.chance(0.5):
+            h = self.define_half(extent)
+            return r.choice([("0 .. %s" % h.text(), h), ("%s .. 2 * %s" % (h.text(), h.text()), h), ("%s +: %s" % (h.text(), h.text()), h)])
+        if k == 5:
+            loops = [s for s in self.scalars if s.below is not None and s.below.key == extent.key]
+            if loops:
+                s = r.choice(loops)
+                return "%s +: 1" % s.text, Lin.number(1)
+        width = r.randint(1 if extent.low else 0, extent.low)
+        if self.chance(0.06):
+            width = 0
+        if k == 6:
+            text, low, _ = self.int_expr(1)
+            start = "%s %% %s" % (text if low >= 0 else "abs(%s)" % text, extent.plus(1 - width).operand(r))
+            return "%s +: %d" % (start, width), Lin.number(width)
+        low = r.randint(0, extent.low - width)
+        return r.choice(["%d .. %d" % (low, low + width), "%d +: %d" % (low, width)]), Lin.number(width)
+
+    def define_half(self, extent):
+        name = self.fresh("h")
+        self.emit("let %s = %s / 2;" % (name, extent.operand(self.rng)))
+        self.scalars.append(Scalar(name, "i64", extent.low // 2, extent.high // 2))
+        return Lin({name: 1}, 0, extent.low // 2, extent.high // 2)
+
+    def place_of(self, width, extent):
+        """An index of a dimension of extent whose width is the form given, or None."""
+        r, options = self.rng, []
+        if width.key == extent.key:
+            options += [":", ":", "0 .. %s" % extent.text(r), "0 +: %s" % extent.text(r)]
+        if width.high <= extent.low:
+            low = r.randint(0, extent.low - width.high)
+            options.append("%d +: %s" % (low, width.text(r)))
+            if not extent.is_number() or not width.is_number():
+                options.append("%s +: %s" % (extent.plus(width.times(-1)).text(r), width.text(r)))
+            if low == 0 or width.is_number():
+                options.append("%d .. %s" % (low, width.plus(low).text(r)))
+        for s in self.scalars:
+            if s.below is not None and s.below.key == extent.key and isinstance(s.kind, tuple) and s.kind[0] == "piece" \
+                    and Lin({s.kind[1]: 1}, 0, 0, 0).key == width.key:
+                options.append("%s +: %s" % (s.text, width.text()))
+        return r.choice(options) if options else None
