@@ -328,6 +328,22 @@ static void bind(struct matching *m, int dim, const struct size *value, const st
     m->to[m->count++] = value;
 }
 
+/* (got - rest) / factor.  Where got is known to leave the remainder that rest leaves, got / factor says the same in the words of the program:
+ * N / 2, and not (N - 1) / 2, of an odd N. */
+static const struct size *quotient(struct checker *c, const struct size *got, const struct size *rest, int64_t factor)
+{
+    const struct size *by = size_const(c->sizes, factor), *difference = size_sub(c->sizes, got, rest);
+    int64_t r;
+    if (factor == 1) return difference;
+    if (factor > 1 && size_is_const(rest, &r) && r != 0) {
+        const int64_t left = (r % factor + factor) % factor;
+        const struct size *remainder = size_binary(c->sizes, SIZE_MOD, got, by);
+        if (remainder && facts_prove_equal(c->facts, remainder, size_const(c->sizes, left)) && r - left != INT64_MIN)
+            return size_sub(c->sizes, size_binary(c->sizes, SIZE_DIV, got, by), size_const(c->sizes, (r - left) / factor));
+    }
+    return difference ? size_binary(c->sizes, SIZE_DIV, difference, by) : NULL;
+}
+
 /* want is factor * N + rest with one unbound N: binds N. */
 static bool solve(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source)
 {
@@ -343,8 +359,7 @@ static bool solve(struct checker *c, struct matching *m, const struct size *want
     const struct size *rest = size_sub(c->sizes, want, size_scale(c->sizes, terms[at].mono, terms[at].factor));
     if (!rest || size_names(rest, m->callee->dims[dim])) return false;
     rest = size_substitute(c->sizes, rest, m->from, m->to, m->count);
-    const struct size *value = rest ? size_sub(c->sizes, got, rest) : NULL;
-    if (value && terms[at].factor != 1) value = size_binary(c->sizes, SIZE_DIV, value, size_const(c->sizes, terms[at].factor));
+    const struct size *value = rest ? quotient(c, got, rest, terms[at].factor) : NULL;
     if (!value) return false;
     bind(m, dim, value, source);
     return true;
@@ -387,7 +402,15 @@ static bool is_extent(const struct symbol *callee, const struct symbol *s)
     return callee->result && names_in_type(callee->result, s);
 }
 
-static void bind_dims(struct checker *c, struct matching *m, const bool *usable)
+/* A result that goes to a place with a type says what the same call with `out` would. */
+static bool bind_result(struct checker *c, struct matching *m, const struct target *target, bind_pass pass)
+{
+    const struct type *result = m->call->result_formal >= 0 ? m->callee->formals[m->call->result_formal]->type : m->callee->result;
+    const struct type *place = target ? target->type ? target->type : target->declared : NULL;
+    return place && result && bind_type(c, m, result, place, target->place, pass);
+}
+
+static void bind_dims(struct checker *c, struct matching *m, const bool *usable, const struct target *target)
 {
     for (int f = 0; f < m->callee->formal_count; f++) { /* scalars may stand in extents */
         const struct symbol *s = m->callee->formals[f];
@@ -407,10 +430,12 @@ static void bind_dims(struct checker *c, struct matching *m, const bool *usable)
         }
     for (int f = 0; f < m->callee->formal_count; f++)
         if (usable[f]) bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
+    bind_result(c, m, target, bind_exact);
     for (bool again = true; again;) {
         again = false;
         for (int f = 0; f < m->callee->formal_count; f++)
             if (usable[f]) again |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], solve);
+        again |= bind_result(c, m, target, solve);
     }
 }
 
@@ -489,15 +514,27 @@ static void check_where(struct checker *c, struct matching *m, struct ast *e)
     }
 }
 
+/* At least so far apart are two elements that follow each other in dimension d of the piece.  A formal, or the place of a result, is a piece of
+ * a tensor without gaps whose dimensions are in order: all that it has inside of one index lies between two. */
+static const struct size *least_stride(struct checker *c, const struct region *r, int d)
+{
+    const struct size *least = size_const(c->sizes, 1), *stride = r->stride[d];
+    const bool is_given = stride->kind == SIZE_STRIDE && (stride->symbol == r->base || stride->symbol == r->base->place);
+    if (!is_given || r->base->type->rank != r->base_rank) return stride;
+    for (int k = r->base_dim[d] + 1; k < r->base_rank && least; k++) least = size_binary(c->sizes, SIZE_MUL, least, r->base->type->extent[k]);
+    return least;
+}
+
 static void need_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r, struct span at)
 {
     if (!formal->needs_contiguous || !r || r->contiguous || region_is_contiguous(c, r)) return;
     const struct size *want = size_const(c->sizes, 1);
     for (int d = r->rank - 1; d >= 0 && want; d--) {
         bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
-        if (steps && (facts_prove_order(c->facts, want, r->stride[d], 1) || facts_prove_order(c->facts, r->stride[d], want, 1))) {
-            diag_error(c->diag, DIAG_E18, at, "argument '%s' of '%s' must be contiguous: its rows are %s elements apart, not %s", formal->name,
-                       m->callee->name, size_str(c, r->stride[d]), size_str(c, want));
+        const struct size *least = steps ? least_stride(c, r, d) : NULL;
+        if (least && (facts_prove_order(c->facts, want, least, 1) || (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
+            diag_error(c->diag, DIAG_E18, at, "argument '%s' of '%s' must be contiguous: its rows are %s%s elements apart, not %s", formal->name,
+                       m->callee->name, least == r->stride[d] ? "" : "at least ", size_str(c, least), size_str(c, want));
             diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name, formal->name);
             m->failed = true;
             return;
@@ -820,7 +857,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
     c->checks = &own;
     for (int f = 0; f < s->formal_count; f++)
         if (m.args[f]) check_one(c, &m, f, usable);
-    bind_dims(c, &m, usable);
+    bind_dims(c, &m, usable, target);
     const struct type *result = NULL;
     if (!m.failed && !all_bound(c, &m, e)) m.failed = true;
     else check_extents(c, &m, usable);

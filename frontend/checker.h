@@ -173,6 +173,7 @@ struct target {
     const struct region *destination; /* an existing place, or NULL */
     const struct struct_place *into;         /* the same for a struct */
     const struct type *type;          /* of the destination */
+    const struct type *declared;      /* no destination: the type that the let is given, or NULL */
     struct ast *place;                /* for messages */
     struct symbol *let;               /* no destination: the let that the new tensor belongs to; NULL: a hidden one */
     bool returns;

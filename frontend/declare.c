@@ -4,6 +4,7 @@
  * Gives      type, value, formals, dims, result of file-level symbols.
  * Tests      test/lit/sema/e12*.pto e15-constants.pto e16*.pto e17*.pto
  */
+#include "c_text.h"
 #include "checker.h"
 #include "support/nearest.h"
 #include <stdlib.h>
@@ -454,32 +455,13 @@ static void check_c_name(struct checker *c, const struct symbol *s)
     diag_help(c->diag, "give it another name; names are the kernel's own, callers do not see them");
 }
 
-static bool is_word(char ch)
-{
-    return ch == '_' || (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
-}
-
-/* Does the C text name this identifier, outside of comments and literals? */
+/* Does the C text name this identifier? */
 static bool body_names(const char *p, const char *end, const char *name)
 {
-    size_t length = strlen(name);
-    while (p < end) {
-        if (p + 1 < end && p[0] == '/' && p[1] == '/') {
-            while (p < end && *p != '\n') p++;
-        } else if (p + 1 < end && p[0] == '/' && p[1] == '*') {
-            for (p += 2; p + 1 < end && !(p[0] == '*' && p[1] == '/');) p++;
-            p += 2;
-        } else if (*p == '"' || *p == '\'') {
-            char quote = *p++;
-            while (p < end && *p != quote) p += *p == '\\' ? 2 : 1;
-            p++;
-        } else if (is_word(*p)) {
-            const char *start = p;
-            while (p < end && is_word(*p)) p++;
-            if ((size_t)(p - start) == length && memcmp(start, name, length) == 0) return true;
-        } else {
-            p++;
-        }
+    size_t length;
+    while ((p = c_text_name(p, end, &length)) != NULL) {
+        if (length == strlen(name) && memcmp(p, name, length) == 0) return true;
+        p += length;
     }
     return false;
 }

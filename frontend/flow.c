@@ -758,7 +758,8 @@ void flow_function(struct checker *c, struct symbol *fn)
     report_unwritten(&f);
     for (size_t i = 0; i < f.tensors.count; i++) {
         const struct symbol *t = f.tensors.data[i];
-        if (t->kind != SYM_LET || !t->is_named || t->is_read || !t->is_written || t->returned) continue;
+        const bool is_forgotten = !t->is_named && t->decl->symbol == t && t->name[0] != '_' && diag_error_count(c->diag) == 0; /* `let t = k(x);` */
+        if (t->kind != SYM_LET || (!t->is_named && !is_forgotten) || t->is_read || !t->is_written || t->returned) continue;
         diag_warning(c->diag, DIAG_W01, t->decl->name_at, "'%s' is written and never read", t->name);
     }
     free(s.cell);

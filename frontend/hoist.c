@@ -8,6 +8,7 @@
  * Tests      test/lit/codegen/hoisted.pto, test/lit/run/hoisted.pto
  */
 #include "hoist.h"
+#include <string.h>
 
 enum { MAX_ENDS = 4, MAX_GUARDS = 6 };
 
@@ -108,7 +109,8 @@ void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, cons
     t->high = size_expand(c->sizes, high);
     t->direction = facts_prove_order(c->facts, zero, step, 1) ? 1 : facts_prove_order(c->facts, step, zero, 1) ? -1 : 0;
     if (!size_is_const(size_expand(c->sizes, step), &t->step)) t->step = 0;
-    t->is_open = t->direction != 0 && !list_does(&prints, t->body, false);
+    t->is_reached = t->direction != 0;
+    t->is_open = t->is_reached && !list_does(&prints, t->body, false);
     t->ends_early = list_does(&leaves, t->body, false);
 }
 
@@ -120,7 +122,7 @@ void hoist_leave(struct checker *c, const struct turn *t)
 void hoist_passed(struct checker *c, const struct ast *statement)
 {
     const struct question jumps = {.jumps = true};
-    if (c->turn && c->turn->is_open && does(&jumps, statement, false)) c->turn->is_open = false;
+    if (c->turn && c->turn->is_reached && does(&jumps, statement, false)) c->turn->is_reached = c->turn->is_open = false;
 }
 
 /* ---- sizes --------------------------------------------------------------------------------------------------------------- */
@@ -180,7 +182,10 @@ static const struct size *last_turn(struct checker *c, const struct turn *t)
 
 /* ---- checks -------------------------------------------------------------------------------------------------------------- */
 
-struct end { const struct size *part[3]; }; /* a, b, c of a check; c: NULL for an index */
+struct end {
+    const struct size *part[3];           /* a, b, c of a check; c: NULL for an index */
+    const struct size *value[MAX_GUARDS]; /* of the variable of each loop that it left, from the innermost; NULL: any */
+};
 
 struct outward {
     struct end end[MAX_ENDS];
@@ -191,6 +196,7 @@ struct outward {
 
 static bool put(struct checker *c, const struct end *from, const struct turn *t, const struct size *value, struct end *to)
 {
+    memcpy(to->value, from->value, sizeof to->value);
     for (int k = 0; k < 3; k++) {
         to->part[k] = from->part[k] ? size_substitute(c->sizes, from->part[k], &t->i, &value, 1) : NULL;
         if (from->part[k] && !to->part[k]) return false;
@@ -210,7 +216,7 @@ static bool step_out(struct checker *c, struct outward *o, const struct turn *t)
 {
     struct outward next = {.guards = o->guards};
     const struct size *last = last_turn(c, t);
-    if (!t->is_open || o->guards == MAX_GUARDS) return false;
+    if (!t->is_reached || o->guards == MAX_GUARDS) return false;
     for (int g = 0; g < o->guards; g++) {
         const struct turn *inner = next.guard[g] = o->guard[g];
         if (!stays(c, inner->low, t) || !stays(c, inner->high, t) || size_names(inner->low, t->i) || size_names(inner->high, t->i)) return false;
@@ -223,6 +229,7 @@ static bool step_out(struct checker *c, struct outward *o, const struct turn *t)
         if ((varies && (!last || t->ends_early)) || next.ends + 1 + varies > MAX_ENDS) return false;
         if (!put(c, x, t, varies ? last : t->low, &next.end[next.ends++])) return false;
         if (varies && !put(c, x, t, t->low, &next.end[next.ends++])) return false;
+        if (varies) next.end[next.ends - 2].value[next.guards] = last, next.end[next.ends - 1].value[next.guards] = t->low;
     }
     next.guard[next.guards++] = t;
     *o = next;
@@ -257,13 +264,59 @@ static const struct guard *make_guards(struct checker *c, const struct outward *
     return first;
 }
 
-bool hoist_check(struct checker *c, enum check_kind kind, struct span at, const struct size *x, const struct size *y, const struct size *z)
+/* ---- what is wrong in a turn that surely comes ------------------------------------------------------------------------------- */
+
+/* The bounds are constant, so what is known inside of the loop, such as that it makes a turn, is not needed to say so. */
+static bool makes_a_turn(const struct turn *t)
 {
-    struct outward o = {.end = {{{size_expand(c->sizes, x), size_expand(c->sizes, y), z ? size_expand(c->sizes, z) : NULL}}}, .ends = 1};
+    int64_t low, high;
+    return size_is_const(t->low, &low) && size_is_const(t->high, &high) && (t->direction > 0 ? low < high : high < low);
+}
+
+static bool is_outside(struct checker *c, const struct end *x)
+{
+    const struct size *zero = size_const(c->sizes, 0);
+    if (facts_prove_order(c->facts, x->part[0], zero, 1)) return true;
+    if (!x->part[2]) return facts_prove_order(c->facts, x->part[1], x->part[0], 0);
+    return facts_prove_order(c->facts, x->part[2], x->part[1], 1);
+}
+
+static void say_outside(struct checker *c, struct span at, const struct outward *o, const struct end *x)
+{
+    if (x->part[2])
+        diag_error(c->diag, DIAG_E05, at, "the slice from %s to %s is out of bounds: the extent is %s", size_str(c, x->part[0]),
+                   size_str(c, x->part[1]), size_str(c, x->part[2]));
+    else
+        diag_error(c->diag, DIAG_E05, at, "index %s is out of bounds: the extent is %s", size_str(c, x->part[0]), size_str(c, x->part[1]));
+    for (int g = 0; g < o->guards; g++)
+        if (x->value[g]) diag_note(c->diag, o->guard[g]->i->decl->name_at, "in the iteration where '%s' is %s", o->guard[g]->i->name, size_str(c, x->value[g]));
+}
+
+/* Of the ends that have left the innermost o->guards loops. */
+static bool find_outside(struct checker *c, struct span at, const struct outward *o)
+{
+    for (int g = 0; g < o->guards; g++)
+        if (!makes_a_turn(o->guard[g])) return false;
+    for (int i = 0; i < o->ends; i++)
+        if (is_outside(c, &o->end[i])) {
+            say_outside(c, at, o, &o->end[i]);
+            return true;
+        }
+    return false;
+}
+
+enum hoisted hoist_check(struct checker *c, enum check_kind kind, struct span at, const struct size *x, const struct size *y, const struct size *z)
+{
+    struct outward all = {.end = {{.part = {size_expand(c->sizes, x), size_expand(c->sizes, y), z ? size_expand(c->sizes, z) : NULL}}}, .ends = 1}, o;
     const struct turn *place = NULL;
-    if (!c->checks) return false;
-    for (const struct turn *t = c->turn; t && step_out(c, &o, t); t = t->outer) place = t;
-    if (!place) return false;
+    bool is_open = true;
+    if (!c->checks) return HOIST_NOT;
+    for (const struct turn *t = c->turn; t && step_out(c, &all, t); t = t->outer) {
+        if (find_outside(c, at, &all)) return HOIST_OUTSIDE;
+        is_open &= t->is_open;
+        if (is_open) place = t, o = all;
+    }
+    if (!place) return HOIST_NOT;
     const struct guard *guards = make_guards(c, &o);
     size_t mark = facts_mark(c->facts);
     for (const struct guard *g = guards; g; g = g->next) facts_add_order(c->facts, g->least, g->most, 1);
@@ -276,5 +329,5 @@ bool hoist_check(struct checker *c, enum check_kind kind, struct span at, const 
         learn(c, &o.end[i]);
     }
     facts_reset(c->facts, mark);
-    return true;
+    return HOIST_MADE;
 }

@@ -76,7 +76,9 @@ static bool inside_index(struct checker *c, struct ast *e, const struct size *a,
         help_from_end(c, a, extent);
         return exprs_bad(e);
     }
-    struct check *k = hoist_check(c, CHECK_INDEX, e->at, a, extent, NULL) ? NULL : region_check(c, CHECK_INDEX, e->at);
+    const enum hoisted hoisted = hoist_check(c, CHECK_INDEX, e->at, a, extent, NULL);
+    if (hoisted == HOIST_OUTSIDE) return exprs_bad(e);
+    struct check *k = hoisted == HOIST_MADE ? NULL : region_check(c, CHECK_INDEX, e->at);
     if (k) k->a = a, k->b = extent;
     facts_add(c->facts, a);
     facts_add_order(c->facts, a, extent, 1);
@@ -105,7 +107,9 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
         return exprs_bad(e);
     }
     if (proved) return true;
-    struct check *k = hoist_check(c, CHECK_SLICE, e->at, low, high, extent) ? NULL : region_check(c, CHECK_SLICE, e->at);
+    const enum hoisted hoisted = hoist_check(c, CHECK_SLICE, e->at, low, high, extent);
+    if (hoisted == HOIST_OUTSIDE) return exprs_bad(e);
+    struct check *k = hoisted == HOIST_MADE ? NULL : region_check(c, CHECK_SLICE, e->at);
     if (k) k->a = low, k->b = high, k->c = extent;
     for (int i = 0; i < 3; i++) facts_add_order(c->facts, part[i], part[i + 1], 0);
     return true;

@@ -73,8 +73,11 @@ static void warn_unused_imports(struct checker *c, const struct module *m)
 static void warn_unused(struct checker *c)
 {
     for (size_t i = 0; i < c->modules.count; i++) warn_unused_imports(c, c->modules.data[i]);
-    for (size_t i = 0; i < c->unused.count; i++)
-        diag_warning(c->diag, DIAG_W02, c->unused.data[i]->decl->name_at, "'%s' is never used", c->unused.data[i]->name);
+    for (size_t i = 0; i < c->unused.count; i++) {
+        const struct symbol *s = c->unused.data[i];
+        const bool is_told = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && s->is_written && !s->region; /* W01 */
+        if (!is_told) diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
+    }
 }
 
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options)

@@ -279,7 +279,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
 {
     struct ast *v = s->decl.value;
     const char *what = arena_printf(c->mem, "'%s'", let->name);
-    struct target target = {.let = let};
+    struct target target = {.let = let, .declared = want};
     let->returned = is_returned(c, s);
     if (let->returned && c->function->result->kind == TYPE_TENSOR) let->place = c->function->result_place;
     const struct type *t = is_task_call(c, v) ? calls_value(c, v, &target) : exprs_check(c, v, AS_VALUE);

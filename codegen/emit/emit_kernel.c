@@ -3,6 +3,7 @@
  * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a scalar.
  * Tests      test/lit/codegen/kernel-bodies.pto, test/lit/run/c-errors.pto
  */
+#include "c_text.h"
 #include "emit.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -223,22 +224,13 @@ static void emit_external(struct emitter *e, const struct symbol *kernel, const 
 /* Where the body names `name`: 0 nowhere, 1 as a value, 2 its address is taken. */
 static int body_names(const struct source *source, struct span body, const char *name)
 {
-    size_t length = strlen(name);
+    const char *begin = source->text + body.begin, *end = source->text + body.end, *p = begin;
+    size_t length;
     int found = 0;
-    for (uint32_t i = body.begin; i < body.end;) {
-        const char *p = source->text + i;
-        if (!isalpha((unsigned char)*p) && *p != '_') {
-            i += isdigit((unsigned char)*p) ? (uint32_t)strspn(p, "0123456789abcdefABCDEFxXuUlL.") : 1;
-            continue;
-        }
-        uint32_t end = i;
-        while (end < body.end && (isalnum((unsigned char)source->text[end]) || source->text[end] == '_')) end++;
-        if (end - i == length && memcmp(p, name, length) == 0) {
-            bool address = i > body.begin && p[-1] == '&' && !(i > body.begin + 1 && p[-2] == '&');
-            if (address) return 2;
-            found = 1;
-        }
-        i = end;
+    for (; (p = c_text_name(p, end, &length)) != NULL; p += length) {
+        if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
+        if (p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&')) return 2;
+        found = 1;
     }
     return found;
 }

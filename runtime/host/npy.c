@@ -192,18 +192,30 @@ static int64_t read_fully(int fd, void *to, int64_t bytes)
     return done;
 }
 
+/* The program's name for the elements of a file, whatever their byte order; NULL: the language has no such type. */
+static const char *type_in_file(const char *descr)
+{
+    for (int t = 0; t < PTO_TYPE_COUNT; t++)
+        if (t != PTO_BF16 && t != PTO_BYTE && descr_of[t] && descr[0] && strcmp(descr + 1, descr_of[t] + 1) == 0)
+            return pto_type_name((PTOType)t);
+    return NULL;
+}
+
 /* The same element type by another name, or with another byte order: what to tell the user. */
 static int check_descr(const struct npy_file *f, const char *name, PTOType type, const char *descr, struct host_error *e)
 {
-    const char *expected = descr_of[type];
+    const char *expected = descr_of[type], *found = type_in_file(descr);
     bool one_byte = expected[2] == '1';
     if (strcmp(descr, expected) == 0 ||
         ((descr[0] == '=' || (one_byte && descr[0] == '<')) && strcmp(descr + 1, expected + 1) == 0))
         return HOST_OK;
     if (descr[0] == '>' && !one_byte && strcmp(descr + 1, expected + 1) == 0)
-        return host_fail(e, HOST_FILE, "'%s': %s is big-endian ('%s'); save it as '%s'", name, f->path, descr, expected);
-    return host_fail(e, HOST_FILE, "'%s': the elements of %s are '%s', %s needs '%s'", name, f->path, descr,
-                     pto_type_name(type), expected);
+        return host_fail(e, HOST_FILE, "%s holds big-endian %s, '%s' is little-endian: save it with NumPy's astype('%s')", f->path,
+                         found, name, expected);
+    const char *as = type == PTO_BF16 ? ", which a file has as u16" : "";
+    if (!found)
+        return host_fail(e, HOST_FILE, "%s holds elements that NumPy calls '%s', '%s' is %s%s", f->path, descr, name, pto_type_name(type), as);
+    return host_fail(e, HOST_FILE, "%s holds %s, '%s' is %s%s", f->path, found, name, pto_type_name(type), as);
 }
 
 static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_t rank, int64_t size, struct host_error *e)

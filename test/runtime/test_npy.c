@@ -129,8 +129,9 @@ TEST(no_extent_is_no_data)
 
 TEST(other_elements_are_refused)
 {
-    refused("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n", 8, PTO_F32, 1, "are '<f8', f32 needs '<f4'");
-    refused("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "big-endian");
+    refused("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n", 8, PTO_F32, 1, "holds f64, 'A' is f32");
+    refused("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "holds big-endian f32");
+    refused("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }\n", 2, PTO_BF16, 1, "holds i16, 'A' is bf16, which a file has as u16");
     refused("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "'|O'");
     refused("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "simple element type");
     refused("{'descr': '<f4\\n', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "simple element type");
