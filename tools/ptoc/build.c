@@ -7,17 +7,17 @@
 #include "build.h"
 #include "cache.h"
 #include "codegen.h"
+#include "output.h"
 #include "process.h"
 #include "support/arena.h"
-#include "support/vec.h"
+#include "toolchain.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-typedef VEC(const char *) words;
 
 /* ---- what was read is not written over ---- */
 
@@ -36,17 +36,6 @@ static bool would_destroy(const struct options *o, const struct checked *checked
         if (is_same_file(output, checked->modules[i]->path)) input = checked->modules[i]->path;
     if (input) fprintf(stderr, "ptoc: error: '%s' is an input: it is not written over\n", input);
     return input != NULL;
-}
-
-static int write_text(const char *path, const struct strbuf *text)
-{
-    bool is_file = path && strcmp(path, "-") != 0;
-    FILE *out = is_file ? fopen(path, "w") : stdout;
-    bool ok = out && fwrite(strbuf_text(text), 1, text->length, out) == text->length && fflush(out) == 0;
-    int why = errno;
-    if (out && is_file && fclose(out) != 0) ok = false;
-    if (!ok) fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", is_file ? path : "standard output", strerror(why));
-    return ok ? EXIT_OK : EXIT_FILE;
 }
 
 /* ---- text ---- */
@@ -92,118 +81,12 @@ static int emit_text(const struct options *o)
 {
     struct strbuf text = {0};
     int result = generate(o, o->output, &text, NULL);
-    if (result == EXIT_OK) result = write_text(o->output, &text);
+    if (result == EXIT_OK) result = output_text(o->output, &text);
     strbuf_free(&text);
     return result;
 }
 
-/* ---- the C compiler ---- */
-
-/* Adds the blank-separated words of a one-line file, if there is one. */
-static void add_words_of_file(words *argv, struct arena *mem, const char *path)
-{
-    FILE *in = fopen(path, "r");
-    char line[4096];
-    if (!in) return;
-    if (fgets(line, sizeof line, in)) {
-        char *rest = NULL;
-        for (char *w = strtok_r(line, " \t\r\n", &rest); w; w = strtok_r(NULL, " \t\r\n", &rest))
-            vec_push(argv, arena_copy(mem, w, strlen(w)));
-    }
-    fclose(in);
-}
-
-/* $CC may be `ccache gcc`. */
-static void add_compiler(words *argv, struct arena *mem, const struct options *o)
-{
-    const char *cc = o->cc ? o->cc : getenv("CC");
-    char *rest = NULL, *text = arena_copy(mem, cc ? cc : "", cc ? strlen(cc) : 0);
-    if (cc && access(cc, X_OK) == 0) {
-        vec_push(argv, cc);
-        return;
-    }
-    for (char *w = strtok_r(text, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest)) vec_push(argv, w);
-    if (argv->count == 0) vec_push(argv, "cc");
-}
-
-static void add_common(words *argv, struct arena *mem, const struct options *o, const char *prefix)
-{
-    vec_push(argv, o->optimize < 0 ? "-O2" : arena_printf(mem, "-O%d", o->optimize));
-    vec_push(argv, "-g");
-    vec_push(argv, arena_printf(mem, "-I%s/include", prefix));
-    add_words_of_file(argv, mem, arena_printf(mem, "%s/share/pto/cflags", prefix));
-}
-
-static int run_compiler(words *argv, const struct options *o, const char *what)
-{
-    vec_push(argv, NULL);
-    int code = process_run(NULL, argv->data, o->verbose);
-    if (process_interrupted()) return 128 + process_interrupted();
-    if (code > 0) fprintf(stderr, "ptoc: error: %s\n", what);
-    return code == 0 ? EXIT_OK : EXIT_ERRORS;
-}
-
-static void add_compile_flags(words *argv, struct arena *mem, const struct options *o, const char *prefix)
-{
-    vec_push(argv, "-std=c11");
-    vec_push(argv, "-Wall");
-    vec_push(argv, "-Wextra");
-    if (o->warnings_are_errors) vec_push(argv, "-Werror");
-    add_common(argv, mem, o, prefix);
-}
-
-static int compile(const struct options *o, struct arena *mem, const char *prefix, const char *source, const char *object,
-                   const char *temp_dir)
-{
-    words argv = {0};
-    add_compiler(&argv, mem, o);
-    add_compile_flags(&argv, mem, o, prefix);
-    vec_push(&argv, arena_printf(mem, "-ffile-prefix-map=%s/=", temp_dir));
-    vec_push(&argv, "-c");
-    vec_push(&argv, source);
-    vec_push(&argv, "-o");
-    vec_push(&argv, object);
-    int result = run_compiler(&argv, o, "the C compiler does not accept the program");
-    vec_free(&argv);
-    return result;
-}
-
-/* Links, and says what is wrong in the words of the program where a kernel is. */
-static int run_linker(words *argv, const struct options *o, const char *log)
-{
-    vec_push(argv, NULL);
-    int code = process_run_logged(log, argv->data, o->verbose);
-    if (process_interrupted()) return 128 + process_interrupted();
-    bool all_said = code >= 0 && missing_report(o, log);
-    if (code > 0 && !all_said) fprintf(stderr, "ptoc: error: the program could not be linked\n");
-    return code == 0 ? EXIT_OK : EXIT_ERRORS;
-}
-
-static void add_libraries(words *argv, struct arena *mem, const char *prefix)
-{
-    vec_push(argv, arena_printf(mem, "%s/lib/libpto_kernels.a", prefix));
-    vec_push(argv, arena_printf(mem, "%s/lib/libpto_runtime.a", prefix));
-    add_words_of_file(argv, mem, arena_printf(mem, "%s/share/pto/ldflags", prefix));
-    vec_push(argv, "-lm");
-    vec_push(argv, "-pthread");
-}
-
-static int link_program(const struct options *o, struct arena *mem, const char *prefix, const char *object, const char *output,
-                        const char *temp_dir)
-{
-    words argv = {0};
-    add_compiler(&argv, mem, o);
-    add_common(&argv, mem, o, prefix);
-    vec_push(&argv, object);
-    /* A relative name that begins with a dash is a flag for the linker, -lfoo. */
-    for (int i = 0; i < o->link_input_count; i++) vec_push(&argv, o->link_inputs[i]);
-    add_libraries(&argv, mem, prefix);
-    vec_push(&argv, "-o");
-    vec_push(&argv, output[0] == '-' ? arena_printf(mem, "./%s", output) : output);
-    int result = run_linker(&argv, o, arena_printf(mem, "%s/link.log", temp_dir));
-    vec_free(&argv);
-    return result;
-}
+/* ---- a program ---- */
 
 static int check_link_inputs(const struct options *o)
 {
@@ -217,82 +100,90 @@ static int check_link_inputs(const struct options *o)
 
 /* ---- built before ---- */
 
-/* What the program is made from, the paths of temporary files left out. */
-static void describe(struct cache_key *k, const struct options *o, struct arena *mem, const char *prefix, const struct strbuf *text)
+/* What the C files and libraries of the command line hold, so that going back to an older text finds its program. */
+static bool describe_inputs(const struct options *o, struct strbuf *key)
 {
-    static const char *const heard[] = {"CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SOURCE_DATE_EPOCH"};
-    const char *include = arena_printf(mem, "%s/include", prefix);
-    words cc = {0}, flags = {0};
-    add_compiler(&cc, mem, o);
-    for (size_t i = 0; i < cc.count; i++) cache_add_program(k, cc.data[i]);
-    add_compile_flags(&flags, mem, o, prefix);
-    add_libraries(&flags, mem, prefix);
-    cache_add_words(k, "flag", flags.data, flags.count);
-    for (size_t i = 0; i < flags.count; i++)
-        if (flags.data[i][0] == '/') cache_add_file(k, flags.data[i]);
-    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
-        const char *value = getenv(heard[i]);
-        if (value) cache_add_text(k, heard[i], value, strlen(value));
+    bool good = true;
+    for (int i = 0; i < o->link_input_count && good; i++) {
+        struct digest digest;
+        uint64_t bytes;
+        const int file = open(o->link_inputs[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        good = file >= 0 && digest_of_file(file, &digest, &bytes);
+        if (good) cache_key_text(key, "digest", (const char *)&digest, sizeof digest);
+        if (file >= 0) close(file);
     }
-    cache_add_headers(k, arena_printf(mem, "%s/pto", include));
-    for (int i = 0; i < o->link_input_count; i++) {
-        const char *input = o->link_inputs[i], *dot = strrchr(input, '.');
-        if (input[0] == '-') k->is_unsure = true; /* -lfoo: who knows which file that is */
-        else if (dot && strcmp(dot, ".c") == 0) cache_add_source(k, input, include);
-        else cache_add_file(k, input);
-    }
-    cache_add_text(k, "program", strbuf_text(text), text->length);
-    vec_free(&cc);
-    vec_free(&flags);
+    return good;
 }
 
-static int compile_and_link(const struct options *o, struct arena *mem, const char *prefix, const char *temp_dir, const char *stem,
-                            const struct strbuf *text, const char *output)
+/* Finds the program, or builds and keeps it. */
+static int find_or_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output, int *kept)
 {
-    const char *source = arena_printf(mem, "%s/%s.c", temp_dir, stem), *object = arena_printf(mem, "%s/%s.o", temp_dir, stem);
-    int result = write_text(source, text);
-    if (result == EXIT_OK) result = compile(o, mem, prefix, source, object, temp_dir);
-    if (result == EXIT_OK) result = link_program(o, mem, prefix, object, output, temp_dir);
+    struct cache cache;
+    struct reads reads;
+    struct strbuf key = {0}, list = {0};
+    char *path = NULL;
+    const char *reason = toolchain_is_opaque(t);
+    if (!reason && !describe_inputs(t->o, &key)) reason = "a file of the command line cannot be read";
+    if (reason) {
+        if (t->o->verbose) fprintf(stderr, "not kept: %s\n", reason);
+        strbuf_free(&key);
+        return toolchain_build(t, stem, text, output);
+    }
+    toolchain_describe(t, &key);
+    cache_key_text(&key, "program", strbuf_text(text), text->length);
+    cache_open(&cache);
+    int result = EXIT_OK;
+    *kept = cache_find(&cache, &key, &path);
+    if (*kept >= 0) {
+        if (t->o->verbose) fprintf(stderr, "unchanged: %s\n", path);
+    } else if (cache.folder < 0) {
+        result = toolchain_build(t, stem, text, output);
+    } else {
+        struct toolchain noting = *t;
+        noting.reads = &reads;
+        reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
+        result = toolchain_build(&noting, stem, text, output);
+        if (result == EXIT_OK && reads_list(&reads, &list)) cache_keep(&cache, &key, &list, output);
+        else if (result == EXIT_OK && t->o->verbose) fprintf(stderr, "not kept: %s\n", reads.unsure);
+        reads_free(&reads);
+    }
+    cache_close(&cache);
+    free(path);
+    strbuf_free(&key);
+    strbuf_free(&list);
     return result;
 }
 
-static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output, char **kept)
+static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output, const char *replaced, int *kept)
 {
     struct strbuf text = {0};
-    struct cache_key key = {.is_unsure = !kept || o->keep};
     char *stem = NULL, *prefix = prefix_find(o->program);
     int result = check_link_inputs(o);
-    if (result == EXIT_OK) result = generate(o, output, &text, &stem);
+    if (result == EXIT_OK) result = generate(o, replaced, &text, &stem);
     if (result == EXIT_OK && !prefix) {
         fprintf(stderr, "ptoc: error: cannot find the folder that ptoc is installed in\n");
         result = EXIT_INTERNAL;
     }
-    if (result == EXIT_OK && !key.is_unsure) {
-        describe(&key, o, mem, prefix, &text);
-        *kept = cache_find(&key);
-        if (*kept && o->verbose) fprintf(stderr, "unchanged: %s\n", *kept);
+    if (result == EXIT_OK) {
+        const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir};
+        const bool may_be_kept = kept && !o->keep && !o->no_cache;
+        result = may_be_kept ? find_or_build(&t, stem, &text, output, kept) : toolchain_build(&t, stem, &text, output);
     }
-    if (result == EXIT_OK && !(kept && *kept)) {
-        result = compile_and_link(o, mem, prefix, temp_dir, stem, &text, output);
-        if (result == EXIT_OK) cache_keep(&key, output);
-    }
-    cache_key_free(&key);
     strbuf_free(&text);
     free(stem);
     free(prefix);
     return result;
 }
 
-int build_binary(const struct options *o, const char *temp_dir, const char *output, char **kept)
+int build_binary(const struct options *o, const char *temp_dir, const char *output, const char *replaced, int *kept)
 {
     struct arena *mem = arena_create();
-    int result = build_in(o, mem, temp_dir, output, kept);
+    int result = build_in(o, mem, temp_dir, output, replaced, kept);
     arena_destroy(mem);
     return result;
 }
 
-/* f.pto -> f */
-/* Told before anything is compiled, and not by the linker. */
+/* Said before anything is compiled, and not by the linker. */
 static bool can_write(const char *output)
 {
     struct stat st;
@@ -304,6 +195,7 @@ static bool can_write(const char *output)
     return why == 0;
 }
 
+/* f.pto -> f */
 static char *default_output(const char *input)
 {
     const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
@@ -319,10 +211,15 @@ int build_main(const struct options *o)
         fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
         return EXIT_USAGE;
     }
-    if (o->output && !can_write(o->output)) return EXIT_FILE;
-    char *output = o->output ? strdup(o->output) : default_output(o->input), *temp = output ? temp_dir_create() : NULL;
-    int result = output && temp ? build_binary(o, temp, output, NULL) : EXIT_INTERNAL;
+    char *output = o->output ? strdup(o->output) : default_output(o->input), *temp = NULL;
+    struct output place = {0};
+    int result = output ? EXIT_OK : EXIT_INTERNAL;
+    if (result == EXIT_OK && o->output && !can_write(output)) result = EXIT_FILE;
+    if (result == EXIT_OK && (temp = temp_dir_create()) == NULL) result = EXIT_INTERNAL;
+    if (result == EXIT_OK && !output_place(&place, output)) result = EXIT_FILE;
+    if (result == EXIT_OK) result = build_binary(o, temp, output_name(&place), output, NULL);
+    int closed = output_close(&place, result == EXIT_OK);
     if (temp) temp_dir_remove(temp, o->keep);
     free(output);
-    return result;
+    return result != EXIT_OK ? result : closed;
 }

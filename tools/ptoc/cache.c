@@ -1,149 +1,44 @@
 /* cache.c - programs that were built before.
- * Idea       one file a program, KEY.HASH: the program, then the key it was built from, then the key's length and a mark.  It is made
- *            under another name and renamed, so whoever opens it sees all of it.
+ * Idea       one file a program, named by a digest of its key: the program, the key, the list of what was read, and an end with a digest
+ *            of all before it.  It is made under another name and renamed, so whoever opens it sees all of it.
  * Owner      the folder $PTOC_CACHE, else $XDG_CACHE_HOME/ptoc, else $HOME/.cache/ptoc, shared by all runs of the user.
- * Invariant  a program is found only by the very text it was kept with; MAX_KEPT programs are kept, the ones used last.
- * Blocks     in files.  What fails there only means that the program is built.
- * Tests      test/lit/run/cache.test
+ * Invariant  an entry that was verified is executed by the descriptor that was verified; MAX_KEPT programs are kept, the ones used last;
+ *            nobody but the user and root can have written to the folder.
+ * Blocks     in files.  A failure there only means that the program is built.
+ * Tests      test/lit/run/cache.test, cache-reads.test, cache-folder.test, scripts/cache_edits.py
  */
 #include "cache.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MAX_KEPT = 64, MAX_INCLUDES = 256, MAX_SOURCE = 16 << 20 };
-static const char mark[8] = "ptoc-k1";
+enum { MAX_KEPT = 64, NAME_BYTES = 40 };
+static const char mark[8] = "ptoc-k2";
 
 struct tail { /* the end of a kept file */
-    uint64_t key_bytes;
+    uint64_t key_bytes, list_bytes;
+    struct digest digest;
     char mark[8];
 };
 
-/* ---- keys ---- */
-
-void cache_add_text(struct cache_key *k, const char *what, const char *text, size_t length)
+void cache_key_text(struct strbuf *key, const char *what, const char *text, size_t length)
 {
-    strbuf_printf(&k->text, "%s %zu:", what, length);
-    strbuf_add(&k->text, text, length);
-    strbuf_putc(&k->text, '\n');
+    strbuf_printf(key, "%s %zu:", what, length);
+    strbuf_add(key, text, length);
+    strbuf_putc(key, '\n');
 }
 
-void cache_add_words(struct cache_key *k, const char *what, const char *const *words, size_t count)
+void cache_key_words(struct strbuf *key, const char *what, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) cache_add_text(k, what, words[i], strlen(words[i]));
-}
-
-void cache_add_file(struct cache_key *k, const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) != 0) {
-        strbuf_printf(&k->text, "no file %s\n", path);
-        return;
-    }
-    strbuf_printf(&k->text, "file %s %ju %ju %jd %jd.%09ld %jd.%09ld\n", path, (uintmax_t)st.st_dev, (uintmax_t)st.st_ino, (intmax_t)st.st_size,
-                  (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
-}
-
-void cache_add_program(struct cache_key *k, const char *name)
-{
-    const char *path = getenv("PATH");
-    cache_add_text(k, "word", name, strlen(name));
-    if (strchr(name, '/')) {
-        cache_add_file(k, name);
-        return;
-    }
-    while (path && *path) {
-        size_t length = strcspn(path, ":");
-        char candidate[PATH_MAX];
-        int n = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)length, path, name);
-        if (n > 0 && (size_t)n < sizeof candidate && access(candidate, X_OK) == 0) {
-            cache_add_file(k, candidate);
-            return;
-        }
-        path += length + (path[length] == ':');
-    }
-}
-
-static int is_visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-void cache_add_headers(struct cache_key *k, const char *folder)
-{
-    struct dirent **found;
-    int count = scandir(folder, &found, is_visible, alphasort);
-    for (int i = 0; i < count; i++) {
-        char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%s/%s", folder, found[i]->d_name) < (int)sizeof path) cache_add_file(k, path);
-        free(found[i]);
-    }
-    if (count >= 0) free(found);
-}
-
-/* All of a file, to be freed; NULL where it can not be read. */
-static char *read_all(const char *path, size_t *length)
-{
-    struct stat st;
-    FILE *in = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_SOURCE ? fopen(path, "r") : NULL;
-    char *text = in ? malloc((size_t)st.st_size + 1) : NULL;
-    if (text) {
-        *length = fread(text, 1, (size_t)st.st_size, in);
-        text[*length] = '\0';
-    }
-    if (in) fclose(in);
-    return text;
-}
-
-static void add_source(struct cache_key *k, const char *path, const char *include, int *left);
-
-/* `name`, as an include of the file at `path` says it. */
-static void add_include(struct cache_key *k, const char *path, const char *name, int length, const char *include, int *left)
-{
-    const char *slash = strrchr(path, '/');
-    char beside[PATH_MAX], there[PATH_MAX];
-    snprintf(beside, sizeof beside, "%.*s%.*s", slash ? (int)(slash + 1 - path) : 0, path, length, name);
-    snprintf(there, sizeof there, "%s/%.*s", include, length, name);
-    if (access(beside, R_OK) == 0) add_source(k, beside, include, left);
-    else if (access(there, R_OK) == 0) add_source(k, there, include, left);
-    else k->is_unsure = true;
-}
-
-static void add_source(struct cache_key *k, const char *path, const char *include, int *left)
-{
-    size_t length = 0;
-    char *text = --*left >= 0 ? read_all(path, &length) : NULL;
-    if (!text || strlen(text) != length || strstr(text, "__TIME") || strstr(text, "__DATE__")) k->is_unsure = true;
-    if (text && !k->is_unsure) {
-        cache_add_text(k, path, text, length);
-        for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
-            const char *p = line + strspn(line, " \t");
-            if (*p != '#') continue;
-            p += 1 + strspn(p + 1, " \t");
-            if (strncmp(p, "include", 7) != 0) continue;
-            p += 7 + strspn(p + 7, " \t");
-            if (*p == '"') add_include(k, path, p + 1, (int)strcspn(p + 1, "\"\n"), include, left);
-            else if (*p != '<') k->is_unsure = true; /* a macro says what is included */
-        }
-    }
-    free(text);
-}
-
-void cache_add_source(struct cache_key *k, const char *path, const char *include)
-{
-    int left = MAX_INCLUDES;
-    add_source(k, path, include, &left);
-}
-
-void cache_key_free(struct cache_key *k)
-{
-    strbuf_free(&k->text);
+    for (size_t i = 0; i < count; i++) cache_key_text(key, what, words[i], strlen(words[i]));
 }
 
 /* ---- the folder ---- */
@@ -164,59 +59,104 @@ static void make_folder(const char *path)
 {
     char above[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    if (mkdir(path, 0700) == 0 || !slash || slash == path) return;
+    if (mkdir(path, 0700) == 0 || errno == EEXIST || !slash || slash == path) return;
     snprintf(above, sizeof above, "%.*s", (int)(slash - path), path);
     mkdir(above, 0700);
     mkdir(path, 0700);
 }
 
-/* FNV-1a; it only chooses a name. */
-static uint64_t hash_of(const struct strbuf *text)
+static bool is_trusted(uid_t owner)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < text->length; i++) h = (h ^ (unsigned char)text->data[i]) * 0x100000001b3u;
-    return h;
+    return owner == geteuid() || owner == 0;
 }
 
-static char *place_of(const struct cache_key *k)
+/* Is this folder, or one above it, another user's to change?  A sticky folder lets others add names and leaves ours alone.
+ * real: without links; it is cut up. */
+static bool others_may_write(int folder, char *real)
 {
-    char *folder = k->is_unsure ? NULL : folder_path(), *path = NULL;
-    if (folder && asprintf(&path, "%s/%016jx", folder, (uintmax_t)hash_of(&k->text)) < 0) path = NULL;
-    free(folder);
-    return path;
+    struct stat st;
+    if (fstat(folder, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 022)) return true;
+    for (char *slash; (slash = strrchr(real, '/')) != NULL;) {
+        slash[slash == real] = '\0';
+        if (lstat(real, &st) != 0 || !is_trusted(st.st_uid) || ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))) return true;
+        if (slash == real) break;
+    }
+    return false;
 }
 
-/* Does the file end with this key?  Only a file of this user is believed. */
-static bool is_of(const char *path, const struct cache_key *k)
+void cache_open(struct cache *c)
+{
+    *c = (struct cache){.folder = -1, .path = folder_path()};
+    if (!c->path || access("/proc/self/fd", X_OK) != 0) return;
+    make_folder(c->path);
+    char *real = realpath(c->path, NULL);
+    if (real) c->folder = open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (c->folder >= 0 && others_may_write(c->folder, real)) {
+        fprintf(stderr, "ptoc: warning: '%s' can be changed by other users: programs are not kept\n", c->path);
+        close(c->folder);
+        c->folder = -1;
+    }
+    free(real);
+}
+
+void cache_close(struct cache *c)
+{
+    if (c->folder >= 0) close(c->folder);
+    free(c->path);
+    *c = (struct cache){.folder = -1};
+}
+
+static void name_of(const struct strbuf *key, char name[NAME_BYTES])
+{
+    const struct digest d = digest_of(key->data, key->length);
+    snprintf(name, NAME_BYTES, "%016" PRIx64 "%016" PRIx64, d.word[0], d.word[1]);
+}
+
+/* ---- finding ---- */
+
+/* Is the file, all of it as it was written, of this key, and is what it was built from as it was? */
+static bool is_good(const char *data, size_t size, const struct strbuf *key)
 {
     struct tail tail;
-    struct stat st;
-    size_t key_bytes = k->text.length;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    bool same = fstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && (size_t)st.st_size > key_bytes + sizeof tail &&
-                pread(file, &tail, sizeof tail, st.st_size - (off_t)sizeof tail) == (ssize_t)sizeof tail &&
-                memcmp(tail.mark, mark, sizeof mark) == 0 && tail.key_bytes == key_bytes;
-    char *kept = same ? malloc(key_bytes) : NULL;
-    same = kept && pread(file, kept, key_bytes, st.st_size - (off_t)(sizeof tail + key_bytes)) == (ssize_t)key_bytes &&
-           memcmp(kept, k->text.data, key_bytes) == 0;
-    free(kept);
-    close(file);
-    return same;
+    if (size <= sizeof tail) return false;
+    const size_t body = size - sizeof tail;
+    memcpy(&tail, data + body, sizeof tail);
+    if (memcmp(tail.mark, mark, sizeof mark) != 0 || tail.key_bytes != key->length || tail.list_bytes >= body ||
+        tail.key_bytes >= body - tail.list_bytes)
+        return false;
+    const char *list = data + body - tail.list_bytes, *kept_key = list - tail.key_bytes;
+    return memcmp(kept_key, key->data, key->length) == 0 && digest_is_equal(digest_of(data, body), tail.digest) &&
+           reads_are_unchanged(list, tail.list_bytes);
 }
 
-char *cache_find(const struct cache_key *k)
+static bool is_found(int file, const struct strbuf *key)
 {
-    char *path = place_of(k);
-    if (path && is_of(path, k) && access(path, X_OK) == 0) {
-        utimensat(AT_FDCWD, path, NULL, 0); /* used now */
-        return path;
-    }
-    free(path);
-    return NULL;
+    struct stat st;
+    if (fstat(file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) || st.st_size <= 0) return false;
+    char *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+    if (data == MAP_FAILED) return false;
+    const bool good = is_good(data, (size_t)st.st_size, key);
+    munmap(data, (size_t)st.st_size);
+    return good;
 }
 
-struct kept { char name[32]; struct timespec used; };
+int cache_find(const struct cache *c, const struct strbuf *key, char **path)
+{
+    char name[NAME_BYTES];
+    if (c->folder < 0) return -1;
+    name_of(key, name);
+    const int file = faccessat(c->folder, name, X_OK, 0) == 0 ? openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (file >= 0 && is_found(file, key) && asprintf(path, "%s/%s", c->path, name) >= 0) {
+        futimens(file, NULL); /* used now */
+        return file;
+    }
+    if (file >= 0) close(file);
+    return -1;
+}
+
+/* ---- keeping ---- */
+
+struct kept { char name[NAME_BYTES]; struct timespec used; };
 
 static int by_use(const void *pa, const void *pb)
 {
@@ -224,46 +164,76 @@ static int by_use(const void *pa, const void *pb)
     return a->tv_sec != b->tv_sec ? (a->tv_sec > b->tv_sec) - (a->tv_sec < b->tv_sec) : (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
-/* The programs that were not used for longest go. */
-static void forget_old(const char *folder)
+/* The programs that were not used for longest go, and what processes that were killed have left. */
+static void forget_old(int folder)
 {
-    enum { MAX_SEEN = 4 * MAX_KEPT };
+    enum { MAX_SEEN = 4 * MAX_KEPT, ABANDONED_SECONDS = 3600 };
     struct kept seen[MAX_SEEN];
     int count = 0;
-    DIR *entries = opendir(folder);
+    const time_t now = time(NULL);
+    const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+    if (!entries && again >= 0) close(again);
     for (struct dirent *e; entries && count < MAX_SEEN && (e = readdir(entries));) {
         struct stat st;
-        if (e->d_name[0] == '.' || strlen(e->d_name) >= sizeof seen->name || fstatat(dirfd(entries), e->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode)) continue;
+        if (strlen(e->d_name) >= sizeof seen->name || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) continue;
+        if (e->d_name[0] == '.') {
+            if (st.st_mtim.tv_sec + ABANDONED_SECONDS < now) unlinkat(folder, e->d_name, 0);
+            continue;
+        }
         strcpy(seen[count].name, e->d_name);
         seen[count++].used = st.st_mtim;
     }
     qsort(seen, (size_t)count, sizeof *seen, by_use);
-    for (int i = 0; i < count - MAX_KEPT; i++) unlinkat(dirfd(entries), seen[i].name, 0);
+    for (int i = 0; i < count - MAX_KEPT; i++) unlinkat(folder, seen[i].name, 0);
     if (entries) closedir(entries);
 }
 
-static bool write_kept(FILE *out, FILE *program, const struct cache_key *k)
+struct writer { int file; bool good; struct digest_state digest; };
+
+static void put(struct writer *w, const void *bytes, size_t length)
 {
-    char block[65536];
-    struct tail tail = {.key_bytes = k->text.length};
-    memcpy(tail.mark, mark, sizeof mark);
-    for (size_t n; (n = fread(block, 1, sizeof block, program)) > 0;)
-        if (fwrite(block, 1, n, out) != n) return false;
-    return !ferror(program) && fwrite(k->text.data, 1, k->text.length, out) == k->text.length && fwrite(&tail, sizeof tail, 1, out) == 1;
+    digest_add(&w->digest, bytes, length);
+    for (const char *at = bytes; w->good && length > 0;) {
+        const ssize_t n = write(w->file, at, length);
+        if (n < 0 && errno == EINTR) continue;
+        w->good = n > 0;
+        if (n > 0) at += n, length -= (size_t)n;
+    }
 }
 
-void cache_keep(const struct cache_key *k, const char *program)
+static bool write_entry(int file, const char *program, const struct strbuf *key, const struct strbuf *list)
 {
-    char *folder = folder_path(), *path = place_of(k), *fresh = NULL;
-    if (path && folder) make_folder(folder);
-    int file = path && asprintf(&fresh, "%s-XXXXXX", path) >= 0 ? mkostemp(fresh, O_CLOEXEC) : -1;
-    FILE *out = file < 0 ? NULL : fdopen(file, "w"), *in = out ? fopen(program, "r") : NULL;
-    bool good = in && write_kept(out, in, k) && fchmod(file, 0700) == 0;
-    if (in) fclose(in);
-    if (out) good = fclose(out) == 0 && good && rename(fresh, path) == 0;
-    if (out && !good) unlink(fresh);
-    if (good) forget_old(folder);
-    free(folder);
-    free(path);
-    free(fresh);
+    static char block[1 << 16];
+    struct writer w = {.file = file, .good = true};
+    struct tail tail = {.key_bytes = key->length, .list_bytes = list->length};
+    const int in = open(program, O_RDONLY | O_CLOEXEC);
+    digest_begin(&w.digest);
+    ssize_t n = in < 0 ? -1 : 1;
+    while (n > 0 && w.good)
+        if ((n = read(in, block, sizeof block)) > 0) put(&w, block, (size_t)n);
+        else if (n < 0 && errno == EINTR) n = 1;
+    if (in >= 0) close(in);
+    put(&w, key->data, key->length);
+    put(&w, list->data, list->length);
+    tail.digest = digest_end(&w.digest);
+    memcpy(tail.mark, mark, sizeof mark);
+    put(&w, &tail, sizeof tail);
+    return n == 0 && w.good;
+}
+
+void cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program)
+{
+    char name[NAME_BYTES], fresh[NAME_BYTES];
+    if (c->folder < 0) return;
+    name_of(key, name);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(fresh, sizeof fresh, ".%ld-%09ld", (long)getpid(), now.tv_nsec);
+    const int file = openat(c->folder, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
+    if (file < 0) return;
+    bool good = write_entry(file, program, key, list) && fchmod(file, 0700) == 0;
+    good = close(file) == 0 && good && renameat(c->folder, fresh, c->folder, name) == 0;
+    if (good) forget_old(c->folder);
+    else unlinkat(c->folder, fresh, 0);
 }

@@ -1,30 +1,27 @@
 /* cache.h - programs that `ptoc run` built before, so that an unchanged one starts at once.
  *
- * A program is found by everything that it was made from, written out as one text: the generated C, the words of both command lines,
- * what the user's C files say, and which files the compiler and the libraries are.  The text stands behind the program in the same
- * file and is compared whole: nothing is believed because of a hash. */
+ * A program is found by a key, all that its build was told: the generated C, the words of the command lines, the environment that
+ * compilers listen to; and is good only if each file that the build read is as it was (reads.h).  The key is compared whole. */
 #ifndef PTOC_CACHE_H
 #define PTOC_CACHE_H
-#include "support/strbuf.h"
-#include <stdbool.h>
+#include "reads.h"
 
-struct cache_key {
-    struct strbuf text;
-    bool is_unsure; /* something may change without the text: nothing is looked up or kept */
+struct cache {
+    int folder;  /* -1: nothing is kept */
+    char *path;  /* of it, for messages */
 };
 
-void cache_add_words(struct cache_key *k, const char *what, const char *const *words, size_t count);
-void cache_add_text(struct cache_key *k, const char *what, const char *text, size_t length);
-void cache_add_file(struct cache_key *k, const char *path);   /* by its place, size and times */
-void cache_add_program(struct cache_key *k, const char *name); /* the same of a program looked for in PATH; no file: the word alone */
-void cache_add_headers(struct cache_key *k, const char *folder); /* cache_add_file of all in it */
-/* A C file by what it says, with what it includes in quotes, looked for beside it and in `include`. */
-void cache_add_source(struct cache_key *k, const char *path, const char *include);
+/* Nothing is kept where others may write to the folder; that is said in a line on standard error. */
+void cache_open(struct cache *c);
+void cache_close(struct cache *c);
 
-/* The path of the program that the key describes, to be freed; NULL: there is none. */
-char *cache_find(const struct cache_key *k);
-/* Keeps a copy of the program; what can not be kept is not. */
-void  cache_keep(const struct cache_key *k, const char *program);
-void  cache_key_free(struct cache_key *k);
+/* A descriptor of the program, to be executed, or -1: there is none.  *path: where it was found, to be freed. */
+int  cache_find(const struct cache *c, const struct strbuf *key, char **path);
+/* Keeps a copy of the program; what cannot be kept is not.  list: of reads_list. */
+void cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program);
+
+/* Words of a key, with their number of bytes so that no two keys run together. */
+void cache_key_text(struct strbuf *key, const char *what, const char *text, size_t length);
+void cache_key_words(struct strbuf *key, const char *what, const char *const *words, size_t count);
 
 #endif

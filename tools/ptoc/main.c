@@ -9,7 +9,7 @@
 #include "codegen.h"
 #include "explain.h"
 #include "options.h"
-#include <errno.h>
+#include "output.h"
 #include <string.h>
 
 static int check_main(const struct options *o)
@@ -28,22 +28,18 @@ static int read_main(const struct options *o)
     struct front_session s;
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
-    bool is_file = o->output != NULL && strcmp(o->output, "-") != 0;
-    FILE *out = is_file ? fopen(o->output, "w") : stdout;
-    if (out == NULL) {
-        fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", o->output, strerror(errno));
+    struct output to;
+    if (!output_open(&to, o->output)) {
         session_close(&s);
         return EXIT_FILE;
     }
     if (o->emit == EMIT_TOKENS)
-        tokens_dump(&s.front, 0, out);
+        tokens_dump(&s.front, 0, to.out);
     else
-        ast_dump(&s.front, parse_file(&s.front, 0), out);
-    bool is_written = fflush(out) == 0 && !ferror(out);
-    if (is_file && fclose(out) != 0) is_written = false;
-    if (!is_written) fprintf(stderr, "ptoc: error: cannot write '%s'\n", is_file ? o->output : "standard output");
+        ast_dump(&s.front, parse_file(&s.front, 0), to.out);
+    const int written = output_close(&to, true);
     result = session_close(&s);
-    return is_written ? result : EXIT_FILE;
+    return written == EXIT_OK ? result : written;
 }
 
 static int compile_main(const struct options *o)

@@ -20,7 +20,7 @@ enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, F
 
 enum option_id {
     OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_DUMP, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
-    OPTION_NO_MAIN, OPTION_KEEP,
+    OPTION_NO_MAIN, OPTION_KEEP, OPTION_NO_CACHE,
     OPTION_VERBOSE, OPTION_HEAP, OPTION_RINGS, OPTION_CHECKED, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
     OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
 };
@@ -45,6 +45,7 @@ static const struct row rows[] = {
     {"--no-line", NULL, FOR_BUILD | FOR_RUN, OPTION_NO_LINE},
     {"--no-main", NULL, FOR_BUILD, OPTION_NO_MAIN},
     {"--keep", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_KEEP},
+    {"--no-cache", NULL, FOR_RUN | FOR_GRAPH, OPTION_NO_CACHE},
     {"-v", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_VERBOSE},
     {"--heap", "a size", FOR_COMPILE, OPTION_HEAP},
     {"--rings", "a number", FOR_COMPILE, OPTION_RINGS},
@@ -320,6 +321,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
     case OPTION_CHECKED: o->checked = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
+    case OPTION_NO_CACHE: o->no_cache = true; return EXIT_OK;
     case OPTION_VERBOSE: o->verbose = true; return EXIT_OK;
     case OPTION_HEAP:
         o->heap_text = value;
@@ -546,6 +548,7 @@ void options_print_help(FILE *out)
           "  --no-line                  no #line in the generated C\n"
           "  --no-main                  with --emit=c: only what a C host program calls\n"
           "  --keep, -v                 keep the generated C; show the commands that are run\n"
+          "  --no-cache                 run, graph: build the program anew, and do not keep it\n"
           "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
           "  --heap BYTES, --rings N    of one heap ring (K, M, G), and how many: what surely does not fit is an error\n"
           "  --diag=json                one message a line, as JSON\n"

@@ -41,6 +41,7 @@ struct options {
     bool no_main;                  /* --no-main: C for a host program of its own */
     bool checked;                  /* --checked of `build`: every run of the program is checked */
     bool keep;                     /* --keep: do not remove the generated C */
+    bool no_cache;                 /* --no-cache of `run`: no program that was built before, and none kept */
     bool verbose;                  /* -v: print the commands that are run */
     int64_t heap_bytes;            /* --heap (also in run_args for `run`); 0 where none was given */
     const char *heap_text;         /* as written, or NULL */

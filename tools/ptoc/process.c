@@ -85,8 +85,8 @@ static char **plain_environment(void)
     return plain;
 }
 
-/* log: where standard error goes; NULL: where ours does. */
-static int start(const char *path, const char *const *argv, const char *log, pid_t *pid)
+/* log: where standard error goes; NULL: where ours does.  ask: standard output goes there too, and there is no input. */
+static int start(const char *path, const char *const *argv, const char *log, bool ask, pid_t *pid)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -94,6 +94,10 @@ static int start(const char *path, const char *const *argv, const char *log, pid
     char **plain = log ? plain_environment() : NULL, **environment = plain ? plain : environ;
     posix_spawn_file_actions_init(&files);
     if (log) posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (ask) {
+        posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
     sigemptyset(&defaults);
     for (int i = 0; i < HELD; i++)
         if (before[i].sa_handler != SIG_IGN) sigaddset(&defaults, held[i]);
@@ -108,7 +112,7 @@ static int start(const char *path, const char *const *argv, const char *log, pid
     return error;
 }
 
-static int run(const char *path, const char *const *argv, const char *log, bool verbose)
+static int run(const char *path, const char *const *argv, const char *log, bool ask, bool verbose)
 {
     if (verbose) {
         for (int i = 0; argv[i]; i++) fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
@@ -117,7 +121,7 @@ static int run(const char *path, const char *const *argv, const char *log, bool 
     fflush(NULL);
     if (interrupted) return 128 + interrupted;
     pid_t pid = 0;
-    int error = start(path, argv, log, &pid), status = 0;
+    int error = start(path, argv, log, ask, &pid), status = 0;
     if (error) {
         fprintf(stderr, "ptoc: error: cannot run '%s': %s\n", path ? path : argv[0], strerror(error));
         return -1;
@@ -131,10 +135,15 @@ static int run(const char *path, const char *const *argv, const char *log, bool 
 
 int process_run(const char *path, const char *const *argv, bool verbose)
 {
-    return run(path, argv, NULL, verbose);
+    return run(path, argv, NULL, false, verbose);
 }
 
 int process_run_logged(const char *log, const char *const *argv, bool verbose)
 {
-    return run(NULL, argv, log, verbose);
+    return run(NULL, argv, log, false, verbose);
+}
+
+int process_ask(const char *answer, const char *const *argv)
+{
+    return run(NULL, argv, answer, true, false);
 }

@@ -5,25 +5,31 @@
  * Tests      test/lit/run/exit-codes.test
  */
 #include "build.h"
+#include "output.h"
 #include "process.h"
 #include "support/vec.h"
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* named: the path that the program would have where it was built, for its name.  more: arguments after the user's, NULL-terminated,
- * or NULL. */
-static int start(const struct options *o, const char *program, const char *named, const char *const *more)
+/* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead, or -1; closed
+ * here.  more: arguments after the user's, NULL-terminated, or NULL. */
+static int start(const struct options *o, const char *program, int kept, const char *const *more)
 {
     VEC(const char *) argv = {0};
-    const char *slash = strrchr(named, '/');
-    vec_push(&argv, slash ? slash + 1 : named);
+    char by_descriptor[40];
+    const char *slash = strrchr(program, '/');
+    vec_push(&argv, slash ? slash + 1 : program);
     for (int i = 0; i < o->run_arg_count; i++) vec_push(&argv, o->run_args[i]);
     for (; more && *more; more++) vec_push(&argv, *more);
     vec_push(&argv, NULL);
-    int code = process_run(program, argv.data, o->verbose);
+    snprintf(by_descriptor, sizeof by_descriptor, "/proc/self/fd/%d", kept);
+    int code = process_run(kept >= 0 ? by_descriptor : program, argv.data, o->verbose);
     vec_free(&argv);
+    if (kept >= 0) close(kept);
     if (code > 128 && code - 128 != SIGINT && code - 128 != SIGTERM && code - 128 != SIGPIPE)
         fprintf(stderr, "ptoc: error: the program was ended by signal %d (%s)\n", code - 128, strsignal(code - 128));
     return code < 0 ? EXIT_ERRORS : code;
@@ -41,41 +47,45 @@ static char *program_path(const char *dir, const char *input)
 
 int run_main(const struct options *o)
 {
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *kept = NULL;
-    int result = program ? build_binary(o, temp, program, &kept) : EXIT_INTERNAL;
-    if (result == EXIT_OK) result = start(o, kept ? kept : program, program, NULL);
+    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
+    int kept = -1, result = program ? build_binary(o, temp, program, NULL, &kept) : EXIT_INTERNAL;
+    if (result == EXIT_OK) result = start(o, program, kept, NULL);
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);
-    free(kept);
     return result;
 }
 
-/* false: the message is printed. */
-static bool copy_to(const char *from, const char *path)
+static int copy_to(const char *from, const char *path)
 {
-    FILE *in = fopen(from, "r"), *out = path ? fopen(path, "w") : stdout;
-    bool good = in && out;
+    struct output to;
+    FILE *in = fopen(from, "r");
     char block[65536];
-    for (size_t n; good && (n = fread(block, 1, sizeof block, in)) > 0;) good = fwrite(block, 1, n, out) == n;
-    good = good && !ferror(in);
-    if (in) fclose(in);
-    if (out && path) good = fclose(out) == 0 && good;
-    if (!good) fprintf(stderr, "ptoc: error: cannot write '%s'\n", path ? path : "standard output");
-    return good;
+    if (!in) {
+        fprintf(stderr, "ptoc: error: cannot read '%s': %s\n", from, strerror(errno));
+        return EXIT_FILE;
+    }
+    int result = output_open(&to, path) ? EXIT_OK : EXIT_FILE;
+    if (result == EXIT_OK) {
+        for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0 && fwrite(block, 1, n, to.out) == n;) {}
+        const bool good = !ferror(in);
+        if (!good) fprintf(stderr, "ptoc: error: cannot read '%s'\n", from);
+        result = output_close(&to, good);
+        if (!good) result = EXIT_FILE;
+    }
+    fclose(in);
+    return result;
 }
 
 int graph_main(const struct options *o)
 {
     const char *format = !o->graph_format ? "dot" : strcmp(o->graph_format, "text") == 0 ? "txt" : o->graph_format;
-    const char *output = o->output && strcmp(o->output, "-") != 0 ? o->output : NULL;
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL, *kept = NULL;
-    int result = program && asprintf(&graph, "%s/graph.%s", temp, format) >= 0 ? build_binary(o, temp, program, &kept) : EXIT_INTERNAL;
+    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL;
+    int kept = -1, result = program && asprintf(&graph, "%s/graph.%s", temp, format) >= 0 ? build_binary(o, temp, program, NULL, &kept) : EXIT_INTERNAL;
     const char *const more[] = {"--engine", "graph", "--graph", graph, NULL};
-    if (result == EXIT_OK) result = start(o, kept ? kept : program, program, more);
-    if (result == EXIT_OK && !copy_to(graph, output)) result = EXIT_FILE;
+    if (result == EXIT_OK) result = start(o, program, kept, more);
+    if (result == EXIT_OK) result = copy_to(graph, o->output);
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);
-    free(kept);
     free(graph);
     return result;
 }

@@ -1,0 +1,35 @@
+/* digest.h - 128 bits that tell two texts apart, at the speed of memory.
+ *
+ * Two different texts have the same digest with a probability of about 2^-64; nobody is defended who builds one on purpose, because
+ * whoever may write the user's files needs no collision. */
+#ifndef PTOC_DIGEST_H
+#define PTOC_DIGEST_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct digest { uint64_t word[2]; };
+
+enum { DIGEST_LANES = 8, DIGEST_BLOCK = 8 * DIGEST_LANES };
+
+struct digest_state {
+    uint64_t lane[DIGEST_LANES];
+    unsigned char block[DIGEST_BLOCK]; /* what does not fill a block yet */
+    size_t held;
+    uint64_t length;
+};
+
+void digest_begin(struct digest_state *s);
+void digest_add(struct digest_state *s, const void *bytes, size_t length);
+struct digest digest_end(struct digest_state *s);
+
+struct digest digest_of(const void *bytes, size_t length);
+/* Of all that the descriptor has from its beginning.  False with errno: it cannot be read. */
+bool digest_of_file(int file, struct digest *digest, uint64_t *length);
+
+static inline bool digest_is_equal(struct digest a, struct digest b)
+{
+    return a.word[0] == b.word[0] && a.word[1] == b.word[1];
+}
+
+#endif

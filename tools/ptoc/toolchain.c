@@ -1,0 +1,332 @@
+/* toolchain.c - see toolchain.h.
+ * Idea       a C file becomes an object in the folder for temporary files; where the reads are wanted, by way of its assembly, because
+ *            an assembler reads files too.
+ * Owner      the caller's; words are the arena's.
+ * Invariant  the program is the same whether its reads are wanted or not.
+ * Blocks     in the C compiler and the linker.
+ * Tests      test/lit/run/build.test, c-errors.pto, e12-missing.test, cache-reads.test
+ */
+#include "toolchain.h"
+#include "build.h"
+#include "cache.h"
+#include "output.h"
+#include "process.h"
+#include "support/vec.h"
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+typedef VEC(const char *) words;
+
+/* ---- command lines ---- */
+
+/* Adds the blank-separated words of a one-line file, if there is one. */
+static void add_words_of_file(words *argv, struct arena *mem, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char line[4096];
+    if (!in) return;
+    if (fgets(line, sizeof line, in)) {
+        char *rest = NULL;
+        for (char *w = strtok_r(line, " \t\r\n", &rest); w; w = strtok_r(NULL, " \t\r\n", &rest))
+            vec_push(argv, arena_copy(mem, w, strlen(w)));
+    }
+    fclose(in);
+}
+
+/* $CC may be `ccache gcc`. */
+static void add_compiler(words *argv, const struct toolchain *t)
+{
+    const char *cc = t->o->cc ? t->o->cc : getenv("CC");
+    char *rest = NULL, *text = arena_copy(t->mem, cc ? cc : "", cc ? strlen(cc) : 0);
+    if (cc && access(cc, X_OK) == 0) {
+        vec_push(argv, cc);
+        return;
+    }
+    for (char *w = strtok_r(text, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest)) vec_push(argv, w);
+    if (argv->count == 0) vec_push(argv, "cc");
+}
+
+static void add_common(words *argv, const struct toolchain *t)
+{
+    vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
+    vec_push(argv, "-g");
+    vec_push(argv, arena_printf(t->mem, "-I%s/include", t->prefix));
+    add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/cflags", t->prefix));
+}
+
+/* For the C that ptoc wrote. */
+static void add_strict(words *argv, const struct toolchain *t)
+{
+    vec_push(argv, "-std=c11");
+    vec_push(argv, "-Wall");
+    vec_push(argv, "-Wextra");
+    if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
+    add_common(argv, t);
+}
+
+static void add_libraries(words *argv, const struct toolchain *t)
+{
+    vec_push(argv, arena_printf(t->mem, "%s/lib/libpto_kernels.a", t->prefix));
+    vec_push(argv, arena_printf(t->mem, "%s/lib/libpto_runtime.a", t->prefix));
+    add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
+    vec_push(argv, "-lm");
+    vec_push(argv, "-pthread");
+}
+
+/* ---- the key of a build ---- */
+
+/* What GCC, Clang and GNU ld listen to. */
+static bool is_heard(const char *variable)
+{
+    static const char *const heard[] = {"PATH=*",      "CPATH=*",        "C_INCLUDE_PATH=*",      "LIBRARY_PATH=*",   "COMPILER_PATH=*",
+                                        "GCC_*",       "LD_*",           "SOURCE_DATE_EPOCH=*",   "CCC_*",            "COLLECT_*",
+                                        "CLANG_*",     "LANG=*",         "LC_ALL=*",              "LC_CTYPE=*",       "GNUTARGET=*",
+                                        "LDEMULATION=*", "DEPENDENCIES_OUTPUT=*", "SUNPRO_DEPENDENCIES=*", "DEBUGINFOD_*"};
+    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++)
+        if (fnmatch(heard[i], variable, 0) == 0) return true;
+    return false;
+}
+
+void toolchain_describe(const struct toolchain *t, struct strbuf *key)
+{
+    words cc = {0}, flags = {0};
+    char *folder = getcwd(NULL, 0);
+    add_compiler(&cc, t);
+    add_strict(&flags, t);
+    add_libraries(&flags, t);
+    cache_key_words(key, "word", cc.data, cc.count);
+    cache_key_words(key, "flag", flags.data, flags.count);
+    cache_key_words(key, "input", t->o->link_inputs, (size_t)t->o->link_input_count);
+    for (char **variable = environ; *variable; variable++)
+        if (is_heard(*variable)) cache_key_text(key, "environment", *variable, strlen(*variable));
+    cache_key_text(key, "folder", folder ? folder : "", folder ? strlen(folder) : 0);
+    free(folder);
+    vec_free(&cc);
+    vec_free(&flags);
+}
+
+/* Words that change what the compiler makes and name no file that it would read unseen. */
+static bool is_plain_option(const char *word)
+{
+    static const char *const plain[] = {"-D*", "-U*", "-I*", "-m*", "-g*", "-O*", "-std=*", "-pthread", "-pipe", "-w", "-W[!alp]*", "-Wall", "-f*"};
+    if (strncmp(word, "-f", 2) == 0 && (strpbrk(word, "/.") || strstr(word, "plugin") || strstr(word, "profile") || strstr(word, "use-ld"))) return false;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (fnmatch(plain[i], word, 0) == 0) return true;
+    return false;
+}
+
+/* A wrapper may read anything and say nothing. */
+static bool is_known_compiler(const char *name)
+{
+    static const char *const known[] = {"gcc", "clang", "*-gcc", "gcc-[0-9]*", "*-gcc-[0-9]*", "clang-[0-9]*"};
+    char *path = program_find(name, NULL, NULL), *real = path ? realpath(path, NULL) : NULL;
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    bool good = false;
+    for (size_t i = 0; slash && i < sizeof known / sizeof *known; i++) good |= fnmatch(known[i], slash + 1, 0) == 0;
+    good = good && program_is_elf(real);
+    free(real);
+    free(path);
+    return good;
+}
+
+const char *toolchain_is_opaque(const struct toolchain *t)
+{
+    words cc = {0};
+    const char *reason = NULL;
+    add_compiler(&cc, t);
+    if (!is_known_compiler(cc.data[0])) reason = arena_printf(t->mem, "'%s' is neither GCC nor Clang, which say what they read", cc.data[0]);
+    for (size_t i = 1; i < cc.count && !reason; i++)
+        if (!is_plain_option(cc.data[i])) reason = arena_printf(t->mem, "'%s' may make the compiler read a file", cc.data[i]);
+    for (int i = 0; i < t->o->link_input_count && !reason; i++)
+        if (t->o->link_inputs[i][0] == '-') reason = arena_printf(t->mem, "'%s' is for the linker", t->o->link_inputs[i]);
+    vec_free(&cc);
+    return reason;
+}
+
+/* ---- compiling ---- */
+
+static int run_compiler(const struct toolchain *t, words *argv, const char *what)
+{
+    vec_push(argv, NULL);
+    int code = process_run(NULL, argv->data, t->o->verbose);
+    vec_free(argv);
+    if (process_interrupted()) return 128 + process_interrupted();
+    if (code > 0) fprintf(stderr, "ptoc: error: the C compiler does not accept %s\n", what);
+    return code == 0 ? EXIT_OK : EXIT_ERRORS;
+}
+
+static void add_source(const struct toolchain *t, words *argv, bool is_ours, const char *source)
+{
+    add_compiler(argv, t);
+    if (is_ours) add_strict(argv, t);
+    else add_common(argv, t);
+    if (is_ours) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
+    vec_push(argv, source[0] == '-' ? arena_printf(t->mem, "./%s", source) : source);
+}
+
+static void add_output(words *argv, const char *step, const char *output)
+{
+    vec_push(argv, step);
+    vec_push(argv, "-o");
+    vec_push(argv, output);
+}
+
+/* By way of the assembly, with a list of what was read. */
+static int compile_and_note(const struct toolchain *t, bool is_ours, const char *source, const char *object, const char *what)
+{
+    const char *assembly = arena_printf(t->mem, "%s.s", object), *rule = arena_printf(t->mem, "%s.d", object);
+    words argv = {0}, assemble = {0};
+    add_source(t, &argv, is_ours, source);
+    vec_push(&argv, "-MD");
+    vec_push(&argv, "-MF");
+    vec_push(&argv, rule);
+    add_output(&argv, "-S", assembly);
+    int result = run_compiler(t, &argv, what);
+    if (result != EXIT_OK) return result;
+    reads_add_sources(t->reads, rule);
+    reads_add_assembly(t->reads, assembly);
+    add_compiler(&assemble, t);
+    vec_push(&assemble, assembly);
+    add_output(&assemble, "-c", object);
+    return run_compiler(t, &assemble, what);
+}
+
+static int compile(const struct toolchain *t, bool is_ours, const char *source, const char *object)
+{
+    const char *what = is_ours ? "the program" : arena_printf(t->mem, "'%s'", source);
+    if (t->reads) return compile_and_note(t, is_ours, source, object, what);
+    words argv = {0};
+    add_source(t, &argv, is_ours, source);
+    add_output(&argv, "-c", object);
+    return run_compiler(t, &argv, what);
+}
+
+/* ---- linking ---- */
+
+static void add_link(words *argv, const struct toolchain *t, const words *objects, const char *output)
+{
+    add_compiler(argv, t);
+    add_common(argv, t);
+    for (size_t i = 0; i < objects->count; i++) vec_push(argv, objects->data[i]);
+    add_libraries(argv, t);
+    vec_push(argv, "-o");
+    vec_push(argv, output[0] == '-' ? arena_printf(t->mem, "./%s", output) : output);
+}
+
+/* Links, and says what is wrong in the words of the program where a kernel is. */
+static int run_linker(const struct toolchain *t, words *argv)
+{
+    const char *log = arena_printf(t->mem, "%s/link.log", t->temp_dir);
+    vec_push(argv, NULL);
+    int code = process_run_logged(log, argv->data, t->o->verbose);
+    if (process_interrupted()) return 128 + process_interrupted();
+    bool all_said = code >= 0 && missing_report(t->o, log);
+    if (code > 0 && !all_said) fprintf(stderr, "ptoc: error: the program could not be linked\n");
+    return code == 0 ? EXIT_OK : EXIT_ERRORS;
+}
+
+/* Asks the linker for a list of what it reads.  False: it knows no such option, or it does not accept the program. */
+static bool link_and_note(const struct toolchain *t, const words *objects, const char *output)
+{
+    const char *rule = arena_printf(t->mem, "%s/link.d", t->temp_dir), *log = arena_printf(t->mem, "%s/link.log", t->temp_dir);
+    words argv = {0};
+    add_link(&argv, t, objects, output);
+    vec_push(&argv, "-Xlinker");
+    vec_push(&argv, arena_printf(t->mem, "--dependency-file=%s", rule));
+    vec_push(&argv, NULL);
+    bool good = process_run_logged(log, argv.data, t->o->verbose) == 0;
+    if (good) reads_add_libraries(t->reads, rule);
+    else reads_are_unsure(t->reads, "the linker does not say which files it has read");
+    vec_free(&argv);
+    return good;
+}
+
+static int link_program(const struct toolchain *t, const words *objects, const char *output)
+{
+    words argv = {0};
+    if (t->reads && link_and_note(t, objects, output)) {
+        missing_report(t->o, arena_printf(t->mem, "%s/link.log", t->temp_dir)); /* warnings */
+        return EXIT_OK;
+    }
+    if (process_interrupted()) return 128 + process_interrupted();
+    add_link(&argv, t, objects, output);
+    int result = run_linker(t, &argv);
+    vec_free(&argv);
+    return result;
+}
+
+/* ---- what the tools are, and where they look ---- */
+
+static const char *ask(const struct toolchain *t, words *argv, const char *name)
+{
+    const char *log = arena_printf(t->mem, "%s/%s", t->temp_dir, name);
+    vec_push(argv, NULL);
+    if (process_ask(log, argv->data) != 0) reads_are_unsure(t->reads, "the C compiler does not answer");
+    vec_free(argv);
+    return log;
+}
+
+static void note_program(const struct toolchain *t, const char *name)
+{
+    words argv = {0};
+    char line[4096];
+    add_compiler(&argv, t);
+    vec_push(&argv, arena_printf(t->mem, "-print-prog-name=%s", name));
+    FILE *in = fopen(ask(t, &argv, "ask"), "r");
+    if (in && fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        reads_add_program(t->reads, line);
+    }
+    if (in) fclose(in);
+}
+
+static void note_toolchain(const struct toolchain *t, const words *objects, const char *output)
+{
+    static const char *const programs[] = {"cc1", "as", "collect2", "ld"};
+    words headers = {0}, libraries = {0}, cc = {0};
+    add_compiler(&cc, t);
+    reads_add_program(t->reads, cc.data[0]);
+    vec_free(&cc);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) note_program(t, programs[i]);
+    add_compiler(&headers, t);
+    add_strict(&headers, t);
+    vec_push(&headers, "-v");
+    vec_push(&headers, "-xc");
+    vec_push(&headers, "/dev/null");
+    add_output(&headers, "-E", "/dev/null");
+    reads_add_include_dirs(t->reads, ask(t, &headers, "ask"));
+    add_link(&libraries, t, objects, output);
+    vec_push(&libraries, "-###");
+    reads_add_library_dirs(t->reads, ask(t, &libraries, "ask"));
+}
+
+/* ---- all of it ---- */
+
+static bool is_c(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".c") == 0;
+}
+
+int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output)
+{
+    const char *source = arena_printf(t->mem, "%s/%s.c", t->temp_dir, stem);
+    words objects = {0};
+    vec_push(&objects, arena_printf(t->mem, "%s/%s.o", t->temp_dir, stem));
+    if (t->reads) reads_add_text(t->reads, strbuf_text(text), text->length);
+    int result = output_text(source, text);
+    if (result == EXIT_OK) result = compile(t, true, source, objects.data[0]);
+    for (int i = 0; i < t->o->link_input_count && result == EXIT_OK; i++) {
+        const char *input = t->o->link_inputs[i];
+        const bool is_source = is_c(input) && input[0] != '-';
+        vec_push(&objects, is_source ? arena_printf(t->mem, "%s/input-%d.o", t->temp_dir, i) : input);
+        if (is_source) result = compile(t, false, input, objects.data[objects.count - 1]);
+    }
+    if (result == EXIT_OK) result = link_program(t, &objects, output);
+    if (result == EXIT_OK && t->reads) note_toolchain(t, &objects, output);
+    vec_free(&objects);
+    return result;
+}
