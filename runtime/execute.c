@@ -1,8 +1,9 @@
 /* execute.c - pto_runtime_execute: a run on arrays of the host, whatever the workers can reach.
  *
- * Idea       arrays that overlap are one piece of memory, which is made known as a whole.  A piece that the workers of another process do not
- *            share is copied into the exchange, a range of shared addresses that was reserved before they were forked and has memory
- *            only where arrays were copied to.  What a device needs is the business of its backend, which knows the pieces.
+ * Idea       arrays that overlap are one piece of memory, which is made known as a whole.  A piece that the workers of
+ *            another process do not share is copied into the exchange, a range of shared addresses reserved before
+ *            they were forked and has memory where arrays were copied to.  What a device needs is the business of its
+ *            backend, which knows the pieces.
  * Owner      the thread that calls pto_runtime_execute: the orchestrator.
  * Invariant  pieces do not overlap; an address keeps its place in its line of the cache when it is copied.
  * Tests      test/runtime/test_execute.c, test/ascend/test_ascend.c */
@@ -37,10 +38,10 @@ struct execution {
     int32_t arrays, pieces, inputs;
     struct given_array *array; /* by address, once they are joined */
     struct piece *piece;
-    void **given;             /* the inputs, then the outputs, for fn */
+    void **given; /* the inputs, then the outputs, for fn */
 };
 
-/* ---- the exchange ---------------------------------------------------------------------------------------------------------- */
+/* ---- the exchange ------------------------------------------------------------------------------------------------ */
 
 void ptoi_exchange_open(PTORuntime *rt)
 {
@@ -57,23 +58,26 @@ void ptoi_exchange_trim(PTORuntime *rt)
     rt->exchange_ready = 0;
 }
 
-/* ---- the arrays -------------------------------------------------------------------------------------------------------------- */
+/* ---- the arrays -------------------------------------------------------------------------------------------------- */
 
 static PTOStatus refuse(PTORuntime *rt, PTOStatus status, const struct given_array *a, const char *text)
 {
     if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
     if (a)
-        ptoi_fail(rt->outcome, status, NULL, "pto_runtime_execute: %s[%d], of %lld bytes: %s", a->list, a->index, (long long)a->bytes, text);
+        ptoi_fail(rt->outcome, status, NULL, "pto_runtime_execute: %s[%d], of %lld bytes: %s", a->list, a->index,
+                  (long long)a->bytes, text);
     else
         ptoi_fail(rt->outcome, status, NULL, "pto_runtime_execute: %s", text);
     return status;
 }
 
-static PTOStatus take_list(PTORuntime *rt, struct execution *e, const char *name, void *const *list, const int64_t *bytes, int32_t count)
+static PTOStatus take_list(PTORuntime *rt, struct execution *e, const char *name, void *const *list,
+                           const int64_t *bytes, int32_t count)
 {
     for (int32_t i = 0; i < count; i++) {
         struct given_array *a = &e->array[e->arrays];
-        *a = (struct given_array){.at = list[i], .bytes = (uint64_t)bytes[i], .list = name, .index = i, .is_output = name[0] == 'o'};
+        *a = (struct given_array){
+            .at = list[i], .bytes = (uint64_t)bytes[i], .list = name, .index = i, .is_output = name[0] == 'o'};
         uintptr_t end;
         if (bytes[i] < 0) return refuse(rt, PTO_ERR_ARGUMENT, a, "a size is not negative");
         if (bytes[i] > 0 && !list[i]) return refuse(rt, PTO_ERR_ARGUMENT, a, "it is NULL");
@@ -114,15 +118,18 @@ static PTOStatus place(PTORuntime *rt, struct execution *e)
     const struct piece *last = NULL;
     for (int32_t i = 0; i < e->pieces; i++) {
         struct piece *p = &e->piece[i];
-        const uint64_t bytes = (uint64_t)(p->high - p->low), at = (end + LINE - 1) / LINE * LINE + (uintptr_t)p->low % LINE;
+        const uint64_t bytes = (uint64_t)(p->high - p->low),
+                       at = (end + LINE - 1) / LINE * LINE + (uintptr_t)p->low % LINE;
         if (ptoi_shared_holds(p->low, bytes, rt->shared_youngest)) continue;
         if (!rt->exchange)
             return refuse(rt, PTO_ERR_UNSUPPORTED, p->first,
-                          "the worker process does not share it, and there are no addresses for a copy: obtain it with pto_shared_alloc "
+                          "the worker process does not share it, and there are no addresses for a copy: obtain it with "
+                          "pto_shared_alloc "
                           "before the runtime is created, or allow this process more address space");
         if (at > EXCHANGE_BYTES || bytes > EXCHANGE_BYTES - at)
             return refuse(rt, PTO_ERR_UNSUPPORTED, p->first,
-                          "the worker process does not share it, and copies of the arrays would need more than 64 GiB: obtain it with "
+                          "the worker process does not share it, and copies of the arrays would need more than 64 GiB: "
+                          "obtain it with "
                           "pto_shared_alloc before the runtime is created");
         p->copy = rt->exchange + at;
         end = at + bytes;
@@ -143,7 +150,7 @@ static char *copy_of(const struct execution *e, const struct given_array *a)
     return a->bytes > 0 && p->copy ? p->copy + (a->at - p->low) : a->at;
 }
 
-/* ---- the run ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 static void orchestrate(PTORuntime *rt, void *arg)
 {
@@ -179,20 +186,24 @@ static PTOStatus execute(PTORuntime *rt, struct execution *e)
     return status;
 }
 
-PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void *const *inputs, const int64_t *input_bytes, int32_t n_inputs,
-                              void *const *outputs, const int64_t *output_bytes, int32_t n_outputs, void *params)
+PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void *const *inputs, const int64_t *input_bytes,
+                              int32_t n_inputs, void *const *outputs, const int64_t *output_bytes, int32_t n_outputs,
+                              void *params)
 {
     if (!rt) return PTO_ERR_ARGUMENT;
     if (rt->is_running) return refuse(rt, PTO_ERR_STATE, NULL, "a run is active");
     if (!fn) return refuse(rt, PTO_ERR_ARGUMENT, NULL, "there is no orchestration to run");
-    if (n_inputs < 0 || n_outputs < 0 || (n_inputs > 0 && (!inputs || !input_bytes)) || (n_outputs > 0 && (!outputs || !output_bytes)))
-        return refuse(rt, PTO_ERR_ARGUMENT, NULL, "each list of arrays needs pointers, sizes, and a number that is not negative");
+    if (n_inputs < 0 || n_outputs < 0 || (n_inputs > 0 && (!inputs || !input_bytes)) ||
+        (n_outputs > 0 && (!outputs || !output_bytes)))
+        return refuse(rt, PTO_ERR_ARGUMENT, NULL,
+                      "each list of arrays needs pointers, sizes, and a number that is not negative");
     const size_t count = (size_t)n_inputs + (size_t)n_outputs + 1;
     struct execution e = {.fn = fn, .params = params, .inputs = n_inputs};
     e.array = calloc(count, sizeof *e.array);
     e.piece = calloc(count, sizeof *e.piece);
     e.given = calloc(count, sizeof *e.given);
-    PTOStatus status = e.array && e.piece && e.given ? PTO_OK : refuse(rt, PTO_ERR_NOMEM, NULL, "no memory for the lists of arrays");
+    PTOStatus status =
+        e.array && e.piece && e.given ? PTO_OK : refuse(rt, PTO_ERR_NOMEM, NULL, "no memory for the lists of arrays");
     if (status == PTO_OK) status = take_list(rt, &e, "inputs", inputs, input_bytes, n_inputs);
     if (status == PTO_OK) status = take_list(rt, &e, "outputs", outputs, output_bytes, n_outputs);
     if (status == PTO_OK) status = execute(rt, &e);

@@ -17,8 +17,8 @@ const char *ptoi_limit_name(enum limit limit, bool names_options)
 
 const char *ptoi_limit_set(enum limit limit, bool names_options, uint64_t value, char *text)
 {
-    snprintf(text, LIMIT_TEXT, names_options ? "run with %s %llu" : "set %s to %llu", ptoi_limit_name(limit, names_options),
-             (unsigned long long)value);
+    snprintf(text, LIMIT_TEXT, names_options ? "run with %s %llu" : "set %s to %llu",
+             ptoi_limit_name(limit, names_options), (unsigned long long)value);
     return text;
 }
 

@@ -1,6 +1,7 @@
-/* limit.h - how messages and advice name a limit: by the option of a built program's command line, or by the member of PTOConfig.
+/* limit.h - how messages and advice name a limit: by the option of a built program, or by the member of PTOConfig.
  *
- * Idea       PTOConfig.names_options says who reads: main() of a built program sets it, no one else does.  Every text about a limit asks here.
+ * Idea       PTOConfig.names_options says who reads: main() of a built program sets it, nothing else does.  A text
+ *            about a limit asks here.
  * Owner      nobody: plain functions of the list limit.def.
  * Tests      test/runtime/test_limit.c */
 #ifndef PTOI_LIMIT_H

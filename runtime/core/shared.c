@@ -26,7 +26,8 @@ void *pto_shared_alloc(int64_t bytes)
         return NULL;
     }
     pthread_mutex_lock(&lock);
-    *b = (struct shared_block){.next = blocks, .low = (uintptr_t)memory, .bytes = (uint64_t)bytes, .serial = ++youngest_serial};
+    *b = (struct shared_block){
+        .next = blocks, .low = (uintptr_t)memory, .bytes = (uint64_t)bytes, .serial = ++youngest_serial};
     blocks = b;
     pthread_mutex_unlock(&lock);
     return memory;

@@ -1,4 +1,5 @@
-/* test_execute.c - pto_runtime_execute on every engine: arrays of any memory, several times, overlapping, empty; what is refused; failures. */
+/* test_execute.c - pto_runtime_execute on every engine: arrays of any memory, twice, overlapping, empty; what is
+ * refused; failures. */
 #include "submit.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -15,7 +16,8 @@ static int k_add(const PTOArg *a) /* dst = dst * 3 + src + value */
 {
     const int64_t *src = a[0].ptr;
     int64_t *dst = a[1].ptr;
-    for (int64_t i = 0; i < a[1].shape[0]; i++) dst[i] = (int64_t)((uint64_t)dst[i] * 3u + (uint64_t)src[i] + (uint64_t)a[2].value.i64);
+    for (int64_t i = 0; i < a[1].shape[0]; i++)
+        dst[i] = (int64_t)((uint64_t)dst[i] * 3u + (uint64_t)src[i] + (uint64_t)a[2].value.i64);
     return 0;
 }
 static int k_fail(const PTOArg *a)
@@ -60,7 +62,8 @@ TEST(ordinary_memory_holds_the_results_on_every_engine)
             fill(on_stack, 1), fill(x, 2), fill(y, 3), fill(z, 4);
             void *const in[] = {on_stack, x}, *const out[] = {y, z};
             const int64_t in_bytes[] = {BYTES, BYTES}, out_bytes[] = {BYTES, BYTES};
-            EXPECT_EQ(pto_runtime_execute(rt, add_through_the_heap, in, in_bytes, 2, out, out_bytes, 2, &value), PTO_OK);
+            EXPECT_EQ(pto_runtime_execute(rt, add_through_the_heap, in, in_bytes, 2, out, out_bytes, 2, &value),
+                      PTO_OK);
             for (int i = 0; i < N; i++) {
                 const int64_t one = (3000 + i) * 3 + on_stack[i] + run, two = one * 3 + x[i] + run + 1;
                 EXPECT_EQ(y[i], two);
@@ -97,9 +100,11 @@ static void play(PTORuntime *rt, void **inputs, void **outputs, void *params)
         const int64_t n = g->elements[from] < g->elements[to] ? g->elements[from] : g->elements[to];
         const int64_t apart = g->at[from] - g->at[to];
         if (n == 0 || (apart < n && -apart < n)) continue; /* one task may not write what it reads */
-        SUBMIT(rt, &add, PTO_INPUT(inputs[from], 0, I64(n)), PTO_INOUT(outputs[to - g->inputs], 0, I64(n)), PTO_SCALAR(s));
+        SUBMIT(rt, &add, PTO_INPUT(inputs[from], 0, I64(n)), PTO_INOUT(outputs[to - g->inputs], 0, I64(n)),
+               PTO_SCALAR(s));
         for (int64_t i = 0; i < n; i++)
-            g->model[g->at[to] + i] = (int64_t)((uint64_t)g->model[g->at[to] + i] * 3u + (uint64_t)g->model[g->at[from] + i] + (uint64_t)s);
+            g->model[g->at[to] + i] =
+                (int64_t)((uint64_t)g->model[g->at[to] + i] * 3u + (uint64_t)g->model[g->at[from] + i] + (uint64_t)s);
     }
 }
 
@@ -121,7 +126,9 @@ TEST(arrays_may_overlap_and_be_given_twice)
                 array[a] = g.elements[a] == 0 && draw(&g, 2) ? NULL : block + g.at[a];
                 bytes[a] = 8 * g.elements[a];
             }
-            EXPECT_EQ(pto_runtime_execute(rt, play, array, bytes, g.inputs, array + g.inputs, bytes + g.inputs, g.outputs, &g), PTO_OK);
+            EXPECT_EQ(pto_runtime_execute(rt, play, array, bytes, g.inputs, array + g.inputs, bytes + g.inputs,
+                                          g.outputs, &g),
+                      PTO_OK);
             /* The whole array is an output where any task wrote: what overlaps only an input is not looked at. */
             for (int a = g.inputs; a < g.inputs + g.outputs; a++)
                 EXPECT(memcmp(block + g.at[a], g.model + g.at[a], (size_t)bytes[a]) == 0);
@@ -212,11 +219,11 @@ static void again(PTORuntime *rt, void **inputs, void **outputs, void *params)
     *(PTOStatus *)params = pto_runtime_execute(rt, again, NULL, NULL, 0, NULL, NULL, 0, NULL);
 }
 
-#define REFUSED(status, text, ...)                                                                                               \
-    do {                                                                                                                         \
-        EXPECT_EQ(pto_runtime_execute(rt, __VA_ARGS__), status);                                                                 \
-        if (!strstr(pto_last_error(rt), text)) fprintf(stderr, "%s\n", pto_last_error(rt));                                      \
-        EXPECT(strstr(pto_last_error(rt), text) != NULL);                                                                        \
+#define REFUSED(status, text, ...)                                                                                     \
+    do {                                                                                                               \
+        EXPECT_EQ(pto_runtime_execute(rt, __VA_ARGS__), status);                                                       \
+        if (!strstr(pto_last_error(rt), text)) fprintf(stderr, "%s\n", pto_last_error(rt));                            \
+        EXPECT(strstr(pto_last_error(rt), text) != NULL);                                                              \
     } while (0)
 
 TEST(what_is_wrong_is_told_with_the_number_of_the_array)
@@ -231,7 +238,8 @@ TEST(what_is_wrong_is_told_with_the_number_of_the_array)
         REFUSED(PTO_ERR_ARGUMENT, "no orchestration", NULL, some, good, 3, NULL, NULL, 0, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "inputs[1], of 8 bytes: it is NULL", again, some, lost, 3, NULL, NULL, 0, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "outputs[2], of -8 bytes", again, some, good, 3, some, negative, 3, NULL);
-        REFUSED(PTO_ERR_ARGUMENT, "outputs[0], of 9223372036854775807 bytes: it ends", again, some, good, 3, last, huge + 2, 1, NULL);
+        REFUSED(PTO_ERR_ARGUMENT, "outputs[0], of 9223372036854775807 bytes: it ends", again, some, good, 3, last,
+                huge + 2, 1, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "each list", again, NULL, good, 3, NULL, NULL, 0, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "each list", again, some, good, -1, NULL, NULL, 0, NULL);
         PTOStatus inner = PTO_OK;
@@ -249,7 +257,8 @@ TEST(more_than_can_be_copied_is_unsupported)
     void *const large = mmap(NULL, (size_t)most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT(large != MAP_FAILED);
     void *const in[] = {x, large};
-    REFUSED(PTO_ERR_UNSUPPORTED, "inputs[1], of 69793218560 bytes: the worker process does not share it", keep_pointers, in, sizes, 2, NULL, NULL, 0, NULL);
+    REFUSED(PTO_ERR_UNSUPPORTED, "inputs[1], of 69793218560 bytes: the worker process does not share it", keep_pointers,
+            in, sizes, 2, NULL, NULL, 0, NULL);
     munmap(large, (size_t)most);
     pto_runtime_destroy(rt);
 }
@@ -266,15 +275,20 @@ TEST(without_addresses_for_copies_ordinary_memory_is_unsupported)
         const struct rlimit limit = {(rlim_t)4 << 30, (rlim_t)4 << 30};
         if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
         int64_t *shared = pto_shared_alloc(64), y[8] = {0};
-        PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_PROCESS, .workers = {1, 1}, .heap_bytes = 1 << 20}, NULL);
+        PTORuntime *rt = pto_runtime_create(
+            &(PTOConfig){.engine = PTO_ENGINE_PROCESS, .workers = {1, 1}, .heap_bytes = 1 << 20}, NULL);
         if (!rt) _exit(3);
         void *const in[] = {shared, shared}, *const out[] = {y};
         const int64_t bytes[] = {64, 64};
         void *kept[3];
         if (pto_runtime_execute(rt, keep_pointers, in, bytes, 2, out, bytes, 1, kept) != PTO_ERR_UNSUPPORTED) _exit(4);
-        if (!strstr(pto_last_error(rt), "outputs[0], of 64 bytes: the worker process does not share it, and there are no addresses")) _exit(5);
+        if (!strstr(pto_last_error(rt),
+                    "outputs[0], of 64 bytes: the worker process does not share it, and there are no addresses"))
+            _exit(5);
         void *const shared_out[] = {shared};
-        if (pto_runtime_execute(rt, keep_pointers, in, bytes, 2, shared_out, bytes, 1, kept) != PTO_OK || kept[2] != shared) _exit(6);
+        if (pto_runtime_execute(rt, keep_pointers, in, bytes, 2, shared_out, bytes, 1, kept) != PTO_OK ||
+            kept[2] != shared)
+            _exit(6);
         pto_runtime_destroy(rt);
         _exit(0);
     }

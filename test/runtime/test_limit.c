@@ -1,4 +1,4 @@
-/* test_limit.c - what messages and advice say to do, for a C program and for a built one; and that doing it once is enough. */
+/* test_limit.c - what messages and advice say to do, for a C program and for a built one; doing it once is enough. */
 #include "limit.h"
 #include "submit.h"
 #include "unit.h"
@@ -34,17 +34,25 @@ static void hold(PTORuntime *rt, void *arg)
 
 TEST(the_number_in_a_heap_message_is_enough_when_twice_the_heap_is)
 {
-    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS, PTO_ENGINE_GRAPH};
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS,
+                                        PTO_ENGINE_GRAPH};
     for (int e = 0; e < 5; e++)
         for (int rings = 1; rings <= 4; rings += 3)
             for (int checked = 0; checked < 2; checked++)
                 for (int shape = 0; shape < 40; shape++) {
                     /* One buffer of any size; or many that need up to twice the heap, small ones as well. */
-                    const int64_t ring = 4096, bytes = shape < 10 ? ring + 1000 * shape + 1 : shape % 2 ? 8 : 8 + 64 * shape;
+                    const int64_t ring = 4096, bytes = shape < 10  ? ring + 1000 * shape + 1
+                                                       : shape % 2 ? 8
+                                                                   : 8 + 64 * shape;
                     const int64_t laid = (bytes + 64 * checked + 63) / 64 * 64;
                     struct shape s = {.bytes = bytes, .count = shape < 10 ? 1 : (int)(ring * rings / laid) + shape};
-                    if (shape >= 10 && s.count * laid > 2 * ring * rings * 9 / 10) s.count = (int)(2 * ring * rings * 9 / 10 / laid);
-                    PTOConfig c = {.engine = engines[e], .workers = {0, 1}, .heap_bytes = ring, .heap_rings = rings, .checked = checked};
+                    if (shape >= 10 && s.count * laid > 2 * ring * rings * 9 / 10)
+                        s.count = (int)(2 * ring * rings * 9 / 10 / laid);
+                    PTOConfig c = {.engine = engines[e],
+                                   .workers = {0, 1},
+                                   .heap_bytes = ring,
+                                   .heap_rings = rings,
+                                   .checked = checked};
                     PTORuntime *rt = pto_runtime_create(&c, NULL);
                     assert_non_null(rt);
                     EXPECT_EQ(pto_runtime_run(rt, hold, &s), shape < 10 ? PTO_ERR_TOO_LARGE : PTO_ERR_DEADLOCK);
@@ -56,17 +64,15 @@ TEST(the_number_in_a_heap_message_is_enough_when_twice_the_heap_is)
                     pto_runtime_destroy(rt);
                     rt = pto_runtime_create(&c, NULL);
                     assert_non_null(rt);
-                    if (pto_runtime_run(rt, hold, &s) != PTO_OK) fprintf(stderr, "%d x %lld: %s\n", s.count, (long long)s.bytes, pto_last_error(rt));
+                    if (pto_runtime_run(rt, hold, &s) != PTO_OK)
+                        fprintf(stderr, "%d x %lld: %s\n", s.count, (long long)s.bytes, pto_last_error(rt));
                     EXPECT_EQ(pto_runtime_run(rt, hold, &s), PTO_OK);
                     pto_runtime_destroy(rt);
                 }
 }
 
 /* ---- the other limits ---- */
-static void none_of_that_type(PTORuntime *rt, void *arg)
-{
-    SUBMIT(rt, &nothing, PTO_INOUT(arg, 0, 8));
-}
+static void none_of_that_type(PTORuntime *rt, void *arg) { SUBMIT(rt, &nothing, PTO_INOUT(arg, 0, 8)); }
 
 static void deep(PTORuntime *rt, void *arg)
 {
@@ -78,14 +84,17 @@ static void deep(PTORuntime *rt, void *arg)
 TEST(each_limit_is_named_for_who_reads_it)
 {
     for (int names_options = 0; names_options < 2; names_options++) {
-        PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .workers = {1}, .recursion_limit = 3, .names_options = names_options};
+        PTOConfig c = {
+            .engine = PTO_ENGINE_SERIAL, .workers = {1}, .recursion_limit = 3, .names_options = names_options};
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
         int64_t x = 0;
         EXPECT_EQ(pto_runtime_run(rt, none_of_that_type, &x), PTO_ERR_CONFIG);
-        EXPECT(strstr(pto_last_error(rt), names_options ? "none: run with --workers vector=1" : "none: set PTOConfig.workers[PTO_WORKER_VECTOR] to 1"));
+        EXPECT(strstr(pto_last_error(rt), names_options ? "none: run with --workers vector=1"
+                                                        : "none: set PTOConfig.workers[PTO_WORKER_VECTOR] to 1"));
         EXPECT_EQ(pto_run_entry(rt, deep, NULL), PTO_ERR_RECURSION);
-        EXPECT(strstr(pto_last_error(rt), names_options ? "deeper than 3 (--recursion)" : "deeper than 3 (PTOConfig.recursion_limit)"));
+        EXPECT(strstr(pto_last_error(rt),
+                      names_options ? "deeper than 3 (--recursion)" : "deeper than 3 (PTOConfig.recursion_limit)"));
         pto_runtime_destroy(rt);
     }
 }
@@ -107,8 +116,13 @@ static void crowd(PTORuntime *rt, void *arg)
 TEST(statistics_name_limits_for_who_reads_them)
 {
     for (int names_options = 0; names_options < 2; names_options++) {
-        PTOConfig c = {.engine = PTO_ENGINE_TIMING, .workers = {0, 1}, .task_window = 4, .heap_bytes = 320, .heap_rings = 1,
-                       .names_options = names_options, .record_tasks = 1000};
+        PTOConfig c = {.engine = PTO_ENGINE_TIMING,
+                       .workers = {0, 1},
+                       .task_window = 4,
+                       .heap_bytes = 320,
+                       .heap_rings = 1,
+                       .names_options = names_options,
+                       .record_tasks = 1000};
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
         EXPECT_EQ(pto_runtime_run(rt, crowd, NULL), PTO_OK);

@@ -1,4 +1,4 @@
-/* test_outputs.c - pto_task_get_output and pto_scope_depth: on every engine, on the fast path and past it, and what is misused. */
+/* test_outputs.c - pto_task_get_output and pto_scope_depth: every engine, on the fast path and past it, and misuse. */
 #include "submit.h"
 #include "unit.h"
 
@@ -25,14 +25,19 @@ static void look(PTORuntime *rt, void *arg)
         const int64_t one = PTO_SUBMIT(rt, &nothing, PTO_OUTPUT(&A, 0, 64));
         void *plain = pto_alloc(rt, PTO_SCOPE_CURRENT, 64);
         old = A;
-        const int64_t three = PTO_SUBMIT(rt, &nothing, PTO_INPUT(plain, 0, 64), PTO_OUTPUT_IN(outer, &B, 0, 200), PTO_OUTPUT(&old, 0, 64),
-                                         PTO_OUTPUT(&none, 0, 0), PTO_OUTPUT(&C, 0, 64), PTO_OUTPUT(&D, 0, 64));
+        const int64_t three =
+            PTO_SUBMIT(rt, &nothing, PTO_INPUT(plain, 0, 64), PTO_OUTPUT_IN(outer, &B, 0, 200), PTO_OUTPUT(&old, 0, 64),
+                       PTO_OUTPUT(&none, 0, 0), PTO_OUTPUT(&C, 0, 64), PTO_OUTPUT(&D, 0, 64));
         const int64_t zero = PTO_SUBMIT(rt, &nothing, PTO_INPUT(A, 0, 64));
         const int64_t of_host = PTO_SUBMIT(rt, &nothing, PTO_INOUT(here, 0, 8));
-        ok &= A && pto_task_get_output(rt, one, 0) == A && !pto_task_get_output(rt, one, 1) && !pto_task_get_output(rt, one, -1);
-        ok &= pto_task_get_output(rt, three, 0) == B && pto_task_get_output(rt, three, 1) == C && pto_task_get_output(rt, three, 2) == D;
-        ok &= !none && !pto_task_get_output(rt, three, 3) && !pto_task_get_output(rt, zero, 0) && !pto_task_get_output(rt, of_host, 0);
-        ok &= !pto_task_get_output(rt, -1, 0) && !pto_task_get_output(rt, of_host + 1, 0) && !pto_task_get_output(rt, PTO_NO_TASK, 0);
+        ok &= A && pto_task_get_output(rt, one, 0) == A && !pto_task_get_output(rt, one, 1) &&
+              !pto_task_get_output(rt, one, -1);
+        ok &= pto_task_get_output(rt, three, 0) == B && pto_task_get_output(rt, three, 1) == C &&
+              pto_task_get_output(rt, three, 2) == D;
+        ok &= !none && !pto_task_get_output(rt, three, 3) && !pto_task_get_output(rt, zero, 0) &&
+              !pto_task_get_output(rt, of_host, 0);
+        ok &= !pto_task_get_output(rt, -1, 0) && !pto_task_get_output(rt, of_host + 1, 0) &&
+              !pto_task_get_output(rt, PTO_NO_TASK, 0);
         pto_release(rt, C);
         ok &= !pto_task_get_output(rt, three, 1) && pto_task_get_output(rt, three, 2) == D;
         pto_await(rt, here, 0, 8);
@@ -51,7 +56,8 @@ TEST(a_task_says_what_was_made_for_it_while_a_scope_owns_it)
     static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
     for (int e = 0; e < 3; e++)
         for (int defers = 0; defers < 2; defers++) {
-            const PTOConfig c = {.engine = engines[e], .workers = {0, 2}, .heap_bytes = 1 << 16, .always_defer = defers};
+            const PTOConfig c = {
+                .engine = engines[e], .workers = {0, 2}, .heap_bytes = 1 << 16, .always_defer = defers};
             PTORuntime *rt = pto_runtime_create(&c, NULL);
             assert_non_null(rt);
             struct seen s = {0};

@@ -1,7 +1,7 @@
 /* pto_cxx.h - the macros of pto_types.h that make parameters, for C++11 and later.  Included by pto_types.h.
  *
- * Idea       C++ has no compound literals, so the extents of PTO_ARRAY and PTO_STRIDED need an owner: a PTOParam keeps them.  What has no
- *            extents (flat ranges, scalars, options of the task) is a PTOTaskParam, as in C.
+ * Idea       C++ has no compound literals, so the extents of PTO_ARRAY and PTO_STRIDED need an owner: a PTOParam keeps
+ *            them.  What has no extents (flat ranges, scalars, options of the task) is a PTOTaskParam, as in C.
  * Use        PTO_SUBMIT(rt, &kernel, PTO_INPUT(A, 0, PTO_ARRAY(PTO_F32, 64, 64)), PTO_SCALAR(1.0f));
  *            const PTOParam p[] = {PTO_INPUT(A, 0, PTO_ARRAY(PTO_F32, 64, 64)), PTO_SCALAR(1.0f)};
  *            pto_submit_task(rt, &kernel, p, 2);
@@ -19,7 +19,8 @@ struct PTOList_ {
 
 template <typename... Numbers> static inline PTOList_ pto_list_(Numbers... numbers)
 {
-    static_assert(sizeof...(numbers) >= 1 && sizeof...(numbers) <= PTO_MAX_RANK, "a tensor has 1 to PTO_MAX_RANK dimensions");
+    static_assert(sizeof...(numbers) >= 1 && sizeof...(numbers) <= PTO_MAX_RANK,
+                  "a tensor has 1 to PTO_MAX_RANK dimensions");
     return PTOList_{{static_cast<int64_t>(numbers)...}, static_cast<uint8_t>(sizeof...(numbers))};
 }
 
@@ -29,11 +30,10 @@ struct PTOView_ {
     PTOList_ extents, strides; /* strides.count 0: row-major */
 };
 
-#define PTO_ARRAY(elem, ...) (PTOView_{(elem), pto_list_(__VA_ARGS__), PTOList_()})
+#define PTO_ARRAY(elem, ...)                (PTOView_{(elem), pto_list_(__VA_ARGS__), PTOList_()})
 #define PTO_STRIDED(elem, extents, strides) (PTOView_{(elem), pto_list_ extents, pto_list_ strides})
 
-class PTOParam
-{
+class PTOParam {
   public:
     PTOParam(const PTOTaskParam &flat) : param(flat), view(), is_view(false) {}
     PTOParam(const PTOTaskParam &region, const PTOView_ &extents) : param(region), view(extents), is_view(true)
@@ -79,7 +79,8 @@ static inline PTOTaskParam pto_region_(PTOParamKind kind, uint8_t flags, const v
     p.bytes = bytes;
     return p;
 }
-static inline PTOParam pto_region_(PTOParamKind kind, uint8_t flags, const void *buffer, int64_t at, const PTOView_ &view)
+static inline PTOParam pto_region_(PTOParamKind kind, uint8_t flags, const void *buffer, int64_t at,
+                                   const PTOView_ &view)
 {
     return PTOParam(pto_region_(kind, flags, buffer, at, 0), view);
 }
@@ -122,16 +123,16 @@ static inline PTOTaskParam pto_scalar_(bool value)
     return p;
 }
 
-#define PTO_INPUT(base, at_, extent) pto_region_(PTO_PARAM_INPUT, 0, base, at_, extent)
-#define PTO_INPUT_OF(base, at_, extent) pto_region_(PTO_PARAM_INPUT, PTO_SINGLE_WRITER, base, at_, extent)
-#define PTO_INOUT(base, at_, extent) pto_region_(PTO_PARAM_INOUT, 0, base, at_, extent)
-#define PTO_ACC(base, at_, extent) pto_region_(PTO_PARAM_ACC, 0, base, at_, extent)
-#define PTO_OUTPUT(ref_, at_, extent) pto_output_(PTO_SCOPE_CURRENT, ref_, #ref_, at_, extent)
+#define PTO_INPUT(base, at_, extent)             pto_region_(PTO_PARAM_INPUT, 0, base, at_, extent)
+#define PTO_INPUT_OF(base, at_, extent)          pto_region_(PTO_PARAM_INPUT, PTO_SINGLE_WRITER, base, at_, extent)
+#define PTO_INOUT(base, at_, extent)             pto_region_(PTO_PARAM_INOUT, 0, base, at_, extent)
+#define PTO_ACC(base, at_, extent)               pto_region_(PTO_PARAM_ACC, 0, base, at_, extent)
+#define PTO_OUTPUT(ref_, at_, extent)            pto_output_(PTO_SCOPE_CURRENT, ref_, #ref_, at_, extent)
 #define PTO_OUTPUT_IN(scope_, ref_, at_, extent) pto_output_(scope_, ref_, #ref_, at_, extent)
-#define PTO_SCALAR(v) pto_scalar_(v)
-#define PTO_PRIORITY(n) pto_param_(PTO_PARAM_PRIORITY, nullptr, n)
-#define PTO_NAME(string) pto_param_(PTO_PARAM_NAME, string, 0)
-#define PTO_TIMEOUT(ms) pto_param_(PTO_PARAM_TIMEOUT, nullptr, ms)
+#define PTO_SCALAR(v)                            pto_scalar_(v)
+#define PTO_PRIORITY(n)                          pto_param_(PTO_PARAM_PRIORITY, nullptr, n)
+#define PTO_NAME(string)                         pto_param_(PTO_PARAM_NAME, string, 0)
+#define PTO_TIMEOUT(ms)                          pto_param_(PTO_PARAM_TIMEOUT, nullptr, ms)
 
 #endif
 #endif

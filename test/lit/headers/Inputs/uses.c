@@ -1,4 +1,5 @@
-/* uses.c - every macro that makes a parameter, and every way to submit, in text that is both C and C++: a run whose results are compared. */
+/* uses.c - every macro that makes a parameter, and every way to submit, in text that is both C and C++; the results of
+ * its runs are compared. */
 #include <pto/pto_program.h>
 #include <pto/pto_runtime.h>
 #include <stdio.h>
@@ -43,19 +44,28 @@ static void orchestrate(PTORuntime *rt, void *arg)
     float *Q = NULL, *T = NULL;
     const PTOScope scope = pto_scope_begin(rt);
     /* P = -(A transposed * 2 + 1): a list that is kept, and submitted twice. */
-    const PTOParam list[] = {PTO_INPUT(d->A, 0, PTO_STRIDED(PTO_F32, (N, N), (1, N))), PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_F32, N, N)),
-                             PTO_SCALAR(2.0f), PTO_SCALAR(1.0), PTO_SCALAR(true), PTO_PRIORITY(1), PTO_NAME("turned"), PTO_TIMEOUT(60000)};
+    const PTOParam list[] = {PTO_INPUT(d->A, 0, PTO_STRIDED(PTO_F32, (N, N), (1, N))),
+                             PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_F32, N, N)),
+                             PTO_SCALAR(2.0f),
+                             PTO_SCALAR(1.0),
+                             PTO_SCALAR(true),
+                             PTO_PRIORITY(1),
+                             PTO_NAME("turned"),
+                             PTO_TIMEOUT(60000)};
     for (int i = 0; i < 2; i++) d->failed += pto_submit_task(rt, &scale_kernel, list, 8) < 0;
     /* Q = 3 P, in the same scope by its token; T = Q. */
     d->failed += PTO_SUBMIT(rt, &scale_kernel, PTO_INPUT(P, 0, PTO_ARRAY(PTO_F32, N, N)),
-                            PTO_OUTPUT_IN(scope, &Q, 0, PTO_ARRAY(PTO_F32, N, N)), PTO_SCALAR(3.0f), PTO_SCALAR(0.0), PTO_SCALAR(false)) < 0;
+                            PTO_OUTPUT_IN(scope, &Q, 0, PTO_ARRAY(PTO_F32, N, N)), PTO_SCALAR(3.0f), PTO_SCALAR(0.0),
+                            PTO_SCALAR(false)) < 0;
     d->failed += PTO_SUBMIT(rt, &scale_kernel, PTO_INPUT_OF(Q, 0, PTO_ARRAY(PTO_F32, N, N)),
-                            PTO_OUTPUT(&T, 0, PTO_ARRAY(PTO_F32, N, N)), PTO_SCALAR(1.0f), PTO_SCALAR(0.0), PTO_SCALAR(false)) < 0;
+                            PTO_OUTPUT(&T, 0, PTO_ARRAY(PTO_F32, N, N)), PTO_SCALAR(1.0f), PTO_SCALAR(0.0),
+                            PTO_SCALAR(false)) < 0;
     /* B += T + 2 T + 4 T, flat. */
     const PTOTaskParam flat[] = {PTO_INPUT(T, 0, bytes), PTO_INOUT(d->B, 0, bytes), PTO_SCALAR(once)};
     d->failed += pto_submit_task(rt, &add_kernel, flat, 3) < 0;
     d->failed += PTO_SUBMIT(rt, &add_kernel, PTO_INPUT(T, 0, bytes), PTO_ACC(d->B, 0, bytes), PTO_SCALAR(2)) < 0;
-    d->failed += PTO_SUBMIT(rt, &add_kernel, PTO_INPUT(T, 0, bytes), PTO_ACC(d->B, 0, bytes), PTO_SCALAR((int64_t)4)) < 0;
+    d->failed +=
+        PTO_SUBMIT(rt, &add_kernel, PTO_INPUT(T, 0, bytes), PTO_ACC(d->B, 0, bytes), PTO_SCALAR((int64_t)4)) < 0;
     pto_scope_end(rt);
 }
 
