@@ -1,0 +1,282 @@
+"""run.py - mutants of the product: is there a suite that notices?
+
+usage: ./dev test mutants [--sample N | --all] [--seed S] [--minutes M] [--jobs J] [--only REGEX] [--at-least PERCENT]
+       ./dev test mutants --all --continue             what the last run has not done; its results count
+       ./dev test mutants --regenerate [--size N]      renew the lists; names and marks stay
+       ./dev test mutants --marked                     do the suites kill a mutant that is marked equivalent?
+Idea       a mutant is one change of one line in a copy of the tree; the suites of suites.py run, the likely killer first, until one fails.
+           A suite that hangs has failed.  The first time that a suite fails, it has to pass without a mutant, or the run ends.
+Gives      build/mutants/report.txt: each mutant with its killer, each survivor with its difference.  The score is the killed among those
+           that compile and are not marked.  Exit code 1: below --at-least, where one survivor of a sample is always allowed; 2: a wrong call,
+           or the tree itself fails.
+Tests      self_test.py
+"""
+import argparse
+import collections
+import difflib
+import hashlib
+import os
+import queue
+import re
+import signal
+import sys
+import threading
+import time
+
+import choose
+import entries
+import probe
+import suites
+import workspace
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LISTS = ("by-hand", "runtime", "codegen", "frontend")
+
+Result = collections.namedtuple("Result", "entry verdict suite seconds text")
+
+
+class BrokenTree(Exception):
+    """A suite fails, or the build does, without a mutant."""
+
+
+class Campaign:
+    """Mutants of one tree.  known: the suites that exist; suites_for(path, known) says which of them to run."""
+
+    def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False):
+        self.workspaces, self.known, self.suites_for, self.say = workspaces, known, suites_for, say
+        self.results, self.trusted = list(results), {}
+        self.probes, self.differs, self.quick = {}, {}, quick
+        self.lock = threading.Lock()
+
+    def run(self, chosen, deadline=None):
+        done = {r.entry.name for r in self.results}
+        waiting = queue.Queue()
+        for entry in chosen:
+            if entry.name not in done:
+                waiting.put(entry)
+        failures = []
+
+        def work(space):
+            try:
+                while not failures and (deadline is None or time.time() < deadline):
+                    self.one(space, waiting.get_nowait(), len(chosen))
+            except queue.Empty:
+                pass
+            except BaseException as failure:   # the other workers end, and the caller sees it
+                failures.append(failure)
+        threads = [threading.Thread(target=work, args=(space,), daemon=True) for space in self.workspaces]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:   # an interrupt ends what runs
+            for space in self.workspaces:
+                space.stop()
+        if failures:
+            raise failures[0]
+        return self.results
+
+    def one(self, space, entry, count):
+        begin = time.time()
+        clean = space.read_clean(entry.path)
+        changed = entry.apply(clean)
+        if changed is None:
+            verdict, suite, text = "does not apply", "", ""
+        else:
+            space.write(entry.path, changed)
+            verdict, suite, text = self.judge(space, entry)
+            space.write(entry.path, clean)
+            if verdict == "killed":
+                self.confirm(space, suite)
+        result = Result(entry, verdict, suite.name if suite else "", time.time() - begin, text)
+        with self.lock:
+            self.results.append(result)
+            self.say("%4d/%d [%s] %s %s %s: %s%s (%.0f s)" % (len(self.results), count, entry.name, entry.path, entry.function, entry.operator, verdict,
+                                                              how(result), result.seconds))
+
+    def changed_tests(self, space, entry):
+        """None, or the suite and the text of a lit test that fails among those for which the mutated compiler prints something else."""
+        if not entry.path.startswith(("codegen/", "frontend/")) or "lit_codegen" not in self.known:
+            return None
+        if space not in self.probes:
+            clean, changed = space.read_clean(entry.path), space.read(entry.path)
+            space.write(entry.path, clean)
+            built, text = space.make(suites.PROGRAMS)
+            if not built:
+                raise BrokenTree("the tree cannot be built:\n" + text[-3000:])
+            self.probes[space] = probe.Probe(space)
+            self.probes[space].learn()
+            space.write(entry.path, changed)
+        built, text = space.make(suites.PROGRAMS)
+        if not built:
+            return None
+        found = self.probes[space].tests()
+        self.differs[entry.name] = len(found)
+        for at in range(0, min(len(found), 24), 8):
+            failed, text = space.lit(found[at:at + 8])
+            if failed:
+                return suites.suite("lit_" + failed), text
+        return None
+
+    def judge(self, space, entry):
+        failed = self.changed_tests(space, entry)
+        if failed:
+            return "killed", failed[0], failed[1]
+        if self.quick and self.differs.get(entry.name) == 0:
+            return "survived", None, ""
+        for suite in self.suites_for(entry.path, self.known):
+            built, text = space.make(suite.targets)
+            if not built and re.search(r"\berror:|multiple definition|undefined reference", text) and os.path.basename(entry.path) in text:
+                return "does not compile", None, text
+            if not built:
+                return "killed", suite, text
+            passed, text = space.suite(suite, thorough=False)
+            if not passed:
+                return "killed", suite, text
+        return "survived", None, ""
+
+    def confirm(self, space, suite):
+        """A suite that fails without a mutant, too, proves nothing."""
+        with self.lock:
+            if suite.name in self.trusted:
+                return
+            self.trusted[suite.name] = True
+        for _ in range(2):   # once more: another program may have had all processors for a while
+            built, text = space.make(suite.targets)
+            passed, text = space.suite(suite) if built else (False, text)
+            if passed:
+                return
+        raise BrokenTree("%s fails without a mutant:\n%s" % (suite.name, text[-3000:]))
+
+
+def difference(entry, root):
+    """The mutant as a patch; empty: it does not apply."""
+    path = os.path.join(root, entry.path)
+    with open(path) as file:
+        clean = file.read()
+    changed = entry.apply(clean)
+    return "".join(difflib.unified_diff(clean.splitlines(True), (changed or clean).splitlines(True), "a/" + entry.path, "b/" + entry.path))
+
+
+def how(result):
+    if not result.suite:
+        return ""
+    return " by %s%s" % (result.suite, ", which took too long" if workspace.TOO_LONG in result.text or "Reached timeout" in result.text else "")
+
+
+def score_of(results):
+    """(killed, survived) and the percentage of the killed."""
+    killed = sum(1 for r in results if r.verdict == "killed")
+    survived = sum(1 for r in results if r.verdict == "survived")
+    return killed, survived, 100.0 * killed / max(1, killed + survived)
+
+
+def is_enough(results, percent, is_sample):
+    killed, survived, score = score_of(results)
+    return score >= percent or (is_sample and survived <= 1)
+
+
+def report(path, results, root, title):
+    killed, survived, score = score_of(results)
+    by_suite = collections.Counter(r.suite for r in results if r.verdict == "killed")
+    by_folder = collections.Counter((r.entry.path.split("/")[0], r.verdict) for r in results)
+    lines = [title, "%d mutants: %d killed, %d survived, score %.1f %%" % (killed + survived, killed, survived, score)]
+    lines += ["%s: %d killed, %d survived" % (folder, by_folder[folder, "killed"], by_folder[folder, "survived"])
+              for folder in sorted({f for f, _ in by_folder})]
+    lines += ["", "killed by"] + ["%6d %s" % (n, name) for name, n in by_suite.most_common()] + [""]
+    for r in sorted(results, key=lambda r: (r.verdict != "survived", r.entry.path, r.entry.name)):
+        lines.append("[%s] %s %s %s: %s%s (%.0f s)" % (r.entry.name, r.entry.path, r.entry.function, r.entry.operator, r.verdict,
+                                                       how(r), r.seconds))
+        if r.verdict == "survived":
+            lines += [difference(r.entry, root), ""]
+    with open(path, "w") as file:
+        file.write("\n".join(lines) + "\n")
+    return lines[1:lines.index("")]
+
+
+def read_results(path, known):
+    """Results of an earlier run, of entries that are still in the lists."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    by_name = {e.name: e for e in known}
+    return [Result(by_name[name], verdict, suite, float(seconds), text) for name, verdict, suite, seconds, text in rows if name in by_name]
+
+
+def write_results(path, results):
+    with open(path + ".new", "w") as file:
+        for r in results:
+            text = workspace.TOO_LONG if "too long" in how(r) else ""
+            file.write("\t".join([r.entry.name, r.verdict, r.suite, "%.1f" % r.seconds, text]) + "\n")
+    os.replace(path + ".new", path)
+
+
+def read_lists(folder=HERE):
+    return [entry for name in LISTS for entry in entries.read(os.path.join(folder, name + ".list"))]
+
+
+def known_suites(space):
+    code, text = space.run(["ctest", "-N"], 60)
+    return re.findall(r"Test +#\d+: (\S+)", text)
+
+
+def options(arguments):
+    p = argparse.ArgumentParser(prog="./dev test mutants", description=__doc__.split("\n")[0])
+    p.add_argument("--sample", type=int, default=40, help="how many mutants (default 40)")
+    p.add_argument("--all", action="store_true", help="every mutant of the lists")
+    p.add_argument("--seed", type=int, default=1, help="which sample (default 1)")
+    p.add_argument("--minutes", type=float, help="start no mutant after so many minutes; the sample is then as large as fits")
+    p.add_argument("--jobs", type=int, default=2, help="copies of the tree, each with one build (default 2)")
+    p.add_argument("--only", help="mutants whose name, file, function or operator this expression is found in")
+    p.add_argument("--continue", action="store_true", dest="goes_on", help="leave out what the last run has done, and count its results")
+    p.add_argument("--quick", action="store_true", help="a mutant of the compiler that changes no output of a lit test's calls has survived at once")
+    p.add_argument("--marked", action="store_true", help="run those that are marked equivalent: none may be killed")
+    p.add_argument("--at-least", type=float, default=97, help="the least score, in percent (default 97)")
+    p.add_argument("--regenerate", action="store_true", help="renew the lists from the source")
+    p.add_argument("--size", type=int, default=600, help="with --regenerate: how many generated mutants (default 600)")
+    p.add_argument("--root", default=os.path.join(HERE, "..", ".."), help=argparse.SUPPRESS)
+    return p.parse_args(arguments)
+
+
+def main(arguments):
+    given = options(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    begin, root = time.time(), os.path.realpath(given.root)
+    folder = os.path.join(root, "build", "mutants")
+    spaces = [workspace.Workspace(root, os.path.join(folder, str(n)), max(1, 2 // given.jobs)) for n in range(given.jobs)]
+    chosen = [e for e in read_lists() if bool(e.mark) == given.marked]
+    if given.only:
+        chosen = [e for e in chosen if re.search(given.only, "%s %s %s %s" % (e.name, e.path, e.function, e.operator))]
+    # By digests, so that a list that has changed in places gives nearly the same sample.
+    chosen.sort(key=lambda e: hashlib.sha256(("%d %s" % (given.seed, e.name)).encode()).digest())
+    if not (given.all or given.only or given.marked or given.minutes):
+        chosen = chosen[:given.sample]
+    for space in spaces:
+        wrong = space.prepare()
+        if wrong:
+            sys.exit("the tree cannot be built:\n" + wrong)
+    if given.regenerate:
+        choose.regenerate(root, spaces[0], HERE, LISTS, given.size)
+        return 0
+    done_path = os.path.join(folder, "results.txt")
+    done = read_results(done_path, chosen) if given.goes_on else []
+    campaign = Campaign(spaces, known_suites(spaces[0]), suites.suites_for, lambda line: print(line, flush=True), done, given.quick)
+    try:
+        results = campaign.run(chosen, begin + 60 * given.minutes if given.minutes else None)
+    except BrokenTree as broken:
+        print(broken, file=sys.stderr)
+        return 2
+    finally:
+        write_results(done_path, campaign.results)
+    title = "%d of %d mutants, seed %d, %.0f s" % (len(results), len(chosen), given.seed, time.time() - begin)
+    path = os.path.join(folder, "report.txt")
+    print("\n".join([title] + report(path, results, root, title) + ["report: " + path]))
+    if given.marked:
+        return 1 if any(r.verdict == "killed" for r in results) else 0
+    return 0 if is_enough(results, given.at_least, len(results) < len(chosen) or not given.all) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,197 @@
+"""self_test.py - the mutator notices what it is for: a known mutant is killed, a known equivalent one survives, a hang is a kill, a tree
+that fails by itself is no proof.  A project of two files, in a temporary folder, takes the place of the product."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+import choose
+import entries
+import operators
+import run
+import suites
+import workspace
+
+LEAF = """#include "leaf.h"
+/* if (a < b) in a comment */
+static int helper(int a) { return a * 3; }
+int least(int a, int b)
+{
+    if (a < b) return a;
+    return b;
+}
+int count(int n)
+{
+    int steps = 0;
+    for (int i = 0; i < n; i++) steps += 2;
+    while (n > 0) n -= 1;
+    return steps + helper(n);
+}
+const char *name(void) { return "a < b"; }
+"""
+TEST_LEAF = """#include "leaf.h"
+int main(void) { return least(1, 2) == 1 && least(2, 1) == 1 && count(3) == 6 ? 0 : 1; }
+"""
+LISTS = """cmake_minimum_required(VERSION 3.20)
+project(mini C)
+enable_testing()
+add_executable(test_leaf test_leaf.c leaf.c)
+add_test(NAME test_leaf COMMAND test_leaf)
+"""
+
+
+def entry(function, old, new, operator="compare", mark=None):
+    return entries.Entry("leaf.c", function, operator, [old], [new], mark=mark)
+
+
+KILLED = entry("least", "if (a < b) return a;", "if (a >= b) return a;")
+EQUIVALENT = entry("least", "if (a < b) return a;", "if (a <= b) return a;")
+HANGS = entry("count", "while (n > 0) n -= 1;", "while (n > 0) n -= 0;", "arithmetic")
+NO_C = entry("least", "return b;", "return c;", "constant")
+GONE = entry("least", "return d;", "return c;", "constant")
+
+
+class Operators(unittest.TestCase):
+    def test_what_is_changed(self):
+        found = [(m.function, m.operator, m.new) for m in operators.mutants(LEAF)]
+        for one in [("least", "compare", "if (a <= b) return a;"), ("least", "negate", "if (!(a < b)) return a;"),
+                    ("count", "constant", "int steps = 1;"), ("count", "arithmetic", "for (int i = 0; i < n; i++) steps -= 2;"),
+                    ("count", "arithmetic", "return steps - helper(n);"),
+                    ("helper", "constant", "static int helper(int a) { return a * 4; }")]:
+            self.assertIn(one, found)
+        self.assertFalse([f for f in found if f[0] == "name"])   # strings and comments stay
+
+    def test_calls_and_orders(self):
+        text = "void f(int *p)\n{\n    store_release(p, 1);\n    CHECK(p != 0);\n    state_join(p, p);\n    free(p);\n    if (p) note(p);\n}\n"
+        found = {(m.operator, m.old, m.new) for m in operators.mutants(text)}
+        self.assertIn(("order", "store_release(p, 1);", "store_relaxed(p, 1);"), found)
+        self.assertIn(("drop", "store_release(p, 1);", "(void)0;"), found)
+        self.assertIn(("join", "state_join(p, p);", "(void)0;"), found)
+        self.assertIn(("drop", "if (p) note(p);", "if (p) (void)0;"), found)
+        self.assertFalse([f for f in found if f[1].startswith(("free", "CHECK"))])
+
+    def test_the_number_of_lines_stays(self):
+        for m in operators.mutants(LEAF):
+            one = entries.Entry("leaf.c", m.function, m.operator, [m.old], [m.new], m.nth)
+            self.assertEqual(one.apply(LEAF).count("\n"), LEAF.count("\n"))
+            self.assertNotEqual(one.apply(LEAF), LEAF)
+
+
+class Lists(unittest.TestCase):
+    def test_written_and_read_again(self):
+        marked = entry("least", "if (a < b) return a;", "if (a <= b) return a;", mark="where both are equal either of them is the least")
+        text = KILLED.text() + "\n" + marked.text()
+        again = entries.parse(text, "a.list")
+        self.assertEqual([e.text() for e in again], [KILLED.text(), marked.text()])
+        self.assertEqual(again[1].mark, marked.mark)
+        self.assertNotEqual(again[0].name, again[1].name)
+
+    def test_lines_that_move(self):
+        moved = "int new_one(int x)\n{\n    return x;\n}\n" + LEAF.replace("    if", "        if")
+        self.assertEqual(KILLED.apply(moved), moved.replace("if (a < b) return", "if (a >= b) return"))
+        self.assertIsNone(KILLED.apply(LEAF.replace("a < b) return", "b > a) return")))
+
+    def test_the_second_of_equal_lines(self):
+        text = "int f(void)\n{\n    a();\n    b();\n    a();\n}\n"
+        second = entries.Entry("leaf.c", "f", "drop", ["a();"], ["(void)0;"], 2)
+        self.assertEqual(second.apply(text), "int f(void)\n{\n    a();\n    b();\n    (void)0;\n}\n")
+        self.assertEqual(entries.parse(second.text(), "a.list")[0].nth, 2)
+
+    def test_mistakes_of_a_list(self):
+        for wrong in (KILLED.text().replace(KILLED.name, "00000000"), KILLED.text() + "= equivalent: so\n", "what\n", "[12345678] a.c f drop\n"):
+            with self.assertRaises(ValueError):
+                entries.parse(wrong, "a.list")
+
+
+class Choice(unittest.TestCase):
+    def test_what_is_there_stays(self):
+        found = {"compare": [KILLED, EQUIVALENT], "arithmetic": [HANGS]}
+        found.update({o: [] for o in choose.SHARE if o not in found})
+        marked = entry("least", "return b;", "return a;", "drop", mark="a sentence that proves it all")
+        self.assertEqual({e.name for e in choose.choose([marked], found, 4, lambda e: True)},
+                         {marked.name, KILLED.name, EQUIVALENT.name, HANGS.name})
+        self.assertNotIn(EQUIVALENT, choose.choose([], found, 3, lambda e: e is not EQUIVALENT))
+        self.assertEqual(choose.choose([KILLED], found, 1, lambda e: True), [KILLED])
+
+
+class Runs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory()
+        root = os.path.join(cls.place.name, "mini")
+        os.makedirs(root)
+        for name, text in (("leaf.c", LEAF), ("leaf.h", "int least(int a, int b);\nint count(int n);\n"), ("test_leaf.c", TEST_LEAF),
+                           ("CMakeLists.txt", LISTS)):
+            with open(os.path.join(root, name), "w") as file:
+                file.write(text)
+        subprocess.run(["git", "init", "-q", root], check=True)
+        cls.root = root
+        cls.space = workspace.Workspace(root, os.path.join(cls.place.name, "copy"), 1, ["cmake", "-G", "Ninja"])
+        wrong = cls.space.prepare()
+        assert wrong is None, wrong
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.place.cleanup()
+
+    def campaign(self, environment=None):
+        one = suites.Suite("test_leaf", ("test_leaf",), 2 if environment is None else 20, environment or {})
+        return run.Campaign([self.space], ["test_leaf"], lambda path, known: [one], say=lambda line: None)
+
+    def verdict(self, one):
+        return self.campaign().run([one])[0]
+
+    def test_a_known_mutant_is_killed(self):
+        self.assertEqual(self.verdict(KILLED)[1:3], ("killed", "test_leaf"))
+
+    def test_an_equivalent_one_survives(self):
+        self.assertEqual(self.verdict(EQUIVALENT).verdict, "survived")
+
+    def test_a_hang_is_a_kill(self):
+        result = self.verdict(HANGS)
+        self.assertEqual(result.verdict, "killed")
+        self.assertIn("took too long", run.how(result))
+        self.assertIsNone(self.space.process)
+
+    def test_what_is_no_mutant(self):
+        self.assertEqual(self.verdict(NO_C).verdict, "does not compile")
+        self.assertEqual(self.verdict(GONE).verdict, "does not apply")
+
+    def test_the_checkout_is_only_read(self):
+        self.verdict(KILLED)
+        with open(os.path.join(self.root, "leaf.c")) as file:
+            self.assertEqual(file.read(), LEAF)
+        self.assertEqual(self.space.read("leaf.c"), LEAF)
+
+    def test_a_tree_that_fails_by_itself_is_no_proof(self):
+        self.space.write("test_leaf.c", TEST_LEAF.replace("== 6", "== 7"))
+        try:
+            with self.assertRaises(run.BrokenTree):
+                self.campaign({"LEAF": "1"}).run([KILLED])
+        finally:
+            self.space.write("test_leaf.c", TEST_LEAF)
+
+    def test_score_and_report(self):
+        results = self.campaign().run([KILLED, EQUIVALENT, NO_C])
+        self.assertEqual(run.score_of(results), (1, 1, 50.0))
+        self.assertFalse(run.is_enough(results, 97, False))
+        self.assertTrue(run.is_enough(results, 97, True))   # one survivor of a sample
+        self.assertFalse(run.is_enough(results + results, 97, True))
+        path = os.path.join(self.place.name, "report.txt")
+        run.report(path, results, self.root, "three")
+        with open(path) as file:
+            text = file.read()
+        self.assertIn("+    if (a <= b) return a;", text)
+        self.assertIn("1 killed, 1 survived, score 50.0 %", text)
+
+    def test_results_are_kept_for_the_next_run(self):
+        path = os.path.join(self.place.name, "results.txt")
+        results = self.campaign().run([KILLED, EQUIVALENT])
+        run.write_results(path, results)
+        again = run.read_results(path, [KILLED, EQUIVALENT, HANGS])
+        self.assertEqual([r[:3] for r in again], [r[:3] for r in results])
+
+
+if __name__ == "__main__":
+    workspace.load = lambda: 1   # the hang ends after seconds, whatever else runs
+    unittest.main()
