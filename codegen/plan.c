@@ -65,3 +65,13 @@ void symbol_leaves(struct symbol *s, symbol_list *list)
     if (!type_is_struct(s->type)) vec_push(list, s);
     for (int i = 0; i < s->field_count; i++) symbol_leaves(s->fields[i], list);
 }
+
+void flat_formals(const struct symbol *callee, symbol_list *list)
+{
+    for (int i = 0; i < callee->formal_count; i++) symbol_leaves(callee->formals[i], list);
+}
+
+void flat_results(const struct symbol *callee, symbol_list *list)
+{
+    if (callee->result_place) symbol_leaves(callee->result_place, list);
+}

@@ -89,6 +89,9 @@ void branches_of(struct ast *n, struct branches *b);
 /* ---- questions about tensors that several emitters ask ---- */
 /* The tensors and scalars that a name stands for: those of a struct, or s itself. */
 void symbol_leaves(struct symbol *s, symbol_list *list);
+/* The formals of a function with structs replaced by their leaves; what it returns likewise, where that is a tensor or a struct. */
+void flat_formals(const struct symbol *callee, symbol_list *list);
+void flat_results(const struct symbol *callee, symbol_list *list);
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */
 
 #endif

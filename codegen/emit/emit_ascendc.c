@@ -187,7 +187,7 @@ static void emit_dim(struct emitter *e, const struct skeleton *s, int dim)
 {
     int formal, place;
     int64_t factor, rest;
-    if (!kernel_dim_source(e, s->kernel, s->kernel->dims[dim], &formal, &place, &factor, &rest)) {
+    if (!kernel_dim_source(e->checked, s->kernel, s->kernel->dims[dim], &formal, &place, &factor, &rest)) {
         out_line(e->out, "k.%s = %s;", s->dim[dim], s->dim[dim]);
         return;
     }

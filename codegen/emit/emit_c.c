@@ -1,10 +1,11 @@
 /* emit_c.c - the order of a generated file, and its functions.
  * Idea       functions are printed first, into a section of their own; then it is known which sites they mark, and the sections are
- *            joined in the order that C wants.  See Note [every function is printed twice] in emit.h.
+ *            joined in the order that C wants.
  * Invariant  the same program gives the same bytes; no path that the user did not write.
  * Tests      test/lit/codegen/
  */
 #include "emit.h"
+#include "source_text.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -60,11 +61,6 @@ void emit_mark_site(struct emitter *e, struct span at, const char *text)
     out_line(e->out, "pto_at(rt, &sites[%d]);", emit_site(e, at, text));
 }
 
-struct span emit_callee_span(const struct ast *call)
-{
-    return call->call.callee->at;
-}
-
 const char *emit_stem(const struct emitter *e)
 {
     return e->checked->modules[0]->name;
@@ -72,25 +68,7 @@ const char *emit_stem(const struct emitter *e)
 
 const char *emit_source_text(struct emitter *e, struct span at)
 {
-    const struct source *source = source_get(e->front->sources, at.file);
-    struct strbuf b = {0};
-    for (uint32_t i = at.begin; i < at.end && i < source->length; i++) {
-        char c = source->text[i];
-        if (c == '/' && (source->text[i + 1] == '/' || source->text[i + 1] == '*')) { /* comments stay behind */
-            const char *stop = source->text[i + 1] == '/' ? "\n" : "*/";
-            const char *end = strstr(source->text + i + 2, stop);
-            i = end ? (uint32_t)(end - source->text) + (uint32_t)strlen(stop) - 1 : at.end;
-            c = ' ';
-        }
-        bool blank = isspace((unsigned char)c);
-        if (blank && (b.length == 0 || b.data[b.length - 1] == ' ')) continue;
-        if (c == '*' && i + 1 < at.end && source->text[i + 1] == '/') strbuf_puts(&b, "* ");
-        else strbuf_putc(&b, blank ? ' ' : c);
-    }
-    while (b.length > 0 && (b.data[b.length - 1] == ' ' || b.data[b.length - 1] == ';')) b.data[--b.length] = '\0';
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return source_one_line(e->front, e->mem, at);
 }
 
 const char *emit_comment_text(struct emitter *e, const char *text)
@@ -108,16 +86,6 @@ const char *c_string(struct emitter *e, const char *text)
     const char *quoted = arena_copy(e->mem, b.data, b.length);
     strbuf_free(&b);
     return quoted;
-}
-
-void flat_formals(const struct symbol *callee, symbol_list *list)
-{
-    for (int i = 0; i < callee->formal_count; i++) symbol_leaves(callee->formals[i], list);
-}
-
-void flat_results(const struct symbol *callee, symbol_list *list)
-{
-    if (callee->result_place) symbol_leaves(callee->result_place, list);
 }
 
 /* ---- functions ---- */
@@ -167,56 +135,48 @@ static void emit_unused(struct emitter *e, const struct symbol *orch)
     vec_free(&formals);
 }
 
-static void print_function(struct emitter *e, struct symbol *orch)
+static bool is_used(const void *e, const void *key)
 {
+    return ptrmap_get(&((const struct emitter *)e)->used, key) != NULL;
+}
+
+/* The body comes first, into a section of its own: it says which arguments nothing names. */
+static void emit_function(struct emitter *e, struct symbol *orch)
+{
+    const struct ir_function *f = lower_function(e->lowering, orch);
     struct span head = orch->decl->at;
-    struct strbuf b = {0};
-    size_t mark = names_mark(&e->names);
-    ptrmap_free(&e->hoisted);
+    struct strbuf signature = {0};
+    struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
+    const size_t mark = names_mark(&e->names);
     e->function = orch;
     e->plan->function = orch;
-    e->block = NULL;
+    emit_orch_signature(e, orch, true, &signature);
+    e->out = &body;
+    function_emit_body(e, f);
+    out_settle(&body, is_used, e);
+    e->out = outer;
     head.end = orch->decl->orch.body->at.begin;
     struct place place = source_place(e->front->sources, head.file, head.begin);
     out_at(e->out, NULL, 0);
     out_line(e->out, "%s", "");
     out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), place.line,
              emit_source_text(e, head));
-    emit_orch_signature(e, orch, true, &b);
     emit_at(e, orch->decl->name_at.end ? orch->decl->name_at : orch->decl->at);
-    out_line(e->out, "%s", strbuf_text(&b));
+    out_line(e->out, "%s", strbuf_text(&signature));
     out_line(e->out, "{");
     e->out->depth++;
     emit_unused(e, orch);
     out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
-    symbol_list formals = {0};
-    flat_formals(orch, &formals);
-    for (size_t i = 0; i < formals.count; i++) check_declare_flag(e, formals.data[i]);
-    vec_free(&formals);
-    stmt_function_body(e, orch);
     e->out->depth--;
+    e->out->file = body.file;
+    e->out->line = body.line;
+    out_append(e->out, &body);
     out_line(e->out, "}");
     out_at(e->out, NULL, 0);
     e->function = NULL;
     e->plan->function = NULL;
     names_close(&e->names, mark);
-    strbuf_free(&b);
-}
-
-static void emit_function(struct emitter *e, struct symbol *orch)
-{
-    struct out draft = {0}, *real = e->out;
-    const size_t sites = e->sites.count;
-    const int submits = e->submits;
-    int errors = diag_error_count(e->front->diag);
-    e->out = &draft;
-    print_function(e, orch);
-    out_clear(&draft);
-    e->out = real;
-    if (diag_error_count(e->front->diag) != errors) return;
-    e->sites.count = sites;
-    e->submits = submits;
-    print_function(e, orch);
+    strbuf_free(&signature);
 }
 
 /* ---- the file ---- */
@@ -357,15 +317,16 @@ static void generate(struct front *front, const struct checked *checked, const s
         .front = front, .checked = checked, .options = options, .mem = front->mem, .out = &out, .names.mem = front->mem,
         .plan = plan_create(checked, &options->memory, front->mem),
     };
+    e.lowering = lowering_begin(front, checked, e.plan, options->checked);
     assign_file_names(&e);
     emit(&e);
     out_render(&out, arena_printf(e.mem, "%s.c", emit_stem(&e)), emit != header_emit && !options->no_line, to);
     out_clear(&out);
+    lowering_end(e.lowering);
     plan_destroy(e.plan);
     ptrmap_free(&e.c_names);
     ptrmap_free(&e.kernels);
     ptrmap_free(&e.used);
-    ptrmap_free(&e.hoisted);
     names_free(&e.names);
     vec_free(&e.sites);
 }

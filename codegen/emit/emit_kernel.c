@@ -32,44 +32,12 @@ const char *codegen_kernel_symbol(const struct symbol *kernel)
     return kernel->decl->kernel->has_body || kernel->opcode ? NULL : kernel_external_symbol(kernel);
 }
 
-/* Is the dimension variable told by extent `d` of formal f, as factor * variable + rest? */
-static bool is_told_by(struct emitter *e, const struct symbol *dim, const struct size *extent, int64_t *factor, int64_t *rest)
-{
-    struct size_term terms[8];
-    int count = size_terms(e->checked->sizes, extent, terms, 8);
-    *factor = *rest = 0;
-    if (count < 1 || count > 2) return false;
-    for (int i = 0; i < count; i++) {
-        if (!terms[i].mono) *rest = terms[i].factor;
-        else if (terms[i].mono->kind == SIZE_SYMBOL && terms[i].mono->symbol == dim && *factor == 0) *factor = terms[i].factor;
-        else return false;
-    }
-    return *factor != 0;
-}
-
-bool kernel_dim_source(struct emitter *e, const struct symbol *kernel, const struct symbol *dim, int *formal, int *place, int64_t *factor,
-                       int64_t *rest)
-{
-    for (int exact = 1; exact >= 0; exact--)
-        for (int f = 0; f < kernel->formal_count; f++) {
-            if (!is_tensor(kernel->formals[f])) continue;
-            const struct type *t = kernel->formals[f]->type;
-            for (int d = 0; d < t->rank; d++)
-                if (is_told_by(e, dim, t->extent[d], factor, rest) && (!exact || (*factor == 1 && *rest == 0))) {
-                    *formal = f;
-                    *place = d;
-                    return true;
-                }
-        }
-    return false;
-}
-
 static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *kernel, int dim)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     int f, d;
     int64_t factor, rest;
-    if (!kernel_dim_source(e, kernel, kernel->dims[dim], &f, &d, &factor, &rest)) {
+    if (!kernel_dim_source(e->checked, kernel, kernel->dims[dim], &f, &d, &factor, &rest)) {
         for (int i = 0; i < names->extra_count; i++)
             if (names->extra[i] == dim) strbuf_printf(b, "a[%d].value.i64", kernel->formal_count + i);
         return;
@@ -146,10 +114,7 @@ void kernel_assign_names(struct emitter *e)
             names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
         else if (names->symbol && clashes_with_c(names->symbol))
             names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base)); /* by another name, see the prototype */
-        int f, d;
-        int64_t factor, rest;
-        for (int v = 0; v < k->dim_count; v++)
-            if (!kernel_dim_source(e, k, k->dims[v], &f, &d, &factor, &rest)) names->extra[names->extra_count++] = v;
+        names->extra_count = kernel_extra_dims(e->checked, k, names->extra);
     }
 }
 
@@ -280,7 +245,7 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
         if (s->type->kind == TYPE_INT && use == 1 && s->int_value >= INT_MIN && s->int_value <= INT_MAX) {
             out_line(e->out, "enum { %s = %" PRId64 " };", s->name, s->int_value);
         } else {
-            print_symbol(e, &b, s, P_ANY);
+            value_print(e, &b, lower_symbol(e->lowering, s), P_ANY);
             out_line(e->out, "static const %s %s = %s;", c_scalar_type(s->type), s->name, strbuf_text(&b));
             out_line(e->out, "(void)%s;", s->name);
         }
@@ -375,10 +340,8 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
     names_force(&e->names, "a");
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
-    e->arithmetic = ARITH_COST;
     e->plan->function = kernel;
-    expr_print(e, &b, cost, P_ANY);
-    e->arithmetic = ARITH_CHECKED;
+    expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
     out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
     out_line(e->out, "{");
     e->out->depth++;

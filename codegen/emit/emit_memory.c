@@ -24,9 +24,9 @@ static const char *size_string(struct emitter *e, const struct size *s)
     return text;
 }
 
-void frame_emit(struct emitter *e)
+void frame_emit(struct emitter *e, const struct ir_op *op)
 {
-    const struct frame_plan *f = frame_of(e->plan, e->function);
+    const struct frame_plan *f = frame_of(e->plan, op->frame.orch);
     struct strbuf bytes = {0}, comment = {0};
     for (size_t i = 0; i < f->slots.count; i++) {
         const char *before = i > 0 ? "; " : "";
@@ -38,36 +38,11 @@ void frame_emit(struct emitter *e)
         }
         strbuf_printf(&comment, " at %s", size_string(e, f->slots.data[i].at));
     }
-    print_size(e, &bytes, f->bytes, P_ANY, ARITH_CHECKED);
+    value_print(e, &bytes, op->frame.bytes, P_ANY);
     e->frame = names_take(&e->names, "frame");
-    emit_mark_site(e, e->function->decl->name_at, arena_printf(e->mem, "the frame of %s", e->function->name));
     out_line(e->out, "void *const %s = pto_frame(rt, %s); /* %s */", e->frame, strbuf_text(&bytes), strbuf_text(&comment));
     strbuf_free(&bytes);
     strbuf_free(&comment);
-}
-
-void frame_print_slot(struct emitter *e, struct strbuf *b, const struct symbol *s)
-{
-    const struct tensor_plan *p = slot_of(e->plan, s);
-    if (!p) {
-        strbuf_puts(b, "NULL");
-        return;
-    }
-    const struct slot *slot = &frame_of(e->plan, e->function)->slots.data[p->slot];
-    int64_t at;
-    const bool is_first = size_is_const(slot->at, &at) && at == 0;
-    strbuf_printf(b, "pto_slot(%s, ", e->frame);
-    if (p->by_turns) {
-        if (!is_first) {
-            print_size(e, b, slot->at, P_ADD, ARITH_PLAIN);
-            strbuf_puts(b, " + ");
-        }
-        strbuf_printf(b, "(%s & 1) * ", emit_name(e, p->turn));
-        print_size(e, b, slot->bytes, P_UNARY, ARITH_PLAIN);
-    } else {
-        print_size(e, b, slot->at, P_ANY, ARITH_PLAIN);
-    }
-    strbuf_putc(b, ')');
 }
 
 /* ---- warnings ---- */

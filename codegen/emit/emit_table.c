@@ -66,7 +66,7 @@ void params_emit(struct emitter *e)
             if (s->kind != SYM_PARAM) continue;
             const struct ast *value = s->decl->decl.value;
             struct strbuf b = {0};
-            if (value && !is_derived(s)) expr_print_as(e, &b, value, s->type, P_ANY);
+            if (value && !is_derived(s)) expression_print(e, &b, value, s->type, P_ANY, ARITH_CHECKED);
             else strbuf_puts(&b, "0");
             if (!any) out_line(e->out, "%s", "");
             any = true;
@@ -95,7 +95,7 @@ static void emit_following(struct following *f, const struct symbol *s)
     if (!is_derived(s)) return;
     ast_walk(s->decl->decl.value, visit_param, f);
     struct strbuf b = {0};
-    expr_print_as(e, &b, s->decl->decl.value, s->type, P_ANY);
+    expression_print(e, &b, s->decl->decl.value, s->type, P_ANY, ARITH_TRY);
     if (e->options->no_main) {
         out_line(e->out, "%s = %s;", param_c_name(e, s), strbuf_text(&b));
     } else {
@@ -152,10 +152,8 @@ void params_derive_emit(struct emitter *e)
     e->out->depth++;
     struct out body = {.depth = e->out->depth}, *outer = e->out;
     e->out = &body;
-    e->arithmetic = ARITH_TRY;
     for (int m = 0; m < e->checked->module_count; m++)
         for (int i = 0; i < e->checked->modules[m]->symbol_count; i++) emit_following(&f, e->checked->modules[m]->symbols[i]);
-    e->arithmetic = ARITH_CHECKED;
     e->out = outer;
     out_line(e->out, "bool ok = true;");
     if (!f.can_fail && !e->options->no_main) out_line(e->out, "(void)message, (void)size;");
@@ -212,24 +210,8 @@ void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct 
 static void print_strides(struct emitter *e, struct strbuf *b, const struct type *t)
 {
     for (int d = 0; d < t->rank; d++) {
-        struct interval range = {1, 1};
-        enum precedence prec = P_POSTFIX;
-        struct strbuf text = {0};
-        strbuf_puts(&text, "1");
-        for (int i = d + 1; i < t->rank; i++) {
-            struct strbuf extent = {0};
-            struct interval r = range_of_size(e->plan, t->extent[i]);
-            print_size(e, &extent, t->extent[i], i > d + 1 ? P_UNARY : P_MUL, ARITH_CHECKED);
-            if (i == d + 1) {
-                strbuf_free(&text);
-                text = extent, range = r, prec = P_MUL;
-                continue;
-            }
-            print_apply(e, &text, &range, &prec, OP_MUL, &extent, r, P_POSTFIX, ARITH_CHECKED);
-            strbuf_free(&extent);
-        }
-        strbuf_printf(b, "%s%s", d ? ", " : "", strbuf_text(&text));
-        strbuf_free(&text);
+        if (d) strbuf_puts(b, ", ");
+        value_print(e, b, lower_stride(e->lowering, t, d), P_MUL);
     }
 }
 
@@ -242,13 +224,13 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
         e->plan->function = function;
         if (known) continue;
         struct strbuf extent = {0};
-        print_size(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
+        size_print(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
         out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"extent %d of '%s' is %%lld\", (long long)%s);",
                  strbuf_text(&extent), d, what, strbuf_text(&extent));
         strbuf_free(&extent);
     }
     struct strbuf bytes = {0};
-    print_bytes(e, &bytes, t);
+    value_print(e, &bytes, lower_bytes(e->lowering, t), P_ANY);
     out_line(e->out, "const int64_t %s_bytes = %s;", name, strbuf_text(&bytes));
     out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name, name, what);
     out_line(e->out, "%s(rt, %s, %s_bytes);", is_only_read ? "pto_input" : "pto_buffer", name, name);
@@ -378,7 +360,7 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
         if (t->kind != TYPE_TENSOR) continue;
         for (int d = 0; d < t->rank; d++) {
             struct strbuf b = {0};
-            print_size(e, &b, t->extent[d], P_ANY, ARITH_TRY);
+            size_print(e, &b, t->extent[d], P_ANY, ARITH_TRY);
             out_line(e->out, "case %zu * PTO_MAX_RANK + %d: *value = %s; break;", f, d, strbuf_text(&b));
             strbuf_free(&b);
             any = true;

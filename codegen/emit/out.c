@@ -13,7 +13,7 @@ static void push(struct out *o, struct strbuf *text, const char *file, int line,
         text->data[--text->length] = '\0';
     if (!text->data)
         strbuf_puts(text, "");
-    vec_push(&o->lines, ((struct out_line){text->data, file, line, joined}));
+    vec_push(&o->lines, ((struct out_line){text->data, file, line, NULL, joined}));
 }
 
 static void indent(const struct out *o, struct strbuf *b, int more)
@@ -39,6 +39,31 @@ void out_line(struct out *o, const char *format, ...)
     push(o, &b, o->file, o->line, false);
 }
 
+void out_line_unless(struct out *o, const void *key, const char *format, ...)
+{
+    struct strbuf b = {0};
+    va_list args;
+    indent(o, &b, 0);
+    va_start(args, format);
+    strbuf_vprintf(&b, format, args);
+    va_end(args);
+    push(o, &b, o->file, o->line, false);
+    o->lines.data[o->lines.count - 1].unless = key;
+}
+
+void out_settle(struct out *o, bool (*is_used)(const void *cx, const void *key), const void *cx)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < o->lines.count; i++) {
+        struct out_line line = o->lines.data[i];
+        const bool needed = !line.unless || !is_used(cx, line.unless);
+        line.unless = NULL;
+        if (needed) o->lines.data[kept++] = line;
+        else free(line.text);
+    }
+    o->lines.count = kept;
+}
+
 void out_more(struct out *o, const char *format, ...)
 {
     struct strbuf b = {0};
@@ -58,7 +83,7 @@ void out_raw(struct out *o, const char *file, int line, const char *text, size_t
         struct strbuf b = {0};
         strbuf_add(&b, text, (size_t)((stop ? stop : end) - text));
         if (!b.data) strbuf_puts(&b, "");
-        vec_push(&o->lines, ((struct out_line){b.data, file, line++, false}));
+        vec_push(&o->lines, ((struct out_line){b.data, file, line++, NULL, false}));
         if (!stop) return;
         text = stop + 1;
     }

@@ -12,6 +12,7 @@ struct out_line {
     char *text;
     const char *file; /* of the .pto text; NULL: the generated file itself */
     int line;
+    const void *unless; /* not needed where this is used; or NULL */
     bool joined; /* goes on from the line above, wherever that is from: needs no #line of its own */
 };
 
@@ -25,6 +26,9 @@ struct out {
 void out_at(struct out *o, const char *file, int line); /* where the following lines come from; NULL: the generated file */
 void out_line(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_more(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3))); /* joined, one step further in */
+/* A line that out_settle() removes if `key` is used by then. */
+void out_line_unless(struct out *o, const void *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void out_settle(struct out *o, bool (*is_used)(const void *cx, const void *key), const void *cx);
 void out_raw(struct out *o, const char *file, int line, const char *text, size_t length); /* as it is; may hold newlines */
 void out_append(struct out *o, struct out *other); /* moves the lines of other to the end of o */
 void out_render(const struct out *o, const char *self, bool line_directives, struct strbuf *to);

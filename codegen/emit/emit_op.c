@@ -1,0 +1,397 @@
+/* emit_op.c - operations of the IR as statements of C, one function for one kind.
+ * Idea       the order, the temporaries and the scopes are the IR's; here each becomes text.  A function is printed once: a line that
+ *            is needed only if nothing names a variable is withdrawn when the function is complete (out_settle()).
+ * Invariant  a block of operations is a block of names: a name that was taken in it is free after it.
+ * Tests      test/lit/codegen/
+ */
+#include "emit.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+static void emit_block(struct emitter *e, const struct ir_block *block);
+
+/* ---- names ---- */
+
+static const char *declare(struct emitter *e, const void *key, const char *wanted)
+{
+    char *plain = arena_copy(e->mem, wanted, strlen(wanted)); /* "w.wx" of a struct */
+    for (char *p = plain; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
+    const char *name = names_take(&e->names, plain);
+    ptrmap_set(&e->c_names, key, (void *)name);
+    return name;
+}
+
+static void unused(struct emitter *e, const void *key, const char *name)
+{
+    out_line_unless(e->out, key, "(void)%s;", name);
+}
+
+/* ---- scalars ---- */
+
+static void emit_let(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf value = {0};
+    const struct ir_temporary *t = op->let.temporary;
+    value_print(e, &value, op->let.value, P_ANY);
+    const char *name = declare(e, op->let.key, op->let.wanted); /* after its value: a name of before may be meant there */
+    if (t && t->stands_for) ptrmap_set(&e->c_names, t->stands_for, (void *)name);
+    out_line(e->out, "%s%s %s = %s;", op->let.is_const ? "const " : "", c_scalar_type(op->let.type), name, strbuf_text(&value));
+    if (op->let.unused == IR_UNUSED_SURELY) out_line(e->out, "(void)%s;", name);
+    if (op->let.unused == IR_UNUSED_MAYBE) unused(e, t ? t->stands_for : op->let.key, name);
+    strbuf_free(&value);
+}
+
+static void emit_set(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf value = {0}, target = {0};
+    value_print(e, &value, op->set.value, P_ANY);
+    if (op->set.target) value_print(e, &target, op->set.target, P_UNARY);
+    else if (op->set.key) strbuf_puts(&target, ptrmap_get(&e->c_names, op->set.key)); /* which is no use of it */
+    if (target.length) out_line(e->out, "%s = %s;", strbuf_text(&target), strbuf_text(&value));
+    else out_line(e->out, "(void)%s;", strbuf_text(&value));
+    strbuf_free(&value);
+    strbuf_free(&target);
+}
+
+static void emit_store(struct emitter *e, const struct ir_op *op)
+{
+    const struct ir_view *v = op->store.view;
+    const char *type = c_elem_type(v->region->base->type->elem);
+    struct strbuf value = {0}, element = {0};
+    value_print(e, &value, op->store.value, P_ANY);
+    strbuf_printf(&element, op->store.is_private ? "((%s *)" : "*(%s *)pto_own_element(rt, ", type);
+    print_base(e, &element, v->region);
+    strbuf_puts(&element, op->store.is_private ? ")[" : ", ");
+    value_print(e, &element, v->offset, P_ANY);
+    if (op->store.is_private) strbuf_putc(&element, ']');
+    else strbuf_printf(&element, ", sizeof(%s))", type);
+    out_line(e->out, "%s = %s;", strbuf_text(&element), strbuf_text(&value));
+    strbuf_free(&element);
+    strbuf_free(&value);
+}
+
+static void emit_assert(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf cond = {0}, values = {0};
+    value_print(e, &cond, op->assertion.cond, P_POSTFIX);
+    message_print_values(e, &values, &op->assertion.message);
+    out_line(e->out, "if (!%s)", strbuf_text(&cond));
+    out_more(e->out, "pto_raise(rt, PTO_ERR_ASSERT, %s%s);", c_string(e, op->assertion.message.format), strbuf_text(&values));
+    strbuf_free(&cond);
+    strbuf_free(&values);
+}
+
+static void emit_print(struct emitter *e, const struct ir_op *op)
+{
+    static const char *const before[] = {[IR_PRINT_INTEGER] = ", (long long)", [IR_PRINT_F64] = ", PTO_F64_TEXT(",
+                                         [IR_PRINT_F32] = ", PTO_F32_TEXT(", [IR_PRINT_BOOLEAN] = ", ", [IR_PRINT_NUL] = ", 0"};
+    static const char *const after[] = {[IR_PRINT_INTEGER] = "", [IR_PRINT_F64] = ")", [IR_PRINT_F32] = ")",
+                                        [IR_PRINT_BOOLEAN] = " ? \"true\" : \"false\"", [IR_PRINT_NUL] = ""};
+    struct strbuf args = {0};
+    for (int i = 0; i < op->print.count; i++) {
+        const struct ir_print_value *v = &op->print.values[i];
+        strbuf_puts(&args, before[v->form]);
+        if (v->value) value_print(e, &args, v->value, v->form == IR_PRINT_F64 || v->form == IR_PRINT_F32 ? P_ANY : P_UNARY);
+        strbuf_puts(&args, after[v->form]);
+    }
+    out_line(e->out, "printf(%s%s);", c_string(e, op->print.format), strbuf_text(&args));
+    strbuf_free(&args);
+}
+
+/* ---- tensors ---- */
+
+static void print_slot(struct emitter *e, struct strbuf *b, const struct ir_op *op)
+{
+    const struct ir_value *at = op->tensor.at;
+    strbuf_printf(b, "pto_slot(%s, ", e->frame);
+    if (op->tensor.rotates) {
+        if (at->kind != IR_INTEGER || at->integer != 0) {
+            value_print(e, b, at, P_ADD);
+            strbuf_puts(b, " + ");
+        }
+        strbuf_printf(b, "(%s & 1) * ", emit_name(e, op->tensor.rotates));
+        value_print(e, b, op->tensor.bytes, P_UNARY);
+    } else {
+        value_print(e, b, at, P_ANY);
+    }
+    strbuf_putc(b, ')');
+}
+
+static void emit_tensor(struct emitter *e, const struct ir_op *op)
+{
+    const struct symbol *s = op->tensor.symbol;
+    struct strbuf begin = {0};
+    const char *name = declare(e, s, op->tensor.wanted);
+    if (op->tensor.at) print_slot(e, &begin, op);
+    else strbuf_puts(&begin, "NULL");
+    out_line(e->out, "void *%s = %s; /* %s */", name, strbuf_text(&begin), type_string(e, s->type));
+    unused(e, s, name);
+    strbuf_free(&begin);
+}
+
+static void emit_alloc(struct emitter *e, const struct ir_op *op)
+{
+    const struct symbol *s = op->alloc.symbol;
+    const bool zeroed = type_is_scalar_array(s->type);
+    const char *function = zeroed ? "pto_alloc_zeroed" : "pto_alloc";
+    struct strbuf b = {0};
+    value_print(e, &b, op->alloc.bytes, P_ANY);
+    const char *bytes = strbuf_text(&b);
+    if (s->place) {
+        const char *ret = result_name(e, s);
+        out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = %s(rt, %s.scope, %s);", ret, ret, function, ret, bytes);
+        if (zeroed)
+            out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret, c_elem_type(s->type->elem), bytes);
+    }
+    if (op->alloc.in_frame)
+        out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s), bytes);
+    else if (!s->place)
+        out_line(e->out, "%s = %s(rt, PTO_SCOPE_CURRENT, %s);", (const char *)ptrmap_get(&e->c_names, s), function, bytes);
+    strbuf_free(&b);
+}
+
+static void emit_slot_use(struct emitter *e, const struct ir_op *op)
+{
+    const struct symbol *s = op->slot_use.symbol;
+    struct strbuf bytes = {0};
+    value_print(e, &bytes, op->slot_use.bytes, P_ANY);
+    out_line(e->out, "pto_slot_%s(rt, %s, %s, \"%s\");", op->slot_use.writes ? "write" : "read", emit_name(e, s), strbuf_text(&bytes), s->name);
+    strbuf_free(&bytes);
+}
+
+static void emit_call(struct emitter *e, const struct ir_call *call)
+{
+    struct strbuf b = {0};
+    call_print(e, &b, call);
+    out_line(e->out, "%s;", strbuf_text(&b));
+    strbuf_free(&b);
+}
+
+static void emit_give(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf b = {0};
+    print_param(e, &b, op->give.view);
+    out_line(e->out, "pto_return_tensor(rt, &%s, %s);", emit_name(e, op->give.place), strbuf_text(&b));
+    strbuf_free(&b);
+}
+
+/* ---- scopes ---- */
+
+static void emit_scope_begin(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf comment = {0};
+    const char *name = names_take(&e->names, "scope");
+    ptrmap_set(&e->c_names, op, (void *)name);
+    for (int i = 0; i < op->scope.count; i++) {
+        const struct symbol *s = op->scope.tensors[i];
+        strbuf_printf(&comment, "%s%s%s", i ? ", " : " /* holds ", s->name, s->hidden ? "()" : "");
+    }
+    if (comment.length) strbuf_puts(&comment, " */");
+    if (op->scope.is_named) out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", name, strbuf_text(&comment));
+    else out_line(e->out, "pto_scope_begin(rt);%s", strbuf_text(&comment));
+    strbuf_free(&comment);
+}
+
+/* ---- loops ---- */
+
+/* The iterations are counted before the first. */
+static void emit_counted_for(struct emitter *e, const struct ir_op *op, const char *name, const char *low, const char *high)
+{
+    struct strbuf by = {0};
+    value_print(e, &by, op->loop.step, P_ANY);
+    const char *turns = names_take(&e->names, arena_printf(e->mem, "%s_turns", op->loop.symbol->name));
+    const char *turn = names_take(&e->names, arena_printf(e->mem, "%s_turn", op->loop.symbol->name));
+    emit_mark_site(e, op->at, "for");
+    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", turn, turns, low, high, strbuf_text(&by),
+             turn, turns, turn);
+    e->out->depth++;
+    out_line(e->out, "const int64_t %s = pto_turn(%s, %s, %s);", name, low, strbuf_text(&by), turn);
+    e->out->depth--;
+    strbuf_free(&by);
+}
+
+static void emit_for_head(struct emitter *e, const struct ir_op *op, const char *name, const char *low, const char *high)
+{
+    const bool up = op->loop.by > 0;
+    const char sign = up ? '+' : '-', compare = up ? '<' : '>';
+    const int64_t by = op->loop.form == IR_LOOP_COUNTED || up ? op->loop.by : -op->loop.by;
+    switch (op->loop.form) {
+    case IR_LOOP_UNIT:
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s%c%c) {", name, low, name, compare, high, name, sign, sign);
+        break;
+    case IR_LOOP_STEP:
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, low, name, compare, high, name, sign, by);
+        break;
+    case IR_LOOP_CLAMP:
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s = %s - %s > %" PRId64 " ? %s %c %" PRId64 " : %s) {", name, low, name,
+                 compare, high, name, up ? high : name, up ? name : high, by, name, sign, by, high);
+        break;
+    case IR_LOOP_COUNTED: emit_counted_for(e, op, name, low, high); break;
+    }
+}
+
+static void emit_for(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf low = {0}, high = {0};
+    value_print(e, &low, op->loop.low, P_ANY);
+    value_print(e, &high, op->loop.high, P_ADD);
+    const size_t mark = names_mark(&e->names); /* the bounds' variables were declared before the loop and stay taken */
+    const char *name = declare(e, op->loop.symbol, op->loop.symbol->name);
+    emit_for_head(e, op, name, strbuf_text(&low), strbuf_text(&high));
+    e->out->depth++;
+    unused(e, op->loop.symbol, name);
+    e->out->depth--;
+    emit_block(e, op->loop.body);
+    out_line(e->out, "}");
+    names_close(&e->names, mark);
+    strbuf_free(&low);
+    strbuf_free(&high);
+}
+
+static void print_condition(struct emitter *e, struct strbuf *b, const struct ir_condition *c)
+{
+    struct strbuf text = {0};
+    value_print(e, &text, c->value, P_ANY);
+    if (c->site) strbuf_printf(b, "pto_at(rt, &sites[%d]), ", emit_site(e, c->at, c->site));
+    strbuf_puts(b, strbuf_text(&text));
+    strbuf_free(&text);
+}
+
+static void emit_ops(struct emitter *e, const struct ir_block *block);
+
+/* `for (;;) { ...; if (!c) break; ... }`: a `continue` reaches the condition as the language promises. */
+static void emit_tested_while(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf b = {0};
+    const bool first = op->while_.tests_first;
+    const size_t mark = names_mark(&e->names);
+    const char *begin = first ? NULL : declare(e, op->while_.begin, op->while_.begin->wanted);
+    if (first) out_line(e->out, "for (;;) {");
+    else out_line(e->out, "for (bool %s = true;; %s = false) {", begin, begin);
+    if (!first) out_line(e->out, "    if (!%s) {", begin);
+    e->out->depth += first ? 1 : 2;
+    emit_ops(e, op->while_.test);
+    value_print(e, &b, op->while_.cond.value, P_ANY);
+    bool plain = strspn(strbuf_text(&b), "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == b.length;
+    out_line(e->out, plain ? "if (!%s) break;" : "if (!(%s)) break;", strbuf_text(&b));
+    e->out->depth -= first ? 1 : 2;
+    if (!first) out_line(e->out, "    }");
+    emit_block(e, op->while_.body);
+    out_line(e->out, "}");
+    names_close(&e->names, mark);
+    strbuf_free(&b);
+}
+
+static void emit_while(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf b = {0};
+    if (op->while_.test) {
+        emit_tested_while(e, op);
+        return;
+    }
+    print_condition(e, &b, &op->while_.cond);
+    if (op->while_.tests_first) {
+        out_line(e->out, "while (%s) {", strbuf_text(&b));
+        emit_block(e, op->while_.body);
+        out_line(e->out, "}");
+    } else {
+        out_line(e->out, "do {");
+        emit_block(e, op->while_.body);
+        emit_at(e, op->while_.cond.at);
+        out_line(e->out, "} while (%s);", strbuf_text(&b));
+    }
+    strbuf_free(&b);
+}
+
+/* ---- branches ---- */
+
+static void emit_branch(struct emitter *e, const struct ir_op *op)
+{
+    const struct ir_block *other = op->branch.other;
+    struct strbuf b = {0};
+    print_condition(e, &b, &op->branch.cond);
+    emit_at(e, op->at);
+    out_line(e->out, op->branch.is_chained ? "} else if (%s) {" : "if (%s) {", strbuf_text(&b));
+    strbuf_free(&b);
+    emit_block(e, op->branch.then);
+    if (other && other->first && other->first->kind == IR_IF && other->first->branch.is_chained) {
+        emit_branch(e, other->first);
+    } else if (other) {
+        out_line(e->out, "} else {");
+        emit_block(e, other);
+    }
+    if (!op->branch.is_chained) out_line(e->out, "}");
+}
+
+static void emit_return(struct emitter *e, const struct ir_op *op)
+{
+    struct strbuf b = {0};
+    out_line(e->out, "pto_leave(rt);");
+    if (op->ret.value) value_print(e, &b, op->ret.value, P_ANY);
+    if (op->ret.value) out_line(e->out, "return %s;", strbuf_text(&b));
+    else if (!op->ret.is_last) out_line(e->out, "return;");
+    strbuf_free(&b);
+}
+
+/* ---- all ---- */
+
+static void emit_op(struct emitter *e, const struct ir_op *op)
+{
+    emit_at(e, op->at);
+    switch (op->kind) {
+    case IR_SITE: emit_mark_site(e, op->site.at, op->site.text); break;
+    case IR_LET: emit_let(e, op); break;
+    case IR_SET: emit_set(e, op); break;
+    case IR_STORE: emit_store(e, op); break;
+    case IR_CHECK: check_emit(e, op->check.check, op->check.is_hoisted); break;
+    case IR_ASSERT: emit_assert(e, op); break;
+    case IR_PRINT: emit_print(e, op); break;
+    case IR_FRAME: frame_emit(e, op); break;
+    case IR_TENSOR: emit_tensor(e, op); break;
+    case IR_ALLOC: emit_alloc(e, op); break;
+    case IR_SUBMIT: submit_emit(e, op->call); break;
+    case IR_CALL: emit_call(e, op->call); break;
+    case IR_SLOT_USE: emit_slot_use(e, op); break;
+    case IR_RELEASE:
+        out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, op->release.symbol));
+        break;
+    case IR_GIVE: emit_give(e, op); break;
+    case IR_SCOPE_BEGIN: emit_scope_begin(e, op); break;
+    case IR_SCOPE_END: out_line(e->out, "pto_scope_end(rt);"); break;
+    case IR_BLOCK:
+        out_line(e->out, "{");
+        emit_block(e, op->block);
+        out_line(e->out, "}");
+        break;
+    case IR_FOR: emit_for(e, op); break;
+    case IR_WHILE: emit_while(e, op); break;
+    case IR_IF: emit_branch(e, op); break;
+    case IR_BREAK: out_line(e->out, "break;"); break;
+    case IR_CONTINUE: out_line(e->out, "continue;"); break;
+    case IR_RETURN: emit_return(e, op); break;
+    case IR_OP_COUNT: break;
+    }
+}
+
+static void emit_ops(struct emitter *e, const struct ir_block *block)
+{
+    for (const struct ir_op *op = block->first; op; op = op->next) emit_op(e, op);
+    emit_at(e, block->at_end);
+}
+
+/* The inside of a block; the braces are the caller's. */
+static void emit_block(struct emitter *e, const struct ir_block *block)
+{
+    const size_t mark = names_mark(&e->names);
+    e->out->depth++;
+    emit_ops(e, block);
+    e->out->depth--;
+    names_close(&e->names, mark);
+}
+
+void function_emit_body(struct emitter *e, const struct ir_function *f)
+{
+    emit_ops(e, f->body);
+}

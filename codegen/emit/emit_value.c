@@ -1,0 +1,221 @@
+/* emit_value.c - values of the IR as C expressions.
+ * Idea       one C expression for one value, with as few parentheses as a reader needs; a check inside it goes before it by a comma.
+ * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/expressions.pto
+ */
+#include "emit.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const op_text[] = {
+    [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<", [OP_LE] = "<=", [OP_GT] = ">", [OP_GE] = ">=",
+    [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_MOD] = "%", [OP_NEG] = "-", [OP_NOT] = "!",
+};
+
+static const char *const op_function[] = {[OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_MOD] = "mod"};
+
+static enum precedence op_precedence(enum ast_op op)
+{
+    switch (op) {
+    case OP_OR: return P_OR;
+    case OP_AND: return P_AND;
+    case OP_EQ: case OP_NE: return P_EQ;
+    case OP_LT: case OP_LE: case OP_GT: case OP_GE: return P_REL;
+    case OP_ADD: case OP_SUB: return P_ADD;
+    case OP_MUL: case OP_DIV: case OP_MOD: return P_MUL;
+    default: return P_UNARY;
+    }
+}
+
+/* "pto_cost_add(", "pto_try_add(&ok, ", "pto_add(rt, " */
+static void print_checked_name(struct strbuf *b, enum arithmetic mode, const char *name)
+{
+    strbuf_printf(b, "%s%s(%s", mode == ARITH_COST ? "pto_cost_" : mode == ARITH_TRY ? "pto_try_" : "pto_", name,
+                  mode == ARITH_COST ? "" : mode == ARITH_TRY ? "&ok, " : "rt, ");
+}
+
+static void print_real(struct strbuf *b, double value)
+{
+    char text[40];
+    if (isnan(value) || isinf(value)) {
+        strbuf_puts(b, isnan(value) ? "NAN" : value < 0 ? "(-INFINITY)" : "INFINITY");
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    strbuf_printf(b, value < 0 || (value == 0 && signbit(value)) ? "(%s%s)" : "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+static void print_name(struct emitter *e, struct strbuf *b, const struct symbol *s, enum precedence prec)
+{
+    const struct symbol *kept = s->place ? s->place : s; /* a scalar of a struct that is returned is kept by the caller */
+    if (kept->by_reference) strbuf_printf(b, prec > P_UNARY ? "(*%s)" : "*%s", emit_name(e, kept));
+    else strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
+}
+
+static void print_extent(struct emitter *e, struct strbuf *b, const struct ir_value *v)
+{
+    const void *key = &v->symbol->captured[v->dim];
+    const char *name = ptrmap_get(&e->c_names, key);
+    if (!name) emit_unsupported(e, v->symbol->decl->at, "a size that is used before it is stored");
+    ptrmap_set(&e->used, key, e);
+    strbuf_puts(b, name ? name : "0");
+}
+
+/* ---- operators ---- */
+
+/* C compilers ask for parentheses where && is an operand of ||, and where a `!` or a comparison is compared. */
+static enum precedence operand_precedence(enum ast_op op, const struct ir_value *operand)
+{
+    if (op == OP_OR || op == OP_AND)
+        return operand->kind == IR_BINARY && operand->op != op && operand->op <= OP_AND ? P_UNARY : op_precedence(op);
+    return operand->kind == IR_UNARY && operand->op == OP_NOT ? P_POSTFIX : P_ADD;
+}
+
+/* Operands of a size's product keep the parentheses that they need in the plain form. */
+static void print_checked_binary(struct emitter *e, struct strbuf *b, const struct ir_value *v)
+{
+    const bool product = v->of_size && op_precedence(v->op) == P_MUL;
+    print_checked_name(b, v->arithmetic, op_function[v->op]);
+    value_print(e, b, v->arg[0], product ? P_MUL : P_ANY);
+    strbuf_puts(b, ", ");
+    value_print(e, b, v->arg[1], product ? P_UNARY : P_ANY);
+    strbuf_putc(b, ')');
+}
+
+static void print_binary(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence outer)
+{
+    const enum precedence own = op_precedence(v->op);
+    const bool arithmetic = v->op >= OP_ADD;
+    if (v->arithmetic != ARITH_PLAIN) {
+        print_checked_binary(e, b, v);
+        return;
+    }
+    if (own < outer) strbuf_putc(b, '(');
+    value_print(e, b, v->arg[0], arithmetic ? own : operand_precedence(v->op, v->arg[0]));
+    strbuf_printf(b, " %s ", op_text[v->op]);
+    value_print(e, b, v->arg[1], arithmetic ? own + 1 : operand_precedence(v->op, v->arg[1]));
+    if (own < outer) strbuf_putc(b, ')');
+}
+
+static void print_prefixed(struct emitter *e, struct strbuf *b, const struct ir_value *v, const char *prefix, enum precedence inner,
+                           enum precedence outer)
+{
+    if (outer > P_UNARY) strbuf_putc(b, '(');
+    strbuf_puts(b, prefix);
+    value_print(e, b, v->arg[0], inner);
+    if (outer > P_UNARY) strbuf_putc(b, ')');
+}
+
+static void print_function(struct emitter *e, struct strbuf *b, const struct ir_value *v)
+{
+    if (v->arithmetic == ARITH_PLAIN) strbuf_printf(b, "%s(", v->function);
+    else print_checked_name(b, v->arithmetic, v->function);
+    for (int i = 0; i < v->count; i++) {
+        if (i) strbuf_puts(b, ", ");
+        value_print(e, b, v->arg[i], P_ANY);
+    }
+    strbuf_putc(b, ')');
+}
+
+static void print_one_of(struct emitter *e, struct strbuf *b, const struct ir_value *v)
+{
+    for (int i = 1; i < v->count; i++) {
+        if (i > 1) strbuf_puts(b, " || ");
+        value_print(e, b, v->arg[0], P_EQ);
+        strbuf_puts(b, " == ");
+        value_print(e, b, v->arg[i], P_EQ + 1);
+    }
+}
+
+/* ---- elements ---- */
+
+static void print_stored_element(struct emitter *e, struct strbuf *b, const struct ir_view *view)
+{
+    strbuf_printf(b, "((const %s *)", c_elem_type(view->region->base->type->elem));
+    print_base(e, b, view->region);
+    strbuf_puts(b, ")[");
+    value_print(e, b, view->offset, P_ANY);
+    strbuf_putc(b, ']');
+}
+
+static void print_awaited_element(struct emitter *e, struct strbuf *b, const struct ir_view *view)
+{
+    const char *stored = c_elem_type(view->region->base->type->elem);
+    strbuf_printf(b, "*(const %s *)pto_await_element(rt, ", stored);
+    print_base(e, b, view->region);
+    strbuf_puts(b, ", ");
+    value_print(e, b, view->offset, P_ANY);
+    strbuf_printf(b, ", sizeof(%s))", stored);
+}
+
+static void print_converted_element(struct emitter *e, struct strbuf *b, const struct ir_value *v)
+{
+    const enum elem elem = v->view->region->base->type->elem;
+    const char *wanted = c_scalar_type(v->type), *stored = c_elem_type(elem);
+    const bool same = strcmp(wanted, stored) == 0, widened = v->type->kind == TYPE_INT && !same;
+    if (elem == ELEM_BF16) strbuf_puts(b, "pto_bf16_value(");
+    else if (elem == ELEM_U64) strbuf_puts(b, "pto_integer_of_u64(rt, ");
+    else if (widened) strbuf_puts(b, "pto_integer(");
+    else if (!same) strbuf_printf(b, "(%s)", wanted);
+    if (v->is_await) print_awaited_element(e, b, v->view);
+    else print_stored_element(e, b, v->view);
+    if (elem == ELEM_BF16 || widened) strbuf_putc(b, ')');
+}
+
+static void print_element(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence outer)
+{
+    const bool enclosed = v->checks || (outer > P_UNARY && !v->is_field);
+    if (v->is_stored) {
+        print_stored_element(e, b, v->view);
+        return;
+    }
+    if (enclosed) strbuf_putc(b, '(');
+    check_print_commas(e, b, v->checks);
+    print_converted_element(e, b, v);
+    if (enclosed) strbuf_putc(b, ')');
+}
+
+static void print_after_checks(struct emitter *e, struct strbuf *b, const struct ir_value *v)
+{
+    strbuf_putc(b, '(');
+    check_print_commas(e, b, v->checks);
+    value_print(e, b, v->arg[0], P_ANY);
+    strbuf_putc(b, ')');
+}
+
+/* ---- all ---- */
+
+void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence prec)
+{
+    switch (v->kind) {
+    case IR_INTEGER: print_int(b, v->integer, prec); break;
+    case IR_REAL: print_real(b, v->real); break;
+    case IR_BOOLEAN: strbuf_puts(b, v->integer ? "true" : "false"); break;
+    case IR_NAME: print_name(e, b, v->symbol, prec); break;
+    case IR_TEMPORARY: strbuf_puts(b, ptrmap_get(&e->c_names, v->temporary)); break;
+    case IR_STRIDE: strbuf_printf(b, "%s.s[%d]", emit_name(e, v->symbol), v->dim); break;
+    case IR_AT: strbuf_printf(b, "%s.at", emit_name(e, v->symbol)); break;
+    case IR_EXTENT: print_extent(e, b, v); break;
+    case IR_UNARY: print_prefixed(e, b, v, op_text[v->op], P_POSTFIX, prec); break;
+    case IR_CAST: print_prefixed(e, b, v, arena_printf(e->mem, "(%s)", c_scalar_type(v->type)), P_UNARY, prec); break;
+    case IR_BINARY: print_binary(e, b, v, prec); break;
+    case IR_FUNCTION: print_function(e, b, v); break;
+    case IR_ONE_OF: print_one_of(e, b, v); break;
+    case IR_ELEMENT: print_element(e, b, v, prec); break;
+    case IR_RESULT: call_print(e, b, v->call); break;
+    case IR_CHECKED: print_after_checks(e, b, v); break;
+    }
+}
+
+void expression_print(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *type, enum precedence prec,
+                      enum arithmetic mode)
+{
+    value_print(e, b, lower_expression(e->lowering, n, type, mode), prec);
+}
+
+void size_print(struct emitter *e, struct strbuf *b, const struct size *s, enum precedence prec, enum arithmetic mode)
+{
+    value_print(e, b, lower_size(e->lowering, s, mode), prec);
+}

@@ -1,0 +1,120 @@
+/* ir.c - making values and operations, and what follows from a value alone.
+ * Tests      test/codegen/test_verify.c, test/lit/ir
+ */
+#include "ir.h"
+#include "support/arena.h"
+
+static const struct type integer_type = {.kind = TYPE_INT}, boolean_type = {.kind = TYPE_BOOL};
+
+struct ir_value *ir_value_new(struct arena *mem, enum ir_value_kind kind, const struct type *type)
+{
+    struct ir_value *v = arena_new(mem, struct ir_value);
+    v->kind = kind;
+    v->type = type ? type : &integer_type;
+    v->arithmetic = ARITH_PLAIN;
+    return v;
+}
+
+struct ir_value *ir_integer(struct arena *mem, int64_t value)
+{
+    struct ir_value *v = ir_value_new(mem, IR_INTEGER, NULL);
+    v->integer = value;
+    return v;
+}
+
+struct ir_value *ir_boolean(struct arena *mem, bool value)
+{
+    struct ir_value *v = ir_value_new(mem, IR_BOOLEAN, &boolean_type);
+    v->integer = value;
+    return v;
+}
+
+struct ir_value *ir_of_temporary(struct arena *mem, struct ir_temporary *t)
+{
+    struct ir_value *v = ir_value_new(mem, IR_TEMPORARY, t->type);
+    v->temporary = t;
+    return v;
+}
+
+static struct ir_value *with_arguments(struct arena *mem, struct ir_value *v, int count)
+{
+    v->arg = arena_array(mem, struct ir_value *, count);
+    v->count = count;
+    return v;
+}
+
+struct ir_value *ir_unary(struct arena *mem, enum ast_op op, struct ir_value *a)
+{
+    struct ir_value *v = with_arguments(mem, ir_value_new(mem, IR_UNARY, a->type), 1);
+    v->op = op;
+    v->arg[0] = a;
+    return v;
+}
+
+struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a, struct ir_value *b)
+{
+    struct ir_value *v = with_arguments(mem, ir_value_new(mem, IR_BINARY, op < OP_ADD ? &boolean_type : a->type), 2);
+    v->op = op;
+    v->arithmetic = arithmetic;
+    v->arg[0] = a;
+    v->arg[1] = b;
+    return v;
+}
+
+struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type, int count)
+{
+    struct ir_value *v = with_arguments(mem, ir_value_new(mem, IR_FUNCTION, type), count);
+    v->function = name;
+    v->arithmetic = arithmetic;
+    return v;
+}
+
+bool ir_can_fail(const struct ir_value *v)
+{
+    if (v->checks || v->is_await || v->kind == IR_RESULT) return true;
+    if ((v->kind == IR_BINARY || v->kind == IR_FUNCTION) && v->arithmetic == ARITH_CHECKED) return true;
+    if (v->kind == IR_ELEMENT) return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || ir_can_fail(v->view->offset);
+    for (int i = 0; i < v->count; i++)
+        if (ir_can_fail(v->arg[i])) return true;
+    return false;
+}
+
+const char *ir_op_name(enum ir_op_kind kind)
+{
+    static const char *const names[] = {
+#define IR_OP(kind, name) name,
+#include "ir_op.def"
+#undef IR_OP
+    };
+    return names[kind];
+}
+
+struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at)
+{
+    struct ir_op *op = arena_new(mem, struct ir_op);
+    op->kind = kind;
+    op->at = at;
+    if (block->last) block->last->next = op;
+    else block->first = op;
+    block->last = op;
+    return op;
+}
+
+int ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3])
+{
+    int count = 0;
+    switch (op->kind) {
+    case IR_BLOCK: blocks[count++] = op->block; break;
+    case IR_FOR: blocks[count++] = op->loop.body; break;
+    case IR_WHILE:
+        if (op->while_.test) blocks[count++] = op->while_.test;
+        blocks[count++] = op->while_.body;
+        break;
+    case IR_IF:
+        blocks[count++] = op->branch.then;
+        if (op->branch.other) blocks[count++] = op->branch.other;
+        break;
+    default: break;
+    }
+    return count;
+}

@@ -1,0 +1,236 @@
+/* ir.h - the task IR: a checked program as operations in nested blocks, which every pass reads and from which C is printed.
+ *
+ * Idea       lowering has decided the order of evaluation, every temporary, where each result goes, where each check, scope and
+ *            release stands; nobody decides it again.  A function is structured as the language is: blocks, loops, branches; there is
+ *            no goto.  Structs are gone: what is left are their tensors and scalars.
+ * Operands   scalars are trees of ir_value; sizes are such trees too, made from the symbolic sizes of size.h; a tensor operand is an
+ *            ir_view, a region of one tensor with its offset, extents and strides as values.
+ * Owner      everything lies in the arena of the front end and lives as long as the program that was checked.
+ * Look       ptoc build --dump=ir f.pto
+ * Tests      test/lit/ir, test/codegen/test_verify.c
+ */
+#ifndef PTOC_IR_H
+#define PTOC_IR_H
+#include "sema.h"
+
+struct arena;
+struct ir_call;
+struct ir_check;
+struct ir_op;
+
+/* What integer arithmetic does when it leaves 64 bits. */
+enum arithmetic {
+    ARITH_CHECKED, /* fails the run */
+    ARITH_PLAIN,   /* cannot happen: it is proved, or something else was checked before */
+    ARITH_COST,    /* stops at the largest number: a cost is an estimate */
+    ARITH_TRY      /* clears the local variable `ok` */
+};
+
+/* A scalar that lowering made.  Its C name begins with `wanted`. */
+struct ir_temporary {
+    const char *wanted;
+    const struct type *type;
+    const struct symbol *stands_for; /* the hidden LET by which sizes name the value (taken_of()), or NULL */
+};
+
+enum ir_value_kind {
+    IR_INTEGER, IR_REAL, IR_BOOLEAN,
+    IR_NAME,      /* a scalar of the program: symbol */
+    IR_TEMPORARY, /* temporary */
+    IR_STRIDE,    /* stride `dim` of the tensor argument or result place `symbol`, in elements */
+    IR_AT,        /* offset of the tensor argument or result place `symbol`, in elements */
+    IR_EXTENT,    /* symbol->captured[dim], which an IR_LET stored */
+    IR_UNARY, IR_BINARY,
+    IR_CAST,      /* arg[0] as `type` */
+    IR_FUNCTION,  /* function(arg...) */
+    IR_ONE_OF,    /* arg[0] equals arg[1], or arg[2] ... */
+    IR_ELEMENT,   /* the element that `view` names */
+    IR_RESULT,    /* of the function call `call`, which is made where the value is evaluated */
+    IR_CHECKED    /* checks, then arg[0] */
+};
+
+struct ir_value {
+    enum ir_value_kind kind;
+    enum ast_op op;                /* UNARY, BINARY */
+    enum arithmetic arithmetic;    /* BINARY, FUNCTION: of integers; PLAIN else */
+    bool of_size;                  /* BINARY: made from a symbolic size */
+    bool is_await;                 /* ELEMENT: waits for the tasks that write it */
+    bool is_stored;                /* ELEMENT: as it is stored, without conversion to `type` */
+    bool is_field;                 /* ELEMENT: written as a name, not as t[i] */
+    int dim, count;
+    int64_t integer;
+    double real;
+    const struct type *type;
+    const struct symbol *symbol;
+    struct ir_temporary *temporary;
+    const char *function;          /* in C; of integers without the prefix that `arithmetic` gives it */
+    struct ir_value **arg;
+    const struct ir_view *view;
+    const struct ir_call *call;
+    const struct ir_check *checks; /* made before the value is taken, in order */
+};
+
+/* A region of one tensor as an operand: `region` says which, in symbols; the values are the same sizes, lowered. */
+struct ir_view {
+    const struct region *region;
+    struct ir_value *offset, *extent[MAX_RANK], *stride[MAX_RANK];
+};
+
+/* A text for a message of the run, with a conversion for each value. */
+struct ir_message {
+    const char *format;
+    struct ir_value **values; /* integers */
+    int count;
+};
+
+/* Something that is tested while the program runs.  See enum check_kind for what a, b and c are. */
+struct ir_check {
+    enum check_kind kind;
+    struct span at;
+    struct ir_value *a, *b, *c; /* WHERE: a, the condition; EXTENT: b, the same as a, for the message */
+    const struct ir_view *view, *other; /* WRITTEN: view, all of the symbol */
+    const struct symbol *symbol; /* WRITTEN */
+    bool is_await;               /* WRITTEN: before an await */
+    const char *callee;          /* the call that it belongs to; NULL: none */
+    struct ir_message message;   /* WHERE */
+    const struct ir_check *next;
+};
+
+/* A condition of a loop or branch that is evaluated where it stands: it marks its own site if `site` is not NULL. */
+struct ir_condition {
+    struct ir_value *value;
+    struct span at;
+    const char *site;
+};
+
+enum ir_argument_kind {
+    IR_ARG_TENSOR, /* view, with `direction`; of a function: a borrowed view */
+    IR_ARG_SCALAR, /* value */
+    IR_ARG_PLACE,  /* of a function: where its tensor result goes, all of view */
+    IR_ARG_MOVED,  /* of a function: view, whose tensor the callee owns from now on */
+    IR_ARG_VARIABLE /* of a function: the scalar `symbol`, or the element `view`, which the callee sets */
+};
+
+struct ir_argument {
+    enum ir_argument_kind kind;
+    enum direction direction;
+    const struct ir_view *view;
+    struct ir_value *value;
+    const struct type *type;         /* SCALAR of a task, VARIABLE: of the formal */
+    const struct symbol *symbol;
+    const struct ir_op *scope;       /* an output that is allocated: the SCOPE_BEGIN that owns it; NULL: the current scope */
+};
+
+struct ir_attribute {
+    enum { IR_PRIORITY, IR_TIMEOUT, IR_LABEL } kind;
+    struct ir_value *value;    /* PRIORITY, TIMEOUT */
+    const char *text;          /* LABEL */
+    size_t length;
+};
+
+/* A kernel submitted as a task, or a function called. */
+struct ir_call {
+    const struct symbol *callee;
+    struct span at;
+    struct ir_argument *arguments;
+    int count;
+    struct ir_attribute *attributes;
+    int attribute_count;
+    /* Of a call inside an expression: made before it, there. */
+    const struct ir_check *checks;
+    const struct symbol **flags; /* tensors that are written by it, where a variable of the program remembers that; NULL ends */
+};
+
+struct ir_block {
+    struct ir_op *first, *last;
+    struct span at_end; /* where the line that closes it comes from */
+};
+
+enum ir_op_kind {
+#define IR_OP(kind, name) IR_##kind,
+#include "ir_op.def"
+#undef IR_OP
+    IR_OP_COUNT
+};
+
+enum ir_loop_form {
+    IR_LOOP_UNIT,   /* i++ or i-- */
+    IR_LOOP_STEP,   /* i += step stays within 64 bits */
+    IR_LOOP_CLAMP,  /* the last step could leave 64 bits; the distance to the end cannot */
+    IR_LOOP_COUNTED /* the iterations are counted before the first */
+};
+
+enum ir_unused { IR_UNUSED_NEVER, IR_UNUSED_MAYBE, IR_UNUSED_SURELY };
+
+enum ir_print_form { IR_PRINT_INTEGER, IR_PRINT_F64, IR_PRINT_F32, IR_PRINT_BOOLEAN, IR_PRINT_NUL };
+struct ir_print_value {
+    enum ir_print_form form;
+    struct ir_value *value;
+};
+
+struct ir_op {
+    enum ir_op_kind kind;
+    struct span at; /* where the line that it prints comes from */
+    struct ir_op *next;
+    union {
+        struct { struct span at; const char *text; } site;
+        /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i] or &symbol->needs_flag by which it is named. */
+        struct { const void *key; const struct ir_temporary *temporary; const char *wanted; const struct type *type;
+                 struct ir_value *value; bool is_const; enum ir_unused unused; } let;
+        struct { const void *key; struct ir_value *target, *value; } set; /* key, or target: a NAME by reference */
+        struct { const struct ir_view *view; struct ir_value *value; bool is_private; } store; /* private: no task sees the array */
+        /* The variable of a new tensor.  at: in the frame; every other iteration of the loop of `rotates` it lies `bytes` further.
+         * NULL: its first writer allocates it, or an ALLOC. */
+        struct { const struct symbol *symbol; const char *wanted; struct ir_value *at, *bytes; const struct symbol *rotates; } tensor;
+        struct { const struct symbol *symbol; struct ir_value *bytes; bool in_frame; } alloc; /* in_frame: where the frame was refused */
+        struct { const struct symbol *orch; struct ir_value *bytes; } frame;
+        const struct ir_call *call; /* SUBMIT, CALL */
+        struct { const struct symbol *symbol; struct ir_value *bytes; bool writes; } slot_use;
+        struct { const struct symbol *symbol; bool is_argument; } release; /* argument: of the function, which was moved in */
+        struct { struct symbol **tensors; int count; bool is_named; const char *label; } scope;
+        struct { struct ir_op *begin; bool leaves; } scope_end; /* leaves: a jump goes out of the scope */
+        struct { const struct ir_check *check; bool is_hoisted; } check; /* hoisted: of all iterations of the loop that follows */
+        struct { struct ir_value *cond; struct ir_message message; } assertion;
+        struct { const char *format; struct ir_print_value *values; int count; } print;
+        struct { const struct symbol *place; const struct ir_view *view; } give; /* a tensor becomes the result */
+        struct { struct ir_value *value; bool is_last; } ret; /* last: the function ends here anyway */
+        struct { const struct symbol *symbol; struct ir_value *low, *high, *step; int64_t by; enum ir_loop_form form;
+                 struct ir_block *body; } loop; /* for; by: the step where it is known, else 0; step is set for COUNTED */
+        /* while and do-while.  test: what must be evaluated as statements before the condition; NULL: nothing.  begin: of a do-while
+         * with such a test, the variable that is true in the first iteration. */
+        struct { struct ir_block *test; struct ir_condition cond; struct ir_temporary *begin; bool tests_first; struct ir_block *body; } while_;
+        struct { struct ir_condition cond; struct ir_block *then, *other; bool is_chained; } branch; /* chained: `else if`; other: or NULL */
+        struct ir_block *block;
+    };
+};
+
+struct ir_function {
+    const struct symbol *orch;
+    struct ir_block *body;
+};
+
+/* ---- ir.c: making values ---- */
+struct ir_value *ir_value_new(struct arena *mem, enum ir_value_kind kind, const struct type *type);
+struct ir_value *ir_integer(struct arena *mem, int64_t value);
+struct ir_value *ir_boolean(struct arena *mem, bool value);
+struct ir_value *ir_of_temporary(struct arena *mem, struct ir_temporary *t);
+struct ir_value *ir_unary(struct arena *mem, enum ast_op op, struct ir_value *a);
+struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a, struct ir_value *b);
+struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type, int count);
+bool             ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
+const char      *ir_op_name(enum ir_op_kind kind);
+struct ir_op    *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
+/* The blocks of a structured operation, in the order in which they are run; returns how many (at most 3). */
+int              ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3]);
+
+/* ---- dump.c ---- */
+struct strbuf;
+void ir_print(struct front *front, const struct ir_function *f, struct strbuf *to);
+
+/* ---- verify.c ---- */
+/* Tests the invariants that lowering promises and passes keep: every name is defined before its use, scopes balance and at most one
+ * release is met on every path, each view lies in its tensor where that can be decided.  The first violation as a sentence with the
+ * operation that violates; NULL: none.  The text is the arena's. */
+const char *ir_verify(struct front *front, const struct ir_function *f);
+
+#endif

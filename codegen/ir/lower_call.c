@@ -1,0 +1,229 @@
+/* lower_call.c - calls of kernels, which submit a task, and of functions.
+ * Idea       a tensor goes out as a view of the buffer that owns its storage; a result goes to the destination that the checker chose:
+ *            an existing tensor, the caller's variable, or the variable of a new tensor, which the producing task allocates.
+ * Invariant  arguments that are calls come first, then the checks, then the call: the order of the language.
+ * Tests      test/lit/codegen/mode-b.pto, destinations.pto, borrowed.pto
+ */
+#include "codegen.h"
+#include "lower_parts.h"
+#include <string.h>
+
+static const struct region *result_region(struct lowering *l, const struct call *call)
+{
+    return call->destination ? call->destination : call->result_symbol ? lower_whole(l, call->result_symbol) : NULL;
+}
+
+/* ---- tasks ---- */
+
+static void lower_task_tensor(struct lowering *l, struct ir_argument *a, const struct region *r, enum direction dir)
+{
+    const struct symbol *base = r->base;
+    *a = (struct ir_argument){.kind = IR_ARG_TENSOR, .direction = dir, .view = lower_view(l, r, VIEW_OF_TASK)};
+    if (dir == DIR_OUT && !base->place && base->kind == SYM_LET && !base->needs_alloc) a->scope = lower_owner(l, base, false);
+}
+
+/* Parameters that the kernel does not see. */
+static void lower_attributes(struct lowering *l, const struct ast *n, struct ir_call *call)
+{
+    const struct ast *list = n == l->attributed ? l->attributes : NULL;
+    for (const struct ast *a = list; a; a = a->next) call->attribute_count += a->attr.args != NULL;
+    call->attributes = arena_array(l->mem, struct ir_attribute, call->attribute_count);
+    struct ir_attribute *to = call->attributes;
+    for (const struct ast *a = list; a; a = a->next) {
+        const struct ast *value = a->attr.args;
+        if (!value) continue;
+        if (strcmp(a->name, "name") == 0)
+            *to++ = (struct ir_attribute){.kind = IR_LABEL, .text = value->string.text, .length = value->string.length};
+        else
+            *to++ = (struct ir_attribute){.kind = strcmp(a->name, "priority") == 0 ? IR_PRIORITY : IR_TIMEOUT, .value = lower_value(l, value)};
+    }
+}
+
+static void lower_submit(struct lowering *l, const struct ast *n, const struct call *call)
+{
+    const struct symbol *kernel = call->callee;
+    struct ir_call *c = arena_new(l->mem, struct ir_call);
+    int extra[MAX_FORMALS];
+    const int extra_count = kernel_extra_dims(l->checked, kernel, extra);
+    c->callee = kernel;
+    c->at = n->at;
+    c->count = kernel->formal_count + extra_count;
+    if (c->count > MAX_FORMALS) lower_unsupported(l, n->at, "a kernel with so many parameters and dimension variables");
+    lower_attributes(l, n, c);
+    c->arguments = arena_array(l->mem, struct ir_argument, c->count);
+    for (int i = 0; i < kernel->formal_count; i++) {
+        const struct symbol *formal = kernel->formals[i];
+        const bool is_result = i == call->result_formal;
+        const struct region *r = is_result ? result_region(l, call) : call->regions[i];
+        if (r)
+            lower_task_tensor(l, &c->arguments[i], r, is_result ? DIR_OUT : formal->dir);
+        else if (type_is_scalar(formal->type) && call->values[i])
+            c->arguments[i] = (struct ir_argument){.kind = IR_ARG_SCALAR, .value = lower_value(l, call->values[i]), .type = formal->type};
+        else
+            lower_unsupported(l, n->at, "this argument");
+    }
+    for (int i = 0; i < extra_count; i++)
+        c->arguments[kernel->formal_count + i] =
+            (struct ir_argument){.kind = IR_ARG_SCALAR, .value = lower_size(l, call->dims[extra[i]], ARITH_PLAIN), .type = kernel->dims[extra[i]]->type};
+    lower_op(l, IR_SUBMIT)->call = c;
+}
+
+/* A call that fails does not return, so the tensors that it writes are marked as written before it. */
+static void lower_flags(struct lowering *l, const struct call *call)
+{
+    symbol_list flags = {0};
+    flags_of_call(call, &flags);
+    for (size_t i = 0; i < flags.count; i++) lower_set_flag(l, flags.data[i]);
+    vec_free(&flags);
+}
+
+/* ---- functions ---- */
+
+/* Where a tensor goes that a function returns: all of r. */
+static struct ir_argument argument_place(struct lowering *l, const struct region *r)
+{
+    const struct symbol *base = r->base;
+    struct ir_argument a = {.kind = IR_ARG_PLACE, .view = lower_view(l, r, VIEW_OF_FUNCTION)};
+    if (!base->place && base->kind == SYM_LET && !base->needs_alloc) a.scope = lower_owner(l, base, true);
+    return a;
+}
+
+/* A scalar of a struct, which the callee assigns. */
+static struct ir_argument argument_variable(struct lowering *l, const struct leaf *leaf)
+{
+    struct ir_argument a = {.kind = IR_ARG_VARIABLE, .type = leaf->formal->type};
+    if (leaf->region) a.view = lower_view(l, leaf->region, VIEW_ELEMENT);
+    else a.symbol = leaf->scalar->place ? leaf->scalar->place : leaf->scalar;
+    return a;
+}
+
+static struct ir_argument argument_tensor(struct lowering *l, const struct region *r, bool is_moved)
+{
+    return (struct ir_argument){.kind = is_moved ? IR_ARG_MOVED : IR_ARG_TENSOR, .view = lower_view(l, r, VIEW_OF_FUNCTION)};
+}
+
+static struct ir_argument argument_scalar(struct ir_value *value)
+{
+    return (struct ir_argument){.kind = IR_ARG_SCALAR, .value = value};
+}
+
+static struct ir_argument argument_leaf(struct lowering *l, const struct leaf *leaf)
+{
+    const struct symbol *formal = leaf->formal;
+    if (formal->by_reference) return argument_variable(l, leaf);
+    if (leaf->scalar) return argument_scalar(lower_symbol(l, leaf->scalar));
+    if (type_is_scalar(formal->type)) return argument_scalar(lower_stored_element(l, leaf->region));
+    if (formal->place == formal) return argument_place(l, leaf->region);
+    return argument_tensor(l, leaf->region, formal->dir == DIR_OWN);
+}
+
+static void add_argument(struct ir_call *c, struct ir_argument a)
+{
+    c->arguments[c->count++] = a;
+}
+
+static void add_leaves(struct lowering *l, struct ir_call *c, const struct leaves *leaves)
+{
+    for (int i = 0; i < leaves->count; i++) add_argument(c, argument_leaf(l, &leaves->leaf[i]));
+}
+
+static int argument_count(const struct call *call)
+{
+    int count = 1 + call->result_leaves.count + call->callee->formal_count + call->callee->dim_count;
+    for (int i = 0; i < call->callee->formal_count; i++) count += call->leaves[i].count;
+    return count;
+}
+
+static const struct symbol **flag_array(struct lowering *l, const struct call *call)
+{
+    symbol_list flags = {0};
+    flags_of_call(call, &flags);
+    const struct symbol **to = arena_array(l->mem, const struct symbol *, flags.count + 1);
+    for (size_t i = 0; i < flags.count; i++) to[i] = flags.data[i];
+    vec_free(&flags);
+    return to;
+}
+
+struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
+{
+    const struct call *call = call_of(n);
+    const struct symbol *callee = call->callee;
+    struct ir_call *c = arena_new(l->mem, struct ir_call);
+    c->callee = callee;
+    c->at = n->at;
+    if (!ptrmap_get(&l->hoisted, call)) {
+        c->checks = lower_checks(l, call->checks, call);
+        c->flags = flag_array(l, call);
+    }
+    c->arguments = arena_array(l->mem, struct ir_argument, argument_count(call));
+    if (callee->result && callee->result->kind == TYPE_TENSOR) add_argument(c, argument_place(l, result_region(l, call)));
+    add_leaves(l, c, &call->result_leaves);
+    for (int i = 0; i < callee->formal_count; i++) {
+        const struct symbol *formal = callee->formals[i];
+        add_leaves(l, c, &call->leaves[i]);
+        if (type_is_struct(formal->type)) continue;
+        if (call->regions[i]) add_argument(c, argument_tensor(l, call->regions[i], formal->dir == DIR_OWN));
+        else if (type_is_scalar(formal->type) && call->values[i]) add_argument(c, argument_scalar(lower_value_as(l, call->values[i], formal->type)));
+        else lower_unsupported(l, n->at, "this argument");
+    }
+    for (int d = 0; d < callee->dim_count; d++) add_argument(c, argument_scalar(lower_size(l, call->dims[d], ARITH_CHECKED)));
+    return c;
+}
+
+/* ---- runs that are checked: which tensors of a frame a call uses ---- */
+
+static void lower_slot_use(struct lowering *l, const struct region *r, enum direction dir, bool writes)
+{
+    const struct tensor_plan *slot = r ? slot_of(l->plan, r->base) : NULL;
+    if (!slot || (dir == DIR_OUT) != writes) return;
+    struct ir_op *op = lower_op(l, IR_SLOT_USE);
+    op->slot_use.symbol = r->base;
+    op->slot_use.bytes = lower_size(l, slot->bytes, ARITH_PLAIN);
+    op->slot_use.writes = writes;
+}
+
+static void lower_slot_uses_of(struct lowering *l, const struct leaves *leaves, enum direction dir, bool writes)
+{
+    for (int i = 0; i < leaves->count; i++) lower_slot_use(l, leaves->leaf[i].region, dir, writes);
+}
+
+/* Reads first: a call may write where it has read. */
+static void lower_slot_uses(struct lowering *l, const struct call *call)
+{
+    for (int writes = 0; writes < 2; writes++) {
+        for (int i = 0; i < call->callee->formal_count; i++) {
+            const enum direction dir = call->callee->formals[i]->dir;
+            if (i != call->result_formal) lower_slot_use(l, call->regions[i], dir, writes);
+            lower_slot_uses_of(l, &call->leaves[i], dir, writes);
+        }
+        lower_slot_uses_of(l, &call->result_leaves, DIR_OUT, writes);
+        if (call->result_leaves.count == 0 && (call->result_symbol || call->destination)) lower_slot_use(l, result_region(l, call), DIR_OUT, writes);
+    }
+}
+
+/* ---- the whole ---- */
+
+struct ir_value *lower_call(struct lowering *l, struct ast *n)
+{
+    const struct call *call = call_of(n);
+    const struct symbol *callee = call->callee;
+    struct ir_value *value = NULL;
+    lower_prepare_arguments(l, call);
+    lower_site(l, n->call.callee->at, callee->name);
+    lower_check_statements(l, call->checks, call);
+    lower_captured(l, call->result_symbol);
+    lower_flags(l, call);
+    ptrmap_set(&l->hoisted, call, n); /* its checks and inner calls are done */
+    if (l->checked_runs) lower_slot_uses(l, call);
+    if (callee->kind == SYM_KERNEL) {
+        lower_submit(l, n, call);
+    } else if (n->type && type_is_scalar(n->type)) {
+        value = lower_value(l, n);
+    } else {
+        struct ir_call *c = lower_call_of_function(l, n);
+        lower_op(l, IR_CALL)->call = c;
+    }
+    const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
+    if (ends) lower_ends(l, &ends->behind);
+    return value;
+}

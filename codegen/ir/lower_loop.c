@@ -1,0 +1,249 @@
+/* lower_loop.c - loops and branches.
+ * Idea       `match` is a chain of branches.  A condition that needs statements is evaluated before its branch, and for a loop inside
+ *            of it, so that `continue` reaches it as the language promises.
+ * Tests      test/lit/codegen/loops.pto, test/lit/run/statements.pto
+ */
+#include "lower_parts.h"
+
+/* A condition that is evaluated where it stands, again and again: it marks its own site. */
+static struct ir_condition inline_condition(struct ir_value *value, struct span at, const char *what)
+{
+    return (struct ir_condition){value, at, ir_can_fail(value) ? what : NULL};
+}
+
+static bool visit_changing(void *cx, struct ast *n)
+{
+    bool variable = (n->kind == AST_NAME || n->kind == AST_MEMBER) && n->symbol && (n->symbol->kind == SYM_VAR || n->symbol->region);
+    if (variable || n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_CALL && call_of(n))) *(bool *)cx = true;
+    return true;
+}
+
+/* ---- for ---- */
+
+/* A bound that C may evaluate again in every iteration stays an expression: it is cheap, cannot fail and does not change. */
+static struct ir_value *lower_bound(struct lowering *l, struct ast *n, const char *loop, const char *what)
+{
+    bool changes = false;
+    lower_prepare(l, n);
+    struct ir_value *v = lower_value(l, n);
+    if (ir_can_fail(v)) lower_site(l, n->at, "for");
+    ast_walk(n, visit_changing, &changes);
+    if (ptrmap_get(&l->hoisted, n) || (!changes && !ir_can_fail(v))) return v;
+    return ir_of_temporary(l->mem, lower_let(l, arena_printf(l->mem, "%s_%s", loop, what), n->type, v, true));
+}
+
+/* Where the variable could leave 64 bits after the last iteration, that iteration sets it to the end instead. */
+static enum ir_loop_form loop_form(struct lowering *l, const struct ast *n, bool is_known, int64_t step)
+{
+    if (is_known && (step == 1 || step == -1)) return IR_LOOP_UNIT;
+    if (!is_known || step == 0 || step == INT64_MIN) return IR_LOOP_COUNTED;
+    struct interval first = range_of_expr(l->plan, n->loop.low), end = range_of_expr(l->plan, n->loop.high);
+    bool step_fits, distance_fits;
+    range_apply(OP_ADD, end, (struct interval){step, step}, &step_fits);
+    if (step > 0) range_apply(OP_SUB, (struct interval){end.hi, end.hi}, (struct interval){first.lo, first.lo}, &distance_fits);
+    else range_apply(OP_SUB, (struct interval){first.hi, first.hi}, (struct interval){end.lo, end.lo}, &distance_fits);
+    return step_fits ? IR_LOOP_STEP : distance_fits ? IR_LOOP_CLAMP : IR_LOOP_COUNTED;
+}
+
+void lower_for(struct lowering *l, struct ast *n)
+{
+    int64_t step = 1;
+    const struct symbol *s = n->symbol;
+    const bool is_known = !n->loop.step || (n->loop.step->value && size_is_const(n->loop.step->value, &step));
+    struct ir_value *low = lower_bound(l, n->loop.low, s->name, "first");
+    struct ir_value *high = lower_bound(l, n->loop.high, s->name, "end");
+    struct ir_value *by = is_known ? ir_integer(l->mem, step) : lower_bound(l, n->loop.step, s->name, "step");
+    lower_statement_checks(l, n, "for");
+    l->at = n->at;
+    struct ir_op *op = lower_op(l, IR_FOR);
+    op->loop.symbol = s;
+    op->loop.low = low;
+    op->loop.high = high;
+    op->loop.step = by;
+    op->loop.by = is_known ? step : 0;
+    op->loop.form = loop_form(l, n, is_known, step);
+    op->loop.body = lower_braced(l, n->loop.body, true);
+}
+
+/* ---- while ---- */
+
+void lower_while(struct lowering *l, struct ast *n)
+{
+    const bool tests_first = n->kind == AST_WHILE;
+    struct ir_block *outer, *test = NULL;
+    struct ir_temporary *begin = NULL;
+    struct ir_condition cond;
+    if (needs_statements(n->while_.cond)) {
+        if (!tests_first) {
+            begin = arena_new(l->mem, struct ir_temporary);
+            *begin = (struct ir_temporary){.wanted = "first", .type = n->while_.cond->type};
+        }
+        const struct span at = l->at;
+        test = lower_block_begin(l, &outer);
+        cond = (struct ir_condition){.value = lower_prepared(l, n->while_.cond, NULL, "condition")};
+        lower_block_end(l, outer);
+        const struct span after = l->at;
+        l->at = at;
+        struct ir_op *op = lower_op(l, IR_WHILE);
+        l->at = after;
+        op->while_.test = test;
+        op->while_.cond = cond;
+        op->while_.begin = begin;
+        op->while_.tests_first = tests_first;
+        op->while_.body = lower_braced(l, n->while_.body, true);
+        return;
+    }
+    cond = inline_condition(lower_value(l, n->while_.cond), n->while_.cond->at, "condition");
+    l->at = n->at;
+    struct ir_op *op = lower_op(l, IR_WHILE);
+    op->while_.cond = cond;
+    op->while_.tests_first = tests_first;
+    op->while_.body = lower_braced(l, n->while_.body, true);
+    if (!tests_first) l->at = n->while_.cond->at;
+}
+
+/* ---- if ---- */
+
+static bool has_release(const struct lowering *l, const symbol_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!slot_of(l->plan, list->data[i])) return true;
+    return false;
+}
+
+/* Lifetimes that end in the else branch which n does not have. */
+static struct ir_block *lower_missing_else(struct lowering *l, const struct ast *n)
+{
+    const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
+    if (!ends || !has_release(l, &ends->other)) return NULL;
+    struct ir_block *outer, *block = lower_block_begin(l, &outer);
+    lower_ends_at(l, last_byte(n->at), &ends->other);
+    lower_block_end(l, outer);
+    return block;
+}
+
+static void lower_branches(struct lowering *l, struct ast *n, struct ir_op *op);
+
+static struct ir_block *lower_else(struct lowering *l, struct ast *n)
+{
+    struct ast *other = n->if_.other;
+    struct ir_block *outer, *block;
+    if (!other) return lower_missing_else(l, n);
+    if (other->kind != AST_IF) return lower_braced(l, other, false);
+    block = lower_block_begin(l, &outer);
+    if (needs_statements(other->if_.cond) || checks_of(other)) {
+        lower_if(l, other);
+    } else {
+        struct ir_condition cond = inline_condition(lower_value(l, other->if_.cond), other->if_.cond->at, "condition");
+        l->at = other->at;
+        struct ir_op *chained = lower_op(l, IR_IF);
+        chained->branch.cond = cond;
+        chained->branch.is_chained = true;
+        lower_branches(l, other, chained);
+    }
+    lower_block_end(l, outer);
+    return block;
+}
+
+static void lower_branches(struct lowering *l, struct ast *n, struct ir_op *op)
+{
+    op->branch.then = lower_braced(l, n->if_.then, false);
+    op->branch.other = lower_else(l, n);
+}
+
+void lower_if(struct lowering *l, struct ast *n)
+{
+    l->at = n->at;
+    lower_statement_checks(l, n, "if");
+    struct ir_value *cond = lower_prepared(l, n->if_.cond, NULL, "if");
+    struct ir_op *op = lower_op(l, IR_IF);
+    op->branch.cond.value = cond;
+    lower_branches(l, n, op);
+}
+
+/* ---- match ---- */
+
+static bool arm_needs_statements(const struct ast *arm)
+{
+    for (struct ast *v = arm->arm.values; v; v = v->next)
+        if (needs_statements(v)) return true;
+    return false;
+}
+
+static struct ir_value *one_of(struct lowering *l, struct ir_temporary *value, int count)
+{
+    struct ir_value *v = ir_function(l->mem, NULL, ARITH_PLAIN, NULL, count + 1);
+    v->kind = IR_ONE_OF;
+    v->arg[0] = ir_of_temporary(l->mem, value);
+    return v;
+}
+
+/* Values are compared one after the other, until one is equal. */
+static struct ir_condition lower_arm_in_steps(struct lowering *l, const struct ast *arm, struct ir_temporary *value)
+{
+    struct ir_value *no = ir_boolean(l->mem, false);
+    struct ir_temporary *equal = lower_let(l, "equal", no->type, no, false);
+    for (struct ast *v = arm->arm.values; v; v = v->next) {
+        struct ir_op *op = lower_op(l, v == arm->arm.values ? IR_BLOCK : IR_IF);
+        struct ir_block *outer, *block = lower_block_begin(l, &outer);
+        lower_prepare(l, v);
+        struct ir_value *compared = one_of(l, value, 1);
+        compared->arg[1] = lower_value(l, v);
+        if (ir_can_fail(compared)) lower_site(l, v->at, "match");
+        struct ir_op *set = lower_op(l, IR_SET);
+        set->set.key = equal;
+        set->set.value = compared;
+        lower_block_end(l, outer);
+        if (op->kind == IR_BLOCK) {
+            op->block = block;
+        } else {
+            op->branch.cond.value = ir_unary(l->mem, OP_NOT, ir_of_temporary(l->mem, equal));
+            op->branch.then = block;
+        }
+    }
+    return (struct ir_condition){.value = ir_of_temporary(l->mem, equal)};
+}
+
+static struct ir_condition lower_arm(struct lowering *l, const struct ast *arm, struct ir_temporary *value)
+{
+    int count = 0;
+    for (const struct ast *v = arm->arm.values; v; v = v->next) count++;
+    struct ir_value *compared = one_of(l, value, count);
+    count = 0;
+    for (const struct ast *v = arm->arm.values; v; v = v->next) compared->arg[++count] = lower_value(l, v);
+    return inline_condition(compared, arm->arm.values->at, "match");
+}
+
+/* The arms from `arm` on; appended to the current block. */
+static void lower_arms(struct lowering *l, const struct ast *n, const struct ast *arm, struct ir_temporary *value)
+{
+    struct ir_block *outer;
+    const bool in_steps = arm_needs_statements(arm);
+    struct ir_condition cond = in_steps ? lower_arm_in_steps(l, arm, value) : lower_arm(l, arm, value);
+    l->at = arm->at;
+    struct ir_op *op = lower_op(l, IR_IF);
+    op->branch.cond = cond;
+    op->branch.is_chained = arm != n->match.arms && !in_steps;
+    op->branch.then = lower_braced(l, arm->arm.body, false);
+    if (arm->next) {
+        op->branch.other = lower_block_begin(l, &outer);
+        lower_arms(l, n, arm->next, value);
+        lower_block_end(l, outer);
+    } else {
+        op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : lower_missing_else(l, n);
+    }
+}
+
+void lower_match(struct lowering *l, struct ast *n)
+{
+    struct ir_value *v = lower_prepared(l, n->match.value, NULL, "match");
+    struct ir_temporary *value = lower_let(l, "value", n->match.value->type, v, true);
+    if (n->match.arms) {
+        lower_arms(l, n, n->match.arms, value);
+        return;
+    }
+    l->block->last->let.unused = IR_UNUSED_SURELY;
+    if (!n->match.other) return;
+    struct ir_op *op = lower_op(l, IR_BLOCK);
+    op->block = lower_braced(l, n->match.other, false);
+}

@@ -1,0 +1,326 @@
+/* lower_order.c - evaluation order: what has to happen before a statement, so that its expressions can be expressions of C.
+ * Idea       C evaluates the operands of an operator and the arguments of a call in any order, and an expression cannot declare a
+ *            tensor.  Where that matters, the parts of an expression go into temporaries first, one by one from left to right; the
+ *            right operand of && and || goes into a branch.  Everything else stays as it was written.
+ * Invariant  an expression is evaluated once and only where the language evaluates it; the lifetime of a tensor that only a scalar
+ *            needs ends when the scalar is there.
+ * Tests      test/lit/codegen/evaluation-order.pto, test/lit/run/expressions.pto
+ */
+#include "lower_parts.h"
+#include "source_text.h"
+#include <ctype.h>
+#include <string.h>
+
+/* ---- questions ---- */
+
+/* An element of an array of scalars, or a scalar of a struct, which a call may assign. */
+static bool may_change(const struct ast *n)
+{
+    bool part = (n->kind == AST_INDEX || n->kind == AST_MEMBER) && n->type && type_is_scalar(n->type);
+    const struct region *r = part ? region_of(n) : NULL;
+    return r ? r->base->dir != DIR_HOST : part && n->symbol && n->symbol->kind == SYM_VAR;
+}
+
+struct effects {
+    int calls;   /* of functions */
+    int awaits;
+    int reads;   /* of memory that a call may change */
+    int stated;  /* what no expression of C can do: make a tensor, give a size its value */
+};
+
+static bool visit_effects(void *cx, struct ast *n)
+{
+    struct effects *f = cx;
+    const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
+    f->awaits += n->kind == AST_AWAIT;
+    f->reads += may_change(n);
+    f->stated += taken_of(n) != NULL;
+    f->stated += n->kind == AST_CALL && !call && checks_of(n); /* `dim` tests bounds, although it looks at the shape only */
+    if (!call) return true;
+    f->calls++;
+    f->stated += n->type && n->type->kind != TYPE_VOID && !type_is_scalar(n->type);
+    return true;
+}
+
+static struct effects effects_of(struct ast *n)
+{
+    struct effects f = {0};
+    ast_walk(n, visit_effects, &f);
+    return f;
+}
+
+static struct effects effects_of_arguments(struct ast *args)
+{
+    struct effects f = {0};
+    ast_walk_list(args, visit_effects, &f);
+    return f;
+}
+
+static struct effects less(struct effects all, struct effects part)
+{
+    return (struct effects){all.calls - part.calls, all.awaits - part.awaits, all.reads - part.reads, all.stated - part.stated};
+}
+
+/* Would it show, in a failure or in the effects of a function, if n were evaluated after the later parts? */
+static bool order_shows(const struct ast *n, struct effects own, struct effects later)
+{
+    bool simple = n->kind == AST_NAME || n->kind == AST_INT || n->kind == AST_FLOAT || n->kind == AST_BOOL;
+    return ((later.calls > 0 || later.stated > 0) && !simple) || (own.calls > 0 && (later.awaits > 0 || later.reads > 0));
+}
+
+bool needs_statements(struct ast *n)
+{
+    struct effects all = effects_of(n);
+    if (all.stated > 0) return true;
+    if (all.calls == 0) return false;
+    if (n->kind == AST_UNARY) return needs_statements(n->binary.left);
+    if (n->kind == AST_BINARY) {
+        struct effects left = effects_of(n->binary.left);
+        bool ordered = n->binary.op == OP_AND || n->binary.op == OP_OR;
+        if (!ordered && order_shows(n->binary.left, left, less(all, left))) return true;
+        return needs_statements(n->binary.left) || needs_statements(n->binary.right);
+    }
+    if (n->kind != AST_CALL) return false;
+    struct effects later = effects_of_arguments(n->call.args);
+    for (struct ast *a = n->call.args; a; a = a->next) {
+        struct effects own = effects_of(a->arg.value);
+        later = less(later, own);
+        if (order_shows(a->arg.value, own, later) || needs_statements(a->arg.value)) return true;
+    }
+    return false;
+}
+
+/* ---- temporaries ---- */
+
+/* A name that says what the value is: `p_i_1` for p[i + 1]. */
+static const char *name_for(struct lowering *l, const struct ast *n)
+{
+    enum { LONGEST = 24 };
+    char name[LONGEST + 1];
+    size_t length = 0;
+    if (n->kind == AST_CALL && call_of(n)) return arena_printf(l->mem, "%s_value", call_of(n)->callee->name);
+    for (const char *p = source_one_line(l->front, l->mem, n->kind == AST_AWAIT ? n->await.operand->at : n->at); *p; p++) {
+        bool word = isalnum((unsigned char)*p) || *p == '_';
+        if (!word && (length == 0 || name[length - 1] == '_')) continue;
+        if (length == LONGEST) return n->kind == AST_AWAIT || n->kind == AST_INDEX ? "element" : "value";
+        name[length++] = word ? *p : '_';
+    }
+    while (length > 0 && name[length - 1] == '_') length--;
+    name[length] = '\0';
+    return isalpha((unsigned char)name[0]) ? arena_copy(l->mem, name, length) : "value";
+}
+
+struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const struct type *type, struct ir_value *value, bool is_const)
+{
+    struct ir_temporary *t = arena_new(l->mem, struct ir_temporary);
+    *t = (struct ir_temporary){.wanted = wanted, .type = type};
+    struct ir_op *op = lower_op(l, IR_LET);
+    op->let.key = op->let.temporary = t;
+    op->let.wanted = wanted;
+    op->let.type = type;
+    op->let.value = value;
+    op->let.is_const = is_const;
+    return t;
+}
+
+/* The value of n, which nothing evaluates again. */
+static void hold(struct lowering *l, struct ast *n, struct ir_value *value)
+{
+    struct ir_temporary *t = lower_let(l, name_for(l, n), n->type, value, true);
+    ptrmap_set(&l->hoisted, n, t);
+    if (!taken_of(n)) return;
+    t->stands_for = taken_of(n);
+    l->block->last->let.unused = IR_UNUSED_MAYBE; /* as in x % 1: the size does not depend on it */
+}
+
+static void keep_always(struct lowering *l, struct ast *n)
+{
+    const bool element = n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_MEMBER && region_of(n));
+    struct ir_value *value;
+    if (element) {
+        if (checks_of(n) || n->kind == AST_AWAIT) lower_site(l, n->at, n->kind == AST_AWAIT ? "await" : "element");
+        lower_check_statements(l, checks_of(n), NULL);
+        if (n->kind == AST_AWAIT) lower_check_statements(l, checks_of(n->await.operand), NULL);
+        value = lower_element(l, n);
+    } else {
+        value = lower_value(l, n);
+        if (ir_can_fail(value)) lower_site(l, n->at, n->kind == AST_CALL && call_of(n) ? call_of(n)->callee->name : "expression");
+    }
+    hold(l, n, value);
+}
+
+static bool visit_changing(void *cx, struct ast *n)
+{
+    if (may_change(n)) *(bool *)cx = true;
+    return true;
+}
+
+void lower_keep(struct lowering *l, struct ast *n)
+{
+    bool changes = false;
+    if (ptrmap_get(&l->hoisted, n)) return;
+    ast_walk(n, visit_changing, &changes);
+    if (changes || ir_can_fail(lower_value(l, n))) keep_always(l, n);
+}
+
+/* ---- in order ---- */
+
+static void prepare_element(struct lowering *l, struct ast *n)
+{
+    struct open_block open;
+    lower_scope_open(l, n, &open);
+    lower_prepare_place(l, n->kind == AST_AWAIT ? n->await.operand : n);
+    if (open.scope) keep_always(l, n);
+    lower_scope_close(l, &open);
+}
+
+static void prepare_call(struct lowering *l, struct ast *n)
+{
+    struct open_block open;
+    if (!needs_statements(n)) return;
+    lower_scope_open(l, n, &open);
+    hold(l, n, lower_call(l, n));
+    lower_scope_close(l, &open);
+}
+
+static void prepare_dim(struct lowering *l, struct ast *n)
+{
+    struct open_block open;
+    lower_scope_open(l, n, &open);
+    lower_prepare_place(l, n->call.args->arg.value);
+    if (checks_of(n)) lower_site(l, n->at, "dim");
+    lower_check_statements(l, checks_of(n), NULL);
+    lower_scope_close(l, &open);
+}
+
+static void prepare_builtin(struct lowering *l, struct ast *n)
+{
+    if (strcmp(n->call.callee->name, "dim") == 0) {
+        prepare_dim(l, n);
+        return;
+    }
+    struct effects later = effects_of_arguments(n->call.args);
+    for (struct ast *a = n->call.args; a; a = a->next) {
+        struct effects own = effects_of(a->arg.value);
+        later = less(later, own);
+        lower_prepare(l, a->arg.value);
+        if (order_shows(a->arg.value, own, later)) lower_keep(l, a->arg.value);
+    }
+}
+
+static struct ir_value *condition(struct lowering *l, struct ast *n)
+{
+    struct ir_value *v = lower_value(l, n);
+    if (ir_can_fail(v)) lower_site(l, n->at, "condition");
+    return v;
+}
+
+/* `bool both = a; if (both) { ...; both = b; }` */
+static void prepare_shortcut(struct lowering *l, struct ast *n)
+{
+    struct ast *left = n->binary.left, *right = n->binary.right;
+    const bool is_and = n->binary.op == OP_AND;
+    lower_prepare(l, left);
+    if (!needs_statements(right)) return;
+    struct ir_temporary *both = left->kind == AST_BINARY && left->binary.op == n->binary.op ? ptrmap_get(&l->hoisted, left) : NULL;
+    if (!both) /* else a && b && c has one variable */
+        both = lower_let(l, is_and ? "both" : "either", n->type, condition(l, left), false);
+    struct ir_op *branch = lower_op(l, IR_IF);
+    struct ir_value *decided = ir_of_temporary(l->mem, both);
+    branch->branch.cond.value = is_and ? decided : ir_unary(l->mem, OP_NOT, decided);
+    struct ir_block *outer;
+    branch->branch.then = lower_block_begin(l, &outer);
+    lower_prepare(l, right);
+    struct ir_value *value = condition(l, right);
+    struct ir_op *set = lower_op(l, IR_SET);
+    set->set.key = both;
+    set->set.value = value;
+    lower_block_end(l, outer);
+    ptrmap_set(&l->hoisted, n, both);
+}
+
+static void prepare_binary(struct lowering *l, struct ast *n)
+{
+    if (n->binary.op == OP_AND || n->binary.op == OP_OR) {
+        prepare_shortcut(l, n);
+        return;
+    }
+    lower_prepare(l, n->binary.left);
+    if (order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right))) lower_keep(l, n->binary.left);
+    lower_prepare(l, n->binary.right);
+}
+
+void lower_prepare(struct lowering *l, struct ast *n)
+{
+    if (!n || ptrmap_get(&l->hoisted, n)) return;
+    struct effects all = effects_of(n);
+    if (all.calls == 0 && all.stated == 0) return;
+    switch (n->kind) {
+    case AST_UNARY: lower_prepare(l, n->binary.left); break;
+    case AST_BINARY: prepare_binary(l, n); break;
+    case AST_AWAIT: case AST_INDEX: case AST_MEMBER: prepare_element(l, n); break;
+    case AST_CALL:
+        if (call_of(n)) prepare_call(l, n);
+        else prepare_builtin(l, n);
+        break;
+    default: break;
+    }
+    struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
+    if (!taken_of(n)) return;
+    if (held) held->stands_for = taken_of(n);
+    else keep_always(l, n);
+}
+
+void lower_prepare_place(struct lowering *l, struct ast *n)
+{
+    switch (n->kind) {
+    case AST_MEMBER: lower_prepare_place(l, n->member.object); break;
+    case AST_INDEX:
+        lower_prepare_place(l, n->index.object);
+        for (struct ast *i = n->index.indices; i; i = i->next) {
+            if (i->kind == AST_INDEX_ALL) continue;
+            lower_prepare(l, i->range.low);
+            if (i->kind != AST_INDEX_POINT) lower_prepare(l, i->range.high);
+        }
+        break;
+    case AST_CALL:
+        if (!call_of(n)) break;
+        if (call_of(n)->result_symbol && call_of(n)->result_symbol->hidden) lower_new_tensors(l, call_of(n)->result_symbol);
+        lower_call(l, n);
+        break;
+    default: break;
+    }
+}
+
+void lower_prepare_type(struct lowering *l, struct ast *type)
+{
+    for (; type && type->kind == AST_TYPE_ARRAY; type = type->type_array.element) lower_prepare(l, type->type_array.length);
+    for (struct ast *d = type ? type->type_name.dims : NULL; d; d = d->next) lower_prepare(l, d);
+}
+
+void lower_prepare_attribute(struct lowering *l, struct ast *n)
+{
+    lower_prepare(l, n);
+    if (effects_of(n).calls > 0) lower_keep(l, n);
+}
+
+void lower_prepare_arguments(struct lowering *l, const struct call *call)
+{
+    const struct symbol *callee = call->callee;
+    struct effects later = {0};
+    bool again = false; /* a `where` of the kernel looks at arguments before the task is submitted */
+    for (const struct check *c = call->checks; c; c = c->next) again |= c->kind == CHECK_WHERE;
+    for (int i = 0; i < callee->formal_count; i++) ast_walk(call->values[i], visit_effects, &later);
+    for (int i = 0; i < callee->formal_count; i++) {
+        struct ast *v = call->values[i];
+        if (!v) continue;
+        struct effects own = effects_of(v);
+        later = less(later, own);
+        if (!type_is_scalar(callee->formals[i]->type)) {
+            lower_prepare_place(l, v);
+            continue;
+        }
+        lower_prepare(l, v);
+        if (own.calls > 0 || (own.awaits > 0 && again) || order_shows(v, own, later)) lower_keep(l, v);
+    }
+}

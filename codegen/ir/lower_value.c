@@ -1,0 +1,211 @@
+/* lower_value.c - scalar expressions as values.
+ * Idea       one value for one expression, with the checks inside it; what lower_order.c put into a temporary is that temporary.
+ * Invariant  integer arithmetic is plain only where range.c proves that it fits.
+ * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/expressions.pto
+ */
+#include "lower_parts.h"
+#include <string.h>
+
+static bool is_integer(const struct ast *n) { return n->type->kind == TYPE_INT; }
+static bool is_floating(const struct type *t) { return t->kind == TYPE_F32 || t->kind == TYPE_F64; }
+
+static struct ir_value *bound_symbol(struct lowering *l, const struct symbol *s)
+{
+    const struct call *call = l->binding;
+    struct ir_value *v = NULL;
+    l->binding = l->plan->binding = NULL; /* the names in an argument are the caller's */
+    for (int d = 0; d < call->callee->dim_count; d++)
+        if (call->callee->dims[d] == s) v = lower_size(l, call->dims[d], ARITH_PLAIN);
+    for (int f = 0; f < call->callee->formal_count; f++)
+        if (call->callee->formals[f] == s) v = lower_value_as(l, call->values[f], s->type);
+    l->binding = l->plan->binding = call;
+    return v;
+}
+
+struct ir_value *lower_symbol(struct lowering *l, const struct symbol *s)
+{
+    if (s->has_value && is_floating(s->type)) {
+        struct ir_value *v = ir_value_new(l->mem, IR_REAL, s->type);
+        v->real = s->real_value;
+        return v;
+    }
+    if (s->has_value) return s->type->kind == TYPE_BOOL ? ir_boolean(l->mem, s->int_value) : ir_integer(l->mem, s->int_value);
+    struct ir_value *v = NULL;
+    if (l->binding && (s->kind == SYM_DIM || s->kind == SYM_FORMAL)) v = bound_symbol(l, s);
+    if (v) return v;
+    v = ir_value_new(l->mem, IR_NAME, s->type);
+    v->symbol = s;
+    return v;
+}
+
+struct ir_value *lower_value_as(struct lowering *l, const struct ast *n, const struct type *t)
+{
+    struct ir_value *v = lower_value(l, n);
+    if (n->type->kind == t->kind || !type_is_scalar(t)) return v;
+    struct ir_value *cast = ir_unary(l->mem, OP_NOT, v);
+    cast->kind = IR_CAST;
+    cast->type = t;
+    return cast;
+}
+
+static struct ir_value *lower_binary(struct lowering *l, const struct ast *n)
+{
+    const enum ast_op op = n->binary.op;
+    const struct ast *left = n->binary.left, *right = n->binary.right;
+    const struct type *left_type = left->type, *right_type = right->type;
+    enum arithmetic arithmetic = ARITH_PLAIN;
+    if (op >= OP_ADD && is_integer(n) && is_integer(left) && is_integer(right)) {
+        bool fits;
+        range_apply(op, range_of_expr(l->plan, left), range_of_expr(l->plan, right), &fits);
+        if (!fits) arithmetic = l->arithmetic;
+    } else if (op >= OP_ADD) {
+        left_type = right_type = n->type;
+    } else if (op >= OP_EQ && is_floating(left->type) != is_floating(right->type)) {
+        if (is_integer(left)) left_type = right->type;
+        if (is_integer(right)) right_type = left->type;
+    }
+    struct ir_value *a = lower_value_as(l, left, left_type), *b = lower_value_as(l, right, right_type);
+    struct ir_value *v = ir_binary(l->mem, op, arithmetic, a, b);
+    v->type = n->type;
+    return v;
+}
+
+static struct ir_value *lower_unary(struct lowering *l, const struct ast *n)
+{
+    struct ir_value *a = lower_value(l, n->binary.left);
+    if (n->binary.op == OP_NEG && is_integer(n) && l->arithmetic != ARITH_PLAIN && range_of_expr(l->plan, n->binary.left).lo == INT64_MIN)
+        return ir_binary(l->mem, OP_SUB, l->arithmetic, ir_integer(l->mem, 0), a);
+    return ir_unary(l->mem, n->binary.op, a);
+}
+
+/* ---- elements ---- */
+
+struct ir_value *lower_stored_element(struct lowering *l, const struct region *r)
+{
+    struct ir_value *v = ir_value_new(l->mem, IR_ELEMENT, NULL);
+    v->view = lower_view(l, r, VIEW_ELEMENT);
+    v->is_stored = true;
+    return v;
+}
+
+struct ir_value *lower_element(struct lowering *l, const struct ast *n)
+{
+    const bool waits = n->kind == AST_AWAIT;
+    const struct region *r = region_of(waits ? n->await.operand : n);
+    if (!r) {
+        lower_unsupported(l, n->at, "reading this element");
+        return ir_integer(l->mem, 0);
+    }
+    struct ir_value *v = ir_value_new(l->mem, IR_ELEMENT, n->type);
+    v->view = lower_view(l, r, VIEW_ELEMENT);
+    v->is_await = waits;
+    v->is_field = n->kind == AST_NAME || n->kind == AST_MEMBER;
+    return v;
+}
+
+static struct ir_value *lower_checked_element(struct lowering *l, const struct ast *n)
+{
+    struct ir_value *v = lower_element(l, n);
+    const struct ir_check *own = lower_checks(l, checks_of(n), NULL);
+    const struct ir_check *inner = n->kind == AST_AWAIT ? lower_checks(l, checks_of(n->await.operand), NULL) : NULL;
+    v->checks = own ? own : inner;
+    if (!own || !inner) return v;
+    struct ir_check *last = (struct ir_check *)own;
+    while (last->next) last = (struct ir_check *)last->next;
+    last->next = inner;
+    return v;
+}
+
+/* ---- builtin functions ---- */
+
+static struct ir_value *lower_minmax(struct lowering *l, const struct ast *a, const struct type *t, const char *function)
+{
+    struct ir_value *first = lower_value_as(l, a->arg.value, t);
+    if (!a->next) return first;
+    struct ir_value *v = ir_function(l->mem, function, ARITH_PLAIN, t, 2);
+    v->arg[0] = first;
+    v->arg[1] = lower_minmax(l, a->next, t, function);
+    return v;
+}
+
+static struct ir_value *lower_arguments(struct lowering *l, const struct ast *n, const char *function)
+{
+    int count = 0;
+    for (const struct ast *a = n->call.args; a; a = a->next) count++;
+    struct ir_value *v = ir_function(l->mem, function, is_integer(n) ? l->arithmetic : ARITH_PLAIN, n->type, count);
+    count = 0;
+    for (const struct ast *a = n->call.args; a; a = a->next) v->arg[count++] = lower_value_as(l, a->arg.value, n->type);
+    return v;
+}
+
+static struct ir_value *lower_builtin(struct lowering *l, const struct ast *n)
+{
+    const char *name = n->call.callee->name;
+    const bool f32 = n->type->kind == TYPE_F32, integer = is_integer(n);
+    if (strcmp(name, "min") == 0) return lower_minmax(l, n->call.args, n->type, integer ? "pto_min" : f32 ? "fminf" : "fmin");
+    if (strcmp(name, "max") == 0) return lower_minmax(l, n->call.args, n->type, integer ? "pto_max" : f32 ? "fmaxf" : "fmax");
+    if (strcmp(name, "abs") == 0) return lower_arguments(l, n, integer ? "abs" : f32 ? "fabsf" : "fabs");
+    if (strcmp(name, "ceil_div") == 0) return lower_arguments(l, n, "ceil_div");
+    if (strcmp(name, "log2") == 0) return lower_arguments(l, n, f32 ? "log2f" : "log2");
+    if (strcmp(name, "sqrt") == 0) return lower_arguments(l, n, f32 ? "sqrtf" : "sqrt");
+    if (strcmp(name, "dim") == 0 && n->value) return lower_size(l, n->value, l->arithmetic == ARITH_COST ? ARITH_COST : ARITH_PLAIN);
+    lower_unsupported(l, n->at, "this use of a builtin function");
+    return ir_integer(l->mem, 0);
+}
+
+/* ---- expressions ---- */
+
+static struct ir_value *lower_name(struct lowering *l, const struct ast *n)
+{
+    if (region_of(n) && type_is_scalar(n->type)) return lower_checked_element(l, n);
+    if (!n->symbol) {
+        lower_unsupported(l, n->at, "this member");
+        return ir_integer(l->mem, 0);
+    }
+    struct ir_value *v = lower_symbol(l, n->symbol);
+    if (!checks_of(n)) return v;
+    struct ir_value *checked = ir_unary(l->mem, OP_NOT, v); /* was it written? */
+    checked->kind = IR_CHECKED;
+    checked->checks = lower_checks(l, checks_of(n), NULL);
+    return checked;
+}
+
+static struct ir_value *lower_result(struct lowering *l, const struct ast *n)
+{
+    struct ir_value *v = ir_value_new(l->mem, IR_RESULT, n->type);
+    v->call = lower_call_of_function(l, n);
+    return v;
+}
+
+struct ir_value *lower_value(struct lowering *l, const struct ast *n)
+{
+    int64_t value;
+    struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
+    struct ir_value *v;
+    if (held) return ir_of_temporary(l->mem, held);
+    if (n->type && is_integer(n) && n->value && size_is_const(n->value, &value)) return ir_integer(l->mem, value);
+    switch (n->kind) {
+    case AST_INT: return ir_integer(l->mem, (int64_t)n->integer.value);
+    case AST_BOOL: return ir_boolean(l->mem, n->boolean.value);
+    case AST_FLOAT:
+        v = ir_value_new(l->mem, IR_REAL, n->type);
+        v->real = n->real.value;
+        return v;
+    case AST_NAME: case AST_MEMBER: return lower_name(l, n);
+    case AST_UNARY: return lower_unary(l, n);
+    case AST_BINARY: return lower_binary(l, n);
+    case AST_AWAIT: case AST_INDEX: return lower_checked_element(l, n);
+    case AST_CALL: return call_of(n) ? lower_result(l, n) : lower_builtin(l, n);
+    default:
+        lower_unsupported(l, n->at, "this expression");
+        return ir_integer(l->mem, 0);
+    }
+}
+
+struct ir_value *lower_expression(struct lowering *l, const struct ast *n, const struct type *type, enum arithmetic mode)
+{
+    l->arithmetic = mode;
+    struct ir_value *v = type ? lower_value_as(l, n, type) : lower_value(l, n);
+    l->arithmetic = ARITH_CHECKED;
+    return v;
+}
