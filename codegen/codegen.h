@@ -32,8 +32,8 @@ void codegen_bounds(struct front *front, const struct checked *checked, const st
 /* --emit=memory: for each function where each tensor lies, and why. */
 void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
 
-/* --dump: what the analyses of memory decided, a line a decision. */
-enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4 };
+/* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation. */
+enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4, DUMP_IR = 8 };
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps, struct strbuf *out);
 
 /* --emit=types: every declaration of the program with its type; std/ is left out. */

@@ -140,12 +140,27 @@ static bool is_used(const void *e, const void *key)
     return ptrmap_get(&((const struct emitter *)e)->used, key) != NULL;
 }
 
+/* A fault of the lowering ends the compiler before it can print wrong code; a program that could not be lowered was refused. */
+static void verify(struct emitter *e, const struct ir_function *f)
+{
+#if PTO_CHECK
+    const char *fault = diag_error_count(e->front->diag) == 0 ? ir_verify(e->front, f) : NULL;
+    if (!fault) return;
+    fprintf(stderr, "ptoc: internal error: the IR of '%s' is invalid: %s\n", f->orch->name, fault);
+    abort();
+#else
+    (void)e;
+    (void)f;
+#endif
+}
+
 /* The body comes first, into a section of its own: it says which arguments nothing names. */
 static void emit_function(struct emitter *e, struct symbol *orch)
 {
     const struct ir_function *f = lower_function(e->lowering, orch);
     struct span head = orch->decl->at;
     struct strbuf signature = {0};
+    verify(e, f);
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     const size_t mark = names_mark(&e->names);
     e->function = orch;

@@ -75,6 +75,15 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
     }
 }
 
+static void print_ir(struct emitter *e, const struct symbol *orch)
+{
+    struct strbuf text = {0};
+    ir_print(e->front, lower_function(e->lowering, orch), &text);
+    if (text.length) text.data[--text.length] = '\0'; /* the last line ends with the section */
+    out_raw(e->out, NULL, 0, strbuf_text(&text), text.length);
+    strbuf_free(&text);
+}
+
 static void print_function(struct emitter *e, const struct symbol *orch, unsigned dumps)
 {
     struct ast *body = orch->decl->orch.body;
@@ -93,16 +102,19 @@ static void print_function(struct emitter *e, const struct symbol *orch, unsigne
         out_line(e->out, "%s", " slots");
         print_slots(e, orch);
     }
+    if (dumps & DUMP_IR) print_ir(e, orch);
 }
 
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps, struct strbuf *to)
 {
     struct out out = {0};
     struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, memory, front->mem)};
+    e.lowering = lowering_begin(front, checked, e.plan, false);
     for (size_t i = 0; i < e.plan->orchs.count; i++) {
         if (i > 0) out_line(e.out, "%s", "");
         print_function(&e, e.plan->orchs.data[i], dumps);
     }
+    lowering_end(e.lowering);
     out_render(&out, "", false, to);
     out_clear(&out);
     plan_destroy(e.plan);

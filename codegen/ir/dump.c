@@ -1,1 +1,375 @@
+/* dump.c - the IR as text: --dump=ir.
+ * Idea       one line for each operation, with the line of the program that it comes from; blocks are indented.  Sites are left out:
+ *            they are those lines.  Arithmetic that can fail the run has a `!` after its operator: `i *! 64`; a check inside a value
+ *            stands before it: `(check 0 <= i < N; t[i])`.
+ * Tests      test/lit/ir/dump.pto, dump-flash.test
+ */
 #include "ir.h"
+#include "support/strbuf.h"
+#include "support/vec.h"
+#include <inttypes.h>
+#include <string.h>
+
+struct dump {
+    struct front *front;
+    struct strbuf *to;
+    int depth;
+    VEC(const struct ir_temporary *) temporaries; /* t0, t1, ... in the order in which they are first printed */
+};
+
+static void put_value(struct dump *d, const struct ir_value *v);
+static void put_block(struct dump *d, const struct ir_block *block);
+static void put_check(struct dump *d, const struct ir_check *c);
+
+static void put(struct dump *d, const char *text) { strbuf_puts(d->to, text); }
+
+static void put_temporary(struct dump *d, const struct ir_temporary *t)
+{
+    size_t i = 0;
+    while (i < d->temporaries.count && d->temporaries.data[i] != t) i++;
+    if (i == d->temporaries.count) vec_push(&d->temporaries, t);
+    strbuf_printf(d->to, "%%%s.%zu", t->wanted, i);
+}
+
+static void put_symbol(struct dump *d, const struct symbol *s)
+{
+    put(d, s->name);
+    if (s->hidden) put(d, "()");
+}
+
+static void put_type(struct dump *d, const struct type *t)
+{
+    put(d, ": ");
+    type_text(t, d->to);
+}
+
+/* ---- operands ---- */
+
+static void put_view(struct dump *d, const struct ir_view *v)
+{
+    const struct region *r = v->region;
+    int64_t one;
+    put_symbol(d, r->base);
+    if (r->whole || r->base_rank == 0) return;
+    for (int i = 0; i < r->base_rank; i++) {
+        put(d, i ? ", " : "[");
+        size_text(r->low[i], d->to);
+        if (size_is_const(r->span[i], &one) && one == 1) continue;
+        put(d, " +: ");
+        size_text(r->span[i], d->to);
+    }
+    put(d, "]");
+}
+
+static void put_operand(struct dump *d, const struct ir_value *v)
+{
+    const bool enclosed = v->kind == IR_BINARY || v->kind == IR_ONE_OF;
+    if (enclosed) put(d, "(");
+    put_value(d, v);
+    if (enclosed) put(d, ")");
+}
+
+static void put_list(struct dump *d, struct ir_value *const *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (i) put(d, ", ");
+        put_value(d, list[i]);
+    }
+}
+
+static void put_argument(struct dump *d, const struct ir_argument *a, bool of_task)
+{
+    static const char *const words[] = {[IR_ARG_TENSOR] = "", [IR_ARG_SCALAR] = "", [IR_ARG_PLACE] = "to ", [IR_ARG_MOVED] = "own ", [IR_ARG_VARIABLE] = "var "};
+    put(d, words[a->kind]);
+    if (a->kind == IR_ARG_TENSOR && of_task) strbuf_printf(d->to, "%s ", a->direction == DIR_NONE ? "in" : direction_text(a->direction));
+    if (a->value) put_value(d, a->value);
+    else if (a->view) put_view(d, a->view);
+    else if (a->symbol) put_symbol(d, a->symbol);
+    if (a->scope) strbuf_printf(d->to, " in scope of line %d", source_place(d->front->sources, a->scope->at.file, a->scope->at.begin).line);
+}
+
+static void put_call(struct dump *d, const struct ir_call *call, bool of_task)
+{
+    for (const struct ir_check *c = call->checks; c; c = c->next) {
+        put_check(d, c);
+        put(d, "; ");
+    }
+    strbuf_printf(d->to, "%s(", call->callee->name);
+    for (int i = 0; i < call->count; i++) {
+        if (i) put(d, ", ");
+        put_argument(d, &call->arguments[i], of_task);
+    }
+    put(d, ")");
+    for (int i = 0; i < call->attribute_count; i++) {
+        static const char *const words[] = {[IR_PRIORITY] = " priority ", [IR_TIMEOUT] = " timeout ", [IR_LABEL] = " name "};
+        const struct ir_attribute *a = &call->attributes[i];
+        put(d, words[a->kind]);
+        if (a->value) put_value(d, a->value);
+        else strbuf_json(d->to, a->text, a->length);
+    }
+}
+
+static void put_element(struct dump *d, const struct ir_value *v)
+{
+    for (const struct ir_check *c = v->checks; c; c = c->next) {
+        put(d, c == v->checks ? "(" : "");
+        put_check(d, c);
+        put(d, "; ");
+    }
+    if (v->is_await) put(d, "await ");
+    put_view(d, v->view);
+    if (v->checks) put(d, ")");
+}
+
+static void put_value(struct dump *d, const struct ir_value *v)
+{
+    const char *sure = v->arithmetic == ARITH_PLAIN ? "" : "!";
+    switch (v->kind) {
+    case IR_INTEGER: strbuf_printf(d->to, "%" PRId64, v->integer); break;
+    case IR_REAL: strbuf_printf(d->to, "%g", v->real); break;
+    case IR_BOOLEAN: put(d, v->integer ? "true" : "false"); break;
+    case IR_NAME: put_symbol(d, v->symbol); break;
+    case IR_TEMPORARY: put_temporary(d, v->temporary); break;
+    case IR_STRIDE: strbuf_printf(d->to, "%s.stride[%d]", v->symbol->name, v->dim); break;
+    case IR_AT: strbuf_printf(d->to, "%s.at", v->symbol->name); break;
+    case IR_EXTENT: strbuf_printf(d->to, "%s.n%d", v->symbol->name, v->dim); break;
+    case IR_UNARY:
+        put(d, ast_op_text(v->op));
+        put_operand(d, v->arg[0]);
+        break;
+    case IR_BINARY:
+        put_operand(d, v->arg[0]);
+        strbuf_printf(d->to, " %s%s ", ast_op_text(v->op), sure);
+        put_operand(d, v->arg[1]);
+        break;
+    case IR_CAST:
+        type_text(v->type, d->to);
+        put(d, "(");
+        put_value(d, v->arg[0]);
+        put(d, ")");
+        break;
+    case IR_FUNCTION:
+        strbuf_printf(d->to, "%s%s(", v->function, sure);
+        put_list(d, v->arg, v->count);
+        put(d, ")");
+        break;
+    case IR_ONE_OF:
+        put_value(d, v->arg[0]);
+        put(d, " in {");
+        put_list(d, v->arg + 1, v->count - 1);
+        put(d, "}");
+        break;
+    case IR_ELEMENT: put_element(d, v); break;
+    case IR_RESULT:
+        if (v->call->checks) put(d, "(");
+        put_call(d, v->call, false);
+        if (v->call->checks) put(d, ")");
+        break;
+    case IR_CHECKED:
+        put(d, "(");
+        put_check(d, v->checks);
+        put(d, "; ");
+        put_value(d, v->arg[0]);
+        put(d, ")");
+        break;
+    }
+}
+
+static void put_check(struct dump *d, const struct ir_check *c)
+{
+    put(d, "check ");
+    switch (c->kind) {
+    case CHECK_INDEX:
+        put(d, "0 <= ");
+        put_value(d, c->a);
+        put(d, " < ");
+        put_value(d, c->b);
+        break;
+    case CHECK_SLICE:
+        put(d, "0 <= ");
+        put_value(d, c->a);
+        put(d, " <= ");
+        put_value(d, c->b);
+        put(d, " <= ");
+        put_value(d, c->c);
+        break;
+    case CHECK_EXTENT:
+        put(d, "0 <= ");
+        put_value(d, c->a);
+        break;
+    case CHECK_STEP: case CHECK_TILE:
+        put_value(d, c->a);
+        put(d, " != 0");
+        break;
+    case CHECK_WHERE: put_value(d, c->a); break;
+    case CHECK_CONTIGUOUS:
+        put_view(d, c->view);
+        put(d, " is contiguous");
+        break;
+    case CHECK_DISJOINT:
+        put_view(d, c->view);
+        put(d, " is disjoint from ");
+        put_view(d, c->other);
+        break;
+    case CHECK_WRITTEN:
+        put_symbol(d, c->symbol);
+        put(d, " is written");
+        break;
+    }
+}
+
+/* ---- operations ---- */
+
+static void put_key(struct dump *d, const struct ir_op *op)
+{
+    if (op->let.temporary) put_temporary(d, op->let.temporary);
+    else put(d, op->let.wanted);
+}
+
+static void put_target(struct dump *d, const struct ir_op *op)
+{
+    if (op->set.target) put_value(d, op->set.target);
+    else if (!op->set.key) put(d, "_");
+    else if (op->set.temporary) put_temporary(d, op->set.temporary);
+    else strbuf_printf(d->to, "%s%s", op->set.symbol->name, op->set.key == &op->set.symbol->needs_flag ? "_written" : "");
+    put(d, " = ");
+    put_value(d, op->set.value);
+}
+
+static void put_scope(struct dump *d, const struct ir_op *op)
+{
+    for (int i = 0; i < op->scope.count; i++) {
+        put(d, i ? ", " : " holds ");
+        put_symbol(d, op->scope.tensors[i]);
+    }
+}
+
+static void put_tensor(struct dump *d, const struct ir_op *op)
+{
+    put_symbol(d, op->tensor.symbol);
+    put_type(d, op->tensor.symbol->type);
+    if (!op->tensor.at) return;
+    put(d, " in the frame at ");
+    put_value(d, op->tensor.at);
+    if (!op->tensor.rotates) return;
+    strbuf_printf(d->to, " + (%s %% 2) * ", op->tensor.rotates->name);
+    put_value(d, op->tensor.bytes);
+}
+
+static void put_for(struct dump *d, const struct ir_op *op)
+{
+    strbuf_printf(d->to, "%s in ", op->loop.symbol->name);
+    put_value(d, op->loop.low);
+    put(d, " .. ");
+    put_value(d, op->loop.high);
+    if (op->loop.by == 1) return;
+    put(d, " step ");
+    put_value(d, op->loop.step);
+}
+
+static void put_operands(struct dump *d, const struct ir_op *op)
+{
+    switch (op->kind) {
+    case IR_LET:
+        put_key(d, op);
+        put_type(d, op->let.type);
+        put(d, " = ");
+        put_value(d, op->let.value);
+        break;
+    case IR_SET: put_target(d, op); break;
+    case IR_STORE:
+        put_view(d, op->store.view);
+        put(d, " = ");
+        put_value(d, op->store.value);
+        break;
+    case IR_ASSERT: put_value(d, op->assertion.cond); break;
+    case IR_PRINT:
+        strbuf_json(d->to, op->print.format, strlen(op->print.format));
+        for (int i = 0; i < op->print.count; i++) {
+            put(d, ", ");
+            if (op->print.values[i].value) put_value(d, op->print.values[i].value);
+            else put(d, "NUL");
+        }
+        break;
+    case IR_FRAME: put_value(d, op->frame.bytes); break;
+    case IR_TENSOR: put_tensor(d, op); break;
+    case IR_ALLOC:
+        put_symbol(d, op->alloc.symbol);
+        put(d, ", ");
+        put_value(d, op->alloc.bytes);
+        break;
+    case IR_SUBMIT: put_call(d, op->call, true); break;
+    case IR_CALL: put_call(d, op->call, false); break;
+    case IR_SLOT_USE:
+        put(d, op->slot_use.writes ? "write " : "read ");
+        put_symbol(d, op->slot_use.symbol);
+        break;
+    case IR_RELEASE: put_symbol(d, op->release.symbol); break;
+    case IR_GIVE:
+        put_view(d, op->give.view);
+        put(d, " to ");
+        put_symbol(d, op->give.place);
+        break;
+    case IR_SCOPE_BEGIN: put_scope(d, op); break;
+    case IR_SCOPE_END:
+        if (op->scope_end.leaves) put(d, "by leaving");
+        break;
+    case IR_FOR: put_for(d, op); break;
+    case IR_WHILE:
+        if (!op->while_.tests_first) put(d, "after the body ");
+        put_value(d, op->while_.cond.value);
+        break;
+    case IR_IF: put_value(d, op->branch.cond.value); break;
+    case IR_RETURN:
+        if (op->ret.value) put_value(d, op->ret.value);
+        break;
+    default: break;
+    }
+}
+
+static void begin_line(struct dump *d, struct span at)
+{
+    strbuf_printf(d->to, "%5d  %*s", source_place(d->front->sources, at.file, at.begin).line, 2 * d->depth, "");
+}
+
+static void put_op(struct dump *d, const struct ir_op *op)
+{
+    const struct ir_block *blocks[3];
+    begin_line(d, op->at);
+    if (op->kind == IR_CHECK) {
+        put_check(d, op->check.check);
+        if (op->check.is_hoisted) put(d, "  of all iterations of the loop");
+    } else {
+        const size_t before = d->to->length;
+        put(d, ir_op_name(op->kind));
+        put(d, " ");
+        put_operands(d, op);
+        if (d->to->length == before + strlen(ir_op_name(op->kind)) + 1) d->to->data[--d->to->length] = '\0';
+    }
+    put(d, "\n");
+    const int count = ir_blocks(op, blocks);
+    for (int i = 0; i < count; i++) {
+        if (i > 0) {
+            begin_line(d, op->at);
+            put(d, op->kind == IR_IF ? "else\n" : "body\n");
+        }
+        put_block(d, blocks[i]);
+    }
+}
+
+static void put_block(struct dump *d, const struct ir_block *block)
+{
+    d->depth++;
+    for (const struct ir_op *op = block->first; op; op = op->next)
+        if (op->kind != IR_SITE) put_op(d, op);
+    d->depth--;
+}
+
+void ir_print(struct front *front, const struct ir_function *f, struct strbuf *to)
+{
+    struct dump d = {.front = front, .to = to};
+    begin_line(&d, f->orch->decl->at);
+    strbuf_printf(to, "orch %s\n", f->orch->name);
+    put_block(&d, f->body);
+    vec_free(&d.temporaries);
+}

@@ -69,6 +69,13 @@ struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmeti
     return v;
 }
 
+struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count)
+{
+    struct ir_value *v = with_arguments(mem, ir_value_new(mem, IR_ONE_OF, &boolean_type), count + 1);
+    v->arg[0] = a;
+    return v;
+}
+
 bool ir_can_fail(const struct ir_value *v)
 {
     if (v->checks || v->is_await || v->kind == IR_RESULT) return true;

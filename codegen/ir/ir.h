@@ -177,7 +177,10 @@ struct ir_op {
         /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i] or &symbol->needs_flag by which it is named. */
         struct { const void *key; const struct ir_temporary *temporary; const char *wanted; const struct type *type;
                  struct ir_value *value; bool is_const; enum ir_unused unused; } let;
-        struct { const void *key; struct ir_value *target, *value; } set; /* key, or target: a NAME by reference */
+        /* A variable by its key, with the symbol or temporary that the key belongs to; or target, a NAME by reference; or neither: the
+         * value is evaluated for its effects. */
+        struct { const void *key; const struct symbol *symbol; const struct ir_temporary *temporary;
+                 struct ir_value *target, *value; } set;
         struct { const struct ir_view *view; struct ir_value *value; bool is_private; } store; /* private: no task sees the array */
         /* The variable of a new tensor.  at: in the frame; every other iteration of the loop of `rotates` it lies `bytes` further.
          * NULL: its first writer allocates it, or an ALLOC. */
@@ -217,6 +220,7 @@ struct ir_value *ir_of_temporary(struct arena *mem, struct ir_temporary *t);
 struct ir_value *ir_unary(struct arena *mem, enum ast_op op, struct ir_value *a);
 struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a, struct ir_value *b);
 struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type, int count);
+struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count); /* the caller fills in arg[1] ... arg[count] */
 bool             ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
 const char      *ir_op_name(enum ir_op_kind kind);
 struct ir_op    *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);

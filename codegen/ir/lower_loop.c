@@ -170,14 +170,6 @@ static bool arm_needs_statements(const struct ast *arm)
     return false;
 }
 
-static struct ir_value *one_of(struct lowering *l, struct ir_temporary *value, int count)
-{
-    struct ir_value *v = ir_function(l->mem, NULL, ARITH_PLAIN, NULL, count + 1);
-    v->kind = IR_ONE_OF;
-    v->arg[0] = ir_of_temporary(l->mem, value);
-    return v;
-}
-
 /* Values are compared one after the other, until one is equal. */
 static struct ir_condition lower_arm_in_steps(struct lowering *l, const struct ast *arm, struct ir_temporary *value)
 {
@@ -187,11 +179,11 @@ static struct ir_condition lower_arm_in_steps(struct lowering *l, const struct a
         struct ir_op *op = lower_op(l, v == arm->arm.values ? IR_BLOCK : IR_IF);
         struct ir_block *outer, *block = lower_block_begin(l, &outer);
         lower_prepare(l, v);
-        struct ir_value *compared = one_of(l, value, 1);
+        struct ir_value *compared = ir_one_of(l->mem, ir_of_temporary(l->mem, value), 1);
         compared->arg[1] = lower_value(l, v);
         if (ir_can_fail(compared)) lower_site(l, v->at, "match");
         struct ir_op *set = lower_op(l, IR_SET);
-        set->set.key = equal;
+        set->set.key = set->set.temporary = equal;
         set->set.value = compared;
         lower_block_end(l, outer);
         if (op->kind == IR_BLOCK) {
@@ -208,7 +200,7 @@ static struct ir_condition lower_arm(struct lowering *l, const struct ast *arm, 
 {
     int count = 0;
     for (const struct ast *v = arm->arm.values; v; v = v->next) count++;
-    struct ir_value *compared = one_of(l, value, count);
+    struct ir_value *compared = ir_one_of(l->mem, ir_of_temporary(l->mem, value), count);
     count = 0;
     for (const struct ast *v = arm->arm.values; v; v = v->next) compared->arg[++count] = lower_value(l, v);
     return inline_condition(compared, arm->arm.values->at, "match");

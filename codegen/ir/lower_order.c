@@ -233,7 +233,7 @@ static void prepare_shortcut(struct lowering *l, struct ast *n)
     lower_prepare(l, right);
     struct ir_value *value = condition(l, right);
     struct ir_op *set = lower_op(l, IR_SET);
-    set->set.key = both;
+    set->set.key = set->set.temporary = both;
     set->set.value = value;
     lower_block_end(l, outer);
     ptrmap_set(&l->hoisted, n, both);

@@ -58,6 +58,7 @@ void lower_set_flag(struct lowering *l, const struct symbol *s)
 {
     struct ir_op *op = lower_op(l, IR_SET);
     op->set.key = &s->needs_flag;
+    op->set.symbol = s;
     op->set.value = ir_boolean(l->mem, true);
 }
 
@@ -185,7 +186,7 @@ static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
     struct ir_op *op = lower_op(l, IR_SET);
     op->set.value = value;
     if (s->place || s->by_reference) op->set.target = lower_symbol(l, s);
-    else op->set.key = s;
+    else op->set.key = op->set.symbol = s;
     if (s->needs_flag) lower_set_flag(l, s);
 }
 

@@ -233,17 +233,17 @@ static int set_plan(struct options *o, const char *text)
     return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
 }
 
-/* --dump=scopes,liveness,slots */
+/* --dump=scopes,liveness,slots,ir */
 static int set_dumps(struct options *o, const char *text)
 {
     static const struct { const char *name; unsigned bit; } dumps[] = {
-        {"scopes", DUMP_SCOPES}, {"liveness", DUMP_LIVENESS}, {"slots", DUMP_SLOTS}};
+        {"scopes", DUMP_SCOPES}, {"liveness", DUMP_LIVENESS}, {"slots", DUMP_SLOTS}, {"ir", DUMP_IR}};
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         unsigned bit = 0;
         for (int i = 0; i < COUNT(dumps); i++)
             if (strlen(dumps[i].name) == length && strncmp(dumps[i].name, at, length) == 0) bit = dumps[i].bit;
-        if (bit == 0) return usage_error("--dump takes scopes, liveness and slots, with commas, not '%.*s'", (int)length, at);
+        if (bit == 0) return usage_error("--dump takes scopes, liveness, slots and ir, with commas, not '%.*s'", (int)length, at);
         o->dumps |= bit;
         at += length;
         if (*at == '\0') return EXIT_OK;
@@ -543,7 +543,7 @@ void options_print_help(FILE *out)
           "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
           "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), all;\n"
           "  --plan=budget=BYTES        as much as fits\n"
-          "  --dump=scopes,liveness,slots  who owns each tensor, where its life ends, where it lies in the frame\n"
+          "  --dump=scopes,liveness,slots,ir  who owns each tensor, where its life ends, where it lies in the frame; the IR\n"
           "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
           "  --no-line                  no #line in the generated C\n"
           "  --no-main                  with --emit=c: only what a C host program calls\n"
