@@ -181,27 +181,27 @@ static void put_check(struct dump *d, const struct ir_check *c)
     switch (c->kind) {
     case CHECK_INDEX:
         put(d, "0 <= ");
-        put_value(d, c->a);
+        put_operand(d, c->a);
         put(d, " < ");
-        put_value(d, c->b);
+        put_operand(d, c->b);
         break;
     case CHECK_SLICE:
         put(d, "0 <= ");
-        put_value(d, c->a);
+        put_operand(d, c->a);
         put(d, " <= ");
-        put_value(d, c->b);
+        put_operand(d, c->b);
         put(d, " <= ");
-        put_value(d, c->c);
+        put_operand(d, c->c);
         break;
     case CHECK_EXTENT:
         put(d, "0 <= ");
-        put_value(d, c->a);
+        put_operand(d, c->a);
         break;
     case CHECK_STEP: case CHECK_TILE:
-        put_value(d, c->a);
+        put_operand(d, c->a);
         put(d, " != 0");
         break;
-    case CHECK_WHERE: put_value(d, c->a); break;
+    case CHECK_WHERE: put_operand(d, c->a); break;
     case CHECK_CONTIGUOUS:
         put_view(d, c->view);
         put(d, " is contiguous");
