@@ -43,7 +43,9 @@ struct function_bounds {
     struct bound safe;   /* bytes with which it completes wherever earlier buffers happened to lie; see Note [gaps] in bounds.c */
     const struct size *peak;     /* all that is ever allocated, beside what `turns` say; NULL: not known */
     VEC(struct turn_bound) turns;
-    int64_t sure;                /* every call needs at least so much */
+    int64_t sure;                /* every call needs at least so much, */
+    const struct size *sure_of_call[4]; /* and so much, in what the caller says: dimension variables and integer formals */
+    int sure_count;
     bool is_complete;
     const struct ast *recursive; /* the call by which it comes back to itself; NULL: never */
     const struct size *level;    /* held across that call */

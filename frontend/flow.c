@@ -19,6 +19,7 @@ struct cell {
     bool moved;                  /* how it went */
     const struct ast *gone_at;
     struct parts parts;
+    struct parts touched;        /* of a let: written or read */
     const struct ast *turn, *turn_at; /* the loop in whose turn at hand a call wrote it, and that call; or NULL */
 };
 
@@ -42,6 +43,8 @@ struct flow {
     int depth; /* loops around the statement at hand */
     const struct ast **unwritten; /* E07: a way out on which this tensor of a formal is not written */
     const struct ast **in_part;   /* W04: a write of this one, where all of them leave something out */
+    bool *is_live;                /* of a let: its block is open */
+    bool *is_used_whole;          /* of a let: where some lifetime of it ended, every part may have been written or read */
 };
 
 static void walk_list(struct flow *f, struct state *s, struct ast *list);
@@ -83,6 +86,7 @@ static void join(const struct flow *f, struct state *into, struct state *other)
             a->gone = meet(a->gone, b->gone);
             a->stored &= b->stored;
             parts_join(f->c, &a->parts, &b->parts);
+            parts_join(f->c, &a->touched, &b->touched);
             if (!a->turn) a->turn = b->turn, a->turn_at = b->turn_at;
             if (!a->gone_at) {
                 a->gone_at = b->gone_at;
@@ -159,7 +163,14 @@ static void look_for_gaps(struct flow *f, struct cell *x, struct symbol *t, cons
     bool only = true;
     for (const struct part *q = x->parts.list; q; q = q->next) only &= q->at == near->at;
     diag_note(f->c->diag, near->at->at, only ? "this is what was written" : "this was written last");
-    x->parts = (struct parts){.any = true}; /* said once */
+    x->parts = x->touched = (struct parts){.any = true}; /* said once */
+}
+
+static void touch_part(struct flow *f, struct cell *x, const struct symbol *t, const struct region *r, const struct ast *at)
+{
+    if (t->kind != SYM_LET || t->type->kind != TYPE_TENSOR) return;
+    if (r) parts_add(f->c, &x->touched, r, at);
+    else x->touched.any = true;
 }
 
 /* r: which piece; NULL: all of it. */
@@ -169,11 +180,12 @@ static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const
     struct cell *x = cell_of(s, t);
     if (!x || s->dead) return;
     t->is_read = true;
+    touch_part(f, x, t, r, at);
     if (t->is_doubtful) return;
     if (x->written != NO && t->type->kind == TYPE_TENSOR) look_for_gaps(f, x, t, r, at, await);
     if (x->written == YES) return;
     if (f->silent) return;
-    if (x->written == NO) say_unwritten(f, t, at, await);
+    if (x->written == NO) say_unwritten(f, t, at, await), x->touched.any = true;
     else add_written_check(f, t, at, await);
     x->written = YES; /* said once, or checked */
     x->stored = true;
@@ -191,6 +203,7 @@ static void write_tensor(struct flow *f, struct state *s, struct symbol *t, cons
     x->turn_at = at;
     if (r) parts_add(f->c, &x->parts, r, at);
     else x->parts.any = true;
+    touch_part(f, x, t, r, at);
     if (in_parts && !x->stored && t->kind == SYM_LET) t->needs_alloc = true;
     if (!in_parts) x->stored = true;
 }
@@ -218,11 +231,11 @@ static void use_printed(struct flow *f, struct state *s, struct symbol *t, const
 static void use_declared(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
     struct cell *x = cell_of(s, t);
-    (void)f;
     if (!x) return;
     *x = (struct cell){0}; /* each run of a loop has its own */
+    f->is_live[t->flow - 1] = true;
     if (!type_is_scalar_array(t->type) || at->decl.value) return;
-    *x = (struct cell){.written = YES, .stored = true, .parts.any = true}; /* all 0 */
+    *x = (struct cell){.written = YES, .stored = true, .parts.any = true, .touched.any = true}; /* all 0 */
     t->needs_alloc = true;
 }
 
@@ -258,7 +271,7 @@ static void assume_name(struct state *s, struct symbol *t)
     if (x) {
         x->written = YES;
         x->gone = NO;
-        x->parts.any = true;
+        x->parts.any = x->touched.any = true;
         t->is_read = t->is_written = true;
     }
 }
@@ -434,8 +447,34 @@ static const struct ast *part_left_out(struct flow *f, struct cell *x, struct sy
     return parts_missing(f->c, &x->parts, region_whole(f->c, o), &near) == MISSING_SOME ? near->at : NULL;
 }
 
+/* A lifetime of the let may end here. */
+static void look_at_rest(struct flow *f, const struct state *s, size_t i)
+{
+    struct symbol *t = f->tensors.data[i];
+    struct cell *x = &s->cell[i];
+    if (f->silent || s->dead || !f->is_live[i] || x->written == NO || f->is_used_whole[i]) return;
+    const struct part *near = NULL;
+    const bool leaves_out = t->type->kind == TYPE_TENSOR && parts_missing(f->c, &x->touched, region_whole(f->c, t), &near) == MISSING_SOME;
+    if (!leaves_out) f->is_used_whole[i] = true;
+    else if (!f->in_part[i]) f->in_part[i] = x->parts.list ? x->parts.list->at : near->at;
+}
+
+static void look_at_all_rests(struct flow *f, const struct state *s)
+{
+    for (size_t i = 0; i < f->tensors.count; i++) look_at_rest(f, s, i);
+}
+
+static void use_ended(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
+{
+    (void)at;
+    if (!t->flow) return;
+    look_at_rest(f, s, (size_t)t->flow - 1);
+    f->is_live[t->flow - 1] = false;
+}
+
 static void leave(struct flow *f, struct state *s, const struct ast *at)
 {
+    look_at_all_rests(f, s);
     for (size_t i = 0; i < f->tensors.count && !s->dead; i++)
         if (f->tensors.data[i]->kind == SYM_FORMAL && s->cell[i].gone != YES) f->tensors.data[i]->is_kept = true;
     for (size_t i = 0; i < f->tensors.count && !s->dead && !f->silent; i++) {
@@ -453,6 +492,12 @@ static void report_unwritten(struct flow *f)
     for (size_t i = 0; i < f->tensors.count; i++) {
         const struct symbol *o = f->tensors.data[i];
         const struct ast *at = f->unwritten[i];
+        if (o->kind == SYM_LET) {
+            if (!f->in_part[i] || f->is_used_whole[i] || !o->is_read || o->is_doubtful) continue; /* of what is never read all is W01 */
+            diag_warning(f->c->diag, DIAG_W04, o->decl->name_at, "a part of '%s' is never written and never read", o->name);
+            diag_note(f->c->diag, f->in_part[i]->at, "this is written");
+            continue;
+        }
         if (!at && f->in_part[i]) {
             diag_warning(f->c->diag, DIAG_W04, o->decl->at, "'%s' is out and only written in part", o->name);
             diag_note(f->c->diag, f->in_part[i]->at, "this is written");
@@ -465,10 +510,19 @@ static void report_unwritten(struct flow *f)
     }
 }
 
+/* A let that is no other name of something. */
+static bool has_storage(const struct ast *stmt)
+{
+    return stmt->kind == AST_LET && stmt->symbol && !stmt->symbol->alias_of && !stmt->symbol->region;
+}
+
 static void walk_block(struct flow *f, struct state *s, struct ast *block)
 {
     size_t mark = facts_mark(f->c->facts);
-    if (block) walk_list(f, s, block->kind == AST_BLOCK ? block->block.stmts : block);
+    struct ast *list = !block ? NULL : block->kind == AST_BLOCK ? block->block.stmts : block;
+    walk_list(f, s, list);
+    for (struct ast *n = list; n; n = n->next)
+        if (has_storage(n)) each_leaf(f, s, n->symbol, use_ended, n);
     facts_reset(f->c->facts, mark);
 }
 
@@ -541,6 +595,7 @@ static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
         free(l.breaks.cell);
         for (size_t i = 0; i < f->tensors.count; i++) {
             parts_after_turn(f->c, &again.cell[i].parts, &turns, false);
+            parts_after_turn(f->c, &again.cell[i].touched, &turns, false);
             again.cell[i].turn = NULL;
         }
         join(f, &entry, &again);
@@ -550,6 +605,8 @@ static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
     for (size_t i = 0; i < f->tensors.count; i++) {
         parts_after_turn(f->c, &entry.cell[i].parts, &turns, true);
         parts_after_turn(f->c, &l.breaks.cell[i].parts, &turns, true);
+        parts_after_turn(f->c, &entry.cell[i].touched, &turns, true);
+        parts_after_turn(f->c, &l.breaks.cell[i].touched, &turns, true);
     }
     facts_reset(f->c->facts, mark);
     for (size_t i = 0; i < f->tensors.count && !entry.dead; i++) /* the end of the body, where a path comes there */
@@ -620,6 +677,7 @@ static void walk_return(struct flow *f, struct state *s, struct ast *stmt)
 
 static void jump(struct flow *f, struct state *s, struct state *to)
 {
+    look_at_all_rests(f, s);
     struct state now = copy(f, s);
     join(f, to, &now);
     s->dead = true;
@@ -640,7 +698,7 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
     switch (stmt->kind) {
     case AST_LET: case AST_VAR: {
         walk_type(f, s, stmt->decl.type);
-        if (stmt->symbol && stmt->kind == AST_LET && !stmt->symbol->alias_of && !stmt->symbol->region) each_leaf(f, s, stmt->symbol, use_declared, stmt);
+        if (has_storage(stmt)) each_leaf(f, s, stmt->symbol, use_declared, stmt);
         walk_expr(f, s, stmt->decl.value);
         if (stmt->bad && stmt->symbol) assume_name(s, stmt->symbol);
         break;
@@ -750,6 +808,8 @@ void flow_function(struct checker *c, struct symbol *fn)
     s.dead = false;
     f.unwritten = arena_array(c->mem, const struct ast *, f.tensors.count + 1);
     f.in_part = arena_array(c->mem, const struct ast *, f.tensors.count + 1);
+    f.is_live = arena_array(c->mem, bool, f.tensors.count + 1);
+    f.is_used_whole = arena_array(c->mem, bool, f.tensors.count + 1);
     for (size_t i = 0; i < f.tensors.count; i++)
         if (f.tensors.data[i]->dir != DIR_NONE) s.cell[i] = (struct cell){
             .written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true, .parts.any = f.tensors.data[i]->dir != DIR_OUT};

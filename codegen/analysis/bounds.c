@@ -30,6 +30,7 @@ struct state {
     unsigned char *held;       /* by tensor number: MAY, MUST */
     const struct size *may;    /* bytes; NULL: not known */
     int64_t must;
+    const struct size *must_of_call; /* the same in what the caller says, where that is known; see sure_bytes */
     int buffers;
     bool dead;                 /* no path comes here */
 };
@@ -188,6 +189,28 @@ static int64_t least_bytes(struct walk *w, const struct type *t)
     return b < limit ? b : limit;
 }
 
+/* Does it name nothing but what the caller of the function says? */
+static bool is_of_call(const struct size *a)
+{
+    if (a->kind == SIZE_SYMBOL) return a->symbol->kind == SYM_DIM || a->symbol->kind == SYM_FORMAL || a->symbol->kind == SYM_CONST;
+    if (a->kind != SIZE_CONST && a->count == 0) return false;
+    for (int i = 0; i < a->count; i++)
+        if (!is_of_call(a->arg[i])) return false;
+    return true;
+}
+
+/* Of a whole tensor in granules, from below: in what the caller says, or else what it surely has. */
+static const struct size *sure_bytes(struct walk *w, const struct type *t)
+{
+    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, BOUNDS_GRANULE);
+    for (int d = 0; d < t->rank && b; d++) {
+        const struct size *extent = t->extent[d] ? size_expand(w->sizes, t->extent[d]) : NULL;
+        b = extent && is_of_call(extent) ? multiply(w, b, extent) : NULL;
+    }
+    b = b ? multiply(w, size_binary(w->sizes, SIZE_CEIL_DIV, b, granule), granule) : NULL;
+    return b ? b : size_const(w->sizes, round_up(least_bytes(w, t)));
+}
+
 /* ---- states ---- */
 
 static struct state copy_state(struct walk *w, const struct state *s)
@@ -202,7 +225,7 @@ static struct state copy_state(struct walk *w, const struct state *s)
 static struct state nowhere(struct walk *w)
 {
     return (struct state){.held = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1),
-                          .may = size_const(w->sizes, 0), .dead = true};
+                          .may = size_const(w->sizes, 0), .must_of_call = size_const(w->sizes, 0), .dead = true};
 }
 
 static void change(struct walk *w, struct state *s, size_t n, unsigned char held)
@@ -214,6 +237,9 @@ static void change(struct walk *w, struct state *s, size_t n, unsigned char held
     if (!(held & MAY) && (before & MAY)) s->may = s->may && bytes ? size_sub(w->sizes, s->may, bytes) : NULL, s->buffers--;
     if ((held & MUST) && !(before & MUST)) s->must += round_up(least_bytes(w, t));
     if (!(held & MUST) && (before & MUST)) s->must -= round_up(least_bytes(w, t));
+    if ((held ^ before) & MUST && s->must_of_call)
+        s->must_of_call = unless_large(held & MUST ? size_binary(w->sizes, SIZE_ADD, s->must_of_call, sure_bytes(w, t))
+                                                   : size_sub(w->sizes, s->must_of_call, sure_bytes(w, t)));
     s->held[n] = held;
 }
 
@@ -223,7 +249,8 @@ static void join(struct walk *w, struct state *into, const struct state *other)
     if (other->dead) return;
     if (into->dead) {
         memcpy(into->held, other->held, w->tensors.count);
-        into->may = other->may, into->must = other->must, into->buffers = other->buffers, into->dead = false;
+        into->may = other->may, into->must = other->must, into->must_of_call = other->must_of_call;
+        into->buffers = other->buffers, into->dead = false;
         return;
     }
     for (size_t n = 0; n < w->tensors.count; n++) {
@@ -295,6 +322,19 @@ static const struct size *gaps(struct walk *w, int n, const struct size *fresh)
     return gap ? size_scale(w->sizes, gap, n) : NULL;
 }
 
+/* Every call of the function comes here, and then `bytes` more than is held are needed. */
+static void note_sure_of_call(struct walk *w, const struct size *bytes)
+{
+    struct function_bounds *f = w->out;
+    const struct size *all = w->silent || w->now->dead || !w->is_certain ? NULL : add(w, w->now->must_of_call, bytes);
+    if (!all || all->kind == SIZE_CONST) return; /* a number is in f->sure */
+    for (int i = 0; i < f->sure_count; i++) {
+        if (is_at_most(w, all, f->sure_of_call[i])) return;
+        if (is_at_most(w, f->sure_of_call[i], all)) f->sure_of_call[i--] = f->sure_of_call[--f->sure_count];
+    }
+    if (f->sure_count < (int)(sizeof f->sure_of_call / sizeof *f->sure_of_call)) f->sure_of_call[f->sure_count++] = all;
+}
+
 /* p stands beside what is held; at least `surely` bytes of it are new. */
 static void note_point(struct walk *w, struct need_point p, int64_t surely)
 {
@@ -327,6 +367,7 @@ static void note_new(struct walk *w, const struct symbol *t, const struct ast *a
     const int64_t least = least_bytes(w, t->type);
     if (!(before & MAY)) {
         note_point(w, (struct need_point){bytes, bytes, at, 0}, round_up(least));
+        note_sure_of_call(w, sure_bytes(w, t->type));
         note_safe(w, (struct need_point){bytes, bytes, at, 0});
     }
     hold(w, t, MAY | MUST);
@@ -345,7 +386,8 @@ static const struct symbol *storage_of(const struct walk *w, const struct symbol
 
 /* ---- calls ---- */
 
-static const struct size *in_caller(struct walk *w, const struct call *call, const struct size *a)
+/* a of the callee, in the words of the caller; NULL: it cannot be said. */
+static const struct size *put_arguments(struct walk *w, const struct call *call, const struct size *a)
 {
     enum { MAX = 2 * MAX_FORMALS };
     const struct symbol *callee = call->callee, *from[MAX];
@@ -366,7 +408,12 @@ static const struct size *in_caller(struct walk *w, const struct call *call, con
         to[count++] = call->values[f]->value;
     }
     const struct size *r = count > 0 ? size_substitute(w->sizes, a, from, to, count) : a;
-    return r ? without_unknown(w, size_expand(w->sizes, r)) : NULL;
+    return r ? size_expand(w->sizes, r) : NULL;
+}
+
+static const struct size *in_caller(struct walk *w, const struct call *call, const struct size *a)
+{
+    return without_unknown(w, put_arguments(w, call, a));
 }
 
 /* What a call makes as its result: a tensor, or those of a struct; without what lies in a place of the caller's. */
@@ -397,10 +444,25 @@ static struct results results_of(struct walk *w, const struct call *call)
     return r;
 }
 
-/* sure: what every call of it needs. */
-static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f, int64_t sure)
+/* What this call of it surely needs. */
+static int64_t note_sure_of_callee(struct walk *w, const struct call *call, const struct function_bounds *f)
+{
+    int64_t sure = f->sure;
+    if (sure > 0) note_sure_of_call(w, size_const(w->sizes, sure));
+    for (int i = 0; i < f->sure_count; i++) {
+        const struct size *bytes = put_arguments(w, call, f->sure_of_call[i]);
+        const int64_t least = bytes ? range_of_size(w->plan, bytes).lo : 0;
+        if (least > sure) sure = least < INT64_MAX / 4 ? least : INT64_MAX / 4;
+        if (bytes && is_of_call(bytes)) note_sure_of_call(w, bytes);
+    }
+    return sure;
+}
+
+/* least: what every call of it needs. */
+static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f, const struct function_bounds *least)
 {
     const struct need_point unknown = {.at = n};
+    const int64_t sure = least ? note_sure_of_callee(w, call, least) : 0;
     if (!f) { /* it calls itself */
         note_point(w, unknown, 0);
         note_safe(w, unknown);
@@ -416,7 +478,7 @@ static void note_callee(struct walk *w, const struct ast *n, const struct call *
         const struct need_point p = f->safe.point[i];
         note_safe(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers});
     }
-    if (f->whole.unknown) note_point(w, unknown, 0);
+    if (f->whole.unknown) note_point(w, unknown, f->whole.point_count == 0 ? sure : 0);
     if (f->safe.unknown) note_safe(w, unknown);
     if (f->recursive && !w->out->recursive) w->out->recursive = n;
 }
@@ -457,7 +519,7 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
         const struct function_bounds *least = r.has_all ? f : bounds_of(w->plan, callee, r.has_place);
         total = add(w, total, f ? in_caller(w, call, f->peak) : NULL);
         note_turns_of(w, call, f);
-        note_callee(w, n, call, f, least ? least->sure : 0);
+        note_callee(w, n, call, f, least);
         for (size_t i = 0; i < r.made.count; i++) hold(w, r.made.data[i], MAY | MUST);
         for (int i = 0; i < callee->formal_count; i++) {
             if (callee->formals[i]->dir != DIR_OWN) continue;
@@ -767,6 +829,7 @@ static void give_up(struct function_bounds *f, const struct symbol *orch)
 {
     f->peak = NULL;
     f->sure = 0;
+    f->sure_count = 0;
     f->one = NULL;
     f->worst = (struct sure_point){0};
     f->whole = f->safe = (struct bound){.unknown = orch->decl};

@@ -124,6 +124,15 @@ static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t 
     return wanted > least ? wanted : least;
 }
 
+/* A call of a function that does not fit by itself, whatever it is given. */
+static bool is_said_there(struct emitter *e, const struct ast *at, int64_t ring, int64_t capacity)
+{
+    const struct call *call = at->kind == AST_CALL ? call_of(at) : NULL;
+    if (!call || call->callee->kind != SYM_ORCH) return false;
+    const struct function_bounds *f = bounds_of(e->plan, call->callee, call->callee->decl->orch.exported);
+    return f && (f->worst.bytes > capacity || (f->one && f->one_bytes > ring));
+}
+
 static void check_function(struct emitter *e, const struct symbol *orch, int64_t ring, int rings)
 {
     const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
@@ -135,8 +144,7 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more", advised_ring(e, ring, rings, f->one_bytes));
         return;
     }
-    const bool is_call = p->at && p->at->kind == AST_CALL && call_of(p->at)->callee->kind == SYM_ORCH;
-    if (!p->at || (is_call && p->fresh > capacity)) return; /* said there */
+    if (!p->at || is_said_there(e, p->at, ring, capacity)) return;
     if (p->bytes > capacity) {
         diag_error(e->front->diag, DIAG_E14, p->at->at, "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
                    p->bytes, capacity, rings, rings == 1 ? "" : "s", ring);
