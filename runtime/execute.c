@@ -46,11 +46,22 @@ struct execution {
 void ptoi_exchange_open(PTORuntime *rt)
 {
     rt->shared_youngest = ptoi_shared_youngest();
-    rt->exchange = ptoi_memory_map(EXCHANGE_BYTES, true); /* NULL: this process may not have so many addresses */
-    if (rt->exchange) madvise(rt->exchange, EXCHANGE_BYTES, MADV_DONTDUMP); /* a core file would have all of it */
+    /* Without access at first: in a process that locks its future memory (mlockall) the system would provide all of it now. */
+    void *addresses = mmap(NULL, EXCHANGE_BYTES, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (addresses == MAP_FAILED) return; /* this process may not have so many */
+    rt->exchange = addresses;
+    if (mprotect(addresses, EXCHANGE_BYTES, PROT_READ | PROT_WRITE) != 0) {
+        ptoi_exchange_close(rt);
+        return;
+    }
+    madvise(addresses, EXCHANGE_BYTES, MADV_DONTDUMP); /* a core file would have all of it */
 }
 
-void ptoi_exchange_close(PTORuntime *rt) { ptoi_memory_unmap(rt->exchange, EXCHANGE_BYTES); }
+void ptoi_exchange_close(PTORuntime *rt)
+{
+    ptoi_memory_unmap(rt->exchange, EXCHANGE_BYTES);
+    rt->exchange = NULL;
+}
 
 void ptoi_exchange_trim(PTORuntime *rt)
 {

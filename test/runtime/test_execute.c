@@ -266,7 +266,7 @@ TEST(more_than_can_be_copied_is_unsupported)
 /* A process that may not have so many addresses makes the runtime all the same. */
 TEST(without_addresses_for_copies_ordinary_memory_is_unsupported)
 {
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#ifdef PTO_IS_SANITIZED_
     return; /* a sanitizer's shadow needs more addresses than that */
 #endif
     fflush(NULL);
