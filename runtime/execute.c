@@ -8,6 +8,7 @@
  * Invariant  pieces do not overlap; an address keeps its place in its line of the cache when it is copied.
  * Tests      test/runtime/test_execute.c, test/ascend/test_ascend.c */
 #include "memory.h"
+#include "misuse.h"
 #include "pool.h"
 #include "runtime.h"
 #include "shared.h"
@@ -73,7 +74,7 @@ void ptoi_exchange_trim(PTORuntime *rt)
 
 static PTOStatus refuse(PTORuntime *rt, PTOStatus status, const struct given_array *a, const char *text)
 {
-    if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
+    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->outcome);
     if (a)
         ptoi_fail(rt->outcome, status, NULL, "pto_runtime_execute: %s[%d], of %lld bytes: %s", a->list, a->index,
                   (long long)a->bytes, text);
@@ -201,8 +202,8 @@ PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void *const *
                               int32_t n_inputs, void *const *outputs, const int64_t *output_bytes, int32_t n_outputs,
                               void *params)
 {
-    if (!rt) return PTO_ERR_ARGUMENT;
-    if (rt->is_running) return refuse(rt, PTO_ERR_STATE, NULL, "a run is active");
+    const PTOStatus refused = ptoi_refuse_run(rt, "pto_runtime_execute");
+    if (refused != PTO_OK) return refused;
     if (!fn) return refuse(rt, PTO_ERR_ARGUMENT, NULL, "there is no orchestration to run");
     if (n_inputs < 0 || n_outputs < 0 || (n_inputs > 0 && (!inputs || !input_bytes)) ||
         (n_outputs > 0 && (!outputs || !output_bytes)))

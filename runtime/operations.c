@@ -2,19 +2,20 @@
  * Idea       the backend knows; a program adds its own to the backend sim.
  * Blocks     never.
  * Tests      test/runtime/test_requests.c */
+#include "misuse.h"
 #include "runtime.h"
 
 static PTOStatus refuse(PTORuntime *rt, PTOStatus status, const char *text)
 {
-    if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
+    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->outcome);
     ptoi_fail(rt->outcome, status, rt->now.site, "pto_operation: %s", text);
     return status;
 }
 
 PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn fn, void *context)
 {
-    if (!rt) return PTO_ERR_ARGUMENT;
-    if (rt->is_running) return refuse(rt, PTO_ERR_STATE, "a run is active");
+    const PTOStatus refused = ptoi_refuse_run(rt, "pto_operation");
+    if (refused != PTO_OK) return refused;
     if (opcode < PTO_OP_OWN) return refuse(rt, PTO_ERR_ARGUMENT, "the opcodes of a program begin at PTO_OP_OWN, 64");
     if (!rt->backend->add_operation)
         return refuse(rt, PTO_ERR_UNSUPPORTED,

@@ -3,21 +3,25 @@
 #include "check.h"
 #include "checked.h"
 #include "crash.h"
+#include "guard.h"
 #include "limit.h"
 #include "memory.h"
+#include "misuse.h"
 #include "pool.h"
 #include "processors.h"
+#include "engine/watchdog.h"
 #include "worker.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 
-static _Thread_local char create_message[512];
-
-const char *pto_last_error(PTORuntime *rt) { return rt ? rt->outcome->message : create_message; }
+const char *pto_last_error(PTORuntime *rt)
+{
+    const enum life_answer answer = rt ? ptoi_life_look(&rt->life) : LIFE_UNKNOWN;
+    return answer == LIFE_FREE || answer == LIFE_IN_USE ? rt->outcome->message : ptoi_thread_message;
+}
 
 /* ---- configuration ------------------------------------------------------------------------------------------------------- */
 
@@ -26,7 +30,7 @@ static PTOStatus refuse(PTOStatus status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(create_message, sizeof create_message, format, args);
+    vsnprintf(ptoi_thread_message, sizeof ptoi_thread_message, format, args);
     va_end(args);
     return status;
 }
@@ -137,6 +141,14 @@ static const char *request_problem(const PTOKernel *kernel, int result)
     return result == PTO_REQUEST_INDEX ? ", an index is out of range" : ", the buffers are not those of the operation";
 }
 
+/* The call of the kernel did not return: guard.h. */
+static void tell_unwound(PTORuntime *rt, const PTOKernel *kernel, const PTOSite *site, uint64_t number, int how)
+{
+    ptoi_fail(rt->outcome, PTO_ERR_MISUSE, site, how == PTOI_THREW ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
+                                                                   : "kernel '%s' ended its thread (task %lld): a kernel has to return",
+              kernel->name, (long long)number);
+}
+
 static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                          int result)
 {
@@ -157,6 +169,10 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
         const struct backend *b = ((PTORuntime *)context)->backend;
         ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)", b->mirror->failure(b),
                   kernel->name, (long long)number, params);
+        return;
+    }
+    if (result == PTOI_THREW || result == PTOI_ENDED_THREAD) {
+        tell_unwound(context, kernel, site, number, result);
         return;
     }
     if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS) {
@@ -189,7 +205,7 @@ static bool elides(const PTORuntime *rt)
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
     return rt->engine->elides && !rt->backend->mirror && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
-           !c->replay && !c->dedicated_scheduler && (c->watchdog_seconds == 0 || c->engine == PTO_ENGINE_SERIAL);
+           !c->replay && !c->dedicated_scheduler && (c->watchdog_seconds == 0);
 }
 
 /* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the program asked for
@@ -242,6 +258,20 @@ static bool start_recording(PTORuntime *rt)
     return true;
 }
 
+static bool is_watched(const PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->config;
+    return c->watchdog_seconds > 0 && !rt->engine->is_split && c->engine != PTO_ENGINE_GRAPH && !c->skip_kernels;
+}
+
+static bool start_watching(PTORuntime *rt)
+{
+    int count = 0;
+    const struct running_line *lines = rt->engine->lines ? rt->engine->lines(rt, &count) : NULL;
+    rt->watchdog = ptoi_watchdog_open(rt, lines, count);
+    return rt->watchdog != NULL;
+}
+
 static PTOStatus build(PTORuntime *rt)
 {
     const PTOConfig *c = &rt->config;
@@ -290,7 +320,7 @@ static PTOStatus build(PTORuntime *rt)
         for (int t = 0; t < PTO_WORKER_TYPES; t++) workers += c->workers[t];
         rt->replay = calloc(1, sizeof *rt->replay);
         if (!rt->replay) return refuse(PTO_ERR_NOMEM, "no memory for a schedule");
-        PTOStatus loaded = ptoi_replay_load(rt->replay, c->replay, workers, create_message, sizeof create_message);
+        PTOStatus loaded = ptoi_replay_load(rt->replay, c->replay, workers, ptoi_thread_message, sizeof ptoi_thread_message);
         if (loaded != PTO_OK) return loaded;
         rt->orch.replay = rt->replay;
     }
@@ -315,11 +345,13 @@ static PTOStatus build(PTORuntime *rt)
     if (rt->engine->has_cycles) rt->orch.flow.now = rt->engine->now;
     if (c->record_tasks > 0 && !start_recording(rt)) return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->engine->open(rt);
-    return status == PTO_OK ? PTO_OK : refuse(status, "the workers could not be started");
+    if (status != PTO_OK) return refuse(status, "the workers could not be started");
+    return !is_watched(rt) || start_watching(rt) ? PTO_OK : refuse(PTO_ERR_NOMEM, "the watchdog could not be started");
 }
 
 static void destroy(PTORuntime *rt, char *message, size_t size)
 {
+    ptoi_watchdog_close(rt->watchdog);
     if (rt->engine_state) rt->engine->close(rt);
     if (rt->orch.window) ptoi_orch_free(&rt->orch);
     ptoi_memory_unmap(rt->sched_memory, rt->sched_bytes);
@@ -336,14 +368,12 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->replay) ptoi_replay_free(rt->replay);
     free(rt->replay);
     free(rt->frames);
-    free(rt);
+    free(ptoi_life_retire(rt));
 }
 
-PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
+static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
 {
-    PTOStatus unused;
-    status = status ? status : &unused;
-    create_message[0] = '\0';
+    ptoi_thread_message[0] = '\0';
     PTOConfig c = {0};
     if (config) c = *config;
     *status = check_config(&c);
@@ -352,30 +382,38 @@ PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
     if (!engine)
         *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing, process and graph)");
     const struct backend *backend = NULL;
-    if (*status == PTO_OK) backend = ptoi_backend_open(&c, status, create_message, sizeof create_message);
+    if (*status == PTO_OK) backend = ptoi_backend_open(&c, status, ptoi_thread_message, sizeof ptoi_thread_message);
     if (!backend) return NULL;
     PTORuntime *rt = calloc(1, sizeof *rt);
     if (!rt) {
-        if (backend->close) backend->close(backend, create_message, sizeof create_message);
+        if (backend->close) backend->close(backend, ptoi_thread_message, sizeof ptoi_thread_message);
         *status = refuse(PTO_ERR_NOMEM, "no memory for a runtime");
         return NULL;
     }
     rt->config = c;
     rt->engine = engine;
     rt->backend = backend;
+    ptoi_life_begin(&rt->life); /* before the engine forks */
     *status = build(rt);
     if (*status == PTO_OK) return rt;
-    char also[sizeof create_message]; /* the first mistake is told */
+    ptoi_life_end(&rt->life);
+    char also[sizeof ptoi_thread_message]; /* the first mistake is told */
     destroy(rt, also, sizeof also);
     return NULL;
 }
 
+PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
+{
+    PTOStatus unused;
+    PTORuntime *rt = create(config, status ? status : &unused);
+    ptoi_note_create(rt ? "" : ptoi_thread_message);
+    return rt;
+}
+
 void pto_runtime_destroy(PTORuntime *rt)
 {
-    create_message[0] = '\0';
-    if (!rt) return;
-    CHECK(!rt->is_running);
-    destroy(rt, create_message, sizeof create_message);
+    ptoi_thread_message[0] = '\0';
+    if (rt && ptoi_take_for_destroy(rt) == PTO_OK) destroy(rt, ptoi_thread_message, sizeof ptoi_thread_message);
 }
 
 PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window, int64_t heap_bytes,
@@ -398,17 +436,6 @@ PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool sim
 
 /* ---- runs -------------------------------------------------------------------------------------------------------------------- */
 
-static uintptr_t lowest_stack_address(void)
-{
-    enum { RESERVE = 256 * 1024 };
-    char here;
-    struct rlimit limit;
-    uintptr_t room = 8u << 20;
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (rlim_t)1 << 40)
-        room = (uintptr_t)limit.rlim_cur;
-    return room > 2 * RESERVE && (uintptr_t)&here > room ? (uintptr_t)&here - room + RESERVE : 0;
-}
-
 /* What the functions of `mirror` say. */
 static bool is_mirror_fine(PTORuntime *rt, PTOStatus status)
 {
@@ -417,24 +444,48 @@ static bool is_mirror_fine(PTORuntime *rt, PTOStatus status)
     return false;
 }
 
+struct orchestration {
+    void (*fn)(PTORuntime *rt, void *arg);
+    void *arg;
+};
+
+static int orchestrate(void *rt, void *orchestration)
+{
+    const struct orchestration *o = orchestration;
+    o->fn(rt, o->arg);
+    return 0;
+}
+
+/* An exception, or the end of the thread, that came through the orchestration: of a kernel that it called itself, or its own. */
+static void fail_unwound(PTORuntime *rt, int how)
+{
+    const PTOKernel *kernel = rt->now.running;
+    if (kernel)
+        tell_unwound(rt, kernel, rt->now.site, rt->now.number - 1, how);
+    else
+        ptoi_fail(rt->outcome, PTO_ERR_MISUSE, rt->now.site, "%s",
+                  how == PTOI_THREW ? "an exception left the orchestration" : "the orchestration ended its thread");
+}
+
+/* The runtime is taken. */
 static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool unwinds)
 {
+    struct orchestration orchestration = {fn, arg};
     jmp_buf catcher;
     const int64_t since = ptoi_now_ns();
     ptoi_outcome_reset(rt->outcome);
     store_release(&rt->window->fault_task, 0, FAULT);
     rt->pinned.count = 0;
-    rt->is_running = true;
     rt->unwinds = rt->is_entry = unwinds;
     rt->orch.may_move = unwinds && !rt->backend->mirror;
     rt->catcher = &catcher;
     rt->frame_count = 0;
-    rt->stack_lowest = lowest_stack_address();
+    rt->stack = ptoi_stack_bounds();
     rt->now.site = NULL;
     memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks); /* no task is in flight: nobody holds the role */
     rt->engine->begin(rt);
     if (rt->orch.is_lost) {
-        rt->is_running = false;
+        ptoi_life_give(&rt->life);
         return ptoi_status(rt->outcome);
     }
     const struct mirror *mirror = rt->backend->mirror;
@@ -445,54 +496,63 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->replay) rt->replay->next = 0, rt->replay->first_id = rt->orch.head;
     if (rt->recorder) ptoi_record_begin(rt->recorder, rt->orch.head);
     ptoi_orch_begin(&rt->orch);
+    if (rt->watchdog) ptoi_watchdog_begin(rt->watchdog);
+    const void *const outer_run = ptoi_orchestrate(rt);
     if (setjmp(catcher) == 0) {
-        fn(rt, arg);
+        const int how = ptoi_guarded_call((ptoi_function)orchestrate, rt, &orchestration);
+        if (how != 0) fail_unwound(rt, how);
         if (rt->orch.scopes.depth > 1 && ptoi_status(rt->outcome) == PTO_OK)
             ptoi_fail(rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open", rt->orch.scopes.depth - 1);
     }
     rt->catcher = NULL;
     rt->now.site = NULL;
+    rt->now.running = NULL;
+    ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->orch);
-    if (mirror) is_mirror_fine(rt, mirror->end(rt->backend, ptoi_status(rt->outcome) == PTO_OK));
+    if (rt->watchdog) ptoi_watchdog_end(rt->watchdog);
+    if (mirror) is_mirror_fine(rt, mirror->end(rt->backend, ptoi_final_status(rt->outcome) == PTO_OK));
     if (rt->engine->settle) rt->engine->settle(rt, false);
     if (rt->recorder) ptoi_record_end(rt->recorder);
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
-    rt->is_running = false;
     rt->run_stats.ns = ptoi_now_ns() - since;
-    return ptoi_status(rt->outcome);
+    const PTOStatus status = ptoi_final_status(rt->outcome);
+    ptoi_life_give(&rt->life);
+    return status;
 }
 
-static PTOStatus refuse_call(PTORuntime *rt, const char *text)
+void pto_write_pinned(PTORuntime *rt, FILE *out)
 {
-    if (!rt->is_running) ptoi_outcome_reset(rt->outcome);
-    ptoi_fail(rt->outcome, PTO_ERR_STATE, rt->now.site, "%s", text);
-    return PTO_ERR_STATE;
+    if (!ptoi_is_null(rt, "pto_write_pinned")) ptoi_pinned_write(&rt->pinned, out);
 }
-
-void pto_write_pinned(PTORuntime *rt, FILE *out) { ptoi_pinned_write(&rt->pinned, out); }
 
 PTOStatus pto_runtime_trim(PTORuntime *rt)
 {
-    if (rt && rt->is_running) return refuse_call(rt, "pto_runtime_trim inside a run");
+    const PTOStatus status = rt ? ptoi_take_for_trim(rt) : PTO_OK;
+    if (status != PTO_OK) return status;
     ptoi_pool_trim();
-    if (rt) ptoi_exchange_trim(rt);
-    if (rt && !rt->backend->mirror) madvise(rt->heap, rt->heap_bytes, rt->engine->is_split ? MADV_REMOVE : MADV_DONTNEED);
+    if (!rt) return PTO_OK;
+    ptoi_exchange_trim(rt);
+    if (!rt->backend->mirror) madvise(rt->heap, rt->heap_bytes, rt->engine->is_split ? MADV_REMOVE : MADV_DONTNEED);
+    ptoi_life_give(&rt->life);
     return PTO_OK;
 }
 
 PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
 {
-    if (!rt || !fn) return PTO_ERR_ARGUMENT;
-    if (rt->is_running) return refuse_call(rt, "pto_runtime_run inside a run");
-    return run(rt, fn, arg, false);
+    if (rt && !fn) return PTO_ERR_ARGUMENT;
+    const PTOStatus status = ptoi_take_for_run(rt, "pto_runtime_run");
+    return status == PTO_OK ? run(rt, fn, arg, false) : status;
 }
 
 PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
 {
-    if (!rt || !fn) return PTO_ERR_ARGUMENT;
-    if (!rt->is_running) return run(rt, fn, arg, true);
+    if (rt && !fn) return PTO_ERR_ARGUMENT;
+    if (!ptoi_may_call(rt)) {
+        const PTOStatus status = ptoi_take_for_run(rt, "pto_run_entry");
+        return status == PTO_OK ? run(rt, fn, arg, true) : status;
+    }
     jmp_buf catcher, *const outer = rt->catcher;
     const bool unwinds = rt->unwinds;
     const int32_t frames = rt->frame_count, scopes = rt->orch.scopes.depth;
@@ -505,18 +565,28 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     rt->frame_count = frames;
     rt->now.site = site;
     ptoi_orch_unwind(&rt->orch, scopes);
-    return ptoi_status(rt->outcome);
+    return ptoi_final_status(rt->outcome);
+}
+
+PTOStatus pto_runtime_status(PTORuntime *rt)
+{
+    const PTOStatus refused = ptoi_refuse_unless_alive(rt, "pto_runtime_status");
+    return refused != PTO_OK ? refused : ptoi_status(rt->outcome);
 }
 
 void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
 {
-    if (rt->engine->completed) rt->engine->completed(rt, (uint64_t)task_id + (uint64_t)rt->config.first_task_id, result);
+    if (ptoi_is_null(rt, "pto_task_complete")) return;
+    const uint64_t id = (uint64_t)task_id + (uint64_t)rt->config.first_task_id;
+    if (!rt->engine->completed || !rt->engine->completed(rt, id, result))
+        ptoi_misuse(rt, NULL, "pto_task_complete of task %lld, which was not started outside, or has ended", (long long)task_id);
 }
 
 void pto_task_complete(PTORuntime *rt, int64_t task_id) { pto_task_complete_with(rt, task_id, 0); }
 
 void pto_cancel(PTORuntime *rt)
 {
+    if (ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
     ptoi_fail(rt->outcome, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
     rt->engine->poke(rt);
 }
@@ -526,7 +596,8 @@ void pto_cancel(PTORuntime *rt)
 void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
 {
     int64_t low = (int64_t)(intptr_t)base, high;
-    if (!base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
+    if (!rt) ptoi_refuse_call(rt, "pto_buffer");
+    if (!rt || !base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
     ptoi_map_tell_outside(rt->orch.map, low, high);
     if (rt->backend->mirror) is_mirror_fine(rt, rt->backend->mirror->buffer(rt->backend, base, bytes));
 }
@@ -535,13 +606,13 @@ void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
 {
     const int64_t low = (int64_t)(intptr_t)base;
     pto_buffer(rt, base, bytes);
-    if (base && bytes > 0 && rt->is_running && rt->is_entry) ptoi_orch_only_reads(&rt->orch, low, low + bytes);
+    if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry) ptoi_orch_only_reads(&rt->orch, low, low + bytes);
 }
 
 PTOScope pto_scope_begin(PTORuntime *rt)
 {
-    if (!rt->is_running) {
-        refuse_call(rt, "pto_scope_begin outside a run");
+    if (!ptoi_may_call(rt)) {
+        ptoi_refuse_call(rt, "pto_scope_begin");
         return PTO_SCOPE_CURRENT;
     }
     const PTOScope scope = ptoi_orch_scope_begin(&rt->orch);
@@ -551,22 +622,30 @@ PTOScope pto_scope_begin(PTORuntime *rt)
 
 void pto_scope_end(PTORuntime *rt)
 {
-    if (!rt->is_running)
-        refuse_call(rt, "pto_scope_end outside a run");
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_scope_end");
     else
         ptoi_end_of_call(rt, ptoi_orch_scope_end(&rt->orch));
 }
 
-PTOScope pto_scope_current(PTORuntime *rt)
+/* false: there is no run to ask, which is an answer, or the call is misuse. */
+static bool may_ask(PTORuntime *rt, const char *call)
 {
-    return rt->is_running ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1) : PTO_SCOPE_CURRENT;
+    if (ptoi_may_call(rt)) return true;
+    if (!rt || ptoi_life_look(&rt->life) != LIFE_FREE) ptoi_refuse_call(rt, call);
+    return false;
 }
 
-int32_t pto_scope_depth(PTORuntime *rt) { return rt && rt->is_running ? rt->orch.scopes.depth - 1 : 0; }
+PTOScope pto_scope_current(PTORuntime *rt)
+{
+    return may_ask(rt, "pto_scope_current") ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1) : PTO_SCOPE_CURRENT;
+}
+
+int32_t pto_scope_depth(PTORuntime *rt) { return may_ask(rt, "pto_scope_depth") ? rt->orch.scopes.depth - 1 : 0; }
 
 void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index)
 {
-    if (!rt || !rt->is_running || task < 0 || index < 0) return NULL;
+    if (!may_ask(rt, "pto_task_get_output") || task < 0 || index < 0) return NULL;
     const uint32_t buffer = ptoi_buffer_of_task(&rt->orch.scopes, (uint64_t)task, index);
     return buffer ? rt->orch.heap_base + ptoi_record(&rt->orch.scopes, buffer)->at : NULL;
 }
@@ -581,13 +660,28 @@ void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name)
     return ptoi_orch_room(&rt->orch, scope, (uint64_t)bytes, name);
 }
 
-int64_t pto_measure_(void) { return ptoi_now_ns(); }
-void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since) { ptoi_orch_measured(&rt->orch, kernel, since); }
+int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args)
+{
+    return ptoi_guarded_call((ptoi_function)kernel->fn, (void *)(uintptr_t)args, NULL);
+}
+
+/* While the kernel runs the way is closed, so that a submit by it is found. */
+int64_t pto_measure_(PTORuntime *rt)
+{
+    if (!ptoi_may_call(rt)) return -1;
+    ptoi_short_close(&rt->orch.now);
+    return ptoi_now_ns();
+}
+
+void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
+{
+    ptoi_orch_measured(&rt->orch, kernel, since);
+    ptoi_short_open(&rt->orch.now, &rt->outcome->status);
+}
 
 int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)
 {
-    if (!rt) return PTO_ERR_ARGUMENT;
-    if (!rt->is_running) return refuse_call(rt, "pto_submit_task outside a run");
+    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_task");
     if (result != 0) return ptoi_orch_failed(&rt->orch, kernel, params, count, result);
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
         ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none: %s", kernel->name,
@@ -604,8 +698,8 @@ int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
 static void *alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, bool stays)
 {
     void *buffer = NULL;
-    if (!rt->is_running)
-        refuse_call(rt, "pto_alloc outside a run");
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_alloc");
     else
         ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, stays, &buffer));
     return buffer;
@@ -615,7 +709,7 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes) { return alloc(rt
 
 void *pto_where(PTORuntime *rt, const void *buffer)
 {
-    return ptoi_orch_where(&rt->orch, (void *)(uintptr_t)buffer);
+    return rt ? ptoi_orch_where(&rt->orch, (void *)(uintptr_t)buffer) : NULL;
 }
 
 void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
@@ -629,8 +723,8 @@ void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
 void *pto_frame(PTORuntime *rt, int64_t bytes)
 {
     void *buffer = NULL;
-    if (!rt->is_running)
-        refuse_call(rt, "pto_frame outside a run");
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_frame");
     else
         ptoi_end_of_call(rt, ptoi_orch_frame(&rt->orch, bytes, &buffer));
     return buffer;
@@ -639,7 +733,7 @@ void *pto_frame(PTORuntime *rt, int64_t bytes)
 /* Where the slot lies in the heap; false: this run is not checked, or there is no frame. */
 static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
 {
-    if (!rt->is_running || !slot || !rt->slots.tensor) return false;
+    if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
     *offset = (uint64_t)((uintptr_t)slot - (uintptr_t)rt->heap);
     return *offset < rt->heap_bytes;
 }
@@ -661,8 +755,8 @@ void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *
 
 void pto_release(PTORuntime *rt, const void *buffer)
 {
-    if (!rt->is_running)
-        refuse_call(rt, "pto_release outside a run");
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_release");
     else
         ptoi_end_of_call(rt, ptoi_orch_release(&rt->orch, buffer));
 }
@@ -680,7 +774,7 @@ static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64
 
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
-    if (!rt->is_running) return refuse_call(rt, "pto_await outside a run");
+    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await");
     if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) {
         ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->now.site, "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
@@ -690,7 +784,7 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
 
 PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
-    if (!rt->is_running) return refuse_call(rt, "pto_await_users outside a run");
+    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await_users");
     if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) return PTO_OK; /* nothing runs that could see the bytes */
     return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, true));
 }

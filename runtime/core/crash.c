@@ -43,6 +43,14 @@ void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t numb
 
 void ptoi_crash_unmark(void) { marked = NULL; }
 
+bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
+{
+    *kernel = marked;
+    *site = marked_site;
+    *number = marked_number;
+    return *kernel != NULL;
+}
+
 const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now)
 {
     const PTOShortWay *before = orchestrates;

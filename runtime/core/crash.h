@@ -29,6 +29,8 @@ void ptoi_crash_use_stack(void *stack);
 /* What the calling thread runs.  number: of the task, counted from 0. */
 void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number);
 void ptoi_crash_unmark(void);
+/* What was marked last; false: nothing, since the last unmark. */
+bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number);
 
 /* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */
 const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now);

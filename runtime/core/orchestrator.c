@@ -1002,7 +1002,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
         bool met = o->flow.waiter.wait(o->flow.waiter.context, producers_done, &need);
         CHECK(met || o->is_lost);
     }
-    return ptoi_status(o->outcome);
+    return ptoi_final_status(o->outcome);
 }
 
 /* ---- the proof in the user's terms ------------------------------------------------------------------------------------------------- */

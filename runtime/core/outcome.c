@@ -1,8 +1,10 @@
 /* outcome.c - see outcome.h. */
 #include "outcome.h"
 #include "system.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void ptoi_outcome_reset(struct outcome *o)
@@ -47,6 +49,25 @@ void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const
         if (!place && !has_id) memmove(error, error + 7, strlen(error + 7) + 1);
     }
     store_release(&o->status, (int)status, OUTCOME); /* [OUTCOME] the message is complete */
+}
+
+static bool is_dead(int process)
+{
+    siginfo_t end = {0};
+    if (process == getpid()) return false;
+    if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
+    return end.si_pid != 0;
+}
+
+PTOStatus ptoi_final_status(struct outcome *o)
+{
+    for (;;) {
+        const int claimer = load_acquire(&o->claimed, CLAIM);
+        const PTOStatus status = ptoi_status(o);
+        if (status != PTO_OK || claimer == 0) return status;
+        if (is_dead(claimer)) return PTO_ERR_LOST;
+        ptoi_yield();
+    }
 }
 
 void ptoi_outcome_disown(struct outcome *o, int dead_process)

@@ -29,5 +29,8 @@ static inline PTOStatus ptoi_status(struct outcome *o) { return (PTOStatus)load_
 /* A failure is claimed, though its message may not be complete.  Who fails second sees this at once and the status later: the
  * scheduler must ask this before it starts what depends on a task that has just failed. */
 static inline bool ptoi_is_failing(struct outcome *o) { return load_acquire(&o->claimed, CLAIM) != 0; }
+/* What the caller of a run or an await is told: tasks were left out as soon as a failure was claimed, so this waits for its status, which
+ * comes after a message was written.  PTO_ERR_LOST: the process that claimed it is dead. */
+PTOStatus ptoi_final_status(struct outcome *o);
 
 #endif

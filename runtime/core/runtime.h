@@ -4,10 +4,12 @@
 #ifndef PTOI_RUNTIME_H
 #define PTOI_RUNTIME_H
 #include "backend.h"
+#include "life.h"
 #include "orchestrator.h"
 #include "record.h"
 #include "scheduler.h"
 #include "slots.h"
+#include "stack.h"
 #include <pto/pto_program.h>
 #include <setjmp.h>
 
@@ -26,12 +28,14 @@ struct engine {
     void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */
     /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always are. */
     void (*settle)(PTORuntime *rt, bool reset);
-    void (*completed)(PTORuntime *rt, uint64_t id, int32_t result); /* any thread: an external task ended; NULL: there are none */
+    /* Any thread: an external task ended; false: it was not started, or had ended.  NULL: there are none. */
+    bool (*completed)(PTORuntime *rt, uint64_t id, int32_t result);
     bool elides;                            /* tasks may run at their submits, past the window, on the orchestrator's thread */
     bool (*is_fine)(void *rt, const PTOKernel *kernel); /* struct elision; NULL: of every kernel, at any time */
     void (*enter)(void *rt);
     void (*leave)(void *rt);
     void (*measured)(void *rt, const PTOKernel *kernel, int64_t ns); /* struct elision; may be NULL */
+    const struct running_line *(*lines)(PTORuntime *rt, int *count); /* who runs what; NULL: one thread does */
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
@@ -44,6 +48,7 @@ struct frame {
 
 struct PTORuntime {
     PTOShortWay now; /* first: the callers of pto_submit_task and pto_at look at it */
+    struct life life;
     PTOConfig config;
     struct outcome *outcome;
     const struct backend *backend;
@@ -66,15 +71,15 @@ struct PTORuntime {
     struct replay *replay;     /* NULL: the schedule is free */
     const struct engine *engine;
     void *engine_state;
+    struct watchdog_thread *watchdog; /* NULL: there is none, or the engine looks itself */
     /* of the active run */
-    bool is_running;
     bool is_entry;          /* it is one call of pto_run_entry */
     bool unwinds;           /* a failing submit comes back at pto_run_entry */
     jmp_buf *catcher;       /* where pto_raise goes; NULL: no run */
     struct frame *frames;   /* recursion_limit many */
     int32_t frame_count;
     char *crash_stack;      /* for handlers of crashes in kernels that this thread runs */
-    uintptr_t stack_lowest; /* a call deeper than this address has no room left */
+    struct stack_bounds stack; /* of the thread that orchestrates */
     PTOFlowControlStats flow_stats;
     PTORunStats run_stats;
 };
@@ -86,6 +91,8 @@ void ptoi_exchange_trim(PTORuntime *rt);
 void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
 
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
+
+static inline bool ptoi_is_running(const PTORuntime *rt) { return load_relaxed(&rt->life.use) == LIFE_RUNNING; } /* relaxed: a hint */
 
 /* Comes back only if all is well, or the caller wants the status. */
 static inline PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status)

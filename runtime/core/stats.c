@@ -1,5 +1,6 @@
 /* stats.c - flow control in numbers and in words: the report of the design, with advice that names limits (limit.h). */
 #include "limit.h"
+#include "misuse.h"
 #include "runtime.h"
 #include <string.h>
 
@@ -12,13 +13,15 @@ const char *pto_stall_reason_name(PTOStallReason reason)
 
 PTOStallReason pto_get_current_stall(PTORuntime *rt)
 {
+    if (ptoi_is_null(rt, "pto_get_current_stall")) return PTO_STALL_NONE;
     return (PTOStallReason)load_relaxed(&rt->orch.flow.current); /* relaxed: a glimpse */
 }
 
 const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 {
+    if (ptoi_is_null(rt, "pto_get_flow_stats")) return NULL;
     const struct flow *f = &rt->orch.flow;
-    if (rt->is_running && rt->engine->settle) rt->engine->settle(rt, false);
+    if (ptoi_is_running(rt) && rt->engine->settle) rt->engine->settle(rt, false);
     PTOFlowControlStats *s = &rt->flow_stats;
     s->task_ring_stalls = f->stalls[PTO_STALL_TASK_RING];
     s->tensormap_pool_stalls = f->stalls[PTO_STALL_TENSORMAP_POOL];
@@ -48,6 +51,7 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 
 void pto_reset_flow_stats(PTORuntime *rt)
 {
+    if (ptoi_is_null(rt, "pto_reset_flow_stats")) return;
     ptoi_flow_reset(&rt->orch.flow);
     rt->orch.heap.used_bytes_max = rt->orch.heap.used_bytes;
     ptoi_short_close(&rt->orch.now); /* the next task that runs at its submit is one in flight */
@@ -77,6 +81,7 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
 {
     enum { ROWS = 5 };
     const PTOFlowControlStats *s = pto_get_flow_stats(rt);
+    if (!s) return;
     const struct row rows[ROWS] = {
         {"Task Ring", LIMIT_WINDOW, s->task_ring_stalls, s->task_ring_stall_ns, s->task_ring_hwm, s->task_ring_size, ""},
         {"TensorMap Pool", LIMIT_TENSORMAP, s->tensormap_pool_stalls, s->tensormap_pool_stall_ns, s->tensormap_pool_hwm,
@@ -131,6 +136,7 @@ void pto_print_flow_stats(PTORuntime *rt) { pto_write_flow_stats(rt, stdout); }
 
 const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 {
+    if (ptoi_is_null(rt, "pto_get_run_stats")) return NULL;
     PTORunStats *s = &rt->run_stats;
     s->tasks = (int64_t)(rt->now.number - rt->orch.first_number);
     s->at_submit = s->tasks - (int64_t)(rt->orch.head - rt->orch.first_head);

@@ -4,12 +4,13 @@
  * Owner      the orchestrator's thread. */
 #include "check.h"
 #include "limit.h"
+#include "misuse.h"
 #include "runtime.h"
 #include <limits.h>
 
 static _Noreturn void unwind(PTORuntime *rt)
 {
-    CHECK(rt->catcher); /* these calls belong into a run */
+    CHECK(rt->catcher && ptoi_orchestrated == rt); /* these calls belong into a run, and to its thread */
     longjmp(*rt->catcher, 1);
 }
 
@@ -84,8 +85,9 @@ void pto_enter(PTORuntime *rt, const char *function)
     if (rt->frame_count >= rt->config.recursion_limit)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function, rt->config.recursion_limit,
                   ptoi_limit_name(LIMIT_RECURSION, rt->config.names_options));
-    if ((uintptr_t)&here < rt->stack_lowest)
-        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls (ulimit -s)", function, rt->frame_count);
+    if ((uintptr_t)&here < rt->stack.lowest)
+        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function, rt->frame_count,
+                  (unsigned long long)rt->stack.bytes / 1024, rt->stack.is_first ? "ulimit -s" : "pthread_attr_setstacksize");
     rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};
 }
 
@@ -111,6 +113,6 @@ bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b)
 
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status)
 {
-    if (rt->unwinds) unwind(rt);
+    if (rt->unwinds && ptoi_orchestrated == rt) unwind(rt);
     return status;
 }

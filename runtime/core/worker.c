@@ -2,6 +2,7 @@
 #include "worker.h"
 #include "checked.h"
 #include "crash.h"
+#include "misuse.h"
 
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 {
@@ -68,9 +69,11 @@ static int request(const struct backend *backend, const PTOKernel *kernel, const
 int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
                      uint64_t number)
 {
+    const void *outer = ptoi_orchestrate(&ptoi_none);
     ptoi_crash_mark(kernel, site, number);
     const int result = kernel->fn ? backend->run(backend, kernel, args, count) : request(backend, kernel, args, count);
     ptoi_crash_unmark();
+    ptoi_orchestrate(outer);
     return result;
 }
 

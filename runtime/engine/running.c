@@ -14,18 +14,22 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)
 void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text, uint64_t size,
                            const PTOSite **site)
 {
-    enum { SHOWN = 8, ROOM = 400 };
-    uint64_t n = 0, id;
+    enum { SHOWN = 8, ROOM = 400, SHOWN_NS = 100000000 };
+    const int64_t now = ptoi_now_ns();
+    uint64_t n = 0;
     int shown = 0;
     text[0] = '\0';
     *site = NULL;
     for (int i = 0; i < count && shown < SHOWN && n + ROOM < size; i++) {
-        if (!ptoi_running_task(w, load_relaxed(&line[i].task), &id)) continue;
-        const PTOSite *at = ptoi_task_site(w, id);
+        const uint64_t task = load_acquire(&line[i].task, RUNNING); /* what is read next is of this task or of a later one, */
+        const PTOKernel *kernel = load_relaxed(&line[i].kernel);
+        const PTOSite *at = load_relaxed(&line[i].site);
+        const int64_t since = load_relaxed(&line[i].since);
+        if (task == 0 || load_relaxed(&line[i].task) != task) continue; /* which is seen here at most times, and names a task that ran, too */
         if (shown++ == 0) *site = at;
-        n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", ptoi_task_kernel(w, id)->name,
-                                (long long)(id - w->first_id));
+        n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", kernel->name, (long long)(task - 1 - w->first_id));
         if (at) n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", at->file, at->line, at->column);
+        if (since > 0 && now - since >= SHOWN_NS) n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)(now - since) / 1e9);
         n += (uint64_t)snprintf(text + n, size - n, ")");
     }
 }
@@ -35,15 +39,23 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
 void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now)
 {
     const int64_t limit = ptoi_task_limit_ns(w, id);
-    store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0); /* relaxed: the next store publishes it */
+    store_relaxed(&line->kernel, ptoi_task_kernel(w, id)); /* relaxed: the last store publishes them */
+    store_relaxed(&line->site, ptoi_task_site(w, id));
+    store_relaxed(&line->since, now);
+    store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0);
     store_release(&line->task, id + 1, RUNNING);
 }
 
-void ptoi_running_end(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now)
+void ptoi_running_end(struct running_line *line)
 {
-    const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
     store_relaxed(&line->task, 0);
     store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
+}
+
+void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now)
+{
+    const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
+    ptoi_running_end(line);
     store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + now - since);
     if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, outcome, id);
 }
@@ -103,11 +115,4 @@ bool ptoi_watchdog_bites(struct watchdog *d, const struct running_line *line, in
     if (now - d->since < d->limit_ns) return false;
     d->limit_ns = 0; /* once */
     return true;
-}
-
-int64_t ptoi_watchdog_sleep_ns(const struct watchdog *d)
-{
-    if (d->limit_ns == 0) return PTO_FOR_EVER;
-    const int64_t left = d->limit_ns - (ptoi_now_ns() - d->since);
-    return left > 1000000 ? left : 1000000;
 }

@@ -14,9 +14,13 @@ struct running_line {
     _Atomic int64_t overdue_at;                    /* when that task's @timeout is over; 0: it has none.  Before `task`: release, acquire */
     _Atomic uint64_t ended;                        /* kernels that returned */
     _Atomic int64_t busy_ns;                       /* of this run */
+    /* Of that task.  Before `task`, too. */
+    _Atomic(const PTOKernel *) kernel;
+    _Atomic(const PTOSite *) site;                 /* NULL: it has none */
+    _Atomic int64_t since;                         /* 0: nobody looked at the clock */
 };
 
-/* "kernel 'gemm' (task 7, a.pto:3:5)", one to a line, each after "\n  "; the caller is the orchestrator.  *site: of the first. */
+/* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  Any thread. */
 void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text, uint64_t size,
                            const PTOSite **site);
 /* The task of a line or a note, unless it is none that the window holds. */
@@ -24,15 +28,17 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 
 /* The worker begins a task. */
 void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now);
-/* Its kernel returned; one that was too slow fails the run, if nobody noticed before. */
-void ptoi_running_end(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now);
+/* Its kernel returned. */
+void ptoi_running_end(struct running_line *line);
+/* The same, with its time; one that was too slow fails the run, if nobody noticed before. */
+void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now);
 /* The caller is the orchestrator.  true, with the id: a kernel runs for longer than it may. */
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id);
 void ptoi_fail_timeout(const struct window *w, struct outcome *outcome, uint64_t id);
 /* How long the orchestrator may sleep so that it is noticed: least_ms is the smallest limit of the run, 0 none. */
 int64_t ptoi_overdue_sleep_ns(int64_t least_ms);
 
-/* Notices that kernels run but none has ended for a while. */
+/* Notices that kernels run but none has ended for a while: who asks, and what follows, is the engine's business. */
 struct watchdog {
     int64_t limit_ns; /* 0: off */
     int64_t since;
@@ -41,7 +47,5 @@ struct watchdog {
 
 void ptoi_watchdog_start(struct watchdog *d, double seconds, const struct running_line *line, int count);
 bool ptoi_watchdog_bites(struct watchdog *d, const struct running_line *line, int count);
-/* How long a sleep may last so that it is not noticed too late; PTO_FOR_EVER when off. */
-int64_t ptoi_watchdog_sleep_ns(const struct watchdog *d);
 
 #endif

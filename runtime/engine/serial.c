@@ -3,7 +3,7 @@
  * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what remains is the
  *            graph.  Where nobody watches the graph, a task does not even pass through the window, core/elide.c. */
 #include "busy.h"
-#include "running.h"
+#include "watchdog.h"
 #include "check.h"
 #include "runtime.h"
 #include "worker.h"
@@ -31,7 +31,10 @@ static bool start_and_run(void *context, PTOWorkerType type, uint64_t id, int *p
     const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || limit > 0);
     if (t && e->runs) t->row = (int32_t)type, t->begin = ptoi_record_now(rt->recorder);
     if (is_timed) since = ptoi_now_ns();
+    struct running_line *line = rt->watchdog ? ptoi_watchdog_line(rt->watchdog) : NULL;
+    if (line) ptoi_running_begin(line, rt->window, id, ptoi_now_ns());
     e->ended = (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
+    if (line) ptoi_running_end(line);
     if (is_timed) {
         ns = ptoi_now_ns() - since;
         ptoi_busy_measured(&e->busy, kernel, ns);

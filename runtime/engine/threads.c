@@ -21,6 +21,7 @@
 #include "crash.h"
 #include "grain.h"
 #include "memory.h"
+#include "misuse.h"
 #include "processors.h"
 #include "system.h"
 #include "worker.h"
@@ -93,7 +94,9 @@ struct threads {
     /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of the role: exchange
      * acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
-    struct { uint32_t next; int32_t result; } *outside; /* by slot: the stack's links; NULL: no external workers */
+    /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W holder of the role, relaxed:
+     * start() is what tells others of the task; then who ends it, compare-exchange: once. */
+    struct { _Atomic uint64_t open; uint32_t next; int32_t result; } *outside; /* next: the stack's links */
     uint32_t taken_outside;     /* what is left of the stack that was taken; the holder's */
     struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
@@ -152,10 +155,14 @@ static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
 
 static bool start_outside(PTORuntime *rt, uint64_t id)
 {
+    struct threads *e = rt->engine_state;
     PTOArg args[PTO_MAX_PARAMS];
     int count = ptoi_task_args(rt->window, rt->heap, id, args);
+    store_relaxed(&e->outside[id & rt->window->task_mask].open, id + 1); /* relaxed: see there */
+    const void *outer = ptoi_orchestrate(&ptoi_none); /* the caller may be the orchestrator */
     rt->config.external_start(rt->config.external_context, (int64_t)(id - (uint64_t)rt->config.first_task_id),
                               ptoi_task_kernel(rt->window, id), args, count);
+    ptoi_orchestrate(outer);
     return true;
 }
 
@@ -388,7 +395,8 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
         const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
         int64_t since = 0, end;
-        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(rt->window, id) > 0;
+        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(rt->window, id) > 0 ||
+                              rt->config.watchdog_seconds > 0;
         if (is_timed) since = ptoi_now_ns();
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
         if (t) t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane), t->begin = ptoi_record_now(rt->recorder);
@@ -400,7 +408,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
             ptoi_grain_measured(&((struct threads *)rt->engine_state)->grain, kernel, end - since);
         }
         if (t) t->end = ptoi_record_now(rt->recorder);
-        ptoi_running_end(l->line, rt->window, rt->outcome, id, since, end);
+        ptoi_running_end_timed(l->line, rt->window, rt->outcome, id, since, end);
     }
     l->result[n % LANE_DEPTH] = result;
     if (result != 0) l->has_stopped = true;
@@ -476,17 +484,19 @@ static void *scheduler_main(void *arg)
 
 /* ---- tasks that something outside carries out ------------------------------------------------------------------------------------- */
 
-static void threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
+static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
 {
     struct threads *e = rt->engine_state;
-    if (!e->outside) return;
     uint32_t slot = (uint32_t)(id & rt->window->task_mask);
+    uint64_t started = id + 1;
+    if (!e->outside || started == 0 || !swap_if_acq_rel(&e->outside[slot].open, &started, 0, OUTSIDE)) return false;
     uint32_t newest = load_relaxed(&e->ended_outside); /* relaxed: the exchange checks it */
     e->outside[slot].result = result;
     do {
         e->outside[slot].next = newest;
     } while (!swap_if_release(&e->ended_outside, &newest, slot + 1, OUTSIDE)); /* [OUTSIDE] */
     schedule(rt, NULL, false);
+    return true;
 }
 
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------ */
@@ -593,16 +603,6 @@ static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg,
     return true;
 }
 
-/* A thread cannot be stopped from outside: the run is failed now, and ends when the kernel returns. */
-static void fail_by_watchdog(PTORuntime *rt)
-{
-    struct threads *e = rt->engine_state;
-    char text[3000];
-    const PTOSite *site;
-    ptoi_running_describe(rt->window, e->line, e->lane_count, text, sizeof text, &site);
-    ptoi_fail(rt->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s", rt->config.watchdog_seconds, text);
-}
-
 /* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
 static void fail_by_replay(PTORuntime *rt)
 {
@@ -641,10 +641,8 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
 {
     PTORuntime *rt = context;
     struct threads *e = rt->engine_state;
-    struct watchdog dog;
     bool met, has_served = false;
     if (e->holds) return is_met(arg); /* nothing is in flight, so nothing will change */
-    ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, e->line, e->lane_count);
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
         if (e->guest && spins % HOST_SPINS == 0 && spins < SPINS && serve_as_guest(rt, is_met, arg, &met)) {
@@ -674,18 +672,23 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
             const bool again = !may_sleep(rt);
             PTO_LABEL(SLEEP);
             met = is_met(arg);
-            const int64_t nap = ptoi_overdue_sleep_ns(rt->orch.least_limit_ms), watch = ptoi_watchdog_sleep_ns(&dog);
-            if (!again && !met) ptoi_park_wait(&e->orchestrator, nap < watch ? nap : watch);
+            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_overdue_sleep_ns(rt->orch.least_limit_ms));
             ptoi_park_cancel(&e->orchestrator);
             if (met) return true;
             uint64_t late;
             if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, e->line, e->lane_count, &late))
                 ptoi_fail_timeout(rt->window, rt->outcome, late);
-            if (ptoi_watchdog_bites(&dog, e->line, e->lane_count)) fail_by_watchdog(rt);
             spins = 0;
             has_served = false;
         }
     }
+}
+
+static const struct running_line *threads_lines(PTORuntime *rt, int *count)
+{
+    const struct threads *e = rt->engine_state;
+    *count = e->lane_count;
+    return e->line;
 }
 
 static void threads_poke(PTORuntime *rt) /* model: POKE */
@@ -836,6 +839,7 @@ const struct engine ptoi_engine_threads = {.name = "threads",
                                            .wait = threads_wait,
                                            .completed = threads_completed,
                                            .poke = threads_poke,
+                                           .lines = threads_lines,
                                            .elides = true,
                                            .measured = threads_measured,
                                            .is_fine = threads_is_fine,

@@ -422,21 +422,37 @@ static int load_data(struct session *s)
     return HOST_OK;
 }
 
-/* ---- signals ------------------------------------------------------------------------------------------------------------- */
+/* ---- beside a run --------------------------------------------------------------------------------------------------------- */
 
-/* While a run goes on, the first SIGINT or SIGTERM cancels it and the second ends the process.  A handler may not cancel, so it
- * wakes a thread that does.  One run at a time: handlers have no other way to find this.  A signal that was ignored stays so. */
+/* The runtime's own text: it names the place in the program and may have several lines. */
+static void print_run_error(PTORuntime *rt, PTOStatus status)
+{
+    const char *text = pto_last_error(rt);
+    if (!text || !*text)
+        text = pto_status_text(status);
+    size_t first_line = strcspn(text, "\n");
+    const char *error = strncmp(text, "error", 5) == 0 ? text : strstr(text, ": error");
+    bool named = error && (size_t)(error - text) < first_line;
+    fprintf(stderr, "%s%s%s", named ? "" : "error: ", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
+/* While a run is active, the first SIGINT or SIGTERM cancels it and the second ends the process.  A handler may not cancel, so it
+ * wakes a thread that does.  That thread also reports what the watchdog has found, while the run still waits for a kernel.  One run at
+ * a time: handlers have no other way to find this.  A signal that was ignored stays so. */
 static struct {
     sem_t wake;
-    _Atomic int taken; /* the first signal; 0: none */
+    _Atomic int taken;        /* the first signal; 0: none */
+    _Atomic bool is_over;     /* the run */
+    _Atomic bool is_reported; /* its error was printed */
     PTORuntime *rt;
+    bool has_watchdog;
     pthread_t thread;
     struct sigaction before[2];
     bool active;
 } signals;
 
 static const int watched[] = {SIGINT, SIGTERM};
-enum { KERNEL_GRACE_S = 5 }; /* how long a cancelled run waits for the kernels that run: a thread cannot be stopped */
+enum { KERNEL_GRACE_MS = 5000 /* how long a run that has failed waits for the kernels that run: a thread cannot be stopped */, LOOK_MS = 100 };
 
 static void on_signal(int number)
 {
@@ -446,30 +462,57 @@ static void on_signal(int number)
     sem_post(&signals.wake);
 }
 
-static void *cancel_when_told(void *arg)
+/* false: nothing woke this thread for so long.  sem_timedwait knows no other clock; a step of it only moves the end. */
+static bool wait_for_wake(int64_t ms)
 {
-    (void)arg;
-    while (sem_wait(&signals.wake) != 0) {}
-    if (!signals.taken)
-        return NULL; /* the run is over */
-    pto_cancel(signals.rt);
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until); /* sem_timedwait knows no other; a step of it only moves this grace */
-    until.tv_sec += KERNEL_GRACE_S;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const int64_t ns = until.tv_nsec + ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
     int waited;
     while ((waited = sem_timedwait(&signals.wake, &until)) != 0 && errno == EINTR) {}
-    if (waited == 0)
-        return NULL;
-    static const char text[] = "error: cancelled, but a kernel does not come back\n";
-    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)written;
-    _exit(128 + signals.taken);
+    return waited == 0;
 }
 
-static void watch_signals(PTORuntime *rt)
+/* The run has failed: it ends within the grace, or the process does. */
+static void end_if_stuck(const char *text, int code)
 {
-    signals.rt = rt;
-    signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, cancel_when_told, NULL) == 0;
+    for (int64_t waited = 0; waited < KERNEL_GRACE_MS; waited += LOOK_MS) {
+        if (signals.is_over)
+            return;
+        wait_for_wake(LOOK_MS);
+    }
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+    _exit(signals.taken ? 128 + signals.taken : code);
+}
+
+static void *watch_run(void *arg)
+{
+    (void)arg;
+    while (!signals.is_over) {
+        if (!signals.has_watchdog)
+            while (sem_wait(&signals.wake) != 0) {}
+        else if (!wait_for_wake(LOOK_MS) && pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
+            if (!atomic_exchange(&signals.is_reported, true))
+                print_run_error(signals.rt, PTO_ERR_WATCHDOG);
+            end_if_stuck("error: the kernel has not returned 5 s later, so the program ends without results\n", HOST_RUN);
+        }
+        if (!signals.taken)
+            continue;
+        pto_cancel(signals.rt);
+        end_if_stuck("error: cancelled, but a kernel has not returned after 5 s\n", HOST_RUN);
+    }
+    return NULL;
+}
+
+static void watch_signals(const struct session *s)
+{
+    signals.rt = s->rt;
+    signals.has_watchdog = s->options.config.watchdog_seconds > 0;
+    signals.is_over = signals.is_reported = false;
+    signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
     for (int i = 0; signals.active && i < 2; i++) {
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
         sigaction(watched[i], NULL, &signals.before[i]);
@@ -484,6 +527,7 @@ static void stop_watching(void)
         return;
     for (int i = 0; i < 2; i++)
         sigaction(watched[i], &signals.before[i], NULL);
+    signals.is_over = true;
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
     sem_destroy(&signals.wake);
@@ -510,19 +554,6 @@ static int create_runtime(struct session *s, const PTOConfig *config, PTORuntime
     return host_fail(&s->error, code, "%s", why && *why ? why : pto_status_text(status));
 }
 
-/* The runtime's own text: it names the place in the program and may have several lines. */
-static void print_run_error(PTORuntime *rt, PTOStatus status)
-{
-    const char *text = pto_last_error(rt);
-    if (!text || !*text)
-        text = pto_status_text(status);
-    size_t first_line = strcspn(text, "\n");
-    const char *error = strncmp(text, "error", 5) == 0 ? text : strstr(text, ": error");
-    bool named = error && (size_t)(error - text) < first_line;
-    fflush(stdout);
-    fprintf(stderr, "%s%s%s", named ? "" : "error: ", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
-}
-
 static int run_entry(struct session *s)
 {
     for (int32_t f = 0; f < s->entry->formal_count; f++)
@@ -530,7 +561,9 @@ static int run_entry(struct session *s)
     progress(s, "running %s", s->entry->name);
     PTOStatus status = s->entry->run(s->rt, s->data, s->scalars, s->dims);
     if (status < 0) {
-        print_run_error(s->rt, status);
+        fflush(stdout);
+        if (!atomic_exchange(&signals.is_reported, true))
+            print_run_error(s->rt, status);
         return exit_of_status(status);
     }
     return HOST_OK;
@@ -592,6 +625,7 @@ static int check_against_oracle(struct session *s)
     progress(s, "running %s on the serial engine", s->entry->name);
     PTOStatus status = run_silently(s, rt);
     if (status < 0) {
+        fflush(stdout);
         print_run_error(rt, status);
         pto_runtime_destroy(rt);
         return exit_of_status(status);
@@ -698,7 +732,7 @@ static int write_records(struct session *s, int code)
 
 static int run_and_report(struct session *s)
 {
-    watch_signals(s->rt);
+    watch_signals(s);
     int code = run_entry(s);
     stop_watching();
     if (code == HOST_OK)

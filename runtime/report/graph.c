@@ -1,5 +1,6 @@
 /* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick look. */
 #include "json.h"
+#include "misuse.h"
 #include "runtime.h"
 #include <string.h>
 
@@ -108,7 +109,9 @@ static void write_json(FILE *out, const struct recorder *r)
 
 PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
 {
-    if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_graph");
+    if (refused != PTO_OK) return refused;
+    if (!rt->recorder) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
     FILE *out = fopen(path, "w");
     if (!out) return PTO_ERR_IO;

@@ -3,6 +3,7 @@
  *            More tasks than can be seen as boxes are shown as how busy each worker was.
  * Tests      test/lit/host/report.test
  */
+#include "misuse.h"
 #include "runtime.h"
 #include <stdlib.h>
 #include <string.h>
@@ -256,7 +257,9 @@ static bool write_flow(struct page *p)
 
 PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path)
 {
-    if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_report");
+    if (refused != PTO_OK) return refused;
+    if (!rt->recorder) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
     FILE *out = fopen(path, "w");
     if (!out) return PTO_ERR_IO;

@@ -1,4 +1,5 @@
 /* schedule.c - the schedule of a run as text that can be replayed; see core/replay.c for the format. */
+#include "misuse.h"
 #include "runtime.h"
 #include <stdlib.h>
 
@@ -16,7 +17,9 @@ static int by_begin(const void *a, const void *b)
 
 PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
 {
-    if (!rt->recorder || rt->is_running || rt->recorder->lost > 0) return PTO_ERR_STATE;
+    const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_schedule");
+    if (refused != PTO_OK) return refused;
+    if (!rt->recorder || rt->recorder->lost > 0) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
     const struct recorder *r = rt->recorder;
     struct start *order = malloc((size_t)(r->tasks + 1) * sizeof *order);

@@ -2,6 +2,7 @@
  * Format     the Trace Event Format: X complete events, C counters, s and f flows, M names.  Times are microseconds with a
  *            fraction; on the timing engine one cycle is shown as one microsecond. */
 #include "json.h"
+#include "misuse.h"
 #include "runtime.h"
 
 enum { ROW_ORCHESTRATOR, ROW_SCHEDULER, ROW_WORKERS };
@@ -98,7 +99,9 @@ static void write_counters(struct writer *w)
 
 PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
 {
-    if (!rt->recorder || rt->is_running) return PTO_ERR_STATE;
+    const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_trace");
+    if (refused != PTO_OK) return refused;
+    if (!rt->recorder) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
     FILE *out = fopen(path, "w");
     if (!out) return PTO_ERR_IO;

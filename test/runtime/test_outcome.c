@@ -1,7 +1,11 @@
 /* test_outcome.c - the first failure sticks, and a second one stops the scheduler at once even while the first is being written. */
 #include "outcome.h"
+#include "runtime.h"
+#include "submit.h"
 #include "unit.h"
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 TEST(the_first_failure_sticks)
 {
@@ -48,4 +52,55 @@ TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)
     EXPECT(ptoi_is_failing(&o));
     store_release(&o.status, (int)PTO_ERR_CANCELLED, OUTCOME);
     ptoi_outcome_reset(&o);
+}
+
+/* A cancel that was interrupted between its claim and its status: tasks are left out already, so neither a run nor an await may say that all
+ * is well. */
+static int k_write(const PTOArg *a)
+{
+    *(int64_t *)a[0].ptr = 1;
+    return 0;
+}
+static const PTOKernel writer = {.name = "write", .worker = PTO_WORKER_VECTOR, .fn = k_write};
+
+struct claimed_run {
+    int64_t cell;
+    bool awaits;
+    PTOStatus awaited;
+    PTORuntime *rt;
+    pthread_t thread;
+};
+
+static void *set_status_late(void *arg)
+{
+    struct claimed_run *r = arg;
+    usleep(20000);
+    store_release(&r->rt->outcome->status, (int)PTO_ERR_CANCELLED, OUTCOME);
+    return NULL;
+}
+
+static void is_claimed_meanwhile(PTORuntime *rt, void *arg)
+{
+    struct claimed_run *r = arg;
+    r->rt = rt;
+    store_release(&rt->outcome->claimed, getpid(), CLAIM);
+    assert_int_equal(pthread_create(&r->thread, NULL, set_status_late, r), 0);
+    SUBMIT(rt, &writer, PTO_INOUT(&r->cell, 0, 8));
+    if (r->awaits) r->awaited = pto_await(rt, &r->cell, 0, 8);
+}
+
+TEST(a_run_and_an_await_wait_for_the_status_of_a_failure_that_is_claimed)
+{
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
+    for (int e = 0; e < 3; e++)
+        for (int awaits = 0; awaits < 2; awaits++) {
+            const PTOConfig c = {.engine = engines[e], .always_defer = true};
+            struct claimed_run r = {.awaits = awaits};
+            PTORuntime *rt = pto_runtime_create(&c, NULL);
+            assert_non_null(rt);
+            EXPECT_EQ(pto_runtime_run(rt, is_claimed_meanwhile, &r), PTO_ERR_CANCELLED);
+            pthread_join(r.thread, NULL);
+            EXPECT_EQ(r.awaited, awaits ? PTO_ERR_CANCELLED : PTO_OK);
+            pto_runtime_destroy(rt);
+        }
 }

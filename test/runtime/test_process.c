@@ -191,8 +191,8 @@ TEST(what_ran_when_the_worker_process_died_is_named)
     pthread_create(&thread, NULL, kill_when_it_runs, NULL);
     EXPECT_EQ(pto_runtime_run(rt, one_sleeps, share), PTO_ERR_LOST);
     pthread_join(thread, NULL);
-    EXPECT_STR(pto_last_error(rt), "p.pto:4:7: error: the worker process died: signal 9 (Killed); what ran then:\n"
-                                   "  kernel 'sleepy' (task 2, p.pto:4:7)");
+    EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: the worker process died: signal 9 (Killed); what ran then:\n"
+                                      "  kernel 'sleepy' (task 2, p.pto:4:7"));
     pto_runtime_destroy(rt);
 }
 
@@ -259,7 +259,7 @@ TEST(the_watchdog_stops_a_worker_process_that_is_stuck)
     EXPECT_EQ(pto_runtime_run(rt, sleeps_long, share), PTO_ERR_WATCHDOG);
     EXPECT(now_ms() - since < 2500);
     EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: no task finished for 0.2 s, the worker process was stopped; what ran then:\n"
-                                      "  kernel 'sleepy' (task 0, p.pto:4:7)"));
+                                      "  kernel 'sleepy' (task 0, p.pto:4:7, for 0."));
     EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST);
     pto_runtime_destroy(rt);
 }
@@ -270,8 +270,8 @@ TEST(the_watchdog_on_threads_names_the_kernel_and_the_run_ends_with_it)
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     EXPECT_EQ(pto_runtime_run(rt, one_sleeps, share), PTO_ERR_WATCHDOG);
-    EXPECT_STR(pto_last_error(rt), "p.pto:4:7: error: no task finished for 0.2 s while these ran:\n"
-                                   "  kernel 'sleepy' (task 0, p.pto:4:7)");
+    EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: no task finished for 0.2 s while these ran:\n"
+                                      "  kernel 'sleepy' (task 0, p.pto:4:7, for 0."));
     EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_OK); /* and the next run is right */
     pto_runtime_destroy(rt);
 }

@@ -260,7 +260,7 @@ TEST(a_program_adds_operations)
         n.scalar = -1;
         EXPECT_EQ(pto_runtime_run(rt, negate_twice, &n), PTO_ERR_KERNEL);
         EXPECT(strstr(pto_last_error(rt), "f.pto:7:3: error: kernel 'negation' failed: it returned 41"));
-        EXPECT_EQ(pto_operation(NULL, NEGATE, zero, NULL), PTO_ERR_ARGUMENT);
+        EXPECT_EQ(pto_operation(NULL, NEGATE, zero, NULL), PTO_ERR_MISUSE);
         EXPECT_EQ(pto_operation(rt, PTO_OP_OWN - 1, zero, NULL), PTO_ERR_ARGUMENT);
         EXPECT(strstr(pto_last_error(rt), "begin at PTO_OP_OWN"));
         EXPECT_EQ(pto_runtime_run(rt, add_inside, NULL), PTO_ERR_STATE);

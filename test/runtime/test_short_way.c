@@ -104,7 +104,7 @@ TEST(outside_of_a_run_nothing_is_called)
     int64_t sum = 0;
     EXPECT_EQ(pto_runtime_run(rt, many, &sum), PTO_OK);
     EXPECT_EQ(SUBMIT(rt, &add_kernel, PTO_INOUT(&sum, 0, 8)), PTO_ERR_STATE);
-    EXPECT_EQ(SUBMIT(NULL, &add_kernel, PTO_INOUT(&sum, 0, 8)), PTO_ERR_ARGUMENT);
+    EXPECT_EQ(SUBMIT(NULL, &add_kernel, PTO_INOUT(&sum, 0, 8)), PTO_ERR_MISUSE);
     EXPECT_EQ(sum, TURNS);
     pto_runtime_destroy(rt);
 }

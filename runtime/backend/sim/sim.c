@@ -3,6 +3,7 @@
  * Invariant  operations change while no run is active, so workers read them without a lock.
  * Tests      test/runtime/test_requests.c */
 #include "sim.h"
+#include "guard.h"
 #include "pool.h"
 #include <stddef.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static void sim_free(const struct backend *b, void *memory, uint64_t bytes, bool
 static int sim_run(const struct backend *b, const PTOKernel *kernel, const PTOArg *args, int count)
 {
     (void)b, (void)count;
-    return kernel->fn(args);
+    return ptoi_guarded_call((ptoi_function)kernel->fn, (void *)(uintptr_t)args, NULL);
 }
 
 static struct operation *find(const struct sim *s, int32_t opcode)
@@ -62,7 +63,7 @@ static struct operation *find(const struct sim *s, int32_t opcode)
 static int sim_request(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request)
 {
     const struct operation *own = find(sim_of(b), kernel->opcode);
-    return own ? own->fn(own->context, request) : ptoi_sim_move(request);
+    return own ? ptoi_guarded_call((ptoi_function)own->fn, own->context, (void *)(uintptr_t)request) : ptoi_sim_move(request);
 }
 
 static bool sim_has_operation(const struct backend *b, int32_t opcode)

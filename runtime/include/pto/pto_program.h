@@ -27,7 +27,7 @@ PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char
     __attribute__((format(printf, 3, 4)));
 
 /* Every orchestration function announces itself: recursion limit, call chain of error messages.  `at` of the caller is kept. */
-PTO_API void pto_enter(PTORuntime *rt, const char *function);
+PTO_API void pto_enter(PTORuntime *rt, const char *function) __attribute__((nonnull(1)));
 PTO_API void pto_leave(PTORuntime *rt);
 
 /* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run -------------------------------------- */

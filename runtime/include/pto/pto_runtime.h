@@ -2,7 +2,10 @@
  *
  * One thread, the orchestrator, calls everything here that takes a PTORuntime during a run, except where a call says "any
  * thread".  Status: negative is bad; the first error of a run sticks, later submits do nothing and return it, and the run
- * returns it.  docs/runtime.md tells the whole story. */
+ * returns it.  A call on another thread, inside a kernel, in a forked child, or of a runtime that is NULL or was destroyed is PTO_ERR_MISUSE, and
+ * ends the run that it disturbs; where a call returns no status, pto_last_error(NULL) has the sentence.  A submit that its caller carries
+ * out itself (pto_submit.h) is not looked at: such misuse is found at the next call that the library sees, at the latest when the kernel is
+ * measured.  docs/runtime.md tells the whole story. */
 #ifndef PTO_RUNTIME_H
 #define PTO_RUNTIME_H
 #include <pto/pto_stats.h>
@@ -46,8 +49,10 @@ typedef struct PTOConfig {
     PTOScopePolicy scope_policy;
     bool count_dependences;              /* PTORunStats.dependences counts all, at any distance; costs time and memory */
     int64_t record_tasks;                /* keep what is needed for traces and graphs of so many tasks; 0: record nothing */
-    double watchdog_seconds;             /* threads, process: no kernel ended for so long while the run waits for one: the run fails
-                                            with PTO_ERR_WATCHDOG.  0: off.  threads: it still ends only when the kernel returns */
+    /* Kernels run, but none has ended for so long: the run fails with PTO_ERR_WATCHDOG, at most a tenth of a second later, and the message
+     * names those that run.  0: off.  A thread cannot be stopped, so where a kernel never returns the run does not end, except in the
+     * engine process, which kills its worker process: another thread learns of it from pto_runtime_status, and may end the program. */
+    double watchdog_seconds;
     const char *replay;                  /* threads: a file of pto_runtime_write_schedule; starts and places are repeated */
     bool dedicated_scheduler;            /* threads: the scheduler role has a thread of its own; a waiting orchestrator helps */
     /* threads, process: each worker keeps to one of the processors that the process may use, in turn, and so to the caches that hold what it
@@ -91,7 +96,8 @@ PTO_API PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t ve
  * NULL: none, or bytes < 1.  Freed with the same number of bytes, after the runtime was destroyed. */
 PTO_API void *pto_shared_alloc(int64_t bytes);
 PTO_API void pto_shared_free(void *memory, int64_t bytes);
-/* NULL is fine; blocks until the workers have ended.  What a device did not take back is told by pto_last_error(NULL). */
+/* Any thread.  NULL is fine; blocks until the workers have ended.  What a device did not take back is told by pto_last_error(NULL).  During
+ * a run of it nothing is destroyed, and the run ends with PTO_ERR_MISUSE; a runtime that was destroyed is left alone. */
 PTO_API void pto_runtime_destroy(PTORuntime *rt);
 
 /* The rings and the heap of a runtime, with its frames, are obtained when it is created: no run obtains memory.  They stay from run to run,
@@ -108,7 +114,9 @@ PTO_API PTOStatus pto_runtime_trim(PTORuntime *rt);
  * PTO_ERR_UNSUPPORTED at its place. */
 PTO_API PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn fn, void *context);
 
-/* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Blocks. */
+/* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Any thread, one at a time: it is the
+ * orchestrator until the call returns.  Blocks.  PTO_ERR_STATE inside of a run of this runtime.  An exception, or pthread_exit, out of a
+ * kernel fails its task, out of fn the run, with PTO_ERR_MISUSE, and goes no further. */
 PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
 /* A run on arrays of the host: inputs[i] has input_bytes[i] bytes, outputs[i] has output_bytes[i].  fn is given an array of pointers for
@@ -137,9 +145,13 @@ typedef void (*PTOOrchestration)(PTORuntime *rt, void **inputs, void **outputs, 
 PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void *const *inputs, const int64_t *input_bytes, int32_t n_inputs,
                                       void *const *outputs, const int64_t *output_bytes, int32_t n_outputs, void *params);
 
-/* The last error's text, one or more lines, first line complete in itself.  NULL rt: of this thread's last create
- * or destroy; empty if it went well. */
+/* The last error's text, one or more lines, first line complete in itself.  NULL rt, or one that was destroyed: of this thread's last create,
+ * destroy or misuse; empty if it went well.  Any thread; of a run that is active only the orchestrator. */
 PTO_API const char *pto_last_error(PTORuntime *rt);
+
+/* Any thread; does not block.  PTO_OK, or the first error of the active run so far, else of the last one.  When it is an error,
+ * pto_last_error(rt) has its text, for any thread, until the next run begins.  PTO_ERR_MISUSE, too: there is no such runtime. */
+PTO_API PTOStatus pto_runtime_status(PTORuntime *rt);
 
 /* Tells the runtime that `bytes` bytes from base are one buffer of the program (not of the heap).  Optional on the backend sim: an
  * unknown address becomes a buffer at its first use; telling makes look-ups cheaper.  bytes 0 is ignored. */
@@ -191,17 +203,19 @@ PTO_API PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path);
 /* The order in which kernels started and the worker of each, one `task worker` a line, for PTOConfig.replay.  Engine threads. */
 PTO_API PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path);
 
-/* Any thread: a task that external_start was given has ended.  result: 0, or anything else for a failure.  Once a task. */
+/* Any thread; does not block: a task that external_start was given has ended.  result: 0, or anything else for a failure.  Once a task: a
+ * second time, or of a task that was not started, is PTO_ERR_MISUSE for the run, and for pto_last_error(NULL). */
 PTO_API void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result);
 PTO_API void pto_task_complete(PTORuntime *rt, int64_t task_id); /* result 0 */
 
-/* Any thread.  The run ends with PTO_ERR_CANCELLED; running kernels finish first. */
+/* Any thread, also in a kernel; does not block.  The run ends with PTO_ERR_CANCELLED; running kernels finish first. */
 PTO_API void pto_cancel(PTORuntime *rt);
 
-/* Marks the place in the program that the following calls belong to: for error messages, graphs and traces. */
+/* Marks the place in the program that the following calls belong to: for error messages, graphs and traces.  The orchestrator.  Nothing
+ * happens without a runtime. */
 static inline void pto_at(PTORuntime *rt, const PTOSite *site)
 {
-    ((PTOShortWay *)rt)->site = site;
+    if (rt) ((PTOShortWay *)rt)->site = site;
 }
 
 #ifdef __cplusplus

@@ -47,9 +47,17 @@ PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const 
 /* Room for a new output; NULL: the long way knows what to do. */
 PTO_API void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name);
 
-/* A call is measured: begin, end. */
-PTO_API int64_t pto_measure_(void);
+/* A call is measured: begin, end.  Below 0: the caller may not submit, which the long way says. */
+PTO_API int64_t pto_measure_(PTORuntime *rt);
 PTO_API void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since);
+
+/* A call of the kernel that an exception does not pass through: in C++ somebody in between might catch it. */
+PTO_API int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args);
+#ifdef __cpp_exceptions
+#define PTO_CALL_KERNEL_(kernel, args) pto_call_(kernel, args)
+#else
+#define PTO_CALL_KERNEL_(kernel, args) (kernel)->fn(args)
+#endif
 
 #define PTO_INLINED_ static inline __attribute__((always_inline))
 #define PTO_RARE_(condition) __builtin_expect(!!(condition), 0)
@@ -166,12 +174,16 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
     }
     const bool is_due = line->left == 0;
     int64_t since = 0;
-    if (PTO_RARE_(is_due)) since = pto_measure_();
-    else line->left--;
+    if (PTO_RARE_(is_due)) {
+        since = pto_measure_(rt);
+        if (since < 0) return false;
+    } else {
+        line->left--;
+    }
     *number = (int64_t)w->number++;
     w->running = kernel;
     __asm__ volatile("" ::: "memory"); /* who crashes in the kernel has been named before */
-    *result = kernel->fn(arg);
+    *result = PTO_CALL_KERNEL_(kernel, arg);
     __asm__ volatile("" ::: "memory");
     w->running = NULL;
     if (PTO_RARE_(is_due)) pto_measured_(rt, kernel, since);

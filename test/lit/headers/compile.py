@@ -60,6 +60,18 @@ def link_and_run(compiler, standard, language):
             sys.exit(f"{compiler} -std={standard}: {printed}")
     os.remove(program)
 
+def throw_and_run(compiler):
+    program = os.path.join(os.getcwd(), f"throws.{os.getpid()}")
+    with open(os.path.join(prefix, "share", "pto", "ldflags")) as f:
+        flags = f.read().split()
+    source = os.path.join(os.path.dirname(uses), "throws.cc")
+    for option in ("-O0", "-O2", "-O2 -DPTO_CALL_SUBMITS"):
+        run([compiler, "-std=c++11", *option.split(), *warnings, "-I", include, source, "-o", program, "-L", os.path.join(prefix, "lib"),
+             "-lpto_runtime", *flags], "", "kernels that throw, linked")
+        if run([program], "", f"kernels that throw, {compiler} {option}") != "ok\n":
+            sys.exit(f"{compiler} {option}: kernels that throw")
+    os.remove(program)
+
 count = 0
 headers = sorted(os.path.basename(h) for h in glob.glob(os.path.join(include, "pto", "*.h")))
 c = [x for x in ("gcc", "clang", "clang-14", "aarch64-linux-gnu-gcc") if shutil.which(x)]
@@ -91,6 +103,7 @@ for compiler in plus_plus:
     if can_link:
         link_and_run(compiler, known[0], "c++")
         link_and_run(compiler, known[-1], "c++")
+        throw_and_run(compiler)
 if shutil.which("aarch64-linux-gnu-gcc"):
     for source in glob.glob(os.path.join(root, "runtime", "core", "*.c")):
         with open(source) as f:

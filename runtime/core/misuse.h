@@ -1,0 +1,57 @@
+/* misuse.h - calls that the rules of the library forbid: who may call what, and the sentence that says why not.
+ *
+ * Idea       each thread knows whose run it orchestrates at the moment; inside a kernel it orchestrates none.  So one comparison at the
+ *            beginning of a call finds a second thread, a kernel, a NULL runtime, the child of a fork, and a call outside a run.  Which of
+ *            them it was is found out afterwards.  Misuse ends the run, if one is active, with PTO_ERR_MISUSE; pto_last_error(NULL) has the
+ *            sentence too.
+ * Owner      each thread: its own words.
+ * Limits     a submit that its caller carries out (pto_submit.h) is not looked at.
+ * Tests      test/runtime/test_misuse.c */
+#ifndef PTOI_MISUSE_H
+#define PTOI_MISUSE_H
+#include <pto/pto_runtime.h>
+
+/* What pto_last_error(NULL) says on this thread. */
+enum { PTOI_THREAD_MESSAGE = 512 };
+extern _Thread_local char ptoi_thread_message[PTOI_THREAD_MESSAGE];
+void ptoi_note_create(const char *failure); /* why this thread's last create failed; "": it did not */
+
+/* The runtime whose orchestration the calling thread is in; else an address that is no runtime's, and not NULL. */
+extern _Thread_local const void *ptoi_orchestrated;
+extern const char ptoi_none;
+
+/* The thread orchestrates `now`, or &ptoi_none.  What was before, which the caller restores. */
+static inline const void *ptoi_orchestrate(const void *now)
+{
+    const void *before = ptoi_orchestrated;
+    ptoi_orchestrated = now;
+    return before;
+}
+
+/* Is this a call of the orchestration, and not of a kernel? */
+static inline bool ptoi_may_call(const PTORuntime *rt)
+{
+    return ptoi_orchestrated == rt && !((const PTOShortWay *)rt)->running;
+}
+
+/* `call` was made where ptoi_may_call is false.  PTO_ERR_MISUSE, or PTO_ERR_STATE outside a run. */
+PTOStatus ptoi_refuse_call(PTORuntime *rt, const char *call);
+/* PTO_OK: the runtime exists, and no run of it is active, else PTO_ERR_STATE or PTO_ERR_MISUSE. */
+PTOStatus ptoi_refuse_unless_idle(PTORuntime *rt, const char *call);
+/* PTO_OK: the runtime exists in this process, else PTO_ERR_MISUSE. */
+PTOStatus ptoi_refuse_unless_alive(PTORuntime *rt, const char *call);
+PTOStatus ptoi_take_for_trim(PTORuntime *rt); /* PTO_OK: the runtime is taken */
+/* PTO_OK: a run may begin; take: the runtime is taken for it.  PTO_ERR_STATE: this thread is in a run of it. */
+PTOStatus ptoi_refuse_run(PTORuntime *rt, const char *call);
+PTOStatus ptoi_take_for_run(PTORuntime *rt, const char *call);
+/* PTO_OK: the runtime is unknown from now on, and the caller destroys it. */
+PTOStatus ptoi_take_for_destroy(PTORuntime *rt);
+
+static inline bool ptoi_is_null(PTORuntime *rt, const char *call) { return !rt && ptoi_refuse_call(rt, call) != PTO_OK; }
+
+/* Ends the run that is active, whoever orchestrates it, and sets this thread's message.  rt NULL: there is no run to end. */
+PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void ptoi_misuse_forked(void); /* the calling thread is the only one of a new child process */
+
+#endif

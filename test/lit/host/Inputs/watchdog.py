@@ -1,0 +1,34 @@
+"""A program whose kernel never returns, on all engines at once: what it prints, when, and how it ends."""
+import re, subprocess, sys, time
+
+SECONDS, GRACE = 1.0, 5.0
+NAMED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s while these ran:\n"
+                   r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n")
+KILLED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s, the worker process was stopped; what ran then:\n"
+                    r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n")
+STUCK = "error: the kernel has not returned 5 s later, so the program ends without results\n"
+
+def start(engine):
+    program = subprocess.Popen([sys.argv[1], "--engine", engine, "--watchdog", str(SECONDS)], stderr=subprocess.PIPE, text=True)
+    return engine, program
+
+def check(engine, program):
+    _, text = program.communicate(timeout=120)
+    expected = KILLED if engine == "process" else NAMED
+    match = expected.match(text)
+    rest = "" if engine == "process" else STUCK
+    if program.returncode != 1 or not match or text[match.end():] != rest:
+        sys.exit(f"{engine}: exit code {program.returncode}, printed\n{text}")
+
+running = [start(engine) for engine in ("threads", "serial", "timing", "process")]
+# The name comes first, and long before the end: it is read while the program still runs.
+engine, program = start("threads")
+first = program.stderr.readline()
+if "no task finished for 1 s" not in first or program.poll() is not None:
+    sys.exit(f"the kernel was not named before the end: {first}")
+named_at = time.monotonic()
+text = first + program.stderr.read()
+if program.wait(timeout=120) != 1 or not text.endswith(STUCK) or time.monotonic() - named_at < GRACE - 1:
+    sys.exit(f"exit code {program.returncode}, printed\n{text}")
+for engine, program in running:
+    check(engine, program)
