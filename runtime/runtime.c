@@ -665,18 +665,11 @@ int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args)
     return ptoi_guarded_call((ptoi_function)kernel->fn, (void *)(uintptr_t)args, NULL);
 }
 
-/* While the kernel runs the way is closed, so that a submit by it is found. */
-int64_t pto_measure_(PTORuntime *rt)
-{
-    if (!ptoi_may_call(rt)) return -1;
-    ptoi_short_close(&rt->orch.now);
-    return ptoi_now_ns();
-}
+int64_t pto_measure_(PTORuntime *rt) { return ptoi_may_call(rt) ? ptoi_now_ns() : -1; }
 
 void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
 {
     ptoi_orch_measured(&rt->orch, kernel, since);
-    ptoi_short_open(&rt->orch.now, &rt->outcome->status);
 }
 
 int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)

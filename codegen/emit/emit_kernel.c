@@ -395,6 +395,15 @@ void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
     emit_adapter(e, kernel, names);
 }
 
+/* "a, b, c", as a C string. */
+static const char *formal_names(struct emitter *e, const struct symbol *kernel)
+{
+    const char *names = "";
+    for (int i = 0; i < kernel->formal_count; i++)
+        names = arena_printf(e->mem, "%s%s%s", names, i ? ", " : "", kernel->formals[i]->name);
+    return c_string(e, names);
+}
+
 void kernel_emit(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
@@ -403,7 +412,7 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
     const char *action = kernel->opcode ? arena_printf(e->mem, ".opcode = %s", opcode_constant(e, kernel->opcode))
                                         : arena_printf(e->mem, ".fn = %s", names->task);
-    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, %s, .cost = %s%s%s};", names->object,
+    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, %s, .cost = %s%s%s, .formals = %s};", names->object,
              c_string(e, kernel->name), worker_constant(kernel->decl->kernel->worker), action, names->cost,
-             has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "");
+             has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "", formal_names(e, kernel));
 }

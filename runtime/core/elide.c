@@ -226,9 +226,9 @@ void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t
 static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site, uint64_t number)
 {
     const struct elision *e = o->elision;
-    const int *closed = o->now.open->closed;
+    const int *const closed = o->now.open->closed;
     const int64_t since = ptoi_short_is_due(&o->now, kernel) ? ptoi_now_ns() : 0;
-    ptoi_short_close(&o->now); /* so that a submit by the kernel is found */
+    o->now.open->closed = &ptoi_short_closed; /* so that a submit by the kernel is found */
     const int result = e->run(e->context, kernel, c->arg, c->count, site, number);
     o->now.open->closed = closed;
     if (since != 0) ptoi_orch_measured(o, kernel, since);

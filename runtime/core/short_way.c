@@ -9,12 +9,12 @@ enum { SHORT_NS = 2000, SAMPLE = 3 };
 enum { SHORT_NS = 2000, SAMPLE = 16 };
 #endif
 
-static const int is_closed = 1;
+const int ptoi_short_closed = 1;
 
 void ptoi_short_init(struct short_way *s, PTOShortWay *open)
 {
     *s = (struct short_way){.open = open};
-    open->closed = &is_closed;
+    open->closed = &ptoi_short_closed;
 }
 
 /* The word that threads swap is one that a caller reads as [OUTCOME] does: with an acquire load of an int. */
@@ -24,7 +24,7 @@ void ptoi_short_open(struct short_way *s, const _Atomic int *status) { s->open->
 
 void ptoi_short_close(struct short_way *s)
 {
-    s->open->closed = &is_closed;
+    s->open->closed = &ptoi_short_closed;
     s->open->running = NULL;
 }
 

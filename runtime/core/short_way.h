@@ -20,6 +20,8 @@ struct short_way {
     int64_t tasks[PTO_WORKER_TYPES], busy_ns[PTO_WORKER_TYPES]; /* of this run, up to the last count */
 };
 
+extern const int ptoi_short_closed; /* what `closed` points to while the way is closed */
+
 void ptoi_short_init(struct short_way *s, PTOShortWay *open);
 /* status: of the run. */
 void ptoi_short_open(struct short_way *s, const _Atomic int *status);

@@ -70,7 +70,7 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
                      uint64_t number)
 {
     const void *outer = ptoi_orchestrate(&ptoi_none);
-    ptoi_crash_mark(kernel, site, number);
+    ptoi_crash_mark(kernel, site, number, args, count);
     const int result = kernel->fn ? backend->run(backend, kernel, args, count) : request(backend, kernel, args, count);
     ptoi_crash_unmark();
     ptoi_orchestrate(outer);

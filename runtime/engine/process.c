@@ -168,8 +168,11 @@ static void note_loss(PTORuntime *rt, PTOStatus status, const char *reason)
     const uint64_t crashed = load_relaxed(&c->crash.task); /* relaxed: its writer is dead */
     if (crashed && ptoi_running_task(rt->window, crashed + rt->window->first_id, &id)) {
         site = ptoi_task_site(rt->window, id);
-        snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s", ptoi_task_kernel(rt->window, id)->name,
-                 (long long)(id - rt->window->first_id), reason);
+        PTOArg args[PTO_MAX_PARAMS];
+        struct crash_text text = {0};
+        ptoi_crash_describe(&text, ptoi_task_kernel(rt->window, id), args, ptoi_task_args(rt->window, rt->heap, id, args), &c->crash.address);
+        snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s%.2800s", ptoi_task_kernel(rt->window, id)->name,
+                 (long long)(id - rt->window->first_id), reason, text.bytes);
     } else {
         snprintf(e->why, sizeof e->why, "%s%s%s", reason, running[0] ? "; what ran then:" : "", running);
     }

@@ -7,7 +7,7 @@
  * Owner      the orchestrator; the thread owns nothing but its sleep.
  * Blocks     begin and end, while the thread describes what runs.
  * Not here   the engine process, whose orchestrator looks while it waits, and ends the worker process.
- * Tests      test/runtime/test_watchdog.c, test/lit/host/watchdog.test */
+ * Tests      test/runtime/test_watchdog.c, test/lit/host/watchdog.pto */
 #ifndef PTOI_WATCHDOG_H
 #define PTOI_WATCHDOG_H
 #include "running.h"

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,14 +92,23 @@ static int in_process(void (*body)(void *), void *arg, char *text, size_t size)
 struct attempt {
     PTOEngine engine;
     int64_t how;
+    bool defers; /* every task goes through the window: its arguments are known */
 };
 
 static void run_it(void *arg)
 {
     struct attempt *a = arg;
-    PTOConfig c = {.engine = a->engine};
+    PTOConfig c = {.engine = a->engine, .always_defer = a->defers};
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     if (rt) pto_runtime_run(rt, crashes, &a->how);
+}
+
+static const char help[] = "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments\n";
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 static const struct {
@@ -113,15 +123,24 @@ TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
 {
     if (HAS_SANITIZER) return;
     static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
-    for (int e = 0; e < 3; e++)
+    for (int e = 0; e < 6; e++)
         for (int w = 0; w < WAYS; w++) {
-            char text[4096], want[200];
-            struct attempt a = {engines[e], ways[w].how};
+            char text[4096], want[400];
+            struct attempt a = {engines[e % 3], ways[w].how, e >= 3};
             int status = in_process(run_it, &a, text, sizeof text);
             EXPECT(WIFSIGNALED(status));
             EXPECT_EQ(WTERMSIG(status), ways[w].signal);
             snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed: %s (task 5)\n", ways[w].name);
-            EXPECT_STR(text, want);
+            EXPECT(strncmp(text, want, strlen(want)) == 0);
+            const bool is_access = ways[w].how == SIGSEGV || ways[w].how == 1000;
+            if (!a.defers) {
+                EXPECT(ends_with(text, help));
+                continue;
+            }
+            EXPECT_EQ(strstr(text, "\n  the address ") != NULL, is_access);
+            snprintf(want, sizeof want, "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld%s", (void *)&cell, (void *)(&cell + 1),
+                     (long long)ways[w].how, help);
+            EXPECT(ends_with(text, want));
         }
 }
 
@@ -129,7 +148,7 @@ TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
 {
     for (int w = 0; w < WAYS; w++) {
         PTOConfig c = {.engine = PTO_ENGINE_PROCESS, .workers = {0, 2}};
-        struct attempt a = {PTO_ENGINE_PROCESS, ways[w].how};
+        struct attempt a = {PTO_ENGINE_PROCESS, ways[w].how, true};
         if (HAS_SANITIZER && a.how == 1000) continue; /* needs the handler's stack */
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
@@ -141,9 +160,12 @@ TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
         EXPECT(strstr(text, "(task 5"));
         if (!HAS_SANITIZER) { /* the handler said which of the kernels that ran it was */
             char want[200];
-            snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed (task 5): the worker process died: signal %d (%s)",
+            snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed (task 5): the worker process died: signal %d (%s)\n",
                      ways[w].signal, strsignal(ways[w].signal));
-            EXPECT_STR(text, want);
+            EXPECT(strncmp(text, want, strlen(want)) == 0);
+            snprintf(want, sizeof want, "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld\n  help: ", (void *)&cell, (void *)(&cell + 1),
+                     (long long)ways[w].how);
+            EXPECT(strstr(text, want));
         }
         pto_runtime_destroy(rt);
     }
@@ -168,10 +190,11 @@ TEST(the_hosts_own_handler_runs_after_the_report)
 {
     if (HAS_SANITIZER) return;
     char text[4096];
-    struct attempt a = {PTO_ENGINE_SERIAL, SIGSEGV};
+    struct attempt a = {PTO_ENGINE_SERIAL, SIGSEGV, false};
     int status = in_process(run_with_handler, &a, text, sizeof text);
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
-    EXPECT_STR(text, "c.pto:12:5: error: kernel 'boom' crashed: SIGSEGV (task 5)\nthe host was told\n");
+    EXPECT(strncmp(text, "c.pto:12:5: error: kernel 'boom' crashed: SIGSEGV (task 5)\n", 59) == 0);
+    EXPECT(ends_with(text, "the host was told\n"));
 }
 
 static void crash_outside(void *arg)
@@ -233,4 +256,57 @@ TEST(after_a_run_the_handlers_and_the_stack_are_as_they_were)
         EXPECT(stack_before.ss_flags == stack_after.ss_flags && stack_before.ss_sp == stack_after.ss_sp);
         pto_runtime_destroy(rt);
     }
+}
+
+/* ---- which argument the address lies next to ---- */
+
+static char *pages; /* one that is there, with one around it that is not */
+enum { PAGE = 4096 };
+
+static int k_step_outside(const PTOArg *a)
+{
+    volatile char *bytes = a[0].ptr;
+    return bytes[a[1].value.i64] & 0;
+}
+static const PTOKernel step_outside = {.name = "step_outside", .worker = PTO_WORKER_VECTOR, .fn = k_step_outside, .formals = "table, index"};
+
+static void steps_outside(PTORuntime *rt, void *arg)
+{
+    const int64_t *how = arg;
+    PTOTaskParam harmless[] = {PTO_INOUT(pages + PAGE, 0, PTO_ARRAY(PTO_F32, 4, 256)), PTO_SCALAR((int64_t)0)};
+    PTOTaskParam p[] = {PTO_INOUT(pages + PAGE, 0, PTO_ARRAY(PTO_F32, 4, 256)), PTO_SCALAR(*how)};
+    for (int i = 0; i < 100; i++) pto_submit_task(rt, &step_outside, harmless, 2);
+    pto_submit_task(rt, &step_outside, p, 2);
+}
+
+static void step(void *arg)
+{
+    struct attempt *a = arg;
+    PTOConfig c = {.engine = a->engine, .workers = {0, 1}, .always_defer = true};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    if (rt && pto_runtime_run(rt, steps_outside, &a->how) == PTO_ERR_LOST) fputs(pto_last_error(rt), stderr);
+}
+
+TEST(the_argument_next_to_the_address_of_a_crash_is_named)
+{
+    if (HAS_SANITIZER) return;
+    static const struct {
+        int64_t at;
+        const char *text;
+    } cases[] = {{PAGE, " lies 0 bytes behind the end of argument 1 'table'\n"},       {PAGE + 17, " lies 17 bytes behind the end of argument 1 'table'\n"},
+                 {-1, " lies 1 bytes before argument 1 'table'\n"},                    {-PAGE, " lies 4096 bytes before argument 1 'table'\n"},
+                 {-((int64_t)1 << 38), " lies near no argument\n"}};
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS};
+    pages = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(mprotect(pages + PAGE, PAGE, PROT_READ | PROT_WRITE), 0);
+    for (int e = 0; e < 4; e++)
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            char text[4096], want[400];
+            struct attempt a = {engines[e], cases[i].at, true};
+            in_process(step, &a, text, sizeof text);
+            snprintf(want, sizeof want, "\n  the address %p%s  argument 1 'table': f32[4, 256] at %p to %p\n  argument 2 'index': %lld\n",
+                     (void *)(pages + PAGE + cases[i].at), cases[i].text, (void *)(pages + PAGE), (void *)(pages + 2 * PAGE), (long long)cases[i].at);
+            EXPECT(strstr(text, want));
+        }
+    munmap(pages, 3 * PAGE);
 }

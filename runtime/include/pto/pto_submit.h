@@ -34,7 +34,8 @@ typedef struct PTOBufferLife {
 typedef struct PTOShortWay {
     const PTOSite *site;                 /* pto_at() writes it */
     const int *closed;                   /* 0 there: the way is open.  While it is, the status of the run is what stands there */
-    const PTOKernel *volatile running;   /* the kernel that was called here; a report of its crash names it */
+    const PTOKernel *volatile running;   /* the kernel that was called here; a report of its crash names it.  Not its arguments: C compilers put
+                                          * the kernel here in place of the call, and need none that no one has the address of */
     uint64_t number;                     /* of the next task */
     uint64_t heap, heap_bytes;           /* the address of the heap */
     const uint32_t *starts;              /* by granule of the heap: the buffer that begins or began there */

@@ -105,6 +105,7 @@ typedef struct PTOKernel {
     int64_t (*cost)(const PTOArg *args); /* simulated cycles; NULL: 1.  Sees shapes and scalars; ptr is NULL. */
     int32_t opcode; /* accelerators, with fn NULL: what the work request asks for; at most 16 scalars */
     const char *symbol; /* unique in the program: what the map of a backend with kernels of its own calls it; NULL: name */
+    const char *formals; /* "a, b, c": the names of the arguments, for reports; NULL: they have none */
 } PTOKernel;
 
 /* A place in the program text.  Constant, owned by the program. */

@@ -22,7 +22,7 @@ static int maybe_throw(const PTOArg *a)
     ++*static_cast<int64_t *>(a[0].ptr);
     return 0;
 }
-static const PTOKernel kernel = {"maybe_throw", PTO_WORKER_VECTOR, maybe_throw, nullptr, 0, nullptr};
+static const PTOKernel kernel = {"maybe_throw", PTO_WORKER_VECTOR, maybe_throw, nullptr, 0, nullptr, nullptr};
 static const PTOSite here = {"t.pto", 5, 9, "maybe_throw"};
 static int64_t *cell;
 

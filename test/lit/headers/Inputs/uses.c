@@ -27,8 +27,8 @@ static int add(const PTOArg *a) /* bytes to bytes, a[2] times */
     return 0;
 }
 
-static const PTOKernel scale_kernel = {"scale", PTO_WORKER_VECTOR, scale, NULL, 0, NULL};
-static const PTOKernel add_kernel = {"add", PTO_WORKER_CUBE, add, NULL, 0, NULL};
+static const PTOKernel scale_kernel = {"scale", PTO_WORKER_VECTOR, scale, NULL, 0, NULL, NULL};
+static const PTOKernel add_kernel = {"add", PTO_WORKER_CUBE, add, NULL, 0, NULL, NULL};
 
 struct data {
     float A[N * N], B[N * N];
