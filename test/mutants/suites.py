@@ -8,7 +8,8 @@ Tests      self_test.py
 import collections
 import os
 
-Suite = collections.namedtuple("Suite", "name targets seconds environment")
+# tests: a few of its lit tests instead of all; is_slow: left out by --quick.
+Suite = collections.namedtuple("Suite", "name targets seconds environment is_slow tests", defaults=(False, ()))
 
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels")
 MORE_TARGETS = {"lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
@@ -16,6 +17,9 @@ MORE_TARGETS = {"lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accept
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
+
+FAST = ("lit_codegen", "lit_fmt", "lit_parse", "lit_reject", "lit_sema")   # of the lit suites
+SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
 
 LEAVES = ["test_runtime", "test_short_way", "test_elide", "test_hazards", "test_tensormap", "test_arguments", "test_heap", "test_gather",
           "test_followers", "test_lanes", "test_pool", "test_park", "test_only_read", "test_record", "test_replay", "test_timing",
@@ -43,7 +47,8 @@ MAP = [
 def suite(name):
     is_program = name.startswith(("lit_", "random_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
-    return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}))
+    return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
+                 is_program and name not in FAST or name in SLOW)
 
 
 def suites_for(path, known):

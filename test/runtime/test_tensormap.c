@@ -4,6 +4,7 @@
  */
 #include "unit.h"
 #include "tensormap.h"
+#include "tensormap_parts.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +349,26 @@ TEST(a_bad_size_makes_no_map)
 }
 
 /* ---- outside buffers ---- */
+
+/* What CHECK_DEEP relies on: ranges that are empty, overlap, are out of order or joined are refused. */
+TEST(a_broken_list_of_outside_buffers_is_not_valid)
+{
+    struct map_buffer a = {.low = 0, .high = 10}, b = {.low = 10, .high = 20}, *sorted[] = {&a, &b};
+    struct outside o = {.sorted = sorted, .slots = 5, .limit = 4, .count = 2, .free_count = 3};
+    EXPECT(ptoi_outside_is_valid(&o));
+    b.low = 9;
+    EXPECT(!ptoi_outside_is_valid(&o));
+    b.low = 10, a.joined = &b;
+    EXPECT(!ptoi_outside_is_valid(&o));
+    a.joined = NULL, a.low = 10;
+    EXPECT(!ptoi_outside_is_valid(&o));
+    a.low = 0, b.high = 10;
+    EXPECT(!ptoi_outside_is_valid(&o));
+    b.high = 20, o.free_count = 2;
+    EXPECT(!ptoi_outside_is_valid(&o));
+    o.free_count = 3, o.limit = 1;
+    EXPECT(!ptoi_outside_is_valid(&o));
+}
 
 TEST(unknown_tiles_of_one_matrix_become_one_buffer)
 {
