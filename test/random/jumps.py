@@ -127,6 +127,11 @@ class Jumps:
             second = None
         self.branches(heads, [first, second], lambda region: self.fill(region, 1))
         self.nested(2)
+        if self.chance(0.3):   # a part is written on every path, also where there is no storage yet
+            part = self.part_of(t)
+            self.fill_whole(part, (t.root,))
+            self.tensors.append(part)
+            self.use(part)
         self.branches(heads, [first, second], self.use)
 
     def branches(self, heads, regions, what):
