@@ -336,36 +336,12 @@ static int fail_write(struct host_error *e, const char *path)
     return host_fail(e, HOST_FILE, "cannot write %s: %s", path, why);
 }
 
-static bool write_fully(int fd, const void *from, int64_t bytes)
-{
-    int64_t done = 0;
-    while (done < bytes) {
-        int64_t want = bytes - done < MAX_CHUNK ? bytes - done : MAX_CHUNK;
-        ssize_t put = write(fd, (const char *)from + done, (size_t)want);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            errno = put < 0 ? errno : ENOSPC;
-            return false;
-        }
-        done += put;
-    }
-    return true;
-}
-
 int ptoi_npy_check_writable(const char *path, struct host_error *e)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) {
-        close(fd);
-        unlink(path);
-        return HOST_OK;
-    }
-    if (errno == EEXIST)
-        fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
+    struct whole_file file;
+    if (!ptoi_whole_open(&file, path))
         return fail_write(e, path);
-    close(fd);
+    ptoi_whole_drop(&file);
     return HOST_OK;
 }
 
@@ -388,19 +364,14 @@ static int64_t format_header(const struct host_array *a, char *text, size_t size
     return at;
 }
 
-int ptoi_npy_write(const char *path, const struct host_array *array, struct host_error *e)
+int ptoi_npy_write(struct whole_file *file, const char *path, const struct host_array *array, struct host_error *e)
 {
     char header[512];
     int64_t length = format_header(array, header, sizeof header);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (fd < 0)
+    if (!ptoi_whole_open(file, path))
         return fail_write(e, path);
-    int flags = fcntl(fd, F_GETFL);
-    int code = HOST_OK;
-    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0 || !write_fully(fd, header, length) ||
-        !write_fully(fd, array->data, array->bytes))
-        code = fail_write(e, path);
-    if (close(fd) != 0 && code == HOST_OK) /* some file systems say only here that they are full */
-        code = fail_write(e, path);
-    return code;
+    fwrite(header, 1, (size_t)length, file->out);
+    if (array->bytes > 0)
+        fwrite(array->data, 1, (size_t)array->bytes, file->out);
+    return ptoi_whole_finish(file) ? HOST_OK : fail_write(e, path);
 }

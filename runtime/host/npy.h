@@ -7,6 +7,7 @@
 #define PTO_HOST_NPY_H
 #include "array.h"
 #include "fail.h"
+#include "whole_file.h"
 
 struct npy_file {
     const char *path; /* the caller's */
@@ -24,5 +25,6 @@ void ptoi_npy_close(struct npy_file *f); /* leaves array alone */
 
 /* Would ptoi_npy_write be allowed to write here?  Leaves nothing behind and changes nothing. */
 int ptoi_npy_check_writable(const char *path, struct host_error *e);
-int ptoi_npy_write(const char *path, const struct host_array *array, struct host_error *e);
+/* Writes all of it to a file that the caller renames to `path` or drops, whatever is returned. */
+int ptoi_npy_write(struct whole_file *file, const char *path, const struct host_array *array, struct host_error *e);
 #endif

@@ -12,6 +12,7 @@
 #include "npy.h"
 #include "options.h"
 #include "print.h"
+#include "report.h"
 #include "summary.h"
 
 #include <errno.h>
@@ -46,6 +47,8 @@ struct session {
     void **data;
     int64_t *dims; /* entry->dim_count */
     int32_t *origin;
+    struct written { struct whole_file file; const char *path; } *written; /* files that are renamed together at the end */
+    int written_count;
 };
 
 static bool is_tensor(const PTOFormal *f)
@@ -132,7 +135,9 @@ static int allocate_session(struct session *s)
     s->data = calloc(formals, sizeof *s->data);
     s->dims = calloc(dims, sizeof *s->dims);
     s->origin = calloc(dims, sizeof *s->origin);
-    if (!s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin)
+    enum { RECORDS = 4 }; /* trace, report, graph, schedule */
+    s->written = calloc(formals + RECORDS, sizeof *s->written);
+    if (!s->written || !s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin)
         return host_fail_memory(&s->error);
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         s->arguments[f].file.fd = -1;
@@ -154,6 +159,9 @@ static void session_free(struct session *s)
         array_free(&s->arguments[f].oracle);
         array_free(&s->formals[f].array);
     }
+    for (int i = 0; i < s->written_count; i++)
+        ptoi_whole_drop(&s->written[i].file);
+    free(s->written);
     free(s->arguments);
     free(s->formals);
     free(s->scalars);
@@ -575,12 +583,30 @@ static bool runs_kernels(const struct host_options *o)
     return o->config.engine != PTO_ENGINE_GRAPH && !o->config.skip_kernels;
 }
 
+static struct whole_file *add_written(struct session *s, const char *path)
+{
+    struct written *w = &s->written[s->written_count++];
+    w->path = path;
+    return &w->file;
+}
+
+/* All files of the run are whole: they take their places. */
+static int rename_written(struct session *s)
+{
+    int code = HOST_OK;
+    for (int i = 0; i < s->written_count; i++)
+        if (!ptoi_whole_rename(&s->written[i].file) && code == HOST_OK)
+            code = host_fail(&s->error, HOST_FILE, "cannot write %s: %s", s->written[i].path, strerror(errno));
+    return code;
+}
+
 static int write_results(struct session *s)
 {
     for (int32_t f = 0; f < s->entry->formal_count; f++)
         if (s->arguments[f].output) {
             progress(s, "writing %s to %s", s->entry->formals[f].name, s->arguments[f].output);
-            int code = ptoi_npy_write(s->arguments[f].output, &s->formals[f].array, &s->error);
+            const char *path = s->arguments[f].output;
+            int code = ptoi_npy_write(add_written(s, path), path, &s->formals[f].array, &s->error);
             if (code != HOST_OK)
                 return code;
         }
@@ -708,35 +734,38 @@ static int prepare(struct session *s)
     return code;
 }
 
-static int write_record(struct session *s, PTOStatus (*write)(PTORuntime *rt, const char *path), const char *path, const char *what)
+typedef PTOStatus record_writer(PTORuntime *rt, const char *path, struct whole_file *file);
+
+static int write_record(struct session *s, record_writer *write, const char *path, const char *what)
 {
     if (!path)
         return HOST_OK;
-    PTOStatus status = write(s->rt, path);
+    PTOStatus status = write(s->rt, path, add_written(s, path));
     if (status == PTO_OK)
         return HOST_OK;
-    return host_fail(&s->error, status == PTO_ERR_IO ? HOST_FILE : HOST_RUN, "cannot write the %s %s: %s", what, path,
-                     status == PTO_ERR_IO ? strerror(errno) : "more tasks than are recorded");
+    const int code = status == PTO_ERR_IO ? HOST_FILE : status == PTO_ERR_NOMEM ? HOST_INTERNAL : HOST_RUN;
+    return host_fail(&s->error, code, "cannot write the %s %s: %s", what, path,
+                     status == PTO_ERR_IO ? strerror(errno) : status == PTO_ERR_NOMEM ? "out of memory" : "more tasks than are recorded");
 }
 
 /* What was recorded is most wanted after a run that failed. */
-static int write_records(struct session *s, int code)
+static int write_records(struct session *s, bool has_run)
 {
     const struct host_options *o = &s->options;
-    int written = write_record(s, pto_runtime_write_trace, o->trace, "trace");
-    if (written == HOST_OK) written = write_record(s, pto_runtime_write_report, o->report, "report");
-    if (written == HOST_OK) written = write_record(s, pto_runtime_write_graph, o->graph, "graph");
-    if (written == HOST_OK && code == HOST_OK) written = write_record(s, pto_runtime_write_schedule, o->record, "schedule");
-    return code != HOST_OK ? code : written;
+    int code = write_record(s, ptoi_write_trace, o->trace, "trace");
+    if (code == HOST_OK) code = write_record(s, ptoi_write_report, o->report, "report");
+    if (code == HOST_OK) code = write_record(s, ptoi_write_graph, o->graph, "graph");
+    if (code == HOST_OK && has_run) code = write_record(s, ptoi_write_schedule, o->record, "schedule");
+    return code;
 }
 
 static int run_and_report(struct session *s)
 {
     watch_signals(s);
-    int code = run_entry(s);
+    int code = run_entry(s), written = HOST_OK;
     stop_watching();
     if (code == HOST_OK)
-        code = write_results(s);
+        written = write_results(s);
     else if (signals.taken)
         code = 128 + signals.taken;
     if (s->options.stats) {
@@ -744,10 +773,13 @@ static int run_and_report(struct session *s)
         pto_pool_print(stdout);
         pto_print_flow_stats(s->rt);
     }
-    code = write_records(s, code);
-    if (code == HOST_OK && s->options.check)
+    if (written == HOST_OK)
+        written = write_records(s, code == HOST_OK);
+    if (code == HOST_OK && written == HOST_OK && s->options.check)
         code = check_against_oracle(s);
-    return code;
+    if (written == HOST_OK)
+        written = rename_written(s);
+    return code != HOST_OK ? code : written;
 }
 
 int pto_program_main(const PTOProgram *program, int argc, char **argv)

@@ -1,7 +1,7 @@
 /* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick look. */
 #include "json.h"
 #include "misuse.h"
-#include "runtime.h"
+#include "report.h"
 #include <string.h>
 
 static const struct {
@@ -107,14 +107,14 @@ static void write_json(FILE *out, const struct recorder *r)
     fprintf(out, "\n]}\n");
 }
 
-PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
+PTOStatus ptoi_write_graph(PTORuntime *rt, const char *path, struct whole_file *file)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_graph");
     if (refused != PTO_OK) return refused;
     if (!rt->recorder) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
-    FILE *out = fopen(path, "w");
-    if (!out) return PTO_ERR_IO;
+    if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
+    FILE *out = file->out;
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".json") == 0)
         write_json(out, rt->recorder);
@@ -122,6 +122,11 @@ PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
         write_text(out, rt->recorder);
     else
         write_dot(out, rt->recorder);
-    bool good = !ferror(out);
-    return fclose(out) == 0 && good ? PTO_OK : PTO_ERR_IO;
+    return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
+}
+
+PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path)
+{
+    struct whole_file file = {0};
+    return ptoi_publish(ptoi_write_graph(rt, path, &file), &file);
 }

@@ -4,7 +4,7 @@
  * Tests      test/lit/host/report.test
  */
 #include "misuse.h"
-#include "runtime.h"
+#include "report.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,14 +255,14 @@ static bool write_flow(struct page *p)
     return ok;
 }
 
-PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path)
+PTOStatus ptoi_write_report(PTORuntime *rt, const char *path, struct whole_file *file)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_report");
     if (refused != PTO_OK) return refused;
     if (!rt->recorder) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
-    FILE *out = fopen(path, "w");
-    if (!out) return PTO_ERR_IO;
+    if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
+    FILE *out = file->out;
     struct page p = {.out = out, .rt = rt, .record = rt->recorder};
     fprintf(out, "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\">\n<head><meta charset=\"utf-8\"/><title>A run of ptoc</title>\n<style>\n"
                  "body { font: 14px sans-serif; margin: 2em; }\ntable { border-collapse: collapse; }\n"
@@ -279,7 +279,12 @@ PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path)
     fprintf(out, "</body>\n</html>\n");
     free(p.times);
     free(p.kernel);
-    const bool written = !ferror(out);
-    if (fclose(out) != 0 || !written) return PTO_ERR_IO;
-    return ok ? PTO_OK : PTO_ERR_NOMEM;
+    if (!ok) return PTO_ERR_NOMEM;
+    return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
+}
+
+PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path)
+{
+    struct whole_file file = {0};
+    return ptoi_publish(ptoi_write_report(rt, path, &file), &file);
 }

@@ -1,6 +1,6 @@
 /* schedule.c - the schedule of a run as text that can be replayed; see core/replay.c for the format. */
 #include "misuse.h"
-#include "runtime.h"
+#include "report.h"
 #include <stdlib.h>
 
 struct start {
@@ -15,7 +15,7 @@ static int by_begin(const void *a, const void *b)
     return x->task < y->task ? -1 : x->task > y->task;
 }
 
-PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
+PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_file *file)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_schedule");
     if (refused != PTO_OK) return refused;
@@ -26,15 +26,22 @@ PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
     if (!order) return PTO_ERR_NOMEM;
     for (uint64_t n = 0; n < r->tasks; n++) order[n] = (struct start){r->task[n].begin, n};
     qsort(order, (size_t)r->tasks, sizeof *order, by_begin);
-    FILE *out = fopen(path, "w");
-    if (!out) {
+    if (!ptoi_whole_open(file, path)) {
+        const int why = errno;
         free(order);
+        errno = why;
         return PTO_ERR_IO;
     }
+    FILE *out = file->out;
     fprintf(out, "pto schedule 1\n");
     for (uint64_t n = 0; n < r->tasks; n++)
         fprintf(out, "%llu %d\n", (unsigned long long)order[n].task, r->task[order[n].task].row);
     free(order);
-    bool good = !ferror(out);
-    return fclose(out) == 0 && good ? PTO_OK : PTO_ERR_IO;
+    return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
+}
+
+PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path)
+{
+    struct whole_file file = {0};
+    return ptoi_publish(ptoi_write_schedule(rt, path, &file), &file);
 }

@@ -3,7 +3,7 @@
  *            fraction; on the timing engine one cycle is shown as one microsecond. */
 #include "json.h"
 #include "misuse.h"
-#include "runtime.h"
+#include "report.h"
 
 enum { ROW_ORCHESTRATOR, ROW_SCHEDULER, ROW_WORKERS };
 
@@ -97,14 +97,14 @@ static void write_counters(struct writer *w)
     }
 }
 
-PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
+PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *file)
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_trace");
     if (refused != PTO_OK) return refused;
     if (!rt->recorder) return PTO_ERR_STATE;
     ptoi_record_settle(rt->recorder);
-    FILE *out = fopen(path, "w");
-    if (!out) return PTO_ERR_IO;
+    if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
+    FILE *out = file->out;
     const struct recorder *r = rt->recorder;
     struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
     fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu},\"displayTimeUnit\":\"ns\",\"traceEvents\":[", r->unit,
@@ -127,6 +127,11 @@ PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
     }
     write_counters(&w);
     fprintf(out, "\n]}\n");
-    bool good = !ferror(out);
-    return fclose(out) == 0 && good ? PTO_OK : PTO_ERR_IO;
+    return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
+}
+
+PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)
+{
+    struct whole_file file = {0};
+    return ptoi_publish(ptoi_write_trace(rt, path, &file), &file);
 }

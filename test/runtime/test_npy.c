@@ -235,6 +235,15 @@ TEST(a_bool_is_0_or_1)
     unlink(path);
 }
 
+static int write_npy(const char *to, const struct host_array *a, struct host_error *e)
+{
+    struct whole_file whole = {0};
+    int code = ptoi_npy_write(&whole, to, a, e);
+    if (code == HOST_OK && !ptoi_whole_rename(&whole)) code = HOST_FILE;
+    ptoi_whole_drop(&whole);
+    return code;
+}
+
 TEST(what_is_written_is_read_again_and_is_padded_to_64)
 {
     float data[] = {1, -2, 3.5f, 4, 5, 6};
@@ -246,7 +255,7 @@ TEST(what_is_written_is_read_again_and_is_padded_to_64)
         EXPECT(array_measure(&a));
         EXPECT_EQ(ptoi_npy_check_writable(path, &error), HOST_OK);
         EXPECT(access(path, F_OK) != 0);
-        EXPECT_EQ(ptoi_npy_write(path, &a, &error), HOST_OK);
+        EXPECT_EQ(write_npy(path, &a, &error), HOST_OK);
         EXPECT_EQ(ptoi_npy_check_writable(path, &error), HOST_OK);
         EXPECT_EQ(ptoi_npy_open(&file, path, "A", PTO_F32, rank, &error), HOST_OK);
         EXPECT_EQ(file.data_at % 64, 0);
@@ -266,7 +275,7 @@ TEST(the_largest_header_fits)
         a.shape[d] = d == 0 ? 0 : INT64_MAX;
     EXPECT(array_measure(&a));
     snprintf(path, sizeof path, "/tmp/test_npy.%d", (int)getpid());
-    EXPECT_EQ(ptoi_npy_write(path, &a, &error), HOST_OK);
+    EXPECT_EQ(write_npy(path, &a, &error), HOST_OK);
     EXPECT_EQ(open_as(PTO_F32, PTO_MAX_RANK), HOST_OK);
 }
 
@@ -278,9 +287,9 @@ TEST(places_that_cannot_be_written_are_errors)
     EXPECT_EQ(ptoi_npy_check_writable("/tmp", &error), HOST_FILE);
     EXPECT_EQ(ptoi_npy_check_writable("/nowhere/at/all.npy", &error), HOST_FILE);
     EXPECT_EQ(ptoi_npy_check_writable("", &error), HOST_FILE);
-    EXPECT_EQ(ptoi_npy_write("/nowhere/at/all.npy", &a, &error), HOST_FILE);
+    EXPECT_EQ(write_npy("/nowhere/at/all.npy", &a, &error), HOST_FILE);
     EXPECT_EQ(ptoi_npy_check_writable("/dev/full", &error), HOST_OK);
-    EXPECT_EQ(ptoi_npy_write("/dev/full", &a, &error), HOST_FILE);
+    EXPECT_EQ(write_npy("/dev/full", &a, &error), HOST_FILE);
     EXPECT(strstr(error.text, "No space left") != NULL);
     snprintf(path, sizeof path, "/tmp/test_npy.fifo.%d", (int)getpid());
     EXPECT_EQ(mkfifo(path, 0600), 0);

@@ -61,7 +61,8 @@ bool output_place(struct output *o, const char *path)
     struct stat st;
     struct timespec now;
     *o = (struct output){.path = path};
-    char *target = follow_links(path);
+    char *target = *path ? follow_links(path) : NULL;
+    if (!*path) errno = ENOENT;
     if (!target) return cannot_write(o, errno);
     if (stat(target, &st) == 0 && !S_ISREG(st.st_mode)) {
         free(target);
@@ -117,8 +118,7 @@ bool output_open(struct output *o, const char *path)
 
 int output_close(struct output *o, bool good)
 {
-    errno = 0;
-    if (o->out && (fflush(o->out) != 0 || ferror(o->out))) good = cannot_write(o, errno);
+    if (o->out && (ferror(o->out) || fflush(o->out) != 0)) good = cannot_write(o, errno);
     if (o->out && o->out != stdout && fclose(o->out) != 0) good = cannot_write(o, errno);
     if (o->beside && good && rename(o->beside, o->target) != 0) good = cannot_write(o, errno);
     if (o->beside && !good) unlink(o->beside);

@@ -1,0 +1,124 @@
+/* whole_file.c - see whole_file.h. */
+#include "whole_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The length of a path's folder with its slash. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* The file that a path means when links are followed, whether it exists or not.  To be freed; NULL with errno. */
+static char *follow_links(const char *path)
+{
+    enum { MAX_LINKS = 40 };
+    char *at = strdup(path), link[PATH_MAX];
+    for (int i = 0; at; i++) {
+        const ssize_t n = readlink(at, link, sizeof link - 1);
+        if (n < 0) return at;
+        link[n] = '\0';
+        char *next = NULL;
+        if (i == MAX_LINKS) errno = ELOOP;
+        else if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : folder_length(at), at, link) < 0) next = NULL;
+        free(at);
+        at = next;
+    }
+    return NULL;
+}
+
+/* A new file in the folder of the target, with the mode of the file that it will replace. */
+static int create_beside(struct whole_file *f, const struct stat *replaced)
+{
+    enum { TRIES = 1000 };
+    int file = -1;
+    for (int i = 0; i < TRIES && file < 0; i++) {
+        free(f->beside);
+        if (asprintf(&f->beside, "%.*s.pto-%ld-%d", folder_length(f->target), f->target, (long)getpid(), i) < 0) f->beside = NULL;
+        if (!f->beside) return -1;
+        file = open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file < 0 && errno != EEXIST) break;
+    }
+    if (file < 0) {
+        free(f->beside); /* nothing was made: nothing is to be removed */
+        f->beside = NULL;
+    } else if (replaced && fchmod(file, replaced->st_mode & 07777) == 0) {
+        (void)!fchown(file, replaced->st_uid, replaced->st_gid); /* root keeps the owner */
+    }
+    return file;
+}
+
+/* Does not wait for a reader of a pipe. */
+static int open_directly(const char *path)
+{
+    const int file = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    const int flags = file < 0 ? -1 : fcntl(file, F_GETFL);
+    if (flags >= 0 && fcntl(file, F_SETFL, flags & ~O_NONBLOCK) == 0) return file;
+    const int why = errno;
+    if (file >= 0) close(file);
+    errno = why;
+    return -1;
+}
+
+static int open_target(struct whole_file *f, const char *path)
+{
+    struct stat st;
+    if (!*path) return errno = ENOENT, -1;
+    f->target = follow_links(path);
+    if (!f->target) return -1;
+    const bool exists = stat(f->target, &st) == 0;
+    if (!exists && errno != ENOENT) return -1;
+    if (exists && S_ISREG(st.st_mode)) return access(f->target, W_OK) == 0 ? create_beside(f, &st) : -1;
+    if (!exists) return create_beside(f, NULL);
+    free(f->target);
+    f->target = NULL;
+    return open_directly(path);
+}
+
+bool ptoi_whole_open(struct whole_file *f, const char *path)
+{
+    *f = (struct whole_file){0};
+    const int file = open_target(f, path);
+    if (file >= 0 && (f->out = fdopen(file, "w")) != NULL) return true;
+    const int why = errno;
+    if (file >= 0) close(file);
+    ptoi_whole_drop(f);
+    errno = why;
+    return false;
+}
+
+bool ptoi_whole_finish(struct whole_file *f)
+{
+    bool good = !ferror(f->out) && fflush(f->out) == 0;
+    int why = errno; /* where a write failed before: still of that, because what succeeds leaves errno alone */
+    if (fclose(f->out) != 0 && good) { /* some file systems say only here that they are full */
+        why = errno;
+        good = false;
+    }
+    f->out = NULL;
+    errno = why ? why : EIO;
+    return good;
+}
+
+bool ptoi_whole_rename(struct whole_file *f)
+{
+    if (f->beside && rename(f->beside, f->target) != 0) return false;
+    free(f->beside);
+    f->beside = NULL;
+    return true;
+}
+
+void ptoi_whole_drop(struct whole_file *f)
+{
+    if (f->out) fclose(f->out);
+    if (f->beside) unlink(f->beside);
+    free(f->beside);
+    free(f->target);
+    *f = (struct whole_file){0};
+}

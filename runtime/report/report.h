@@ -1,0 +1,22 @@
+/* report.h - what was recorded of a run, as a file that is whole and not yet in its place: the caller renames or drops it, whatever the
+ * status.  The public functions of the same names are these and the renaming. */
+#ifndef PTOI_REPORT_H
+#define PTOI_REPORT_H
+#include "runtime.h"
+#include "whole_file.h"
+#include <errno.h>
+
+PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *file);
+PTOStatus ptoi_write_report(PTORuntime *rt, const char *path, struct whole_file *file);
+PTOStatus ptoi_write_graph(PTORuntime *rt, const char *path, struct whole_file *file);
+PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_file *file);
+
+static inline PTOStatus ptoi_publish(PTOStatus status, struct whole_file *file)
+{
+    if (status == PTO_OK && !ptoi_whole_rename(file)) status = PTO_ERR_IO;
+    const int why = errno;
+    ptoi_whole_drop(file);
+    errno = why;
+    return status;
+}
+#endif

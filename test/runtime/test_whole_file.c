@@ -1,0 +1,146 @@
+/* test_whole_file.c - a file is the old one until the new one is renamed over it, whatever it is and wherever it lies. */
+#include "unit.h"
+#include "whole_file.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/test_whole_file.XXXXXX";
+
+static void put(const char *name, const char *text)
+{
+    FILE *out = fopen(name, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    EXPECT_EQ(fclose(out), 0);
+}
+
+static int holds(const char *name, const char *text)
+{
+    char found[64] = "";
+    FILE *in = fopen(name, "r");
+    if (!in) return 0;
+    found[fread(found, 1, sizeof found - 1, in)] = '\0';
+    fclose(in);
+    return strcmp(found, text) == 0;
+}
+
+static int count_files(void)
+{
+    int count = 0;
+    DIR *all = opendir(".");
+    while (readdir(all)) count++;
+    closedir(all);
+    return count - 2;
+}
+
+static void enter(void)
+{
+    strcpy(folder + sizeof folder - 7, "XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    EXPECT_EQ(chdir(folder), 0);
+}
+
+static void write_new(struct whole_file *f, const char *name)
+{
+    EXPECT(ptoi_whole_open(f, name));
+    fputs("new", f->out);
+}
+
+TEST(the_old_file_is_there_until_the_new_one_is_whole)
+{
+    struct whole_file f;
+    enter();
+    put("a", "old");
+    EXPECT_EQ(chmod("a", 0640), 0);
+    write_new(&f, "a");
+    EXPECT(holds("a", "old"));
+    EXPECT(ptoi_whole_finish(&f));
+    EXPECT(holds("a", "old"));
+    EXPECT(ptoi_whole_rename(&f));
+    EXPECT(holds("a", "new"));
+    ptoi_whole_drop(&f);
+    ptoi_whole_drop(&f);
+    struct stat st;
+    EXPECT_EQ(stat("a", &st), 0);
+    EXPECT_EQ(st.st_mode & 07777, 0640);
+    EXPECT_EQ(count_files(), 1);
+}
+
+TEST(what_is_dropped_leaves_nothing)
+{
+    struct whole_file f, g;
+    enter();
+    write_new(&f, "a");
+    ptoi_whole_drop(&f);
+    write_new(&f, "b");
+    write_new(&g, "b"); /* two at once have names of their own */
+    EXPECT(ptoi_whole_finish(&f));
+    ptoi_whole_drop(&f);
+    ptoi_whole_drop(&g);
+    EXPECT_EQ(count_files(), 0);
+}
+
+TEST(a_link_stays_a_link)
+{
+    struct whole_file f;
+    struct stat st;
+    enter();
+    EXPECT_EQ(mkdir("sub", 0700), 0);
+    EXPECT_EQ(symlink("sub/there", "one"), 0);
+    EXPECT_EQ(symlink("one", "two"), 0);
+    for (int i = 0; i < 2; i++) { /* first to a file that does not exist */
+        write_new(&f, "two");
+        EXPECT(ptoi_whole_finish(&f) && ptoi_whole_rename(&f));
+        ptoi_whole_drop(&f);
+        EXPECT(lstat("two", &st) == 0 && S_ISLNK(st.st_mode));
+        EXPECT(holds("sub/there", "new"));
+    }
+    EXPECT_EQ(symlink("loop", "loop"), 0);
+    EXPECT(!ptoi_whole_open(&f, "loop"));
+    EXPECT_EQ(errno, ELOOP);
+}
+
+TEST(a_device_or_a_pipe_is_written_as_it_is)
+{
+    struct whole_file f;
+    struct stat st;
+    enter();
+    write_new(&f, "/dev/null");
+    EXPECT(ptoi_whole_finish(&f) && ptoi_whole_rename(&f));
+    ptoi_whole_drop(&f);
+    EXPECT(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode));
+    write_new(&f, "/dev/full");
+    EXPECT(!ptoi_whole_finish(&f));
+    EXPECT_EQ(errno, ENOSPC);
+    ptoi_whole_drop(&f);
+    EXPECT_EQ(mkfifo("pipe", 0600), 0);
+    EXPECT(!ptoi_whole_open(&f, "pipe"));
+    EXPECT_EQ(errno, ENXIO);
+    const int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    char text[8] = "";
+    write_new(&f, "pipe");
+    EXPECT(ptoi_whole_finish(&f) && ptoi_whole_rename(&f));
+    ptoi_whole_drop(&f);
+    EXPECT_EQ(read(reader, text, sizeof text), 3);
+    close(reader);
+    EXPECT_EQ(count_files(), 1);
+}
+
+TEST(what_cannot_be_written_says_why)
+{
+    struct whole_file f;
+    enter();
+    EXPECT(!ptoi_whole_open(&f, "."));
+    EXPECT(!ptoi_whole_open(&f, "no/such/folder"));
+    EXPECT_EQ(errno, ENOENT);
+    EXPECT(!ptoi_whole_open(&f, ""));
+    put("file", "old");
+    EXPECT(!ptoi_whole_open(&f, "file/below"));
+    EXPECT_EQ(errno, ENOTDIR);
+    EXPECT_EQ(count_files(), 1);
+}
