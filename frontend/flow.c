@@ -52,11 +52,17 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e);
 
 /* ---- states -------------------------------------------------------------------------------------------------------------- */
 
+static void die_out_of_memory(void)
+{
+    fputs("ptoc: out of memory\n", stderr);
+    exit(3);
+}
+
 static struct state copy(const struct flow *f, const struct state *s)
 {
     size_t bytes = sizeof *s->cell * (f->tensors.count + 1);
     struct state r = {malloc(bytes), s->dead};
-    if (!r.cell) abort();
+    if (!r.cell) die_out_of_memory();
     memcpy(r.cell, s->cell, bytes);
     return r;
 }
@@ -64,7 +70,7 @@ static struct state copy(const struct flow *f, const struct state *s)
 static struct state nowhere(const struct flow *f)
 {
     struct state r = {calloc(f->tensors.count + 1, sizeof *r.cell), true};
-    if (!r.cell) abort();
+    if (!r.cell) die_out_of_memory();
     return r;
 }
 

@@ -247,7 +247,7 @@ static bool write_flow(struct page *p)
     FILE *to = open_memstream(&words, &length);
     if (!to) return false;
     pto_write_flow_stats(p->rt, to);
-    const bool ok = fclose(to) == 0;
+    const bool ok = fclose(to) == 0 && words; /* its last allocation may fail unsaid */
     fprintf(p->out, "<h2>Flow control</h2>\n<pre>");
     if (ok) text(p->out, words);
     fprintf(p->out, "</pre>\n");

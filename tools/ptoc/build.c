@@ -71,7 +71,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
         else
             codegen_c(&s.front, checked, &options, text);
         if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;
-        if (stem && asprintf(stem, "%s", checked->modules[0]->name) < 0) result = EXIT_INTERNAL;
+        if (stem && asprintf(stem, "%s", checked->modules[0]->name) < 0) result = process_out_of_memory();
     }
     int closed = session_close(&s);
     return closed != EXIT_OK ? closed : result;
@@ -213,7 +213,7 @@ int build_main(const struct options *o)
     }
     char *output = o->output ? strdup(o->output) : default_output(o->input), *temp = NULL;
     struct output place = {0};
-    int result = output ? EXIT_OK : EXIT_INTERNAL;
+    int result = output ? EXIT_OK : process_out_of_memory();
     if (result == EXIT_OK && o->output && !can_write(output)) result = EXIT_FILE;
     if (result == EXIT_OK && (temp = temp_dir_create()) == NULL) result = EXIT_INTERNAL;
     if (result == EXIT_OK && !output_place(&place, output)) result = EXIT_FILE;

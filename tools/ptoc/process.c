@@ -6,6 +6,7 @@
  * Tests      test/lit/run/build.test, exit-codes.test
  */
 #include "process.h"
+#include "options.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@ static const int held[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { HELD = sizeof held / sizeof *held };
 static struct sigaction before[HELD];
 static volatile sig_atomic_t interrupted, child;
+static struct { char *path; DIR *entries; } temporary; /* open from the start, so that it can be emptied when nothing more can be opened */
 
 /* The terminal sends SIGINT and SIGQUIT to the child as well; what was sent to ptoc alone is passed on. */
 static void on_signal(int number)
@@ -40,13 +42,33 @@ static void hold_signals(void)
     }
 }
 
+static void remove_temporary(void)
+{
+    if (!temporary.path) return;
+    rewinddir(temporary.entries);
+    for (struct dirent *entry; (entry = readdir(temporary.entries)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(temporary.entries), entry->d_name, 0);
+    rmdir(temporary.path);
+    closedir(temporary.entries);
+    temporary.path = NULL;
+}
+
 char *temp_dir_create(void)
 {
+    static bool is_registered;
     const char *root = getenv("TMPDIR");
     char *dir = NULL;
     hold_signals();
+    if (!is_registered) atexit(remove_temporary); /* memory that runs out ends ptoc wherever it is */
+    is_registered = true;
     if (asprintf(&dir, "%s/ptoc-XXXXXX", root && *root ? root : "/tmp") < 0) dir = NULL;
-    if (dir && mkdtemp(dir)) return dir;
+    if (dir && mkdtemp(dir)) {
+        temporary.entries = opendir(dir);
+        if (temporary.entries) return temporary.path = dir;
+        const int why = errno;
+        rmdir(dir);
+        errno = why;
+    }
     fprintf(stderr, "ptoc: error: cannot make a folder for temporary files in '%s': %s\n", root && *root ? root : "/tmp",
             strerror(errno));
     free(dir);
@@ -55,17 +77,20 @@ char *temp_dir_create(void)
 
 void temp_dir_remove(char *dir, bool keep)
 {
-    DIR *entries = dir && !keep ? opendir(dir) : NULL;
-    if (entries) {
-        struct dirent *entry;
-        while ((entry = readdir(entries)) != NULL)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(entries), entry->d_name, 0);
-        closedir(entries);
-        rmdir(dir);
+    if (keep) {
+        fprintf(stderr, "ptoc: kept '%s'\n", dir);
+        closedir(temporary.entries);
+        temporary.path = NULL;
     }
-    if (dir && keep) fprintf(stderr, "ptoc: kept '%s'\n", dir);
+    remove_temporary();
     free(dir);
     for (int i = 0; i < HELD; i++) sigaction(held[i], &before[i], NULL);
+}
+
+int process_out_of_memory(void)
+{
+    fputs("ptoc: out of memory\n", stderr);
+    return EXIT_INTERNAL;
 }
 
 int process_interrupted(void)

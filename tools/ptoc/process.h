@@ -17,6 +17,9 @@ int process_run_logged(const char *log, const char *const *argv, bool verbose);
 /* Runs argv, with nothing to read, for what it writes to standard output and standard error, in English: that goes to a file. */
 int process_ask(const char *answer, const char *const *argv);
 
+/* Says so; returns the exit code. */
+int process_out_of_memory(void);
+
 /* The signal that asked ptoc to end meanwhile, or 0. */
 int process_interrupted(void);
 

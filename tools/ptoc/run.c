@@ -48,7 +48,7 @@ static char *program_path(const char *dir, const char *input)
 int run_main(const struct options *o)
 {
     char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
-    int kept = -1, result = program ? build_binary(o, temp, program, NULL, &kept) : EXIT_INTERNAL;
+    int kept = -1, result = !temp ? EXIT_INTERNAL : !program ? process_out_of_memory() : build_binary(o, temp, program, NULL, &kept);
     if (result == EXIT_OK) result = start(o, program, kept, NULL);
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);
@@ -80,7 +80,12 @@ int graph_main(const struct options *o)
 {
     const char *format = !o->graph_format ? "dot" : strcmp(o->graph_format, "text") == 0 ? "txt" : o->graph_format;
     char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL;
-    int kept = -1, result = program && asprintf(&graph, "%s/graph.%s", temp, format) >= 0 ? build_binary(o, temp, program, NULL, &kept) : EXIT_INTERNAL;
+    int kept = -1, result = !temp ? EXIT_INTERNAL : EXIT_OK;
+    if (temp && (!program || asprintf(&graph, "%s/graph.%s", temp, format) < 0)) {
+        graph = NULL;
+        result = process_out_of_memory();
+    }
+    if (result == EXIT_OK) result = build_binary(o, temp, program, NULL, &kept);
     const char *const more[] = {"--engine", "graph", "--graph", graph, NULL};
     if (result == EXIT_OK) result = start(o, program, kept, more);
     if (result == EXIT_OK) result = copy_to(graph, o->output);
