@@ -4,6 +4,7 @@
 #include <pto/pto_runtime.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int k_nothing(const PTOArg *a) { return (void)a, 0; }
 static int64_t cost_100(const PTOArg *a) { return (void)a, 100; }
@@ -98,7 +99,8 @@ TEST(trace_and_graph_are_written)
     int fd = mkstemp(path);
     EXPECT(fd >= 0);
     EXPECT_EQ(pto_runtime_write_trace(rt, path), PTO_OK);
-    FILE *f = fdopen(fd, "r");
+    close(fd); /* of the file that was replaced */
+    FILE *f = fopen(path, "r");
     char line[4096];
     int tasks = 0, flows = 0;
     while (fgets(line, sizeof line, f)) {
