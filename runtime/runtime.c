@@ -760,8 +760,10 @@ static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64
     const struct mirror *mirror = rt->backend->mirror;
     if (status != PTO_OK || !mirror || bytes == 0) return status;
     const void *address = (const char *)buffer + offset;
+    const int64_t since = ptoi_flow_now(&rt->orch.flow);
     if (is_mirror_fine(rt, mirror->fetch(rt->backend, address, bytes)) && for_writing)
         is_mirror_fine(rt, mirror->own(rt->backend, address, bytes));
+    rt->orch.flow.await_ns += ptoi_flow_now(&rt->orch.flow) - since; /* the value is not there before it was copied */
     return ptoi_status(rt->outcome);
 }
 

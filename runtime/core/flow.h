@@ -23,6 +23,7 @@ struct flow {
     struct recorder *recorder; /* told of every stall; may be NULL */
     int64_t (*now)(void *context); /* the engine's clock, of waiter.context, where it counts cycles; NULL: ptoi_now_ns */
     int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of that clock */
+    int64_t awaits, awaits_blocked, await_ns; /* of that clock, too */
     uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
     uint64_t wake_at;                    /* the wait that is on is not met before task_tail is so high; 0: nothing is known */
     _Atomic int current;                 /* PTOStallReason: relaxed, it orders nothing */
@@ -31,6 +32,7 @@ struct flow {
 /* Blocks until is_met(arg), which must be false now.  false: it never will be. */
 bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg);
 void ptoi_flow_reset(struct flow *f);
+int64_t ptoi_flow_now(const struct flow *f); /* of that clock */
 int64_t ptoi_now_ns(void); /* monotonic */
 
 #endif

@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "limit.h"
 #include "lives.h"
+#include "record.h"
 #include <pto/pto_program.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -984,6 +985,22 @@ static bool producers_done(void *arg)
     return true;
 }
 
+/* Also one that had not to wait: with other rings it might.  false: no memory. */
+static bool record_await(struct orchestrator *o, struct submission *s, int64_t begin, int64_t end)
+{
+    struct recorder *r = o->flow.recorder;
+    struct recorded_wait *w = ptoi_record_wait(r, PTO_STALL_NONE, begin, end);
+    if (!w) return true;
+    w->site = *o->site;
+    if (s->place[0].head.buffer) w->tensor = ptoi_record(&o->scopes, s->place[0].head.buffer)->name;
+    list_touched(o, s);
+    if (!ptoi_history_find(o->history, s->touched, s->touches, NULL)) return false;
+    int64_t count;
+    const struct history_edge *edge = ptoi_history_edges(o->history, &count);
+    for (int64_t k = 0; k < count; k++) ptoi_record_awaited(r, w, edge[k].from);
+    return true;
+}
+
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing) /* model: AWAIT */
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
@@ -998,10 +1015,18 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     if (s.place[0].buffer) note_access(&s, &s.place[0]);
     find_producers(o, &s, NULL);
     struct need need = {.o = o, .amount = (uint64_t)o->found.count};
+    const int64_t begin = o->flow.recorder ? ptoi_record_now(o->flow.recorder) : 0;
+    int64_t end = begin;
+    o->flow.awaits++;
     if (!producers_done(&need)) {
+        const int64_t since = ptoi_flow_now(&o->flow);
         bool met = o->flow.waiter.wait(o->flow.waiter.context, producers_done, &need);
         CHECK(met || o->is_lost);
+        o->flow.awaits_blocked++;
+        o->flow.await_ns += ptoi_flow_now(&o->flow) - since;
+        if (o->flow.recorder) end = ptoi_record_now(o->flow.recorder);
     }
+    if (o->flow.recorder && !record_await(o, &s, begin, end)) return fail_history(o);
     return ptoi_final_status(o->outcome);
 }
 

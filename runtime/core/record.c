@@ -7,13 +7,16 @@ enum { EDGES_PER_TASK = 8 }; /* before the array grows */
 
 bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared)
 {
-    *r = (struct recorder){.capacity = (uint64_t)tasks, .edge_capacity = (uint64_t)tasks * EDGES_PER_TASK, .unit = "ns"};
+    *r = (struct recorder){.capacity = (uint64_t)tasks, .unit = "ns"};
+    r->edge_capacity = r->capacity * EDGES_PER_TASK;
+    r->await_capacity = r->capacity;
     r->task = ptoi_memory_map(r->capacity * sizeof *r->task, shared);
     r->edge = ptoi_memory_map(r->edge_capacity * sizeof *r->edge, false);
-    r->stall = ptoi_memory_map(r->capacity * sizeof *r->stall, shared);
+    r->wait = ptoi_memory_map(r->capacity * sizeof *r->wait, false);
+    r->awaited = ptoi_memory_map(r->await_capacity * sizeof *r->awaited, false);
     r->sample = ptoi_memory_map(r->capacity * sizeof *r->sample, shared);
     r->step = ptoi_memory_map(r->capacity * sizeof *r->step, shared);
-    if (r->task && r->edge && r->stall && r->sample && r->step) return true;
+    if (r->task && r->edge && r->wait && r->awaited && r->sample && r->step) return true;
     ptoi_record_free(r);
     return false;
 }
@@ -22,7 +25,8 @@ void ptoi_record_free(struct recorder *r)
 {
     ptoi_memory_unmap(r->task, r->capacity * sizeof *r->task);
     ptoi_memory_unmap(r->edge, r->edge_capacity * sizeof *r->edge);
-    ptoi_memory_unmap(r->stall, r->capacity * sizeof *r->stall);
+    ptoi_memory_unmap(r->wait, r->capacity * sizeof *r->wait);
+    ptoi_memory_unmap(r->awaited, r->await_capacity * sizeof *r->awaited);
     ptoi_memory_unmap(r->sample, r->capacity * sizeof *r->sample);
     ptoi_memory_unmap(r->step, r->capacity * sizeof *r->step);
     memset(r, 0, sizeof *r);
@@ -35,7 +39,7 @@ void ptoi_record_begin(struct recorder *r, uint64_t first_id)
     r->rate = ptoi_tick_begin();
     r->origin = ptoi_record_now(r);
     r->is_in_ticks = !r->now;
-    r->tasks = r->edges = r->stalls = r->samples = r->steps = r->lost = r->lost_edges = 0;
+    r->tasks = r->edges = r->waits = r->awaits = r->samples = r->steps = r->lost = r->lost_edges = r->lost_waits = 0;
 }
 
 static void to_ns(const struct tick_rate *rate, int64_t *ticks)
@@ -51,14 +55,20 @@ void ptoi_record_settle(struct recorder *r)
     r->is_in_ticks = false;
     to_ns(&r->rate, &r->origin);
     for (struct recorded_task *t = r->task; t < r->task + r->tasks; t++) to_ns(&r->rate, &t->submitted), to_ns(&r->rate, &t->begin), to_ns(&r->rate, &t->end);
-    for (struct recorded_stall *s = r->stall; s < r->stall + r->stalls; s++) to_ns(&r->rate, &s->begin), to_ns(&r->rate, &s->end);
+    for (struct recorded_wait *w = r->wait; w < r->wait + r->waits; w++) to_ns(&r->rate, &w->begin), to_ns(&r->rate, &w->end);
     for (struct recorded_sample *s = r->sample; s < r->sample + r->samples; s++) to_ns(&r->rate, &s->at);
     for (struct recorded_step *s = r->step; s < r->step + r->steps; s++) to_ns(&r->rate, &s->begin), to_ns(&r->rate, &s->end);
 }
 
-void ptoi_record_stall(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end)
+struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end)
 {
-    if (r->stalls < r->capacity) r->stall[r->stalls++] = (struct recorded_stall){.begin = begin, .end = end, .reason = reason};
+    if (r->waits == r->capacity) {
+        r->lost_waits++;
+        return NULL;
+    }
+    struct recorded_wait *w = &r->wait[r->waits++];
+    *w = (struct recorded_wait){.begin = begin, .end = end, .reason = reason, .before = r->tasks + r->lost, .first_edge = r->awaits};
+    return w;
 }
 
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end)
@@ -66,15 +76,30 @@ void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end)
     if (r->steps < r->capacity) r->step[r->steps++] = (struct recorded_step){.begin = begin, .end = end};
 }
 
-static bool more_edges(struct recorder *r)
+/* The array of so many elements, all in use, with twice the room; NULL: no memory, and nothing has changed. */
+static void *doubled(void *array, uint64_t *capacity, size_t size)
 {
-    struct recorded_edge *more = ptoi_memory_map(2 * r->edge_capacity * sizeof *more, false);
-    if (!more) return false;
-    memcpy(more, r->edge, r->edges * sizeof *more);
-    ptoi_memory_unmap(r->edge, r->edge_capacity * sizeof *more);
-    r->edge = more;
-    r->edge_capacity *= 2;
-    return true;
+    void *more = ptoi_memory_map(2 * *capacity * size, false);
+    if (!more) return NULL;
+    memcpy(more, array, *capacity * size);
+    ptoi_memory_unmap(array, *capacity * size);
+    *capacity *= 2;
+    return more;
+}
+
+void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t task_id)
+{
+    if (!ptoi_record_task(r, task_id)) return;
+    if (r->awaits == r->await_capacity) {
+        uint64_t *more = doubled(r->awaited, &r->await_capacity, sizeof *more);
+        if (!more) {
+            r->lost_waits++;
+            return;
+        }
+        r->awaited = more;
+    }
+    r->awaited[r->awaits++] = task_id - r->first_id;
+    w->edge_count++;
 }
 
 void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons)
@@ -82,9 +107,13 @@ void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reason
     struct recorder *r = recorder;
     struct recorded_task *t = ptoi_record_task(r, to);
     if (!t) return;
-    if (r->edges == r->edge_capacity && !more_edges(r)) {
-        r->lost_edges++;
-        return;
+    if (r->edges == r->edge_capacity) {
+        struct recorded_edge *more = doubled(r->edge, &r->edge_capacity, sizeof *more);
+        if (!more) {
+            r->lost_edges++;
+            return;
+        }
+        r->edge = more;
     }
     if (t->edge_count == 0) t->first_edge = r->edges;
     t->edge_count++;

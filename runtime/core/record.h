@@ -1,8 +1,8 @@
-/* record.h - what happened in a run, kept for the reports: tasks with their times, edges, stalls, the rings' use.
+/* record.h - what happened in a run, kept for the reports: tasks with their times, edges, waits, the rings' use.
  *
- * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; that of the edges grows.
+ * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; those of edges and of what was awaited grow.
  *            What does not fit is counted, not kept.  Times are what `now` says, or ticks of the processor until the first report is written.
- * Owner      orchestrator: tasks (but for begin, end, row), edges, stalls, samples.  The worker of a task: its begin, end, row.
+ * Owner      orchestrator: tasks (but for begin, end, row), edges, waits, samples.  The worker of a task: its begin, end, row.
  *            Holder of the scheduler role: steps.  Read when no run is active.
  * Blocks     never.
  * Tests      test/runtime/test_record.c, stress_graphs.c; test/lit/host/reports.test */
@@ -28,9 +28,14 @@ struct recorded_edge {
     uint8_t reasons;
 };
 
-struct recorded_stall {
+/* The orchestrator waited: because a ring was full, or for a value. */
+struct recorded_wait {
     int64_t begin, end;
-    PTOStallReason reason;
+    PTOStallReason reason;         /* PTO_STALL_NONE: for a value, by await, if only for no time */
+    uint64_t before;               /* the task of the run that was submitted next */
+    const PTOSite *site;           /* of an await; NULL: not known */
+    const char *tensor;            /* likewise */
+    uint64_t first_edge, edge_count; /* of an await: the tasks that it waits for, in `awaited` */
 };
 
 struct recorded_sample {
@@ -49,16 +54,17 @@ struct recorder {
     uint64_t capacity;
     struct recorded_task *task;
     struct recorded_edge *edge;
-    struct recorded_stall *stall;
+    struct recorded_wait *wait;
+    uint64_t *awaited; /* tasks */
     struct recorded_sample *sample;
     struct recorded_step *step;
     int64_t (*now)(void *context); /* the engine's clock; NULL: ticks */
     void *now_context;
     const char *unit;  /* "ns" or "cycles" */
     /* The orchestrator's. */
-    _Alignas(PTO_CACHELINE) uint64_t tasks, edges, stalls, samples;
-    uint64_t lost, lost_edges; /* tasks that did not fit; edges of tasks that did, for which there was no memory */
-    uint64_t edge_capacity;
+    _Alignas(PTO_CACHELINE) uint64_t tasks, edges, waits, samples;
+    uint64_t lost, lost_edges, lost_waits; /* tasks that did not fit; edges of tasks that did, for which there was no memory */
+    uint64_t edge_capacity, awaits, await_capacity; /* of edge; in use and room of awaited */
     int64_t origin;    /* time 0 */
     struct tick_rate rate;
     bool is_in_ticks;  /* the times are */
@@ -83,7 +89,10 @@ static inline void ptoi_record_fetch(struct recorder *r, uint64_t id)
     if (id + AHEAD - r->first_id < r->capacity) __builtin_prefetch(&r->task[id + AHEAD - r->first_id], 1);
     if (r->samples + AHEAD < r->capacity) __builtin_prefetch(&r->sample[r->samples + AHEAD], 1);
 }
-void ptoi_record_stall(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end);
+/* NULL: no room.  The next one that is recorded. */
+struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end);
+/* One more task that the newest wait is for. */
+void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t task_id);
 /* NULL: no room.  Filled in place: a copy would wait until the lines before it have arrived. */
 static inline struct recorded_sample *ptoi_record_next_sample(struct recorder *r) { return r->samples < r->capacity ? &r->sample[r->samples++] : 0; }
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end);

@@ -44,6 +44,9 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     s->tensormap_pool_size = ptoi_map_capacity(rt->orch.map);
     s->deplist_pool_size = rt->config.deplist_entries;
     s->heap_size = (int64_t)rt->window->heap_bytes;
+    s->awaits = f->awaits;
+    s->awaits_blocked = f->awaits_blocked;
+    s->await_ns = f->await_ns;
     s->current_stall = pto_get_current_stall(rt);
     s->unit = rt->engine->has_cycles ? "cycles" : "ns";
     return s;
@@ -107,6 +110,8 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
     }
     fputc('\n', out);
     print_time(out, "Total Stall Time:", total, s->unit);
+    print_time(out, "Time in await:", s->await_ns, s->unit);
+    fprintf(out, "  %-25s %12lld, of which %lld had to wait\n", "Values awaited:", (long long)s->awaits, (long long)s->awaits_blocked);
     fprintf(out, "\nHigh Water Marks (peak usage):\n");
     for (int i = 0; i < ROWS; i++) {
         snprintf(name, sizeof name, "%s:", rows[i].name);

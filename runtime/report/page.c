@@ -102,6 +102,9 @@ static void write_summary(struct page *p)
             (long long)s->tasks);
     fprintf(p->out, "<tr><th>dependences found</th><td>%lld</td></tr>\n", (long long)s->dependences);
     if (!p->rt->engine->has_cycles) fprintf(p->out, "<tr><th>wall time</th><td>%.1f us</td></tr>\n", (double)s->ns / 1000.0);
+    const PTOFlowControlStats *f = pto_get_flow_stats(p->rt);
+    fprintf(p->out, "<tr><th>time in await</th><td>%.1f %s, for %lld of %lld values</td></tr>\n", shown(p, f->await_ns), unit(p),
+            (long long)f->awaits_blocked, (long long)f->awaits);
     if (s->cycles) fprintf(p->out, "<tr><th>simulated</th><td>%lld cycles, critical path %lld</td></tr>\n", (long long)s->cycles, (long long)s->critical_path);
     if (p->record->lost) fprintf(p->out, "<tr><th>not recorded</th><td>%llu tasks</td></tr>\n", (unsigned long long)p->record->lost);
     fprintf(p->out, "</table>\n");
@@ -109,27 +112,60 @@ static void write_summary(struct page *p)
 
 static int row_count(const struct page *p)
 {
-    int rows = 0;
+    int rows = 1; /* the orchestrator's */
     for (int t = 0; t < PTO_WORKER_TYPES; t++) rows += p->rt->config.workers[t];
     return rows;
 }
 
 static double place(const struct page *p, int64_t at) { return LEFT + (double)at / (double)(p->end > 0 ? p->end : 1) * (WIDTH - LEFT); }
 
+static void write_row_name(struct page *p, int row, const char *name)
+{
+    fprintf(p->out, "<text x=\"0\" y=\"%d\">%s</text>\n<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"row\"/>\n", row * ROW + 14, name, LEFT,
+            (row + 1) * ROW, WIDTH, (row + 1) * ROW);
+}
+
 static void write_row_names(struct page *p)
 {
     int row = 0;
+    write_row_name(p, row++, "orchestrator");
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = 0; i < p->rt->config.workers[t]; i++, row++)
-            fprintf(p->out, "<text x=\"0\" y=\"%d\">%s %d</text>\n<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"row\"/>\n", row * ROW + 14,
-                    pto_worker_type_name((PTOWorkerType)t), i, LEFT, (row + 1) * ROW, WIDTH, (row + 1) * ROW);
+        for (int i = 0; i < p->rt->config.workers[t]; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s %d", pto_worker_type_name((PTOWorkerType)t), i);
+            write_row_name(p, row++, name);
+        }
+}
+
+/* What the orchestrator waited for; the rest of its row is the program. */
+static void write_waits(struct page *p)
+{
+    for (uint64_t i = 0; i < p->record->waits && i < BOXES; i++) {
+        const struct recorded_wait *w = &p->record->wait[i];
+        if (w->end == w->begin) continue;
+        const double x = place(p, w->begin - p->record->origin), width = place(p, w->end - p->record->origin) - x;
+        const bool is_await = w->reason == PTO_STALL_NONE;
+        fprintf(p->out, "<rect x=\"%.2f\" y=\"2\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>%s%s", x, width < 0.3 ? 0.3 : width, ROW - 4,
+                is_await ? "#888888" : "#cc8888", is_await ? "await" : "stall: ", is_await ? "" : pto_stall_reason_name(w->reason));
+        if (w->tensor) {
+            fputs(" of ", p->out);
+            text(p->out, w->tensor);
+        }
+        fprintf(p->out, ", %.3f %s", shown(p, w->end - w->begin), unit(p));
+        if (w->site) {
+            fputs(", ", p->out);
+            text(p->out, w->site->file);
+            fprintf(p->out, ":%d", w->site->line);
+        }
+        fprintf(p->out, "</title></rect>\n");
+    }
 }
 
 static void write_box(struct page *p, uint64_t n)
 {
     const struct recorded_task *t = &p->record->task[n];
     const double x = place(p, t->begin - p->record->origin), width = place(p, t->end - p->record->origin) - x;
-    fprintf(p->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>task %llu: ", x, t->row * ROW + 2, width < 0.3 ? 0.3 : width,
+    fprintf(p->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>task %llu: ", x, (t->row + 1) * ROW + 2, width < 0.3 ? 0.3 : width,
             ROW - 4, colors[kernel_number(p, t->kernel) % COLORS], (unsigned long long)n);
     text(p->out, name_of(t));
     fprintf(p->out, ", %.3f %s", shown(p, t->end - t->begin), unit(p));
@@ -149,12 +185,12 @@ static bool write_columns(struct page *p, int rows)
     const double width = (double)(p->end > 0 ? p->end : 1) / COLUMNS;
     for (uint64_t n = 0; n < p->record->tasks; n++) {
         const struct recorded_task *t = &p->record->task[n];
-        if (!has_run(t) || t->row >= rows) continue;
+        if (!has_run(t) || t->row + 1 >= rows) continue;
         const double begin = (double)(t->begin - p->record->origin), end = (double)(t->end - p->record->origin);
         for (int c = (int)(begin / width); c < COLUMNS && c * width < end; c++) {
             if (c < 0) continue;
             const double from = begin > c * width ? begin : c * width, to = end < (c + 1) * width ? end : (c + 1) * width;
-            if (to > from) busy[t->row * COLUMNS + c] += to - from;
+            if (to > from) busy[(t->row + 1) * COLUMNS + c] += to - from;
         }
     }
     for (int i = 0; i < rows * COLUMNS; i++) {
@@ -175,6 +211,7 @@ static bool write_timeline(struct page *p)
     fprintf(p->out, "<h2>Timeline</h2>\n<p>0 to %.1f %s%s</p>\n<svg width=\"%d\" height=\"%d\">\n", shown(p, p->end), unit(p),
             p->record->tasks > BOXES ? "; the darker, the busier" : "", WIDTH, rows * ROW + 4);
     write_row_names(p);
+    write_waits(p);
     if (p->record->tasks > BOXES) {
         ok = write_columns(p, rows);
     } else {

@@ -54,18 +54,41 @@ static void span(struct writer *w, int row, int64_t begin, int64_t end, const ch
     json_string(w->out, name);
 }
 
+static void write_site(struct writer *w, const PTOSite *site)
+{
+    char place[512];
+    snprintf(place, sizeof place, "%s:%d:%d", site->file, site->line, site->column);
+    fprintf(w->out, "\"site\":");
+    json_string(w->out, place);
+}
+
 static void write_task(struct writer *w, uint64_t n)
 {
     const struct recorded_task *t = &w->record->task[n];
     span(w, ROW_WORKERS + t->row, t->begin, t->end, t->name ? t->name : t->kernel->name);
     fprintf(w->out, ",\"args\":{\"task\":%llu", (unsigned long long)n);
     if (t->site) {
-        char place[512];
-        snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, t->site->column);
-        fprintf(w->out, ",\"site\":");
-        json_string(w->out, place);
+        fputc(',', w->out);
+        write_site(w, t->site);
     }
     fprintf(w->out, ",\"submitted\":%.3f}}", shown(w, t->submitted));
+}
+
+static void write_wait(struct writer *w, const struct recorded_wait *wait)
+{
+    char name[64] = "await";
+    const bool is_await = wait->reason == PTO_STALL_NONE;
+    if (is_await && wait->end == wait->begin) return;
+    if (!is_await) snprintf(name, sizeof name, "stall: %s", pto_stall_reason_name(wait->reason));
+    span(w, ROW_ORCHESTRATOR, wait->begin, wait->end, name);
+    fprintf(w->out, ",\"args\":{");
+    if (wait->tensor) {
+        fprintf(w->out, "\"tensor\":");
+        json_string(w->out, wait->tensor);
+    }
+    if (wait->tensor && wait->site) fputc(',', w->out);
+    if (wait->site) write_site(w, wait->site);
+    fprintf(w->out, "}}");
 }
 
 static void write_flows(struct writer *w, uint64_t n)
@@ -115,12 +138,7 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
         write_task(&w, n);
         write_flows(&w, n);
     }
-    for (uint64_t i = 0; i < r->stalls; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "stall: %s", pto_stall_reason_name(r->stall[i].reason));
-        span(&w, ROW_ORCHESTRATOR, r->stall[i].begin, r->stall[i].end, name);
-        fprintf(out, "}");
-    }
+    for (uint64_t i = 0; i < r->waits; i++) write_wait(&w, &r->wait[i]);
     for (uint64_t i = 0; i < r->steps; i++) {
         span(&w, ROW_SCHEDULER, r->step[i].begin, r->step[i].end, "schedule");
         fprintf(out, "}");

@@ -28,6 +28,9 @@ typedef struct PTOFlowControlStats {
     int64_t heap_hwm;           /* bytes, all rings together */
     int64_t ready_queue_hwm;    /* tasks, the fullest queue */
     int64_t task_ring_size, tensormap_pool_size, deplist_pool_size, heap_size, ready_queue_size;
+    int64_t awaits;             /* pto_await and pto_await_users, also from generated code, */
+    int64_t awaits_blocked;     /* those of them that had to wait, */
+    int64_t await_ns;           /* and for how long; not part of the stalls */
     PTOStallReason current_stall;
     const char *unit; /* of the times: "ns" or "cycles" */
 } PTOFlowControlStats;
