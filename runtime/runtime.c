@@ -218,6 +218,18 @@ static bool wants_one_thread(const PTOConfig *c)
            !c->count_dependences && !c->always_defer && !c->checked && ptoi_processors() == 1;
 }
 
+/* What the task needs of the rings. */
+static void record_needs(PTORuntime *rt, struct recorded_task *t, const struct task_slot *slot)
+{
+    t->priority = slot->priority;
+    t->exclusive = slot->exclusive;
+    t->accesses = (uint32_t)rt->orch.accesses;
+    t->use_count = 0;
+    const struct arg_head *arg = window_args(rt->window, slot->arg_begin);
+    for (int i = 0; slot->flags & TASK_HOLDS && i < slot->param_count; i++)
+        if (arg[i].buffer) ptoi_record_use(rt->recorder, t, ptoi_record(&rt->orch.scopes, arg[i].buffer)->recorded);
+}
+
 static void record_task(void *context, uint64_t id)
 {
     PTORuntime *rt = context;
@@ -230,6 +242,7 @@ static void record_task(void *context, uint64_t id)
     t->kernel = ptoi_task_kernel(rt->window, id);
     t->site = ptoi_task_site(rt->window, id);
     t->name = ptoi_image_pointer(window_task(rt->window, id)->name);
+    record_needs(rt, t, window_task(rt->window, id));
     t->submitted = ptoi_record_now(rt->recorder);
     rt->recorder->tasks++;
     struct recorded_sample *s = ptoi_record_next_sample(rt->recorder);

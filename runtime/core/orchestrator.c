@@ -270,6 +270,7 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
     describe_buffer(o, r, need->at, need->amount, birth, name);
     r->at = ptoi_gather_name(o, need->at, need->amount);
     o->moved += r->at != r->place;
+    r->recorded = o->flow.recorder ? ptoi_record_buffer(o->flow.recorder, need->amount) : 0;
     if (!o->elides) {
         int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
@@ -317,6 +318,7 @@ static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET
     o->moved -= r->at != r->place;
     if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
     if (o->history) ptoi_history_close(o->history, &r->history);
+    if (o->flow.recorder) ptoi_record_release(o->flow.recorder, r->recorded);
     tell_release(o, buffer);
 }
 
@@ -866,6 +868,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
     if (s->makes) write_back(o, s);
     PTO_LABEL(TASK);
+    o->accesses = s->accesses;
     const uint64_t id = o->head++;
     store_release(&o->window->task_head, o->head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */
     const uint64_t number = o->now.open->number++;

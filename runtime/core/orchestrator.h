@@ -63,6 +63,7 @@ struct orchestrator {
     uint64_t arg_tail, dep_tail;  /* what was in use when `tail` was seen is not below */
     uint64_t map_retired;         /* entries of tasks below were given back */
     PTOScopePolicy scope_policy;
+    int32_t accesses;             /* that the map remembers of the newest task */
     struct history *history;      /* NULL: nothing asks for dependences on tasks that have retired */
     bool may_move;                /* this run asks where a buffer lies before it looks at it: gather.c */
     uint64_t moved;               /* living buffers that do not lie where the program's address of them says */

@@ -9,14 +9,16 @@ bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared)
 {
     *r = (struct recorder){.capacity = (uint64_t)tasks, .unit = "ns"};
     r->edge_capacity = r->capacity * EDGES_PER_TASK;
-    r->await_capacity = r->capacity;
+    r->await_capacity = r->buffer_capacity = r->use_capacity = r->capacity;
     r->task = ptoi_memory_map(r->capacity * sizeof *r->task, shared);
     r->edge = ptoi_memory_map(r->edge_capacity * sizeof *r->edge, false);
     r->wait = ptoi_memory_map(r->capacity * sizeof *r->wait, false);
     r->awaited = ptoi_memory_map(r->await_capacity * sizeof *r->awaited, false);
+    r->buffer = ptoi_memory_map(r->buffer_capacity * sizeof *r->buffer, false);
+    r->use = ptoi_memory_map(r->use_capacity * sizeof *r->use, false);
     r->sample = ptoi_memory_map(r->capacity * sizeof *r->sample, shared);
     r->step = ptoi_memory_map(r->capacity * sizeof *r->step, shared);
-    if (r->task && r->edge && r->wait && r->awaited && r->sample && r->step) return true;
+    if (r->task && r->edge && r->wait && r->awaited && r->buffer && r->use && r->sample && r->step) return true;
     ptoi_record_free(r);
     return false;
 }
@@ -27,6 +29,8 @@ void ptoi_record_free(struct recorder *r)
     ptoi_memory_unmap(r->edge, r->edge_capacity * sizeof *r->edge);
     ptoi_memory_unmap(r->wait, r->capacity * sizeof *r->wait);
     ptoi_memory_unmap(r->awaited, r->await_capacity * sizeof *r->awaited);
+    ptoi_memory_unmap(r->buffer, r->buffer_capacity * sizeof *r->buffer);
+    ptoi_memory_unmap(r->use, r->use_capacity * sizeof *r->use);
     ptoi_memory_unmap(r->sample, r->capacity * sizeof *r->sample);
     ptoi_memory_unmap(r->step, r->capacity * sizeof *r->step);
     memset(r, 0, sizeof *r);
@@ -39,7 +43,7 @@ void ptoi_record_begin(struct recorder *r, uint64_t first_id)
     r->rate = ptoi_tick_begin();
     r->origin = ptoi_record_now(r);
     r->is_in_ticks = !r->now;
-    r->tasks = r->edges = r->waits = r->awaits = r->samples = r->steps = r->lost = r->lost_edges = r->lost_waits = 0;
+    r->tasks = r->edges = r->waits = r->awaits = r->buffers = r->uses = r->samples = r->steps = r->lost = r->lost_edges = r->lost_other = 0;
 }
 
 static void to_ns(const struct tick_rate *rate, int64_t *ticks)
@@ -63,7 +67,7 @@ void ptoi_record_settle(struct recorder *r)
 struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end)
 {
     if (r->waits == r->capacity) {
-        r->lost_waits++;
+        r->lost_other++;
         return NULL;
     }
     struct recorded_wait *w = &r->wait[r->waits++];
@@ -87,13 +91,42 @@ static void *doubled(void *array, uint64_t *capacity, size_t size)
     return more;
 }
 
+uint64_t ptoi_record_buffer(struct recorder *r, uint64_t bytes)
+{
+    if (r->buffers == r->buffer_capacity) {
+        struct recorded_buffer *more = doubled(r->buffer, &r->buffer_capacity, sizeof *more);
+        if (!more) {
+            r->lost_other++;
+            return 0;
+        }
+        r->buffer = more;
+    }
+    r->buffer[r->buffers] = (struct recorded_buffer){.bytes = bytes, .made = r->tasks + r->lost, .released = UINT64_MAX};
+    return ++r->buffers;
+}
+
+void ptoi_record_use(struct recorder *r, struct recorded_task *t, uint64_t number)
+{
+    if (number == 0) return;
+    if (r->uses == r->use_capacity) {
+        uint64_t *more = doubled(r->use, &r->use_capacity, sizeof *more);
+        if (!more) {
+            r->lost_other++;
+            return;
+        }
+        r->use = more;
+    }
+    if (t->use_count++ == 0) t->first_use = r->uses;
+    r->use[r->uses++] = number - 1;
+}
+
 void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t task_id)
 {
     if (!ptoi_record_task(r, task_id)) return;
     if (r->awaits == r->await_capacity) {
         uint64_t *more = doubled(r->awaited, &r->await_capacity, sizeof *more);
         if (!more) {
-            r->lost_waits++;
+            r->lost_other++;
             return;
         }
         r->awaited = more;

@@ -1,6 +1,6 @@
 /* record.h - what happened in a run, kept for the reports: tasks with their times, edges, waits, the rings' use.
  *
- * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; those of edges and of what was awaited grow.
+ * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; those of edges, uses and the like grow.
  *            What does not fit is counted, not kept.  Times are what `now` says, or ticks of the processor until the first report is written.
  * Owner      orchestrator: tasks (but for begin, end, row), edges, waits, samples.  The worker of a task: its begin, end, row.
  *            Holder of the scheduler role: steps.  Read when no run is active.
@@ -21,6 +21,11 @@ struct recorded_task {
     uint64_t first_edge;
     uint32_t edge_count;
     int32_t row;             /* worker */
+    int32_t priority;
+    uint32_t exclusive;      /* its accumulators */
+    uint32_t accesses;       /* entries of the TensorMap */
+    uint32_t use_count;
+    uint64_t first_use;      /* the heap buffers that it uses, in `use` */
 };
 
 struct recorded_edge {
@@ -36,6 +41,11 @@ struct recorded_wait {
     const PTOSite *site;           /* of an await; NULL: not known */
     const char *tensor;            /* likewise */
     uint64_t first_edge, edge_count; /* of an await: the tasks that it waits for, in `awaited` */
+};
+
+struct recorded_buffer {
+    uint64_t bytes;          /* of the heap */
+    uint64_t made, released; /* the task of the run that was submitted next */
 };
 
 struct recorded_sample {
@@ -56,6 +66,8 @@ struct recorder {
     struct recorded_edge *edge;
     struct recorded_wait *wait;
     uint64_t *awaited; /* tasks */
+    struct recorded_buffer *buffer;
+    uint64_t *use; /* buffers */
     struct recorded_sample *sample;
     struct recorded_step *step;
     int64_t (*now)(void *context); /* the engine's clock; NULL: ticks */
@@ -63,8 +75,10 @@ struct recorder {
     const char *unit;  /* "ns" or "cycles" */
     /* The orchestrator's. */
     _Alignas(PTO_CACHELINE) uint64_t tasks, edges, waits, samples;
-    uint64_t lost, lost_edges, lost_waits; /* tasks that did not fit; edges of tasks that did, for which there was no memory */
+    uint64_t lost, lost_edges;
+    uint64_t lost_other; /* waits, awaited tasks, buffers and their uses, for which there was no memory: only report/whatif.c asks */ /* tasks that did not fit; edges of tasks that did, for which there was no memory */
     uint64_t edge_capacity, awaits, await_capacity; /* of edge; in use and room of awaited */
+    uint64_t buffers, buffer_capacity, uses, use_capacity;
     int64_t origin;    /* time 0 */
     struct tick_rate rate;
     bool is_in_ticks;  /* the times are */
@@ -93,6 +107,14 @@ static inline void ptoi_record_fetch(struct recorder *r, uint64_t id)
 struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end);
 /* One more task that the newest wait is for. */
 void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t task_id);
+/* Its number + 1; 0: no room. */
+uint64_t ptoi_record_buffer(struct recorder *r, uint64_t bytes);
+static inline void ptoi_record_release(struct recorder *r, uint64_t number)
+{
+    if (number > 0) r->buffer[number - 1].released = r->tasks + r->lost;
+}
+/* The newest task uses it. */
+void ptoi_record_use(struct recorder *r, struct recorded_task *t, uint64_t number);
 /* NULL: no room.  Filled in place: a copy would wait until the lines before it have arrived. */
 static inline struct recorded_sample *ptoi_record_next_sample(struct recorder *r) { return r->samples < r->capacity ? &r->sample[r->samples++] : 0; }
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end);

@@ -30,6 +30,7 @@ struct buffer_record {
     const PTOSite *site;     /* where it was allocated */
     const char *name;        /* as the program spells it, or NULL */
     struct map_buffer map;
+    uint64_t recorded; /* ptoi_record_buffer */
     struct history_space *history; /* of its life, where dependences are recorded or counted; else NULL */
 };
 

@@ -1,5 +1,4 @@
-/* stats.c - flow control in numbers and in words: the report of the design, with advice that names limits (limit.h). */
-#include "limit.h"
+/* stats.c - flow control and what a run did, in numbers; report/flow_stats.c puts them into words. */
 #include "misuse.h"
 #include "runtime.h"
 #include <string.h>
@@ -63,81 +62,6 @@ void pto_reset_flow_stats(PTORuntime *rt)
     else
         ptoi_sched_reset_marks(&rt->sched);
 }
-
-struct row {
-    const char *name;
-    enum limit limit;
-    int64_t stalls, ns, hwm, size;
-    const char *unit;
-};
-
-static void print_row(FILE *out, const char *name, int64_t value) { fprintf(out, "  %-25s %12lld\n", name, (long long)value); }
-
-static void print_time(FILE *out, const char *name, int64_t time, const char *unit)
-{
-    fprintf(out, "%-27s %12lld %s", name, (long long)time, unit);
-    if (time > 0 && unit[0] == 'n') fprintf(out, "  (%.2f ms)", (double)time / 1e6);
-    fputc('\n', out);
-}
-
-void pto_write_flow_stats(PTORuntime *rt, FILE *out)
-{
-    enum { ROWS = 5 };
-    const PTOFlowControlStats *s = pto_get_flow_stats(rt);
-    if (!s) return;
-    const struct row rows[ROWS] = {
-        {"Task Ring", LIMIT_WINDOW, s->task_ring_stalls, s->task_ring_stall_ns, s->task_ring_hwm, s->task_ring_size, ""},
-        {"TensorMap Pool", LIMIT_TENSORMAP, s->tensormap_pool_stalls, s->tensormap_pool_stall_ns, s->tensormap_pool_hwm,
-         s->tensormap_pool_size, ""},
-        {"DepList Pool", LIMIT_DEPS, s->deplist_pool_stalls, s->deplist_pool_stall_ns, s->deplist_pool_hwm, s->deplist_pool_size, ""},
-        {"Heap Ring", LIMIT_HEAP, s->heap_ring_stalls, s->heap_ring_stall_ns, s->heap_hwm, s->heap_size, " bytes"},
-        {"Ready Queue", LIMIT_WINDOW, s->ready_queue_stalls, s->ready_queue_stall_ns, s->ready_queue_hwm, s->ready_queue_size, ""},
-    };
-    static const char line[] = "================================================================================";
-    char name[64];
-    int64_t total = 0;
-    bool advice = false;
-    fprintf(out, "[PTO Flow Control Statistics]\n%s\n\nStall Counts (times orchestration was blocked):\n", line);
-    for (int i = 0; i < ROWS; i++) {
-        snprintf(name, sizeof name, "%s%s:", rows[i].name, i == 0 ? " (window full)" : "");
-        print_row(out, name, rows[i].stalls);
-    }
-    fprintf(out, "\nStall Times (%s):\n", s->unit[0] == 'n' ? "nanoseconds" : s->unit);
-    for (int i = 0; i < ROWS; i++) {
-        snprintf(name, sizeof name, "  %s%s:", rows[i].name, i == 0 ? " (window full)" : "");
-        print_time(out, name, rows[i].ns, s->unit);
-        total += rows[i].ns;
-    }
-    fputc('\n', out);
-    print_time(out, "Total Stall Time:", total, s->unit);
-    print_time(out, "Time in await:", s->await_ns, s->unit);
-    fprintf(out, "  %-25s %12lld, of which %lld had to wait\n", "Values awaited:", (long long)s->awaits, (long long)s->awaits_blocked);
-    fprintf(out, "\nHigh Water Marks (peak usage):\n");
-    for (int i = 0; i < ROWS; i++) {
-        snprintf(name, sizeof name, "%s:", rows[i].name);
-        fprintf(out, "  %-16s %10lld / %lld%s  (%.1f%%)\n", name, (long long)rows[i].hwm, (long long)rows[i].size, rows[i].unit,
-                rows[i].size ? 100.0 * (double)rows[i].hwm / (double)rows[i].size : 0.0);
-    }
-    fprintf(out, "\nSizing Recommendations:\n");
-    for (int i = 0; i < ROWS; i++) {
-        const struct row *r = &rows[i];
-        const char *const limit = ptoi_limit_name(r->limit, rt->config.names_options);
-        if (r->stalls > 0) {
-            fprintf(out, "  [!] %s was exhausted %lld times.\n      Consider increasing %s (current: %lld)\n", r->name,
-                    (long long)r->stalls, limit, (long long)(i == 3 ? rt->config.heap_bytes : r->size));
-            advice = true;
-        }
-        if (r->size > 0 && 10 * r->hwm > 9 * r->size && i != 4) {
-            fprintf(out, "  [WARN] %s usage reached %.1f%% - consider increasing %s\n", r->name,
-                    100.0 * (double)r->hwm / (double)r->size, limit);
-            advice = true;
-        }
-    }
-    if (!advice) fprintf(out, "  none: no ring was ever full\n");
-    fprintf(out, "\n%s\n", line);
-}
-
-void pto_print_flow_stats(PTORuntime *rt) { pto_write_flow_stats(rt, stdout); }
 
 const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 {

@@ -78,6 +78,7 @@ PTO_API void pto_pool_print(FILE *out);
 /* Any thread while no run is active; during a run only the orchestrator's. The result lives until the next call. */
 PTO_API const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt);
 PTO_API void pto_reset_flow_stats(PTORuntime *rt);
+/* With advice about rings, if the run was recorded (PTOConfig.record_tasks) and a larger one is shown to be faster. */
 PTO_API void pto_print_flow_stats(PTORuntime *rt);            /* standard output */
 PTO_API void pto_write_flow_stats(PTORuntime *rt, FILE *out); /* the same, elsewhere */
 PTO_API PTOStallReason pto_get_current_stall(PTORuntime *rt); /* any thread */
