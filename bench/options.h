@@ -36,6 +36,9 @@ static inline PTORuntime *runtime_from_options(void)
         fprintf(stderr, "%s\n", pto_last_error(NULL));
         exit(3);
     }
+#ifdef BENCH_COUNTED
+    counted_prepare(rt);
+#endif
     return rt;
 }
 

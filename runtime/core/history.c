@@ -16,7 +16,8 @@
  * bytes.  The pitch of a region is its own largest stride.  Boxes whose height and width round up to the same powers
  * of two are a level; its cells are as large as that, and a box hangs in the cell of its first corner.  So what meets
  * a box hangs in at most nine cells of a level if it is no smaller, and there are few levels.  A box may be too
- * large, never too small: exact overlap is asked afterwards. */
+ * large, never too small: exact overlap is asked afterwards.  As long as every box of a level lies in one cell, as tiles
+ * do that are powers of two, the cells before are not looked at. */
 enum { PITCHES = 8 }; /* of a space; regions with others count as rows of bytes */
 
 struct touch { /* one task, in a list from newer to older */
@@ -43,6 +44,7 @@ struct level {
     int64_t pitch; /* 0: none */
     uint8_t row_bits, column_bits;
     bool reads;
+    bool is_over_rows, is_over_columns; /* a piece went beyond its cell: those before a cell count, too */
 };
 
 struct history_space {
@@ -167,9 +169,7 @@ static struct box box_of(const struct region *r, int64_t origin, int64_t pitch)
 
 static uint8_t bits_for(int64_t size) /* least b with size <= 2^b */
 {
-    uint8_t bits = 0;
-    while (bits < 62 && (INT64_C(1) << bits) < size) bits++;
-    return bits;
+    return size <= 1 ? 0 : (uint8_t)(64 - __builtin_clzll((uint64_t)size - 1));
 }
 
 static int64_t pitch_of(struct history_space *s, const struct region *r)
@@ -191,7 +191,7 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t cell_key(const struct level *l, int64_t x, int64_t y)
 {
-    return mix(mix(l->key + (uint64_t)x * UINT64_C(0xC2B2AE3D27D4EB4F)) + (uint64_t)y * UINT64_C(0x9FB21C651E98DF25));
+    return mix(l->key + (uint64_t)x * UINT64_C(0xC2B2AE3D27D4EB4F) + (uint64_t)y * UINT64_C(0x9FB21C651E98DF25));
 }
 
 static struct piece **chain_of(const struct history *h, uint64_t cell) { return &h->chain[cell & (h->chains - 1)]; }
@@ -292,6 +292,9 @@ static struct piece *find_piece(struct history *h, struct history_space *s, cons
     p->cell = cell;
     p->kernel = accumulates;
     p->access = (uint8_t)a->access;
+    const int64_t height = INT64_C(1) << l->row_bits, width = INT64_C(1) << l->column_bits;
+    l->is_over_rows |= (b.row & (height - 1)) + (b.last_row - b.row) >= height;
+    l->is_over_columns |= (b.column & (width - 1)) + (b.last_column - b.column) >= width;
     link_piece(p, chain);
     p->level_next = l->first;
     p->level_link = &l->first;
@@ -362,13 +365,25 @@ static const uint8_t reason_of[4][4] = {
 
 static bool is_write(uint8_t access) { return access == ACCESS_WRITE || access == ACCESS_UPDATE; }
 
+/* Mostly both are runs. */
+static inline bool overlap(const struct region *a, const struct region *b)
+{
+    if (a->low >= b->high || b->low >= a->high) return false;
+    return a->rank + b->rank == 0 || ptoi_region_overlaps(a, b);
+}
+
+static inline bool contains(const struct region *outer, const struct region *inner)
+{
+    if (inner->low < outer->low || inner->high > outer->high) return false;
+    return outer->rank == 0 || ptoi_region_contains(outer, inner);
+}
+
 static void visit(struct look *l, struct piece *p)
 {
     struct history *h = l->h;
     const struct region *r = l->a->region;
-    if (!ptoi_region_overlaps(r, &p->region)) return;
-    if (is_write(p->access) && p->touch->task >= l->covered && ptoi_region_contains(&p->region, r))
-        l->covered = p->touch->task;
+    if (!overlap(r, &p->region)) return;
+    if (is_write(p->access) && p->touch->task >= l->covered && contains(&p->region, r)) l->covered = p->touch->task;
     const bool commutes = l->a->access == ACCESS_ACC && p->access == ACCESS_ACC && p->kernel == l->kernel &&
                           ptoi_region_equals(r, &p->region);
     const uint8_t reasons = reason_of[p->access][l->a->access];
@@ -379,7 +394,7 @@ static void visit(struct look *l, struct piece *p)
         }
         h->edge[h->edges++] = (struct history_edge){t->task, reasons};
     }
-    if (!is_write((uint8_t)l->a->access) || p->is_doomed || !ptoi_region_contains(r, &p->region)) return;
+    if (!is_write((uint8_t)l->a->access) || p->is_doomed || !contains(r, &p->region)) return;
     if (!grow((void **)&h->doomed, h->dooms, &h->dooms_max, sizeof(struct piece *))) {
         l->is_full = true;
         return;
@@ -398,11 +413,11 @@ static void visit_level(struct look *l, const struct level *level)
 {
     if (level->count == 0) return;
     const struct box b = box_of(l->a->region, l->a->origin, level->pitch);
-    const int64_t height = INT64_C(1) << level->row_bits, width = INT64_C(1) << level->column_bits;
-    const int64_t top = b.row < height ? 0 : (b.row - height + 1) >> level->row_bits,
-                  bottom = b.last_row >> level->row_bits;
-    const int64_t left = b.column < width ? 0 : (b.column - width + 1) >> level->column_bits,
-                  right = b.last_column >> level->column_bits;
+    const int64_t over = level->is_over_rows ? (INT64_C(1) << level->row_bits) - 1 : 0;
+    const int64_t before = level->is_over_columns ? (INT64_C(1) << level->column_bits) - 1 : 0;
+    const int64_t top = b.row < over ? 0 : (b.row - over) >> level->row_bits, bottom = b.last_row >> level->row_bits;
+    const int64_t left = b.column < before ? 0 : (b.column - before) >> level->column_bits;
+    const int64_t right = b.last_column >> level->column_bits;
     const int64_t rows = bottom - top + 1, columns = right - left + 1;
     if (rows > (int64_t)level->count / columns) { /* more cells than pieces */
         for (struct piece *p = level->first; p; p = p->level_next) visit(l, p);

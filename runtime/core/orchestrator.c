@@ -270,7 +270,7 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
     describe_buffer(o, r, need->at, need->amount, birth, name);
     r->at = ptoi_gather_name(o, need->at, need->amount);
     o->moved += r->at != r->place;
-    r->recorded = o->flow.recorder ? ptoi_record_buffer(o->flow.recorder, need->amount) : 0;
+    if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, need->amount);
     if (!o->elides) {
         int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
@@ -311,14 +311,19 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     return o->heap_base + at;
 }
 
+static void forget_buffer(struct orchestrator *o, struct buffer_record *r)
+{
+    ptoi_history_close(o->history, &r->history);
+    if (o->flow.recorder) ptoi_record_release(o->flow.recorder, r->recorded);
+}
+
 static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
 {
     struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
     o->moved -= r->at != r->place;
     if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
-    if (o->history) ptoi_history_close(o->history, &r->history);
-    if (o->flow.recorder) ptoi_record_release(o->flow.recorder, r->recorded);
+    if (o->history) forget_buffer(o, r);
     tell_release(o, buffer);
 }
 
