@@ -73,22 +73,23 @@ TEST(recorded_cycles_are_not_converted)
 }
 
 /* What is beyond the capacity is left out; what is kept is what was told first. */
-TEST(steps_and_stalls_are_kept_up_to_the_capacity)
+TEST(steps_and_waits_are_kept_up_to_the_capacity)
 {
     struct recorder r;
     EXPECT(ptoi_record_init(&r, 4, false));
     ptoi_record_begin(&r, 0);
     for (int64_t i = 1; i <= 6; i++) {
         ptoi_record_step(&r, i, i + 10);
-        ptoi_record_stall(&r, PTO_STALL_TASK_RING, i, i + 20);
+        ptoi_record_wait(&r, PTO_STALL_TASK_RING, i, i + 20);
     }
     EXPECT_EQ(r.steps, 4);
-    EXPECT_EQ(r.stalls, 4);
+    EXPECT_EQ(r.waits, 4);
+    EXPECT_EQ(r.lost_other, 2);
     for (int64_t i = 1; i <= 4; i++) {
         EXPECT_EQ(r.step[i - 1].begin, i);
         EXPECT_EQ(r.step[i - 1].end, i + 10);
-        EXPECT_EQ(r.stall[i - 1].begin, i);
-        EXPECT_EQ(r.stall[i - 1].end, i + 20);
+        EXPECT_EQ(r.wait[i - 1].begin, i);
+        EXPECT_EQ(r.wait[i - 1].end, i + 20);
     }
     ptoi_record_free(&r);
 }
