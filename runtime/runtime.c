@@ -128,7 +128,7 @@ static void tell_fault(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *ar
     const bool is_outside = result >= PTOI_WROTE_OUTSIDE;
     const int i = result - (is_outside ? PTOI_WROTE_OUTSIDE : PTOI_INPUT_CHANGED);
     char element[200] = "";
-    const bool is_placed = load_acquire(&rt->window->fault_task, FAULT) == number + rt->window->first_id + 1;
+    const bool is_placed = load_relaxed(&rt->window->fault_task) == number + rt->window->first_id + 1;
     if (is_placed) ptoi_checked_element(&args[i], rt->window->fault_at, element, sizeof element);
     ptoi_fail(rt->outcome, PTO_ERR_KERNEL, site, is_outside ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
                                                             : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
@@ -487,7 +487,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     jmp_buf catcher;
     const int64_t since = ptoi_now_ns();
     ptoi_outcome_reset(rt->outcome);
-    store_release(&rt->window->fault_task, 0, FAULT);
+    store_relaxed(&rt->window->fault_task, 0); /* relaxed: [TASK] publishes it */
     rt->pinned.count = 0;
     rt->unwinds = rt->is_entry = unwinds;
     rt->orch.may_move = unwinds && !rt->backend->mirror;

@@ -57,6 +57,25 @@ def missing_tests(source):
     return wrong
 
 
+def unwatched_accesses(source):
+    """Atomics, locks, sleeps, threads and the clock of the runtime go through two headers, which test/check takes the place of; and each order that
+    it relaxes is in the table of its label.  The main of a program, runtime/host, is not of the runtime's threads."""
+    wrong = []
+    doors = ("runtime/core/atomics.h", "runtime/core/system.h")
+    for folder in ("core", "engine", "device", "backend"):
+        for path in glob.glob(os.path.join(source, "runtime", folder, "**", "*.[ch]"), recursive=True):
+            name = os.path.relpath(path, source)
+            past = re.search(r"\b(atomic_(?:load|store|exchange|compare|fetch|thread)\w*|__atomic_\w+|__sync_\w+|pthread_(?:create|join|mutex|cond)\w*|"
+                             r"SYS_futex|sched_yield|clock_gettime)\b", read(path))
+            if past and name not in doors:
+                wrong.append("%s: %s, past %s and %s" % ((name, past.group(1)) + doors))
+    rows = read(source, "docs", "memory-model.md").split("\n")
+    for label, case in re.findall(r"^RELAXED\((\w+), \w+, (\w+)\)", read(source, "test", "check", "relaxations.def"), re.M):
+        if not any("`[%s]`" % label in row and "`%s`" % case in row for row in rows):
+            wrong.append("docs/memory-model.md: no row of [%s] that names the case %s" % (label, case))
+    return wrong
+
+
 def main():
     source = sys.argv[1]
     wrong = []
@@ -78,6 +97,7 @@ def main():
             if not os.path.exists(os.path.join(os.path.dirname(page), target)):
                 wrong.append("%s: link to %s, which is not there" % (os.path.relpath(page, source), target))
     wrong += missing_tests(source)
+    wrong += unwatched_accesses(source)
     print("\n".join(wrong) or "documentation agrees with the source")
     return 1 if wrong else 0
 

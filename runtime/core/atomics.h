@@ -1,6 +1,7 @@
 /* atomics.h - the memory orders by name.  Every access to a word that two roles share goes through here, so that a bare
- * `x = y` on an _Atomic object stands out.  An access that is not relaxed ends in its label, which docs/memory-model.md explains; in the
- * build `check` the accesses are a scheduler's, which can relax the orders of one label: docs/model.md. */
+ * `x = y` on an _Atomic object stands out.  An access that is not relaxed ends in its label, which docs/memory-model.md
+ * explains; in the build `check` the accesses are a scheduler's, which can relax the orders of one label:
+ * docs/model.md. */
 #ifndef PTOI_ATOMICS_H
 #define PTOI_ATOMICS_H
 #include <stdatomic.h>
@@ -15,14 +16,16 @@
 #define store_relaxed(p, v)         atomic_store_explicit((p), (v), memory_order_relaxed)
 #define store_release(p, v, label)  atomic_store_explicit((p), (v), memory_order_release)
 #define store_seq(p, v, label)      atomic_store_explicit((p), (v), memory_order_seq_cst)
+#define swap_relaxed(p, v)          atomic_exchange_explicit((p), (v), memory_order_relaxed)
 #define swap_acquire(p, v, label)   atomic_exchange_explicit((p), (v), memory_order_acquire)
 #define swap_acq_rel(p, v, label)   atomic_exchange_explicit((p), (v), memory_order_acq_rel)
-#define swap_if_acq_rel(p, old, v, label) \
-    atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_acq_rel, memory_order_acquire)
+#define swap_if_relaxed(p, old, v) \
+    atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_relaxed, memory_order_relaxed)
+#define swap_if_acquire(p, old, v, label) \
+    atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_acquire, memory_order_relaxed)
 #define swap_if_release(p, old, v, label) \
     atomic_compare_exchange_weak_explicit((p), (old), (v), memory_order_release, memory_order_relaxed)
 #define add_relaxed(p, v)           atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
-#define add_seq(p, v, label)        atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
 #endif
 
 #define PTO_CACHELINE 64

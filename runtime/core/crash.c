@@ -218,7 +218,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     (void)context;
     if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
-    if (marked && swap_acq_rel(&reported, 1, CRASH) == 0) {
+    if (marked && swap_relaxed(&reported, 1) == 0) {
         if (note) {
             note->address = at;
             store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */

@@ -10,7 +10,7 @@
 void ptoi_outcome_reset(struct outcome *o)
 {
     int nobody = 0;
-    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid(), CLAIM)) /* a cancel between two runs may be writing still */
+    if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) /* a cancel between two runs may be writing still */
         while (load_acquire(&o->status, OUTCOME) == PTO_OK) ptoi_yield(); /* [OUTCOME] */
     o->message[0] = '\0';
     store_relaxed(&o->status, PTO_OK); /* relaxed: the claim publishes it */
@@ -36,7 +36,7 @@ static bool write_rest(char *to, size_t size, const char *format, va_list args)
 void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
     int nobody = 0;
-    if (!swap_if_acq_rel(&o->claimed, &nobody, getpid(), CLAIM)) return;
+    if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return;
     int n = 0;
     if (place && place->column > 0)
         n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, place->column);
@@ -72,7 +72,7 @@ PTOStatus ptoi_final_status(struct outcome *o)
 
 void ptoi_outcome_disown(struct outcome *o, int dead_process)
 {
-    if (ptoi_status(o) == PTO_OK) swap_if_acq_rel(&o->claimed, &dead_process, 0, CLAIM);
+    if (ptoi_status(o) == PTO_OK) swap_if_acquire(&o->claimed, &dead_process, 0, CLAIM);
 }
 
 void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 
 struct outcome {
-    _Atomic int claimed; /* process id of the first to fail: it compares with 0 and exchanges, acq_rel */
+    _Atomic int claimed; /* process id of the first to fail: it compares with 0 and exchanges, acquire [CLAIM]; W reset: store release */
     _Atomic int status;  /* W the claimer: store release [OUTCOME]; R anyone: load acquire, or relaxed as a hint */
     char message[4096];  /* W the claimer before status */
 };

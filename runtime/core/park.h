@@ -7,6 +7,7 @@
  * Blocks     in the kernel, on a futex: no processor time.
  * Tests      test/runtime/test_park.c
  *
+ * [WOKEN]    what a waker did before the wake is visible to the owner after its wait.
  * [BELL]     ringer: make input, store_seq rung, load_seq sleeping, wake if set.  Sleeper: load rung, look for input, store_seq
  *            sleeping, load_seq rung again, sleep if it is the same.  All four are in one total order.  If the ringer's load comes
  *            before the sleeper's store, the ringer's store does too and the sleeper reads it: it does not sleep, and what was made
@@ -19,14 +20,14 @@
 #include <stdbool.h>
 
 struct parker {
-    _Atomic uint32_t woken;  /* W anyone: swap acq_rel; R owner */
-    _Atomic int sleeping;    /* W owner: store release; R anyone: load acquire [ROLE] */
+    _Atomic uint32_t woken;  /* W anyone, R owner: swap acq_rel [WOKEN] */
+    _Atomic int sleeping;    /* W owner, R anyone, relaxed: the swaps of [ROLE] order it */
 };
 
 void ptoi_park_init(struct parker *p);
-static inline void ptoi_park_announce(struct parker *p) { store_release(&p->sleeping, 1, SLEEPING); }
-static inline void ptoi_park_cancel(struct parker *p) { store_release(&p->sleeping, 0, SLEEPING); }
-static inline bool ptoi_park_is_sleeping(struct parker *p) { return load_acquire(&p->sleeping, SLEEPING) != 0; }
+static inline void ptoi_park_announce(struct parker *p) { store_relaxed(&p->sleeping, 1); }
+static inline void ptoi_park_cancel(struct parker *p) { store_relaxed(&p->sleeping, 0); }
+static inline bool ptoi_park_is_sleeping(struct parker *p) { return load_relaxed(&p->sleeping) != 0; }
 /* Blocks until a wake since the last wait, or as long as given; after announce. */
 void ptoi_park_wait(struct parker *p, int64_t ns);
 void ptoi_park_wake(struct parker *p); /* any thread */

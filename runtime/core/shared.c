@@ -1,7 +1,7 @@
 /* shared.c - see shared.h. */
 #include "shared.h"
 #include "memory.h"
-#include <pthread.h>
+#include "system.h"
 #include <pto/pto_runtime.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct shared_block {
 };
 
 /* Guards everything below. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ptoi_lock lock = PTOI_LOCK_OPEN;
 static struct shared_block *blocks;
 static uint64_t youngest_serial;
 
@@ -25,11 +25,11 @@ void *pto_shared_alloc(int64_t bytes)
         free(b);
         return NULL;
     }
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     *b = (struct shared_block){
         .next = blocks, .low = (uintptr_t)memory, .bytes = (uint64_t)bytes, .serial = ++youngest_serial};
     blocks = b;
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     return memory;
 }
 
@@ -37,34 +37,34 @@ void pto_shared_free(void *memory, int64_t bytes)
 {
     if (!memory || bytes <= 0) return;
     struct shared_block *gone = NULL;
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     for (struct shared_block **at = &blocks; *at; at = &(*at)->next) {
         if ((*at)->low != (uintptr_t)memory) continue;
         gone = *at;
         *at = gone->next;
         break;
     }
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     free(gone);
     ptoi_memory_unmap(memory, (uint64_t)bytes);
 }
 
 uint64_t ptoi_shared_youngest(void)
 {
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     const uint64_t youngest = youngest_serial;
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     return youngest;
 }
 
 bool ptoi_shared_holds(const void *memory, uint64_t bytes, uint64_t youngest)
 {
     bool is_held = false;
-    pthread_mutex_lock(&lock);
+    ptoi_lock_take(&lock);
     for (const struct shared_block *b = blocks; b && !is_held; b = b->next) {
         const uint64_t before = (uintptr_t)memory - b->low; /* modulo 2^64: large when it is in front */
         is_held = b->serial <= youngest && before < b->bytes && bytes <= b->bytes - before;
     }
-    pthread_mutex_unlock(&lock);
+    ptoi_lock_leave(&lock);
     return is_held;
 }

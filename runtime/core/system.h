@@ -1,6 +1,7 @@
 /* system.h - what threads of the runtime ask of the system: to begin and to end, a lock, a sleep, the time.
  *
- * Idea       the build `check` has its own in place of these, so that a test decides which thread goes on: docs/model.md. */
+ * Idea       the build `check` has its own in place of these, so that a test decides which thread goes on:
+ *            docs/model.md. */
 #ifndef PTOI_SYSTEM_H
 #define PTOI_SYSTEM_H
 #include <stdbool.h>
@@ -20,7 +21,10 @@
 #include <unistd.h>
 
 typedef pthread_t ptoi_thread;
-static inline bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg) { return pthread_create(t, NULL, body, arg) == 0; }
+static inline bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg)
+{
+    return pthread_create(t, NULL, body, arg) == 0;
+}
 static inline void ptoi_thread_join(ptoi_thread t) { pthread_join(t, NULL); }
 static inline void ptoi_yield(void) { sched_yield(); }
 
@@ -29,12 +33,14 @@ typedef pthread_mutex_t ptoi_lock;
 static inline void ptoi_lock_take(ptoi_lock *l) { pthread_mutex_lock(l); }
 static inline void ptoi_lock_leave(ptoi_lock *l) { pthread_mutex_unlock(l); }
 
-/* Sleeps while *word is `value`; false: the time was over.  May return without a wake.  is_shared: the word is of several processes. */
+/* Sleeps while *word is `value`; false: the time was over.  May return without a wake.  is_shared: the word is of
+ * several processes. */
 static inline bool ptoi_sleep_on(_Atomic uint32_t *word, uint32_t value, int64_t ns, bool is_shared)
 {
     const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
     const struct timespec *limit = ns == PTO_FOR_EVER ? NULL : &time;
-    return syscall(SYS_futex, word, FUTEX_WAIT | (is_shared ? 0 : FUTEX_PRIVATE_FLAG), value, limit, NULL, 0) == 0 || errno != ETIMEDOUT;
+    return syscall(SYS_futex, word, FUTEX_WAIT | (is_shared ? 0 : FUTEX_PRIVATE_FLAG), value, limit, NULL, 0) == 0 ||
+           errno != ETIMEDOUT;
 }
 static inline void ptoi_wake_on(_Atomic uint32_t *word, bool is_shared)
 {

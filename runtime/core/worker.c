@@ -86,7 +86,8 @@ static int call_checked(struct window *w, const struct backend *backend, uint64_
     const int result = ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);
     const struct checked_fault fault = ptoi_checked_end(&c, args);
     if (fault.result == 0) return result;
-    if (swap_if_acq_rel(&w->fault_task, &none, id + 1, FAULT)) w->fault_at = fault.at;
+    /* relaxed: the completion of this task publishes fault_at to whoever reports it */
+    if (swap_if_relaxed(&w->fault_task, &none, id + 1)) w->fault_at = fault.at;
     return fault.result;
 }
 

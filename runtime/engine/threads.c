@@ -84,11 +84,11 @@ struct threads {
     /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
     _Atomic uint64_t seen_tasks, seen_events;
     int unlooked; /* the holder's: steps since it looked at what was published */
-    /* By type of worker, how many sleep.  W workers: add seq_cst; R orchestrator, relaxed: is somebody to be woken for a task? */
+    /* By type of worker, how many sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
     _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
-    _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close: store release, R workers: load acquire */
+    _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
     struct parker orchestrator;
-    /* W orchestrator, R holder of the role, relaxed: the announcement that it sleeps publishes it.  It sleeps until so many tasks have
+    /* W orchestrator, R holder of the role, relaxed: the swap of the role after its announcement publishes it.  It sleeps until so many tasks have
      * retired, 0: until anything changes. */
     _Atomic uint64_t wake_at;
     /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of the role: exchange
@@ -422,12 +422,12 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 {
     PTORuntime *rt = l->rt;
     ptoi_park_announce(&l->parker);
-    if (l != e->guest) add_seq(&e->idle[l->type], 1, IDLE);
+    if (l != e->guest) add_relaxed(&e->idle[l->type], 1);
     const bool again = pass_role(rt) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
-    if (!again && !has_own_task(l) && !load_acquire(&e->stop, STOP)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
+    if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
-    if (l != e->guest) add_seq(&e->idle[l->type], -1, IDLE);
+    if (l != e->guest) add_relaxed(&e->idle[l->type], -1);
 }
 
 static void *worker_main(void *arg)
@@ -440,7 +440,7 @@ static void *worker_main(void *arg)
         const cpu_set_t own = ptoi_processor((int)(l - e->lane));
         ptoi_processor_keep(&own);
     }
-    for (int spins = 0; !load_acquire(&e->stop, STOP);) {
+    for (int spins = 0; !load_relaxed(&e->stop);) {
         if (run_own(l, false)) {
             if (!goes_on(l, false)) schedule(rt, l, false);
             spins = 0;
@@ -465,7 +465,7 @@ static void *scheduler_main(void *arg)
 {
     PTORuntime *rt = arg;
     struct threads *e = rt->engine_state;
-    for (int spins = 0; !load_acquire(&e->stop, STOP);) {
+    for (int spins = 0; !load_relaxed(&e->stop);) {
         if (schedule(rt, NULL, false)) {
             spins = 0;
         } else if (++spins < SPINS) {
@@ -474,7 +474,7 @@ static void *scheduler_main(void *arg)
             ptoi_park_announce(&e->idle_scheduler);
             const bool again = pass_role(rt);
             PTO_LABEL(SLEEP);
-            if (!again && !has_input(rt) && !load_acquire(&e->stop, STOP)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
+            if (!again && !has_input(rt) && !load_relaxed(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
             ptoi_park_cancel(&e->idle_scheduler);
             spins = 0;
         }
@@ -489,7 +489,7 @@ static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
     struct threads *e = rt->engine_state;
     uint32_t slot = (uint32_t)(id & rt->window->task_mask);
     uint64_t started = id + 1;
-    if (!e->outside || started == 0 || !swap_if_acq_rel(&e->outside[slot].open, &started, 0, OUTSIDE)) return false;
+    if (!e->outside || started == 0 || !swap_if_relaxed(&e->outside[slot].open, &started, 0)) return false;
     uint32_t newest = load_relaxed(&e->ended_outside); /* relaxed: the exchange checks it */
     e->outside[slot].result = result;
     do {
@@ -667,7 +667,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
         } else if (spins < SPINS + YIELDS) {
             ptoi_yield();
         } else {
-            store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the announcement publishes it */
+            store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the swap of the role publishes it */
             ptoi_park_announce(&e->orchestrator);
             const bool again = !may_sleep(rt);
             PTO_LABEL(SLEEP);
@@ -747,7 +747,7 @@ void ptoi_threads_close(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
     if (!e) return;
-    store_release(&e->stop, 1, STOP); /* model: CLOSE */
+    store_relaxed(&e->stop, 1); /* relaxed: [WOKEN] publishes it */ /* model: CLOSE */
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
     if (e->has_scheduler) {
         ptoi_park_wake(&e->idle_scheduler);

@@ -1,0 +1,45 @@
+/* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not there.
+ * */
+#include "backend.h"
+#include "crash.h"
+#include <sched.h>
+
+void ptoi_crash_watch(void) {}
+void ptoi_crash_unwatch(void) {}
+void ptoi_crash_report_to(struct crash_note *note) { (void)note; }
+void ptoi_crash_use_stack(void *stack) { (void)stack; }
+void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count)
+{
+    (void)kernel, (void)site, (void)number, (void)args, (void)count;
+}
+bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
+{
+    (void)kernel, (void)site, (void)number;
+    return false;
+}
+void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
+                         const struct crash_address *at)
+{
+    (void)t, (void)kernel, (void)args, (void)count, (void)at;
+}
+void ptoi_crash_unmark(void) {}
+const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now) { return now; }
+
+const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
+const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
+{
+    (void)config, (void)message, (void)size;
+    *status = PTO_ERR_UNSUPPORTED;
+    return NULL;
+}
+
+/* Two processors, wherever the checker runs. */
+int check_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
+int check_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    (void)pid;
+    CPU_ZERO_S(size, set);
+    CPU_SET_S(0, size, set);
+    CPU_SET_S(1, size, set);
+    return 0;
+}
