@@ -344,6 +344,7 @@ static PTOStatus build(PTORuntime *rt)
     rt->now.starts = rt->orch.scopes.starts;
     rt->now.life = rt->orch.scopes.life;
     rt->orch.pinned = c->checked ? &rt->pinned : NULL;
+    rt->orch.slots = c->checked ? &rt->slots : NULL;
     rt->elision = (struct elision){.context = rt, .run = run_now, .failed = tell_failure, .refs = rt->sched.refs};
     rt->elision.is_fine = rt->engine->is_fine;
     rt->elision.enter = rt->engine->enter;
@@ -701,17 +702,15 @@ int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
     return id;
 }
 
-static void *alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, bool stays)
+void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
 {
     void *buffer = NULL;
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_alloc");
     else
-        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, stays, &buffer));
+        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->orch, scope, bytes, &buffer));
     return buffer;
 }
-
-void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes) { return alloc(rt, scope, bytes, false); }
 
 void *pto_where(PTORuntime *rt, const void *buffer)
 {
@@ -720,19 +719,20 @@ void *pto_where(PTORuntime *rt, const void *buffer)
 
 void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
 {
-    void *base = alloc(rt, scope, bytes, true);
+    void *base = pto_alloc(rt, scope, bytes);
     if (!base) return NULL;
     if (rt->backend->mirror) is_mirror_fine(rt, rt->backend->mirror->own(rt->backend, base, bytes));
-    return memset(base, 0, (size_t)bytes);
+    memset(pto_where(rt, base), 0, (size_t)bytes);
+    return base;
 }
 
-void *pto_frame(PTORuntime *rt, int64_t bytes)
+void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need)
 {
     void *buffer = NULL;
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_frame");
     else
-        ptoi_end_of_call(rt, ptoi_orch_frame(&rt->orch, bytes, &buffer));
+        ptoi_end_of_call(rt, ptoi_orch_frame(&rt->orch, bytes, need, &buffer));
     return buffer;
 }
 
@@ -740,7 +740,7 @@ void *pto_frame(PTORuntime *rt, int64_t bytes)
 static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
 {
     if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
-    *offset = (uint64_t)((uintptr_t)slot - (uintptr_t)rt->heap);
+    *offset = (uint64_t)((uintptr_t)ptoi_orch_where(&rt->orch, (void *)(uintptr_t)slot) - (uintptr_t)rt->heap);
     return *offset < rt->heap_bytes;
 }
 

@@ -13,6 +13,11 @@
  *
  * Note [a frame must not cost]: a frame is held from the entry of the function to its last task.  --plan=free makes one only where the
  * function needs no more heap with it than without.
+ *
+ * Note [a frame is optional]: the run takes a frame only where what the heap has left suffices for all that the function and its callees may
+ * need with it.  So whatever runs while a frame is held completes, and everything else runs as --plan=ring does: no heap is too small
+ * with frames that suffices without, and none where a smaller one suffices.  Where that need is not known at the entry, as in recursion,
+ * there is no frame.
  */
 #include "frames.h"
 #include "bounds.h"
@@ -597,6 +602,15 @@ static bool costs_nothing(struct plan *p, const struct symbol *orch)
     return !frame->whole.unknown;
 }
 
+/* See Note [a frame is optional]. */
+static bool is_need_known(struct plan *p, const struct symbol *orch)
+{
+    const struct function_bounds *f = bounds_again(p, orch, orch->decl->orch.exported);
+    for (int i = 0; i < f->whole.point_count; i++)
+        if (!is_known_at_entry(f->whole.point[i].bytes)) return false;
+    return !f->whole.unknown;
+}
+
 static int tensors_in_slots(const struct frame_plan *f)
 {
     int count = 0;
@@ -619,8 +633,11 @@ static void plan_function(struct plan *p, const struct symbol *orch)
         give_up(&w, "no slot of a frame would be used again");
     } else {
         use_slots(&w);
-        if (p->memory.kind == PLAN_FREE && !costs_nothing(p, orch)) {
-            give_up(&w, "a frame would hold more than the function needs without");
+        const char *why = NULL;
+        if (p->memory.kind == PLAN_FREE && !costs_nothing(p, orch)) why = "a frame would hold more than the function needs without";
+        else if (!is_need_known(p, orch)) why = "how much heap runs beside a frame is not known at the entry";
+        if (why) {
+            give_up(&w, why);
             for (size_t i = 0; i < w.tensors.count; i++) ptrmap_set(&p->slots, w.tensors.data[i], NULL);
         }
     }

@@ -118,7 +118,7 @@ static void print_variable(struct emitter *e, struct strbuf *b, const struct ir_
         strbuf_printf(b, "%s%s", a->symbol->by_reference ? "" : "&", emit_name(e, a->symbol));
         return;
     }
-    strbuf_puts(b, "pto_own_element(rt, ");
+    strbuf_puts(b, "pto_lent_element(rt, ");
     print_base(e, b, a->view->region);
     strbuf_puts(b, ", ");
     value_print(e, b, a->view->offset, P_ANY);

@@ -39,6 +39,8 @@ void frame_emit(struct emitter *e, const struct ir_op *op)
         strbuf_printf(&comment, " at %s", size_string(e, f->slots.data[i].at));
     }
     value_print(e, &bytes, op->frame.bytes, P_ANY);
+    strbuf_puts(&bytes, ", ");
+    value_print(e, &bytes, op->frame.need, P_ANY);
     e->frame = names_take(&e->names, "frame");
     out_line(e->out, "void *const %s = pto_frame(rt, %s); /* %s */", e->frame, strbuf_text(&bytes), strbuf_text(&comment));
     strbuf_free(&bytes);

@@ -61,9 +61,9 @@ static void emit_store(struct emitter *e, const struct ir_op *op)
     const char *type = c_elem_type(v->region->base->type->elem);
     struct strbuf value = {0}, element = {0};
     value_print(e, &value, op->store.value, P_ANY);
-    strbuf_printf(&element, op->store.is_private ? "((%s *)" : "*(%s *)pto_own_element(rt, ", type);
+    strbuf_printf(&element, op->store.is_private ? "((%s *)pto_here(rt, " : "*(%s *)pto_own_element(rt, ", type);
     print_base(e, &element, v->region);
-    strbuf_puts(&element, op->store.is_private ? ")[" : ", ");
+    strbuf_puts(&element, op->store.is_private ? "))[" : ", ");
     value_print(e, &element, v->offset, P_ANY);
     if (op->store.is_private) strbuf_putc(&element, ']');
     else strbuf_printf(&element, ", sizeof(%s))", type);
@@ -355,7 +355,8 @@ static void emit_op(struct emitter *e, const struct ir_op *op)
     case IR_CALL: emit_call(e, op->call); break;
     case IR_SLOT_USE: emit_slot_use(e, op); break;
     case IR_RELEASE:
-        out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, op->release.symbol));
+        if (op->release.in_frame) out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, op->release.symbol));
+        else out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, op->release.symbol));
         break;
     case IR_GIVE: emit_give(e, op); break;
     case IR_SCOPE_BEGIN: emit_scope_begin(e, op); break;

@@ -50,7 +50,8 @@ static void print_real(struct strbuf *b, double value)
 static void print_name(struct emitter *e, struct strbuf *b, const struct symbol *s, enum precedence prec)
 {
     const struct symbol *kept = s->place ? s->place : s; /* a scalar of a struct that is returned is kept by the caller */
-    if (kept->by_reference) strbuf_printf(b, prec > P_UNARY ? "(*%s)" : "*%s", emit_name(e, kept));
+    if (kept->by_reference)
+        strbuf_printf(b, prec > P_UNARY ? "(*(%s *)pto_here(rt, %s))" : "*(%s *)pto_here(rt, %s)", c_scalar_type(kept->type), emit_name(e, kept));
     else strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
 }
 
@@ -133,9 +134,9 @@ static void print_one_of(struct emitter *e, struct strbuf *b, const struct ir_va
 
 static void print_stored_element(struct emitter *e, struct strbuf *b, const struct ir_view *view)
 {
-    strbuf_printf(b, "((const %s *)", c_elem_type(view->region->base->type->elem));
+    strbuf_printf(b, "((const %s *)pto_here(rt, ", c_elem_type(view->region->base->type->elem));
     print_base(e, b, view->region);
-    strbuf_puts(b, ")[");
+    strbuf_puts(b, "))[");
     value_print(e, b, view->offset, P_ANY);
     strbuf_putc(b, ']');
 }

@@ -291,7 +291,11 @@ static void put_operands(struct dump *d, const struct ir_op *op)
             else put(d, "NUL");
         }
         break;
-    case IR_FRAME: put_value(d, op->frame.bytes); break;
+    case IR_FRAME:
+        put_value(d, op->frame.bytes);
+        put(d, " where the heap has ");
+        put_value(d, op->frame.need);
+        break;
     case IR_TENSOR: put_tensor(d, op); break;
     case IR_ALLOC:
         put_symbol(d, op->alloc.symbol);
@@ -304,7 +308,10 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         put(d, op->slot_use.writes ? "write " : "read ");
         put_symbol(d, op->slot_use.symbol);
         break;
-    case IR_RELEASE: put_symbol(d, op->release.symbol); break;
+    case IR_RELEASE:
+        put_symbol(d, op->release.symbol);
+        if (op->release.in_frame) put(d, " without a frame");
+        break;
     case IR_GIVE:
         put_view(d, op->give.view);
         put(d, " to ");

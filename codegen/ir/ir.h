@@ -186,10 +186,11 @@ struct ir_op {
          * NULL: its first writer allocates it, or an ALLOC. */
         struct { const struct symbol *symbol; const char *wanted; struct ir_value *at, *bytes; const struct symbol *rotates; } tensor;
         struct { const struct symbol *symbol; struct ir_value *bytes; bool in_frame; } alloc; /* in_frame: where the frame was refused */
-        struct { const struct symbol *orch; struct ir_value *bytes; } frame;
+        struct { const struct symbol *orch; struct ir_value *bytes, *need; } frame; /* need: of all that may be held while it is */
         const struct ir_call *call; /* SUBMIT, CALL */
         struct { const struct symbol *symbol; struct ir_value *bytes; bool writes; } slot_use;
-        struct { const struct symbol *symbol; bool is_argument; } release; /* argument: of the function, which was moved in */
+        struct { const struct symbol *symbol; bool is_argument, in_frame; } release; /* argument: of the function, which was moved in;
+                                                                                      in_frame: only where the frame was refused */
         struct { struct symbol **tensors; int count; bool is_named; const char *label; } scope;
         struct { struct ir_op *begin; bool leaves; } scope_end; /* leaves: a jump goes out of the scope */
         struct { const struct ir_check *check; bool is_hoisted; } check; /* hoisted: of all iterations of the loop that follows */

@@ -4,6 +4,7 @@
  * Invariant  SCOPE_BEGIN and SCOPE_END balance on every path; unwinding by a failure needs neither.
  * Tests      test/lit/codegen/scopes.pto, loops.pto, test/lit/ir
  */
+#include "bounds.h"
 #include "lower_parts.h"
 
 struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct plan *plan, bool checked_runs)
@@ -125,10 +126,10 @@ static bool jumps_away(const struct ast *n)
 void lower_ends(struct lowering *l, const symbol_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (slot_of(l->plan, list->data[i])) continue; /* its lifetime is the frame's */
         struct ir_op *op = lower_op(l, IR_RELEASE);
         op->release.symbol = list->data[i];
         op->release.is_argument = list->data[i]->kind == SYM_FORMAL; /* the caller may have had it from outside */
+        op->release.in_frame = slot_of(l->plan, list->data[i]) != NULL;
     }
 }
 
@@ -161,24 +162,39 @@ void lower_leave(struct lowering *l, const struct symbol *returned)
 
 /* ---- blocks of the language ---- */
 
+/* Of the function with its frame and of all that it calls; where nobody knows, no heap is large enough. */
+static struct ir_value *lower_need(struct lowering *l)
+{
+    const struct bound *need = &bounds_of(l->plan, l->orch, l->orch->decl->orch.exported)->whole;
+    const struct size *most = need->unknown ? NULL : need->point[0].bytes;
+    for (int i = 1; i < need->point_count && most; i++) most = size_binary(l->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
+    return most ? lower_size(l, most, ARITH_COST) : ir_integer(l->mem, INT64_MAX);
+}
+
+static bool has_frame(const struct lowering *l, const struct ast *block)
+{
+    const struct frame_plan *f = block == l->orch->decl->orch.body ? frame_of(l->plan, l->orch) : NULL;
+    return f && f->bytes;
+}
+
 static void lower_frame(struct lowering *l)
 {
     const struct frame_plan *f = frame_of(l->plan, l->orch);
-    if (!f || !f->bytes) return;
     struct ir_value *bytes = lower_size(l, f->bytes, ARITH_CHECKED);
     lower_site(l, l->orch->decl->name_at, arena_printf(l->mem, "the frame of %s", l->orch->name));
     struct ir_op *op = lower_op(l, IR_FRAME);
     op->frame.orch = l->orch;
     op->frame.bytes = bytes;
+    op->frame.need = lower_need(l);
 }
 
 void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_explicit, struct span at)
 {
     const struct block_plan *plan = ptrmap_get(&l->plan->blocks, n);
     struct open_block open = {.parent = l->open, .block = n, .is_loop = is_loop};
-    if (is_explicit || plan->tensors.count > 0) begin_scope(l, &open, at);
+    if (is_explicit || has_frame(l, n) || plan->tensors.count > 0) begin_scope(l, &open, at);
     l->open = &open;
-    if (n == l->orch->decl->orch.body) lower_frame(l);
+    if (has_frame(l, n)) lower_frame(l);
     const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
     if (ends) lower_ends_at(l, n->at, &ends->before);
     for (struct ast *s = n->block.stmts; s; s = s->next) {

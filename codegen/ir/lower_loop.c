@@ -104,18 +104,11 @@ void lower_while(struct lowering *l, struct ast *n)
 
 /* ---- if ---- */
 
-static bool has_release(const struct lowering *l, const symbol_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (!slot_of(l->plan, list->data[i])) return true;
-    return false;
-}
-
 /* Lifetimes that end in the else branch which n does not have. */
 static struct ir_block *lower_missing_else(struct lowering *l, const struct ast *n)
 {
     const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
-    if (!ends || !has_release(l, &ends->other)) return NULL;
+    if (!ends || ends->other.count == 0) return NULL;
     struct ir_block *outer, *block = lower_block_begin(l, &outer);
     lower_ends_at(l, last_byte(n->at), &ends->other);
     lower_block_end(l, outer);

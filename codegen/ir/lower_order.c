@@ -13,12 +13,12 @@
 
 /* ---- questions ---- */
 
-/* An element of an array of scalars, or a scalar of a struct, which a call may assign. */
+/* An element of an array of scalars, or a scalar of a struct, which a call may assign, or move. */
 static bool may_change(const struct ast *n)
 {
     bool part = (n->kind == AST_INDEX || n->kind == AST_MEMBER) && n->type && type_is_scalar(n->type);
     const struct region *r = part ? region_of(n) : NULL;
-    return r ? r->base->dir != DIR_HOST : part && n->symbol && n->symbol->kind == SYM_VAR;
+    return r || (part && n->symbol && n->symbol->kind == SYM_VAR);
 }
 
 struct effects {

@@ -164,11 +164,26 @@ static void lower_view_statement(struct lowering *l, struct ast *n)
 
 /* ---- assignments ---- */
 
+static bool visit_function_call(void *cx, struct ast *n)
+{
+    *(bool *)cx |= n->kind == AST_CALL && call_of(n);
+    return true;
+}
+
+/* The value of an assignment to memory.  A function may move what lies there, so it is called before the place is looked up. */
+static struct ir_value *lower_stored(struct lowering *l, struct ast *n, const struct type *t, const char *what)
+{
+    bool calls = false;
+    struct ir_value *value = lower_prepared(l, n, t, what);
+    ast_walk(n, visit_function_call, &calls);
+    return calls ? ir_of_temporary(l->mem, lower_let(l, "value", t, value, true)) : value;
+}
+
 /* An array of scalars that no call has seen is this function's alone: no task uses its elements. */
 static void lower_store(struct lowering *l, struct ast *n)
 {
     const struct region *r = region_of(n->assign.target);
-    struct ir_value *value = lower_prepared(l, n->assign.value, n->assign.target->type, "assignment");
+    struct ir_value *value = lower_stored(l, n->assign.value, n->assign.target->type, "assignment");
     const struct ir_view *view = lower_view(l, r, VIEW_ELEMENT);
     const bool is_private = r->base->kind == SYM_LET && !r->base->is_lent;
     lower_statement_checks(l, n->assign.target, "assignment");
@@ -182,10 +197,11 @@ static void lower_store(struct lowering *l, struct ast *n)
 
 static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
 {
-    struct ir_value *value = lower_prepared(l, n->assign.value, s->type, s->name);
+    const bool is_elsewhere = s->place || s->by_reference;
+    struct ir_value *value = is_elsewhere ? lower_stored(l, n->assign.value, s->type, s->name) : lower_prepared(l, n->assign.value, s->type, s->name);
     struct ir_op *op = lower_op(l, IR_SET);
     op->set.value = value;
-    if (s->place || s->by_reference) op->set.target = lower_symbol(l, s);
+    if (is_elsewhere) op->set.target = lower_symbol(l, s);
     else op->set.key = op->set.symbol = s;
     if (s->needs_flag) lower_set_flag(l, s);
 }

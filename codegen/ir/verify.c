@@ -317,7 +317,10 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
         for (int i = 0; i < op->print.count; i++)
             if (op->print.values[i].value) verify_value(v, s, op->print.values[i].value);
         break;
-    case IR_FRAME: verify_value(v, s, op->frame.bytes); break;
+    case IR_FRAME:
+        verify_value(v, s, op->frame.bytes);
+        verify_value(v, s, op->frame.need);
+        break;
     case IR_TENSOR:
         if (op->tensor.at) verify_value(v, s, op->tensor.at);
         define(v, op->tensor.symbol);

@@ -262,7 +262,7 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     *number = take_params(o, &c, params, count);
     if (*number != PTO_OK) return true;
     if (c.limit_ms > 0 && o->elision->is_fine) return false; /* somebody has to look at the clock while it runs */
-    if (o->names_bytes == 0) ptoi_short_open(&o->now, &o->outcome->status);
+    if (o->names.bytes == 0) ptoi_short_open(&o->now, &o->outcome->status);
     *number = submit_call(o, kernel, &c);
     return true;
 }

@@ -1,64 +1,26 @@
-/* gather.c - gaps in the heap are no reason to fail: what lives is moved together.
+/* gather.c - fragmentation of the heap is no reason to fail: live buffers are compacted.
  *
- * Idea       when a buffer finds no room and nothing is in flight, what the open scopes hold is moved to one side of the heap.  The
- *            program goes on with the addresses that it knows: from then on they are names.  A buffer keeps its name for its life; a
- *            new one, too, has its address as its name, unless that is another's: then it has one in a range without memory.
+ * Idea       when a buffer finds no room and nothing is in flight, all that the open scopes hold is moved to one side of the heap.  The
+ *            program goes on with the addresses that it knows: from then on they are names.  A buffer keeps its name for its lifetime; while
+ *            any is away from its name, a new one has a name in a range without memory (names.h).
  *            Where a buffer lies is looked up when a task is submitted, and when the program looks at an element.
  * Owner      the orchestrator.
  * Invariant  names of living buffers do not overlap; moved counts those whose name is not where they lie; none: an address is an address.
- *            What the program reaches without asking (arrays of scalars) stays.
  * Blocks     never.
- * Tests      test/runtime/test_gather.c, test/lit/memory/need.test */
+ * Tests      test/runtime/test_gather.c, test_depth.c, test/lit/memory/need.test, heaps.test */
 #include "orchestrator_parts.h"
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-/* Names are given lowest first.  First fit needs less than log2(buffers) times what is alive at once, wherever they come and go. */
-enum { NAMES_PER_BYTE = 64 };
-
-static bool reserve_names(struct orchestrator *o)
-{
-    if (o->names_bytes > 0) return true;
-    uint64_t bytes;
-    if (__builtin_mul_overflow(o->window->heap_bytes, NAMES_PER_BYTE, &bytes)) return false;
-    void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return false;
-    o->names_at = (uintptr_t)p - (uintptr_t)o->heap_base; /* modulo 2^64, as every name */
-    o->names_bytes = bytes;
-    return true;
-}
-
-void ptoi_gather_free(struct orchestrator *o)
-{
-    if (o->names_bytes > 0) munmap(o->heap_base + o->names_at, o->names_bytes);
-}
-
-/* The living buffer whose name meets [at, at + bytes), or NULL. */
-static const struct buffer_record *find_name(const struct orchestrator *o, uint64_t at, uint64_t bytes)
-{
-    for (int32_t i = 0; i < o->scopes.depth; i++)
-        for (uint32_t b = o->scopes.scope[i].first; b; b = ptoi_record(&o->scopes, b)->next) {
-            const struct buffer_record *r = ptoi_record(&o->scopes, b);
-            if (r->at - at < bytes || at - r->at < r->bytes) return r;
-        }
-    return NULL;
-}
-
-uint64_t ptoi_gather_choose(struct orchestrator *o, uint64_t place, uint64_t bytes)
-{
-    if (!find_name(o, place, bytes)) return place;
-    uint64_t name = o->names_at;
-    for (const struct buffer_record *r; (r = find_name(o, name, bytes));) name = r->at + (r->bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
-    CHECK(name - o->names_at + bytes <= o->names_bytes);
-    return name;
-}
+uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes) { return ptoi_names_take(&o->names, buffer, bytes); }
 
 uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset)
 {
-    const struct buffer_record *r = find_name(o, offset, 1);
-    return r ? (uint32_t)(r - o->scopes.record) + 1 : 0;
+    const uint32_t buffer = ptoi_names_hold(&o->names, offset) ? ptoi_names_find(&o->names, offset) : 0;
+    if (buffer == 0) return 0;
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    return r->owner > 0 && offset - r->at < r->bytes ? buffer : 0;
 }
 
 void *ptoi_orch_where(const struct orchestrator *o, void *name)
@@ -87,7 +49,7 @@ static struct heap_piece *pieces(const struct orchestrator *o, uint32_t *count)
     for (int32_t i = 0; piece && i < o->scopes.depth; i++)
         for (uint32_t b = o->scopes.scope[i].first; b; b = ptoi_record(&o->scopes, b)->next) {
             const struct buffer_record *r = ptoi_record(&o->scopes, b);
-            piece[(*count)++] = (struct heap_piece){.buffer = b, .stays = r->stays, .from = r->place, .bytes = r->bytes};
+            piece[(*count)++] = (struct heap_piece){.buffer = b, .from = r->place, .bytes = r->bytes};
         }
     if (piece) qsort(piece, n, sizeof *piece, by_address);
     return piece;
@@ -95,16 +57,19 @@ static struct heap_piece *pieces(const struct orchestrator *o, uint32_t *count)
 
 bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes)
 {
-    if (!o->may_move || o->heap.checked_base || o->is_lost || ptoi_status(o->outcome) != PTO_OK) return false;
+    if (!o->may_move || o->is_lost || ptoi_status(o->outcome) != PTO_OK) return false;
     uint32_t count;
     struct heap_piece *piece = pieces(o, &count);
     ptoi_short_close(&o->now); /* for good: from now on names are looked up */
-    const bool fits = piece && reserve_names(o) && ptoi_heap_gather(&o->heap, piece, count, depth, bytes);
+    o->now.open->has_moved = true;
+    o->compactions++;
+    const bool fits = piece && ptoi_names_reserve(&o->names, o->heap_base, o->window->heap_bytes) && ptoi_heap_gather(&o->heap, piece, count, depth, bytes);
     for (uint32_t i = 0; fits && i < count; i++) {
         const struct heap_piece *p = &piece[i];
         struct buffer_record *r = ptoi_record(&o->scopes, p->buffer);
         if (p->to == p->from) continue;
-        memmove(o->heap_base + p->to, o->heap_base + p->from, p->bytes);
+        ptoi_heap_move(&o->heap, o->heap_base, p);
+        if (o->slots) ptoi_slots_move(o->slots, p->from, p->to, p->bytes);
         o->moved += (p->to != r->at) - (r->place != r->at);
         r->place = p->to;
         o->moved_bytes += (int64_t)p->bytes;

@@ -23,11 +23,15 @@ static void mark_segments(struct heap *h, uint64_t first, uint64_t count, bool t
     }
 }
 
+static void check_guard(struct heap *h, uint32_t buffer)
+{
+    if (!ptoi_guard_is_whole(h->checked_base + h->guard_at[buffer - 1])) h->on_broken(h->broken_context, buffer);
+}
+
 static void check_consumed(struct heap *h, uint32_t chunk)
 {
     const struct heap_chunk *c = &h->chunk[chunk];
-    for (uint32_t b = c->first_buffer; b; b = h->next_buffer[b - 1])
-        if (!ptoi_guard_is_whole(h->checked_base + h->guard_at[b - 1])) h->on_broken(h->broken_context, b);
+    for (uint32_t b = c->first_buffer; b; b = h->next_buffer[b - 1]) check_guard(h, b);
     memset(h->checked_base + chunk * h->window->segment_bytes, PTOI_POISON, c->used_bytes);
 }
 
@@ -54,7 +58,6 @@ static void give_back(struct heap *h, uint32_t chunk)
     empty_chunk(h, chunk);
     mark_segments(h, chunk, h->chunk[chunk].segments, false);
     h->chunk[chunk].segments = 0;
-    h->chunk[chunk].is_open = false;
 }
 
 uint64_t ptoi_heap_buffers_max(const struct window *w) { return w->heap_bytes / PTO_GRANULE; }
@@ -76,13 +79,14 @@ bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32
     h->taken = calloc(w->segment_count / 64 + 1, sizeof *h->taken);
     h->full = calloc(w->segment_count, sizeof *h->full);
     h->open = malloc((size_t)depths * sizeof *h->open);
+    h->lender = calloc((size_t)depths, sizeof *h->lender);
     void *numbers = mmap(NULL, number_bytes(w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     h->next_buffer = numbers == MAP_FAILED ? NULL : numbers;
-    if (!h->chunk || !h->taken || !h->full || !h->open || !h->next_buffer) {
+    if (!h->chunk || !h->taken || !h->full || !h->open || !h->lender || !h->next_buffer) {
         ptoi_heap_free(h);
         return false;
     }
-    for (int32_t d = 0; d < depths; d++) h->open[d] = -1;
+    for (int32_t d = 0; d < depths; d++) h->open[d] = -1, h->lender[d] = d;
     return true;
 }
 
@@ -105,16 +109,20 @@ void ptoi_heap_free(struct heap *h)
     free(h->taken);
     free(h->full);
     free(h->open);
+    free(h->lender);
     if (h->next_buffer) munmap(h->next_buffer, number_bytes(h->window));
     *h = (struct heap){0};
 }
 
+static uint64_t round_to(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/* What a buffer takes. */
+static uint64_t size_of(const struct heap *h, uint64_t bytes) { return round_to(bytes + (h->checked_base ? PTOI_GUARD_BYTES : 0), PTO_GRANULE); }
+
 bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes)
 {
     uint64_t capacity = h->window->segment_count * h->window->segment_bytes;
-    if (bytes > h->ring_bytes) return true;
-    if (h->checked_base) bytes += PTOI_GUARD_BYTES;
-    return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE > capacity;
+    return bytes > h->ring_bytes || size_of(h, bytes) > capacity;
 }
 
 static int64_t lowest_run(const struct heap *h, uint64_t from, uint64_t segments)
@@ -197,8 +205,13 @@ static void close_chunk(struct heap *h, int32_t depth)
     if (h->open[depth] < 0) return;
     uint32_t chunk = (uint32_t)h->open[depth];
     h->open[depth] = -1;
-    h->chunk[chunk].is_open = false;
     h->full[(h->full_first + h->full_count++) % (uint32_t)h->window->segment_count] = chunk;
+}
+
+static void fill_chunk(struct heap *h, int32_t depth, uint64_t chunk)
+{
+    h->open[depth] = (int64_t)chunk;
+    if (depth >= h->depths_used) h->depths_used = depth + 1;
 }
 
 static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t segments)
@@ -206,10 +219,8 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
     mark_segments(h, first, segments, true);
     h->rest_from = first + segments;
     h->chunk[first].segments = (uint32_t)segments;
-    h->chunk[first].is_open = true;
     h->chunk[first].made = load_acquire(window_consumed(h->window, first), CONSUMED);
-    h->open[depth] = (int64_t)first;
-    if (depth >= h->depths_used) h->depths_used = depth + 1;
+    fill_chunk(h, depth, first);
 }
 
 /* Only a new maximum is worth finding out what is consumed by now.  While a program makes more and more, each buffer is one: so a look at
@@ -224,8 +235,31 @@ static void note_maximum(struct heap *h, int32_t depth)
     if (h->used_bytes > h->used_bytes_max) h->used_bytes_max = h->used_bytes;
 }
 
-/* Sees to it that the chunk which this depth is filling has room; false: there is none now. */
-static bool find_room(struct heap *h, int32_t depth, uint64_t size)
+static bool has_room(const struct heap *h, int32_t depth, uint64_t size)
+{
+    const struct heap_chunk *c = h->open[depth] >= 0 ? &h->chunk[h->open[depth]] : NULL;
+    return c && c->used_bytes + size <= c->segments * h->window->segment_bytes;
+}
+
+/* Note [shared chunks]: a depth without a chunk lays its buffer into that of a shallower one, if there is room behind what lies there.  What
+ * comes and goes in the deeper one is held back then by what lives in the other, but no more than a segment of it: when that is full the deeper
+ * depth has a chunk of its own. */
+static int32_t find_lender(struct heap *h, int32_t depth, uint64_t size, bool any)
+{
+    enum { LEVELS = 8 }; /* of scopes that laid nothing */
+    for (int32_t d = depth - 1; d >= 0 && d >= depth - LEVELS; d--) {
+        const int32_t lender = h->open[d] >= 0 ? d : h->lender[d];
+        if (h->open[lender] < 0) continue;
+        struct heap_chunk *c = &h->chunk[h->open[lender]];
+        if (c->segments > 1 && !any) return -1; /* it may be needed in one piece again */
+        if (!h->checked_base && c->segments == 1 && is_consumed(h, (uint32_t)h->open[lender])) forget_buffers(h, c);
+        return has_room(h, lender, size) ? lender : -1;
+    }
+    return -1;
+}
+
+/* The depth in whose chunk there is room; -1: there is none now. */
+static int32_t find_room(struct heap *h, int32_t depth, uint64_t size)
 {
     enum { LOOK_AT = 4 }; /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
     const uint64_t unit = h->window->segment_bytes;
@@ -236,7 +270,11 @@ static bool find_room(struct heap *h, int32_t depth, uint64_t size)
         else
             give_back_open(h, depth);
     }
-    if (h->open[depth] >= 0 && h->chunk[h->open[depth]].used_bytes + size <= h->chunk[h->open[depth]].segments * unit) return true;
+    if (has_room(h, depth, size)) return depth;
+    if (h->open[depth] < 0) {
+        const int32_t lender = find_lender(h, depth, size, false);
+        if (lender >= 0) return lender;
+    }
     uint64_t segments = (size + unit - 1) / unit;
     recycle(h, LOOK_AT);
     int64_t first = find_run(h, segments);
@@ -244,13 +282,13 @@ static bool find_room(struct heap *h, int32_t depth, uint64_t size)
         ptoi_heap_sweep(h);
         first = find_run(h, segments);
     }
-    if (first < 0) return false;
+    if (first < 0) return find_lender(h, depth, size, true);
     close_chunk(h, depth);
     open_chunk(h, depth, (uint64_t)first, segments);
-    return true;
+    return depth;
 }
 
-/* Lays a buffer into the chunk that this depth is filling, which has room. */
+/* Lays a buffer into the chunk that a depth is filling, which has room. */
 static inline uint32_t lay_buffer(struct heap *h, int32_t depth, uint64_t size, uint64_t *at)
 {
     const uint32_t first = (uint32_t)h->open[depth], buffer = take_number(h);
@@ -268,16 +306,17 @@ static inline uint32_t lay_buffer(struct heap *h, int32_t depth, uint64_t size, 
 
 static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
-    const uint64_t guard = h->checked_base ? PTOI_GUARD_BYTES : 0;
-    const uint64_t size = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    const uint64_t size = size_of(h, bytes);
     if (depth >= h->depths) depth = h->depths - 1;
-    if (!find_room(h, depth, size)) return 0;
-    const uint32_t buffer = lay_buffer(h, depth, size, at);
-    if (guard) {
+    const int32_t room = find_room(h, depth, size);
+    if (room < 0) return 0;
+    h->lender[depth] = room;
+    const uint32_t buffer = lay_buffer(h, room, size, at);
+    if (h->checked_base) {
         h->guard_at[buffer - 1] = *at + bytes;
         ptoi_guard_write(h->checked_base + *at + bytes);
     }
-    if (h->used_bytes > h->used_bytes_max) note_maximum(h, depth);
+    if (h->used_bytes > h->used_bytes_max) note_maximum(h, room);
     return buffer;
 }
 
@@ -293,44 +332,55 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     return lay_buffer(h, depth, size, at);
 }
 
-/* ---- gathering ------------------------------------------------------------------------------------------------------------------ */
-
-static uint64_t round_to(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+/* ---- compaction ----------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t chunk_of(const struct heap *h, const struct heap_piece *p) { return *window_chunk(h->window, p->buffer); }
 
-static void spread_stays(const struct heap *h, struct heap_piece *piece, uint32_t count)
+/* Says where everything goes: a chunk keeps its buffers; or, together, all share one, which wastes nothing where a segment is more than a granule,
+ * but is free again only as a whole.  The first byte behind all, where the next chunk, or together the next buffer, begins. */
+static uint64_t lay(const struct heap *h, struct heap_piece *piece, uint32_t count, bool together)
 {
-    for (uint32_t i = 0, end; i < count; i = end) {
-        bool stays = false;
-        for (end = i; end < count && chunk_of(h, &piece[end]) == chunk_of(h, &piece[i]); end++) stays |= piece[end].stays;
-        for (uint32_t k = i; k < end; k++) piece[k].stays = stays;
+    const uint64_t unit = h->window->segment_bytes;
+    uint64_t at = 0;
+    uint32_t chunk = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct heap_piece *p = &piece[i];
+        if (i > 0 && !together && chunk_of(h, p - 1) != chunk_of(h, p)) {
+            at = round_to(at, unit);
+            chunk = (uint32_t)(at / unit);
+        }
+        p->chunk = chunk;
+        p->to = at;
+        at += size_of(h, p->bytes);
+    }
+    return together ? at : round_to(at, unit);
+}
+
+/* Of a checked run: between what lives lies what has died, and is looked at and filled. */
+static void check_dead(struct heap *h, const struct heap_piece *piece, uint32_t count)
+{
+    for (uint64_t s = 0, i = 0; s < h->window->segment_count; s++) {
+        const struct heap_chunk *c = &h->chunk[s];
+        if (c->segments == 0) continue;
+        for (uint32_t b = c->first_buffer; b; b = h->next_buffer[b - 1]) check_guard(h, b);
+        uint64_t at = s * h->window->segment_bytes;
+        const uint64_t end = at + c->used_bytes;
+        for (; i < count && piece[i].from < end; i++) {
+            memset(h->checked_base + at, PTOI_POISON, piece[i].from - at);
+            at = piece[i].from + size_of(h, piece[i].bytes);
+        }
+        memset(h->checked_base + at, PTOI_POISON, end - at);
     }
 }
 
-/* Says where everything goes: a chunk keeps its buffers; or, together, all that lie side by side share one, which wastes nothing where a
- * segment is more than a granule, but is free again only as a whole.  Is there room for `fresh` then? */
-static bool lay(const struct heap *h, struct heap_piece *piece, uint32_t count, bool together, uint64_t fresh)
+void ptoi_heap_move(struct heap *h, char *base, const struct heap_piece *p)
 {
-    const uint64_t unit = h->window->segment_bytes, capacity = h->window->segment_count * unit;
-    uint64_t at = 0; /* all below is used */
-    bool fits = false;
-    for (uint32_t i = 0; i < count; i++) {
-        struct heap_piece *p = &piece[i];
-        const uint32_t old = chunk_of(h, p);
-        const bool begins = i == 0 || (chunk_of(h, p - 1) != old && (!together || p->stays || (p - 1)->stays));
-        if (begins) at = round_to(at, unit);
-        if (begins && p->stays) {
-            fits |= (uint64_t)old * unit - at >= round_to(fresh, unit);
-            at = (uint64_t)old * unit;
-        }
-        p->chunk = begins ? (uint32_t)(at / unit) : (p - 1)->chunk;
-        p->to = p->stays ? p->from : at;
-        at = p->to + round_to(p->bytes, PTO_GRANULE);
-    }
-    const bool joins = together && count > 0 && !piece[count - 1].stays;
-    if (!joins) at = round_to(at, unit);
-    return fits || (at <= capacity && capacity - at >= (joins ? fresh : round_to(fresh, unit)));
+    const uint64_t size = h->checked_base ? size_of(h, p->bytes) : p->bytes;
+    memmove(base + p->to, base + p->from, size);
+    if (!h->checked_base) return;
+    const uint64_t left = p->to + size > p->from ? p->to + size : p->from;
+    memset(base + left, PTOI_POISON, p->from + size - left);
+    h->guard_at[p->buffer - 1] = p->to + p->bytes;
 }
 
 /* No chunk is left; the numbers of what has died are free. */
@@ -355,22 +405,29 @@ static void forget_chunks(struct heap *h, const struct heap_piece *piece, uint32
     h->used_bytes = 0;
 }
 
-bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t fresh)
+/* Note [together]: chunks that are kept are free one by one, but their ends are waste, and each compaction costs a look at all that lives.  So
+ * they are kept where at least half of the room remains that all together would leave: then the next compaction is as far away as it can be, but
+ * for a factor of two. */
+static bool lay_all(const struct heap *h, struct heap_piece *piece, uint32_t count, uint64_t fresh, bool *together)
 {
-    const uint64_t unit = h->window->segment_bytes;
-    CHECK(!h->checked_base);
+    const uint64_t unit = h->window->segment_bytes, capacity = h->window->segment_count * unit;
+    const uint64_t least = lay(h, piece, count, true), kept = lay(h, piece, count, false);
+    *together = kept + round_to(fresh, unit) > capacity || 2 * (capacity - kept) < capacity - least;
+    if (*together) lay(h, piece, count, true);
+    return least + fresh <= capacity;
+}
+
+bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t bytes)
+{
+    const uint64_t unit = h->window->segment_bytes, fresh = size_of(h, bytes), capacity = h->window->segment_count * unit;
     uint32_t alive = 0;
+    bool together;
     for (uint64_t s = 0; s < h->window->segment_count; s++)
         if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s), CONSUMED); /* [CONSUMED] */
     if (alive != count) return false; /* somebody is still in flight after all */
-    fresh = round_to(fresh, PTO_GRANULE);
     if (depth >= h->depths) depth = h->depths - 1;
-    spread_stays(h, piece, count);
-    bool together = false;
-    if (!lay(h, piece, count, together, fresh)) {
-        together = true;
-        if (!lay(h, piece, count, together, fresh)) return false;
-    }
+    if (!lay_all(h, piece, count, fresh, &together)) return false;
+    if (h->checked_base) check_dead(h, piece, count);
     forget_chunks(h, piece, count);
     for (uint32_t i = 0; i < count;) {
         const uint32_t first = piece[i].chunk;
@@ -378,17 +435,17 @@ bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, 
         c->made = load_acquire(window_consumed(h->window, first), CONSUMED);
         for (; i < count && piece[i].chunk == first; i++) {
             c->made++;
-            c->used_bytes = piece[i].to + round_to(piece[i].bytes, PTO_GRANULE) - first * unit;
+            c->used_bytes = piece[i].to + size_of(h, piece[i].bytes) - first * unit;
             *window_chunk(h->window, piece[i].buffer) = first;
             h->next_buffer[piece[i].buffer - 1] = c->first_buffer;
             c->first_buffer = piece[i].buffer;
         }
         h->used_bytes += c->used_bytes;
-        c->is_open = together && i == count && !piece[i - 1].stays; /* the new buffer goes there */
-        const uint64_t end = first * unit + c->used_bytes + (c->is_open ? fresh : 0), capacity = h->window->segment_count * unit;
-        c->segments = (uint32_t)(round_to(end < capacity ? end : capacity, unit) / unit - first);
+        const uint64_t end = first * unit + c->used_bytes + (together ? fresh : 0); /* the new buffer goes there */
+        CHECK(end <= capacity);
+        c->segments = (uint32_t)(round_to(end, unit) / unit - first);
         mark_segments(h, first, c->segments, true);
-        if (c->is_open) h->open[depth] = first;
+        if (together) fill_chunk(h, depth, first);
         else h->full[(h->full_first + h->full_count++) % (uint32_t)h->window->segment_count] = first;
     }
     return true;

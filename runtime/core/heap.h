@@ -4,6 +4,8 @@
  *            are all consumed is empty again: the one being filled restarts at its beginning, a full one goes back to the pool.
  *            So a long-lived buffer holds back only its neighbours of the same depth, never what is deeper or shallower, at
  *            any depth, and the addresses in use stay few and warm.
+ *            A depth that begins lays its buffers behind those of the depth above while they fit into its chunk: so scopes that hold little
+ *            share segments, and what is taken is at most twice what lives, and a constant, however deep they nest.
  *            Buffers are numbered from 1, lowest free number first, so what is kept about them stays dense.
  *            Where nothing is in flight, what lives can be laid anew without gaps: ptoi_heap_gather.
  * Owner      the orchestrator; the scheduler only counts consumed buffers, in window->consumed [CONSUMED].
@@ -20,7 +22,6 @@ struct heap_chunk {        /* indexed by its first segment */
     uint32_t segments;     /* 0: this segment starts no chunk */
     uint32_t made;         /* buffers ever laid in chunks that started here */
     uint64_t used_bytes;   /* laid since it was last empty */
-    bool is_open;          /* the chunk some depth is filling */
 };
 
 struct heap {
@@ -31,6 +32,7 @@ struct heap {
     uint32_t *full;        /* queue of chunks that nobody fills any more, oldest first */
     uint32_t full_first, full_count;
     int64_t *open;         /* by depth: the chunk being filled, -1: none */
+    int32_t *lender;       /* by depth: the depth in whose chunk it laid its last buffer; its own: in its own */
     int32_t depths;
     int32_t depths_used; /* no deeper one has had a chunk */
     uint32_t *next_buffer; /* by buffer - 1: the next of its chunk, or the next free number */
@@ -55,12 +57,13 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
 /* A buffer that lives, where it lies now, and where it goes. */
 struct heap_piece {
     uint32_t buffer, chunk;   /* chunk: the new one */
-    bool stays;               /* the program has its address; so has, afterwards, who lies in one chunk with it */
     uint64_t from, bytes, to;
 };
+/* Moves the bytes of one, in a checked run with its guard; where they were they are filled then. */
+void ptoi_heap_move(struct heap *h, char *base, const struct heap_piece *piece);
 /* Nothing is in flight, and `piece` is all that lives, by address.  Lays it without gaps so that a buffer of `fresh` bytes has room in one
  * piece for that depth.  The caller moves the bytes, in the order of `piece`: no `to` is behind its `from`.  false: there is no room even so,
- * and nothing has changed.  Not in a checked run. */
+ * and nothing has changed. */
 bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t fresh);
 
 uint64_t ptoi_heap_buffers_max(const struct window *w); /* no more can be alive at once */

@@ -39,6 +39,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     bool ok = o->found.task_id && o->found.reason && o->map && (o->history || !c->count_dependences);
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
+    o->scopes.guard = c->checked;
     ok = ok && (!c->checked || ptoi_heap_check(&o->heap, c->heap_base, tell_broken, o));
     if (!ok) ptoi_orch_free(o);
     return ok;
@@ -50,7 +51,7 @@ void ptoi_orch_free(struct orchestrator *o)
     free(o->found.reason);
     ptoi_map_destroy(o->map);
     ptoi_history_destroy(o->history);
-    if (o->window) ptoi_gather_free(o);
+    ptoi_names_free(&o->names, o->heap_base);
     ptoi_heap_free(&o->heap);
     ptoi_scopes_free(&o->scopes);
     *o = (struct orchestrator){0};
@@ -252,7 +253,6 @@ int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope) { return o
 static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes, uint64_t birth, const char *name)
 {
     r->at = r->place = at;
-    r->stays = false;
     r->bytes = bytes;
     r->birth = birth;
     r->maker = o->now.open->number; /* of the task that is being submitted */
@@ -268,9 +268,10 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
 {
     struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
     describe_buffer(o, r, need->at, need->amount, birth, name);
-    r->at = ptoi_gather_name(o, need->at, need->amount);
+    r->at = ptoi_gather_name(o, need->buffer, need->at, need->amount);
     o->moved += r->at != r->place;
     if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, need->amount);
+    if (o->slots) ptoi_slots_forget(o->slots, need->at, need->amount);
     if (!o->elides) {
         int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
@@ -322,6 +323,7 @@ static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET
     struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     ptoi_scope_disown(&o->scopes, buffer);
     o->moved -= r->at != r->place;
+    if (ptoi_names_hold(&o->names, r->at)) ptoi_names_give_back(&o->names, r->at);
     if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
     if (o->history) forget_buffer(o, r);
     tell_release(o, buffer);
@@ -390,6 +392,7 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
     } else {
         while (s->first) let_go(o, s->first);
     }
+    o->scopes.held -= s->held;
     o->scopes.depth--;
 }
 
@@ -411,7 +414,7 @@ void ptoi_orch_begin(struct orchestrator *o)
 {
     o->least_limit_ms = 0;
     o->only_read.count = 0;
-    o->moved_bytes = 0;
+    o->moved_bytes = o->compactions = 0;
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
     o->first_head = o->head;
@@ -431,7 +434,7 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     CHECK(met || o->is_lost);
     if (!met || o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
     ptoi_heap_sweep(&o->heap);
-    CHECK(o->heap.used_bytes == 0); /* nothing is lost */
+    CHECK(o->heap.used_bytes == 0 && o->scopes.held == 0); /* nothing is lost */
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------------------------------- */
@@ -914,7 +917,7 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
 
 /* ---- buffers without a task, release, await --------------------------------------------------------------------------------------- */
 
-PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, bool stays, void **buffer)
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
 {
     *buffer = NULL;
     if (has_failed(o)) return ptoi_status(o->outcome);
@@ -928,19 +931,24 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     tell_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);
     r->maker = PTO_NO_MAKER;
-    if (stays && r->at != r->place) { /* its address is the name of one that was moved */
-        ptoi_orch_let_go(o, at);
-        return deadlock(o, (uint64_t)bytes);
-    }
-    r->stays = stays;
     *buffer = o->heap_base + r->at;
     return PTO_OK;
 }
 
-PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer)
+/* Note [optional frames]: whether a frame is taken depends on what the program holds, never on what runs or where buffers lie, and it is taken
+ * only where the program surely completes with it.  So a larger heap has the frames of a smaller one, and more, and completes where that does.
+ * Guards count: no buffer takes more than twice its room with one. */
+static bool may_have_frame(const struct orchestrator *o, uint64_t will_need)
+{
+    const uint64_t held = o->scopes.held * PTO_GRANULE, free = o->window->heap_bytes > held ? o->window->heap_bytes - held : 0;
+    return will_need <= (o->heap.checked_base ? free / 2 : free);
+}
+
+PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer)
 {
     *buffer = NULL;
     if (has_failed(o)) return ptoi_status(o->outcome);
+    if (will_need < 0 || !may_have_frame(o, (uint64_t)will_need)) return PTO_OK;
     struct need need = {.amount = (uint64_t)bytes, .depth = ptoi_orch_owner(o, PTO_SCOPE_CURRENT)};
     if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;

@@ -8,6 +8,7 @@
 #define PTOI_ORCHESTRATOR_H
 #include "flow.h"
 #include "heap.h"
+#include "names.h"
 #include "pinned.h"
 #include "observer.h"
 #include "only_read.h"
@@ -15,6 +16,7 @@
 #include "outcome.h"
 #include "scope_stack.h"
 #include "short_way.h"
+#include "slots.h"
 #include <pto/pto_runtime.h>
 
 /* How a task runs at its submit, past the window, where nothing watches the graph: elide.c. */
@@ -40,6 +42,7 @@ struct orchestrator {
     struct heap heap;
     struct scope_stack scopes;
     struct pinned *pinned; /* of a checked run, or NULL */
+    struct slots *slots;   /* the same */
     struct tensormap *map;
     struct map_buffer *near[PTO_MAX_PARAMS + 2]; /* by parameter: the outside buffer that it was in the last time */
     struct map_found found;
@@ -68,7 +71,8 @@ struct orchestrator {
     bool may_move;                /* this run asks where a buffer lies before it looks at it: gather.c */
     uint64_t moved;               /* living buffers that do not lie where the program's address of them says */
     int64_t moved_bytes;          /* of the run */
-    uint64_t names_at, names_bytes; /* addresses that are names only, from the start of the heap; 0 bytes: none yet */
+    int64_t compactions;          /* of the run: how often the heap was compacted, or was found to be compact */
+    struct names names;           /* reserved by the first compaction */
     bool is_lost;                 /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     int64_t least_limit_ms;       /* of the tasks of this run that have one; 0: none has */
     int64_t edges, dependences, allocations, allocated_bytes, scope_count;
@@ -100,10 +104,10 @@ int64_t   ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, cons
 void      ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t since);
 /* A new output of such a task; NULL: there is no room, or something is wrong, and nothing has changed. */
 void     *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
-/* stays: the caller looks at it without asking where it lies. */
-PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, bool stays, void **buffer);
-/* The same for the current scope, where NULL is an answer: it does not fit, and nothing that runs could change that. */
-PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, void **buffer);
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer);
+/* The same for the current scope, where NULL is an answer: the open scopes leave less than `will_need` bytes for it and all that is made
+ * while it is held. */
+PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer);
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer); /* the same; memory that is not from the heap stays */
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */

@@ -16,17 +16,16 @@ int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope);
 static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void *p)
 {
     uint64_t offset = (uint64_t)((uintptr_t)p - (uintptr_t)o->heap_base);
-    return offset < o->window->heap_bytes || offset - o->names_at < o->names_bytes;
+    return offset < o->window->heap_bytes || ptoi_names_hold(&o->names, offset);
 }
 
 /* gather.c.  Nothing is in flight, and the heap has no room: what lives is moved so that it has.  false: it never will. */
 bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes);
-void ptoi_gather_free(struct orchestrator *o);
-uint64_t ptoi_gather_choose(struct orchestrator *o, uint64_t place, uint64_t bytes);
+uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes);
 /* The program's address of a new buffer. */
-static inline uint64_t ptoi_gather_name(struct orchestrator *o, uint64_t place, uint64_t bytes)
+static inline uint64_t ptoi_gather_name(struct orchestrator *o, uint32_t buffer, uint64_t place, uint64_t bytes)
 {
-    return o->moved == 0 ? place : ptoi_gather_choose(o, place, bytes);
+    return o->moved == 0 ? place : ptoi_gather_choose(o, buffer, bytes);
 }
 uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset);
 /* ptoi_buffer_at, by any name. */

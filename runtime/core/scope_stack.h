@@ -24,7 +24,6 @@ struct buffer_record {
     uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
     uint64_t maker;          /* number of the task that it is an output of; PTO_NO_MAKER: none */
     uint8_t output;          /* which of the outputs that were made for it */
-    bool stays;              /* the program reaches it without asking: it is not moved */
     int32_t owner;           /* index of the owning scope + 1; 0: released */
     uint32_t next, previous; /* buffers, in the owner's list */
     const PTOSite *site;     /* where it was allocated */
@@ -36,6 +35,7 @@ struct buffer_record {
 
 struct scope {
     uint64_t serial;     /* never reused: tells a stale token */
+    uint64_t held;       /* granules of its buffers */
     uint32_t first;      /* newest buffer */
     const PTOSite *site;
 };
@@ -44,6 +44,8 @@ struct scope_stack {
     struct scope *scope;
     int32_t depth, capacity; /* depth: open scopes, the root included */
     uint64_t serial;
+    uint64_t held;       /* by all scopes, */
+    uint64_t guard;      /* with so much for each buffer, in granules */
     struct buffer_record *record;
     uint32_t *starts;    /* by granule: the buffer that starts or last started there */
     PTOBufferLife *life; /* by buffer, what callers see of `record` */
@@ -83,6 +85,11 @@ uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset);
 /* The buffer that was made for that output of a task and that a scope still owns; 0: none.  Looks at every buffer that is owned. */
 uint32_t ptoi_buffer_of_task(const struct scope_stack *s, uint64_t maker, int32_t output);
 
+static inline uint64_t ptoi_scope_granules(const struct scope_stack *s, const struct buffer_record *r)
+{
+    return (r->bytes + PTO_GRANULE - 1) / PTO_GRANULE + s->guard;
+}
+
 static inline void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t buffer)
 {
     struct buffer_record *r = ptoi_record(s, buffer);
@@ -94,9 +101,11 @@ static inline void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t
     r->next = s->scope[index].first;
     if (r->next) ptoi_record(s, r->next)->previous = buffer;
     s->scope[index].first = buffer;
+    s->scope[index].held += ptoi_scope_granules(s, r);
+    s->held += ptoi_scope_granules(s, r);
 }
 
-/* The owner's list ends with it; the next of the list. */
+/* The scope ends, and with it what it holds; the next of the list. */
 static inline uint32_t ptoi_scope_forget(struct scope_stack *s, uint32_t buffer)
 {
     struct buffer_record *r = ptoi_record(s, buffer);
@@ -109,6 +118,8 @@ static inline uint32_t ptoi_scope_forget(struct scope_stack *s, uint32_t buffer)
 static inline void ptoi_scope_disown(struct scope_stack *s, uint32_t buffer)
 {
     const struct buffer_record *r = ptoi_record(s, buffer);
+    s->scope[r->owner - 1].held -= ptoi_scope_granules(s, r);
+    s->held -= ptoi_scope_granules(s, r);
     if (r->previous)
         ptoi_record(s, r->previous)->next = r->next;
     else

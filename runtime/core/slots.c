@@ -23,6 +23,18 @@ static uint64_t end_of(const struct slots *s, uint64_t offset, uint64_t bytes)
     return end < s->granules ? end : s->granules;
 }
 
+void ptoi_slots_forget(struct slots *s, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t first = offset / PTO_GRANULE;
+    memset(s->tensor + first, 0, (end_of(s, offset, bytes) - first) * sizeof *s->tensor);
+}
+
+void ptoi_slots_move(struct slots *s, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    const uint64_t first = from / PTO_GRANULE;
+    memmove(s->tensor + to / PTO_GRANULE, s->tensor + first, (end_of(s, from, bytes) - first) * sizeof *s->tensor);
+}
+
 void ptoi_slots_write(struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor)
 {
     for (uint64_t g = offset / PTO_GRANULE; g < end_of(s, offset, bytes); g++) s->tensor[g] = tensor;

@@ -2,6 +2,7 @@
  *
  * Idea       a checked program says before each call which tensors of a frame it writes and which it reads.  Whoever reads a place that
  *            another tensor was written into since has lost it: the slots overlap, or a life was too short.
+ * Invariant  tags die with the buffer: a new one has none, and one that is moved takes its own along.
  * Owner      the orchestrator: it sees the calls in the order of the program.
  * Tests      test/lit/memory/wrong, test/runtime/test_pool.c */
 #ifndef PTOI_SLOTS_H
@@ -16,6 +17,9 @@ struct slots {
 
 bool ptoi_slots_init(struct slots *s, uint64_t heap_bytes); /* false: no memory */
 void ptoi_slots_free(struct slots *s);
+/* A buffer begins here, or was moved: tags die with the buffer. */
+void ptoi_slots_forget(struct slots *s, uint64_t offset, uint64_t bytes);
+void ptoi_slots_move(struct slots *s, uint64_t from, uint64_t to, uint64_t bytes);
 void ptoi_slots_write(struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor);
 /* The tensor that lies where `tensor` should; NULL: it is there. */
 const char *ptoi_slots_other(const struct slots *s, uint64_t offset, uint64_t bytes, const char *tensor);

@@ -1,6 +1,6 @@
 """driver.py - random programs: what ptoc makes of them against what the independent interpreter says.
 
-usage: driver.py --ptoc PTOC [--programs 50] [--seed 1] [--runs 3] [--per-file 25] [--std FOLDER] [--work FOLDER] [--keep]
+usage: driver.py --ptoc PTOC [--programs 50] [--seed 1] [--runs 3] [--per-file 25] [--std FOLDER] [--work FOLDER] [--checked] [--keep]
 Each program is run --runs times, each time by a random engine with random workers, window, heap, rings and pools; outputs and printed
 text must be equal to the last bit.  A difference leaves the program, its data and the commands in a folder and ends with exit code 1.
 """
@@ -33,6 +33,7 @@ def options():
     p.add_argument("--keep", action="store_true", help="keep what did not differ, too")
     p.add_argument("--plans", default="ring,free,min,budget=300", help="values of --plan to build with, by commas")
     p.add_argument("--stub", help="folder of the stub of test/ascend: every run is on the backend ascend, over it (not run on Ascend)")
+    p.add_argument("--checked", action="store_true", help="every program is built with --checked: no right program may be blamed")
     p.add_argument("--only", help="SEED/INDEX: this one program, alone in its file")
     given = p.parse_args()
     given.programs, given.seed = int(os.environ.get("PTO_RANDOM", given.programs)), int(os.environ.get("PTO_SEED", given.seed))
@@ -179,6 +180,7 @@ class Campaign:
         while cases:
             self.write(folder, made, [c.maker for c in cases])
             words = [self.given.ptoc, "build", "-O0", "-w", os.path.join(folder, "main.pto"), "-o", binary]
+            words += ["--checked"] * self.given.checked
             plans = [p for p in self.given.plans.split(",") if p]
             if plans:
                 words.append("--plan=" + random.Random(made.seed).choice(plans))

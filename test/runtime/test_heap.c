@@ -225,28 +225,51 @@ TEST(what_lives_is_gathered_and_the_gaps_become_one)
     drop(&f);
 }
 
-TEST(who_stays_is_gathered_around_and_what_is_in_flight_is_left_alone)
+TEST(while_something_is_in_flight_nothing_is_gathered)
 {
     struct fixture f = make(256, 256, 2);
-    uint64_t at[4], bytes[4] = {64, 64, 64, 64}, more;
+    uint64_t at[4], bytes[4] = {64, 64, 64, 64};
     struct heap_piece piece[4];
     for (int i = 0; i < 4; i++) EXPECT(try_alloc(&f, 0, 64, &at[i]));
     consume(&f, at[0]);
     consume(&f, at[2]);
-    uint32_t count = pieces_of(&f, bytes, piece);
-    piece[0].stays = true; /* at 64 */
+    const uint32_t count = pieces_of(&f, bytes, piece);
     EXPECT(!ptoi_heap_gather(&f.h, piece, 1, 1, 64)); /* one more lives */
-    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 128)); /* below it are 64, and behind it 128 with the other */
-    EXPECT(ptoi_heap_gather(&f.h, piece, count, 1, 64));
-    EXPECT_EQ(piece[0].to, 64);
-    EXPECT_EQ(piece[1].to, 128);
-    put(&f, piece, count);
-    EXPECT(try_alloc(&f, 1, 64, &more));
-    consume(&f, more);
-    count = pieces_of(&f, bytes, piece);
-    piece[1].stays = true;
-    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 128)); /* from 0 to 64, from 64 to 128, and then from 192 */
+    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 192));
     EXPECT(ptoi_heap_is_valid(&f.h));
+    EXPECT(ptoi_heap_gather(&f.h, piece, count, 1, 128));
+    drop(&f);
+}
+
+/* Scopes that hold little share segments: at any depth no more is taken than twice what lives, and a constant. */
+TEST(nested_scopes_take_no_more_than_twice_what_they_hold)
+{
+    enum { DEPTH = 4000, HEAP = 64 * 1024 * 1024 };
+    for (uint64_t size = 64; size <= HEAP / 64; size = size * 3 / 128 * 64 + 64) {
+        struct fixture f = make(HEAP, HEAP, DEPTH + 1);
+        uint64_t held = 0, taken = 0, at;
+        for (int d = 0; d < DEPTH && 3 * held < f.w->heap_bytes; d++) {
+            EXPECT(try_alloc(&f, d, size, &at));
+            held += size;
+        }
+        for (uint64_t s = 0; s < f.w->segment_count; s++) taken += (f.h.taken[s / 64] >> (s % 64) & 1) * f.w->segment_bytes;
+        EXPECT(taken <= 2 * held + 2 * f.w->segment_bytes);
+        EXPECT(ptoi_heap_is_valid(&f.h));
+        drop(&f);
+    }
+}
+
+/* What comes and goes in a deeper scope is held back by a segment of a shallower one at most. */
+TEST(a_loop_in_a_scope_that_shares_has_a_chunk_of_its_own_in_the_end)
+{
+    struct fixture f = make(1024 * 1024, 1024 * 1024, 3);
+    uint64_t at;
+    EXPECT(try_alloc(&f, 0, 64, &at));
+    for (int i = 0; i < 10000; i++) {
+        EXPECT(try_alloc(&f, 2, 64, &at));
+        consume(&f, at);
+    }
+    EXPECT(f.h.used_bytes <= 2 * f.w->segment_bytes);
     drop(&f);
 }
 

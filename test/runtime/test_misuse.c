@@ -461,7 +461,7 @@ TEST(every_call_without_a_runtime_is_defined_and_says_why_there_is_none)
     EXPECT(contains(pto_last_error(NULL), "pto_write_pinned without a runtime"));
     pto_runtime_destroy(NULL);
     EXPECT_STR(pto_last_error(NULL), "");
-    EXPECT(!pto_alloc_zeroed(NULL, PTO_SCOPE_CURRENT, 8) && !pto_frame(NULL, 8) && !pto_where(NULL, NULL));
+    EXPECT(!pto_alloc_zeroed(NULL, PTO_SCOPE_CURRENT, 8) && !pto_frame(NULL, 8, 8) && !pto_where(NULL, NULL));
     pto_runtime_destroy(create((PTOConfig){.engine = PTO_ENGINE_SERIAL}));
     EXPECT_EQ(pto_runtime_run(NULL, one_task, NULL), PTO_ERR_MISUSE);
     EXPECT_STR(pto_last_error(NULL), "pto_runtime_run without a runtime: it is NULL");

@@ -109,9 +109,15 @@ static inline int64_t pto_integer_of_u64(PTORuntime *rt, uint64_t value)
     return (int64_t)value;
 }
 
-/* Where the bytes of a buffer are until the next call that makes one.  The address that the program was given stays what it is called by;
- * memory that is not from the heap, and arrays of pto_alloc_zeroed, are where their address says. */
+/* Where the bytes of a buffer are until the next call that makes one.  The address that the program was given stays the buffer's name;
+ * memory that is not from the heap is where its address says. */
 PTO_API void *pto_where(PTORuntime *rt, const void *buffer);
+
+/* The same for what the program reads and writes without waiting: elements of its arrays, and scalars that it was given by reference. */
+static inline void *pto_here(PTORuntime *rt, const void *address)
+{
+    return __builtin_expect(((const PTOShortWay *)rt)->has_moved, 0) ? pto_where(rt, address) : (void *)(uintptr_t)address;
+}
 
 /* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
 static inline const void *pto_await_element(PTORuntime *rt, const void *base, int64_t at, int64_t bytes)
@@ -121,12 +127,18 @@ static inline const void *pto_await_element(PTORuntime *rt, const void *base, in
     return (const char *)pto_where(rt, base) + at * bytes;
 }
 
-/* Where an element is that the orchestration itself writes: waits for every task that uses it; a failed wait unwinds. */
-static inline void *pto_own_element(PTORuntime *rt, void *base, int64_t at, int64_t bytes)
+/* The address of an element that the orchestration itself writes: waits for every task that uses it; a failed wait unwinds. */
+static inline void *pto_lent_element(PTORuntime *rt, void *base, int64_t at, int64_t bytes)
 {
     PTOStatus status = pto_await_users(rt, base, at * bytes, bytes);
     if (status != PTO_OK) pto_raise(rt, status, "the element cannot be written");
     return (char *)base + at * bytes;
+}
+
+/* The same, and where it is. */
+static inline void *pto_own_element(PTORuntime *rt, void *base, int64_t at, int64_t bytes)
+{
+    return pto_here(rt, pto_lent_element(rt, base, at, bytes));
 }
 
 /* The storage of an array of scalars. */
@@ -168,9 +180,9 @@ PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *
 #endif
 
 /* ---- frames: tensors of a function that lie in one allocation --------------------------------------------------------- */
-/* The current scope owns it.  Blocks while the heap is full.  NULL where it does not fit: then every tensor is made by its first
- * writer, as without a frame. */
-PTO_API void *pto_frame(PTORuntime *rt, int64_t bytes);
+/* The current scope owns it.  need: the bytes that are held at most while it is, the frame itself and all that is made beside it.  NULL where the
+ * open scopes leave less than that: then every tensor is made by its first writer, as without a frame.  Blocks while the heap is full. */
+PTO_API void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need);
 
 /* `ptoc build --checked` prints these before a call: the tensor that a slot is for is written, or used.  A use fails the run where another
  * tensor was written into the slot since. */
@@ -180,6 +192,12 @@ PTO_API void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, cons
 static inline void *pto_slot(void *frame, int64_t at)
 {
     return frame ? (char *)frame + at : NULL;
+}
+
+/* The last use of a tensor that has a slot: it goes with the frame, or, where there is none, now. */
+static inline void pto_slot_end(PTORuntime *rt, const void *frame, const void *tensor)
+{
+    if (!frame) pto_release(rt, tensor);
 }
 
 /* ---- tensors that were moved into a function (`own`) ---------------------------------------------------------------- */

@@ -40,6 +40,7 @@ typedef struct PTOShortWay {
     uint64_t heap, heap_bytes;           /* the address of the heap */
     const uint32_t *starts;              /* by granule of the heap: the buffer that begins or began there */
     const PTOBufferLife *life;           /* by buffer; 0 is none */
+    bool has_moved;                      /* a buffer may lie elsewhere than its address says */
     PTOKernelLine line[PTO_SHORT_LINES]; /* by kernel, pto_kernel_line_() */
 } PTOShortWay;
 
