@@ -164,7 +164,9 @@ class Regions:
         if k == 8:
             saved = self.open(self.pick(["{", 'scope "fill" {', "do {"]))
             is_do = self.lines[-1].strip() == "do {"
+            self.steady += is_do
             self.fill(t, depth + 1)
+            self.steady -= is_do
             self.close(saved, "} while false;" if is_do else "}")
             return
         self.fill_whole(t, avoid)
