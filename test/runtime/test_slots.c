@@ -1,0 +1,46 @@
+/* test_slots.c - which tensor lies in which granule of the heap of a checked run. */
+#include "slots.h"
+#include "unit.h"
+#include "window.h"
+
+enum { HEAP = 64 * PTO_GRANULE };
+
+TEST(another_tensor_is_found_in_any_granule_of_a_range)
+{
+    struct slots s;
+    const char *a = "a", *b = "b";
+    EXPECT(ptoi_slots_init(&s, HEAP));
+    ptoi_slots_write(&s, 2 * PTO_GRANULE, 3 * PTO_GRANULE, a);
+    EXPECT(ptoi_slots_other(&s, 2 * PTO_GRANULE, 3 * PTO_GRANULE, a) == NULL);
+    EXPECT(ptoi_slots_other(&s, 0, HEAP, a) == NULL); /* what nothing has written is nobody's */
+    for (uint64_t g = 2; g < 5; g++) EXPECT(ptoi_slots_other(&s, g * PTO_GRANULE, 1, b) == a);
+    EXPECT(ptoi_slots_other(&s, PTO_GRANULE, 1, b) == NULL);
+    EXPECT(ptoi_slots_other(&s, 5 * PTO_GRANULE, 1, b) == NULL);
+    ptoi_slots_write(&s, 4 * PTO_GRANULE, 1, b);
+    EXPECT(ptoi_slots_other(&s, 2 * PTO_GRANULE, 3 * PTO_GRANULE, a) == b);
+    EXPECT(ptoi_slots_other(&s, HEAP - 1, 2 * PTO_GRANULE, b) == NULL); /* the end of the heap is the end */
+    ptoi_slots_free(&s);
+}
+
+static long mapped_pages(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    EXPECT_EQ(fscanf(file, "%ld", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+TEST(the_memory_of_the_table_goes_back)
+{
+    enum { TURNS = 200, GRANULES = 1 << 16 }; /* 512 KiB each */
+    struct slots s;
+    const long before = mapped_pages();
+    for (int i = 0; i < TURNS; i++) {
+        EXPECT(ptoi_slots_init(&s, (uint64_t)GRANULES * PTO_GRANULE));
+        ptoi_slots_free(&s);
+        EXPECT(s.tensor == NULL);
+    }
+    EXPECT(mapped_pages() - before < 10 * GRANULES * (long)sizeof(char *) / 4096);
+}
