@@ -234,7 +234,7 @@ TEST(what_is_wrong_is_told_with_the_number_of_the_array)
         void *const some[] = {x, NULL, x};
         const int64_t good[] = {8, 0, 8}, lost[] = {8, 8, 8}, negative[] = {8, 0, -8}, huge[] = {8, 0, INT64_MAX};
         void *const last[] = {(void *)(UINTPTR_MAX - 7)};
-        EXPECT_EQ(pto_runtime_execute(NULL, keep_pointers, some, good, 3, NULL, NULL, 0, NULL), PTO_ERR_ARGUMENT);
+        EXPECT_EQ(pto_runtime_execute(NULL, keep_pointers, some, good, 3, NULL, NULL, 0, NULL), PTO_ERR_MISUSE);
         REFUSED(PTO_ERR_ARGUMENT, "no orchestration", NULL, some, good, 3, NULL, NULL, 0, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "inputs[1], of 8 bytes: it is NULL", again, some, lost, 3, NULL, NULL, 0, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "outputs[2], of -8 bytes", again, some, good, 3, some, negative, 3, NULL);
