@@ -254,6 +254,7 @@ static void fast_kernel_that_submits(PTORuntime *rt, void *arg)
 {
     used_in_kernel = rt;
     for (int i = 0; i < 1000; i++) SUBMIT(rt, &increment, PTO_INOUT(arg, 0, 8));
+    pto_await_users(rt, arg, 0, 8);
     *(int64_t *)arg = 0;
     for (int i = 0; i < 2000; i++) SUBMIT(rt, &submits_late, PTO_INOUT(arg, 0, 8));
 }
