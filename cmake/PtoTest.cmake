@@ -39,7 +39,4 @@ function(pto_unit_test name)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     add_test(NAME ${target} COMMAND ${target})
     set_tests_properties(${target} PROPERTIES TIMEOUT 300 LABELS "${labels}")
-    if(PTO_SANITIZE MATCHES thread) # the engine process forks, and a child may have threads of its own
-        set_tests_properties(${target} PROPERTIES ENVIRONMENT TSAN_OPTIONS=die_after_fork=0)
-    endif()
 endfunction()

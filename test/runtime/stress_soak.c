@@ -21,6 +21,11 @@
 #define HAS_SANITIZER 1
 #endif
 #endif
+#ifdef __SANITIZE_THREAD__ /* it does not follow threads of a child that was forked by a process with threads */
+#define HAS_CHILDREN 0
+#else
+#define HAS_CHILDREN 1
+#endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HAS_SANITIZER 1
 #endif
@@ -62,7 +67,8 @@ static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_THREADS, PTO_
 static PTORuntime *create(struct client *c, int i)
 {
     PTOConfig config = fuzz_config(&c->seed);
-    c->engine[i] = fuzz_below(&c->seed, 24) == 0 ? PTO_ENGINE_PROCESS : engines[fuzz_below(&c->seed, 6)];
+    const bool forks_now = HAS_CHILDREN && fuzz_below(&c->seed, 24) == 0;
+    c->engine[i] = forks_now ? PTO_ENGINE_PROCESS : engines[fuzz_below(&c->seed, 6)];
     config.engine = c->engine[i];
     config.always_defer = fuzz_below(&c->seed, 2);
     config.record_tasks = fuzz_below(&c->seed, 16) == 0 ? 256 : 0;

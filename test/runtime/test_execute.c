@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS};
+#ifdef __SANITIZE_THREAD__ /* it does not follow threads of a child that was forked by a process with threads */
+enum { ENGINES = 3, N = 1000, BYTES = N * 8 };
+#else
 enum { ENGINES = 4, N = 1000, BYTES = N * 8 };
+#endif
 
 static int k_add(const PTOArg *a) /* dst = dst * 3 + src + value */
 {
@@ -147,6 +151,7 @@ static void keep_pointers(PTORuntime *rt, void **inputs, void **outputs, void *p
     kept[2] = outputs[0];
 }
 
+#ifndef __SANITIZE_THREAD__
 TEST(only_what_the_workers_do_not_share_is_copied)
 {
     int64_t *before = pto_shared_alloc(4096), *freed = pto_shared_alloc(4096), own[8] = {0};
@@ -169,6 +174,7 @@ TEST(only_what_the_workers_do_not_share_is_copied)
     pto_shared_free(before, 4096);
     pto_shared_free(after, 4096);
 }
+#endif
 
 TEST(nothing_runs_on_the_engine_graph)
 {
@@ -243,12 +249,13 @@ TEST(what_is_wrong_is_told_with_the_number_of_the_array)
         REFUSED(PTO_ERR_ARGUMENT, "each list", again, NULL, good, 3, NULL, NULL, 0, NULL);
         REFUSED(PTO_ERR_ARGUMENT, "each list", again, some, good, -1, NULL, NULL, 0, NULL);
         PTOStatus inner = PTO_OK;
-        REFUSED(PTO_ERR_STATE, "a run is active", again, NULL, NULL, 0, NULL, NULL, 0, &inner);
+        REFUSED(PTO_ERR_STATE, "inside a run", again, NULL, NULL, 0, NULL, NULL, 0, &inner);
         EXPECT_EQ(inner, PTO_ERR_STATE);
         pto_runtime_destroy(rt);
     }
 }
 
+#ifndef __SANITIZE_THREAD__
 TEST(more_than_can_be_copied_is_unsupported)
 {
     PTORuntime *rt = create(PTO_ENGINE_PROCESS);
@@ -262,6 +269,7 @@ TEST(more_than_can_be_copied_is_unsupported)
     munmap(large, (size_t)most);
     pto_runtime_destroy(rt);
 }
+#endif
 
 /* A process that may not have so many addresses makes the runtime all the same. */
 TEST(without_addresses_for_copies_ordinary_memory_is_unsupported)
