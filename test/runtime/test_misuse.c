@@ -219,6 +219,7 @@ TEST(a_kernel_that_submits_or_waits_ends_the_run_and_is_named)
     pto_shared_free(shared, 8 * sizeof *shared);
 }
 
+#if HAS_CHILDREN
 /* In the worker process a kernel knows its runtime only by its arguments. */
 static int k_calls_by_argument(const PTOArg *a)
 {
@@ -227,7 +228,6 @@ static int k_calls_by_argument(const PTOArg *a)
 }
 static const PTOKernel by_argument = {.name = "by_argument", .worker = PTO_WORKER_VECTOR, .fn = k_calls_by_argument};
 
-#if HAS_CHILDREN
 static void kernel_in_a_process(PTORuntime *rt, void *arg)
 {
     pto_at(rt, &here);
