@@ -5,6 +5,7 @@
  * Tests      test/lit/sema/
  */
 #include "checker.h"
+#include <string.h>
 
 const struct call *call_of(const struct ast *call_node)
 {
@@ -103,8 +104,8 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
         if (diag_error_count(c.diag) == 0) warn_unused(&c);
     }
     result->module_count = (int)c.modules.count;
-    result->modules = arena_array(c.mem, struct module *, c.modules.count + 1);
-    for (size_t i = 0; i < c.modules.count; i++) result->modules[i] = c.modules.data[i];
+    result->modules = arena_array(c.mem, struct module *, c.modules.count);
+    if (c.modules.count > 0) memcpy(result->modules, c.modules.data, c.modules.count * sizeof *result->modules);
     facts_reset(c.facts, 0);
     vec_free(&c.modules);
     vec_free(&c.closed);

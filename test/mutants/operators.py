@@ -19,7 +19,8 @@ TOKEN = re.compile(r"""(?P<space>\s+|\\\n)|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<d
 COMPARE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "<<": ">>", ">>": "<<", "+=": "-=", "-=": "+="}
 LOGIC = {"&&": "||", "||": "&&", "|=": "&=", "&=": "|="}
-ORDER = {"store_release": "store_relaxed", "load_acquire": "load_relaxed", "store_seq": "store_release", "load_seq": "load_acquire"}
+ORDER = {"store_release": "store_relaxed", "load_acquire": "load_relaxed", "store_seq": "store_release", "load_seq": "load_acquire",
+         "swap_acquire": "swap_relaxed", "swap_acq_rel": "swap_acquire", "swap_if_acquire": "swap_if_relaxed", "swap_if_release": "swap_if_relaxed"}
 JOIN = re.compile(r"^(?!pthread_)(\w+_)?(join|meet|merge|unite)(_\w+)?$")
 # A call without effect on a run: memory goes back, a debugger looks, an invariant of our own is checked.
 KEPT_CALLS = re.compile(r"^(CHECK\w*|TRACE|PTO_LABEL|free|vec_free|strbuf_free|fclose|close|munmap|abort|va_end|va_start|pto_relax|sizeof|assert\w*)$")
@@ -94,7 +95,7 @@ def changes(text, tokens, first, last):
             if "\n" not in condition and condition not in ("true", "1"):
                 yield after.begin, tokens[end].end, "(!(%s))" % condition, "negate"
         elif t.text in ORDER and after.text == "(":
-            yield t.begin, t.end, ORDER[t.text], "order"
+            yield weaker(text, tokens, i)
         elif t.text in ("break", "continue") and after.text == ";" and before.text != ":":
             yield t.begin, t.end, "(void)0", "drop"
         if t.kind == "name" and after.text == "(" and before.text in (";", "{", "}", ")", "else") and not KEPT_CALLS.match(t.text) \
@@ -102,6 +103,15 @@ def changes(text, tokens, first, last):
             end = closing(tokens, i + 1)
             if tokens[end + 1].text == ";" and "\n" not in text[t.begin:tokens[end].end] and not (before.text == ")" and in_for(tokens, i)):
                 yield t.begin, tokens[end].end, "(void)0", "join" if JOIN.match(t.text) else "drop"
+
+
+def weaker(text, tokens, i):
+    """The access at token i in the next weaker order; one that is relaxed has no label, which is the last argument."""
+    name, end = ORDER[tokens[i].text], closing(tokens, i + 1)
+    arguments = text[tokens[i].end:tokens[end].begin]
+    if name.endswith("_relaxed"):
+        arguments = arguments[:arguments.rindex(",")]
+    return tokens[i].begin, tokens[end].begin, name + arguments, "order"
 
 
 def in_for(tokens, i):

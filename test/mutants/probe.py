@@ -81,6 +81,7 @@ class Probe:
         """What each call prints; after two that do not end, only the calls so far."""
         found = []
         for _, words in self.calls:
+            self.space.time_left()
             if found.count(None) == 2:
                 break
             try:

@@ -8,7 +8,7 @@ Idea       a mutant is one change of one line in a copy of the tree; the suites 
            A suite that hangs has failed.  The first time that a suite fails, it has to pass without a mutant, or the run ends.
 Gives      build/mutants/report.txt: each mutant with its killer, each survivor with its difference.  The score is the killed among those
            that compile and are not marked.  Exit code 1: below --at-least, where one survivor of a sample is always allowed; 2: a wrong call,
-           or the tree itself fails.
+           or the tree itself fails.  With --minutes a small sample is no error, and the mutant at which the time was over is not counted.
 Tests      self_test.py
 """
 import argparse
@@ -32,6 +32,7 @@ import workspace
 HERE = os.path.dirname(os.path.abspath(__file__))
 LISTS = ("by-hand", "runtime", "codegen", "frontend")
 
+UNFINISHED = "not finished"   # the time was over; it is not counted, and --continue takes it again
 Result = collections.namedtuple("Result", "entry verdict suite seconds text")
 
 
@@ -40,7 +41,7 @@ class BrokenTree(Exception):
 
 
 class Campaign:
-    """Mutants of one tree.  known: the suites that exist; suites_for(path, known) says which of them to run."""
+    """Mutants of one tree.  known: the suites that exist; suites_for(path, known, operator) says which of them to run."""
 
     def __init__(self, workspaces, known, suites_for=suites.suites_for, say=print, results=(), quick=False):
         self.workspaces, self.known, self.suites_for, self.say = workspaces, known, suites_for, say
@@ -48,7 +49,7 @@ class Campaign:
         self.probes, self.quick = {}, quick
         self.lock = threading.Lock()
 
-    def run(self, chosen, deadline=None):
+    def run(self, chosen):
         done = {r.entry.name for r in self.results}
         waiting = queue.Queue()
         for entry in chosen:
@@ -58,9 +59,10 @@ class Campaign:
 
         def work(space):
             try:
-                while not failures and (deadline is None or time.time() < deadline):
+                while not failures:
+                    space.time_left()
                     self.one(space, waiting.get_nowait(), len(chosen))
-            except queue.Empty:
+            except (queue.Empty, workspace.OutOfTime):
                 pass
             except BaseException as failure:   # the other workers end, and the caller sees it
                 failures.append(failure)
@@ -85,8 +87,12 @@ class Campaign:
             verdict, suite, text = "does not apply", "", ""
         else:
             space.write(entry.path, changed)
-            verdict, suite, text = self.judge(space, entry)
-            space.write(entry.path, clean)
+            try:
+                verdict, suite, text = self.judge(space, entry)
+            except workspace.OutOfTime:
+                verdict, suite, text = UNFINISHED, "", ""
+            finally:
+                space.write(entry.path, clean)
             if verdict == "killed":
                 self.confirm(space, suite)
         result = Result(entry, verdict, suite.name if suite else "", time.time() - begin, text)
@@ -122,7 +128,7 @@ class Campaign:
         failed = self.changed_tests(space, entry)
         if failed:
             return "killed", failed[0], failed[1]
-        for suite in self.suites_for(entry.path, self.known):
+        for suite in self.suites_for(entry.path, self.known, entry.operator):
             if self.quick and suite.is_slow:
                 continue
             built, text = space.make(suite.targets)
@@ -137,11 +143,8 @@ class Campaign:
 
     def confirm(self, space, suite):
         """A suite that fails without a mutant, too, proves nothing; a few tests are asked each time, a whole suite once."""
-        with self.lock:
-            if suite.name in self.trusted:
-                return
-            if not suite.tests:
-                self.trusted.add(suite.name)
+        if suite.name in self.trusted:
+            return
         for _ in range(2):   # once more: another program may have had all processors for a while
             passed, text = space.make(suite.targets)
             if passed and suite.tests:
@@ -150,6 +153,8 @@ class Campaign:
             elif passed:
                 passed, text = space.suite(suite)
             if passed:
+                if not suite.tests:
+                    self.trusted.add(suite.name)
                 return
         raise BrokenTree("%s fails without a mutant:\n%s" % (suite.name, text[-3000:]))
 
@@ -179,6 +184,11 @@ def score_of(results):
 def is_enough(results, percent, is_sample):
     killed, survived, score = score_of(results)
     return score >= percent or (is_sample and survived <= 1)
+
+
+def survivors(results, root):
+    """What each survivor changes, for the reader of a run that has no report at hand."""
+    return ["survived: [%s]\n%s" % (r.entry.name, difference(r.entry, root)) for r in results if r.verdict == "survived"]
 
 
 def report(path, results, root, title):
@@ -212,6 +222,8 @@ def read_results(path, known):
 def write_results(path, results):
     with open(path + ".new", "w") as file:
         for r in results:
+            if r.verdict == UNFINISHED:
+                continue
             text = workspace.TOO_LONG if "too long" in how(r) else ""
             file.write("\t".join([r.entry.name, r.verdict, r.suite, "%.1f" % r.seconds, text]) + "\n")
     os.replace(path + ".new", path)
@@ -231,7 +243,7 @@ def options(arguments):
     p.add_argument("--sample", type=int, default=40, help="how many mutants (default 40)")
     p.add_argument("--all", action="store_true", help="every mutant of the lists")
     p.add_argument("--seed", type=int, default=1, help="which sample (default 1)")
-    p.add_argument("--minutes", type=float, help="start no mutant after so many minutes; the sample is then as large as fits")
+    p.add_argument("--minutes", type=float, help="end after so many minutes, the build among them; the sample is as large as fits")
     p.add_argument("--jobs", type=int, default=2, help="copies of the tree, each with one build (default 2)")
     p.add_argument("--only", help="mutants whose name, file, function or operator this expression is found in")
     p.add_argument("--continue", action="store_true", dest="goes_on", help="leave out what the last run has done, and count its results")
@@ -249,7 +261,8 @@ def main(arguments):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     begin, root = time.time(), os.path.realpath(given.root)
     folder = os.path.join(root, "build", "mutants")
-    spaces = [workspace.Workspace(root, os.path.join(folder, str(n)), max(1, 2 // given.jobs)) for n in range(given.jobs)]
+    deadline = begin + 60 * given.minutes if given.minutes else None
+    spaces = [workspace.Workspace(root, os.path.join(folder, str(n)), max(1, 2 // given.jobs), deadline=deadline) for n in range(given.jobs)]
     chosen = [e for e in read_lists() if bool(e.mark) == given.marked]
     if given.only:
         chosen = [e for e in chosen if re.search(given.only, "%s %s %s %s" % (e.name, e.path, e.function, e.operator))]
@@ -257,18 +270,23 @@ def main(arguments):
     chosen.sort(key=lambda e: hashlib.sha256(("%d %s" % (given.seed, e.name)).encode()).digest())
     if not (given.all or given.only or given.marked or given.minutes):
         chosen = chosen[:given.sample]
-    for space in spaces:
-        wrong = space.prepare()
-        if wrong:
-            sys.exit("the tree cannot be built:\n" + wrong)
+    try:
+        for space in spaces:
+            wrong = space.prepare()
+            if wrong:
+                sys.exit("the tree cannot be built:\n" + wrong)
+        known = known_suites(spaces[0])
+    except workspace.OutOfTime:
+        print("%g minutes were over before the first mutant" % given.minutes)
+        return 0
     if given.regenerate:
         choose.regenerate(root, spaces[0], HERE, LISTS, given.size)
         return 0
     done_path = os.path.join(folder, "results.txt")
     done = read_results(done_path, chosen) if given.goes_on else []
-    campaign = Campaign(spaces, known_suites(spaces[0]), suites.suites_for, lambda line: print(line, flush=True), done, given.quick)
+    campaign = Campaign(spaces, known, suites.suites_for, lambda line: print(line, flush=True), done, given.quick)
     try:
-        results = campaign.run(chosen, begin + 60 * given.minutes if given.minutes else None)
+        results = campaign.run(chosen)
     except BrokenTree as broken:
         print(broken, file=sys.stderr)
         return 2
@@ -276,7 +294,7 @@ def main(arguments):
         write_results(done_path, campaign.results)
     title = "%d of %d mutants, seed %d, %.0f s" % (len(results), len(chosen), given.seed, time.time() - begin)
     path = os.path.join(folder, "report.txt")
-    print("\n".join([title] + report(path, results, root, title) + ["report: " + path]))
+    print("\n".join(survivors(results, root) + [title] + report(path, results, root, title) + ["report: " + path]))
     if given.marked:
         return 1 if any(r.verdict == "killed" for r in results) else 0
     return 0 if is_enough(results, given.at_least, len(results) < len(chosen) or not given.all) else 1

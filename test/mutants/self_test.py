@@ -3,6 +3,7 @@ that fails by itself is no proof.  A project of two files, in a temporary folder
 import os
 import subprocess
 import tempfile
+import time
 import unittest
 
 import choose
@@ -62,10 +63,11 @@ class Operators(unittest.TestCase):
         self.assertFalse([f for f in found if f[0] == "name"])   # strings and comments stay
 
     def test_calls_and_orders(self):
-        text = "void f(int *p)\n{\n    store_release(p, 1);\n    CHECK(p != 0);\n    state_join(p, p);\n    free(p);\n    if (p) note(p);\n}\n"
+        text = "void f(int *p)\n{\n    store_release(p, 1, DONE);\n    while (load_seq(p, (BELL)));\n    CHECK(p != 0);\n    state_join(p, p);\n    free(p);\n    if (p) note(p);\n}\n"
         found = {(m.operator, m.old, m.new) for m in operators.mutants(text)}
-        self.assertIn(("order", "store_release(p, 1);", "store_relaxed(p, 1);"), found)
-        self.assertIn(("drop", "store_release(p, 1);", "(void)0;"), found)
+        self.assertIn(("order", "store_release(p, 1, DONE);", "store_relaxed(p, 1);"), found)
+        self.assertIn(("order", "while (load_seq(p, (BELL)));", "while (load_acquire(p, (BELL)));"), found)
+        self.assertIn(("drop", "store_release(p, 1, DONE);", "(void)0;"), found)
         self.assertIn(("join", "state_join(p, p);", "(void)0;"), found)
         self.assertIn(("drop", "if (p) note(p);", "if (p) (void)0;"), found)
         self.assertFalse([f for f in found if f[1].startswith(("free", "CHECK"))])
@@ -136,7 +138,7 @@ class Runs(unittest.TestCase):
 
     def campaign(self, environment=None):
         one = suites.Suite("test_leaf", ("test_leaf",), 2 if environment is None else 20, environment or {})
-        return run.Campaign([self.space], ["test_leaf"], lambda path, known: [one], say=lambda line: None)
+        return run.Campaign([self.space], ["test_leaf"], lambda path, known, operator: [one], say=lambda line: None)
 
     def verdict(self, one):
         return self.campaign().run([one])[0]
@@ -152,6 +154,24 @@ class Runs(unittest.TestCase):
         self.assertEqual(result.verdict, "killed")
         self.assertIn("took too long", run.how(result))
         self.assertIsNone(self.space.process)
+
+    def test_the_run_ends_at_its_deadline(self):
+        self.verdict(KILLED)   # everything is built
+        self.space.deadline = time.time() + 1.5
+        try:
+            results = self.campaign({"LEAF": "1"}).run([HANGS, KILLED])
+        finally:
+            self.space.deadline = None
+        self.assertEqual([(r.entry.name, r.verdict) for r in results], [(HANGS.name, run.UNFINISHED)])
+        self.assertEqual(run.score_of(results)[:2], (0, 0))
+        self.assertTrue(run.is_enough(results, 97, True))
+        self.assertEqual(self.space.read("leaf.c"), LEAF)
+        path = os.path.join(self.place.name, "unfinished.txt")
+        run.write_results(path, results)
+        self.assertEqual(run.read_results(path, [HANGS]), [])   # --continue takes it again
+
+    def test_survivors_are_printed(self):
+        self.assertIn("+    if (a <= b) return a;", "".join(run.survivors(self.campaign().run([KILLED, EQUIVALENT]), self.root)))
 
     def test_what_is_no_mutant(self):
         self.assertEqual(self.verdict(NO_C).verdict, "does not compile")

@@ -1,6 +1,7 @@
 """suites.py - which suites have to notice a mutant of a file, the likely killer first.
 
-Idea       a suite is an entry of ctest.  The unit test of the file's own name comes first, then what is fast, then what is slow.
+Idea       a suite is an entry of ctest.  The unit test of the file's own name comes first, then what is fast, then what is slow.  For an
+           order of memory the searches of schedules come before them.
 Owner      suites_for(), Suite.
 Invariant  a suite that is not in the build is left out; the last suites of a folder are whole programs.
 Tests      self_test.py
@@ -8,36 +9,41 @@ Tests      self_test.py
 import collections
 import os
 
-# tests: a few of its lit tests instead of all; is_slow: left out by --quick.
-Suite = collections.namedtuple("Suite", "name targets seconds environment is_slow tests", defaults=(False, ()))
+# tests: a few of its lit tests instead of all; is_slow: left out by --quick; file_seconds: of one lit test, 0: as of all.
+Suite = collections.namedtuple("Suite", "name targets seconds environment is_slow tests file_seconds", defaults=(False, (), 0))
 
+# The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
+CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
 PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels")
 MORE_TARGETS = {"lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
                 "device_graphs": ("resident_graphs", "hosted"), "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
+MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600}
+FILE_SECONDS = {"lit_memory": 150}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
 
-FAST = ("lit_codegen", "lit_fmt", "lit_parse", "lit_reject", "lit_sema")   # of the lit suites
+FAST = ("lit_codegen", "lit_ir", "lit_fmt", "lit_parse", "lit_reject", "lit_sema")   # of the lit suites
 SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
 
 LEAVES = ["test_runtime", "test_short_way", "test_elide", "test_hazards", "test_tensormap", "test_arguments", "test_heap", "test_gather",
           "test_followers", "test_lanes", "test_pool", "test_park", "test_only_read", "test_record", "test_replay", "test_timing",
-          "test_requests", "test_region", "test_ready_queue", "test_outcome", "test_second_mapping", "test_nomem", "test_crash"]
+          "test_requests", "test_region", "test_ready_queue", "test_outcome", "test_second_mapping", "test_slots", "test_edges", "test_limit",
+          "test_depth", "test_execute", "test_history", "test_misuse", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
 GRAPHS = ["stress_graphs", "lit_run", "test_resident", "device_graphs", "test_process", "stress_limits"]
 # The first folder or file that a path begins with.
 MAP = [
     ("runtime/backend/ascend", ["test_ascend", "lit_ascend"]),
-    ("runtime/backend", ["test_requests", "test_kernels_dma", "test_runtime", "lit_run"]),
+    ("runtime/backend", ["test_requests", "test_runtime", "lit_run"]),
     ("runtime/device", ["test_resident", "device_graphs"]),
-    ("runtime/report", ["test_record", "test_replay", "lit_run", "lit_host", "lit_build"]),
-    ("runtime/host", ["test_npy", "test_options", "test_bind", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
+    ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "lit_run", "lit_host", "lit_build"]),
+    ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
     ("runtime/engine", ["test_runtime", "test_lanes", "test_followers", "test_short_way"] + LEAVES + GRAPHS + ["lit_host", "random_valid"]),
     ("runtime", LEAVES + GRAPHS + ["lit_host", "random_valid"]),
     ("codegen/emit/emit_ascendc", ["lit_ascend", "test_ascendc"]),
     ("codegen/emit/emit_memory", ["lit_memory", "lit_codegen", "lit_build"]),
-    ("codegen/analysis", ["lit_codegen", "lit_sema", "lit_run", "lit_oracle", "random_valid", "lit_memory"]),
-    ("codegen", ["lit_codegen", "lit_build", "lit_run", "lit_oracle", "lit_headers", "lit_host", "lit_ascend", "random_valid"]),
+    ("codegen/analysis", ["lit_codegen", "lit_sema", "lit_run", "lit_oracle", "lit_results", "random_valid", "lit_memory"]),
+    ("codegen", ["lit_ir", "lit_codegen", "lit_build", "lit_run", "lit_oracle", "lit_headers", "lit_host", "lit_ascend", "random_valid"]),
     ("frontend/format", ["lit_fmt", "lit_build"]),
     ("frontend", ["lit_sema", "lit_parse", "lit_lexer", "lit_reject", "lit_diag", "lit_codegen", "lit_run", "lit_build", "lit_accepted", "lit_fmt",
                   "random_broken", "random_valid", "lit_limits"]),
@@ -48,12 +54,13 @@ def suite(name):
     is_program = name.startswith(("lit_", "random_"))
     targets = PROGRAMS + MORE_TARGETS.get(name, ()) if is_program else MORE_TARGETS.get(name, (name,))
     return Suite(name, targets, SECONDS.get(name, 240 if name.startswith("lit_") else 60), ENVIRONMENT.get(name, {}),
-                 is_program and name not in FAST or name in SLOW)
+                 is_program and name not in FAST or name in SLOW, file_seconds=FILE_SECONDS.get(name, 0))
 
 
-def suites_for(path, known):
+def suites_for(path, known, operator):
     """Suites by falling likelihood; known: the names that ctest has."""
     stem = os.path.splitext(os.path.basename(path))[0]
     own = [name for name in ("test_" + stem, "test_" + stem.split("_")[0]) if name in known and path.startswith("runtime")]
-    names = own + next((names for prefix, names in MAP if path.startswith(prefix)), [])
+    checks = list(CHECKS) if operator == "order" else []
+    names = checks + own + next((names for prefix, names in MAP if path.startswith(prefix)), [])
     return [suite(name) for name in dict.fromkeys(names) if name in known]

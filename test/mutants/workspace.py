@@ -14,6 +14,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 
 CONFIGURE = ["cmake", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Mutants", "-DCMAKE_C_FLAGS_MUTANTS=-O1", "-DCMAKE_CXX_FLAGS_MUTANTS=-O1",
              "-DCMAKE_C_FLAGS=-w", "-DCMAKE_CXX_FLAGS=-w", "-DPTO_CHECK=1"]
@@ -33,9 +34,13 @@ def limit_processor():
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
 
 
+class OutOfTime(Exception):
+    """The deadline of the workspace has passed; nothing that it started runs any more."""
+
+
 class Workspace:
-    def __init__(self, root, folder, jobs=1, configure=CONFIGURE):
-        self.root, self.folder, self.jobs = root, folder, jobs
+    def __init__(self, root, folder, jobs=1, configure=CONFIGURE, deadline=None):
+        self.root, self.folder, self.jobs, self.deadline = root, folder, jobs, deadline
         self.source, self.build = os.path.join(folder, "source"), os.path.join(folder, "build")
         self.configure = configure
         self.process = None   # what runs now
@@ -104,7 +109,7 @@ class Workspace:
         """(has it passed, what was printed); a suite that takes too long has not."""
         environment = dict(os.environ, **suite.environment)
         environment["LIT_OPTS"] = "-j%d%s" % (self.jobs, "" if thorough else " --max-failures=1")
-        environment["PTO_LIT_SECONDS"] = "%d" % (LIT_SECONDS * load())
+        environment["PTO_LIT_SECONDS"] = "%d" % ((suite.file_seconds or LIT_SECONDS) * load())
         code, text = self.run(["ctest", "-V", "--timeout", "100000", "-R", "^%s$" % suite.name], suite.seconds * load(), environment)
         return code == 0, text if code is not None else text + "\n" + TOO_LONG
 
@@ -117,15 +122,25 @@ class Workspace:
         found = re.search(r"^(?:FAIL|TIMEOUT|XPASS|UNRESOLVED): ptoc :: (\w+)/", text, re.M)
         return found.group(1) if found else None, text
 
+    def time_left(self):
+        """Seconds until the deadline, more than 0; OutOfTime behind it."""
+        left = self.deadline - time.time() if self.deadline else float("inf")
+        if left <= 0:
+            raise OutOfTime()
+        return left
+
     def run(self, command, seconds, environment=None):
         """(exit code, output); None instead of a code: it took too long and was killed with all that it started."""
+        left = self.time_left()
         with open(os.path.join(self.folder, "output"), "w+", errors="replace") as output:
             process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=self.build,
                                        env=environment, start_new_session=True, preexec_fn=limit_processor)
             self.process = process
             try:
-                code = process.wait(seconds)
+                code = process.wait(min(seconds, left))
             except subprocess.TimeoutExpired:
+                if left < seconds:
+                    raise OutOfTime() from None
                 code = None
             finally:
                 self.stop()
