@@ -35,7 +35,7 @@ GRAPHS = ["stress_graphs", "lit_run", "test_resident", "device_graphs", "test_pr
 MAP = [
     ("runtime/backend/ascend", ["test_ascend", "lit_ascend"]),
     ("runtime/backend", ["test_requests", "test_runtime", "lit_run"]),
-    ("runtime/device", ["test_resident", "device_graphs"]),
+    ("runtime/device", ["test_resident", "device_graphs", "check_device"]),
     ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "lit_run", "lit_host", "lit_build"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
     ("runtime/engine", ["test_runtime", "test_lanes", "test_followers", "test_short_way"] + LEAVES + GRAPHS + ["lit_host", "random_valid"]),
