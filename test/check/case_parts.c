@@ -245,3 +245,42 @@ const struct check_case check_case_overdue = {.name = "overdue",
                                               .is_small = true,
                                               .preemptions = -1,
                                               .stale = -1};
+
+/* ---- which kernel runs now --------------------------------------------------------------------------------------- */
+
+static const PTOKernel no_kernel = {.name = "none"}, this_kernel = {.name = "this"};
+
+static void *run_one(void *arg)
+{
+    (void)arg;
+    check_name("worker");
+    ptoi_running_begin(&line, window, 0, 1);
+    ptoi_running_end(&line);
+    return NULL;
+}
+
+static void running_before(void)
+{
+    overdue_before();
+    window_task(window, 0)->kernel = ptoi_image_offset(&this_kernel);
+}
+
+static void running_body(void)
+{
+    ptoi_thread t;
+    char text[512];
+    const PTOSite *site;
+    line = (struct running_line){0};
+    store_relaxed(&line.kernel, &no_kernel); /* of an earlier run */
+    ptoi_thread_start(&t, run_one, NULL);
+    ptoi_running_describe(window, &line, 1, text, sizeof text, &site);
+    CHECK_THAT(strstr(text, "none") == NULL);
+    ptoi_thread_join(t);
+}
+const struct check_case check_case_running = {.name = "running",
+                                              .about = "a task that is named as running has its own kernel's name",
+                                              .body = running_body,
+                                              .before = running_before,
+                                              .is_small = true,
+                                              .preemptions = -1,
+                                              .stale = -1};
