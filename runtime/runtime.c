@@ -271,6 +271,13 @@ static bool start_recording(PTORuntime *rt)
     return true;
 }
 
+PTOStatus ptoi_settle_record(PTORuntime *rt)
+{
+    if (!rt->recorder) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->recorder);
+    return ptoi_orch_find_edges(&rt->orch) ? PTO_OK : PTO_ERR_NOMEM;
+}
+
 static bool is_watched(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->config;
@@ -316,6 +323,7 @@ static PTOStatus build(PTORuntime *rt)
                                            .heap_base = rt->heap,
                                            .scope_policy = c->scope_policy,
                                            .count_dependences = c->count_dependences,
+                                           .record_tasks = c->record_tasks,
                                            .checked = c->checked,
                                            .names_options = c->names_options};
     rt->window->checked = c->checked;
@@ -324,7 +332,7 @@ static PTOStatus build(PTORuntime *rt)
     rt->sched_bytes = ptoi_sched_bytes(rt->window);
     rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
     if (!rt->frames || !rt->crash_stack || !rt->sched_memory || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc))
-        return refuse(PTO_ERR_NOMEM, "no memory for the rings");
+        return refuse(PTO_ERR_NOMEM, c->count_dependences ? "no memory for the rings and the dependences of the run" : "no memory for the rings");
     ptoi_sched_init(&rt->sched, rt->window, rt->outcome, rt->sched_memory);
     rt->sched.on_failure = report_failure;
     rt->sched.failure_context = rt;

@@ -47,10 +47,8 @@ struct level {
     bool is_over_rows, is_over_columns; /* a piece went beyond its cell: those before a cell count, too */
 };
 
-struct history_space {
-    struct history_space *next, **link;
+struct space { /* the accesses of one heap buffer, or of all memory outside the heap */
     struct level *level;
-    uint64_t key;
     int64_t pitch[PITCHES];
     int pitches;
 };
@@ -76,7 +74,8 @@ struct history {
     struct block *block;
     size_t block_used;
     union slot *free[SIZE_CLASSES];
-    struct history_space *space, *outside;
+    struct space **space; /* by number; NULL: nothing of it was touched */
+    int64_t spaces;
     uint64_t keys;
     struct piece **chain;
     uint64_t chains, pieces;
@@ -139,7 +138,7 @@ static size_t piece_bytes(int32_t rank)
 }
 
 _Static_assert(sizeof(struct piece) <= (SIZE_CLASSES - 1) * CLASS_BYTES, "the largest piece has a size class");
-_Static_assert(sizeof(struct history_space) <= (SIZE_CLASSES - 1) * CLASS_BYTES, "and so has a space");
+_Static_assert(sizeof(struct space) <= (SIZE_CLASSES - 1) * CLASS_BYTES, "and so has a space");
 
 /* ---- boxes and cells ------------------------------------------------------------------------- */
 
@@ -147,9 +146,9 @@ struct box {
     int64_t row, column, last_row, last_column;
 };
 
-static struct box box_of(const struct region *r, int64_t origin, int64_t pitch)
+static struct box box_of(const struct region *r, int64_t pitch)
 {
-    const int64_t at = r->low - origin, end = r->high - 1 - origin;
+    const int64_t at = r->low, end = r->high - 1;
     if (pitch == 0) return (struct box){0, at, 0, end};
     int64_t rows = 0, span = r->run;
     bool fits = true;
@@ -172,7 +171,7 @@ static uint8_t bits_for(int64_t size) /* least b with size <= 2^b */
     return size <= 1 ? 0 : (uint8_t)(64 - __builtin_clzll((uint64_t)size - 1));
 }
 
-static int64_t pitch_of(struct history_space *s, const struct region *r)
+static int64_t pitch_of(struct space *s, const struct region *r)
 {
     if (r->rank == 0) return 0;
     const int64_t pitch = r->dim[0].stride_bytes;
@@ -223,7 +222,7 @@ static bool widen(struct history *h)
     return true;
 }
 
-static void remove_level(struct history *h, struct history_space *s, struct level *l)
+static void remove_level(struct history *h, struct space *s, struct level *l)
 {
     struct level **at = &s->level;
     while (*at != l) at = &(*at)->next;
@@ -246,7 +245,7 @@ static void remove_piece(struct history *h, struct piece *p)
     give(h, p, piece_bytes(p->region.rank));
 }
 
-static struct level *find_level(struct history *h, struct history_space *s, int64_t pitch, const struct box *b,
+static struct level *find_level(struct history *h, struct space *s, int64_t pitch, const struct box *b,
                                 bool reads)
 {
     const uint8_t row_bits = bits_for(b->last_row - b->row + 1), column_bits = bits_for(b->last_column - b->column + 1);
@@ -265,12 +264,12 @@ static struct level *find_level(struct history *h, struct history_space *s, int6
 }
 
 /* The piece that such an access belongs to; a new one has no touch yet.  NULL: no memory. */
-static struct piece *find_piece(struct history *h, struct history_space *s, const struct history_access *a,
+static struct piece *find_piece(struct history *h, struct space *s, const struct history_access *a,
                                 const PTOKernel *kernel)
 {
     if (h->pieces >= h->chains && !widen(h)) return NULL;
     const int64_t pitch = pitch_of(s, a->region);
-    const struct box b = box_of(a->region, a->origin, pitch);
+    const struct box b = box_of(a->region, pitch);
     struct level *l = find_level(h, s, pitch, &b, a->access == ACCESS_READ);
     if (!l) return NULL;
     const uint64_t cell = cell_key(l, b.row >> l->row_bits, b.column >> l->column_bits);
@@ -314,33 +313,46 @@ static void spare_doomed(struct history *h)
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
 
-static struct history_space *space_of(struct history *h, struct history_space **at)
+static bool more_spaces(struct history *h, uint32_t number)
 {
-    if (!at) at = &h->outside;
-    if (*at) return *at;
-    struct history_space *s = take(h, sizeof *s);
-    if (!s) return NULL;
-    memset(s, 0, sizeof *s);
-    s->next = h->space;
-    s->link = &h->space;
-    if (s->next) s->next->link = &s->next;
-    h->space = s;
-    return *at = s;
+    int64_t more = h->spaces ? 2 * h->spaces : 64;
+    while (more <= number) more *= 2;
+    struct space **table = calloc((size_t)more, sizeof *table);
+    if (!table) return false;
+    if (h->space) memcpy(table, h->space, (size_t)h->spaces * sizeof *table);
+    free(h->space);
+    h->space = table;
+    h->spaces = more;
+    return true;
 }
 
-void ptoi_history_close(struct history *h, struct history_space **at)
+static struct space *known_space(const struct history *h, uint32_t number)
 {
-    struct history_space *s = *at;
+    return number < h->spaces ? h->space[number] : NULL;
+}
+
+static struct space *space_of(struct history *h, uint32_t number)
+{
+    struct space *s = known_space(h, number);
+    if (s) return s;
+    if (number >= h->spaces && !more_spaces(h, number)) return NULL;
+    s = take(h, sizeof *s);
+    if (!s) return NULL;
+    memset(s, 0, sizeof *s);
+    return h->space[number] = s;
+}
+
+void ptoi_history_close(struct history *h, uint32_t number)
+{
+    struct space *s = known_space(h, number);
     if (!s) return;
-    *at = NULL;
+    h->space[number] = NULL;
     spare_doomed(h);
     while (s->level) {
         struct level *l = s->level;
         while (l->first) remove_piece(h, l->first);
         remove_level(h, s, l);
     }
-    *s->link = s->next;
-    if (s->next) s->next->link = s->link;
     give(h, s, sizeof *s);
 }
 
@@ -412,7 +424,7 @@ static void visit_cell(struct look *l, const struct level *level, uint64_t cell)
 static void visit_level(struct look *l, const struct level *level)
 {
     if (level->count == 0) return;
-    const struct box b = box_of(l->a->region, l->a->origin, level->pitch);
+    const struct box b = box_of(l->a->region, level->pitch);
     const int64_t over = level->is_over_rows ? (INT64_C(1) << level->row_bits) - 1 : 0;
     const int64_t before = level->is_over_columns ? (INT64_C(1) << level->column_bits) - 1 : 0;
     const int64_t top = b.row < over ? 0 : (b.row - over) >> level->row_bits, bottom = b.last_row >> level->row_bits;
@@ -430,7 +442,7 @@ static void visit_level(struct look *l, const struct level *level)
 /* Edges are added behind the first `before`. */
 static bool find_one(struct history *h, const struct history_access *a, const PTOKernel *kernel)
 {
-    const struct history_space *s = a->space ? *a->space : h->outside;
+    const struct space *s = known_space(h, a->space);
     const int64_t before = h->edges;
     struct look l = {.h = h, .a = a, .kernel = kernel};
     for (const struct level *level = s ? s->level : NULL; level; level = level->next)
@@ -493,7 +505,7 @@ bool ptoi_history_add(struct history *h, const struct history_access *a, int cou
         remove_piece(h, h->doomed[i]); /* levels stay: they are few, and mostly used again */
     h->dooms = 0;
     for (int i = 0; i < count; i++) {
-        struct history_space *s = space_of(h, a[i].space);
+        struct space *s = space_of(h, a[i].space);
         struct piece *p = s ? find_piece(h, s, &a[i], kernel) : NULL;
         struct touch *t = p ? take(h, sizeof *t) : NULL;
         if (!t) {
@@ -549,6 +561,7 @@ void ptoi_history_reset(struct history *h)
         h->block = b->next;
         free(b);
     }
+    free(h->space);
     free(h->chain);
     free(h->edge);
     free(h->doomed);

@@ -9,7 +9,7 @@
  *            named beside that write.
  * Memory     for each region that was written and not covered since about 150 bytes; for each read since, 16.
  *            Nothing is dropped for want of room: where the system has no memory the answer is false.
- * Owner      the orchestrator, where dependences are recorded or counted.
+ * Owner      the orchestrator, where dependences are recorded or counted; history_log.h feeds it.
  * Blocks     never.
  * Tests      test/runtime/test_history.c, test_edges.c */
 #ifndef PTOI_HISTORY_H
@@ -17,12 +17,10 @@
 #include "tensormap.h"
 
 struct history;
-struct history_space; /* the accesses of one heap buffer, or of all memory outside the heap */
 
 struct history_access {
-    struct history_space **space; /* of a heap buffer, at first to NULL; NULL: outside */
-    int64_t origin;               /* where the buffer begins */
-    const struct region *region;  /* not empty */
+    uint32_t space;              /* number of a heap buffer; 0: all memory outside the heap */
+    const struct region *region; /* not empty; in a buffer the addresses count from its start */
     enum access access;
 };
 
@@ -33,7 +31,7 @@ struct history_edge {
 
 struct history *ptoi_history_create(void); /* NULL: no memory */
 void ptoi_history_destroy(struct history *h);
-void ptoi_history_reset(struct history *h); /* a run begins: nothing was touched; every space is gone */
+void ptoi_history_reset(struct history *h); /* a run begins: nothing was touched */
 
 /* The edges of the task that is being submitted, by ascending `from`, each once; they live until the next call.
  * false: no memory. */
@@ -42,8 +40,8 @@ const struct history_edge *ptoi_history_edges(const struct history *h, int64_t *
 /* That task's accesses, after find. */
 bool ptoi_history_add(struct history *h, const struct history_access *a, int count, const PTOKernel *kernel,
                       uint64_t task);
-/* A heap buffer is gone: nothing can name it any more. */
-void ptoi_history_close(struct history *h, struct history_space **space);
+/* A heap buffer is gone: the next one of that number is another. */
+void ptoi_history_close(struct history *h, uint32_t space);
 
 /* Accumulators are numbered in the order of their first use, which depends on no address.  -1: no memory. */
 int32_t ptoi_history_accumulator(struct history *h, int64_t address);

@@ -5,7 +5,7 @@
 
 struct observer {
     void *context;
-    void (*edge)(void *context, uint64_t from, uint64_t to, uint8_t reasons); /* enum edge_reason, or-ed; before the task */
+    void (*edge)(void *context, uint64_t from, uint64_t to, uint8_t reasons); /* enum edge_reason, or-ed; mostly after the run */
     void (*task)(void *context, uint64_t id);                                /* published: its descriptor may be read */
 };
 

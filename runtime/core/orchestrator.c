@@ -22,6 +22,15 @@ static void tell_broken(void *context, uint32_t buffer)
               (unsigned long long)r->bytes);
 }
 
+/* The log of a recorded run has room for all that is recorded if a task has no more words than this on average: then edges are found
+ * after the run.  Where they are only counted, they are found a batch at a time. */
+static bool keep_history(struct orchestrator *o, int64_t record_tasks)
+{
+    enum { WORDS_OF_TASK = 32, BATCH = 1 << 15 };
+    o->history = ptoi_history_create();
+    return o->history && ptoi_history_log_init(&o->log, BATCH + WORDS_OF_TASK * (uint64_t)record_tasks);
+}
+
 bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome, const struct orchestrator_config *c)
 {
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
@@ -35,8 +44,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *ou
     o->found.task_id = calloc(producers, sizeof *o->found.task_id);
     o->found.reason = calloc(producers, sizeof *o->found.reason);
     o->map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
-    o->history = c->count_dependences ? ptoi_history_create() : NULL;
-    bool ok = o->found.task_id && o->found.reason && o->map && (o->history || !c->count_dependences);
+    bool ok = o->found.task_id && o->found.reason && o->map && (!c->count_dependences || keep_history(o, c->record_tasks));
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
     o->scopes.guard = c->checked;
@@ -51,6 +59,7 @@ void ptoi_orch_free(struct orchestrator *o)
     free(o->found.reason);
     ptoi_map_destroy(o->map);
     ptoi_history_destroy(o->history);
+    ptoi_history_log_free(&o->log);
     ptoi_names_free(&o->names, o->heap_base);
     ptoi_heap_free(&o->heap);
     ptoi_scopes_free(&o->scopes);
@@ -312,10 +321,52 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     return o->heap_base + at;
 }
 
-static void forget_buffer(struct orchestrator *o, struct buffer_record *r)
+/* ---- edges, where they are recorded or counted -------------------------------------------------------------------------------------- */
+
+static void found_edges(void *context, enum history_entry entry, uint64_t number, const struct history_edge *edge, int64_t count)
 {
-    ptoi_history_close(o->history, &r->history);
-    if (o->flow.recorder) ptoi_record_release(o->flow.recorder, r->recorded);
+    struct orchestrator *o = context;
+    if (entry == HISTORY_AWAIT) {
+        struct recorder *const r = o->flow.recorder;
+        for (int64_t k = 0; k < count; k++) ptoi_record_awaited(r, &r->wait[number], o->first_head + edge[k].from);
+        return;
+    }
+    o->dependences += count;
+    for (int32_t n = 0; n < o->observers; n++)
+        for (int64_t k = 0; k < count; k++)
+            o->observer[n].edge(o->observer[n].context, o->first_head + edge[k].from, o->first_head + number, edge[k].reasons);
+}
+
+bool ptoi_orch_find_edges(struct orchestrator *o)
+{
+    const struct history_reader reader = {.context = o, .found = found_edges};
+    if (o->lacks_edges)
+        o->log.used = 0;
+    else if (o->history)
+        o->lacks_edges = !ptoi_history_replay(&o->log, o->history, &reader);
+    return !o->lacks_edges;
+}
+
+static void forget_edges(struct orchestrator *o)
+{
+    ptoi_history_reset(o->history);
+    o->log.used = 0;
+    o->lacks_edges = false;
+}
+
+/* For any entry.  false: there was no memory to empty the log, which is empty now. */
+static inline bool log_has_room(struct orchestrator *o) { return ptoi_history_log_has_room(&o->log) || ptoi_orch_find_edges(o); }
+
+static PTOStatus fail_history(struct orchestrator *o)
+{
+    return ptoi_orch_fail(o, PTO_ERR_NOMEM, "no memory to keep the dependences of the run, which is recorded");
+}
+
+static void forget_buffer(struct orchestrator *o, uint32_t buffer)
+{
+    if (!log_has_room(o)) fail_history(o);
+    ptoi_history_log_close(&o->log, buffer);
+    if (o->flow.recorder) ptoi_record_release(o->flow.recorder, ptoi_record(&o->scopes, buffer)->recorded);
 }
 
 static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
@@ -325,7 +376,7 @@ static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET
     o->moved -= r->at != r->place;
     if (ptoi_names_hold(&o->names, r->at)) ptoi_names_give_back(&o->names, r->at);
     if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
-    if (o->history) forget_buffer(o, r);
+    if (o->history) forget_buffer(o, buffer);
     tell_release(o, buffer);
 }
 
@@ -418,7 +469,7 @@ void ptoi_orch_begin(struct orchestrator *o)
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
     o->first_head = o->head;
-    if (o->history) ptoi_history_reset(o->history);
+    if (o->history) forget_edges(o);
     o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
@@ -578,8 +629,6 @@ struct submission {
     bool holds;            /* some tensor lies in the heap */
     bool accumulates;
     uint32_t exclusive;    /* its accumulators, as a set; see accumulators() */
-    struct history_access touched[PTO_MAX_PARAMS]; /* where there is a history */
-    int touches;
 };
 
 static void note_access(struct submission *s, const struct place *pl)
@@ -739,41 +788,27 @@ static bool accumulators(struct orchestrator *o, struct submission *s)
     return true;
 }
 
-/* ---- what is recorded of dependences ------------------------------------------------------------------------------------------------ */
+/* ---- what is recorded of a task ----------------------------------------------------------------------------------------------------- */
 
-/* All that the task touches: also what the map need not know. */
-static void list_touched(struct orchestrator *o, struct submission *s)
+static bool touches_memory(const struct place *pl) { return pl->head.kind != PTO_PARAM_SCALAR && pl->region.run != 0; }
+
+/* All that the task touches: also what the map need not know.  false: no memory. */
+static bool log_touched(struct orchestrator *o, enum history_entry entry, uint64_t number, const struct submission *s,
+                        const PTOKernel *kernel)
 {
-    s->touches = 0;
+    if (!log_has_room(o)) return false;
+    int touches = 0;
+    for (int i = 0; i < s->count; i++) touches += touches_memory(&s->place[i]);
+    ptoi_history_log_begin(&o->log, entry, number, touches, kernel);
     for (int i = 0; i < s->count; i++) {
-        struct place *pl = &s->place[i];
-        if (pl->head.kind == PTO_PARAM_SCALAR || pl->region.run == 0) continue;
-        struct history_access *a = &s->touched[s->touches++];
-        *a = (struct history_access){.region = &pl->region, .access = pl->access};
-        if (pl->head.buffer == 0) continue;
-        struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
-        a->space = &r->history;
-        a->origin = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
-        if (pl->head.fresh) pl->region.low = a->origin, pl->region.high = a->origin + pl->region.run; /* it had no address before */
+        const struct place *pl = &s->place[i];
+        if (!touches_memory(pl)) continue;
+        const struct history_access a = {.space = pl->head.buffer, .region = &pl->region, .access = pl->access};
+        int64_t origin = 0; /* of a new output, too: its region has no address yet */
+        if (a.space && !pl->head.fresh) origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
+        ptoi_history_log_access(&o->log, &a, origin);
     }
-}
-
-/* Tells the observers every edge of the task, at any distance.  false: no memory. */
-static bool tell_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
-{
-    list_touched(o, s);
-    if (!ptoi_history_find(o->history, s->touched, s->touches, kernel)) return false;
-    int64_t count;
-    const struct history_edge *edge = ptoi_history_edges(o->history, &count);
-    o->dependences += count;
-    for (int32_t n = 0; n < o->observers; n++)
-        for (int64_t k = 0; k < count; k++) o->observer[n].edge(o->observer[n].context, edge[k].from, o->head, edge[k].reasons);
-    return true;
-}
-
-static PTOStatus fail_history(struct orchestrator *o)
-{
-    return ptoi_orch_fail(o, PTO_ERR_NOMEM, "no memory to keep the dependences of the run, which is recorded");
+    return !o->needs_edges_now || ptoi_orch_find_edges(o);
 }
 
 static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
@@ -859,7 +894,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     }
 
     find_producers(o, s, kernel);
-    if (!accumulators(o, s) || (o->history && !tell_edges(o, s, kernel))) return fail_history(o);
+    if (!accumulators(o, s)) return fail_history(o);
     prune_producers(o, true);
     if ((uint64_t)o->found.count > o->window->dep_limit) {
         wait_drained(o, PTO_STALL_DEPLIST_POOL);
@@ -870,7 +905,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     }
     if (has_failed(o)) return ptoi_status(o->outcome);
 
-    if (o->history && !ptoi_history_add(o->history, s->touched, s->touches, kernel, o->head)) return fail_history(o);
+    if (o->history && !log_touched(o, HISTORY_TASK, o->head - o->first_head, s, kernel)) return fail_history(o);
     o->edges += o->found.count;
     write_task(o, s, kernel);
     if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
@@ -1009,12 +1044,7 @@ static bool record_await(struct orchestrator *o, struct submission *s, int64_t b
     if (!w) return true;
     w->site = *o->site;
     if (s->place[0].head.buffer) w->tensor = ptoi_record(&o->scopes, s->place[0].head.buffer)->name;
-    list_touched(o, s);
-    if (!ptoi_history_find(o->history, s->touched, s->touches, NULL)) return false;
-    int64_t count;
-    const struct history_edge *edge = ptoi_history_edges(o->history, &count);
-    for (int64_t k = 0; k < count; k++) ptoi_record_awaited(r, w, edge[k].from);
-    return true;
+    return log_touched(o, HISTORY_AWAIT, (uint64_t)(w - r->wait), s, NULL);
 }
 
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing) /* model: AWAIT */

@@ -8,6 +8,7 @@
 #define PTOI_ORCHESTRATOR_H
 #include "flow.h"
 #include "heap.h"
+#include "history_log.h"
 #include "names.h"
 #include "pinned.h"
 #include "observer.h"
@@ -68,6 +69,9 @@ struct orchestrator {
     PTOScopePolicy scope_policy;
     int32_t accesses;             /* that the map remembers of the newest task */
     struct history *history;      /* NULL: nothing asks for dependences on tasks that have retired */
+    struct history_log log;       /* where there is a history: what it was not fed with yet */
+    bool needs_edges_now;         /* an observer wants the edges of a task before the task */
+    bool lacks_edges;             /* of this run: there was no memory for the history */
     bool may_move;                /* this run asks where a buffer lies before it looks at it: gather.c */
     uint64_t moved;               /* living buffers that do not lie where the program's address of them says */
     int64_t moved_bytes;          /* of the run */
@@ -86,6 +90,7 @@ struct orchestrator_config {
     char *heap_base;
     PTOScopePolicy scope_policy;
     bool count_dependences;
+    int64_t record_tasks;
     bool checked;
 };
 
@@ -115,6 +120,8 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
 void     *ptoi_orch_where(const struct orchestrator *o, void *buffer); /* where these bytes lie; memory that is not from the heap: there */
 /* These bytes, which are not the heap's, are only read from now on; nothing happens while tasks are in flight. */
 void      ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high);
+/* Tells the observers all edges that they were not told yet.  false: there was no memory for that, in this run. */
+bool      ptoi_orch_find_edges(struct orchestrator *o);
 uint64_t  ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);

@@ -71,7 +71,7 @@ struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason
         return NULL;
     }
     struct recorded_wait *w = &r->wait[r->waits++];
-    *w = (struct recorded_wait){.begin = begin, .end = end, .reason = reason, .before = r->tasks + r->lost, .first_edge = r->awaits};
+    *w = (struct recorded_wait){.begin = begin, .end = end, .reason = reason, .before = r->tasks + r->lost};
     return w;
 }
 
@@ -131,8 +131,8 @@ void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t t
         }
         r->awaited = more;
     }
+    if (w->edge_count++ == 0) w->first_edge = r->awaits;
     r->awaited[r->awaits++] = task_id - r->first_id;
-    w->edge_count++;
 }
 
 void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons)

@@ -105,7 +105,7 @@ static inline void ptoi_record_fetch(struct recorder *r, uint64_t id)
 }
 /* NULL: no room.  The next one that is recorded. */
 struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end);
-/* One more task that the newest wait is for. */
+/* One more task that this wait is for: of one wait after another. */
 void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t task_id);
 /* Its number + 1; 0: no room. */
 uint64_t ptoi_record_buffer(struct recorder *r, uint64_t bytes);

@@ -90,6 +90,10 @@ void ptoi_exchange_trim(PTORuntime *rt);
 /* operations.c: fails the run where no accelerator can carry out the work request. */
 void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
 
+/* Before a report: all edges are in the record, and its times are of the engine's clock.  PTO_ERR_STATE: nothing is recorded;
+ * PTO_ERR_NOMEM: no memory to find the edges. */
+PTOStatus ptoi_settle_record(PTORuntime *rt);
+
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
 static inline bool ptoi_is_running(const PTORuntime *rt) { return load_relaxed(&rt->life.use) == LIFE_RUNNING; } /* relaxed: a hint */

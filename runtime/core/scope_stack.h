@@ -9,7 +9,6 @@
 #ifndef PTOI_SCOPE_STACK_H
 #define PTOI_SCOPE_STACK_H
 #include "check.h"
-#include "history.h"
 #include "tensormap.h"
 #include "window.h"
 #include <pto/pto_submit.h>
@@ -30,7 +29,6 @@ struct buffer_record {
     const char *name;        /* as the program spells it, or NULL */
     struct map_buffer map;
     uint64_t recorded; /* ptoi_record_buffer */
-    struct history_space *history; /* of its life, where dependences are recorded or counted; else NULL */
 };
 
 struct scope {

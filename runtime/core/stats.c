@@ -69,7 +69,7 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
     PTORunStats *s = &rt->run_stats;
     s->tasks = (int64_t)(rt->now.number - rt->orch.first_number);
     s->at_submit = s->tasks - (int64_t)(rt->orch.head - rt->orch.first_head);
-    s->counts_dependences = rt->config.count_dependences;
+    s->counts_dependences = ptoi_orch_find_edges(&rt->orch) && rt->config.count_dependences;
     s->edges = rt->orch.edges;
     s->dependences = rt->orch.dependences;
     s->allocations = rt->orch.allocations;

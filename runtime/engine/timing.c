@@ -225,6 +225,7 @@ static PTOStatus timing_open(PTORuntime *rt)
         return PTO_ERR_NOMEM;
     }
     rt->sched.machine = (struct machine){.context = rt, .start = start, .collect = collect};
+    rt->orch.needs_edges_now = true;
     rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = see_edge, .task = see_task};
     return PTO_OK;
 }

@@ -48,8 +48,7 @@ static void write_advice(const PTORuntime *rt, const struct whatif_advice *a, FI
 
 void ptoi_advice_write(PTORuntime *rt, FILE *out)
 {
-    if (!rt->recorder || ptoi_is_running(rt)) return;
-    ptoi_record_settle(rt->recorder);
+    if (ptoi_is_running(rt) || ptoi_settle_record(rt) != PTO_OK) return;
     const PTOFlowControlStats *s = pto_get_flow_stats(rt);
     const bool asked[WHATIF_RINGS] = {[WHATIF_WINDOW] = s->task_ring_stalls > 0,
                                       [WHATIF_MAP] = s->tensormap_pool_stalls > 0,

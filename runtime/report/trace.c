@@ -124,8 +124,8 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_trace");
     if (refused != PTO_OK) return refused;
-    if (!rt->recorder) return PTO_ERR_STATE;
-    ptoi_record_settle(rt->recorder);
+    const PTOStatus settled = ptoi_settle_record(rt);
+    if (settled != PTO_OK) return settled;
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
     FILE *out = file->out;
     const struct recorder *r = rt->recorder;

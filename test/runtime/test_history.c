@@ -1,5 +1,5 @@
-/* test_history.c - the edges of random accesses against a model that knows every byte. */
-#include "history.h"
+/* test_history.c - the edges of random accesses against a model that knows every byte, and those that are found from a log of them. */
+#include "history_log.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -117,17 +117,57 @@ static void forget_space(struct model *m, int space)
     for (int i = 0; i < BYTES; i++) m->byte[space][i].count = 0;
 }
 
-static void run(uint64_t seed, struct history *h)
+/* ---- the same accesses, written down and replayed later ---- */
+
+enum { EDGES = TASKS * TASKS };
+
+struct replayed {
+    struct history *history;
+    struct history_log log;
+    struct history_edge expected[EDGES]; /* all tasks in a row */
+    int64_t count[TASKS], first[TASKS + 1];
+    uint64_t next; /* task that will be found */
+};
+
+static void found(void *context, enum history_entry entry, uint64_t task, const struct history_edge *edge, int64_t count)
+{
+    struct replayed *r = context;
+    EXPECT_EQ(entry, HISTORY_TASK);
+    assert_int_equal(task, r->next++);
+    assert_int_equal(count, r->count[task]);
+    for (int64_t i = 0; i < count; i++) {
+        EXPECT_EQ(edge[i].from, r->expected[r->first[task] + i].from);
+        EXPECT_EQ(edge[i].reasons, r->expected[r->first[task] + i].reasons);
+    }
+}
+
+static void replay(struct replayed *r)
+{
+    const struct history_reader reader = {.context = r, .found = found};
+    assert_true(ptoi_history_replay(&r->log, r->history, &reader));
+    EXPECT_EQ(r->log.used, 0);
+}
+
+static void expect(struct replayed *r, uint64_t task, const struct history *h)
+{
+    const struct history_edge *e = ptoi_history_edges(h, &r->count[task]);
+    assert_true(r->first[task] + r->count[task] <= EDGES);
+    memcpy(&r->expected[r->first[task]], e, (size_t)r->count[task] * sizeof *e);
+    r->first[task + 1] = r->first[task] + r->count[task];
+}
+
+static void run(uint64_t seed, struct history *h, struct replayed *later)
 {
     static const PTOKernel kernels[2];
     static struct model m;
     static struct logged past[TASKS * ACCESSES];
     static int past_space[TASKS * ACCESSES];
-    struct history_space *space[SPACES] = {NULL};
     int past_count = 0;
     uint64_t s = seed;
     for (int k = 0; k < SPACES; k++) forget_space(&m, k);
     ptoi_history_reset(h);
+    ptoi_history_reset(later->history);
+    later->log.used = later->next = 0;
     for (uint64_t task = 0; task < TASKS; task++) {
         struct region region[ACCESSES];
         struct history_access a[ACCESSES];
@@ -137,8 +177,9 @@ static void run(uint64_t seed, struct history *h)
         const PTOKernel *kernel = &kernels[below(&s, 2)];
         if (below(&s, 20) == 0) { /* a heap buffer is gone; another will have its addresses */
             const int k = 1 + (int)below(&s, SPACES - 1);
-            ptoi_history_close(h, &space[k]);
-            EXPECT(space[k] == NULL);
+            ptoi_history_close(h, (uint32_t)k);
+            if (!ptoi_history_log_has_room(&later->log)) replay(later);
+            ptoi_history_log_close(&later->log, (uint32_t)k);
             forget_space(&m, k);
             for (int i = 0; i < past_count; i++)
                 if (past_space[i] == k) past_space[i] = -1;
@@ -151,10 +192,7 @@ static void run(uint64_t seed, struct history *h)
                 where[i] == 0 ? 1000 : 5000; /* two buffers may have the same addresses, one after the other */
             region[i] = random_region(&s, origin);
             const enum access access = (enum access)below(&s, 4);
-            a[i] = (struct history_access){.space = where[i] ? &space[where[i]] : NULL,
-                                           .origin = where[i] ? origin : 0,
-                                           .region = &region[i],
-                                           .access = access};
+            a[i] = (struct history_access){.space = (uint32_t)where[i], .region = &region[i], .access = access};
             logged[i] = (struct logged){task, access, kernel, region[i]};
             for (int at = 0; at < BYTES; at++)
                 if (is_touched(&region[i], origin, at)) need(&m, &m.byte[where[i]][at], &logged[i]);
@@ -170,6 +208,10 @@ static void run(uint64_t seed, struct history *h)
             continue;
         }
         assert_true(ptoi_history_add(h, a, count, kernel, task));
+        expect(later, task, h);
+        if (!ptoi_history_log_has_room(&later->log)) replay(later);
+        ptoi_history_log_begin(&later->log, HISTORY_TASK, task, count, kernel);
+        for (int i = 0; i < count; i++) ptoi_history_log_access(&later->log, &a[i], where[i] == 0 ? 0 : 5000);
         for (int write = 1; write >= 0; write--) /* what it writes covers what others did, not what it reads itself */
             for (int i = 0; i < count; i++) {
                 if ((logged[i].access == ACCESS_WRITE || logged[i].access == ACCESS_UPDATE) != write) continue;
@@ -179,46 +221,53 @@ static void run(uint64_t seed, struct history *h)
             }
         for (int i = 0; i < count; i++) past[past_count] = logged[i], past_space[past_count++] = where[i];
     }
-    for (int k = 1; k < SPACES; k++) ptoi_history_close(h, &space[k]);
+    replay(later);
+    EXPECT_EQ(later->next, TASKS);
 }
 
 TEST(random_accesses_have_the_edges_of_a_model_that_knows_every_byte)
 {
     struct history *h = ptoi_history_create();
     assert_non_null(h);
-    for (uint64_t seed = 1; seed <= 60; seed++) run(seed, h);
+    static struct replayed later;
+    later.history = ptoi_history_create();
+    assert_non_null(later.history);
+    assert_true(ptoi_history_log_init(&later.log, HISTORY_ENTRY_MAX + 500));
+    for (uint64_t seed = 1; seed <= 60; seed++) run(seed, h, &later);
+    ptoi_history_log_free(&later.log);
+    ptoi_history_destroy(later.history);
     ptoi_history_destroy(h);
 }
 
 /* ---- how much is remembered ---- */
 
-static bool submit(struct history *h, struct history_space **space, int64_t low, int64_t bytes, enum access access,
+static bool submit(struct history *h, uint32_t space, int64_t low, int64_t bytes, enum access access,
                    uint64_t task)
 {
     const struct region r = {.low = low, .high = low + bytes, .run = bytes};
-    const struct history_access a = {.space = space, .origin = space ? 4096 : 0, .region = &r, .access = access};
+    const struct history_access a = {.space = space, .region = &r, .access = access};
     return ptoi_history_find(h, &a, 1, NULL) && ptoi_history_add(h, &a, 1, NULL, task);
 }
 
 TEST(what_a_write_covers_and_what_is_gone_is_not_remembered)
 {
     struct history *h = ptoi_history_create();
-    struct history_space *space = NULL;
     assert_non_null(h);
     for (uint64_t n = 0; n < 1000; n++)
-        assert_true(submit(h, NULL, 4096 + 64 * (int64_t)(n % 10), 64, ACCESS_UPDATE, n));
+        assert_true(submit(h, 0, 4096 + 64 * (int64_t)(n % 10), 64, ACCESS_UPDATE, n));
     EXPECT_EQ(ptoi_history_regions(h), 10);
-    for (uint64_t n = 1000; n < 2000; n++) assert_true(submit(h, NULL, 4096, 640, ACCESS_READ, n));
+    for (uint64_t n = 1000; n < 2000; n++) assert_true(submit(h, 0, 4096, 640, ACCESS_READ, n));
     EXPECT_EQ(ptoi_history_regions(h), 11); /* readers of one region are a list */
-    assert_true(submit(h, NULL, 4096, 1000, ACCESS_WRITE, 2000));
+    assert_true(submit(h, 0, 4096, 1000, ACCESS_WRITE, 2000));
     int64_t edges;
     (void)ptoi_history_edges(h, &edges);
     EXPECT_EQ(edges, 1010);
     EXPECT_EQ(ptoi_history_regions(h), 1);
-    for (uint64_t n = 0; n < 100; n++) assert_true(submit(h, &space, 4096 + 8 * (int64_t)n, 8, ACCESS_WRITE, 3000 + n));
+    for (uint64_t n = 0; n < 100; n++) assert_true(submit(h, 100, 8 * (int64_t)n, 8, ACCESS_WRITE, 3000 + n));
     EXPECT_EQ(ptoi_history_regions(h), 101);
-    ptoi_history_close(h, &space);
-    ptoi_history_close(h, &space); /* nothing is there */
+    ptoi_history_close(h, 100);
+    ptoi_history_close(h, 100); /* nothing is there */
+    ptoi_history_close(h, 1000000);
     EXPECT_EQ(ptoi_history_regions(h), 1);
     ptoi_history_destroy(h);
 }

@@ -191,7 +191,7 @@ PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, 
  * every backend, it must do so before the next submit. */
 PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 
-/* What the last run recorded (PTOConfig.record_tasks).  No run is active.  PTO_ERR_STATE: nothing was recorded; PTO_ERR_IO.
+/* What the last run recorded (PTOConfig.record_tasks).  No run is active.  PTO_ERR_STATE: nothing was recorded; PTO_ERR_NOMEM; PTO_ERR_IO.
  * Trace: Chrome/Perfetto JSON, a row a worker, one for the orchestrator's stalls, one for the scheduler, counters of the rings'
  * use, an arrow an edge; times are ns, or cycles on the timing engine.  Graph: DOT, or JSON or text when the name ends in .json or .txt; every
  * edge with its reason: RAW, WAR, WAW, acc. */

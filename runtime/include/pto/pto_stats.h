@@ -40,7 +40,8 @@ typedef struct PTORunStats {
     int64_t at_submit;    /* of them: ran at their submits, past the window; nobody looked for what they depend on */
     int64_t edges;        /* dependences on tasks that had not completed when found */
     int64_t dependences;  /* the same with completed producers counted too: all of them, if counts_dependences, else some */
-    bool counts_dependences; /* PTOConfig.count_dependences, which recording and the engines timing and graph imply */
+    bool counts_dependences; /* PTOConfig.count_dependences, which recording and the engines timing and graph imply; false if there is
+                              * no memory to find them: they are found when somebody asks for these numbers, or for a report */
     int64_t allocations;  /* output buffers */
     int64_t allocated_bytes;
     int64_t moved_bytes;  /* of buffers that were moved, because the heap had room for a new one but not in one piece */
