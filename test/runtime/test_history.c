@@ -152,7 +152,7 @@ static void expect(struct replayed *r, uint64_t task, const struct history *h)
 {
     const struct history_edge *e = ptoi_history_edges(h, &r->count[task]);
     assert_true(r->first[task] + r->count[task] <= EDGES);
-    memcpy(&r->expected[r->first[task]], e, (size_t)r->count[task] * sizeof *e);
+    for (int64_t i = 0; i < r->count[task]; i++) r->expected[r->first[task] + i] = e[i];
     r->first[task + 1] = r->first[task] + r->count[task];
 }
 
