@@ -21,7 +21,9 @@
 #define HAS_SANITIZER 1
 #endif
 #endif
-#ifdef __SANITIZE_THREAD__ /* it does not follow threads of a child that was forked by a process with threads */
+/* The thread sanitizer does not follow threads of a child that was forked by a process with threads, and the address sanitizer may leave its
+ * allocator locked in one. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define HAS_CHILDREN 0
 #else
 #define HAS_CHILDREN 1
