@@ -307,22 +307,29 @@ static void emit_while(struct emitter *e, const struct ir_op *op)
 
 /* ---- branches ---- */
 
-static void emit_branch(struct emitter *e, const struct ir_op *op)
+/* The branch that goes on with `else if`; NULL: there is none. */
+static const struct ir_op *chained_branch(const struct ir_op *op)
 {
     const struct ir_block *other = op->branch.other;
-    struct strbuf b = {0};
-    print_condition(e, &b, &op->branch.cond);
-    emit_at(e, op->at);
-    out_line(e->out, op->branch.is_chained ? "} else if (%s) {" : "if (%s) {", strbuf_text(&b));
-    strbuf_free(&b);
-    emit_block(e, op->branch.then);
-    if (other && other->first && other->first->kind == IR_IF && other->first->branch.is_chained) {
-        emit_branch(e, other->first);
-    } else if (other) {
-        out_line(e->out, "} else {");
-        emit_block(e, other);
+    return other && other->first && other->first->kind == IR_IF && other->first->branch.is_chained ? other->first : NULL;
+}
+
+static void emit_branch(struct emitter *e, const struct ir_op *op)
+{
+    for (const struct ir_op *next = op; next; next = chained_branch(op)) {
+        struct strbuf b = {0};
+        op = next;
+        print_condition(e, &b, &op->branch.cond);
+        emit_at(e, op->at);
+        out_line(e->out, op->branch.is_chained ? "} else if (%s) {" : "if (%s) {", strbuf_text(&b));
+        strbuf_free(&b);
+        emit_block(e, op->branch.then);
     }
-    if (!op->branch.is_chained) out_line(e->out, "}");
+    if (op->branch.other) {
+        out_line(e->out, "} else {");
+        emit_block(e, op->branch.other);
+    }
+    out_line(e->out, "}");
 }
 
 static void emit_return(struct emitter *e, const struct ir_op *op)

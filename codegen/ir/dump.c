@@ -339,6 +339,26 @@ static void begin_line(struct dump *d, struct span at)
     strbuf_printf(d->to, "%5d  %*s", source_place(d->front->sources, at.file, at.begin).line, 2 * d->depth, "");
 }
 
+/* A chain of `else if` is as long as the program wants: a loop. */
+static void put_branches(struct dump *d, const struct ir_op *op)
+{
+    for (;;) {
+        const struct ir_block *other = op->branch.other;
+        put_block(d, op->branch.then);
+        if (!other) return;
+        const bool is_chained = other->first && other->first->kind == IR_IF && other->first->branch.is_chained;
+        begin_line(d, is_chained ? other->first->at : op->at);
+        put(d, is_chained ? "else if " : "else\n");
+        if (!is_chained) {
+            put_block(d, other);
+            return;
+        }
+        op = other->first;
+        put_operands(d, op);
+        put(d, "\n");
+    }
+}
+
 static void put_op(struct dump *d, const struct ir_op *op)
 {
     const struct ir_block *blocks[3];
@@ -354,11 +374,15 @@ static void put_op(struct dump *d, const struct ir_op *op)
         if (d->to->length == before + strlen(ir_op_name(op->kind)) + 1) d->to->data[--d->to->length] = '\0';
     }
     put(d, "\n");
+    if (op->kind == IR_IF) {
+        put_branches(d, op);
+        return;
+    }
     const int count = ir_blocks(op, blocks);
     for (int i = 0; i < count; i++) {
         if (i > 0) {
             begin_line(d, op->at);
-            put(d, op->kind == IR_IF ? "else\n" : "body\n");
+            put(d, "body\n");
         }
         put_block(d, blocks[i]);
     }

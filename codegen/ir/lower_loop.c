@@ -199,24 +199,24 @@ static struct ir_condition lower_arm(struct lowering *l, const struct ast *arm, 
     return inline_condition(compared, arm->arm.values->at, "match");
 }
 
-/* The arms from `arm` on; appended to the current block. */
-static void lower_arms(struct lowering *l, const struct ast *n, const struct ast *arm, struct ir_temporary *value)
+/* Each arm but the first is in the else branch of the one before.  A loop, not a recursion: a match has any number of arms. */
+static void lower_arms(struct lowering *l, const struct ast *n, struct ir_temporary *value)
 {
-    struct ir_block *outer;
-    const bool in_steps = arm_needs_statements(arm);
-    struct ir_condition cond = in_steps ? lower_arm_in_steps(l, arm, value) : lower_arm(l, arm, value);
-    l->at = arm->at;
-    struct ir_op *op = lower_op(l, IR_IF);
-    op->branch.cond = cond;
-    op->branch.is_chained = arm != n->match.arms && !in_steps;
-    op->branch.then = lower_braced(l, arm->arm.body, false);
-    if (arm->next) {
-        op->branch.other = lower_block_begin(l, &outer);
-        lower_arms(l, n, arm->next, value);
-        lower_block_end(l, outer);
-    } else {
-        op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : lower_missing_else(l, n);
+    struct ir_block *outer = l->block, *around;
+    struct ir_op *op = NULL;
+    for (const struct ast *arm = n->match.arms; arm; arm = arm->next) {
+        const bool in_steps = arm_needs_statements(arm), is_first = op == NULL;
+        if (!is_first) op->branch.other = lower_block_begin(l, &around);
+        const struct ir_condition cond = in_steps ? lower_arm_in_steps(l, arm, value) : lower_arm(l, arm, value);
+        l->at = arm->at;
+        op = lower_op(l, IR_IF);
+        op->branch.cond = cond;
+        op->branch.is_chained = !is_first && !in_steps;
+        op->branch.then = lower_braced(l, arm->arm.body, false);
     }
+    op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : lower_missing_else(l, n);
+    for (struct ir_block *block = outer; block->last != op; block = block->last->branch.other) block->last->branch.other->at_end = l->at;
+    l->block = outer;
 }
 
 void lower_match(struct lowering *l, struct ast *n)
@@ -224,7 +224,7 @@ void lower_match(struct lowering *l, struct ast *n)
     struct ir_value *v = lower_prepared(l, n->match.value, NULL, "match");
     struct ir_temporary *value = lower_let(l, "value", n->match.value->type, v, true);
     if (n->match.arms) {
-        lower_arms(l, n, n->match.arms, value);
+        lower_arms(l, n, value);
         return;
     }
     l->block->last->let.unused = IR_UNUSED_SURELY;

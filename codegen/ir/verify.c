@@ -252,16 +252,32 @@ static void verify_join(struct verifier *v, struct state *s, struct state *other
         if (!has(&s->released, other->released.data[i])) vec_push(&s->released, other->released.data[i]);
 }
 
+/* A chain of branches is walked in a loop: it has any length. */
 static void verify_branch(struct verifier *v, struct state *s, const struct ir_op *op, const struct loop *loop)
 {
-    verify_value(v, s, op->branch.cond.value);
-    expect(v, op->branch.cond.value->type->kind == TYPE_BOOL, "has a condition that is no bool", NULL);
-    struct state other = state_copy(s);
-    verify_block(v, s, op->branch.then, loop);
-    if (op->branch.other) verify_block(v, &other, op->branch.other, loop);
+    struct state joined = {.is_reachable = false}; /* after the branches; s stays what each condition is reached with */
+    for (;;) {
+        const struct ir_block *other = op->branch.other;
+        v->op = op;
+        verify_value(v, s, op->branch.cond.value);
+        expect(v, op->branch.cond.value->type->kind == TYPE_BOOL, "has a condition that is no bool", NULL);
+        struct state then = state_copy(s);
+        verify_block(v, &then, op->branch.then, loop);
+        v->op = op;
+        verify_join(v, &joined, &then);
+        state_free(&then);
+        if (!other || v->fault) break;
+        if (other->first && other->first->kind == IR_IF && other->first->branch.is_chained) {
+            op = other->first;
+            continue;
+        }
+        verify_block(v, s, other, loop);
+        break;
+    }
     v->op = op;
-    verify_join(v, s, &other);
-    state_free(&other);
+    verify_join(v, &joined, s);
+    state_free(s);
+    *s = joined;
 }
 
 /* The body, and for a `while` what is tested: in each iteration, which begins as the first one. */
