@@ -39,7 +39,6 @@ struct emitter {
     struct ptrmap used;    /* symbols and stored sizes that the text names */
     struct lowering *lowering;
 
-    struct symbol *function;
     const char *frame;     /* the function's frame, in C */
 };
 

@@ -163,7 +163,6 @@ static void emit_function(struct emitter *e, struct symbol *orch)
     verify(e, f);
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     const size_t mark = names_mark(&e->names);
-    e->function = orch;
     e->plan->function = orch;
     emit_orch_signature(e, orch, true, &signature);
     e->out = &body;
@@ -188,7 +187,6 @@ static void emit_function(struct emitter *e, struct symbol *orch)
     out_append(e->out, &body);
     out_line(e->out, "}");
     out_at(e->out, NULL, 0);
-    e->function = NULL;
     e->plan->function = NULL;
     names_close(&e->names, mark);
     strbuf_free(&signature);

@@ -527,7 +527,6 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
     entry_declare_names(e, orch);
     for (size_t i = 0; i < places.count; i++)
         if (in_table(places.data[i])) vec_push(&table, places.data[i]);
-    e->function = (struct symbol *)orch;
     e->plan->function = orch;
     out_line(e->out, "%s", "");
     emit_run(e, orch, &places, formals);
@@ -536,7 +535,6 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
         emit_start(e, orch, &places);
         emit_formals(e, orch, &table);
     }
-    e->function = NULL;
     e->plan->function = NULL;
     names_close(&e->names, mark);
     vec_free(&places);

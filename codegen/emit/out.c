@@ -28,27 +28,38 @@ void out_at(struct out *o, const char *file, int line)
     o->line = line;
 }
 
-void out_line(struct out *o, const char *format, ...)
+/* more: steps further in.  unless: see out_line_unless(). */
+static void add_line(struct out *o, int more, bool joined, const void *unless, const char *format, va_list args)
 {
     struct strbuf b = {0};
-    va_list args;
-    if (*format) indent(o, &b, 0);
-    va_start(args, format);
+    if (*format) indent(o, &b, more);
     strbuf_vprintf(&b, format, args);
+    push(o, &b, o->file, o->line, joined);
+    o->lines.data[o->lines.count - 1].unless = unless;
+}
+
+void out_line(struct out *o, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(o, 0, false, NULL, format, args);
     va_end(args);
-    push(o, &b, o->file, o->line, false);
+}
+
+void out_more(struct out *o, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(o, 1, true, NULL, format, args);
+    va_end(args);
 }
 
 void out_line_unless(struct out *o, const void *key, const char *format, ...)
 {
-    struct strbuf b = {0};
     va_list args;
-    indent(o, &b, 0);
     va_start(args, format);
-    strbuf_vprintf(&b, format, args);
+    add_line(o, 0, false, key, format, args);
     va_end(args);
-    push(o, &b, o->file, o->line, false);
-    o->lines.data[o->lines.count - 1].unless = key;
 }
 
 void out_settle(struct out *o, bool (*is_used)(const void *cx, const void *key), const void *cx)
@@ -62,17 +73,6 @@ void out_settle(struct out *o, bool (*is_used)(const void *cx, const void *key),
         else free(line.text);
     }
     o->lines.count = kept;
-}
-
-void out_more(struct out *o, const char *format, ...)
-{
-    struct strbuf b = {0};
-    va_list args;
-    indent(o, &b, 1);
-    va_start(args, format);
-    strbuf_vprintf(&b, format, args);
-    va_end(args);
-    push(o, &b, o->file, o->line, true);
 }
 
 void out_raw(struct out *o, const char *file, int line, const char *text, size_t length)
