@@ -1,9 +1,9 @@
 /* capi.c - the graphs by hand on the C API.
  *
- * Idea       one call a task with the addresses that the stream gives, as the peers get them: nothing is left to the runtime's heap, and
- *            nothing is known before the call but how many parameters it has.
- *            BENCH_GATE=1 measures submitting and completing apart: the first task, on a worker of its own type, holds all others up until
- *            the last submit has returned.  All must fit the window. */
+ * Idea       one call a task with the addresses that the stream gives, as the peers get them: nothing is left to the
+ *            runtime's heap, and nothing is known before the call but how many parameters it has.
+ *            BENCH_GATE=1 measures submitting and completing apart: the first task, on a worker of its own type, holds
+ *            all others up until the last submit has returned.  All must fit the window. */
 #include "harness.h"
 #include "options.h"
 #include <pthread.h>
@@ -41,12 +41,13 @@ struct submission {
     int64_t *submitted_ns;
 };
 
-/* The array is one buffer, a cell is a tile of it: its bytes, or two rows of two numbers of a matrix with four columns. */
+/* The array is one buffer, a cell is a tile of it: its bytes, or two rows of two numbers of a matrix with four
+ * columns. */
 #ifdef BENCH_TILES
-#define EXTENT PTO_STRIDED(PTO_F64, (2, 2), (4, 1))
+#define EXTENT       PTO_STRIDED(PTO_F64, (2, 2), (4, 1))
 #define PLACE(index) (8 * (index))
 #else
-#define EXTENT sizeof(cell)
+#define EXTENT       sizeof(cell)
 #define PLACE(index) (index)
 #endif
 
@@ -56,10 +57,10 @@ static inline void submit(void *context, const task *t)
     PTORuntime *r = rt;
     cell *const *in = t->in;
     void *cells = s->g->cells;
-#define AT(x) PLACE((x) - (cell *)cells)
-#define WRITTEN PTO_SCALAR((int64_t)(t->in_count << 1 | WRITES)), PTO_OUTPUT(&cells, AT(t->out), EXTENT)
-#define UPDATED PTO_SCALAR((int64_t)(t->in_count << 1 | UPDATES)), PTO_INOUT(cells, AT(t->out), EXTENT)
-#define READ(i) PTO_INPUT(cells, AT(in[i]), EXTENT)
+#define AT(x)          PLACE((x) - (cell *)cells)
+#define WRITTEN        PTO_SCALAR((int64_t)(t->in_count << 1 | WRITES)), PTO_OUTPUT(&cells, AT(t->out), EXTENT)
+#define UPDATED        PTO_SCALAR((int64_t)(t->in_count << 1 | UPDATES)), PTO_INOUT(cells, AT(t->out), EXTENT)
+#define READ(i)        PTO_INPUT(cells, AT(in[i]), EXTENT)
 #define SUBMIT(n, ...) pto_submit_task(r, &kernel, (PTOTaskParam[]){__VA_ARGS__}, 2 + n)
     switch (t->in_count * 2 + t->mode) {
     case 0 + WRITES: SUBMIT(0, WRITTEN); break;

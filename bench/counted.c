@@ -1,8 +1,8 @@
 /* counted.c - see counted.h.
  *
- * Idea       a count is worth keeping only if it is the same every time.  The runtime looks at the clock now and then and does one thing
- *            or another by what it sees, and under callgrind a microsecond is long: so these programs have a clock of their own, which
- *            goes on by 50 ns whenever someone looks.
+ * Idea       a count is worth keeping only if it is the same every time.  The runtime looks at the clock now and then
+ *            and does one thing or another by what it sees, and under callgrind a microsecond is long: so these
+ *            programs have a clock of their own, which goes on by 50 ns whenever someone looks.
  * Needs      one thread: engines `serial` and `timing`. */
 #include "counted.h"
 #include "runtime.h"

@@ -1,4 +1,5 @@
-/* counted.h - programs that callgrind counts: what stands between the two calls is one row of the record (bench/instructions.py). */
+/* counted.h - programs that callgrind counts: what stands between the two calls is one row of the record
+ * (bench/instructions.py). */
 #ifndef BENCH_COUNTED_H
 #define BENCH_COUNTED_H
 #include <pto/pto_types.h>

@@ -1,4 +1,5 @@
-/* floor.c - the graphs without a runtime: every task at once, in program order.  What it takes is the stream and the bodies. */
+/* floor.c - the graphs without a runtime: every task at once, in program order.  What it takes is the stream and the
+ * bodies. */
 #include "harness.h"
 
 static void run_graph(graph *g, int64_t *submitted_ns)

@@ -1,7 +1,7 @@
 /* generated.c - the graphs as nine.pto has them, through the C that ptoc makes of it; and its kernels.
  *
- * Idea       the stream of graphs.h is not used: the loops are the program's.  What `random` does is made before the clock starts, as the
- *            table that the program is given. */
+ * Idea       the stream of graphs.h is not used: the loops are the program's.  What `random` does is made before the
+ *            clock starts, as the table that the program is given. */
 #include "harness.h"
 #include "nine.h"
 #include "options.h"
@@ -9,10 +9,11 @@
 static PTORuntime *rt;
 static int64_t (*table)[6]; /* of random */
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* What the kernel is given are words of cells; only the first is used. */
-static int run_kernel(uint32_t mode, uint64_t *out, uint32_t count, const uint64_t *a, const uint64_t *b, const uint64_t *c, const uint64_t *d)
+static int run_kernel(uint32_t mode, uint64_t *out, uint32_t count, const uint64_t *a, const uint64_t *b,
+                      const uint64_t *c, const uint64_t *d)
 {
     if (harness_body != BODY_COMPUTE) {
         run_task(NULL);
@@ -25,9 +26,9 @@ static int run_kernel(uint32_t mode, uint64_t *out, uint32_t count, const uint64
     return 0;
 }
 
-#define STRIDE(x) const int64_t *x##_stride
-#define IGNORE1(x) (void)x##_stride
-#define IGNORE2(x, y) IGNORE1(x), IGNORE1(y)
+#define STRIDE(x)        const int64_t *x##_stride
+#define IGNORE1(x)       (void)x##_stride
+#define IGNORE2(x, y)    IGNORE1(x), IGNORE1(y)
 #define IGNORE3(x, y, z) IGNORE2(x, y), IGNORE1(z)
 int bench_make(uint64_t *o, STRIDE(o))
 {
@@ -44,13 +45,14 @@ int bench_from2(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), uint
     IGNORE3(a, b, o);
     return run_kernel(WRITES, o, 2, a, b, NULL, NULL);
 }
-int bench_from3(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), const uint64_t *c, STRIDE(c), uint64_t *o, STRIDE(o))
+int bench_from3(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), const uint64_t *c, STRIDE(c), uint64_t *o,
+                STRIDE(o))
 {
     IGNORE3(a, b, o), IGNORE1(c);
     return run_kernel(WRITES, o, 3, a, b, c, NULL);
 }
-int bench_from4(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), const uint64_t *c, STRIDE(c), const uint64_t *d, STRIDE(d),
-                uint64_t *o, STRIDE(o))
+int bench_from4(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), const uint64_t *c, STRIDE(c),
+                const uint64_t *d, STRIDE(d), uint64_t *o, STRIDE(o))
 {
     IGNORE3(a, b, o), IGNORE2(c, d);
     return run_kernel(WRITES, o, 4, a, b, c, d);
@@ -65,13 +67,14 @@ int bench_update1(const uint64_t *a, STRIDE(a), uint64_t *o, STRIDE(o))
     IGNORE2(a, o);
     return run_kernel(UPDATES, o, 1, a, NULL, NULL, NULL);
 }
-int bench_update3(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), const uint64_t *c, STRIDE(c), uint64_t *o, STRIDE(o))
+int bench_update3(const uint64_t *a, STRIDE(a), const uint64_t *b, STRIDE(b), const uint64_t *c, STRIDE(c), uint64_t *o,
+                  STRIDE(o))
 {
     IGNORE3(a, b, o), IGNORE1(c);
     return run_kernel(UPDATES, o, 3, a, b, c, NULL);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 static void prepare(graph *g)
 {

@@ -1,9 +1,9 @@
 /* graphs.h - the nine task graphs that every program of bench/ runs (C11 and C++17).
  *
- * Idea       a graph is a stream of tasks in program order.  A task reads up to 4 regions and writes one, cells of 64 bytes of one array;
- *            the old contents of what it writes are needed (UPDATES) or not.  Whoever runs it has to find the dependences from the
- *            addresses.  Run in program order a graph defines the result, and the result depends on the order of any two tasks that
- *            touch one region.
+ * Idea       a graph is a stream of tasks in program order.  A task reads up to 4 regions and writes one, cells of 64
+ *            bytes of one array; the old contents of what it writes are needed (UPDATES) or not.  Whoever runs it has
+ *            to find the dependences from the addresses.  Run in program order a graph defines the result, and the
+ *            result depends on the order of any two tasks that touch one region.
  * Owner      cells: the graph.
  * Tests      every program runs its graph with a kernel that can tell, and compares, before it takes any time. */
 #ifndef BENCH_GRAPHS_H
@@ -36,11 +36,12 @@ typedef struct graph {
     long tasks;
     cell *cells;
     size_t cell_count;
-    size_t result_begin, result_end; /* cells that a program would want back: all but bgemm's partial products and tree's inner nodes */
-    long p[3];                       /* see graph_make */
+    /* cells that a program would want back: all but bgemm's partial products and tree's inner nodes */
+    size_t result_begin, result_end;
+    long p[3]; /* see graph_make */
 } graph;
 
-/* ---- what the tasks compute when it is checked ------------------------------------------------------------------------- */
+/* ---- what the tasks compute when it is checked ------------------------------------------------------------------- */
 
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -55,7 +56,7 @@ static inline void compute(const task *t)
     t->out->v = mix(h, 7);
 }
 
-/* ---- the stream ---------------------------------------------------------------------------------------------------------- */
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
 
 typedef void (*submit_fn)(void *context, const task *t);
 
@@ -106,7 +107,8 @@ static inline cell *emit_tree(graph *g, long leaves, size_t *next, submit_fn f, 
     return me;
 }
 
-/* Hands over every task in program order.  Always inlined, so that what submits folds into the loops as it would in a program. */
+/* Hands over every task in program order.  Always inlined, so that what submits folds into the loops as it would in a
+ * program. */
 static inline __attribute__((always_inline)) void graph_emit(graph *g, submit_fn f, void *context)
 {
     cell *x = g->cells;
@@ -125,7 +127,8 @@ static inline __attribute__((always_inline)) void graph_emit(graph *g, submit_fn
             for (long i = 0; i < M; i++)
                 for (long j = 0; j < M; j++)
                     for (long k = 0; k < K; k++, p++) {
-                        t = task_of(WRITES, p, 2, &a[(s * M + i) * K + k], &b[(s * K + k) * M + j], NULL, NULL), f(context, &t);
+                        t = task_of(WRITES, p, 2, &a[(s * M + i) * K + k], &b[(s * K + k) * M + j], NULL, NULL),
+                        f(context, &t);
                         t = task_of(UPDATES, &c[(s * M + i) * M + j], 1, p, NULL, NULL, NULL), f(context, &t);
                     }
         break;
@@ -135,7 +138,8 @@ static inline __attribute__((always_inline)) void graph_emit(graph *g, submit_fn
         for (long s = 0; s < g->p[1]; s++) {
             cell *o = x + (s & 1) * W, *r = x + !(s & 1) * W;
             t = task_of(WRITES, &o[0], 2, &r[0], &r[1], NULL, NULL), f(context, &t);
-            for (long i = 1; i < W - 1; i++) t = task_of(WRITES, &o[i], 3, &r[i - 1], &r[i], &r[i + 1], NULL), f(context, &t);
+            for (long i = 1; i < W - 1; i++)
+                t = task_of(WRITES, &o[i], 3, &r[i - 1], &r[i], &r[i + 1], NULL), f(context, &t);
             t = task_of(WRITES, &o[W - 1], 2, &r[W - 2], &r[W - 1], NULL, NULL), f(context, &t);
         }
         break;
@@ -175,7 +179,7 @@ static inline __attribute__((always_inline)) void graph_emit(graph *g, submit_fn
     }
 }
 
-/* ---- making one ------------------------------------------------------------------------------------------------------------ */
+/* ---- making one -------------------------------------------------------------------------------------------------- */
 
 static inline void lay_out(graph *g, long n, const char *number)
 {
@@ -225,8 +229,8 @@ static inline void lay_out(graph *g, long n, const char *number)
     g->result_end = g->cell_count;
 }
 
-/* name: one of the eight shapes; bgemm512 is the small one, stencil128 has 128 columns, wave2d16 has 16 x 16 cells.  n: about how many
- * tasks. */
+/* name: one of the eight shapes; bgemm512 is the small one, stencil128 has 128 columns, wave2d16 has 16 x 16 cells.  n:
+ * about how many tasks. */
 static inline graph graph_make(const char *name, long n)
 {
     static const char *const names[] = {"indep", "chain", "bgemm", "stencil", "wave2d", "fan", "random", "tree"};
@@ -242,7 +246,8 @@ static inline graph graph_make(const char *name, long n)
     g.name = name;
     g.tasks = n;
     lay_out(&g, n, name + strlen(names[s]));
-    void *m = mmap(NULL, g.cell_count * sizeof(cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *m = mmap(NULL, g.cell_count * sizeof(cell), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (m == MAP_FAILED) {
         perror("mmap");
         exit(3);
@@ -262,7 +267,8 @@ static inline void graph_reset(graph *g)
 static inline uint64_t graph_sum(const graph *g, bool results)
 {
     uint64_t h = 0;
-    for (size_t i = results ? g->result_begin : 0; i < (results ? g->result_end : g->cell_count); i++) h = mix(h, g->cells[i].v);
+    for (size_t i = results ? g->result_begin : 0; i < (results ? g->result_end : g->cell_count); i++)
+        h = mix(h, g->cells[i].v);
     return h;
 }
 

@@ -1,10 +1,11 @@
-/* harness.h - what every program of bench/ is around its runtime: the body of a task, the checked run, the clock, the lines it prints.
+/* harness.h - what every program of bench/ is around its runtime: the body of a task, the checked run, the clock, the
+ * lines it prints.
  *
- * Idea       a program includes this, defines run_graph(), and calls harness_main().  It prints one line for every timed run; whoever
- *            calls several programs in turn (bench/run) compares them.
+ * Idea       a program includes this, defines run_graph(), and calls harness_main().  It prints one line for every
+ *            timed run; whoever calls several programs in turn (bench/run) compares them.
  * Usage      PROGRAM TASKS RUNS GRAPH[:LENGTH_NS[:TASKS]]...
- * Prints     graph, tasks, length of a task in ns, ns in all, ns until the last submit returned, peak of memory in KiB, ok or WRONG;
- *            separated by tabs.
+ * Prints     graph, tasks, length of a task in ns, ns in all, ns until the last submit returned, peak of memory in KiB,
+ *            ok or WRONG; separated by tabs.
  * Invariant  before any time is taken the graph has run once with a kernel whose result tells the order. */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
@@ -14,7 +15,7 @@
 #include "counted.h"
 #endif
 
-/* ---- the body of a task --------------------------------------------------------------------------------------------------- */
+/* ---- the body of a task ------------------------------------------------------------------------------------------ */
 
 enum { BODY_EMPTY, BODY_COMPUTE, BODY_SPIN };
 static int harness_body;
@@ -68,14 +69,15 @@ static inline void run_at_once(void *context, const task *t)
     run_task(t);
 }
 
-/* ---- what a program supplies ------------------------------------------------------------------------------------------------- */
+/* ---- what a program supplies ------------------------------------------------------------------------------------- */
 
-/* Submits every task of the graph, writes the time when the last submit has returned, and comes back when all have run. */
+/* Submits every task of the graph, writes the time when the last submit has returned, and comes back when all have
+ * run. */
 static void run_graph(graph *g, int64_t *submitted_ns);
 static void (*before_run)(graph *g), (*after_run)(graph *g); /* outside of the clock; may be NULL */
-static bool only_results;                                     /* the program keeps to itself what is no result */
+static bool only_results;                                    /* the program keeps to itself what is no result */
 
-/* ---- measuring ------------------------------------------------------------------------------------------------------------------ */
+/* ---- measuring --------------------------------------------------------------------------------------------------- */
 
 static inline int64_t timed_run(graph *g, int64_t *submit_ns)
 {
@@ -144,8 +146,8 @@ static inline bool measure(const char *name, long tasks, int runs, long length_n
     for (int r = 0; r < runs; r++) {
         int64_t submit_ns;
         const int64_t all = timed_run(&g, &submit_ns);
-        printf("%s\t%ld\t%ld\t%lld\t%lld\t%ld\t%s\n", name, g.tasks, length_ns, (long long)all, (long long)submit_ns, peak_kib(),
-               ok ? "ok" : "WRONG");
+        printf("%s\t%ld\t%ld\t%lld\t%lld\t%ld\t%s\n", name, g.tasks, length_ns, (long long)all, (long long)submit_ns,
+               peak_kib(), ok ? "ok" : "WRONG");
     }
     fflush(stdout);
     graph_free(&g);

@@ -1,5 +1,5 @@
-/* options.h - how the programs of bench/ that use our runtime are told what to measure: by environment variables, so that their command
- * line is that of the peers.
+/* options.h - how the programs of bench/ that use our runtime are told what to measure: by environment variables, so
+ * that their command line is that of the peers.
  *
  *     BENCH_DEFER=1      every task goes through the window, also one that could run at its submit
  *     BENCH_WORKERS=2    worker threads beside the orchestrator; default 1

@@ -1,4 +1,5 @@
-/* bounds.h - what bounds.c found out about the memory of each function, for those who print it and who compare it with a heap. */
+/* bounds.h - what bounds.c found out about the memory of each function, for those who print it and who compare it with
+ * a heap. */
 #ifndef PTOC_BOUNDS_H
 #define PTOC_BOUNDS_H
 #include "plan.h"
@@ -16,7 +17,7 @@ struct need_point {
 struct bound {
     struct need_point point[6]; /* none is known to be smaller than another: need is the largest */
     int point_count;
-    const struct ast *unknown;  /* a point whose bytes are not known before the run; NULL: need is known */
+    const struct ast *unknown; /* a point whose bytes are not known before the run; NULL: need is known */
 };
 
 struct scope_bound {
@@ -27,7 +28,8 @@ struct scope_bound {
 /* A loop of which nobody knows how often it turns. */
 struct turn_bound {
     const struct ast *loop;
-    const struct size *bytes; /* allocated in a turn, at most; what loops in it allocate that are such themselves does not count */
+    /* allocated in a turn, at most; what loops in it allocate that are such themselves does not count */
+    const struct size *bytes;
 };
 
 /* If `at` is reached, so much is held: what it makes, and what was held before. */
@@ -40,23 +42,26 @@ struct sure_point {
 
 struct function_bounds {
     struct bound whole;
-    struct bound safe;   /* bytes with which it completes wherever earlier buffers happened to lie; see Note [gaps] in bounds.c */
-    const struct size *peak;     /* all that is ever allocated, beside what `turns` say; NULL: not known */
+    /* bytes with which it completes wherever earlier buffers happened to lie; see Note [gaps] in bounds.c */
+    struct bound safe;
+    const struct size *peak; /* all that is ever allocated, beside what `turns` say; NULL: not known */
     VEC(struct turn_bound) turns;
-    int64_t sure;                /* every call needs at least so much, */
-    const struct size *sure_of_call[4]; /* and so much, in what the caller says: dimension variables and integer formals */
+    int64_t sure; /* every call needs at least so much, */
+    /* and so much, in what the caller says: dimension variables and integer formals */
+    const struct size *sure_of_call[4];
     int sure_count;
     bool is_complete;
     const struct ast *recursive; /* the call by which it comes back to itself; NULL: never */
     const struct size *level;    /* held across that call */
     VEC(struct scope_bound *) scopes;
     struct sure_point worst;
-    int64_t one_bytes;           /* the largest buffer that is surely made in one piece, */
-    const struct symbol *one;    /* its tensor, */
-    const struct ast *one_at;    /* and where */
+    int64_t one_bytes;        /* the largest buffer that is surely made in one piece, */
+    const struct symbol *one; /* its tensor, */
+    const struct ast *one_at; /* and where */
 };
 
-/* has_place: the caller has a place for the tensor that is returned.  NULL: it is being looked at already, so it is recursive. */
+/* has_place: the caller has a place for the tensor that is returned.  NULL: it is being looked at already, so it is
+ * recursive. */
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
 
 /* The same, looked at again: with the frame that the function has by now. */

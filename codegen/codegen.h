@@ -6,41 +6,49 @@
 #include "support/strbuf.h"
 
 struct codegen_options {
-    const char *input;   /* the main file as the user named it, for the heading */
-    bool no_line;        /* no #line */
+    const char *input; /* the main file as the user named it, for the heading */
+    bool no_line;      /* no #line */
     struct memory_plan memory;
-    bool checked;        /* every run of the program is checked */
-    bool no_main;        /* no main(): for a C host program */
+    bool checked; /* every run of the program is checked */
+    bool no_main; /* no main(): for a C host program */
 };
 
-/* The whole translation unit.  What cannot be lowered is reported as E99 through front->diag; then *out is not to be used. */
-void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out);
+/* The whole translation unit.  What cannot be lowered is reported as E99 through front->diag; then *out is not to be
+ * used. */
+void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options,
+               struct strbuf *out);
 
 /* Declarations for a C program that calls the exports, and for one that implements the external kernels. */
 void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);
 
 /* --emit=kernels: the kernels as C functions of the argument block of docs/ascend.md. */
-void codegen_kernels(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out);
+void codegen_kernels(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                     struct strbuf *out);
 
 /* --emit=ascendc: the kernels as sources for a device, but for what they compute. */
-void codegen_ascendc(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out);
+void codegen_ascendc(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                     struct strbuf *out);
 
 /* --emit=bounds: for each function and scope how much heap it needs, and by which statement. */
-void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
+void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                    struct strbuf *out);
 
 /* --emit=memory: for each function where each tensor lies, and why. */
-void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
+void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                    struct strbuf *out);
 
 /* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation. */
 enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4, DUMP_IR = 8 };
-void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps, struct strbuf *out);
+void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
+                  struct strbuf *out);
 
 /* --emit=types: every declaration of the program with its type; std/ is left out. */
 void codegen_types(struct front *front, const struct checked *checked, struct strbuf *out);
 
 /* --emit=tasks: for each function the tasks that it submits, and what each may have to wait for. */
-void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *out);
+void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                   struct strbuf *out);
 
 /* E14 for what surely does not fit into so many rings of so many bytes. */
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);

@@ -13,12 +13,13 @@ enum storage {
 struct tensor_plan {
     const struct symbol *tensor;
     enum storage storage;
-    const char *why;          /* of a ring: why not in the frame */
-    const struct size *bytes; /* in granules; NULL: known only when it is made */
+    const char *why;                /* of a ring: why not in the frame */
+    const struct size *bytes;       /* in granules; NULL: known only when it is made */
     const struct ast *first, *last; /* calls; NULL: nothing uses it */
-    const struct ast *across; /* a loop that it outlives, and that makes tensors of its own; or NULL */
+    const struct ast *across;       /* a loop that it outlives, and that makes tensors of its own; or NULL */
     int slot;
-    bool by_turns;            /* two slots, slot and slot + 1: a turn of its loop takes the one that the turn before has not */
+    /* two slots, slot and slot + 1: a turn of its loop takes the one that the turn before has not */
+    bool by_turns;
     const struct symbol *turn; /* the variable of that loop */
 };
 
@@ -38,10 +39,10 @@ struct frame_plan {
     const struct size *bytes;   /* NULL: there is no frame */
     const struct size *without; /* its tensors side by side */
     VEC(struct added_order) added;
-    const char *why;            /* why there is none */
+    const char *why; /* why there is none */
 };
 
-struct frame_plan  *frame_of(const struct plan *p, const struct symbol *orch);
+struct frame_plan *frame_of(const struct plan *p, const struct symbol *orch);
 struct tensor_plan *slot_of(const struct plan *p, const struct symbol *tensor); /* NULL: not in a frame */
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 enum plan_kind {
-    PLAN_FREE,  /* frames whose slots are used again where nothing waits for that; what was asked for where nothing was */
+    /* frames whose slots are used again where nothing waits for that; what was asked for where nothing was */
+    PLAN_FREE,
     PLAN_RING,  /* no frames */
     PLAN_MIN,   /* the smallest frames, whoever has to wait */
     PLAN_BUDGET /* slots that have to be waited for, where a frame would be larger than `budget` */

@@ -7,12 +7,10 @@ struct pass {
     void (*run)(struct plan *p);
 };
 
-static const struct pass passes[] = { // read top to bottom: this is the order
-    {"reach", reach_analyze},
-    {"scopes", scopes_analyze},
-    {"liveness", liveness_analyze},
-    {"bounds", bounds_analyze},
-    {"frames", frames_analyze},
+static const struct pass passes[] = {
+    // read top to bottom: this is the order
+    {"reach", reach_analyze},   {"scopes", scopes_analyze}, {"liveness", liveness_analyze},
+    {"bounds", bounds_analyze}, {"frames", frames_analyze},
 };
 
 struct plan *plan_create(const struct checked *checked, const struct memory_plan *memory, struct arena *mem)
@@ -21,8 +19,7 @@ struct plan *plan_create(const struct checked *checked, const struct memory_plan
     p->mem = mem;
     p->checked = checked;
     p->memory = *memory;
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        passes[i].run(p);
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) passes[i].run(p);
     return p;
 }
 
@@ -39,7 +36,8 @@ void plan_destroy(struct plan *p)
         vec_free(&p->end_list.data[i]->other);
     }
     vec_free(&p->end_list);
-    for (size_t i = 0; i < p->bound_list.count; i++) vec_free(&p->bound_list.data[i]->scopes), vec_free(&p->bound_list.data[i]->turns);
+    for (size_t i = 0; i < p->bound_list.count; i++)
+        vec_free(&p->bound_list.data[i]->scopes), vec_free(&p->bound_list.data[i]->turns);
     vec_free(&p->bound_list);
     ptrmap_free(&p->bounds);
     for (size_t i = 0; i < p->frame_list.count; i++) {

@@ -1,7 +1,8 @@
 /* plan.h - what the analyses leave for the emitters.
  *
- * The analyses decide and print nothing; the emitters print and decide nothing.  A later analysis adds its result here and a row
- * to passes[] in plan.c: what a block does early, such as a release at a last use, belongs in struct block_plan. */
+ * The analyses decide and print nothing; the emitters print and decide nothing.  A later analysis adds its result here
+ * and a row to passes[] in plan.c: what a block does early, such as a release at a last use, belongs in struct
+ * block_plan. */
 #ifndef PTOC_PLAN_H
 #define PTOC_PLAN_H
 #include "memory_plan.h"
@@ -15,9 +16,11 @@ struct frame_plan;
 
 typedef VEC(struct symbol *) symbol_list;
 
-/* Of every BLOCK of a function that is printed, and of every scalar expression (AWAIT, CALL) that needs tensors for a moment. */
+/* Of every BLOCK of a function that is printed, and of every scalar expression (AWAIT, CALL) that needs tensors for a
+ * moment. */
 struct block_plan {
-    symbol_list tensors; /* that it names, or needs for a moment, and that the runtime allocates: they want a run-time scope */
+    /* that it names, or needs for a moment, and that the runtime allocates: they want a run-time scope */
+    symbol_list tensors;
 };
 
 /* Whose lives end at a node: lists are empty where the node does not let go of anything. */
@@ -31,30 +34,30 @@ struct plan {
     struct arena *mem;
     const struct checked *checked;
     struct memory_plan memory;
-    symbol_list exports; /* `export orch` of the main file, in source order */
-    symbol_list orchs;   /* functions that the exports need, modules in order, then source order */
-    symbol_list kernels; /* kernels that those need, in the same order */
-    struct ptrmap blocks; /* BLOCK, AWAIT or CALL -> struct block_plan */
+    symbol_list exports;                 /* `export orch` of the main file, in source order */
+    symbol_list orchs;                   /* functions that the exports need, modules in order, then source order */
+    symbol_list kernels;                 /* kernels that those need, in the same order */
+    struct ptrmap blocks;                /* BLOCK, AWAIT or CALL -> struct block_plan */
     VEC(struct block_plan *) block_list; /* the same, to be freed */
-    struct ptrmap ends;   /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
-    VEC(struct end_plan *) end_list;     /* the same, to be freed */
-    int64_t granule;      /* every buffer is a multiple of so many bytes */
-    struct ptrmap bounds; /* through bounds_of() */
-    int bounds_depth;     /* calls that are being looked at, one in the other */
+    struct ptrmap ends; /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
+    VEC(struct end_plan *) end_list;          /* the same, to be freed */
+    int64_t granule;                          /* every buffer is a multiple of so many bytes */
+    struct ptrmap bounds;                     /* through bounds_of() */
+    int bounds_depth;                         /* calls that are being looked at, one in the other */
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
-    struct ptrmap frames; /* function -> struct frame_plan */
-    VEC(struct frame_plan *) frame_list; /* the same, to be freed */
-    struct ptrmap slots;  /* tensor -> struct tensor_plan, where it lies in a frame */
+    struct ptrmap frames;                     /* function -> struct frame_plan */
+    VEC(struct frame_plan *) frame_list;      /* the same, to be freed */
+    struct ptrmap slots;                      /* tensor -> struct tensor_plan, where it lies in a frame */
 
-    /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value while the
-     * kernel's `where` is printed at a call. */
+    /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value
+     * while the kernel's `where` is printed at a call. */
     const struct symbol *function;
     const struct call *binding; /* or NULL */
     struct ptrmap ranges;       /* symbol -> struct interval */
 };
 
 struct plan *plan_create(const struct checked *checked, const struct memory_plan *memory, struct arena *mem);
-void         plan_destroy(struct plan *p);
+void plan_destroy(struct plan *p);
 
 void reach_analyze(struct plan *p);
 void scopes_analyze(struct plan *p);
@@ -65,7 +68,9 @@ void frames_analyze(struct plan *p);
 /* ---- range.c ---- */
 
 /* All values that an integer can have; lo <= hi. */
-struct interval { int64_t lo, hi; };
+struct interval {
+    int64_t lo, hi;
+};
 
 struct interval range_of_expr(struct plan *p, const struct ast *n);
 struct interval range_of_size(struct plan *p, const struct size *s);
@@ -74,7 +79,8 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
 
 /* ---- walk.c ---- */
 
-/* Calls visit for n and everything below it, parents first, lists in order.  visit returns false to skip what is below. */
+/* Calls visit for n and everything below it, parents first, lists in order.  visit returns false to skip what is
+ * below. */
 void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
 void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
 void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx); /* its children, not itself */
@@ -82,14 +88,16 @@ void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void 
 /* The branches of an IF with all its `else if`, or of a MATCH. */
 struct branches {
     VEC(struct ast *) blocks;
-    struct ast *without_else; /* the node that could have an else branch and has none; NULL: every way goes through a branch */
+    /* the node that could have an else branch and has none; NULL: every way goes through a branch */
+    struct ast *without_else;
 };
 void branches_of(struct ast *n, struct branches *b);
 
 /* ---- questions about tensors that several emitters ask ---- */
 /* The tensors and scalars that a name stands for: those of a struct, or s itself. */
 void symbol_leaves(struct symbol *s, symbol_list *list);
-/* The formals of a function with structs replaced by their leaves; what it returns likewise, where that is a tensor or a struct. */
+/* The formals of a function with structs replaced by their leaves; what it returns likewise, where that is a tensor or
+ * a struct. */
 void flat_formals(const struct symbol *callee, symbol_list *list);
 void flat_results(const struct symbol *callee, symbol_list *list);
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */

@@ -21,8 +21,10 @@ const char *source_one_line(struct front *front, struct arena *mem, struct span 
         }
         bool blank = isspace((unsigned char)c);
         if (blank && (b.length == 0 || b.data[b.length - 1] == ' ')) continue;
-        if (c == '*' && i + 1 < at.end && source->text[i + 1] == '/') strbuf_puts(&b, "* ");
-        else strbuf_putc(&b, blank ? ' ' : c);
+        if (c == '*' && i + 1 < at.end && source->text[i + 1] == '/')
+            strbuf_puts(&b, "* ");
+        else
+            strbuf_putc(&b, blank ? ' ' : c);
     }
     while (b.length > 0 && (b.data[b.length - 1] == ' ' || b.data[b.length - 1] == ';')) b.data[--b.length] = '\0';
     const char *text = arena_copy(mem, strbuf_text(&b), b.length);

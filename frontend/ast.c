@@ -42,9 +42,9 @@ const char *ast_kind_name(enum ast_kind kind)
 const char *ast_op_text(enum ast_op op)
 {
     static const char *const texts[] = {
-        [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==",  [OP_NE] = "!=",  [OP_LT] = "<",
-        [OP_LE] = "<=", [OP_GT] = ">",   [OP_GE] = ">=",  [OP_ADD] = "+",  [OP_SUB] = "-",
-        [OP_MUL] = "*", [OP_DIV] = "/",  [OP_MOD] = "%",  [OP_NEG] = "-",  [OP_NOT] = "!",
+        [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
+        [OP_LE] = "<=", [OP_GT] = ">",   [OP_GE] = ">=", [OP_ADD] = "+", [OP_SUB] = "-",
+        [OP_MUL] = "*", [OP_DIV] = "/",  [OP_MOD] = "%", [OP_NEG] = "-", [OP_NOT] = "!",
     };
     return texts[op];
 }
@@ -52,7 +52,7 @@ const char *ast_op_text(enum ast_op op)
 const char *direction_text(enum direction dir)
 {
     static const char *const texts[] = {
-        [DIR_NONE] = "",  [DIR_IN] = "in",   [DIR_OUT] = "out", [DIR_INOUT] = "inout",
+        [DIR_NONE] = "",   [DIR_IN] = "in",   [DIR_OUT] = "out",   [DIR_INOUT] = "inout",
         [DIR_ACC] = "acc", [DIR_OWN] = "own", [DIR_HOST] = "host",
     };
     return texts[dir];

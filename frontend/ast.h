@@ -1,7 +1,7 @@
 /* ast.h - the program as written, and what checking found out about it.
  *
- * One struct for every kind, in an arena; children by name in a union; lists are chained by `next`.  The members under "set by
- * sema" are NULL or zero after parsing; a node that has an error keeps `bad` and raises no second one. */
+ * One struct for every kind, in an arena; children by name in a union; lists are chained by `next`.  The members under
+ * "set by sema" are NULL or zero after parsing; a node that has an error keeps `bad` and raises no second one. */
 #ifndef PTOC_AST_H
 #define PTOC_AST_H
 #include "source.h"
@@ -14,8 +14,21 @@ enum ast_kind {
 };
 
 enum ast_op {
-    OP_OR, OP_AND, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, /* binary */
-    OP_NEG, OP_NOT                                                                                   /* unary */
+    OP_OR,
+    OP_AND,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD, /* binary */
+    OP_NEG,
+    OP_NOT /* unary */
 };
 
 /* The marker of a formal or an argument.  NONE: as written, without one. */
@@ -28,13 +41,13 @@ struct note;   /* checker.h */
 
 struct kernel_ast {
     struct ast *generics, *formals;
-    const char *worker;      /* "on", interned, or NULL */
+    const char *worker; /* "on", interned, or NULL */
     struct span worker_at;
     struct ast *cost, *where; /* where: list, one node an attribute */
-    struct ast *extern_name; /* STRING or NULL */
-    struct span body_at;     /* the text between the braces of a C body, braces excluded */
+    struct ast *extern_name;  /* STRING or NULL */
+    struct span body_at;      /* the text between the braces of a C body, braces excluded */
     bool has_body;
-    struct ast *repeated;    /* attributes given twice, for the checker: a list of nodes */
+    struct ast *repeated; /* attributes given twice, for the checker: a list of nodes */
 };
 
 /* A large program has a node for every four bytes of its text: this struct is kept to two cache lines. */
@@ -48,40 +61,123 @@ struct ast {
     const char *name;    /* interned; the kinds marked (name) below */
 
     union {
-        struct { struct ast *path; } import;                       /* (name: after `as`, or NULL) path: STRING */
-        struct { struct ast *type, *value; } decl;                 /* (name) CONST PARAM LET VAR; either may be NULL; FIELD: type */
-        struct { struct ast *generics, *fields; } structure;       /* (name) */
-        struct kernel_ast *kernel;                                 /* (name) KERNEL */
-        struct { struct ast *generics, *formals, *result, *body; bool exported; } orch; /* (name) result: type or NULL */
-        struct { struct ast *type; enum direction dir; struct span dir_at; } formal;    /* (name) dir as written */
-        struct { struct ast *cond, *message; } check;              /* STATIC_ASSERT, ASSERT; message: STRING or NULL */
-        struct { const char *module; struct span module_at; struct ast *dims; } type_name; /* (name) module: before the dot, or NULL */
-        struct { struct ast *length, *element; } type_array;
-        struct { struct ast *stmts; } block;
-        struct { struct ast *tensor, *tiles; } view;               /* (name) view name = tensor tiled [tiles] */
-        struct { struct ast *expr; } expr_stmt;
-        struct { struct ast *target, *value; } assign;
-        struct { struct ast *low, *high, *step, *body; } loop;     /* (name) FOR; step or NULL */
-        struct { struct ast *cond, *body; } while_;                /* WHILE, DO_WHILE */
-        struct { struct ast *cond, *then, *other; } if_;           /* other: NULL, BLOCK or IF */
-        struct { struct ast *value, *arms, *other; } match;        /* other: BLOCK or NULL */
-        struct { struct ast *values, *body; } arm;
-        struct { struct ast *label, *body; } scope;                /* label: STRING or NULL */
-        struct { struct ast *names; } drop;                        /* list of NAME */
-        struct { struct ast *value; } ret;                         /* or NULL */
-        struct { struct ast *values; } print;
-        struct { struct ast *args; } attr;                         /* (name) */
-        struct { const char *digits; uint64_t value; bool too_large; } integer; /* too_large: above 2^63, which only `-` makes legal */
-        struct { double value; } real;
-        struct { const char *text; size_t length; } string;        /* decoded; may contain NUL */
-        struct { bool value; } boolean;
-        struct { enum ast_op op; struct ast *left, *right; struct span op_at; } binary; /* UNARY: left only */
-        struct { struct ast *operand; } await;
-        struct { struct ast *callee, *args; } call;                /* args: list of ARG */
-        struct { struct ast *value; enum direction dir; struct span dir_at; } arg;
-        struct { struct ast *object; } member;                     /* (name) object.name */
-        struct { struct ast *object, *indices; } index;            /* indices: INDEX_POINT RANGE WIDTH ALL */
-        struct { struct ast *low, *high; } range;                  /* POINT: low; RANGE: low .. high; WIDTH: low +: high */
+        struct {
+            struct ast *path;
+        } import; /* (name: after `as`, or NULL) path: STRING */
+        /* (name) CONST PARAM LET VAR; either may be NULL; FIELD: type */
+        struct {
+            struct ast *type, *value;
+        } decl;
+        struct {
+            struct ast *generics, *fields;
+        } structure;               /* (name) */
+        struct kernel_ast *kernel; /* (name) KERNEL */
+        /* (name) result: type or NULL */
+        struct {
+            struct ast *generics, *formals, *result, *body;
+            bool exported;
+        } orch;
+        struct {
+            struct ast *type;
+            enum direction dir;
+            struct span dir_at;
+        } formal; /* (name) dir as written */
+        struct {
+            struct ast *cond, *message;
+        } check; /* STATIC_ASSERT, ASSERT; message: STRING or NULL */
+        /* (name) module: before the dot, or NULL */
+        struct {
+            const char *module;
+            struct span module_at;
+            struct ast *dims;
+        } type_name;
+        struct {
+            struct ast *length, *element;
+        } type_array;
+        struct {
+            struct ast *stmts;
+        } block;
+        struct {
+            struct ast *tensor, *tiles;
+        } view; /* (name) view name = tensor tiled [tiles] */
+        struct {
+            struct ast *expr;
+        } expr_stmt;
+        struct {
+            struct ast *target, *value;
+        } assign;
+        struct {
+            struct ast *low, *high, *step, *body;
+        } loop; /* (name) FOR; step or NULL */
+        struct {
+            struct ast *cond, *body;
+        } while_; /* WHILE, DO_WHILE */
+        struct {
+            struct ast *cond, *then, *other;
+        } if_; /* other: NULL, BLOCK or IF */
+        struct {
+            struct ast *value, *arms, *other;
+        } match; /* other: BLOCK or NULL */
+        struct {
+            struct ast *values, *body;
+        } arm;
+        struct {
+            struct ast *label, *body;
+        } scope; /* label: STRING or NULL */
+        struct {
+            struct ast *names;
+        } drop; /* list of NAME */
+        struct {
+            struct ast *value;
+        } ret; /* or NULL */
+        struct {
+            struct ast *values;
+        } print;
+        struct {
+            struct ast *args;
+        } attr; /* (name) */
+        /* too_large: above 2^63, which only `-` makes legal */
+        struct {
+            const char *digits;
+            uint64_t value;
+            bool too_large;
+        } integer;
+        struct {
+            double value;
+        } real;
+        struct {
+            const char *text;
+            size_t length;
+        } string; /* decoded; may contain NUL */
+        struct {
+            bool value;
+        } boolean;
+        struct {
+            enum ast_op op;
+            struct ast *left, *right;
+            struct span op_at;
+        } binary; /* UNARY: left only */
+        struct {
+            struct ast *operand;
+        } await;
+        struct {
+            struct ast *callee, *args;
+        } call; /* args: list of ARG */
+        struct {
+            struct ast *value;
+            enum direction dir;
+            struct span dir_at;
+        } arg;
+        struct {
+            struct ast *object;
+        } member; /* (name) object.name */
+        struct {
+            struct ast *object, *indices;
+        } index; /* indices: INDEX_POINT RANGE WIDTH ALL */
+        /* POINT: low; RANGE: low .. high; WIDTH: low +: high */
+        struct {
+            struct ast *low, *high;
+        } range;
     };
     struct ast *attrs; /* @name(args) before KERNEL, LET, EXPR_STMT, ASSIGN */
 

@@ -1,8 +1,8 @@
 /* ast_build.c - what the actions of the grammar call: one function a rule.
  * Idea       each makes a node, puts the children in, and counts how deep the tree below it is.
  * Owner      the parser; nodes belong to the front end's arena.
- * Invariant  node->depth is larger than the depth of every child, and a tree deeper than MAX_DEPTH ends the parse, so that
- *            no later pass runs out of stack on `1+1+1+...`.
+ * Invariant  node->depth is larger than the depth of every child, and a tree deeper than MAX_DEPTH ends the parse, so
+ *            that no later pass runs out of stack on `1+1+1+...`.
  * Blocks     never.
  * Tests      test/lit/parse/ by way of --emit=ast; test/lit/parse/nesting-limits.test
  */
@@ -71,7 +71,8 @@ struct ast *ast_import_as(struct parse *cx, struct span at, struct ast *path, st
     return n;
 }
 
-struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type, struct ast *value)
+struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type,
+                     struct ast *value)
 {
     struct ast *n = ast_named(cx, kind, at, name);
     n->decl.type = hold(cx, n, type);
@@ -186,7 +187,8 @@ struct ast *ast_type_name(struct parse *cx, struct span at, struct token name, s
     return n;
 }
 
-struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name, struct list dims)
+struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name,
+                               struct list dims)
 {
     struct ast *n = ast_type_name(cx, at, name, dims);
     n->type_name.module = module.name;
@@ -248,8 +250,8 @@ struct ast *ast_assign(struct parse *cx, struct span at, struct ast *target, str
     return n;
 }
 
-struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high, struct ast *step,
-                    struct ast *body)
+struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high,
+                    struct ast *step, struct ast *body)
 {
     struct ast *n = ast_named(cx, AST_FOR, at, name);
     n->loop.low = hold(cx, n, low);
@@ -386,7 +388,8 @@ struct ast *ast_bool(struct parse *cx, struct span at, bool value)
     return n;
 }
 
-struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right, struct span op_at)
+struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right,
+                       struct span op_at)
 {
     struct ast *n = ast_plain(cx, AST_BINARY, at);
     n->binary.op = op;

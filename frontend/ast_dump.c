@@ -61,7 +61,8 @@ static void print_details(struct dump *d, const struct ast *n)
     case AST_FLOAT: fprintf(d->out, " %.17g", n->real.value); break;
     case AST_STRING: print_quoted(d, n->string.text, n->string.length); break;
     case AST_BOOL: fputs(n->boolean.value ? " true" : " false", d->out); break;
-    case AST_UNARY: case AST_BINARY: fprintf(d->out, " %s", ast_op_text(n->binary.op)); break;
+    case AST_UNARY:
+    case AST_BINARY: fprintf(d->out, " %s", ast_op_text(n->binary.op)); break;
     default: break;
     }
 }
@@ -108,7 +109,11 @@ static void dump_statements(struct dump *d, const struct ast *n)
 {
     dump_list(d, "", n->attrs);
     switch (n->kind) {
-    case AST_CONST: case AST_PARAM: case AST_FIELD: case AST_LET: case AST_VAR:
+    case AST_CONST:
+    case AST_PARAM:
+    case AST_FIELD:
+    case AST_LET:
+    case AST_VAR:
         dump_child(d, "", n->decl.type);
         dump_child(d, "value: ", n->decl.value);
         break;
@@ -128,7 +133,8 @@ static void dump_statements(struct dump *d, const struct ast *n)
         dump_child(d, "step: ", n->loop.step);
         dump_child(d, "", n->loop.body);
         break;
-    case AST_WHILE: case AST_DO_WHILE:
+    case AST_WHILE:
+    case AST_DO_WHILE:
         dump_child(d, "cond: ", n->while_.cond);
         dump_child(d, "", n->while_.body);
         break;
@@ -152,7 +158,8 @@ static void dump_statements(struct dump *d, const struct ast *n)
         break;
     case AST_DROP: dump_list(d, "", n->drop.names); break;
     case AST_RETURN: dump_child(d, "", n->ret.value); break;
-    case AST_ASSERT: case AST_STATIC_ASSERT:
+    case AST_ASSERT:
+    case AST_STATIC_ASSERT:
         dump_child(d, "", n->check.cond);
         dump_child(d, "message: ", n->check.message);
         break;
@@ -181,7 +188,9 @@ static void dump_expressions(struct dump *d, const struct ast *n)
         dump_child(d, "", n->index.object);
         dump_list(d, "", n->index.indices);
         break;
-    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH:
+    case AST_INDEX_POINT:
+    case AST_INDEX_RANGE:
+    case AST_INDEX_WIDTH:
         dump_child(d, "", n->range.low);
         dump_child(d, "", n->range.high);
         break;

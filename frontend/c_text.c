@@ -14,7 +14,8 @@ static bool is_word(char c)
 static const char *skip_text(const char *p, const char *end)
 {
     if (end - p > 1 && p[0] == '/' && p[1] == '/') {
-        while (p < end && *p != '\n') p += end - p > 1 && *p == '\\' ? 2 : 1; /* a backslash takes the line end with it */
+        /* a backslash takes the line end with it */
+        while (p < end && *p != '\n') p += end - p > 1 && *p == '\\' ? 2 : 1;
     } else if (end - p > 1 && p[0] == '/' && p[1] == '*') {
         for (p += 2; end - p > 1 && !(p[0] == '*' && p[1] == '/');) p++;
         p += end - p > 1 ? 2 : end - p;

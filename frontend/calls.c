@@ -1,6 +1,6 @@
 /* calls.c - arguments of calls: which kernel, which direction, which dimensions, and what the arguments share.
- * Idea       first the callee, then the markers, then the dimension variables: where an extent is exactly the variable, then
- *            where it is linear in one unknown; every other extent is then compared, symbolically.
+ * Idea       first the callee, then the markers, then the dimension variables: where an extent is exactly the variable,
+ *            then where it is linear in one unknown; every other extent is then compared, symbolically.
  * Gives      the note of the CALL: struct call.
  * Invariant  dims[] and regions[] are complete for every call without an error.
  * Tests      test/lit/sema/e02*.pto e03*.pto e04*.pto e08*.pto e09*.pto e17*.pto e18*.pto
@@ -25,43 +25,51 @@ static const struct type *fail(struct checker *c, struct ast *e)
     return e->type = c->error;
 }
 
-/* ---- types --------------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 /* The assertion that would make them equal; as a fix, where it can stand as it is. */
 static void say_assert(struct checker *c, const char *a, const char *b)
 {
     static const char *const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ +-*/%()";
     const char *text = arena_printf(c->mem, "assert %s == %s;", a, b);
-    bool is_plain = c->function && c->statement.end > 0 && strlen(a) < 60 && strlen(b) < 60 && a[strspn(a, plain)] == '\0' && b[strspn(b, plain)] == '\0';
+    bool is_plain = c->function && c->statement.end > 0 && strlen(a) < 60 && strlen(b) < 60 &&
+                    a[strspn(a, plain)] == '\0' && b[strspn(b, plain)] == '\0';
     struct span at = {c->statement.file, c->statement.begin, c->statement.begin};
-    if (is_plain) diag_fix(c->diag, at, arena_printf(c->mem, "%s ", text), "if they are equal, say so: %s", text);
-    else diag_help(c->diag, "if they are equal, say so: %s", text);
+    if (is_plain)
+        diag_fix(c->diag, at, arena_printf(c->mem, "%s ", text), "if they are equal, say so: %s", text);
+    else
+        diag_help(c->diag, "if they are equal, say so: %s", text);
 }
 
 /* A value in this size that has no name in the program: a call, an await. */
 static const struct symbol *nameless(const struct size *a)
 {
-    if (a->kind == SIZE_SYMBOL && a->symbol->hidden && a->symbol->decl && taken_of(a->symbol->decl) == a->symbol) return a->symbol;
+    if (a->kind == SIZE_SYMBOL && a->symbol->hidden && a->symbol->decl && taken_of(a->symbol->decl) == a->symbol)
+        return a->symbol;
     for (int i = 0; i < a->count; i++)
         if (nameless(a->arg[i])) return nameless(a->arg[i]);
     return NULL;
 }
 
-static bool same_extents(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
+static bool same_extents(struct checker *c, struct span at, const char *what, const struct type *got,
+                         const struct type *want)
 {
     for (int d = 0; d < want->rank; d++) {
         if (facts_prove_equal(c->facts, got->extent[d], want->extent[d])) continue;
-        diag_error(c->diag, DIAG_E04, at, "%s is %s here, expected %s: extent %d is %s, not %s", what, type_str(c, got), type_str(c, want), d,
-                   size_str(c, got->extent[d]), size_str(c, want->extent[d]));
+        diag_error(c->diag, DIAG_E04, at, "%s is %s here, expected %s: extent %d is %s, not %s", what, type_str(c, got),
+                   type_str(c, want), d, size_str(c, got->extent[d]), size_str(c, want->extent[d]));
         const struct size *a = size_expand(c->sizes, got->extent[d]), *b = size_expand(c->sizes, want->extent[d]);
         const struct symbol *value = nameless(a) ? nameless(a) : nameless(b);
         const struct size *apart = a && b ? size_sub(c->sizes, a, b) : NULL;
-        if (want->rank == 2 && facts_prove_equal(c->facts, got->extent[1 - d], want->extent[d]) && (d == 1 || got->extent[0] != got->extent[1]))
+        if (want->rank == 2 && facts_prove_equal(c->facts, got->extent[1 - d], want->extent[d]) &&
+            (d == 1 || got->extent[0] != got->extent[1]))
             diag_help(c->diag, "its dimensions are perhaps in the other order: a transposed tensor is needed");
         else if (a && b && strcmp(size_str(c, a), size_str(c, b)) == 0)
-            diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'", size_str(c, a));
+            diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'",
+                      size_str(c, a));
         else if (value)
-            diag_help(c->diag, "give the value a name, and say what it equals: let k = %s; assert k == ...;", value->name);
+            diag_help(c->diag, "give the value a name, and say what it equals: let k = %s; assert k == ...;",
+                      value->name);
         else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
             say_assert(c, size_str(c, a), size_str(c, b));
         return false;
@@ -75,14 +83,16 @@ static bool same_structure(const struct type *a, const struct type *b)
     return a->kind == b->kind && a->structure == b->structure;
 }
 
-bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want)
+bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got,
+                     const struct type *want)
 {
     if (got->kind == TYPE_ERROR || want->kind == TYPE_ERROR) return true;
     if (!same_structure(got, want) || (got->kind != TYPE_TENSOR && !type_is_struct(got))) {
         if (got->kind == want->kind && type_is_scalar(got)) return true;
-        diag_error(c->diag, got->kind == TYPE_GRID || got->kind == want->kind ? DIAG_E03 : DIAG_E02, at, "%s is %s here, expected %s", what,
-                   type_str(c, got), type_str(c, want));
-        if (got->kind == TYPE_GRID && want->kind == TYPE_TENSOR) diag_help(c->diag, "index the tiled view to get one tile");
+        diag_error(c->diag, got->kind == TYPE_GRID || got->kind == want->kind ? DIAG_E03 : DIAG_E02, at,
+                   "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+        if (got->kind == TYPE_GRID && want->kind == TYPE_TENSOR)
+            diag_help(c->diag, "index the tiled view to get one tile");
         return false;
     }
     if (got->kind == TYPE_ARRAY) {
@@ -97,13 +107,14 @@ bool calls_same_type(struct checker *c, struct span at, const char *what, const 
         return false;
     }
     if (got->rank != want->rank) {
-        diag_error(c->diag, DIAG_E03, at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got), type_str(c, want), got->rank, want->rank);
+        diag_error(c->diag, DIAG_E03, at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got),
+                   type_str(c, want), got->rank, want->rank);
         return false;
     }
     return same_extents(c, at, what, got, want);
 }
 
-/* ---- the callee ---------------------------------------------------------------------------------------------------------- */
+/* ---- the callee -------------------------------------------------------------------------------------------------- */
 
 static struct symbol *find_callee(struct checker *c, struct ast *callee)
 {
@@ -126,11 +137,13 @@ static struct symbol *find_callee(struct checker *c, struct ast *callee)
             declare_resolve(c, s);
         }
     }
-    if (s && s->kind != SYM_KERNEL && s->kind != SYM_ORCH && s->type->kind == TYPE_ERROR && s->kind >= SYM_DIM) return NULL;
+    if (s && s->kind != SYM_KERNEL && s->kind != SYM_ORCH && s->type->kind == TYPE_ERROR && s->kind >= SYM_DIM)
+        return NULL;
     if (s && (s->kind == SYM_KERNEL || s->kind == SYM_ORCH)) return s;
     if (s || callee->kind != AST_NAME) {
         diag_error(c->diag, DIAG_E19, callee->at, "'%s' is not a kernel or a function", place_str(c, callee));
-        if (s && s->type->kind == TYPE_TENSOR) diag_help(c->diag, "parts of a tensor stand in brackets: %s[0]", s->name);
+        if (s && s->type->kind == TYPE_TENSOR)
+            diag_help(c->diag, "parts of a tensor stand in brackets: %s[0]", s->name);
     }
     return NULL;
 }
@@ -147,10 +160,7 @@ static int out_formal(const struct symbol *s)
 }
 
 /* The formal that argument number `given` goes to, when the result stands for formal `skip`. */
-static int formal_of(int given, int skip)
-{
-    return skip >= 0 && given >= skip ? given + 1 : given;
-}
+static int formal_of(int given, int skip) { return skip >= 0 && given >= skip ? given + 1 : given; }
 
 static bool elements_fit(const struct symbol *s, struct ast *args, int count, bool value)
 {
@@ -165,7 +175,8 @@ static bool elements_fit(const struct symbol *s, struct ast *args, int count, bo
 }
 
 /* Overloads differ by element types: those of the arguments, and of the place where the result goes. */
-static struct symbol *choose(struct checker *c, struct ast *e, struct symbol *first, int count, const struct target *target)
+static struct symbol *choose(struct checker *c, struct ast *e, struct symbol *first, int count,
+                             const struct target *target)
 {
     if (!first->next_overload) return first;
     bool value = target != NULL;
@@ -175,7 +186,9 @@ static struct symbol *choose(struct checker *c, struct ast *e, struct symbol *fi
         declare_resolve(c, s);
         if (!elements_fit(s, e->call.args, count, value)) continue;
         int out = out_formal(s);
-        if (target && target->type && target->type->kind == TYPE_TENSOR && out >= 0 && s->formals[out]->type->elem != target->type->elem) continue;
+        if (target && target->type && target->type->kind == TYPE_TENSOR && out >= 0 &&
+            s->formals[out]->type->elem != target->type->elem)
+            continue;
         if (!fitting++) found = s;
     }
     if (found) return found;
@@ -186,14 +199,15 @@ static struct symbol *choose(struct checker *c, struct ast *e, struct symbol *fi
         struct strbuf text = {0};
         for (int i = 0; i < s->formal_count; i++)
             if (s->formals[i]->type->kind == TYPE_TENSOR)
-                strbuf_printf(&text, "%s%s: %s", text.length ? ", " : "", s->formals[i]->name, elem_name(s->formals[i]->type->elem));
+                strbuf_printf(&text, "%s%s: %s", text.length ? ", " : "", s->formals[i]->name,
+                              elem_name(s->formals[i]->type->elem));
         diag_note(c->diag, s->decl->name_at, "'%s' takes %s", s->name, strbuf_text(&text));
         strbuf_free(&text);
     }
     return NULL;
 }
 
-/* ---- markers ------------------------------------------------------------------------------------------------------------- */
+/* ---- markers ----------------------------------------------------------------------------------------------------- */
 
 static bool is_marked(enum direction dir)
 {
@@ -208,15 +222,18 @@ static void check_marker(struct checker *c, struct matching *m, int f)
     if (a->arg.dir == want) return;
     struct span begin = {a->at.file, a->arg.value->at.begin, a->arg.value->at.begin};
     if (a->arg.dir == DIR_NONE) {
-        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s: the argument must say so", formal->name, m->callee->name, direction_text(want));
+        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s: the argument must say so", formal->name,
+                   m->callee->name, direction_text(want));
         diag_fix(c->diag, begin, arena_printf(c->mem, "%s ", direction_text(want)), "add '%s'", direction_text(want));
     } else if (want == DIR_NONE) {
-        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s, the argument is marked '%s'", formal->name, m->callee->name,
-                   type_is_scalar(formal->type) ? "a scalar" : direction_text(formal->dir), direction_text(a->arg.dir));
-        diag_fix(c->diag, (struct span){a->at.file, a->arg.dir_at.begin, begin.begin}, "", "remove '%s'", direction_text(a->arg.dir));
+        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s, the argument is marked '%s'", formal->name,
+                   m->callee->name, type_is_scalar(formal->type) ? "a scalar" : direction_text(formal->dir),
+                   direction_text(a->arg.dir));
+        diag_fix(c->diag, (struct span){a->at.file, a->arg.dir_at.begin, begin.begin}, "", "remove '%s'",
+                 direction_text(a->arg.dir));
     } else {
-        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s, the argument is marked '%s'", formal->name, m->callee->name,
-                   direction_text(want), direction_text(a->arg.dir));
+        diag_error(c->diag, DIAG_E08, a->at, "'%s' of '%s' is %s, the argument is marked '%s'", formal->name,
+                   m->callee->name, direction_text(want), direction_text(a->arg.dir));
         diag_fix(c->diag, a->arg.dir_at, direction_text(want), "say '%s'", direction_text(want));
     }
     if (formal->decl) diag_note(c->diag, formal->decl->at, "'%s' is declared here", formal->name);
@@ -224,14 +241,18 @@ static void check_marker(struct checker *c, struct matching *m, int f)
 }
 
 /* May this call write there?  base: a tensor, or a scalar of a struct. */
-static void check_writable(struct checker *c, struct matching *m, const struct ast *at, const struct symbol *base, enum direction dir)
+static void check_writable(struct checker *c, struct matching *m, const struct ast *at, const struct symbol *base,
+                           enum direction dir)
 {
     if (base->kind != SYM_FORMAL || !is_marked(dir)) return;
     enum direction has = base->dir;
     bool fits = has == DIR_OUT || has == DIR_INOUT || has == DIR_OWN || (has == DIR_ACC && dir == DIR_ACC);
     if (fits) return;
-    diag_error(c->diag, DIAG_E08, at->at, "'%s' is an '%s' formal of '%s' and cannot be %s here", base->name, direction_text(has), c->function->name,
-               dir == DIR_OWN ? "moved" : dir == DIR_ACC ? "accumulated into" : "written");
+    diag_error(c->diag, DIAG_E08, at->at, "'%s' is an '%s' formal of '%s' and cannot be %s here", base->name,
+               direction_text(has), c->function->name,
+               dir == DIR_OWN   ? "moved"
+               : dir == DIR_ACC ? "accumulated into"
+                                : "written");
     if (base->decl) {
         const struct ast *d = base->decl;
         const char *need = dir == DIR_OUT ? "out" : dir == DIR_OWN ? "own" : "inout";
@@ -243,11 +264,12 @@ static void check_writable(struct checker *c, struct matching *m, const struct a
     m->failed = true;
 }
 
-/* ---- arguments ----------------------------------------------------------------------------------------------------------- */
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
 
 static void note_formal(struct checker *c, const struct symbol *formal)
 {
-    if (formal->decl && formal->decl->kind == AST_FORMAL) diag_note(c->diag, formal->decl->at, "'%s' is declared here", formal->name);
+    if (formal->decl && formal->decl->kind == AST_FORMAL)
+        diag_note(c->diag, formal->decl->at, "'%s' is declared here", formal->name);
 }
 
 /* One dimension too few: the last point is to be a width of 1.  One too many: a width of 1 is to be a point. */
@@ -260,8 +282,12 @@ static void fix_rank(struct checker *c, const struct ast *v, int missing)
         if (missing == 1 ? i->kind == AST_INDEX_POINT : is_one) last = i;
     }
     if (!last) return;
-    if (missing == 1) diag_fix(c->diag, (struct span){last->at.file, last->at.end, last->at.end}, " +: 1", "a width of 1 keeps the dimension");
-    else diag_fix(c->diag, (struct span){last->at.file, last->range.low->at.end, last->at.end}, "", "a point drops the dimension");
+    if (missing == 1)
+        diag_fix(c->diag, (struct span){last->at.file, last->at.end, last->at.end}, " +: 1",
+                 "a width of 1 keeps the dimension");
+    else
+        diag_fix(c->diag, (struct span){last->at.file, last->range.low->at.end, last->at.end}, "",
+                 "a point drops the dimension");
 }
 
 /* An argument against its formal, without extents. */
@@ -278,7 +304,8 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
             return false;
         }
         if (got->kind == TYPE_TENSOR && got->rank == 1) {
-            diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+            diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got),
+                       type_str(c, want));
             if (v->kind == AST_NAME) diag_help(c->diag, "the value of one element is 'await %s[0]'", v->name);
             note_formal(c, formal);
             return false;
@@ -292,7 +319,8 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
         return false;
     }
     if (!same_structure(got, want)) {
-        diag_error(c->diag, got->kind == TYPE_GRID ? DIAG_E03 : DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, got), type_str(c, want));
+        diag_error(c->diag, got->kind == TYPE_GRID ? DIAG_E03 : DIAG_E02, v->at, "%s is %s here, expected %s", what,
+                   type_str(c, got), type_str(c, want));
         if (got->kind == TYPE_GRID) diag_help(c->diag, "index the tiled view to get one tile");
         note_formal(c, formal);
         return false;
@@ -303,7 +331,8 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
         return false;
     }
     if (got->rank != want->rank) {
-        diag_error(c->diag, DIAG_E03, v->at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got), type_str(c, want), got->rank, want->rank);
+        diag_error(c->diag, DIAG_E03, v->at, "%s is %s here, expected %s: rank %d, not %d", what, type_str(c, got),
+                   type_str(c, want), got->rank, want->rank);
         fix_rank(c, v, want->rank - got->rank);
         note_formal(c, formal);
         return false;
@@ -311,7 +340,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
     return true;
 }
 
-/* ---- dimension variables ------------------------------------------------------------------------------------------------- */
+/* ---- dimension variables ----------------------------------------------------------------------------------------- */
 
 static int dim_index(const struct symbol *callee, const struct symbol *s)
 {
@@ -328,8 +357,8 @@ static void bind(struct matching *m, int dim, const struct size *value, const st
     m->to[m->count++] = value;
 }
 
-/* (got - rest) / factor.  Where got is known to leave the remainder that rest leaves, got / factor says the same in the words of the program:
- * N / 2, and not (N - 1) / 2, of an odd N. */
+/* (got - rest) / factor.  Where got is known to leave the remainder that rest leaves, got / factor says the same in the
+ * words of the program: N / 2, and not (N - 1) / 2, of an odd N. */
 static const struct size *quotient(struct checker *c, const struct size *got, const struct size *rest, int64_t factor)
 {
     const struct size *by = size_const(c->sizes, factor), *difference = size_sub(c->sizes, got, rest);
@@ -339,13 +368,15 @@ static const struct size *quotient(struct checker *c, const struct size *got, co
         const int64_t left = (r % factor + factor) % factor;
         const struct size *remainder = size_binary(c->sizes, SIZE_MOD, got, by);
         if (remainder && facts_prove_equal(c->facts, remainder, size_const(c->sizes, left)) && r - left != INT64_MIN)
-            return size_sub(c->sizes, size_binary(c->sizes, SIZE_DIV, got, by), size_const(c->sizes, (r - left) / factor));
+            return size_sub(c->sizes, size_binary(c->sizes, SIZE_DIV, got, by),
+                            size_const(c->sizes, (r - left) / factor));
     }
     return difference ? size_binary(c->sizes, SIZE_DIV, difference, by) : NULL;
 }
 
 /* want is factor * N + rest with one unbound N: binds N. */
-static bool solve(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source)
+static bool solve(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
+                  const struct ast *source)
 {
     struct size_term terms[32];
     int count = size_terms(c->sizes, want, terms, 32), dim = -1, at = -1, mentioned = 0;
@@ -353,7 +384,8 @@ static bool solve(struct checker *c, struct matching *m, const struct size *want
         if (m->call->dims[i] || !size_names(want, m->callee->dims[i])) continue;
         mentioned++;
         for (int k = 0; k < count; k++)
-            if (terms[k].mono && terms[k].mono->kind == SIZE_SYMBOL && terms[k].mono->symbol == m->callee->dims[i]) dim = i, at = k;
+            if (terms[k].mono && terms[k].mono->kind == SIZE_SYMBOL && terms[k].mono->symbol == m->callee->dims[i])
+                dim = i, at = k;
     }
     if (mentioned != 1 || dim < 0) return false;
     const struct size *rest = size_sub(c->sizes, want, size_scale(c->sizes, terms[at].mono, terms[at].factor));
@@ -365,9 +397,11 @@ static bool solve(struct checker *c, struct matching *m, const struct size *want
     return true;
 }
 
-typedef bool (*bind_pass)(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source);
+typedef bool (*bind_pass)(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
+                          const struct ast *source);
 
-static bool bind_exact(struct checker *c, struct matching *m, const struct size *want, const struct size *got, const struct ast *source)
+static bool bind_exact(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
+                       const struct ast *source)
 {
     int dim = want->kind == SIZE_SYMBOL ? dim_index(m->callee, want->symbol) : -1;
     (void)c;
@@ -376,7 +410,8 @@ static bool bind_exact(struct checker *c, struct matching *m, const struct size 
     return true;
 }
 
-static bool bind_type(struct checker *c, struct matching *m, const struct type *want, const struct type *got, const struct ast *source, bind_pass pass)
+static bool bind_type(struct checker *c, struct matching *m, const struct type *want, const struct type *got,
+                      const struct ast *source, bind_pass pass)
 {
     bool any = false;
     if (got->kind != want->kind || got->rank != want->rank) return false;
@@ -405,7 +440,8 @@ static bool is_extent(const struct symbol *callee, const struct symbol *s)
 /* A result that goes to a place with a type says what the same call with `out` would. */
 static bool bind_result(struct checker *c, struct matching *m, const struct target *target, bind_pass pass)
 {
-    const struct type *result = m->call->result_formal >= 0 ? m->callee->formals[m->call->result_formal]->type : m->callee->result;
+    const struct type *result =
+        m->call->result_formal >= 0 ? m->callee->formals[m->call->result_formal]->type : m->callee->result;
     const struct type *place = target ? target->type ? target->type : target->declared : NULL;
     return place && result && bind_type(c, m, result, place, target->place, pass);
 }
@@ -429,12 +465,14 @@ static void bind_dims(struct checker *c, struct matching *m, const bool *usable,
             m->to[m->count++] = size_symbol(c->sizes, l->scalar);
         }
     for (int f = 0; f < m->callee->formal_count; f++)
-        if (usable[f]) bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
+        if (usable[f])
+            bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
     bind_result(c, m, target, bind_exact);
     for (bool again = true; again;) {
         again = false;
         for (int f = 0; f < m->callee->formal_count; f++)
-            if (usable[f]) again |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], solve);
+            if (usable[f])
+                again |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], solve);
         again |= bind_result(c, m, target, solve);
     }
 }
@@ -443,7 +481,8 @@ static bool all_bound(struct checker *c, struct matching *m, struct ast *e)
 {
     for (int i = 0; i < m->callee->dim_count; i++)
         if (!m->call->dims[i]) {
-            diag_error(c->diag, DIAG_E04, e->at, "the arguments do not determine '%s' of '%s'", m->callee->dims[i]->name, m->callee->name);
+            diag_error(c->diag, DIAG_E04, e->at, "the arguments do not determine '%s' of '%s'",
+                       m->callee->dims[i]->name, m->callee->name);
             diag_note(c->diag, m->callee->decl->name_at, "'%s' is declared here", m->callee->name);
             return false;
         }
@@ -468,7 +507,8 @@ static void check_extents(struct checker *c, struct matching *m, const bool *usa
         if (is_told || !usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
         const struct type *want, *got = m->args[f]->arg.value->type;
         struct type flat = *formal->type; /* most calls fit: nothing of what is compared is kept */
-        if (flat.kind == TYPE_TENSOR) { /* an array is laid out as the tensor with its dimensions in front, and passed as one */
+        /* an array is laid out as the tensor with its dimensions in front, and passed as one */
+        if (flat.kind == TYPE_TENSOR) {
             declare_substitute_extents(c, &flat, m->from, m->to, m->count);
             flat.array_rank = got->array_rank;
             want = &flat;
@@ -492,7 +532,7 @@ static void check_extents(struct checker *c, struct matching *m, const bool *usa
     }
 }
 
-/* ---- where, contiguity, overlap ------------------------------------------------------------------------------------------ */
+/* ---- where, contiguity, overlap ---------------------------------------------------------------------------------- */
 
 static void check_where(struct checker *c, struct matching *m, struct ast *e)
 {
@@ -503,7 +543,8 @@ static void check_where(struct checker *c, struct matching *m, struct ast *e)
         int truth = facts_decide(c->facts, w, &values);
         if (truth == 1) continue;
         if (truth == 0) {
-            diag_error(c->diag, DIAG_E20, e->at, "'%s' needs '%s', which is false here", m->callee->name, place_str(c, w));
+            diag_error(c->diag, DIAG_E20, e->at, "'%s' needs '%s', which is false here", m->callee->name,
+                       place_str(c, w));
             diag_note(c->diag, w->at, "the condition is here");
             m->failed = true;
             continue;
@@ -514,28 +555,36 @@ static void check_where(struct checker *c, struct matching *m, struct ast *e)
     }
 }
 
-/* At least so far apart are two elements that follow each other in dimension d of the piece.  A formal, or the place of a result, is a piece of
- * a tensor without gaps whose dimensions are in order: all that it has inside of one index lies between two. */
+/* At least so far apart are two elements that follow each other in dimension d of the piece.  A formal, or the place of
+ * a result, is a piece of a tensor without gaps whose dimensions are in order: all that it has inside of one index lies
+ * between two. */
 static const struct size *least_stride(struct checker *c, const struct region *r, int d)
 {
     const struct size *least = size_const(c->sizes, 1), *stride = r->stride[d];
-    const bool is_given = stride->kind == SIZE_STRIDE && (stride->symbol == r->base || stride->symbol == r->base->place);
+    const bool is_given =
+        stride->kind == SIZE_STRIDE && (stride->symbol == r->base || stride->symbol == r->base->place);
     if (!is_given || r->base->type->rank != r->base_rank) return stride;
-    for (int k = r->base_dim[d] + 1; k < r->base_rank && least; k++) least = size_binary(c->sizes, SIZE_MUL, least, r->base->type->extent[k]);
+    for (int k = r->base_dim[d] + 1; k < r->base_rank && least; k++)
+        least = size_binary(c->sizes, SIZE_MUL, least, r->base->type->extent[k]);
     return least;
 }
 
-static void need_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r, struct span at)
+static void need_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
+                            struct span at)
 {
     if (!formal->needs_contiguous || !r || r->contiguous || region_is_contiguous(c, r)) return;
     const struct size *want = size_const(c->sizes, 1);
     for (int d = r->rank - 1; d >= 0 && want; d--) {
         bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
         const struct size *least = steps ? least_stride(c, r, d) : NULL;
-        if (least && (facts_prove_order(c->facts, want, least, 1) || (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
-            diag_error(c->diag, DIAG_E18, at, "argument '%s' of '%s' must be contiguous: its rows are %s%s elements apart, not %s", formal->name,
-                       m->callee->name, least == r->stride[d] ? "" : "at least ", size_str(c, least), size_str(c, want));
-            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name, formal->name);
+        if (least && (facts_prove_order(c->facts, want, least, 1) ||
+                      (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
+            diag_error(c->diag, DIAG_E18, at,
+                       "argument '%s' of '%s' must be contiguous: its rows are %s%s elements apart, not %s",
+                       formal->name, m->callee->name, least == r->stride[d] ? "" : "at least ", size_str(c, least),
+                       size_str(c, want));
+            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name,
+                      formal->name);
             m->failed = true;
             return;
         }
@@ -576,7 +625,8 @@ static const char *argument_str(struct checker *c, const struct ast *e)
 
 static bool check_pair(struct checker *c, struct matching *m, const struct used *a, const struct used *b)
 {
-    int overlap = a->region && b->region ? region_overlap(c, a->region, b->region) : a->scalar && a->scalar == b->scalar;
+    int overlap =
+        a->region && b->region ? region_overlap(c, a->region, b->region) : a->scalar && a->scalar == b->scalar;
     if (overlap == 0) return true;
     if (overlap < 0) {
         struct check *k = region_check(c, CHECK_DISJOINT, b->formal < 0 ? a->at->at : b->at->at);
@@ -585,12 +635,14 @@ static bool check_pair(struct checker *c, struct matching *m, const struct used 
     }
     m->failed = true;
     if (b->formal < 0) {
-        diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the place where the result of '%s' goes", argument_str(c, a->at), m->callee->name);
+        diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the place where the result of '%s' goes",
+                   argument_str(c, a->at), m->callee->name);
         if (b->at) diag_note(c->diag, b->at->at, "the result goes here");
         return false;
     }
     const struct ast *at = b->writes ? b->at : a->at, *other = at == b->at ? a->at : b->at;
-    diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", argument_str(c, at), m->callee->name);
+    diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", argument_str(c, at),
+               m->callee->name);
     diag_note(c->diag, other->at, "the other argument is here");
     return false;
 }
@@ -608,7 +660,8 @@ static void check_overlaps(struct checker *c, struct matching *m, const struct t
         use_leaves(&list, &call->leaves[f], at, f, written);
     }
     size_t arguments = list.count;
-    if (call->destination && m->callee->kind == SYM_ORCH) vec_push(&list, ((struct used){call->destination, NULL, place, -1, true}));
+    if (call->destination && m->callee->kind == SYM_ORCH)
+        vec_push(&list, ((struct used){call->destination, NULL, place, -1, true}));
     if (target && target->into) use_leaves(&list, &call->result_leaves, place, -1, true);
     bool good = true;
     for (size_t b = 1; b < list.count && good; b++)
@@ -618,7 +671,7 @@ static void check_overlaps(struct checker *c, struct matching *m, const struct t
     vec_free(&list);
 }
 
-/* ---- a call -------------------------------------------------------------------------------------------------------------- */
+/* ---- a call ------------------------------------------------------------------------------------------------------ */
 
 static bool place_arguments(struct checker *c, struct ast *e, struct matching *m, int count, bool value)
 {
@@ -627,7 +680,8 @@ static bool place_arguments(struct checker *c, struct ast *e, struct matching *m
     if (value && s->kind == SYM_KERNEL) {
         skip = out_formal(s);
         if (skip < 0) {
-            diag_error(c->diag, DIAG_E19, e->at, "'%s' has no value: it has %s 'out' formal", s->name, s->formal_count ? "not exactly one" : "no");
+            diag_error(c->diag, DIAG_E19, e->at, "'%s' has no value: it has %s 'out' formal", s->name,
+                       s->formal_count ? "not exactly one" : "no");
             diag_note(c->diag, s->decl->name_at, "'%s' is declared here", s->name);
             return false;
         }
@@ -649,18 +703,22 @@ static bool place_arguments(struct checker *c, struct ast *e, struct matching *m
     return true;
 }
 
-/* The elements of an array of scalars are the orchestrator's: tasks may read them, and nothing but an assignment writes them. */
-static bool check_scalar_array(struct checker *c, const struct matching *m, const struct symbol *formal, const struct ast *v, const struct region *r)
+/* The elements of an array of scalars are the orchestrator's: tasks may read them, and nothing but an assignment writes
+ * them. */
+static bool check_scalar_array(struct checker *c, const struct matching *m, const struct symbol *formal,
+                               const struct ast *v, const struct region *r)
 {
     bool wants = type_is_scalar_array(formal->type), has = region_is_host(r);
     if (wants && !has) {
-        diag_error(c->diag, DIAG_E02, v->at, "argument '%s' of '%s' is %s here, expected %s", formal->name, m->callee->name, type_str(c, v->type),
-                   type_str(c, formal->type));
-        diag_help(c->diag, "tasks write a tensor, assignments an array of scalars: read one element with 'await' and assign it");
+        diag_error(c->diag, DIAG_E02, v->at, "argument '%s' of '%s' is %s here, expected %s", formal->name,
+                   m->callee->name, type_str(c, v->type), type_str(c, formal->type));
+        diag_help(c->diag,
+                  "tasks write a tensor, assignments an array of scalars: read one element with 'await' and assign it");
         return false;
     }
     if (wants || !has || !is_marked(formal->dir) || r->base->dir == DIR_HOST) return true;
-    diag_error(c->diag, DIAG_E08, v->at, "'%s' is an array of scalars: '%s' cannot write it, only an assignment can", r->base->name, m->callee->name);
+    diag_error(c->diag, DIAG_E08, v->at, "'%s' is an array of scalars: '%s' cannot write it, only an assignment can",
+               r->base->name, m->callee->name);
     return false;
 }
 
@@ -679,21 +737,24 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
         return false;
     }
     if (structs_place(v))
-        diag_error(c->diag, DIAG_E11, v->at, "'%s' is %s '%s': only a whole struct can be moved, by its own name", place_str(c, v), structs_relation(v),
-                   base->decl->name);
+        diag_error(c->diag, DIAG_E11, v->at, "'%s' is %s '%s': only a whole struct can be moved, by its own name",
+                   place_str(c, v), structs_relation(v), base->decl->name);
     else
-        diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved", place_str(c, v), base->name);
+        diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved",
+                   place_str(c, v), base->name);
     diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
     return false;
 }
 
 /* One tensor that goes to the formal, which may be a leaf of a struct. */
-static void check_tensor(struct checker *c, struct matching *m, const struct ast *a, const struct symbol *formal, const struct region *r)
+static void check_tensor(struct checker *c, struct matching *m, const struct ast *a, const struct symbol *formal,
+                         const struct region *r)
 {
     const struct ast *v = a->arg.value;
     if (a->arg.dir == formal->dir) check_writable(c, m, v, r->base, formal->dir);
     if (formal->dir == DIR_HOST && m->callee->kind == SYM_ORCH && !region_is_host(r)) {
-        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name, m->callee->name);
+        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is host: the argument must be a host array", formal->name,
+                   m->callee->name);
         m->failed = true;
     }
     r->base->is_lent = true;
@@ -707,10 +768,13 @@ static void check_struct(struct checker *c, struct matching *m, int f)
     structs_leaves(c, leaves, structs_place(v), m->callee->formals[f]);
     for (int i = 0; i < leaves->count && !m->failed; i++) {
         const struct leaf *l = &leaves->leaf[i];
-        if (l->formal->type->kind == TYPE_TENSOR) check_tensor(c, m, a, l->formal, l->region);
-        else if (l->formal->by_reference) check_writable(c, m, v, l->region ? l->region->base : l->scalar, l->formal->dir);
+        if (l->formal->type->kind == TYPE_TENSOR)
+            check_tensor(c, m, a, l->formal, l->region);
+        else if (l->formal->by_reference)
+            check_writable(c, m, v, l->region ? l->region->base : l->scalar, l->formal->dir);
         if (l->region) l->region->base->is_lent = true;
-        if (!m->failed && l->formal->dir == DIR_OWN && !check_movable(c, v, l->region ? l->region->base : l->scalar)) m->failed = true;
+        if (!m->failed && l->formal->dir == DIR_OWN && !check_movable(c, v, l->region ? l->region->base : l->scalar))
+            m->failed = true;
     }
 }
 
@@ -728,8 +792,8 @@ static void check_one(struct checker *c, struct matching *m, int f, bool *usable
     if (usable[f] || type_is_scalar(formal->type)) check_marker(c, m, f);
     if (!usable[f] || type_is_scalar(formal->type)) return;
     if (v->kind == AST_CALL && is_marked(formal->dir) && formal->dir != DIR_OWN) {
-        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is %s: the result of a call has no other use", formal->name, m->callee->name,
-                   direction_text(formal->dir));
+        diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is %s: the result of a call has no other use", formal->name,
+                   m->callee->name, direction_text(formal->dir));
         diag_help(c->diag, "give it a name first: let t = %s;", place_str(c, v));
         m->failed = true;
     } else if (type_is_struct(formal->type)) {
@@ -743,7 +807,7 @@ static void check_one(struct checker *c, struct matching *m, int f, bool *usable
 
 static const struct type *result_type(struct checker *c, struct ast *e, struct matching *m)
 {
-    const struct type *t = m->call->result_formal >= 0 ? m->callee->formals[m->call->result_formal]->type
+    const struct type *t = m->call->result_formal >= 0   ? m->callee->formals[m->call->result_formal]->type
                            : m->callee->kind == SYM_ORCH ? m->callee->result
                                                          : c->void_;
     if (t->kind != TYPE_TENSOR && t->kind != TYPE_STRUCT && t->kind != TYPE_ARRAY) return t;
@@ -752,7 +816,8 @@ static const struct type *result_type(struct checker *c, struct ast *e, struct m
     return r;
 }
 
-static struct symbol *new_result(struct checker *c, struct ast *e, const struct matching *m, const struct target *target)
+static struct symbol *new_result(struct checker *c, struct ast *e, const struct matching *m,
+                                 const struct target *target)
 {
     struct symbol *s = target ? target->let : NULL;
     if (!s) {
@@ -771,7 +836,8 @@ static void place_struct(struct checker *c, struct ast *e, struct matching *m, c
     } else {
         struct symbol *s = new_result(c, e, m, target);
         structs_declare_fields(c, s);
-        if (s->returned) structs_set_returned(s, same_structure(s->type, c->function->result) ? c->function->result_place : NULL);
+        if (s->returned)
+            structs_set_returned(s, same_structure(s->type, c->function->result) ? c->function->result_place : NULL);
         struct struct_place *p = arena_new(c->mem, struct struct_place);
         p->symbol = s;
         exprs_note(c, e)->place = p;
@@ -805,7 +871,8 @@ static void warn_endless(struct checker *c, struct matching *m, const struct ast
     if (m->callee != c->function) return;
     for (int i = 0; i < m->count; i++)
         if (facts_prove_order(c->facts, m->to[i], size_symbol(c->sizes, m->from[i]), 1)) return;
-    diag_warning(c->diag, DIAG_W08, e->at, "'%s' calls itself and no extent or integer is seen to shrink", m->callee->name);
+    diag_warning(c->diag, DIAG_W08, e->at, "'%s' calls itself and no extent or integer is seen to shrink",
+                 m->callee->name);
 }
 
 /* Scalars of structs that the callee may assign. */
@@ -859,13 +926,17 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
         if (m.args[f]) check_one(c, &m, f, usable);
     bind_dims(c, &m, usable, target);
     const struct type *result = NULL;
-    if (!m.failed && !all_bound(c, &m, e)) m.failed = true;
-    else check_extents(c, &m, usable);
+    if (!m.failed && !all_bound(c, &m, e))
+        m.failed = true;
+    else
+        check_extents(c, &m, usable);
     if (!m.failed) result = result_type(c, e, &m);
     if (result) {
         e->type = result;
-        if (target && target->type && (result->kind == TYPE_TENSOR || (type_is_struct(result) && type_is_struct(target->type))) &&
-            !calls_same_type(c, target->place ? target->place->at : e->at, arena_printf(c->mem, "the result of '%s'", s->name), result, target->type))
+        if (target && target->type &&
+            (result->kind == TYPE_TENSOR || (type_is_struct(result) && type_is_struct(target->type))) &&
+            !calls_same_type(c, target->place ? target->place->at : e->at,
+                             arena_printf(c->mem, "the result of '%s'", s->name), result, target->type))
             m.failed = true;
         if (!m.failed) place_result(c, e, &m, target);
         warn_endless(c, &m, e);
@@ -892,7 +963,8 @@ const struct type *calls_value(struct checker *c, struct ast *e, const struct ta
 
 void calls_statement(struct checker *c, struct ast *e)
 {
-    if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) && names_is_builtin(e->call.callee->name)) {
+    if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) &&
+        names_is_builtin(e->call.callee->name)) {
         exprs_check(c, e, AS_VALUE);
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "the value of '%s' is not used", e->call.callee->name);
         exprs_bad(e);

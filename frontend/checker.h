@@ -1,9 +1,9 @@
 /* checker.h - what the files of the checker share; nobody else includes it.
  *
- * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants, types
- * requests.c kernels that are work requests
- * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of expressions
- * region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
+ * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants,
+ * types requests.c kernels that are work requests
+ * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of
+ * expressions region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
  * structs.c  structs as their leaves
  * hoist.c    checks that leave loops
  * flow.c     written, dropped, returned: on which paths; parts.c  which pieces; waits.c  awaits in loops */
@@ -34,7 +34,7 @@ struct scope {
     struct scope *parent;
     VEC(struct symbol *) names;
     struct ptrmap by_name; /* the same, of a block with many of them */
-    struct ast *block; /* NULL: the formals of a function */
+    struct ast *block;     /* NULL: the formals of a function */
 };
 
 /* A name that was said to be unknown: once in each function, and once in the heads of a file. */
@@ -54,21 +54,21 @@ struct checker {
     struct ptrmap module_of;    /* interned real path -> module */
     struct ptrmap module_names; /* interned C names of modules: -> the last number that was put behind it */
     int import_depth, resolve_depth;
-    struct module *module;   /* whose text is being checked */
-    struct scope *scope;     /* NULL: file level */
+    struct module *module; /* whose text is being checked */
+    struct scope *scope;   /* NULL: file level */
     struct facts *facts;
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
-    int parts_compared;      /* in this program: parts.c stops when it has thought enough */
-    struct turn *turn;       /* the innermost `for` that checks can leave; NULL: none */
+    int parts_compared;          /* in this program: parts.c stops when it has thought enough */
+    struct turn *turn;           /* the innermost `for` that checks can leave; NULL: none */
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;
-    VEC(struct symbol *) unused; /* locals that nothing names: told when there is no error */
-    struct span statement;   /* the one being checked */
-    struct symbol *head;     /* the KERNEL or ORCH whose head is being resolved, or NULL */
+    VEC(struct symbol *) unused;       /* locals that nothing names: told when there is no error */
+    struct span statement;             /* the one being checked */
+    struct symbol *head;               /* the KERNEL or ORCH whose head is being resolved, or NULL */
     VEC(struct host_element) elements; /* read so far in this function */
-    struct check **checks;   /* where a run-time check goes; NULL where none can be made */
-    int text_turn;           /* texts of types in messages take turns in a few buffers */
+    struct check **checks;             /* where a run-time check goes; NULL where none can be made */
+    int text_turn;                     /* texts of types in messages take turns in a few buffers */
     struct strbuf text[8];
     bool *define_used;
     bool has_syntax_error; /* nothing is checked then */
@@ -77,37 +77,43 @@ struct checker {
 
 /* ---- names.c ---- */
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl);
-void           names_push(struct checker *c, struct ast *block);
-void           names_pop(struct checker *c);
-void           names_add(struct scope *s, struct symbol *symbol); /* of a symbol that was declared before */
-void           names_declare(struct checker *c, struct symbol *s, struct span at); /* in the innermost scope; E16, W03 */
-struct symbol *names_lookup(struct checker *c, const char *name);                  /* NULL: unknown */
+void names_push(struct checker *c, struct ast *block);
+void names_pop(struct checker *c);
+void names_add(struct scope *s, struct symbol *symbol); /* of a symbol that was declared before */
+/* in the innermost scope; E16, W03 */
+void names_declare(struct checker *c, struct symbol *s, struct span at);
+struct symbol *names_lookup(struct checker *c, const char *name); /* NULL: unknown */
 struct symbol *names_in_module(const struct module *m, const char *name);
-bool           names_is_builtin(const char *name);
+bool names_is_builtin(const char *name);
 /* E01 with the nearest names; module NULL: all that is visible here (E11 for a name whose block has ended). */
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
 
 /* ---- modules.c ---- */
 struct module *modules_load(struct checker *c, const char *path); /* the main file and all it imports; NULL: reported */
-void           modules_declare(struct checker *c, struct module *m);
+void modules_declare(struct checker *c, struct module *m);
 
 /* ---- declare.c ---- */
-void               declare_resolve(struct checker *c, struct symbol *s); /* its type and value; cycles are E16 */
-void               declare_check_overloads(struct checker *c, const struct symbol *first); /* when all are resolved */
-void               declare_body_scope(struct checker *c, struct symbol *s); /* pushes generics and formals of a KERNEL or ORCH */
+void declare_resolve(struct checker *c, struct symbol *s);                   /* its type and value; cycles are E16 */
+void declare_check_overloads(struct checker *c, const struct symbol *first); /* when all are resolved */
+/* pushes generics and formals of a KERNEL or ORCH */
+void declare_body_scope(struct checker *c, struct symbol *s);
 const struct type *declare_type(struct checker *c, struct ast *node);
 const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element);
 const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
                                             const struct size *const *to, int count);
-void               declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from,
-                                              const struct size *const *to, int count);
-void               declare_check_defines(struct checker *c);
+void declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from,
+                                const struct size *const *to, int count);
+void declare_check_defines(struct checker *c);
 
 /* ---- requests.c ---- */
 void requests_check(struct checker *c, struct symbol *kernel); /* the attributes before a KERNEL; sets its opcode */
 
 /* ---- consteval.c ---- */
-struct constant { const struct type *type; int64_t i; double f; };
+struct constant {
+    const struct type *type;
+    int64_t i;
+    double f;
+};
 bool consteval(struct checker *c, const struct ast *e, struct constant *out); /* false: not constant, or bad */
 bool consteval_text(struct checker *c, const char *text, const struct type *type, struct constant *out); /* -D */
 
@@ -115,63 +121,71 @@ bool consteval_text(struct checker *c, const char *text, const struct type *type
 enum use { AS_VALUE, AS_PLACE }; /* AS_PLACE: an element of a tensor may stand here, its user looks at it */
 const struct type *exprs_check(struct checker *c, struct ast *e, enum use use);
 const struct size *exprs_int(struct checker *c, struct ast *e, const char *what); /* NULL: reported */
-/* The value of a checked integer expression that a size needs: where it has none, it is what the expression gives when it is evaluated. */
+/* The value of a checked integer expression that a size needs: where it has none, it is what the expression gives when
+ * it is evaluated. */
 const struct size *exprs_take(struct checker *c, struct ast *e);
-void               exprs_forget(struct checker *c, const struct symbol *var); /* it gets another value */
-bool               exprs_condition(struct checker *c, struct ast *e);
+void exprs_forget(struct checker *c, const struct symbol *var); /* it gets another value */
+bool exprs_condition(struct checker *c, struct ast *e);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
-bool               exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
+bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
 const struct type *exprs_element_type(struct checker *c, enum elem e); /* what reading one element gives */
-void               exprs_say_await(struct checker *c, const struct ast *e); /* E19: an element of a tensor as a value */
-bool               exprs_is_element(const struct ast *e);
-struct note       *exprs_note(struct checker *c, struct ast *e);
-struct strbuf     *exprs_next_text(struct checker *c); /* empty; the same again some texts later */
-const char        *type_str(struct checker *c, const struct type *t);
-const char        *size_str(struct checker *c, const struct size *a);
-const char        *place_str(struct checker *c, const struct ast *e); /* "x[i +: w]" as written, cut short */
-bool               exprs_bad(struct ast *e);                          /* marks; returns false */
+void exprs_say_await(struct checker *c, const struct ast *e);          /* E19: an element of a tensor as a value */
+bool exprs_is_element(const struct ast *e);
+struct note *exprs_note(struct checker *c, struct ast *e);
+struct strbuf *exprs_next_text(struct checker *c); /* empty; the same again some texts later */
+const char *type_str(struct checker *c, const struct type *t);
+const char *size_str(struct checker *c, const struct size *a);
+const char *place_str(struct checker *c, const struct ast *e); /* "x[i +: w]" as written, cut short */
+bool exprs_bad(struct ast *e);                                 /* marks; returns false */
 
 /* ---- region.c ---- */
 const struct region *region_whole(struct checker *c, struct symbol *base);
 /* Types an INDEX expression whose object has been checked; sets type and region. */
-const struct type   *region_index(struct checker *c, struct ast *e, enum use use);
-void                 region_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
-bool                 region_is_contiguous(struct checker *c, const struct region *r);
+const struct type *region_index(struct checker *c, struct ast *e, enum use use);
+void region_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
+bool region_is_contiguous(struct checker *c, const struct region *r);
 /* 1: share an element whenever neither is empty, 0: never, -1: not known. */
-int                  region_overlap(struct checker *c, const struct region *a, const struct region *b);
-bool                 region_is_host(const struct region *r); /* its elements are read without await */
-bool                 region_is_empty(struct checker *c, const struct region *r);
-struct check        *region_check(struct checker *c, enum check_kind kind, struct span at); /* NULL where none can be made */
-void                 region_check_extents(struct checker *c, const struct type *t, const struct ast *node);
+int region_overlap(struct checker *c, const struct region *a, const struct region *b);
+bool region_is_host(const struct region *r); /* its elements are read without await */
+bool region_is_empty(struct checker *c, const struct region *r);
+/* NULL where none can be made */
+struct check *region_check(struct checker *c, enum check_kind kind, struct span at);
+void region_check_extents(struct checker *c, const struct type *t, const struct ast *node);
 /* Sizes that name a `var` are stored with the symbol. */
-const struct size   *region_capture(struct checker *c, struct symbol *s, const struct size *a);
-const struct type   *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
+const struct size *region_capture(struct checker *c, struct symbol *s, const struct size *a);
+const struct type *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
 const struct region *region_capture_region(struct checker *c, struct symbol *s, const struct region *r);
 
 /* The piece of `all` that has indices [low, low + width) in its first `count` dimensions; width NULL: a point. */
-const struct region *region_narrow(struct checker *c, const struct region *all, int count, const struct size *const *low, const struct size *const *width);
-const struct type   *region_type(struct checker *c, const struct region *r, enum elem elem, int array_rank);
+const struct region *region_narrow(struct checker *c, const struct region *all, int count,
+                                   const struct size *const *low, const struct size *const *width);
+const struct type *region_type(struct checker *c, const struct region *r, enum elem elem, int array_rank);
 
 /* ---- structs.c ---- */
-void structs_declare_fields(struct checker *c, struct symbol *s); /* of a symbol whose type is a struct, or an array of structs */
-void structs_set_returned(struct symbol *let, struct symbol *place); /* place: a result_place of the same type, or NULL */
+/* of a symbol whose type is a struct, or an array of structs */
+void structs_declare_fields(struct checker *c, struct symbol *s);
+/* place: a result_place of the same type, or NULL */
+void structs_set_returned(struct symbol *let, struct symbol *place);
 bool structs_names_var(const struct type *t); /* an extent does */
-void structs_forget(struct checker *c, struct symbol *s); /* the scalars of s change: nothing is known of them any more */
-const struct struct_place *structs_place(const struct ast *e);   /* what e names; NULL: no struct */
+/* the scalars of s change: nothing is known of them any more */
+void structs_forget(struct checker *c, struct symbol *s);
+const struct struct_place *structs_place(const struct ast *e); /* what e names; NULL: no struct */
 const char *structs_relation(const struct ast *e); /* "a part of": what e, which names no whole, is of its owner */
 /* They set what e means: its place or region, its type, its value. */
 void structs_name(struct checker *c, struct ast *e, struct symbol *s);
 void structs_member(struct checker *c, struct ast *e, const struct struct_place *object, int field);
-void structs_index(struct checker *c, struct ast *e, const struct struct_place *object, const struct size *low, const struct size *width);
+void structs_index(struct checker *c, struct ast *e, const struct struct_place *object, const struct size *low,
+                   const struct size *width);
 const struct region *structs_leaf(struct checker *c, const struct struct_place *p, struct symbol *leaf);
-void structs_alias(struct checker *c, struct symbol *let, const struct struct_place *p, const struct type *t); /* `let v = place` */
+/* `let v = place` */
+void structs_alias(struct checker *c, struct symbol *let, const struct struct_place *p, const struct type *t);
 void structs_print(struct checker *c, struct ast *e); /* e's symbol is one whose fields are what e names */
 void structs_leaves(struct checker *c, struct leaves *list, const struct struct_place *p, struct symbol *formal);
 
 /* ---- calls.c ---- */
 struct target {
     const struct region *destination; /* an existing place, or NULL */
-    const struct struct_place *into;         /* the same for a struct */
+    const struct struct_place *into;  /* the same for a struct */
     const struct type *type;          /* of the destination */
     const struct type *declared;      /* no destination: the type that the let is given, or NULL */
     struct ast *place;                /* for messages */
@@ -180,13 +194,15 @@ struct target {
 };
 /* A call whose result is used; target NULL: a new tensor.  The result's type. */
 const struct type *calls_value(struct checker *c, struct ast *e, const struct target *target);
-void               calls_statement(struct checker *c, struct ast *e);
+void calls_statement(struct checker *c, struct ast *e);
 /* Type equality of a tensor with what is expected; E02, E03, E04. */
-bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want);
+bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got,
+                     const struct type *want);
 
 /* ---- stmts.c ---- */
 void stmts_function(struct checker *c, struct symbol *s);
-/* The var gets another value; the one it had keeps what is known, under a name that no text can say.  Returns that name. */
+/* The var gets another value; the one it had keeps what is known, under a name that no text can say.  Returns that
+ * name. */
 const struct symbol *stmts_forget(struct checker *c, struct symbol *var);
 
 /* ---- flow.c ---- */

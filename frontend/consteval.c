@@ -9,24 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_real(const struct type *t)
-{
-    return t->kind == TYPE_F32 || t->kind == TYPE_F64;
-}
+static bool is_real(const struct type *t) { return t->kind == TYPE_F32 || t->kind == TYPE_F64; }
 
-static double as_real(const struct constant *v)
-{
-    return is_real(v->type) ? v->f : (double)v->i;
-}
+static double as_real(const struct constant *v) { return is_real(v->type) ? v->f : (double)v->i; }
 
 static bool compare(enum ast_op op, const struct constant *a, const struct constant *b)
 {
     if (is_real(a->type) || is_real(b->type)) {
         double x = as_real(a), y = as_real(b);
-        return op == OP_EQ ? x == y : op == OP_NE ? x != y : op == OP_LT ? x < y : op == OP_LE ? x <= y : op == OP_GT ? x > y : x >= y;
+        return op == OP_EQ   ? x == y
+               : op == OP_NE ? x != y
+               : op == OP_LT ? x < y
+               : op == OP_LE ? x <= y
+               : op == OP_GT ? x > y
+                             : x >= y;
     }
     int64_t x = a->i, y = b->i;
-    return op == OP_EQ ? x == y : op == OP_NE ? x != y : op == OP_LT ? x < y : op == OP_LE ? x <= y : op == OP_GT ? x > y : x >= y;
+    return op == OP_EQ   ? x == y
+           : op == OP_NE ? x != y
+           : op == OP_LT ? x < y
+           : op == OP_LE ? x <= y
+           : op == OP_GT ? x > y
+                         : x >= y;
 }
 
 static bool eval_call(struct checker *c, const struct ast *e, struct constant *out)
@@ -36,11 +40,16 @@ static bool eval_call(struct checker *c, const struct ast *e, struct constant *o
     if (call_of(e) || !is_real(e->type) || !consteval(c, e->call.args->arg.value, &a)) return false;
     if (e->call.args->next && !consteval(c, e->call.args->next->arg.value, &b)) return false;
     double x = as_real(&a), y = b.type ? as_real(&b) : 0;
-    if (strcmp(name, "sqrt") == 0) out->f = sqrt(x);
-    else if (strcmp(name, "abs") == 0) out->f = fabs(x);
-    else if (strcmp(name, "min") == 0) out->f = x < y ? x : y;
-    else if (strcmp(name, "max") == 0) out->f = x > y ? x : y;
-    else return false;
+    if (strcmp(name, "sqrt") == 0)
+        out->f = sqrt(x);
+    else if (strcmp(name, "abs") == 0)
+        out->f = fabs(x);
+    else if (strcmp(name, "min") == 0)
+        out->f = x < y ? x : y;
+    else if (strcmp(name, "max") == 0)
+        out->f = x > y ? x : y;
+    else
+        return false;
     return true;
 }
 
@@ -51,9 +60,12 @@ static bool eval_binary(struct checker *c, const struct ast *e, struct constant 
     bool left = consteval(c, e->binary.left, &a);
     if (op == OP_AND || op == OP_OR) { /* one side may decide alone */
         bool right = consteval(c, e->binary.right, &b);
-        if ((left && a.i == (op == OP_OR)) || (right && b.i == (op == OP_OR))) out->i = op == OP_OR;
-        else if (left && right) out->i = op == OP_AND;
-        else return false;
+        if ((left && a.i == (op == OP_OR)) || (right && b.i == (op == OP_OR)))
+            out->i = op == OP_OR;
+        else if (left && right)
+            out->i = op == OP_AND;
+        else
+            return false;
         return true;
     }
     if (!left || !consteval(c, e->binary.right, &b)) return false;
@@ -75,15 +87,18 @@ bool consteval(struct checker *c, const struct ast *e, struct constant *out)
     switch (e->kind) {
     case AST_BOOL: out->i = e->boolean.value; return true;
     case AST_FLOAT: out->f = e->real.value; return true;
-    case AST_NAME: case AST_MEMBER:
+    case AST_NAME:
+    case AST_MEMBER:
         if (!e->symbol || !e->symbol->has_value) return false;
         out->i = e->symbol->int_value;
         out->f = e->symbol->real_value;
         return true;
     case AST_UNARY:
         if (!consteval(c, e->binary.left, &a)) return false;
-        if (e->binary.op == OP_NOT) out->i = !a.i;
-        else out->f = -as_real(&a);
+        if (e->binary.op == OP_NOT)
+            out->i = !a.i;
+        else
+            out->f = -as_real(&a);
         break;
     case AST_BINARY:
         if (!eval_binary(c, e, out)) return false;

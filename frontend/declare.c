@@ -1,6 +1,6 @@
 /* declare.c - what the names of a file are: types, constants, signatures.
- * Idea       a name is looked at when it is first needed, so declarations may stand in any order; one that needs itself is a
- *            circle.
+ * Idea       a name is looked at when it is first needed, so declarations may stand in any order; one that needs itself
+ *            is a circle.
  * Gives      type, value, formals, dims, result of file-level symbols.
  * Tests      test/lit/sema/e12*.pto e15-constants.pto e16*.pto e17*.pto
  */
@@ -15,7 +15,7 @@ enum {
     MAX_FIELDS_IN_ALL = 4096  /* structs of structs double with each level */
 };
 
-/* ---- types --------------------------------------------------------------------------------------------------------------- */
+/* ---- types ------------------------------------------------------------------------------------------------------- */
 
 static const struct type *fail(struct checker *c, struct ast *e)
 {
@@ -47,7 +47,8 @@ static bool read_extents(struct checker *c, struct ast *dims, struct type *t)
     for (struct ast *d = dims; d; d = d->next) {
         int64_t value;
         const struct size *extent = exprs_int(c, d, "an extent");
-        if (!extent) good = false;
+        if (!extent)
+            good = false;
         else if (size_is_const(extent, &value) && value < 0) {
             diag_error(c->diag, DIAG_E15, d->at, "the extent %lld is negative", (long long)value);
             good = false;
@@ -118,7 +119,8 @@ const struct type *declare_array_of(struct checker *c, const struct size *length
         t->rank = 1;
         t->element = element;
     } else {
-        static const enum elem elems[] = {[TYPE_INT] = ELEM_I64, [TYPE_F64] = ELEM_F64, [TYPE_F32] = ELEM_F32, [TYPE_BOOL] = ELEM_BOOL};
+        static const enum elem elems[] = {
+            [TYPE_INT] = ELEM_I64, [TYPE_F64] = ELEM_F64, [TYPE_F32] = ELEM_F32, [TYPE_BOOL] = ELEM_BOOL};
         t->kind = TYPE_TENSOR;
         t->elem = element->kind == TYPE_TENSOR ? element->elem : elems[element->kind];
         t->rank = element->rank + 1;
@@ -136,7 +138,8 @@ static const struct type *array_type(struct checker *c, struct ast *node)
     int64_t value;
     if (!length || element->kind == TYPE_ERROR) return fail(c, node);
     if (size_is_const(length, &value) && value < 0) {
-        diag_error(c->diag, DIAG_E15, node->type_array.length->at, "the length %lld of an array is negative", (long long)value);
+        diag_error(c->diag, DIAG_E15, node->type_array.length->at, "the length %lld of an array is negative",
+                   (long long)value);
         return fail(c, node);
     }
     if (deepest(element) >= MAX_RANK) {
@@ -170,14 +173,15 @@ const struct type *declare_type(struct checker *c, struct ast *node)
     t->structure = s;
     if (!read_extents(c, node->type_name.dims, t) || s->type->kind == TYPE_ERROR) return fail(c, node);
     if (t->rank != s->dim_count) {
-        diag_error(c->diag, DIAG_E03, node->at, "struct '%s' has %d dimension variable%s, not %d", s->name, s->dim_count, s->dim_count == 1 ? "" : "s",
-                   t->rank);
+        diag_error(c->diag, DIAG_E03, node->at, "struct '%s' has %d dimension variable%s, not %d", s->name,
+                   s->dim_count, s->dim_count == 1 ? "" : "s", t->rank);
         return fail(c, node);
     }
     return node->type = t;
 }
 
-void declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from, const struct size *const *to, int count)
+void declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from,
+                                const struct size *const *to, int count)
 {
     for (int d = 0; d < t->rank; d++) {
         const struct size *extent = size_substitute(c->sizes, t->extent[d], from, to, count);
@@ -196,14 +200,14 @@ const struct type *declare_type_substituted(struct checker *c, const struct type
     return r;
 }
 
-/* ---- constants and parameters -------------------------------------------------------------------------------------------- */
+/* ---- constants and parameters ------------------------------------------------------------------------------------ */
 
 static const struct define *find_define(struct checker *c, const struct symbol *s)
 {
     for (int i = 0; i < c->options->define_count; i++) {
         const char *name = c->options->defines[i].name, *dot = strchr(name, '.');
-        bool same = dot ? strlen(s->module->name) == (size_t)(dot - name) && strncmp(s->module->name, name, (size_t)(dot - name)) == 0 &&
-                              strcmp(dot + 1, s->name) == 0
+        bool same = dot ? strlen(s->module->name) == (size_t)(dot - name) &&
+                              strncmp(s->module->name, name, (size_t)(dot - name)) == 0 && strcmp(dot + 1, s->name) == 0
                         : s->module->is_main && strcmp(name, s->name) == 0;
         if (!same) continue;
         c->define_used[i] = true;
@@ -231,7 +235,8 @@ static void convert(struct constant *v, const struct type *t)
 static void resolve_const(struct checker *c, struct symbol *s)
 {
     struct ast *d = s->decl, *value = d->decl.value;
-    const struct type *want = d->decl.type ? declare_type(c, d->decl.type) : NULL, *got = exprs_check(c, value, AS_VALUE);
+    const struct type *want = d->decl.type ? declare_type(c, d->decl.type) : NULL,
+                      *got = exprs_check(c, value, AS_VALUE);
     struct constant v;
     if (value->bad || (want && want->kind == TYPE_ERROR)) {
         exprs_bad(d);
@@ -254,7 +259,8 @@ static void resolve_const(struct checker *c, struct symbol *s)
     const struct define *define = find_define(c, s);
     if (!define || d->bad) return;
     if (!consteval_text(c, define->value, want, &v)) {
-        diag_error_plain(c->diag, DIAG_E16, "-D %s=%s: '%s' is %s", define->name, define->value, s->name, type_str(c, want));
+        diag_error_plain(c->diag, DIAG_E16, "-D %s=%s: '%s' is %s", define->name, define->value, s->name,
+                         type_str(c, want));
         return;
     }
     convert(&v, want);
@@ -272,8 +278,11 @@ void declare_check_defines(struct checker *c)
         const char *near = nearest_word(c->options->defines[i].name, names.data, (int)names.count);
         diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", c->options->defines[i].name);
         const struct symbol *other = names_in_module(m, intern_str(c->front->names, c->options->defines[i].name));
-        if (other && other->kind == SYM_PARAM) diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", other->name, other->name);
-        else if (near) diag_help(c->diag, "did you mean '%s'?", near);
+        if (other && other->kind == SYM_PARAM)
+            diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", other->name,
+                      other->name);
+        else if (near)
+            diag_help(c->diag, "did you mean '%s'?", near);
         vec_free(&names);
     }
 }
@@ -286,7 +295,9 @@ static void check_order(struct checker *c, const struct symbol *s, const struct 
     if (e->kind == AST_BINARY || e->kind == AST_UNARY) check_order(c, s, e->binary.left);
     if (e->kind == AST_CALL)
         for (const struct ast *a = e->call.args; a; a = a->next) check_order(c, s, a->arg.value);
-    if (e->kind != AST_NAME || !e->symbol || e->symbol->kind != SYM_PARAM || e->symbol->decl->at.begin < s->decl->at.begin) return;
+    if (e->kind != AST_NAME || !e->symbol || e->symbol->kind != SYM_PARAM ||
+        e->symbol->decl->at.begin < s->decl->at.begin)
+        return;
     diag_error(c->diag, DIAG_E16, e->at, "'%s' has its value only after '%s': declare it before", e->name, s->name);
     exprs_bad(s->decl);
 }
@@ -312,7 +323,7 @@ static void resolve_param(struct checker *c, struct symbol *s)
     s->type = t;
 }
 
-/* ---- kernels, functions, structs ----------------------------------------------------------------------------------------- */
+/* ---- kernels, functions, structs --------------------------------------------------------------------------------- */
 
 static void add_generics(struct checker *c, struct symbol *s, struct ast *generics)
 {
@@ -347,8 +358,10 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
         exprs_bad(s->decl);
     } else if (type_is_scalar(f->type)) {
         if (f->dir != DIR_NONE) {
-            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name, direction_text(f->dir));
-            diag_fix(c->diag, (struct span){node->at.file, node->formal.dir_at.begin, node->name_at.begin}, "", "remove '%s'", direction_text(f->dir));
+            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name,
+                       direction_text(f->dir));
+            diag_fix(c->diag, (struct span){node->at.file, node->formal.dir_at.begin, node->name_at.begin}, "",
+                     "remove '%s'", direction_text(f->dir));
             f->dir = DIR_NONE;
         }
     } else {
@@ -360,11 +373,13 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
             f->type = flat;
         }
         if (f->dir == DIR_ACC && type_is_scalar_array(f->type)) {
-            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is an array of scalars, which no task writes: it cannot be 'acc'", f->name);
+            diag_error(c->diag, DIAG_E08, node->formal.dir_at,
+                       "'%s' is an array of scalars, which no task writes: it cannot be 'acc'", f->name);
             exprs_bad(s->decl);
         }
         if (kernel && (f->dir == DIR_OWN || f->dir == DIR_HOST)) {
-            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' has no meaning in a kernel: it is for functions", direction_text(f->dir));
+            diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' has no meaning in a kernel: it is for functions",
+                       direction_text(f->dir));
             exprs_bad(s->decl);
         }
         if (kernel && type_is_struct(f->type)) {
@@ -373,7 +388,8 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
             exprs_bad(s->decl);
         }
         if (structs_names_var(f->type)) {
-            diag_error(c->diag, DIAG_E19, node->formal.type->at, "an extent of '%s' names a scalar that '%s' may change", f->name, s->name);
+            diag_error(c->diag, DIAG_E19, node->formal.type->at,
+                       "an extent of '%s' names a scalar that '%s' may change", f->name, s->name);
             exprs_bad(s->decl);
         }
         if (!kernel) structs_declare_fields(c, f);
@@ -388,7 +404,8 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
     for (struct ast *f = formals; f; f = f->next) count++;
     s->formals = arena_array(c->mem, struct symbol *, count + 1);
     if (count > MAX_FORMALS) {
-        diag_error(c->diag, DIAG_E17, s->decl->name_at, "'%s' has %d formals: at most %d are possible", s->name, count, MAX_FORMALS);
+        diag_error(c->diag, DIAG_E17, s->decl->name_at, "'%s' has %d formals: at most %d are possible", s->name, count,
+                   MAX_FORMALS);
         exprs_bad(s->decl);
         return;
     }
@@ -397,14 +414,16 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
         int i = 0;
         for (struct ast *f = formals; f; f = f->next, i++) {
             const struct ast *t = f->formal.type;
-            bool scalar = t->kind == AST_TYPE_NAME && !t->type_name.dims && !t->type_name.module && elem_of(t->name) != ELEM_NONE;
+            bool scalar =
+                t->kind == AST_TYPE_NAME && !t->type_name.dims && !t->type_name.module && elem_of(t->name) != ELEM_NONE;
             if (scalar == (scalars == 1)) resolve_formal(c, s, f, i);
         }
     }
     s->formal_count = count;
 }
 
-/* Does the extent determine one more dimension variable: all but one of those in it are known, and that one stands alone in a term? */
+/* Does the extent determine one more dimension variable: all but one of those in it are known, and that one stands
+ * alone in a term? */
 static bool determines(struct checker *c, struct symbol *s, const struct size *extent, bool *known)
 {
     int open = -1;
@@ -432,23 +451,27 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
     }
     for (int i = 0; i < s->dim_count; i++) {
         if (known[i] || s->decl->bad) continue;
-        diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'", s->name, s->dims[i]->name);
-        diag_help(c->diag, "an extent determines it that is '%s', or a number of times '%s' plus what is known", s->dims[i]->name, s->dims[i]->name);
+        diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'",
+                   s->name, s->dims[i]->name);
+        diag_help(c->diag, "an extent determines it that is '%s', or a number of times '%s' plus what is known",
+                  s->dims[i]->name, s->dims[i]->name);
         exprs_bad(s->decl);
     }
 }
 
 static const char *const c_keywords[] = {
-    "auto", "bool", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
-    "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-    "unsigned", "void", "volatile", "while",
+    "auto",   "bool",   "break",    "case",     "char",     "const", "continue", "default", "do",
+    "double", "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline",
+    "int",    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static",
+    "struct", "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",
 };
 
 static void check_c_name(struct checker *c, const struct symbol *s)
 {
     /* _Bool, __asm__ and all that a C compiler may add. */
     bool taken = s->name[0] == '_' && (s->name[1] == '_' || (s->name[1] >= 'A' && s->name[1] <= 'Z'));
-    for (size_t i = 0; i < sizeof c_keywords / sizeof *c_keywords && !taken; i++) taken = strcmp(c_keywords[i], s->name) == 0;
+    for (size_t i = 0; i < sizeof c_keywords / sizeof *c_keywords && !taken; i++)
+        taken = strcmp(c_keywords[i], s->name) == 0;
     if (!taken) return;
     diag_error(c->diag, DIAG_E16, s->decl->kind == AST_FORMAL ? s->decl->name_at : s->decl->at,
                "'%s' is a word of C: a kernel with a C body cannot use it as a name", s->name);
@@ -479,7 +502,8 @@ static void check_body(struct checker *c, struct symbol *s)
         f->needs_contiguous = !body_names(text + at.begin, text + at.end, stride);
         for (int k = 0; k < s->formal_count; k++)
             if (strcmp(s->formals[k]->name, stride) == 0)
-                diag_error(c->diag, DIAG_E16, s->formals[k]->decl->name_at, "'%s' is already the name of the strides of '%s'", stride, f->name);
+                diag_error(c->diag, DIAG_E16, s->formals[k]->decl->name_at,
+                           "'%s' is already the name of the strides of '%s'", stride, f->name);
     }
 }
 
@@ -495,8 +519,10 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     if (!known) {
         diag_error(c->diag, DIAG_E12, d->kernel->worker_at, "unknown worker '%s'", d->kernel->worker);
         const char *near = nearest_word(d->kernel->worker, workers, 4);
-        if (near) diag_fix(c->diag, d->kernel->worker_at, near, "did you mean '%s'?", near);
-        else diag_help(c->diag, "workers are cube, vector, cpu and accel");
+        if (near)
+            diag_fix(c->diag, d->kernel->worker_at, near, "did you mean '%s'?", near);
+        else
+            diag_help(c->diag, "workers are cube, vector, cpu and accel");
     }
     for (struct ast *r = d->kernel->repeated; r; r = r->next)
         diag_error(c->diag, DIAG_E17, r->at, "kernel '%s' has this attribute twice", s->name);
@@ -507,7 +533,8 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     }
     for (struct ast *w = d->kernel->where; w; w = w->next) exprs_condition(c, w);
     if (d->kernel->has_body && d->kernel->extern_name) {
-        diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'", s->name);
+        diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'",
+                   s->name);
     }
     if (d->attrs) requests_check(c, s);
     if (d->kernel->has_body && !d->bad) check_body(c, s);
@@ -547,14 +574,17 @@ static void resolve_struct(struct checker *c, struct symbol *s)
         struct symbol *field = names_new(c, SYM_FORMAL, f->name, f);
         bool was_bad = d->bad;
         field->type = declare_type(c, f->decl.type);
-        if (d->bad && !was_bad) diag_note(c->diag, f->at, "in its field '%s'", f->name); /* said while looking at the type */
+        /* said while looking at the type */
+        if (d->bad && !was_bad) diag_note(c->diag, f->at, "in its field '%s'", f->name);
         if (field->type->kind == TYPE_ERROR) exprs_bad(d);
         for (int i = 0; i < s->formal_count; i++)
-            if (s->formals[i]->name == f->name) diag_error(c->diag, DIAG_E16, f->name_at, "struct '%s' has two fields '%s'", s->name, f->name);
+            if (s->formals[i]->name == f->name)
+                diag_error(c->diag, DIAG_E16, f->name_at, "struct '%s' has two fields '%s'", s->name, f->name);
         s->formals[s->formal_count++] = field;
         s->fields_in_all += field->type->kind == TYPE_STRUCT ? field->type->structure->fields_in_all : 1;
         if (s->fields_in_all > MAX_FIELDS_IN_ALL && !d->bad) {
-            diag_error(c->diag, DIAG_E17, f->name_at, "struct '%s' has more than %d fields, those of its structs counted", s->name, MAX_FIELDS_IN_ALL);
+            diag_error(c->diag, DIAG_E17, f->name_at,
+                       "struct '%s' has more than %d fields, those of its structs counted", s->name, MAX_FIELDS_IN_ALL);
             exprs_bad(d);
         }
         f->symbol = field;
@@ -570,12 +600,15 @@ void declare_check_overloads(struct checker *c, const struct symbol *first)
             for (int i = 0; i < a->formal_count && same_shape; i++) {
                 const struct type *x = a->formals[i]->type, *y = b->formals[i]->type;
                 same_shape = x->kind == TYPE_ERROR || y->kind == TYPE_ERROR ||
-                             ((type_is_scalar(x) ? type_is_scalar(y) : x->kind == y->kind && x->rank == y->rank) && a->formals[i]->dir == b->formals[i]->dir);
+                             ((type_is_scalar(x) ? type_is_scalar(y) : x->kind == y->kind && x->rank == y->rank) &&
+                              a->formals[i]->dir == b->formals[i]->dir);
                 same_elems &= x->kind == TYPE_TENSOR ? x->elem == y->elem : true;
             }
             if (same_shape && !same_elems) continue;
-            diag_error(c->diag, DIAG_E16, a->decl->name_at, same_shape ? "kernel '%s' is declared twice with the same element types"
-                                                                         : "kernels '%s' must differ by element types, and by nothing else", a->name);
+            diag_error(c->diag, DIAG_E16, a->decl->name_at,
+                       same_shape ? "kernel '%s' is declared twice with the same element types"
+                                  : "kernels '%s' must differ by element types, and by nothing else",
+                       a->name);
             diag_note(c->diag, b->decl->name_at, "the other '%s' is here", b->name);
             return;
         }
@@ -602,15 +635,17 @@ void declare_resolve(struct checker *c, struct symbol *s)
     if (s->resolving == 2) return;
     if (s->resolving == 1) {
         if (s->kind != SYM_KERNEL && s->kind != SYM_ORCH) {
-            diag_error(c->diag, DIAG_E16, s->decl->name_at, s->kind == SYM_STRUCT ? "struct '%s' contains itself" : "'%s' is defined by itself", s->name);
+            diag_error(c->diag, DIAG_E16, s->decl->name_at,
+                       s->kind == SYM_STRUCT ? "struct '%s' contains itself" : "'%s' is defined by itself", s->name);
             s->decl->bad = true;
             s->resolving = 2;
         }
         return;
     }
     if (c->resolve_depth == MAX_RESOLVE_DEPTH) {
-        diag_error(c->diag, DIAG_E16, s->decl->name_at, "'%s' stands at the end of %d declarations that need each other: declare it before them",
-                   s->name, MAX_RESOLVE_DEPTH);
+        diag_error(c->diag, DIAG_E16, s->decl->name_at,
+                   "'%s' stands at the end of %d declarations that need each other: declare it before them", s->name,
+                   MAX_RESOLVE_DEPTH);
         s->decl->bad = true;
         s->resolving = 2;
         return;

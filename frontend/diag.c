@@ -1,7 +1,9 @@
 /* diag.c - errors, warnings, notes: the one place that speaks to the user.
- * Idea       one message is open at a time; notes and fixes join it; it is printed when the next begins or at diag_flush().
+ * Idea       one message is open at a time; notes and fixes join it; it is printed when the next begins or at
+ *            diag_flush().
  * Owner      the front end, one a run.  Everything a message needs is copied, so callers may free their text.
- * Invariant  a message that is not shown (a repetition, a warning that is off, one too many) swallows its notes as well.
+ * Invariant  a message that is not shown (a repetition, a warning that is off, one too many) swallows its notes as
+ *            well.
  * Blocks     only in writing to `out`.
  * Tests      test/lit/diag/
  */
@@ -16,7 +18,8 @@
 /* Of errors, and of warnings: nobody reads more, and a file of rubbish would make one for each line. */
 enum { MAX_SHOWN = 200 };
 
-/* Of the same text at several places: one cause that many lines suffer from.  Mistakes of syntax have no common cause. */
+/* Of the same text at several places: one cause that many lines suffer from.  Mistakes of syntax have no common
+ * cause. */
 enum { MAX_ALIKE = 3 };
 
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
@@ -69,15 +72,9 @@ static const char *const id_titles[] = {
 #undef DIAG
 };
 
-const char *diag_id_name(enum diag_id id)
-{
-    return id_names[id];
-}
+const char *diag_id_name(enum diag_id id) { return id_names[id]; }
 
-const char *diag_id_title(enum diag_id id)
-{
-    return id_titles[id];
-}
+const char *diag_id_title(enum diag_id id) { return id_titles[id]; }
 
 struct diag *diag_create(const struct source_map *sources, FILE *out)
 {
@@ -102,10 +99,7 @@ void diag_destroy(struct diag *d)
     free(d);
 }
 
-void diag_set_json(struct diag *d, bool on)
-{
-    d->json = on;
-}
+void diag_set_json(struct diag *d, bool on) { d->json = on; }
 
 void diag_set_color(struct diag *d, enum diag_color color)
 {
@@ -114,32 +108,17 @@ void diag_set_color(struct diag *d, enum diag_color color)
     d->use_color = color == DIAG_COLOR_ALWAYS || (color == DIAG_COLOR_AUTO && is_wanted && isatty(fileno(d->out)));
 }
 
-void diag_set_warnings_are_errors(struct diag *d, bool on)
-{
-    d->warnings_are_errors = on;
-}
+void diag_set_warnings_are_errors(struct diag *d, bool on) { d->warnings_are_errors = on; }
 
-void diag_set_warning_enabled(struct diag *d, enum diag_id id, bool on)
-{
-    d->disabled[id] = !on;
-}
+void diag_set_warning_enabled(struct diag *d, enum diag_id id, bool on) { d->disabled[id] = !on; }
 
-bool diag_is_shown(const struct diag *d)
-{
-    return d->is_open && d->is_shown;
-}
+bool diag_is_shown(const struct diag *d) { return d->is_open && d->is_shown; }
 
-int diag_error_count(const struct diag *d)
-{
-    return d->error_count;
-}
+int diag_error_count(const struct diag *d) { return d->error_count; }
 
 /* ---- printing ---- */
 
-static const char *color(const struct diag *d, const char *code)
-{
-    return d->use_color ? code : "";
-}
+static const char *color(const struct diag *d, const char *code) { return d->use_color ? code : ""; }
 
 /* Where a span begins and ends.  A span may point behind the end of its file by one when the end was not expected. */
 static void places_of(const struct diag *d, struct span at, struct place *begin, struct place *end)
@@ -245,7 +224,10 @@ static void add_json_message(const struct diag *d, struct strbuf *b)
         for (size_t i = 0; i < d->parts.count; i++) {
             const struct part *p = &d->parts.data[i];
             if ((p->kind == PART_FIX) != (fixes == 1)) continue;
-            strbuf_printf(b, "%s{\"kind\":\"%s\",", comma, p->kind == PART_NOTE ? "note" : p->kind == PART_HELP ? "help" : "fix");
+            strbuf_printf(b, "%s{\"kind\":\"%s\",", comma,
+                          p->kind == PART_NOTE   ? "note"
+                          : p->kind == PART_HELP ? "help"
+                                                 : "fix");
             add_json_place(d, b, p->has_place, p->at);
             strbuf_puts(b, ",\"message\":");
             strbuf_json(b, p->text, strlen(p->text));

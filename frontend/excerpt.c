@@ -1,8 +1,9 @@
 /* excerpt.c - one line of source with a range marked under it.
- * Idea       the line is walked once, character by character; the marks advance by what each character takes on the screen.
+ * Idea       the line is walked once, character by character; the marks advance by what each character takes on the
+ *            screen.
  * Owner      nothing; writes to a strbuf.
- * Invariant  both lines have the same width up to the end of the marks: tabs are blanks, a character that a terminal would
- *            obey is shown as one '?', a wide character has two marks.
+ * Invariant  both lines have the same width up to the end of the marks: tabs are blanks, a character that a terminal
+ *            would obey is shown as one '?', a wide character has two marks.
  * Blocks     never; of a very long line only a window around the range is looked at.
  * Tests      test/lit/diag/excerpt.test
  */
@@ -19,10 +20,7 @@ struct glyph {
     bool printable; /* else: shown as '?' */
 };
 
-static bool is_between(uint32_t c, uint32_t low, uint32_t high)
-{
-    return c >= low && c <= high;
-}
+static bool is_between(uint32_t c, uint32_t low, uint32_t high) { return c >= low && c <= high; }
 
 static int width_of(uint32_t c)
 {
@@ -70,10 +68,7 @@ void excerpt_add_safe(struct strbuf *out, const char *text, size_t length)
     }
 }
 
-static bool is_inside_character(char c)
-{
-    return ((unsigned char)c & 0xc0) == 0x80;
-}
+static bool is_inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
 void excerpt_add(struct strbuf *out, int line_number, const char *text, size_t length, size_t begin, size_t end,
                  struct excerpt_style style)
@@ -96,7 +91,7 @@ void excerpt_add(struct strbuf *out, int line_number, const char *text, size_t l
     if (from > 0) strbuf_puts(&marks, "   ");
     int column = 0;
     bool is_marking = false;
-    for (size_t i = from; i <= to; ) {
+    for (size_t i = from; i <= to;) {
         bool at_end = i == to;
         struct glyph g = at_end ? (struct glyph){1, 1, true} : next_glyph(text + i, to - i);
         bool is_tab = !at_end && text[i] == '\t';

@@ -1,6 +1,6 @@
 /* exprs.c - types and sizes of expressions.
- * Idea       one walk, bottom up; an integer gets its symbolic value beside its type, so that shapes, bounds and constants
- *            all read the same thing.
+ * Idea       one walk, bottom up; an integer gets its symbolic value beside its type, so that shapes, bounds and
+ *            constants all read the same thing.
  * Invariant  a node with an error is `bad`, and so is everything above it; nothing bad raises a second error.
  * Tests      test/lit/sema/
  */
@@ -75,7 +75,9 @@ static const struct type *common(struct checker *c, const struct type *a, const 
 const struct type *exprs_element_type(struct checker *c, enum elem e)
 {
     switch (e) {
-    case ELEM_F16: case ELEM_BF16: case ELEM_F32: return c->f32;
+    case ELEM_F16:
+    case ELEM_BF16:
+    case ELEM_F32: return c->f32;
     case ELEM_F64: return c->f64;
     case ELEM_BOOL: return c->bool_;
     default: return c->int_;
@@ -88,16 +90,22 @@ bool exprs_is_element(const struct ast *e)
     return names && !e->bad && e->note && e->note->region && type_is_scalar(e->type);
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------------------------- */
 
 static const struct type *use_symbol(struct checker *c, struct ast *e, struct symbol *s)
 {
     e->symbol = s;
     s->is_named = true;
     switch (s->kind) {
-    case SYM_MODULE: case SYM_STRUCT: case SYM_KERNEL: case SYM_ORCH:
+    case SYM_MODULE:
+    case SYM_STRUCT:
+    case SYM_KERNEL:
+    case SYM_ORCH:
         diag_error(c->diag, DIAG_E19, e->at, "'%s' is a %s, not a value", s->name,
-                   s->kind == SYM_MODULE ? "module" : s->kind == SYM_STRUCT ? "struct" : s->kind == SYM_KERNEL ? "kernel" : "function");
+                   s->kind == SYM_MODULE   ? "module"
+                   : s->kind == SYM_STRUCT ? "struct"
+                   : s->kind == SYM_KERNEL ? "kernel"
+                                           : "function");
         if (s->kind == SYM_KERNEL || s->kind == SYM_ORCH) diag_help(c->diag, "call it: %s(...)", s->name);
         return fail(c, e);
     default: break;
@@ -158,7 +166,8 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     diag_error(c->diag, DIAG_E01, e->name_at, "struct '%s' has no field '%s'", structure->name, e->name);
     const char *names[MAX_FORMALS];
     int count = 0;
-    for (; count < structure->formal_count && count < MAX_FORMALS; count++) names[count] = structure->formals[count]->name;
+    for (; count < structure->formal_count && count < MAX_FORMALS; count++)
+        names[count] = structure->formals[count]->name;
     const char *near = nearest_word(e->name, names, count);
     if (near) diag_fix(c->diag, e->name_at, near, "did you mean '%s'?", near);
     return fail(c, e);
@@ -173,7 +182,7 @@ static bool is_blamed_before(const struct ast *e)
     return before;
 }
 
-/* ---- operators ----------------------------------------------------------------------------------------------------------- */
+/* ---- operators --------------------------------------------------------------------------------------------------- */
 
 static bool set_size(struct checker *c, struct ast *e, struct span at, const struct size *value, const char *what)
 {
@@ -210,7 +219,8 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
         return fail(c, e);
     }
     e->type = t;
-    if (l->value && t->kind == TYPE_INT && !set_size(c, e, e->at, size_scale(c->sizes, l->value, -1), "the result does not fit in 64 bits"))
+    if (l->value && t->kind == TYPE_INT &&
+        !set_size(c, e, e->at, size_scale(c->sizes, l->value, -1), "the result does not fit in 64 bits"))
         return fail(c, e);
     return e->type;
 }
@@ -225,7 +235,8 @@ static const struct size *binary_value(struct checker *c, const struct ast *e, b
 {
     const struct size *x = e->binary.left->value, *y = e->binary.right->value;
     if (!x || !y) return NULL;
-    const struct size *value = e->binary.op == OP_SUB ? size_sub(c->sizes, x, y) : size_binary(c->sizes, size_kind_of(e->binary.op), x, y);
+    const struct size *value =
+        e->binary.op == OP_SUB ? size_sub(c->sizes, x, y) : size_binary(c->sizes, size_kind_of(e->binary.op), x, y);
     *failed = !value;
     return value;
 }
@@ -266,22 +277,27 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     }
     if (l->bad || r->bad) return fail(c, e);
     bool fits = op == OP_AND || op == OP_OR ? a->kind == TYPE_BOOL && b->kind == TYPE_BOOL
-                : op == OP_EQ || op == OP_NE ? (is_number(a) && is_number(b)) || (a->kind == TYPE_BOOL && b->kind == TYPE_BOOL)
-                                             : is_number(a) && is_number(b);
+                : op == OP_EQ || op == OP_NE
+                    ? (is_number(a) && is_number(b)) || (a->kind == TYPE_BOOL && b->kind == TYPE_BOOL)
+                    : is_number(a) && is_number(b);
     if (fits && op == OP_MOD && common(c, a, b)->kind != TYPE_INT) fits = false;
     if (!fits) {
-        bool is_left = op == OP_AND || op == OP_OR ? a->kind != TYPE_BOOL : !is_number(a) || (op == OP_MOD && a->kind != TYPE_INT);
+        bool is_left =
+            op == OP_AND || op == OP_OR ? a->kind != TYPE_BOOL : !is_number(a) || (op == OP_MOD && a->kind != TYPE_INT);
         if (is_blamed_before(is_left ? l : r)) return fail(c, e);
-        diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op), type_str(c, a), type_str(c, b));
-        if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR) diag_help(c->diag, "tensors are computed by kernels: import \"std/tile.pto\" has add, sub, mul, scale");
-        else if (a->kind == TYPE_STRING || b->kind == TYPE_STRING) diag_help(c->diag, "strings stand only in 'print' and 'assert': print \"n is\", n;");
+        diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op),
+                   type_str(c, a), type_str(c, b));
+        if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
+            diag_help(c->diag, "tensors are computed by kernels: import \"std/tile.pto\" has add, sub, mul, scale");
+        else if (a->kind == TYPE_STRING || b->kind == TYPE_STRING)
+            diag_help(c->diag, "strings stand only in 'print' and 'assert': print \"n is\", n;");
         return fail(c, e);
     }
     if (op <= OP_GE) return e->type = c->bool_;
     return check_arithmetic(c, e, a, b);
 }
 
-/* ---- builtins ------------------------------------------------------------------------------------------------------------ */
+/* ---- builtins ---------------------------------------------------------------------------------------------------- */
 
 static const struct type *check_dim(struct checker *c, struct ast *e, struct ast *t, struct ast *i)
 {
@@ -293,7 +309,8 @@ static const struct type *check_dim(struct checker *c, struct ast *e, struct ast
     int64_t d;
     if (t->bad || !at) return fail(c, e);
     if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID && type->kind != TYPE_ARRAY) {
-        diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor, an array or a tiled view, not %s", type_str(c, type));
+        diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor, an array or a tiled view, not %s",
+                   type_str(c, type));
         return fail(c, e);
     }
     if (!size_is_const(size_expand(c->sizes, at), &d)) {
@@ -311,8 +328,14 @@ static const struct type *check_dim(struct checker *c, struct ast *e, struct ast
 /* NULL: an argument has no value, or, with *failed, the result has none. */
 static const struct size *builtin_value(struct checker *c, const struct ast *e, bool *failed)
 {
-    static const struct { const char *name; enum size_kind kind; } kinds[] = {
-        {"min", SIZE_MINIMUM}, {"max", SIZE_MAXIMUM}, {"ceil_div", SIZE_CEIL_DIV}, {"abs", SIZE_ABS}, {"log2", SIZE_LOG2}};
+    static const struct {
+        const char *name;
+        enum size_kind kind;
+    } kinds[] = {{"min", SIZE_MINIMUM},
+                 {"max", SIZE_MAXIMUM},
+                 {"ceil_div", SIZE_CEIL_DIV},
+                 {"abs", SIZE_ABS},
+                 {"log2", SIZE_LOG2}};
     const struct ast *args = e->call.args;
     const struct size *value = args->arg.value->value;
     size_t k = 0;
@@ -341,7 +364,8 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
         return fail(c, e);
     }
     if (many ? count < want : count != want) {
-        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %s%d argument%s, not %d", name, many ? "at least " : "", want, one ? "" : "s", count);
+        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %s%d argument%s, not %d", name, many ? "at least " : "", want,
+                   one ? "" : "s", count);
         return fail(c, e);
     }
     struct ast *first = e->call.args->arg.value, *second = one ? NULL : e->call.args->next->arg.value;
@@ -354,7 +378,8 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
         type = v->bad || !is_number(t) ? type : type ? common(c, type, t) : t;
         bad |= v->bad;
         if (v->bad || (ints ? t->kind == TYPE_INT : is_number(t))) continue;
-        diag_error(c->diag, DIAG_E02, v->at, "'%s' needs %s, not %s", name, ints ? "integers" : "numbers", type_str(c, t));
+        diag_error(c->diag, DIAG_E02, v->at, "'%s' needs %s, not %s", name, ints ? "integers" : "numbers",
+                   type_str(c, t));
         bad = true;
     }
     if (bad) return fail(c, e);
@@ -363,11 +388,12 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
     bool failed = false;
     e->value = builtin_value(c, e, &failed);
     if (!failed) return e->type;
-    diag_error(c->diag, DIAG_E15, e->at, "%s", one ? "the result is not an integer of 64 bits" : "division by zero or overflow");
+    diag_error(c->diag, DIAG_E15, e->at, "%s",
+               one ? "the result is not an integer of 64 bits" : "division by zero or overflow");
     return fail(c, e);
 }
 
-/* ---- await, elements ----------------------------------------------------------------------------------------------------- */
+/* ---- await, elements --------------------------------------------------------------------------------------------- */
 
 static const struct type *check_await(struct checker *c, struct ast *e)
 {
@@ -382,7 +408,8 @@ static const struct type *check_await(struct checker *c, struct ast *e)
     }
     if (!exprs_is_element(e->await.operand)) {
         diag_error(c->diag, DIAG_E19, e->at, "'await' needs one element of a tensor, not %s", type_str(c, t));
-        if (t->kind == TYPE_TENSOR && t->rank == 1) diag_help(c->diag, "await one element: await %s[0]", place_str(c, e->await.operand));
+        if (t->kind == TYPE_TENSOR && t->rank == 1)
+            diag_help(c->diag, "await one element: await %s[0]", place_str(c, e->await.operand));
         return fail(c, e);
     }
     return e->type = t;
@@ -433,7 +460,8 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     case AST_AWAIT: return check_await(c, e);
     case AST_INDEX: return check_index(c, e, use);
     case AST_CALL:
-        if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) && names_is_builtin(e->call.callee->name))
+        if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) &&
+            names_is_builtin(e->call.callee->name))
             return check_builtin(c, e);
         return calls_value(c, e, NULL);
     default:
@@ -445,7 +473,8 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
 void exprs_forget(struct checker *c, const struct symbol *var)
 {
     for (size_t i = 0; i < c->elements.count; i++)
-        if (size_names_var(c->elements.data[i].at) && size_names(c->elements.data[i].at, var)) c->elements.data[i].base = NULL;
+        if (size_names_var(c->elements.data[i].at) && size_names(c->elements.data[i].at, var))
+            c->elements.data[i].base = NULL;
 }
 
 /* The same element of a host array is the same number wherever it is read. */
@@ -514,7 +543,8 @@ bool exprs_condition(struct checker *c, struct ast *e)
     if (t->kind == TYPE_BOOL) return true;
     if (is_blamed_before(e)) return exprs_bad(e);
     diag_error(c->diag, DIAG_E02, e->at, "a condition must be a bool, not %s", type_str(c, t));
-    if (t->kind == TYPE_INT) diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
+    if (t->kind == TYPE_INT)
+        diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
     return exprs_bad(e);
 }
 
@@ -526,6 +556,7 @@ bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, c
     if ((to->kind == TYPE_F32 || to->kind == TYPE_F64) && is_number(from)) return true;
     if (is_blamed_before(e)) return false;
     diag_error(c->diag, DIAG_E02, e->at, "%s is %s here, expected %s", what, type_str(c, from), type_str(c, to));
-    if (to->kind == TYPE_BOOL && from->kind == TYPE_INT) diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
+    if (to->kind == TYPE_BOOL && from->kind == TYPE_INT)
+        diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
     return false;
 }

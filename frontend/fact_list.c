@@ -1,9 +1,9 @@
 /* fact_list.c - the stack of facts, and which of them are worth looking at.
- * Idea       dancing links: a fact unlinks the weaker one of the same linear part, and links it again when it is popped; what is
- *            visible is found by its linear part in a table, and in the order of age by the links.
+ * Idea       dancing links: a fact unlinks the weaker one of the same linear part, and links it again when it is
+ *            popped; what is visible is found by its linear part in a table, and in the order of age by the links.
  * Owner      struct facts.
- * Invariant  facts go in the opposite order of their coming, so every link is mended by the fact that changed it; visible facts
- *            have different linear parts.
+ * Invariant  facts go in the opposite order of their coming, so every link is mended by the fact that changed it;
+ *            visible facts have different linear parts.
  * Source     the links: D. Knuth, Dancing Links, 2000.
  * Tests      test/lit/sema/e05*.pto, test/lit/limits/statements.test
  */
@@ -25,10 +25,7 @@ void fact_list_free(struct fact_list *l)
     vec_free(&l->all);
 }
 
-uint64_t fact_list_state(const struct fact_list *l)
-{
-    return l->all.count ? l->all.data[l->all.count - 1].state : 0;
-}
+uint64_t fact_list_state(const struct fact_list *l) { return l->all.count ? l->all.data[l->all.count - 1].state : 0; }
 
 uint64_t fact_bit(const struct size *atom)
 {
@@ -44,7 +41,8 @@ static uint64_t bits_of(struct size_table *sizes, const struct size *a, int dept
         const struct size *m = terms[i].mono;
         if (!m) continue;
         bits |= fact_bit(m);
-        if (depth > 0 && (m->kind == SIZE_MOD || m->kind == SIZE_DIV || m->kind == SIZE_CEIL_DIV)) bits |= bits_of(sizes, m->arg[0], depth - 1);
+        if (depth > 0 && (m->kind == SIZE_MOD || m->kind == SIZE_DIV || m->kind == SIZE_CEIL_DIV))
+            bits |= bits_of(sizes, m->arg[0], depth - 1);
     }
     return bits;
 }
@@ -53,7 +51,8 @@ static uint64_t bits_of(struct size_table *sizes, const struct size *a, int dept
 static const struct size *split(struct size_table *sizes, const struct size *a, int64_t *constant)
 {
     *constant = 0;
-    if (a->kind != SIZE_ADD || !size_is_const(a->arg[a->count - 1], constant)) return a; /* the constant of a sum comes last */
+    /* the constant of a sum comes last */
+    if (a->kind != SIZE_ADD || !size_is_const(a->arg[a->count - 1], constant)) return a;
     return size_sub(sizes, a, a->arg[a->count - 1]);
 }
 
@@ -67,16 +66,20 @@ static int *find(struct fact_list *l, const struct size *linear)
 
 static void unlink_age(struct fact_list *l, const struct fact *f)
 {
-    if (f->newer == NO_FACT) l->newest = f->older;
-    else l->all.data[f->newer].older = f->older;
+    if (f->newer == NO_FACT)
+        l->newest = f->older;
+    else
+        l->all.data[f->newer].older = f->older;
     if (f->older != NO_FACT) l->all.data[f->older].newer = f->newer;
 }
 
 static void relink_age(struct fact_list *l, int at)
 {
     struct fact *f = &l->all.data[at];
-    if (f->newer == NO_FACT) l->newest = at;
-    else l->all.data[f->newer].older = at;
+    if (f->newer == NO_FACT)
+        l->newest = at;
+    else
+        l->all.data[f->newer].older = at;
     if (f->older != NO_FACT) l->all.data[f->older].newer = at;
 }
 
@@ -112,7 +115,8 @@ static void link_out(struct fact_list *l, int at)
 /* What the fact says, without its place. */
 static struct fact fact_of(struct fact_list *l, const struct size *a)
 {
-    struct fact f = {.size = a, .state = ++l->states, .older = NO_FACT, .newer = NO_FACT, .same = NO_FACT, .hides = NO_FACT};
+    struct fact f = {
+        .size = a, .state = ++l->states, .older = NO_FACT, .newer = NO_FACT, .same = NO_FACT, .hides = NO_FACT};
     if (!a) return f;
     f.linear = split(l->sizes, a, &f.constant);
     f.names_var = size_names_var(a);

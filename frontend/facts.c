@@ -14,15 +14,16 @@
 #include <string.h>
 #include <stdlib.h>
 
-#define MAX_ATOMS 48
-#define MAX_ROWS 320
-#define MAX_KNOWN 96
+#define MAX_ATOMS  48
+#define MAX_ROWS   320
+#define MAX_KNOWN  96
 #define MAX_SPLITS 3
-#define MAX_DEPTH 3
-#define MAX_SUM 32 /* terms of a fact worth looking at */
-#define MAX_WORK 30000 /* rows made for one question */
-#define MAX_ALL 4000000 /* for all of a program that is not large ... */
-#define LEAST_WORK 400  /* ... and for each of its questions: a large program has many, and the time stays in proportion */
+#define MAX_DEPTH  3
+#define MAX_SUM    32      /* terms of a fact worth looking at */
+#define MAX_WORK   30000   /* rows made for one question */
+#define MAX_ALL    4000000 /* for all of a program that is not large ... */
+#define LEAST_WORK                                                                                                     \
+    400 /* ... and for each of its questions: a large program has many, and the time stays in proportion */
 #define MAX_ANSWERS 1024
 
 /* What a question was found to be, while the facts were those of `state`. */
@@ -33,15 +34,18 @@ struct answer {
     bool is_proved;
 };
 
-struct apart { const struct size *difference; size_t at; /* learnt when the list was so long */ };
+struct apart {
+    const struct size *difference;
+    size_t at; /* learnt when the list was so long */
+};
 
 struct facts {
     struct size_table *sizes;
-    struct fact_list list;   /* an empty place for each of `apart` */
-    VEC(struct apart) apart; /* what is not 0 */
-    long work; /* left for the question at hand; none: everything is not proved */
-    long left; /* for all questions; none: only easy ones are answered */
-    bool gave_up; /* a question was not answered because too many were asked before it */
+    struct fact_list list;             /* an empty place for each of `apart` */
+    VEC(struct apart) apart;           /* what is not 0 */
+    long work;                         /* left for the question at hand; none: everything is not proved */
+    long left;                         /* for all questions; none: only easy ones are answered */
+    bool gave_up;                      /* a question was not answered because too many were asked before it */
     struct answer answer[MAX_ANSWERS]; /* by the question's number; a later one takes the place of an earlier one */
 };
 
@@ -54,7 +58,7 @@ struct system {
     int depth;
     const struct size *atom[MAX_ATOMS];
     int atoms;
-    uint64_t atom_bits; /* of all of them */
+    uint64_t atom_bits;                  /* of all of them */
     const struct size *known[MAX_KNOWN]; /* >= 0 each */
     int knowns;
     struct row *row;
@@ -70,10 +74,7 @@ struct facts *facts_create(struct arena *mem, struct size_table *sizes)
     return f;
 }
 
-size_t facts_mark(const struct facts *f)
-{
-    return f->list.all.count;
-}
+size_t facts_mark(const struct facts *f) { return f->list.all.count; }
 
 void facts_reset(struct facts *f, size_t mark)
 {
@@ -123,7 +124,8 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
     fact_list_rename(&f->list, var, old);
     for (size_t i = 0; i < f->apart.count; i++) {
         struct apart *x = &f->apart.data[i];
-        if (x->difference && size_names(x->difference, var)) x->difference = size_substitute(f->sizes, x->difference, &var, &to, 1);
+        if (x->difference && size_names(x->difference, var))
+            x->difference = size_substitute(f->sizes, x->difference, &var, &to, 1);
     }
 }
 
@@ -142,7 +144,7 @@ const struct size *facts_not_zero(const struct facts *f, int n)
     return NULL;
 }
 
-/* ---- the unknowns and what their operators promise ----------------------------------------------------------------------- */
+/* ---- the unknowns and what their operators promise --------------------------------------------------------------- */
 
 static bool prove_with(struct facts *f, const struct size *a, int depth, int splits);
 
@@ -168,9 +170,12 @@ static bool nested(struct system *s, const struct size *a)
     struct facts *f = s->facts;
     struct answer *known = answer_of(f, a);
     uint64_t state = fact_list_state(&f->list);
-    if (known->question == a && known->state == state && (known->is_proved || known->depth <= s->depth)) return known->is_proved;
-    bool proved = fact_list_says(&f->list, a) || (s->depth < MAX_DEPTH && f->work >= 0 && prove_with(f, a, s->depth + 1, 0));
-    if (proved || f->work >= 0) *answer_of(f, a) = (struct answer){.question = a, .state = state, .depth = s->depth, .is_proved = proved};
+    if (known->question == a && known->state == state && (known->is_proved || known->depth <= s->depth))
+        return known->is_proved;
+    bool proved =
+        fact_list_says(&f->list, a) || (s->depth < MAX_DEPTH && f->work >= 0 && prove_with(f, a, s->depth + 1, 0));
+    if (proved || f->work >= 0)
+        *answer_of(f, a) = (struct answer){.question = a, .state = state, .depth = s->depth, .is_proved = proved};
     return proved;
 }
 
@@ -197,12 +202,26 @@ static void know_quotient(struct system *s, const struct size *q, bool up)
 static void know_operator(struct system *s, const struct size *atom)
 {
     struct size_table *t = s->facts->sizes;
-    const struct size *zero = size_const(t, 0), *a = atom->count ? atom->arg[0] : NULL, *b = atom->count > 1 ? atom->arg[1] : NULL;
+    const struct size *zero = size_const(t, 0), *a = atom->count ? atom->arg[0] : NULL,
+                      *b = atom->count > 1 ? atom->arg[1] : NULL;
     switch (atom->kind) {
-    case SIZE_MINIMUM: know_order(s, atom, a, 0); know_order(s, atom, b, 0); break;
-    case SIZE_MAXIMUM: know_order(s, a, atom, 0); know_order(s, b, atom, 0); break;
-    case SIZE_ABS: know_order(s, a, atom, 0); know_order(s, size_scale(t, a, -1), atom, 0); know_order(s, zero, atom, 0); break;
-    case SIZE_LOG2: know_order(s, zero, atom, 0); know_order(s, atom, size_const(t, 62), 0); break;
+    case SIZE_MINIMUM:
+        know_order(s, atom, a, 0);
+        know_order(s, atom, b, 0);
+        break;
+    case SIZE_MAXIMUM:
+        know_order(s, a, atom, 0);
+        know_order(s, b, atom, 0);
+        break;
+    case SIZE_ABS:
+        know_order(s, a, atom, 0);
+        know_order(s, size_scale(t, a, -1), atom, 0);
+        know_order(s, zero, atom, 0);
+        break;
+    case SIZE_LOG2:
+        know_order(s, zero, atom, 0);
+        know_order(s, atom, size_const(t, 62), 0);
+        break;
     case SIZE_DIV: know_quotient(s, atom, false); break;
     case SIZE_CEIL_DIV: know_quotient(s, atom, true); break;
     case SIZE_MOD: {
@@ -219,10 +238,7 @@ static void know_operator(struct system *s, const struct size *atom)
     }
 }
 
-static int degree(const struct size *mono)
-{
-    return !mono ? 0 : mono->kind == SIZE_MUL ? mono->count : 1;
-}
+static int degree(const struct size *mono) { return !mono ? 0 : mono->kind == SIZE_MUL ? mono->count : 1; }
 
 /* For a product x * r with x >= 0: every known fact about r holds times x, as long as it makes no longer products. */
 static void know_products(struct system *s, const struct size *product)
@@ -293,11 +309,13 @@ static void collect(struct system *s, const struct size *goal)
         for (; seen < s->atoms && s->facts->work >= 0; seen++) {
             const struct size *atom = s->atom[seen];
             know_operator(s, atom);
-            for (int i = 0; atom->kind == SIZE_MUL && i < atom->count; i++) know_operator(s, atom->arg[i]); /* b * (N / b) */
+            /* b * (N / b) */
+            for (int i = 0; atom->kind == SIZE_MUL && i < atom->count; i++) know_operator(s, atom->arg[i]);
         }
         const struct fact_list *list = &s->facts->list;
         int looked = 0;
-        for (int i = list->newest; i != NO_FACT && s->knowns < MAX_KNOWN && s->facts->work >= 0; i = list->all.data[i].older) {
+        for (int i = list->newest; i != NO_FACT && s->knowns < MAX_KNOWN && s->facts->work >= 0;
+             i = list->all.data[i].older) {
             if (++looked % 64 == 0) s->facts->work--;
             if (!(list->all.data[i].atoms & s->atom_bits)) continue;
             if (mentions(s, list->all.data[i].size, MENTION_DEPTH)) know(s, list->all.data[i].size);
@@ -309,7 +327,7 @@ static void collect(struct system *s, const struct size *goal)
     }
 }
 
-/* ---- elimination --------------------------------------------------------------------------------------------------------- */
+/* ---- elimination ------------------------------------------------------------------------------------------------- */
 
 static int64_t gcd(int64_t a, int64_t b)
 {
@@ -353,9 +371,12 @@ static bool combine(const struct system *s, const struct row *p, const struct ro
     a /= g;
     b /= g;
     for (int i = 0; i < s->atoms; i++) {
-        if (__builtin_mul_overflow(p->c[i], b, &x) || __builtin_mul_overflow(n->c[i], a, &y) || __builtin_add_overflow(x, y, &out->c[i])) return false;
+        if (__builtin_mul_overflow(p->c[i], b, &x) || __builtin_mul_overflow(n->c[i], a, &y) ||
+            __builtin_add_overflow(x, y, &out->c[i]))
+            return false;
     }
-    return !__builtin_mul_overflow(p->k, b, &x) && !__builtin_mul_overflow(n->k, a, &y) && !__builtin_add_overflow(x, y, &out->k);
+    return !__builtin_mul_overflow(p->k, b, &x) && !__builtin_mul_overflow(n->k, a, &y) &&
+           !__builtin_add_overflow(x, y, &out->k);
 }
 
 static bool eliminate(struct system *s)
@@ -396,7 +417,8 @@ static bool contradicts(struct system *s)
     s->row = malloc(sizeof *s->row * MAX_ROWS);
     if (!s->row) return false;
     bool found = false;
-    for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]); /* a row is as long as there are atoms, from now on */
+    /* a row is as long as there are atoms, from now on */
+    for (int i = 0; i < s->knowns; i++) take_atoms(s, s->known[i]);
     for (int i = 0; i < s->knowns && !found; i++) {
         struct size_term terms[MAX_SUM];
         struct row r = {.k = 0};
@@ -404,9 +426,12 @@ static bool contradicts(struct system *s)
         int count = fits ? size_terms(s->facts->sizes, s->known[i], terms, MAX_SUM) : 0;
         for (int m = 0; m < count; m++) {
             int at = terms[m].mono ? atom_index(s, terms[m].mono) : MAX_ATOMS;
-            if (at < 0) fits = false;
-            else if (at == MAX_ATOMS) r.k = terms[m].factor;
-            else r.c[at] = terms[m].factor;
+            if (at < 0)
+                fits = false;
+            else if (at == MAX_ATOMS)
+                r.k = terms[m].factor;
+            else
+                r.c[at] = terms[m].factor;
         }
         if (fits) found = add_row(s, &r);
     }
@@ -437,13 +462,16 @@ static bool prove_with(struct facts *f, const struct size *a, int depth, int spl
         for (int side = 0; side < 2 && proved; side++) {
             const struct size *is = m->arg[side], *other = m->arg[1 - side];
             /* Already decided in an outer split: would try the same for ever. */
-            if (prove_with(f, difference(f, m, is, 0), MAX_DEPTH, 0) && prove_with(f, difference(f, is, m, 0), MAX_DEPTH, 0)) {
+            if (prove_with(f, difference(f, m, is, 0), MAX_DEPTH, 0) &&
+                prove_with(f, difference(f, is, m, 0), MAX_DEPTH, 0)) {
                 proved = false;
                 break;
             }
             facts_add_equal(f, m, is);
-            if (m->kind == SIZE_MINIMUM) facts_add_order(f, is, other, 0);
-            else facts_add_order(f, other, is, 0);
+            if (m->kind == SIZE_MINIMUM)
+                facts_add_order(f, is, other, 0);
+            else
+                facts_add_order(f, other, is, 0);
             proved = prove_with(f, a, depth, splits - 1);
             fact_list_pop(&f->list, mark);
         }
@@ -456,16 +484,21 @@ bool facts_prove(struct facts *f, const struct size *a)
 {
     if (!a) return false;
     struct answer *known = answer_of(f, a);
-    if (known->question == a && known->state == fact_list_state(&f->list) && (known->is_proved || known->depth < 0)) return known->is_proved;
-    if (fact_list_says(&f->list, size_expand(f->sizes, a))) return true; /* an assertion is believed, whatever the rest would cost */
+    if (known->question == a && known->state == fact_list_state(&f->list) && (known->is_proved || known->depth < 0))
+        return known->is_proved;
+    /* an assertion is believed, whatever the rest would cost */
+    if (fact_list_says(&f->list, size_expand(f->sizes, a))) return true;
     const long work = f->left > MAX_WORK ? MAX_WORK : f->left > LEAST_WORK ? f->left : LEAST_WORK;
     const bool is_easy_only = f->left <= 0;
     f->work = work;
     bool proved = prove_with(f, a, 0, is_easy_only ? 0 : MAX_SPLITS);
     f->left += LEAST_WORK - (work - f->work);
     if (f->left > MAX_ALL) f->left = MAX_ALL;
-    if (!proved && work < MAX_WORK && (is_easy_only || f->work < 0)) f->gave_up = true;
-    else *answer_of(f, a) = (struct answer){.question = a, .state = fact_list_state(&f->list), .depth = -1, .is_proved = proved};
+    if (!proved && work < MAX_WORK && (is_easy_only || f->work < 0))
+        f->gave_up = true;
+    else
+        *answer_of(f, a) =
+            (struct answer){.question = a, .state = fact_list_state(&f->list), .depth = -1, .is_proved = proved};
     return proved;
 }
 
@@ -499,7 +532,7 @@ bool facts_contradict(struct facts *f)
     return false;
 }
 
-/* ---- conditions ---------------------------------------------------------------------------------------------------------- */
+/* ---- conditions -------------------------------------------------------------------------------------------------- */
 
 static enum ast_op opposite(enum ast_op op)
 {
@@ -515,7 +548,8 @@ static enum ast_op opposite(enum ast_op op)
 
 static bool is_comparison(const struct ast *e)
 {
-    return e->kind == AST_BINARY && e->binary.op >= OP_EQ && e->binary.op <= OP_GE && e->binary.left->value && e->binary.right->value;
+    return e->kind == AST_BINARY && e->binary.op >= OP_EQ && e->binary.op <= OP_GE && e->binary.left->value &&
+           e->binary.right->value;
 }
 
 void facts_add_condition(struct facts *f, const struct ast *cond, bool truth)
@@ -545,9 +579,12 @@ void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth,
         case OP_GT: facts_add_order(f, b, a, 1); break;
         case OP_GE: facts_add_order(f, b, a, 0); break;
         default: /* not equal: says more where the order is known */
-            if (facts_prove_order(f, a, b, 0)) facts_add_order(f, a, b, 1);
-            else if (facts_prove_order(f, b, a, 0)) facts_add_order(f, b, a, 1);
-            else add_apart(f, a, b);
+            if (facts_prove_order(f, a, b, 0))
+                facts_add_order(f, a, b, 1);
+            else if (facts_prove_order(f, b, a, 0))
+                facts_add_order(f, b, a, 1);
+            else
+                add_apart(f, a, b);
         }
     }
 }

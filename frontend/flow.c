@@ -1,8 +1,10 @@
 /* flow.c - which tensors are written, read, dropped and returned, on which paths.
- * Idea       a state is one small record a tensor; branches copy it, joins meet.  A loop body is walked once silently, to
- *            learn what comes back from its end, and once for real.
- * Needs      a checked body; nodes with errors count as reading and writing all they name, so nothing is reported twice.
- * Gives      needs_alloc, needs_flag, escapes, is_kept, is_written, is_read; CHECK_WRITTEN.  E06 E07 E10 E11 E13 W01 W04 W05.
+ * Idea       a state is one small record a tensor; branches copy it, joins meet.  A loop body is walked once silently,
+ *            to learn what comes back from its end, and once for real.
+ * Needs      a checked body; nodes with errors count as reading and writing all they name, so nothing is reported
+ *            twice.
+ * Gives      needs_alloc, needs_flag, escapes, is_kept, is_written, is_read; CHECK_WRITTEN.  E06 E07 E10 E11 E13 W01
+ *            W04 W05.
  * Tests      test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto
  */
 #include "parts.h"
@@ -19,7 +21,7 @@ struct cell {
     bool moved;                  /* how it went */
     const struct ast *gone_at;
     struct parts parts;
-    struct parts touched;        /* of a let: written or read */
+    struct parts touched;             /* of a let: written or read */
     const struct ast *turn, *turn_at; /* the loop in whose turn at hand a call wrote it, and that call; or NULL */
 };
 
@@ -40,17 +42,18 @@ struct flow {
     struct loop *loop;
     struct check **checks; /* of the statement or call at hand */
     bool silent;
-    int depth; /* loops around the statement at hand */
+    int depth;                    /* loops around the statement at hand */
     const struct ast **unwritten; /* E07: a way out on which this tensor of a formal is not written */
     const struct ast **in_part;   /* W04: a write of this one, where all of them leave something out */
     bool *is_live;                /* of a let: its block is open */
-    bool *is_used_whole;          /* of a let: where some lifetime of it ended, every part may have been written or read */
+    /* of a let: where some lifetime of it ended, every part may have been written or read */
+    bool *is_used_whole;
 };
 
 static void walk_list(struct flow *f, struct state *s, struct ast *list);
 static void walk_expr(struct flow *f, struct state *s, struct ast *e);
 
-/* ---- states -------------------------------------------------------------------------------------------------------------- */
+/* ---- states ------------------------------------------------------------------------------------------------------ */
 
 static void die_out_of_memory(void)
 {
@@ -103,7 +106,7 @@ static void join(const struct flow *f, struct state *into, struct state *other)
     free(other->cell);
 }
 
-/* ---- uses ---------------------------------------------------------------------------------------------------------------- */
+/* ---- uses -------------------------------------------------------------------------------------------------------- */
 
 static struct cell *cell_of(struct state *s, const struct symbol *t)
 {
@@ -115,7 +118,8 @@ static const char *view_name(const struct ast *at, const struct symbol *t)
 {
     while (at->kind == AST_INDEX || at->kind == AST_AWAIT || at->kind == AST_MEMBER)
         at = at->kind == AST_INDEX ? at->index.object : at->kind == AST_AWAIT ? at->await.operand : at->member.object;
-    return at->kind == AST_NAME && at->symbol && at->symbol->region && at->symbol->region->base == t ? at->symbol->name : NULL;
+    return at->kind == AST_NAME && at->symbol && at->symbol->region && at->symbol->region->base == t ? at->symbol->name
+                                                                                                     : NULL;
 }
 
 /* Any use: the tensor must still be there. */
@@ -126,8 +130,11 @@ static void touch(struct flow *f, struct state *s, const struct symbol *t, const
     if (!f->silent) {
         const char *done = x->moved ? "moved" : "dropped", *view = view_name(at, t);
         const char *when = x->gone == YES ? "was" : "may have been";
-        if (view) diag_error(f->c->diag, DIAG_E11, at->at, "'%s' is a view of '%s', which %s %s", view, t->name, when, done);
-        else diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s", structs_place(at) && at->kind == AST_NAME ? at->symbol->name : t->name, when, done);
+        if (view)
+            diag_error(f->c->diag, DIAG_E11, at->at, "'%s' is a view of '%s', which %s %s", view, t->name, when, done);
+        else
+            diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s",
+                       structs_place(at) && at->kind == AST_NAME ? at->symbol->name : t->name, when, done);
         bool later = x->gone_at->at.begin >= at->at.begin;
         diag_note(f->c->diag, x->gone_at->at, "it is %s here%s", done, later ? ", in an earlier turn of the loop" : "");
         if (!view) diag_note(f->c->diag, t->decl->name_at, "'%s' is declared here", t->name);
@@ -150,20 +157,24 @@ static void add_written_check(struct flow *f, struct symbol *t, const struct ast
 
 static void say_unwritten(struct flow *f, const struct symbol *t, const struct ast *at, bool await)
 {
-    if (await) diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here and never written before", t->name);
-    else diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and never written before", t->name);
+    if (await)
+        diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here and never written before", t->name);
+    else
+        diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and never written before", t->name);
     diag_note(f->c->diag, t->decl->at, "'%s' is declared here", t->name);
 }
 
 /* Something was written, but was it this? */
-static void look_for_gaps(struct flow *f, struct cell *x, struct symbol *t, const struct region *r, const struct ast *at, bool await)
+static void look_for_gaps(struct flow *f, struct cell *x, struct symbol *t, const struct region *r,
+                          const struct ast *at, bool await)
 {
     const struct part *near = NULL;
     if (f->silent) return;
     enum missing missing = parts_missing(f->c, &x->parts, r ? r : region_whole(f->c, t), &near);
     if (missing == MISSING_UNKNOWN) return;
     if (missing == MISSING_ALL)
-        diag_error(f->c->diag, await ? DIAG_E13 : DIAG_E06, at->at, "no part of '%s' that is %s here was written before", t->name, await ? "awaited" : "read");
+        diag_error(f->c->diag, await ? DIAG_E13 : DIAG_E06, at->at,
+                   "no part of '%s' that is %s here was written before", t->name, await ? "awaited" : "read");
     else
         diag_warning(f->c->diag, DIAG_W04, at->at, "'%s' is read here and was only written in part", t->name);
     bool only = true;
@@ -172,15 +183,19 @@ static void look_for_gaps(struct flow *f, struct cell *x, struct symbol *t, cons
     x->parts = x->touched = (struct parts){.any = true}; /* said once */
 }
 
-static void touch_part(struct flow *f, struct cell *x, const struct symbol *t, const struct region *r, const struct ast *at)
+static void touch_part(struct flow *f, struct cell *x, const struct symbol *t, const struct region *r,
+                       const struct ast *at)
 {
     if (t->kind != SYM_LET || t->type->kind != TYPE_TENSOR) return;
-    if (r) parts_add(f->c, &x->touched, r, at);
-    else x->touched.any = true;
+    if (r)
+        parts_add(f->c, &x->touched, r, at);
+    else
+        x->touched.any = true;
 }
 
 /* r: which piece; NULL: all of it. */
-static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const struct region *r, const struct ast *at, bool await)
+static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const struct region *r, const struct ast *at,
+                        bool await)
 {
     touch(f, s, t, at);
     struct cell *x = cell_of(s, t);
@@ -191,14 +206,18 @@ static void read_tensor(struct flow *f, struct state *s, struct symbol *t, const
     if (x->written != NO && t->type->kind == TYPE_TENSOR) look_for_gaps(f, x, t, r, at, await);
     if (x->written == YES) return;
     if (f->silent) return;
-    if (x->written == NO) say_unwritten(f, t, at, await), x->touched.any = true;
-    else add_written_check(f, t, at, await);
+    if (x->written == NO)
+        say_unwritten(f, t, at, await), x->touched.any = true;
+    else
+        add_written_check(f, t, at, await);
     x->written = YES; /* said once, or checked */
     x->stored = true;
 }
 
-/* in_parts: storage must be there before, because the callee needs it or writes only some of it.  r: which piece; NULL: all. */
-static void write_tensor(struct flow *f, struct state *s, struct symbol *t, const struct region *r, const struct ast *at, bool in_parts)
+/* in_parts: storage must be there before, because the callee needs it or writes only some of it.  r: which piece; NULL:
+ * all. */
+static void write_tensor(struct flow *f, struct state *s, struct symbol *t, const struct region *r,
+                         const struct ast *at, bool in_parts)
 {
     touch(f, s, t, at);
     struct cell *x = cell_of(s, t);
@@ -207,30 +226,32 @@ static void write_tensor(struct flow *f, struct state *s, struct symbol *t, cons
     x->written = YES;
     x->turn = f->loop ? f->loop->stmt : NULL;
     x->turn_at = at;
-    if (r) parts_add(f->c, &x->parts, r, at);
-    else x->parts.any = true;
+    if (r)
+        parts_add(f->c, &x->parts, r, at);
+    else
+        x->parts.any = true;
     touch_part(f, x, t, r, at);
     if (in_parts && !x->stored && t->kind == SYM_LET) t->needs_alloc = true;
     if (!in_parts) x->stored = true;
 }
 
 /* The leaves of a struct are tensors and scalars of their own. */
-static void each_leaf(struct flow *f, struct state *s, struct symbol *t, void (*use)(struct flow *, struct state *, struct symbol *, const struct ast *),
+static void each_leaf(struct flow *f, struct state *s, struct symbol *t,
+                      void (*use)(struct flow *, struct state *, struct symbol *, const struct ast *),
                       const struct ast *at)
 {
     for (int i = 0; i < t->field_count; i++) each_leaf(f, s, t->fields[i], use, at);
     if (!type_is_struct(t->type)) use(f, s, t->region ? t->region->base : t, at);
 }
 
-static void use_touched(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
-{
-    touch(f, s, t, at);
-}
+static void use_touched(struct flow *f, struct state *s, struct symbol *t, const struct ast *at) { touch(f, s, t, at); }
 
 static void use_printed(struct flow *f, struct state *s, struct symbol *t, const struct ast *at)
 {
-    if (type_is_scalar(t->type)) read_tensor(f, s, t, NULL, at, false);
-    else touch(f, s, t, at);
+    if (type_is_scalar(t->type))
+        read_tensor(f, s, t, NULL, at, false);
+    else
+        touch(f, s, t, at);
 }
 
 /* A let begins. */
@@ -264,7 +285,7 @@ static void use_moved(struct flow *f, struct state *s, struct symbol *t, const s
     t->escapes = true;
 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static void assume_all(struct flow *f, struct state *s, struct ast *e);
 
@@ -293,13 +314,27 @@ static void assume_all(struct flow *f, struct state *s, struct ast *e)
     if (!e) return;
     switch (e->kind) {
     case AST_NAME: assume_name(s, e->symbol); break;
-    case AST_MEMBER: assume_name(s, e->symbol); assume_all(f, s, e->member.object); break;
-    case AST_INDEX: assume_all(f, s, e->index.object); assume_list(f, s, e->index.indices); break;
-    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH: assume_all(f, s, e->range.low); assume_all(f, s, e->range.high); break;
+    case AST_MEMBER:
+        assume_name(s, e->symbol);
+        assume_all(f, s, e->member.object);
+        break;
+    case AST_INDEX:
+        assume_all(f, s, e->index.object);
+        assume_list(f, s, e->index.indices);
+        break;
+    case AST_INDEX_POINT:
+    case AST_INDEX_RANGE:
+    case AST_INDEX_WIDTH:
+        assume_all(f, s, e->range.low);
+        assume_all(f, s, e->range.high);
+        break;
     case AST_CALL: assume_list(f, s, e->call.args); break;
     case AST_ARG: assume_all(f, s, e->arg.value); break;
     case AST_UNARY: assume_all(f, s, e->binary.left); break;
-    case AST_BINARY: assume_all(f, s, e->binary.left); assume_all(f, s, e->binary.right); break;
+    case AST_BINARY:
+        assume_all(f, s, e->binary.left);
+        assume_all(f, s, e->binary.right);
+        break;
     case AST_AWAIT: assume_all(f, s, e->await.operand); break;
     default: break;
     }
@@ -318,13 +353,14 @@ static void walk_indices(struct flow *f, struct state *s, struct ast *e)
 }
 
 /* One tensor or scalar of an argument: in a call, what is read comes before what is written. */
-static void use_argument(struct flow *f, struct state *s, const struct call *call, enum direction dir, struct ast *v, const struct region *r,
-                         struct symbol *t, bool writing)
+static void use_argument(struct flow *f, struct state *s, const struct call *call, enum direction dir, struct ast *v,
+                         const struct region *r, struct symbol *t, bool writing)
 {
     bool reads = dir != DIR_OUT, writes = dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC;
     if (!writing && reads && (v->kind != AST_CALL || dir == DIR_OWN)) read_tensor(f, s, t, r, v, false);
     /* inout and acc have been read before, so there is storage */
-    if (writing && writes) write_tensor(f, s, t, r, v, dir == DIR_OUT && (call->callee->kind == SYM_ORCH || !r || !r->whole));
+    if (writing && writes)
+        write_tensor(f, s, t, r, v, dir == DIR_OUT && (call->callee->kind == SYM_ORCH || !r || !r->whole));
     if (writing && dir == DIR_OWN) use_moved(f, s, t, v);
 }
 
@@ -355,25 +391,32 @@ static void use_result(struct flow *f, struct state *s, const struct call *call,
         struct symbol *t = l->region ? l->region->base : l->scalar;
         write_tensor(f, s, t, l->region, e, !call->result_symbol && l->region && !l->region->whole);
     }
-    if (call->destination) write_tensor(f, s, call->destination->base, call->destination, e, !call->destination->whole);
-    else if (call->result_symbol && !leaves->count) write_tensor(f, s, call->result_symbol, NULL, e, false);
+    if (call->destination)
+        write_tensor(f, s, call->destination->base, call->destination, e, !call->destination->whole);
+    else if (call->result_symbol && !leaves->count)
+        write_tensor(f, s, call->result_symbol, NULL, e, false);
 }
 
 static void walk_call(struct flow *f, struct state *s, struct ast *e)
 {
     struct call *call = e->note ? e->note->call : NULL;
     for (struct ast *a = e->call.args; a; a = a->next) {
-        if (call && (region_of(a->arg.value) || !type_is_scalar(a->arg.value->type))) walk_indices(f, s, a->arg.value);
-        else if (call || a->arg.value->type->kind != TYPE_TENSOR) walk_expr(f, s, a->arg.value);
-        else walk_indices(f, s, a->arg.value); /* dim looks at the shape, not at the elements */
+        if (call && (region_of(a->arg.value) || !type_is_scalar(a->arg.value->type)))
+            walk_indices(f, s, a->arg.value);
+        else if (call || a->arg.value->type->kind != TYPE_TENSOR)
+            walk_expr(f, s, a->arg.value);
+        else
+            walk_indices(f, s, a->arg.value); /* dim looks at the shape, not at the elements */
     }
     if (!call) return;
     struct check **outer = f->checks;
     f->checks = &call->checks;
     for (int i = 0; i < call->callee->formal_count; i++) {
         const struct symbol *formal = call->callee->formals[i];
-        if (type_is_scalar(formal->type) && call->values[i] && region_of(call->values[i])) walk_expr(f, s, call->values[i]);
-        else use_arguments(f, s, call, i, false);
+        if (type_is_scalar(formal->type) && call->values[i] && region_of(call->values[i]))
+            walk_expr(f, s, call->values[i]);
+        else
+            use_arguments(f, s, call, i, false);
     }
     for (int i = 0; i < call->callee->formal_count; i++) use_arguments(f, s, call, i, true);
     use_result(f, s, call, e);
@@ -384,8 +427,11 @@ static void walk_call(struct flow *f, struct state *s, struct ast *e)
 static void look_at_wait(struct flow *f, const struct state *s, const struct symbol *t, const struct ast *await)
 {
     const struct cell *x = cell_of((struct state *)s, t);
-    if (!x || s->dead || f->silent || !f->loop || x->turn != f->loop->stmt || waits_are_needed(await, x->turn, f->depth - 1)) return;
-    diag_warning(f->c->diag, DIAG_W05, await->at, "each turn of the loop waits here for a task of its own, and the next turn does not need the value");
+    if (!x || s->dead || f->silent || !f->loop || x->turn != f->loop->stmt ||
+        waits_are_needed(await, x->turn, f->depth - 1))
+        return;
+    diag_warning(f->c->diag, DIAG_W05, await->at,
+                 "each turn of the loop waits here for a task of its own, and the next turn does not need the value");
     diag_note(f->c->diag, x->turn_at->at, "'%s' is written here in the same turn", t->name);
     diag_help(f->c->diag, "keep the results apart and await them behind the loop, or await the one of the turn before");
 }
@@ -403,7 +449,8 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
     case AST_UNARY: walk_expr(f, s, e->binary.left); break;
     case AST_BINARY:
         walk_expr(f, s, e->binary.left);
-        if (e->binary.op == OP_AND || e->binary.op == OP_OR) { /* the right side may not be looked at; it writes nothing that lasts */
+        /* the right side may not be looked at; it writes nothing that lasts */
+        if (e->binary.op == OP_AND || e->binary.op == OP_OR) {
             struct state other = copy(f, s);
             walk_expr(f, s, e->binary.right);
             join(f, s, &other);
@@ -424,19 +471,26 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
         const struct region *r = region_of(e);
         f->checks = &exprs_note(f->c, e)->checks;
         walk_indices(f, s, e);
-        if (r && e->type->kind != TYPE_TENSOR) read_tensor(f, s, r->base, r, e, false);
-        else if (r) touch(f, s, r->base, e);
+        if (r && e->type->kind != TYPE_TENSOR)
+            read_tensor(f, s, r->base, r, e, false);
+        else if (r)
+            touch(f, s, r->base, e);
         f->checks = outer;
         break;
     }
-    case AST_NAME: case AST_MEMBER: {
+    case AST_NAME:
+    case AST_MEMBER: {
         const struct region *r = region_of(e);
         f->checks = &exprs_note(f->c, e)->checks;
         walk_indices(f, s, e);
-        if (r && type_is_scalar(e->type)) read_tensor(f, s, r->base, r, e, false);
-        else if (r) touch(f, s, r->base, e);
-        else if (type_is_struct(e->type)) each_leaf(f, s, e->symbol, use_touched, e);
-        else if (cell_of(s, e->symbol)) read_tensor(f, s, e->symbol, NULL, e, false);
+        if (r && type_is_scalar(e->type))
+            read_tensor(f, s, r->base, r, e, false);
+        else if (r)
+            touch(f, s, r->base, e);
+        else if (type_is_struct(e->type))
+            each_leaf(f, s, e->symbol, use_touched, e);
+        else if (cell_of(s, e->symbol))
+            read_tensor(f, s, e->symbol, NULL, e, false);
         f->checks = outer;
         break;
     }
@@ -444,7 +498,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
     }
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 /* One of the writes, where they leave something out. */
 static const struct ast *part_left_out(struct flow *f, struct cell *x, struct symbol *o)
@@ -460,9 +514,12 @@ static void look_at_rest(struct flow *f, const struct state *s, size_t i)
     struct cell *x = &s->cell[i];
     if (f->silent || s->dead || !f->is_live[i] || x->written == NO || f->is_used_whole[i]) return;
     const struct part *near = NULL;
-    const bool leaves_out = t->type->kind == TYPE_TENSOR && parts_missing(f->c, &x->touched, region_whole(f->c, t), &near) == MISSING_SOME;
-    if (!leaves_out) f->is_used_whole[i] = true;
-    else if (!f->in_part[i]) f->in_part[i] = x->parts.list ? x->parts.list->at : near->at;
+    const bool leaves_out =
+        t->type->kind == TYPE_TENSOR && parts_missing(f->c, &x->touched, region_whole(f->c, t), &near) == MISSING_SOME;
+    if (!leaves_out)
+        f->is_used_whole[i] = true;
+    else if (!f->in_part[i])
+        f->in_part[i] = x->parts.list ? x->parts.list->at : near->at;
 }
 
 static void look_at_all_rests(struct flow *f, const struct state *s)
@@ -488,7 +545,8 @@ static void leave(struct flow *f, struct state *s, const struct ast *at)
         struct cell *x = &s->cell[i];
         if (o->dir != DIR_OUT) continue;
         if (x->written < IN_LOOP && !f->unwritten[i]) f->unwritten[i] = at;
-        if (x->written >= IN_LOOP && !f->in_part[i] && o->type->kind == TYPE_TENSOR) f->in_part[i] = part_left_out(f, x, o);
+        if (x->written >= IN_LOOP && !f->in_part[i] && o->type->kind == TYPE_TENSOR)
+            f->in_part[i] = part_left_out(f, x, o);
     }
     s->dead = true;
 }
@@ -499,8 +557,10 @@ static void report_unwritten(struct flow *f)
         const struct symbol *o = f->tensors.data[i];
         const struct ast *at = f->unwritten[i];
         if (o->kind == SYM_LET) {
-            if (!f->in_part[i] || f->is_used_whole[i] || !o->is_read || o->is_doubtful) continue; /* of what is never read all is W01 */
-            diag_warning(f->c->diag, DIAG_W04, o->decl->name_at, "a part of '%s' is never written and never read", o->name);
+            /* of what is never read all is W01 */
+            if (!f->in_part[i] || f->is_used_whole[i] || !o->is_read || o->is_doubtful) continue;
+            diag_warning(f->c->diag, DIAG_W04, o->decl->name_at, "a part of '%s' is never written and never read",
+                         o->name);
             diag_note(f->c->diag, f->in_part[i]->at, "this is written");
             continue;
         }
@@ -509,10 +569,12 @@ static void report_unwritten(struct flow *f)
             diag_note(f->c->diag, f->in_part[i]->at, "this is written");
         }
         if (!at || o->is_doubtful) continue;
-        diag_error(f->c->diag, DIAG_E07, o->decl->at, "'%s' is out and is %s", o->name, o->is_written ? "not written on some path" : "never written");
+        diag_error(f->c->diag, DIAG_E07, o->decl->at, "'%s' is out and is %s", o->name,
+                   o->is_written ? "not written on some path" : "never written");
         struct span end = {at->at.file, at->at.end - 1, at->at.end};
         bool is_return = at->kind == AST_RETURN;
-        diag_note(f->c->diag, is_return ? at->at : end, "%s", is_return ? "this path leaves without writing it" : "the function can end here without writing it");
+        diag_note(f->c->diag, is_return ? at->at : end, "%s",
+                  is_return ? "this path leaves without writing it" : "the function can end here without writing it");
     }
 }
 
@@ -569,7 +631,8 @@ static bool is_fixed(const struct ast *cond)
 {
     if (cond->kind == AST_UNARY) return is_fixed(cond->binary.left);
     if (cond->kind != AST_BINARY) return true;
-    if (cond->binary.op == OP_AND || cond->binary.op == OP_OR) return is_fixed(cond->binary.left) && is_fixed(cond->binary.right);
+    if (cond->binary.op == OP_AND || cond->binary.op == OP_OR)
+        return is_fixed(cond->binary.left) && is_fixed(cond->binary.right);
     const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
     return (!a || !size_names_var(a)) && (!b || !size_names_var(b));
 }
@@ -618,7 +681,8 @@ static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
     for (size_t i = 0; i < f->tensors.count && !entry.dead; i++) /* the end of the body, where a path comes there */
         if (before.cell[i].written == SOMETIMES && entry.cell[i].written >= IN_LOOP) before.cell[i].written = NO;
     bool at_least_once = stmt->kind == AST_DO_WHILE;
-    bool endless = !at_least_once && stmt->kind == AST_WHILE && stmt->while_.cond->kind == AST_BOOL && stmt->while_.cond->boolean.value;
+    bool endless = !at_least_once && stmt->kind == AST_WHILE && stmt->while_.cond->kind == AST_BOOL &&
+                   stmt->while_.cond->boolean.value;
     if (at_least_once) {
         memcpy(s->cell, entry.cell, sizeof *s->cell * f->tensors.count);
         s->dead = entry.dead;
@@ -630,7 +694,8 @@ static void walk_loop(struct flow *f, struct state *s, struct ast *stmt)
         join(f, s, &entry);
     }
     for (size_t i = 0; i < f->tensors.count && !s->dead && !at_least_once; i++)
-        if (before.cell[i].written == NO && s->cell[i].written == SOMETIMES && f->tensors.data[i]->is_written) s->cell[i].written = IN_LOOP;
+        if (before.cell[i].written == NO && s->cell[i].written == SOMETIMES && f->tensors.data[i]->is_written)
+            s->cell[i].written = IN_LOOP;
     free(before.cell);
     join(f, s, &l.breaks);
 }
@@ -658,7 +723,8 @@ static void return_gone(struct flow *f, struct state *s, const struct symbol *t,
     struct cell *x = cell_of(s, t);
     if (!x || s->dead || x->gone == NO || x->moved) return;
     if (!f->silent) {
-        diag_error(f->c->diag, DIAG_E10, at->at, "'%s' %s dropped and cannot be returned", t->name, x->gone == YES ? "was" : "may have been");
+        diag_error(f->c->diag, DIAG_E10, at->at, "'%s' %s dropped and cannot be returned", t->name,
+                   x->gone == YES ? "was" : "may have been");
         diag_note(f->c->diag, x->gone_at->at, "it is dropped here");
     }
     x->gone = NO;
@@ -675,8 +741,10 @@ static void walk_return(struct flow *f, struct state *s, struct ast *stmt)
 {
     struct ast *v = stmt->ret.value;
     const struct region *r = v && !v->bad ? region_of(v) : NULL;
-    if (v && !v->bad && v->kind == AST_NAME && (r || structs_place(v))) each_leaf(f, s, v->symbol, use_returned, v);
-    else if (v) walk_expr(f, s, v);
+    if (v && !v->bad && v->kind == AST_NAME && (r || structs_place(v)))
+        each_leaf(f, s, v->symbol, use_returned, v);
+    else if (v)
+        walk_expr(f, s, v);
     if (r && v->kind != AST_CALL && v->kind != AST_NAME) read_tensor(f, s, r->base, r, v, false);
     leave(f, s, stmt);
 }
@@ -692,7 +760,8 @@ static void jump(struct flow *f, struct state *s, struct state *to)
 /* The extents that stand in a type. */
 static void walk_type(struct flow *f, struct state *s, struct ast *type)
 {
-    for (; type && type->kind == AST_TYPE_ARRAY; type = type->type_array.element) walk_expr(f, s, type->type_array.length);
+    for (; type && type->kind == AST_TYPE_ARRAY; type = type->type_array.element)
+        walk_expr(f, s, type->type_array.length);
     for (struct ast *d = type ? type->type_name.dims : NULL; d; d = d->next) walk_expr(f, s, d);
 }
 
@@ -702,7 +771,8 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
     for (struct ast *a = stmt->attrs; a; a = a->next)
         for (struct ast *v = a->attr.args; v; v = v->next) walk_expr(f, s, v);
     switch (stmt->kind) {
-    case AST_LET: case AST_VAR: {
+    case AST_LET:
+    case AST_VAR: {
         walk_type(f, s, stmt->decl.type);
         if (has_storage(stmt)) each_leaf(f, s, stmt->symbol, use_declared, stmt);
         walk_expr(f, s, stmt->decl.value);
@@ -715,14 +785,20 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         break;
     case AST_EXPR_STMT: walk_expr(f, s, stmt->expr_stmt.expr); break;
     case AST_ASSIGN:
-        if (stmt->bad) assume_all(f, s, stmt->assign.target);
-        else walk_indices(f, s, stmt->assign.target);
+        if (stmt->bad)
+            assume_all(f, s, stmt->assign.target);
+        else
+            walk_indices(f, s, stmt->assign.target);
         walk_expr(f, s, stmt->assign.value);
-        if (!stmt->bad && exprs_is_element(stmt->assign.target)) write_tensor(f, s, region_of(stmt->assign.target)->base, region_of(stmt->assign.target), stmt->assign.target, true);
+        if (!stmt->bad && exprs_is_element(stmt->assign.target))
+            write_tensor(f, s, region_of(stmt->assign.target)->base, region_of(stmt->assign.target),
+                         stmt->assign.target, true);
         else if (!stmt->bad && stmt->assign.target->kind == AST_MEMBER && cell_of(s, stmt->assign.target->symbol))
             write_tensor(f, s, stmt->assign.target->symbol, NULL, stmt->assign.target, false);
         break;
-    case AST_FOR: case AST_WHILE: case AST_DO_WHILE: walk_loop(f, s, stmt); break;
+    case AST_FOR:
+    case AST_WHILE:
+    case AST_DO_WHILE: walk_loop(f, s, stmt); break;
     case AST_IF: {
         walk_expr(f, s, stmt->if_.cond);
         struct state other = copy(f, s);
@@ -731,8 +807,10 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         walk_block(f, s, stmt->if_.then);
         facts_reset(f->c->facts, mark);
         learn(f, stmt->if_.cond, false);
-        if (stmt->if_.other && stmt->if_.other->kind == AST_IF) walk_stmt(f, &other, stmt->if_.other);
-        else walk_block(f, &other, stmt->if_.other);
+        if (stmt->if_.other && stmt->if_.other->kind == AST_IF)
+            walk_stmt(f, &other, stmt->if_.other);
+        else
+            walk_block(f, &other, stmt->if_.other);
         facts_reset(f->c->facts, mark);
         if (s->dead != other.dead) learn(f, stmt->if_.cond, other.dead); /* only one way leads on */
         join(f, s, &other);
@@ -746,8 +824,12 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
             if (!n->bad && n->symbol) each_leaf(f, s, n->symbol, use_dropped, n);
         break;
     case AST_RETURN: walk_return(f, s, stmt); break;
-    case AST_BREAK: if (f->loop) jump(f, s, &f->loop->breaks); break;
-    case AST_CONTINUE: if (f->loop) jump(f, s, &f->loop->continues); break;
+    case AST_BREAK:
+        if (f->loop) jump(f, s, &f->loop->breaks);
+        break;
+    case AST_CONTINUE:
+        if (f->loop) jump(f, s, &f->loop->continues);
+        break;
     case AST_ASSERT:
         walk_expr(f, s, stmt->check.cond);
         learn(f, stmt->check.cond, true);
@@ -768,7 +850,7 @@ static void walk_list(struct flow *f, struct state *s, struct ast *list)
     for (; list; list = list->next) walk_stmt(f, s, list);
 }
 
-/* ---- a function ---------------------------------------------------------------------------------------------------------- */
+/* ---- a function -------------------------------------------------------------------------------------------------- */
 
 static void number(struct flow *f, struct symbol *t)
 {
@@ -781,13 +863,15 @@ static void number(struct flow *f, struct symbol *t)
 
 static void number_list(struct flow *f, struct ast *s)
 {
-    for (; s; s = s->next)
-        switch (s->kind) {
-        case AST_LET: if (s->symbol) number(f, s->symbol); break;
+    for (; s; s = s->next) switch (s->kind) {
+        case AST_LET:
+            if (s->symbol) number(f, s->symbol);
+            break;
         case AST_BLOCK: number_list(f, s->block.stmts); break;
         case AST_SCOPE: number_list(f, s->scope.body->block.stmts); break;
         case AST_FOR: number_list(f, s->loop.body->block.stmts); break;
-        case AST_WHILE: case AST_DO_WHILE: number_list(f, s->while_.body->block.stmts); break;
+        case AST_WHILE:
+        case AST_DO_WHILE: number_list(f, s->while_.body->block.stmts); break;
         case AST_IF:
             number_list(f, s->if_.then->block.stmts);
             for (struct ast *o = s->if_.other; o; o = o->kind == AST_IF ? o->if_.other : NULL)
@@ -817,15 +901,20 @@ void flow_function(struct checker *c, struct symbol *fn)
     f.is_live = arena_array(c->mem, bool, f.tensors.count + 1);
     f.is_used_whole = arena_array(c->mem, bool, f.tensors.count + 1);
     for (size_t i = 0; i < f.tensors.count; i++)
-        if (f.tensors.data[i]->dir != DIR_NONE) s.cell[i] = (struct cell){
-            .written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES, .stored = true, .parts.any = f.tensors.data[i]->dir != DIR_OUT};
+        if (f.tensors.data[i]->dir != DIR_NONE)
+            s.cell[i] = (struct cell){.written = f.tensors.data[i]->dir == DIR_OUT ? NO : YES,
+                                      .stored = true,
+                                      .parts.any = f.tensors.data[i]->dir != DIR_OUT};
     walk_list(&f, &s, fn->decl->orch.body->block.stmts);
     leave(&f, &s, fn->decl->orch.body);
     report_unwritten(&f);
     for (size_t i = 0; i < f.tensors.count; i++) {
         const struct symbol *t = f.tensors.data[i];
-        const bool is_forgotten = !t->is_named && t->decl->symbol == t && t->name[0] != '_' && diag_error_count(c->diag) == 0; /* `let t = k(x);` */
-        if (t->kind != SYM_LET || (!t->is_named && !is_forgotten) || t->is_read || !t->is_written || t->returned) continue;
+        /* `let t = k(x);` */
+        const bool is_forgotten =
+            !t->is_named && t->decl->symbol == t && t->name[0] != '_' && diag_error_count(c->diag) == 0;
+        if (t->kind != SYM_LET || (!t->is_named && !is_forgotten) || t->is_read || !t->is_written || t->returned)
+            continue;
         diag_warning(c->diag, DIAG_W01, t->decl->name_at, "'%s' is written and never read", t->name);
     }
     free(s.cell);

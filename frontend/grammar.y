@@ -1,7 +1,8 @@
 /* grammar.y - tokens to AST.
  * Idea       a picture of the language; actions only build.
  * Owner      parse.c, which delivers the tokens and words the errors.
- * Invariant  no conflicts.  `error` stands in lists only, and ends at `;`, at a block, or at the brace that closes the list.
+ * Invariant  no conflicts.  `error` stands in lists only, and ends at `;`, at a block, or at the brace that closes the
+ *            list.
  * Blocks     never.
  * Tests      test/lit/parse/
  */
@@ -43,13 +44,16 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 
 %token END 0 "end of file"  BAD "bad character"
 %token <token> NAME "name"  INT "integer"  FLOAT "number"  STRING "string"  C_BODY "C body"
-%token IMPORT "import"  AS "as"  CONST "const"  PARAM "param"  STRUCT "struct"  KERNEL "kernel"  EXPORT "export"  ORCH "orch"
+%token IMPORT "import"  AS "as"  CONST "const"  PARAM "param"  STRUCT "struct"  KERNEL "kernel"  EXPORT "export"
+%token ORCH "orch"
 %token STATIC_ASSERT "static_assert"  IN "in"  OUT "out"  INOUT "inout"  ACC "acc"  OWN "own"  HOST "host"
 %token ON "on"  COST "cost"  EXTERN "extern"  WHERE "where"  ARRAY "array"  OF "of"
-%token LET "let"  VAR "var"  VIEW "view"  TILED "tiled"  FOR "for"  STEP "step"  WHILE "while"  DO "do"  IF "if"  ELSE "else"
+%token LET "let"  VAR "var"  VIEW "view"  TILED "tiled"  FOR "for"  STEP "step"  WHILE "while"  DO "do"  IF "if"
+%token ELSE "else"
 %token MATCH "match"  SCOPE "scope"  DROP "drop"  RETURN "return"  BREAK "break"  CONTINUE "continue"  ASSERT "assert"
 %token PRINT "print"  AWAIT "await"  TRUE "true"  FALSE "false"
-%token LPAREN "("  RPAREN ")"  LBRACKET "["  RBRACKET "]"  LBRACE "{"  RBRACE "}"  COMMA ","  SEMICOLON ";"  COLON ":"  DOT "."
+%token LPAREN "("  RPAREN ")"  LBRACKET "["  RBRACKET "]"  LBRACE "{"  RBRACE "}"  COMMA ","  SEMICOLON ";"
+%token COLON ":"  DOT "."
 %token DOTDOT ".."  PLUSCOLON "+:"  ARROW "->"  FATARROW "=>"  ASSIGN "="  AT "@"
 %token OR "||"  AND "&&"  EQ "=="  NE "!="  LT "<"  LE "<="  GT ">"  GE ">="
 %token PLUS "+"  MINUS "-"  STAR "*"  SLASH "/"  PERCENT "%"  NOT "!"
@@ -61,7 +65,8 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %left "*" "/" "%"
 %precedence PREFIX
 
-%type <node> item kernel kernel_head kattrs orch result static_assert assert_message formal type let_type let_value stmt simple block step
+%type <node> item kernel kernel_head kattrs orch result static_assert assert_message formal type let_type let_value
+%type <node> stmt simple block step
              arm match_else attr string label expr postfix primary index arg
 %type <list> items generics generic_names formals formal_list fields stmts attrs exprs drops indices args arg_list arms
 %type <mark> formal_mark arg_mark
@@ -95,13 +100,14 @@ generic_names: NAME                             { $$ = list_add(NO_LIST, ast_nam
              | generic_names "," NAME           { $$ = list_add($1, ast_named(cx, AST_GENERIC, @3, $3)); }
              ;
 fields: %empty                                  { $$ = NO_LIST; }
-      | fields NAME ":" type ";"                { $$ = list_add($1, ast_decl(cx, AST_FIELD, span_join(@2, @5), $NAME, $type, NULL)); }
+      | fields NAME ":" type ";" { $$ = list_add($1, ast_decl(cx, AST_FIELD, span_join(@2, @5), $NAME, $type, NULL)); }
       | fields error ";"                        { $$ = $1; yyerrok; }
       ;
 kernel: kernel_head
       | attrs kernel_head                       { $$ = ast_with_attrs(cx, $2, @$, $attrs); }
       ;
-kernel_head: "kernel" NAME generics "(" formals ")" kattrs { $$ = ast_kernel(cx, @$, $NAME, $generics, $formals, $kattrs); }
+kernel_head: "kernel" NAME generics "(" formals ")" kattrs
+        { $$ = ast_kernel(cx, @$, $NAME, $generics, $formals, $kattrs); }
            ;
 kattrs: %empty                                  { $$ = ast_plain(cx, AST_KERNEL, @$); }
       | kattrs "on" NAME                        { $$ = kernel_on(cx, $1, $NAME); }
@@ -109,7 +115,8 @@ kattrs: %empty                                  { $$ = ast_plain(cx, AST_KERNEL,
       | kattrs "extern" string                  { $$ = kernel_extern(cx, $1, $string); }
       | kattrs "where" expr                     { $$ = kernel_where(cx, $1, $expr); }
       ;
-orch: "orch" NAME generics "(" formals ")" result block { $$ = ast_orch(cx, @$, $NAME, $generics, $formals, $result, $block); }
+orch: "orch" NAME generics "(" formals ")" result block
+        { $$ = ast_orch(cx, @$, $NAME, $generics, $formals, $result, $block); }
     ;
 result: %empty                                  { $$ = NULL; }
       | "->" type                               { $$ = $type; }
@@ -120,7 +127,7 @@ formals: %empty                                 { $$ = NO_LIST; }
 formal_list: formal                             { $$ = list_add(NO_LIST, $1); }
            | formal_list "," formal             { $$ = list_add($1, $3); }
            ;
-formal: NAME ":" type                           { $$ = ast_formal(cx, @$, (struct mark){DIR_NONE, @NAME}, $NAME, $type); }
+formal: NAME ":" type { $$ = ast_formal(cx, @$, (struct mark){DIR_NONE, @NAME}, $NAME, $type); }
       | formal_mark NAME ":" type               { $$ = ast_formal(cx, @$, $1, $NAME, $type); }
       ;
 formal_mark: arg_mark
@@ -144,7 +151,7 @@ block: "{" stmts "}"                            { $$ = ast_block(cx, @$, $stmts)
      ;
 stmts: %empty                                   { $$ = NO_LIST; }
      | stmts stmt                               { $$ = list_add($1, $stmt); }
-     | stmts error ";"                          { $$ = list_add($1, ast_plain(cx, AST_BAD_STMT, span_join(@2, @3))); yyerrok; }
+     | stmts error ";" { $$ = list_add($1, ast_plain(cx, AST_BAD_STMT, span_join(@2, @3))); yyerrok; }
      ;
 stmt: simple
     | attrs simple                              { $$ = ast_with_attrs(cx, $simple, @$, $attrs); }
@@ -201,7 +208,8 @@ label: %empty                                   { $$ = NULL; }
 drops: NAME                                     { $$ = list_add(NO_LIST, ast_named(cx, AST_NAME, @$, $1)); }
      | drops "," NAME                           { $$ = list_add($1, ast_named(cx, AST_NAME, @3, $3)); }
      ;
-static_assert: "static_assert" expr assert_message ";" { $$ = ast_check(cx, AST_STATIC_ASSERT, @$, $expr, $assert_message); }
+static_assert: "static_assert" expr assert_message ";"
+        { $$ = ast_check(cx, AST_STATIC_ASSERT, @$, $expr, $assert_message); }
              ;
 assert_message: %empty                          { $$ = NULL; }
               | "," string                      { $$ = $string; }

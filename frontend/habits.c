@@ -1,5 +1,6 @@
 /* habits.c - what people bring along from C, Python and Rust: told in their words, with the fix.
- * Idea       at a syntax error the tokens around it, and the text, are compared with habits; the first that fits speaks.
+ * Idea       at a syntax error the tokens around it, and the text, are compared with habits; the first that fits
+ *            speaks.
  * Owner      nothing; reads the parse, and says when the rest of a statement need not be told.
  * Invariant  a fix is given only where the text as a whole is right afterwards, as far as can be seen.
  * Blocks     never.
@@ -21,7 +22,8 @@ struct scene {
     const char *const *expected;
     int expected_count;
     const char *text; /* of the file */
-    struct token now, last, before, begin; /* the one that does not fit, the two before it, and the first of the statement */
+    /* the one that does not fit, the two before it, and the first of the statement */
+    struct token now, last, before, begin;
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -132,8 +134,8 @@ static void skip_to_block(const struct scene *s)
 {
     int kind = s->begin.kind;
     s->cx->is_noise = true;
-    s->cx->is_noise_to_block = kind == TOK_FOR || kind == TOK_WHILE || kind == TOK_IF || kind == TOK_ELSE || kind == TOK_MATCH ||
-                                kind == TOK_DO || kind == TOK_NAME;
+    s->cx->is_noise_to_block = kind == TOK_FOR || kind == TOK_WHILE || kind == TOK_IF || kind == TOK_ELSE ||
+                               kind == TOK_MATCH || kind == TOK_DO || kind == TOK_NAME;
 }
 
 /* ---- loops ---- */
@@ -145,7 +147,8 @@ static const char *loop_header(const struct scene *s, uint32_t open, uint32_t *e
     if (equals >= first || s->text[first] != ';') return NULL;
     uint32_t name_end = trim_back(s, open, equals), name = name_end;
     while (isalnum((unsigned char)s->text[name - 1]) || s->text[name - 1] == '_') name--;
-    const char *var = copy(s, name, name_end), *low = copy(s, skip_blanks(s, equals + 1), trim_back(s, equals + 1, first));
+    const char *var = copy(s, name, name_end),
+               *low = copy(s, skip_blanks(s, equals + 1), trim_back(s, equals + 1, first));
     uint32_t second = find(s, first + 1, ";"), less = find(s, first + 1, "<");
     if (s->text[second] != ';' || less >= second) return NULL;
     uint32_t close = find(s, second + 1, ")");
@@ -180,12 +183,17 @@ static bool range_of_python(const struct scene *s)
     if (word == NULL || !expects(s, "..")) return false;
     uint32_t begin = (uint32_t)(word - s->text), open = begin + 5;
     if (begin > s->now.at.begin) return false;
-    uint32_t close = find(s, open + 1, ")"), one = find(s, open + 1, ","), two = one < close ? find(s, one + 1, ",") : close;
-    say(s, span(s, begin, close + (s->text[close] == ')')), "there is no 'range': a loop is written 'for i in low .. high { }'");
+    uint32_t close = find(s, open + 1, ")"), one = find(s, open + 1, ","),
+             two = one < close ? find(s, one + 1, ",") : close;
+    say(s, span(s, begin, close + (s->text[close] == ')')),
+        "there is no 'range': a loop is written 'for i in low .. high { }'");
     if (s->text[close] == ')' && s->now.kind == TOK_LBRACE) {
-        const char *first = copy(s, open + 1, one), *second = one < close ? copy(s, skip_blanks(s, one + 1), two) : NULL;
+        const char *first = copy(s, open + 1, one),
+                   *second = one < close ? copy(s, skip_blanks(s, one + 1), two) : NULL;
         const char *third = two < close ? copy(s, skip_blanks(s, two + 1), close) : NULL;
-        fix(s, begin, close + 1, print(s, "%s .. %s%s%s", second ? first : "0", second ? second : first, third ? " step " : "", third ? third : ""));
+        fix(s, begin, close + 1,
+            print(s, "%s .. %s%s%s", second ? first : "0", second ? second : first, third ? " step " : "",
+                  third ? third : ""));
     } else {
         diag_help(s->diag, "what is repeated stands in braces");
     }
@@ -221,10 +229,12 @@ static bool compound_assignment(const struct scene *s)
     const char *target = copy(s, s->begin.at.begin, trim_back(s, s->begin.at.begin, op->at.begin));
     uint32_t from = skip_blanks(s, op->at.end + 1), end = find(s, from, ";");
     const char *value = copy(s, from, trim_back(s, from, end));
-    say(s, span(s, op->at.begin, op->at.end + 1), print(s, "there is no '%c=': the whole value is written again", sign));
+    say(s, span(s, op->at.begin, op->at.end + 1),
+        print(s, "there is no '%c=': the whole value is written again", sign));
     if (s->begin.kind == TOK_NAME && strchr(target, '\n') == NULL && s->text[end] == ';' && *value != '\0') {
         bool is_plain = sign == '+' || is_operand(value);
-        fix(s, op->at.begin, end, print(s, "= %s %c %s%s%s", target, sign, is_plain ? "" : "(", value, is_plain ? "" : ")"));
+        fix(s, op->at.begin, end,
+            print(s, "= %s %c %s%s%s", target, sign, is_plain ? "" : "(", value, is_plain ? "" : ")"));
     }
     s->cx->is_noise = true;
     return true;
@@ -249,14 +259,17 @@ static bool increment(const struct scene *s)
     for (int i = 0; i < 3; i++) {
         const struct token *t = tokens[i];
         uint32_t at = t->at.begin;
-        if ((t->kind != TOK_PLUS && t->kind != TOK_MINUS) || s->text[at + 1] != s->text[at] || at + 1 > s->now.at.end) continue;
+        if ((t->kind != TOK_PLUS && t->kind != TOK_MINUS) || s->text[at + 1] != s->text[at] || at + 1 > s->now.at.end)
+            continue;
         if (at == s->begin.at.begin) {
             uint32_t end = find(s, at + 2, ";");
             tell_increment(s, at, at, end, copy(s, skip_blanks(s, at + 2), trim_back(s, at, end)));
         } else if (at > s->begin.at.begin) {
             uint32_t begin = s->begin.at.begin;
             uint32_t next = skip_blanks(s, at + 2);
-            if (t->kind == TOK_MINUS && s->text[next] != ';' && s->text[next] != ')' && s->text[next] != ']') return false; /* a - -b */
+            /* a - -b */
+            if (t->kind == TOK_MINUS && s->text[next] != ';' && s->text[next] != ')' && s->text[next] != ']')
+                return false;
             tell_increment(s, at, begin, at + 2, copy(s, begin, trim_back(s, begin, at)));
         } else {
             continue;
@@ -272,7 +285,8 @@ static bool colon_equals(const struct scene *s)
     if (s->now.kind == TOK_ASSIGN && s->last.kind == TOK_COLON && is_adjacent(&s->last, &s->now)) {
         say(s, span(s, s->last.at.begin, s->now.at.end), "a name gets its value by '='");
         fix(s, s->last.at.begin, s->now.at.end, "=");
-    } else if (s->now.kind == TOK_COLON && s->text[s->now.at.end] == '=' && s->begin.kind == TOK_NAME && s->begin.at.begin == s->last.at.begin) {
+    } else if (s->now.kind == TOK_COLON && s->text[s->now.at.end] == '=' && s->begin.kind == TOK_NAME &&
+               s->begin.at.begin == s->last.at.begin) {
         say(s, span(s, s->now.at.begin, s->now.at.end + 1), "a name is declared by 'let', or by 'var' when it changes");
         fix(s, s->begin.at.begin, s->now.at.end + 1, print(s, "let %s =", s->begin.name));
     } else {
@@ -284,8 +298,9 @@ static bool colon_equals(const struct scene *s)
 
 /* ---- declarations of values ---- */
 
-static const char *const c_types[] = {"int", "long", "short", "char", "float", "double", "unsigned", "size_t", "int64_t", "int32_t", "auto",
-                                      "bool", "f32", "f64", "i64", "i32", "val", "Int", "string"};
+static const char *const c_types[] = {"int",    "long",    "short",   "char", "float", "double", "unsigned",
+                                      "size_t", "int64_t", "int32_t", "auto", "bool",  "f32",    "f64",
+                                      "i64",    "i32",     "val",     "Int",  "string"};
 
 static bool let_mut(const struct scene *s)
 {
@@ -293,8 +308,9 @@ static bool let_mut(const struct scene *s)
     if (s->before.kind != TOK_LET || !is_word(&s->last, word, 1)) return false;
     uint32_t end = find(s, s->now.at.begin, ";"), equals = find(s, s->now.at.begin, "=");
     bool is_tensor = equals >= end;
-    say(s, s->last.at, is_tensor ? "there is no 'mut': a tensor is written by whom it is given to as 'out' or 'inout'"
-                                 : "there is no 'mut': a scalar that changes is a 'var'");
+    say(s, s->last.at,
+        is_tensor ? "there is no 'mut': a tensor is written by whom it is given to as 'out' or 'inout'"
+                  : "there is no 'mut': a scalar that changes is a 'var'");
     fix(s, s->before.at.begin, s->last.at.end, is_tensor ? "let" : "var");
     s->cx->is_noise = true;
     return true;
@@ -304,9 +320,13 @@ static bool declaration_of_c(const struct scene *s)
 {
     if (s->now.kind != TOK_NAME || s->begin.kind != TOK_NAME || !expects(s, "=")) return false;
     uint32_t next = skip_blanks(s, s->now.at.end);
-    if (s->last.kind == TOK_RBRACKET && is_word(&s->begin, (const char *const[]){"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"}, 10)) {
-        say(s, span(s, s->begin.at.begin, s->now.at.end), "a tensor is named by 'let', its type stands behind the name");
-        fix(s, s->begin.at.begin, s->now.at.end, print(s, "let %s: %s", s->now.name, copy(s, s->begin.at.begin, s->last.at.end)));
+    if (s->last.kind == TOK_RBRACKET &&
+        is_word(&s->begin, (const char *const[]){"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"},
+                10)) {
+        say(s, span(s, s->begin.at.begin, s->now.at.end),
+            "a tensor is named by 'let', its type stands behind the name");
+        fix(s, s->begin.at.begin, s->now.at.end,
+            print(s, "let %s: %s", s->now.name, copy(s, s->begin.at.begin, s->last.at.end)));
     } else if (s->last.at.begin == s->begin.at.begin && s->text[next] == '=' && s->text[next + 1] != '=') {
         say(s, s->begin.at, "a name is declared by 'let', or by 'var' when it changes");
         fix(s, s->begin.at.begin, s->begin.at.end, "let");
@@ -324,7 +344,9 @@ static bool declaration_of_c(const struct scene *s)
 
 static bool word_operator(const struct scene *s)
 {
-    static const struct { const char *word, *op; } words[] = {{"and", "&&"}, {"or", "||"}, {"is", "=="}, {"AND", "&&"}, {"OR", "||"}, {"mod", "%"}};
+    static const struct {
+        const char *word, *op;
+    } words[] = {{"and", "&&"}, {"or", "||"}, {"is", "=="}, {"AND", "&&"}, {"OR", "||"}, {"mod", "%"}};
     static const char *const negation[] = {"not"};
     for (int i = 0; i < COUNT(words); i++) {
         if (s->now.kind != TOK_NAME || strcmp(s->now.name, words[i].word) != 0 || !expects(s, "&&")) continue;
@@ -335,8 +357,10 @@ static bool word_operator(const struct scene *s)
     }
     if (!is_word(&s->last, negation, 1) || s->now.kind != TOK_NAME) return false;
     say(s, s->last.at, "'not' is written '!'");
-    if (strchr("{)&|;", s->text[skip_blanks(s, s->now.at.end)])) fix(s, s->last.at.begin, s->now.at.begin, "!");
-    else diag_help(s->diag, "with the condition in parentheses: !(a == b)");
+    if (strchr("{)&|;", s->text[skip_blanks(s, s->now.at.end)]))
+        fix(s, s->last.at.begin, s->now.at.begin, "!");
+    else
+        diag_help(s->diag, "with the condition in parentheses: !(a == b)");
     skip_to_block(s);
     return true;
 }
@@ -353,7 +377,9 @@ static bool else_if(const struct scene *s)
 
 static bool word_of_statement(const struct scene *s)
 {
-    static const struct { const char *word, *help; } words[] = {
+    static const struct {
+        const char *word, *help;
+    } words[] = {
         {"switch", "a choice is written 'match v { 1, 2 => { } else => { } }'"},
         {"case", "an arm is written '1, 2 => { }'"},
         {"loop", "a loop without end is written 'while true { }'"},
@@ -380,12 +406,16 @@ static bool word_of_statement(const struct scene *s)
 
 static bool word_of_declaration(const struct scene *s)
 {
-    static const struct { const char *word, *meant; } words[] = {
-        {"def", "orch"}, {"fn", "orch"}, {"func", "orch"}, {"function", "orch"}, {"fun", "orch"}, {"void", "orch"}, {"proc", "orch"},
-        {"pub", "export"}, {"public", "export"}, {"include", "import"}, {"use", "import"}, {"using", "import"}, {"require", "import"},
-        {"constexpr", "const"}, {"static", "const"}, {"define", "const"}, {"class", "struct"}, {"type", "struct"}, {"record", "struct"},
+    static const struct {
+        const char *word, *meant;
+    } words[] = {
+        {"def", "orch"},     {"fn", "orch"},      {"func", "orch"},      {"function", "orch"},   {"fun", "orch"},
+        {"void", "orch"},    {"proc", "orch"},    {"pub", "export"},     {"public", "export"},   {"include", "import"},
+        {"use", "import"},   {"using", "import"}, {"require", "import"}, {"constexpr", "const"}, {"static", "const"},
+        {"define", "const"}, {"class", "struct"}, {"type", "struct"},    {"record", "struct"},
     };
-    static const char *const known[] = {"import", "const", "param", "struct", "kernel", "export", "orch", "static_assert"};
+    static const char *const known[] = {"import", "const",  "param", "struct",
+                                        "kernel", "export", "orch",  "static_assert"};
     if (s->now.kind == TOK_LET || s->now.kind == TOK_VAR) {
         if (!expects(s, "orch") || !expects(s, "import")) return false;
         say(s, s->now.at, "outside of functions there are only constants, and what is set when the program runs");
@@ -393,7 +423,8 @@ static bool word_of_declaration(const struct scene *s)
         return true;
     }
     bool is_export = s->last.kind == TOK_EXPORT;
-    if (is_export && (s->now.kind == TOK_KERNEL || s->now.kind == TOK_CONST || s->now.kind == TOK_STRUCT || s->now.kind == TOK_PARAM)) {
+    if (is_export && (s->now.kind == TOK_KERNEL || s->now.kind == TOK_CONST || s->now.kind == TOK_STRUCT ||
+                      s->now.kind == TOK_PARAM)) {
         say(s, s->last.at, "only functions are exported");
         cut(s, s->last.at.begin, s->now.at.begin);
         diag_help(s->diag, "a module's kernels, constants and structs can be used by whoever imports it");
@@ -403,7 +434,9 @@ static bool word_of_declaration(const struct scene *s)
     const char *meant = NULL;
     for (int i = 0; i < COUNT(words); i++)
         if (strcmp(words[i].word, s->now.name) == 0) meant = words[i].meant;
-    if (meant == NULL) meant = is_export ? nearest_word(s->now.name, (const char *const[]){"orch"}, 1) : nearest_word(s->now.name, known, COUNT(known));
+    if (meant == NULL)
+        meant = is_export ? nearest_word(s->now.name, (const char *const[]){"orch"}, 1)
+                          : nearest_word(s->now.name, known, COUNT(known));
     uint32_t next = skip_blanks(s, s->now.at.end);
     if (meant == NULL || (!isalpha((unsigned char)s->text[next]) && s->text[next] != '"')) return false;
     say(s, s->now.at, print(s, "there is no '%s'", s->now.name));
@@ -417,8 +450,10 @@ static bool import_without_quotes(const struct scene *s)
     if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
     bool is_std = is_word(&s->now, std, COUNT(std));
     say(s, s->now.at, "what is imported is the path of a file, in quotes");
-    if (s->text[s->now.at.end] != '.') fix(s, s->now.at.begin, s->now.at.end, print(s, "\"%s%s.pto\"", is_std ? "std/" : "", s->now.name));
-    else diag_help(s->diag, "import \"std/tile.pto\" as tile;");
+    if (s->text[s->now.at.end] != '.')
+        fix(s, s->now.at.begin, s->now.at.end, print(s, "\"%s%s.pto\"", is_std ? "std/" : "", s->now.name));
+    else
+        diag_help(s->diag, "import \"std/tile.pto\" as tile;");
     return true;
 }
 
@@ -428,8 +463,10 @@ static bool declaration_without_type(const struct scene *s)
     if (s->last.kind == TOK_NAME && s->now.kind == TOK_ASSIGN && s->before.kind == TOK_PARAM) {
         bool is_float = memchr(s->text + s->now.at.begin, '.', find(s, s->now.at.begin, ";") - s->now.at.begin) != NULL;
         say(s, s->now.at, "a param has a type: i64, f64, f32 or bool");
-        diag_fix(s->diag, span(s, s->last.at.end, s->last.at.end), is_float ? ": f64" : ": i64", "write '%s: %s'", s->last.name, is_float ? "f64" : "i64");
-    } else if (s->last.kind == TOK_NAME && (s->now.kind == TOK_COMMA || s->now.kind == TOK_RPAREN) && expects(s, ":") && s->expected_count == 1) {
+        diag_fix(s->diag, span(s, s->last.at.end, s->last.at.end), is_float ? ": f64" : ": i64", "write '%s: %s'",
+                 s->last.name, is_float ? "f64" : "i64");
+    } else if (s->last.kind == TOK_NAME && (s->now.kind == TOK_COMMA || s->now.kind == TOK_RPAREN) && expects(s, ":") &&
+               s->expected_count == 1) {
         say(s, s->last.at, print(s, "'%s' has no type", s->last.name));
         diag_help(s->diag, "%s: f32[N] is a tensor, %s: i64 a number", s->last.name, s->last.name);
     } else if (s->now.kind == TOK_COMMA && s->cx->declaration == TOK_STRUCT && expects(s, ";")) {
@@ -451,19 +488,26 @@ static bool block_without_braces(const struct scene *s)
     static const char *const then[] = {"then", "do"};
     int kind = s->begin.kind;
     bool is_head = kind == TOK_IF || kind == TOK_WHILE || kind == TOK_FOR || kind == TOK_ELSE || kind == TOK_DO;
-    if (!is_head || !expects(s, "{") || s->now.at.begin == s->begin.at.begin || (kind == TOK_FOR && expects(s, "in"))) return false;
-    if (s->now.kind == TOK_END || s->now.kind == TOK_ASSIGN || s->now.kind == TOK_SEMICOLON || s->now.kind == TOK_RPAREN) return false;
+    if (!is_head || !expects(s, "{") || s->now.at.begin == s->begin.at.begin || (kind == TOK_FOR && expects(s, "in")))
+        return false;
+    if (s->now.kind == TOK_END || s->now.kind == TOK_ASSIGN || s->now.kind == TOK_SEMICOLON ||
+        s->now.kind == TOK_RPAREN)
+        return false;
     if (is_word(&s->now, then, 2)) {
         say(s, s->now.at, print(s, "a block begins with '{', without '%s'", s->now.name));
         if (s->text[skip_blanks(s, s->now.at.end)] == '{') cut(s, s->now.at.begin, skip_blanks(s, s->now.at.end));
     } else if (s->now.kind == TOK_COLON) {
         say(s, s->now.at, "a block stands in braces: { ... }");
-    } else if (s->now.kind == TOK_NAME || expects(s, "let") || s->now.kind == TOK_RETURN || s->now.kind == TOK_BREAK || s->now.kind == TOK_CONTINUE ||
-               s->now.kind == TOK_PRINT || s->now.kind == TOK_LET || s->now.kind == TOK_DROP || s->now.kind == TOK_ASSERT) {
+    } else if (s->now.kind == TOK_NAME || expects(s, "let") || s->now.kind == TOK_RETURN || s->now.kind == TOK_BREAK ||
+               s->now.kind == TOK_CONTINUE || s->now.kind == TOK_PRINT || s->now.kind == TOK_LET ||
+               s->now.kind == TOK_DROP || s->now.kind == TOK_ASSERT) {
         uint32_t end = find(s, s->now.at.begin, ";{");
-        if (s->text[end] == '{' || memchr(s->text + s->last.at.end, '\n', s->now.at.begin - s->last.at.end) != NULL) return false;
-        say(s, s->now.at, print(s, "what belongs to '%s' stands in braces", copy(s, s->begin.at.begin, s->begin.at.end)));
-        if (s->text[end] == ';') fix(s, s->now.at.begin, end + 1, print(s, "{ %s }", copy(s, s->now.at.begin, end + 1)));
+        if (s->text[end] == '{' || memchr(s->text + s->last.at.end, '\n', s->now.at.begin - s->last.at.end) != NULL)
+            return false;
+        say(s, s->now.at,
+            print(s, "what belongs to '%s' stands in braces", copy(s, s->begin.at.begin, s->begin.at.end)));
+        if (s->text[end] == ';')
+            fix(s, s->now.at.begin, end + 1, print(s, "{ %s }", copy(s, s->now.at.begin, end + 1)));
     } else {
         return false;
     }
@@ -500,14 +544,19 @@ static bool division_of_python(const struct scene *s)
 
 static bool two_characters(const struct scene *s)
 {
-    const struct { int last, now; const char *text, *meant; } pairs[] = {
+    const struct {
+        int last, now;
+        const char *text, *meant;
+    } pairs[] = {
         {TOK_LT, TOK_GT, "'<>' is written '!='", "!="},
         {TOK_EQ, TOK_ASSIGN, "'===' is written '=='", "=="},
         {TOK_NE, TOK_ASSIGN, "'!==' is written '!='", "!="},
         {TOK_STAR, TOK_STAR, "there is no operator for powers: multiply", NULL},
     };
     for (int i = 0; i < COUNT(pairs); i++) {
-        if (s->last.kind != pairs[i].last || s->now.kind != pairs[i].now || !is_adjacent(&s->last, &s->now) || !expects(s, "integer")) continue;
+        if (s->last.kind != pairs[i].last || s->now.kind != pairs[i].now || !is_adjacent(&s->last, &s->now) ||
+            !expects(s, "integer"))
+            continue;
         say(s, span(s, s->last.at.begin, s->now.at.end), pairs[i].text);
         if (pairs[i].meant != NULL) fix(s, s->last.at.begin, s->now.at.end, pairs[i].meant);
         skip_to_block(s);
@@ -515,7 +564,8 @@ static bool two_characters(const struct scene *s)
     }
     bool is_less = s->now.kind == TOK_ASSIGN && s->text[s->now.at.end] == '<';
     if ((is_less || s->now.kind == TOK_FATARROW) && expects(s, "&&") && !expects(s, "=>") && !expects(s, "=")) {
-        say(s, span(s, s->now.at.begin, s->now.at.end + is_less), is_less ? "'=<' is written '<='" : "'=>' is written '>='");
+        say(s, span(s, s->now.at.begin, s->now.at.end + is_less),
+            is_less ? "'=<' is written '<='" : "'=>' is written '>='");
         fix(s, s->now.at.begin, s->now.at.end + is_less, is_less ? "<=" : ">=");
         skip_to_block(s);
         return true;
@@ -541,20 +591,24 @@ static bool slice_of_python(const struct scene *s)
     if (s->now.kind == TOK_COLON && is_inside && expects(s, "..")) { /* x[2 : 4] */
         say(s, s->now.at, "a slice is written 'low .. high'");
         if (s->text[skip_blanks(s, s->now.at.end)] != ']') {
-            diag_fix(s->diag, s->now.at, isspace((unsigned char)s->text[s->now.at.begin - 1]) ? ".." : " .. ", "write '..'");
+            diag_fix(s->diag, s->now.at, isspace((unsigned char)s->text[s->now.at.begin - 1]) ? ".." : " .. ",
+                     "write '..'");
         } else {
             diag_help(s->diag, "both bounds are written; 'dim(x, 0)' is the extent of the first dimension");
         }
-    } else if (s->last.kind == TOK_COLON && is_first && !expects(s, "integer") && s->now.kind != TOK_END && is_inside) { /* x[: 4] */
+        /* x[: 4] */
+    } else if (s->last.kind == TOK_COLON && is_first && !expects(s, "integer") && s->now.kind != TOK_END && is_inside) {
         say(s, s->last.at, "a slice is written 'low .. high', both bounds are written");
         diag_fix(s->diag, s->last.at, "0 .. ", "write '0 ..'");
-    } else if (s->now.kind == TOK_DOTDOT && (s->last.kind == TOK_LBRACKET || s->last.kind == TOK_COMMA) && is_inside) { /* x[.. 4] */
+        /* x[.. 4] */
+    } else if (s->now.kind == TOK_DOTDOT && (s->last.kind == TOK_LBRACKET || s->last.kind == TOK_COMMA) && is_inside) {
         say(s, s->now.at, "both bounds of a slice are written");
         diag_fix(s->diag, s->now.at, "0 ..", "write '0 ..'");
     } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_RBRACKET) { /* x[2 ..] */
         say(s, s->last.at, "both bounds of a slice are written");
         diag_help(s->diag, "'dim(x, 0)' is the extent of the first dimension of x");
-    } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_ASSIGN && is_adjacent(&s->last, &s->now)) { /* 0 ..= 4 */
+        /* 0 ..= 4 */
+    } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_ASSIGN && is_adjacent(&s->last, &s->now)) {
         say(s, span(s, s->last.at.begin, s->now.at.end), "there is no '..=': the end of a range is excluded");
         diag_help(s->diag, "write 'low .. high + 1'");
         skip_to_block(s);
@@ -572,8 +626,8 @@ static bool arguments(const struct scene *s)
     if (s->now.kind == TOK_IN && expects(s, "inout") && !expects(s, "host")) {
         say(s, s->now.at, "an argument that is only read has no marker");
         cut(s, s->now.at.begin, skip_blanks(s, s->now.at.end));
-    } else if (s->now.kind == TOK_ASSIGN && s->last.kind == TOK_NAME && is_call && (s->before.kind == TOK_LPAREN || s->before.kind == TOK_COMMA) &&
-               expects(s, "==")) {
+    } else if (s->now.kind == TOK_ASSIGN && s->last.kind == TOK_NAME && is_call &&
+               (s->before.kind == TOK_LPAREN || s->before.kind == TOK_COMMA) && expects(s, "==")) {
         say(s, s->now.at, "arguments have no names: they are given in the order of the formals");
         cut(s, s->last.at.begin, skip_blanks(s, s->now.at.end));
     } else {
@@ -585,16 +639,22 @@ static bool arguments(const struct scene *s)
 
 static bool list_of_c(const struct scene *s)
 {
-    if (s->now.kind == TOK_LBRACKET && s->last.kind == TOK_RBRACKET && is_adjacent(&s->last, &s->now) && !expects(s, "[")) { /* f32[M][N] */
+    /* f32[M][N] */
+    if (s->now.kind == TOK_LBRACKET && s->last.kind == TOK_RBRACKET && is_adjacent(&s->last, &s->now) &&
+        !expects(s, "[")) {
         say(s, s->now.at, "the extents of a tensor stand in one pair of brackets");
         diag_fix(s->diag, span(s, s->last.at.begin, s->now.at.end), ", ", "write 'f32[M, N]'");
-    } else if (s->begin.kind == TOK_PRINT && s->now.kind == TOK_COMMA && s->text[skip_blanks(s, s->begin.at.end)] == '(') { /* print(a, b); */
+        /* print(a, b); */
+    } else if (s->begin.kind == TOK_PRINT && s->now.kind == TOK_COMMA &&
+               s->text[skip_blanks(s, s->begin.at.end)] == '(') {
         uint32_t open = skip_blanks(s, s->begin.at.end), close = find(s, open + 1, ")");
         say(s, span(s, open, open + 1), "'print' takes its values without parentheses");
-        if (s->text[close] == ')') fix(s, open, close + 1, print(s, open > s->begin.at.end ? "%s" : " %s", copy(s, open + 1, close)));
+        if (s->text[close] == ')')
+            fix(s, open, close + 1, print(s, open > s->begin.at.end ? "%s" : " %s", copy(s, open + 1, close)));
     } else if (s->now.kind == TOK_COMMA && s->begin.kind == TOK_RETURN) {
         say(s, s->now.at, "a function returns one value; more of them go to 'out' formals");
-    } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME && (s->before.kind == TOK_LET || s->before.kind == TOK_VAR)) {
+    } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME &&
+               (s->before.kind == TOK_LET || s->before.kind == TOK_VAR)) {
         say(s, s->now.at, "each name has a 'let' or 'var' of its own");
     } else {
         return false;
@@ -608,7 +668,8 @@ static bool half_a_number(const struct scene *s)
     if (s->now.kind == TOK_DOT && isdigit((unsigned char)s->text[s->now.at.end]) && expects(s, "integer")) {
         say(s, s->now.at, "a number has a digit on both sides of its point");
         diag_fix(s->diag, span(s, s->now.at.begin, s->now.at.begin), "0", "add '0'");
-    } else if (s->last.kind == TOK_DOT && s->before.kind == TOK_INT && is_adjacent(&s->before, &s->last) && s->now.kind != TOK_NAME) {
+    } else if (s->last.kind == TOK_DOT && s->before.kind == TOK_INT && is_adjacent(&s->before, &s->last) &&
+               s->now.kind != TOK_NAME) {
         say(s, s->last.at, "a number has a digit on both sides of its point");
         diag_fix(s->diag, span(s, s->last.at.end, s->last.at.end), "0", "add '0'");
     } else {
@@ -621,12 +682,38 @@ static bool half_a_number(const struct scene *s)
 bool habits_report(struct parse *cx, const char *const *expected, int expected_count)
 {
     static bool (*const habits[])(const struct scene *) = {
-        loop_of_c, range_of_python, loop_without_begin, compound_assignment, increment, colon_equals, let_mut, else_if, word_of_statement, word_of_declaration,
-        import_without_quotes, declaration_without_type, word_operator, declaration_of_c, semicolon_behind_block, division_of_python, two_characters, slice_of_python,
-        arguments, list_of_c, half_a_number, block_without_braces,
+        loop_of_c,
+        range_of_python,
+        loop_without_begin,
+        compound_assignment,
+        increment,
+        colon_equals,
+        let_mut,
+        else_if,
+        word_of_statement,
+        word_of_declaration,
+        import_without_quotes,
+        declaration_without_type,
+        word_operator,
+        declaration_of_c,
+        semicolon_behind_block,
+        division_of_python,
+        two_characters,
+        slice_of_python,
+        arguments,
+        list_of_c,
+        half_a_number,
+        block_without_braces,
     };
-    struct scene s = {.cx = cx, .diag = cx->front->diag, .expected = expected, .expected_count = expected_count, .text = cx->lexer.text,
-                      .now = cx->now, .last = cx->last, .before = cx->before, .begin = cx->begin};
+    struct scene s = {.cx = cx,
+                      .diag = cx->front->diag,
+                      .expected = expected,
+                      .expected_count = expected_count,
+                      .text = cx->lexer.text,
+                      .now = cx->now,
+                      .last = cx->last,
+                      .before = cx->before,
+                      .begin = cx->begin};
     for (int i = 0; i < COUNT(habits); i++)
         if (habits[i](&s)) return true;
     return false;
@@ -637,9 +724,11 @@ static void hint_suffix(struct parse *cx, struct span at)
 {
     const char *text = cx->lexer.text + at.begin;
     size_t length = at.end - at.begin, digits = strspn(text, "0123456789.");
-    if (digits == 0 || digits >= length || length - digits > 2 || strspn(text + digits, "fFdDuUlL") != length - digits) return;
+    if (digits == 0 || digits >= length || length - digits > 2 || strspn(text + digits, "fFdDuUlL") != length - digits)
+        return;
     struct span suffix = {at.file, at.begin + (uint32_t)digits, at.end};
-    diag_fix(cx->front->diag, suffix, "", "numbers have no suffix: remove '%.*s'", (int)(length - digits), text + digits);
+    diag_fix(cx->front->diag, suffix, "", "numbers have no suffix: remove '%.*s'", (int)(length - digits),
+             text + digits);
 }
 
 void habits_hint_token(struct parse *cx, const struct token *t)
@@ -651,9 +740,13 @@ void habits_hint_token(struct parse *cx, const struct token *t)
     size_t length = t->problem_at.end - t->problem_at.begin;
     switch (*text) {
     case '#':
-        if (strncmp(text, "#include", 8) == 0) diag_help(d, "a module is imported: import \"std/tile.pto\" as tile;");
-        else if (strncmp(text, "#define", 7) == 0) diag_help(d, "a constant is declared: const T = 64;");
-        else diag_fix(d, (struct span){t->at.file, t->problem_at.begin, t->problem_at.begin + 1}, "//", "a comment begins with '//'");
+        if (strncmp(text, "#include", 8) == 0)
+            diag_help(d, "a module is imported: import \"std/tile.pto\" as tile;");
+        else if (strncmp(text, "#define", 7) == 0)
+            diag_help(d, "a constant is declared: const T = 64;");
+        else
+            diag_fix(d, (struct span){t->at.file, t->problem_at.begin, t->problem_at.begin + 1}, "//",
+                     "a comment begins with '//'");
         break;
     case '\'':
         if (length > 1 && text[length - 1] == '\'' && memchr(text, '"', length) == NULL) {
@@ -666,9 +759,13 @@ void habits_hint_token(struct parse *cx, const struct token *t)
             diag_help(d, "a string stands in double quotes");
         }
         break;
-    case '&': diag_help(d, "'and' is '&&'; there are no operations on bits, and arguments that are written are marked 'out' or 'inout'"); break;
+    case '&':
+        diag_help(d, "'and' is '&&'; there are no operations on bits, and arguments that are written are marked 'out' "
+                     "or 'inout'");
+        break;
     case '|': diag_help(d, "'or' is '||'; there are no operations on bits"); break;
-    case '^': case '~': diag_help(d, "there are no operations on bits; multiply for powers"); break;
+    case '^':
+    case '~': diag_help(d, "there are no operations on bits; multiply for powers"); break;
     case '?': diag_help(d, "there is no '?:': use 'if', or 'min' and 'max'"); break;
     default: break;
     }

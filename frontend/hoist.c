@@ -1,10 +1,10 @@
 /* hoist.c - run-time checks of indices go out of loops, as far as they can.
- * Idea       what is linear in the variable of a `for` is inside for all turns when it is inside for the first and the last.  So the check
- *            stands before the loop, once for each end, behind the question whether the loop turns at all.  The next loop around it
- *            is then asked the same.
- * Invariant  a check goes out only if every turn makes it: no `if`, `while`, `match`, `&&`, `break`, `continue`, `return` or `assert` stands
- *            before it, the last turn is only asked where no `break` or `return` can keep it from coming, and the loop prints
- *            nothing that the user would miss.
+ * Idea       what is linear in the variable of a `for` is inside for all turns when it is inside for the first and the
+ *            last.  So the check stands before the loop, once for each end, behind the question whether the loop turns
+ *            at all.  The next loop around it is then asked the same.
+ * Invariant  a check goes out only if every turn makes it: no `if`, `while`, `match`, `&&`, `break`, `continue`,
+ *            `return` or `assert` stands before it, the last turn is only asked where no `break` or `return` can keep
+ *            it from coming, and the loop prints nothing that the user would miss.
  * Tests      test/lit/codegen/hoisted.pto, test/lit/run/hoisted.pto
  */
 #include "hoist.h"
@@ -12,7 +12,7 @@
 
 enum { MAX_ENDS = 4, MAX_GUARDS = 6 };
 
-/* ---- what stands in a loop ----------------------------------------------------------------------------------------------- */
+/* ---- what stands in a loop --------------------------------------------------------------------------------------- */
 
 struct question {
     const struct module *module;
@@ -34,7 +34,9 @@ static bool call_prints(const struct question *q, const struct ast *e)
     case AST_BINARY: return call_prints(q, e->binary.left) || call_prints(q, e->binary.right);
     case AST_ARG: return call_prints(q, e->arg.value);
     case AST_AWAIT: return call_prints(q, e->await.operand);
-    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH: return call_prints(q, e->range.low) || call_prints(q, e->range.high);
+    case AST_INDEX_POINT:
+    case AST_INDEX_RANGE:
+    case AST_INDEX_WIDTH: return call_prints(q, e->range.low) || call_prints(q, e->range.high);
     case AST_INDEX:
         for (const struct ast *i = e->index.indices; i; i = i->next)
             if (call_prints(q, i)) return true;
@@ -66,7 +68,8 @@ static bool does(const struct question *q, const struct ast *s, bool in_loop)
     case AST_RETURN: return q->jumps || q->leaves;
     case AST_BREAK: return (q->jumps || q->leaves) && !in_loop;
     case AST_CONTINUE: return q->jumps && !in_loop;
-    case AST_LET: case AST_VAR: return q->prints && call_prints(q, s->decl.value);
+    case AST_LET:
+    case AST_VAR: return q->prints && call_prints(q, s->decl.value);
     case AST_EXPR_STMT: return q->prints && call_prints(q, s->expr_stmt.expr);
     case AST_ASSIGN:
         if (q->assigned && s->assign.target->kind == AST_NAME && s->assign.target->name == q->assigned) return true;
@@ -75,12 +78,16 @@ static bool does(const struct question *q, const struct ast *s, bool in_loop)
     case AST_BLOCK: return list_does(q, s->block.stmts, in_loop);
     case AST_SCOPE: return list_does(q, s->scope.body->block.stmts, in_loop);
     case AST_FOR:
-        return (q->prints && (call_prints(q, s->loop.low) || call_prints(q, s->loop.high))) || list_does(q, s->loop.body->block.stmts, true);
-    case AST_WHILE: case AST_DO_WHILE: return (q->prints && call_prints(q, s->while_.cond)) || list_does(q, s->while_.body->block.stmts, true);
+        return (q->prints && (call_prints(q, s->loop.low) || call_prints(q, s->loop.high))) ||
+               list_does(q, s->loop.body->block.stmts, true);
+    case AST_WHILE:
+    case AST_DO_WHILE:
+        return (q->prints && call_prints(q, s->while_.cond)) || list_does(q, s->while_.body->block.stmts, true);
     case AST_IF:
         if (q->prints && call_prints(q, s->if_.cond)) return true;
         return list_does(q, s->if_.then->block.stmts, in_loop) ||
-               (s->if_.other && (s->if_.other->kind == AST_IF ? does(q, s->if_.other, in_loop) : list_does(q, s->if_.other->block.stmts, in_loop)));
+               (s->if_.other && (s->if_.other->kind == AST_IF ? does(q, s->if_.other, in_loop)
+                                                              : list_does(q, s->if_.other->block.stmts, in_loop)));
     case AST_MATCH:
         for (const struct ast *a = s->match.arms; a; a = a->next)
             if (list_does(q, a->arm.body->block.stmts, in_loop)) return true;
@@ -96,13 +103,18 @@ static bool list_does(const struct question *q, const struct ast *s, bool in_loo
     return false;
 }
 
-/* ---- loops --------------------------------------------------------------------------------------------------------------- */
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, const struct size *low, const struct size *high, const struct size *step)
+void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, const struct size *low,
+                 const struct size *high, const struct size *step)
 {
     const struct size *zero = size_const(c->sizes, 0);
     const struct question prints = {.module = c->module, .prints = true}, leaves = {.leaves = true};
-    *t = (struct turn){.outer = c->turn, .i = loop->symbol, .body = loop->loop.body->block.stmts, .checks = c->checks, .depth = c->loop_depth};
+    *t = (struct turn){.outer = c->turn,
+                       .i = loop->symbol,
+                       .body = loop->loop.body->block.stmts,
+                       .checks = c->checks,
+                       .depth = c->loop_depth};
     c->turn = t;
     if (!low || !high || !step || !c->checks) return;
     t->low = size_expand(c->sizes, low);
@@ -114,18 +126,16 @@ void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, cons
     t->ends_early = list_does(&leaves, t->body, false);
 }
 
-void hoist_leave(struct checker *c, const struct turn *t)
-{
-    c->turn = t->outer;
-}
+void hoist_leave(struct checker *c, const struct turn *t) { c->turn = t->outer; }
 
 void hoist_passed(struct checker *c, const struct ast *statement)
 {
     const struct question jumps = {.jumps = true};
-    if (c->turn && c->turn->is_reached && does(&jumps, statement, false)) c->turn->is_reached = c->turn->is_open = false;
+    if (c->turn && c->turn->is_reached && does(&jumps, statement, false))
+        c->turn->is_reached = c->turn->is_open = false;
 }
 
-/* ---- sizes --------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* Is it the same in every turn, apart from the loop's variable? */
 static bool stays(const struct checker *c, const struct size *a, const struct turn *t)
@@ -137,7 +147,8 @@ static bool stays(const struct checker *c, const struct size *a, const struct tu
         if (a->kind == SIZE_SYMBOL && s->kind == SYM_LOOP && s->loop_depth >= t->depth) return false;
         const struct question assigns = {.assigned = s->name};
         bool is_var = a->kind == SIZE_SYMBOL && s->kind == SYM_VAR;
-        if (is_var && (s->decl->kind != AST_VAR || list_does(&assigns, t->body, true))) return false; /* a struct's scalar changes in many ways */
+        /* a struct's scalar changes in many ways */
+        if (is_var && (s->decl->kind != AST_VAR || list_does(&assigns, t->body, true))) return false;
         if (s->hidden && s->kind == SYM_LET) return false; /* a value that a var had */
     }
     for (int i = 0; i < a->count; i++)
@@ -180,7 +191,7 @@ static const struct size *last_turn(struct checker *c, const struct turn *t)
     return distance ? size_binary(s, SIZE_ADD, t->low, distance) : NULL;
 }
 
-/* ---- checks -------------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 struct end {
     const struct size *part[3];           /* a, b, c of a check; c: NULL for an index */
@@ -194,7 +205,8 @@ struct outward {
     int guards;
 };
 
-static bool put(struct checker *c, const struct end *from, const struct turn *t, const struct size *value, struct end *to)
+static bool put(struct checker *c, const struct end *from, const struct turn *t, const struct size *value,
+                struct end *to)
 {
     memcpy(to->value, from->value, sizeof to->value);
     for (int k = 0; k < 3; k++) {
@@ -219,7 +231,9 @@ static bool step_out(struct checker *c, struct outward *o, const struct turn *t)
     if (!t->is_reached || o->guards == MAX_GUARDS) return false;
     for (int g = 0; g < o->guards; g++) {
         const struct turn *inner = next.guard[g] = o->guard[g];
-        if (!stays(c, inner->low, t) || !stays(c, inner->high, t) || size_names(inner->low, t->i) || size_names(inner->high, t->i)) return false;
+        if (!stays(c, inner->low, t) || !stays(c, inner->high, t) || size_names(inner->low, t->i) ||
+            size_names(inner->high, t->i))
+            return false;
     }
     for (int i = 0; i < o->ends; i++) {
         struct end *x = &o->end[i];
@@ -229,7 +243,8 @@ static bool step_out(struct checker *c, struct outward *o, const struct turn *t)
         if ((varies && (!last || t->ends_early)) || next.ends + 1 + varies > MAX_ENDS) return false;
         if (!put(c, x, t, varies ? last : t->low, &next.end[next.ends++])) return false;
         if (varies && !put(c, x, t, t->low, &next.end[next.ends++])) return false;
-        if (varies) next.end[next.ends - 2].value[next.guards] = last, next.end[next.ends - 1].value[next.guards] = t->low;
+        if (varies)
+            next.end[next.ends - 2].value[next.guards] = last, next.end[next.ends - 1].value[next.guards] = t->low;
     }
     next.guard[next.guards++] = t;
     *o = next;
@@ -240,7 +255,8 @@ static bool is_proved(struct checker *c, const struct end *x)
 {
     if (!facts_prove(c->facts, x->part[0])) return false;
     if (!x->part[2]) return facts_prove_order(c->facts, x->part[0], x->part[1], 1);
-    return facts_prove_order(c->facts, x->part[0], x->part[1], 0) && facts_prove_order(c->facts, x->part[1], x->part[2], 0);
+    return facts_prove_order(c->facts, x->part[0], x->part[1], 0) &&
+           facts_prove_order(c->facts, x->part[1], x->part[2], 0);
 }
 
 static void learn(struct checker *c, const struct end *x)
@@ -264,9 +280,10 @@ static const struct guard *make_guards(struct checker *c, const struct outward *
     return first;
 }
 
-/* ---- what is wrong in a turn that surely comes ------------------------------------------------------------------------------- */
+/* ---- what is wrong in a turn that surely comes ------------------------------------------------------------------- */
 
-/* The bounds are constant, so what is known inside of the loop, such as that it makes a turn, is not needed to say so. */
+/* The bounds are constant, so what is known inside of the loop, such as that it makes a turn, is not needed to say
+ * so. */
 static bool makes_a_turn(const struct turn *t)
 {
     int64_t low, high;
@@ -284,12 +301,15 @@ static bool is_outside(struct checker *c, const struct end *x)
 static void say_outside(struct checker *c, struct span at, const struct outward *o, const struct end *x)
 {
     if (x->part[2])
-        diag_error(c->diag, DIAG_E05, at, "the slice from %s to %s is out of bounds: the extent is %s", size_str(c, x->part[0]),
-                   size_str(c, x->part[1]), size_str(c, x->part[2]));
+        diag_error(c->diag, DIAG_E05, at, "the slice from %s to %s is out of bounds: the extent is %s",
+                   size_str(c, x->part[0]), size_str(c, x->part[1]), size_str(c, x->part[2]));
     else
-        diag_error(c->diag, DIAG_E05, at, "index %s is out of bounds: the extent is %s", size_str(c, x->part[0]), size_str(c, x->part[1]));
+        diag_error(c->diag, DIAG_E05, at, "index %s is out of bounds: the extent is %s", size_str(c, x->part[0]),
+                   size_str(c, x->part[1]));
     for (int g = 0; g < o->guards; g++)
-        if (x->value[g]) diag_note(c->diag, o->guard[g]->i->decl->name_at, "in the iteration where '%s' is %s", o->guard[g]->i->name, size_str(c, x->value[g]));
+        if (x->value[g])
+            diag_note(c->diag, o->guard[g]->i->decl->name_at, "in the iteration where '%s' is %s", o->guard[g]->i->name,
+                      size_str(c, x->value[g]));
 }
 
 /* Of the ends that have left the innermost o->guards loops. */
@@ -305,9 +325,13 @@ static bool find_outside(struct checker *c, struct span at, const struct outward
     return false;
 }
 
-enum hoisted hoist_check(struct checker *c, enum check_kind kind, struct span at, const struct size *x, const struct size *y, const struct size *z)
+enum hoisted hoist_check(struct checker *c, enum check_kind kind, struct span at, const struct size *x,
+                         const struct size *y, const struct size *z)
 {
-    struct outward all = {.end = {{.part = {size_expand(c->sizes, x), size_expand(c->sizes, y), z ? size_expand(c->sizes, z) : NULL}}}, .ends = 1}, o;
+    struct outward all = {.end = {{.part = {size_expand(c->sizes, x), size_expand(c->sizes, y),
+                                            z ? size_expand(c->sizes, z) : NULL}}},
+                          .ends = 1},
+                   o;
     const struct turn *place = NULL;
     bool is_open = true;
     if (!c->checks) return HOIST_NOT;
@@ -325,7 +349,12 @@ enum hoisted hoist_check(struct checker *c, enum check_kind kind, struct span at
         if (is_proved(c, &o.end[i])) continue;
         while (*to) to = &(*to)->next;
         struct check *k = *to = arena_new(c->mem, struct check);
-        *k = (struct check){.kind = kind, .at = at, .a = o.end[i].part[0], .b = o.end[i].part[1], .c = o.end[i].part[2], .guard = guards};
+        *k = (struct check){.kind = kind,
+                            .at = at,
+                            .a = o.end[i].part[0],
+                            .b = o.end[i].part[1],
+                            .c = o.end[i].part[2],
+                            .guard = guards};
         learn(c, &o.end[i]);
     }
     facts_reset(c->facts, mark);

@@ -1,8 +1,10 @@
 /* lexer.re - bytes to tokens.
- * Idea       re2c finds the tokens; what has an inside (comments, strings, C bodies) is walked by a function of its own.
+ * Idea       re2c finds the tokens; what has an inside (comments, strings, C bodies) is walked by a function of its
+ *            own.
  * Owner      the parser, one lexer a file.
  * Invariant  text[length] == 0 is the sentinel, and no rule goes past a NUL: a NUL before the end is a bad character.
- *            A word after `.` is a name.  From `kernel` to its `;` nothing has braces but the C body, so a `{` there begins one.
+ *            A word after `.` is a name.  From `kernel` to its `;` nothing has braces but the C body, so a `{` there
+ *            begins one.
  * Blocks     never.
  * Tests      test/lit/lexer/
  */
@@ -16,13 +18,15 @@
 
 enum { MAX_NAME_BYTES = 64 * 1024 };
 
-void lexer_init(struct lexer *lx, struct arena *mem, struct interner *names, const struct source_map *sources, uint32_t file)
+void lexer_init(struct lexer *lx, struct arena *mem, struct interner *names, const struct source_map *sources,
+                uint32_t file)
 {
     const struct source *s = source_get(sources, file);
     lexer_init_text(lx, mem, names, file, s->text, s->length);
 }
 
-void lexer_init_text(struct lexer *lx, struct arena *mem, struct interner *names, uint32_t file, const char *text, size_t length)
+void lexer_init_text(struct lexer *lx, struct arena *mem, struct interner *names, uint32_t file, const char *text,
+                     size_t length)
 {
     *lx = (struct lexer){.mem = mem, .names = names, .file = file, .text = text, .end = text + length};
     lx->cursor = text;
@@ -60,7 +64,8 @@ static struct token name_token(struct lexer *lx, const char *begin)
     struct token t = token_of(lx, TOK_NAME, begin);
     size_t length = (size_t)(lx->cursor - begin);
     if (length > MAX_NAME_BYTES) {
-        set_problem(lx, &t, begin, begin + 1, arena_printf(lx->mem, "a name of %zu bytes; the limit is %d", length, MAX_NAME_BYTES));
+        set_problem(lx, &t, begin, begin + 1, arena_printf(lx->mem, "a name of %zu bytes; the limit is %d", length,
+                                                           MAX_NAME_BYTES));
         length = MAX_NAME_BYTES;
     }
     t.name = intern(lx->names, begin, length);
@@ -105,7 +110,8 @@ static struct token float_token(struct lexer *lx, const char *begin)
 static const char *not_a_number(struct lexer *lx, const char *begin)
 {
     size_t length = (size_t)(lx->cursor - begin);
-    return arena_printf(lx->mem, "'%.*s%s' is not a number", length > 40 ? 40 : (int)length, begin, length > 40 ? "..." : "");
+    return arena_printf(lx->mem, "'%.*s%s' is not a number", length > 40 ? 40 : (int)length, begin,
+                        length > 40 ? "..." : "");
 }
 
 static int hex_value(char c)
@@ -269,7 +275,8 @@ static struct token bad_token(struct lexer *lx, const char *begin)
     int more = c >= 0xf0 && c < 0xf5 ? 3 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xc2 && c < 0xe0 ? 1 : 0;
     uint32_t code = more == 3 ? c & 0x07u : more == 2 ? c & 0x0fu : c & 0x1fu;
     const char *p = begin + 1;
-    for (int i = 0; i < more && ((unsigned char)*p & 0xc0) == 0x80; i++) code = code << 6 | ((unsigned char)*p++ & 0x3f);
+    for (int i = 0; i < more && ((unsigned char)*p & 0xc0) == 0x80; i++)
+        code = code << 6 | ((unsigned char)*p++ & 0x3f);
     const char *problem;
     if (c == '\0')
         problem = "a NUL byte";
@@ -280,7 +287,8 @@ static struct token bad_token(struct lexer *lx, const char *begin)
     else if (more == 0 || p - begin != more + 1)
         problem = arena_printf(lx->mem, "the byte 0x%02x is not UTF-8", c);
     else
-        problem = arena_printf(lx->mem, "the character '%.*s' (U+%04X) may stand only in strings and comments", (int)(p - begin),
+        problem = arena_printf(lx->mem, "the character '%.*s' (U+%04X) may stand only in strings and comments",
+                               (int)(p - begin),
                                begin, (unsigned)code);
     // A quote, or the comment of another language, takes what belongs to it along.
     if (c == '\'' || c == '#') p = end_of_foreign(lx, begin);
@@ -379,7 +387,8 @@ again:
 static bool begins_item(int kind)
 {
     switch (kind) {
-    case TOK_IMPORT: case TOK_CONST: case TOK_PARAM: case TOK_STRUCT: case TOK_EXPORT: case TOK_ORCH: case TOK_STATIC_ASSERT:
+    case TOK_IMPORT: case TOK_CONST: case TOK_PARAM: case TOK_STRUCT: case TOK_EXPORT: case TOK_ORCH:
+    case TOK_STATIC_ASSERT:
         return true;
     default:
         return false;

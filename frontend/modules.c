@@ -47,7 +47,8 @@ static const char *module_name(struct checker *c, const char *path)
     const char *unique = isdigit((unsigned char)*name) ? arena_printf(c->mem, "m%s", name) : name;
     const char *base = unique = intern_str(c->front->names, unique);
     for (size_t turn = (size_t)ptrmap_get(&c->module_names, base); ptrmap_get(&c->module_names, unique);)
-        unique = intern_str(c->front->names, arena_printf(c->mem, "%s_%zu", base, ++turn)), ptrmap_set(&c->module_names, base, (void *)turn);
+        unique = intern_str(c->front->names, arena_printf(c->mem, "%s_%zu", base, ++turn)),
+        ptrmap_set(&c->module_names, base, (void *)turn);
     ptrmap_set(&c->module_names, unique, (void *)1);
     return unique;
 }
@@ -66,14 +67,17 @@ static const char *real_path(struct checker *c, const char *path)
     return copy;
 }
 
-/* The existing file that an import means.  *shown: how it is named in messages and code: what was found along the search
- * path keeps the name it was imported by, so that nothing that is generated depends on where the compiler is installed. */
+/* The existing file that an import means.  *shown: how it is named in messages and code: what was found along the
+ * search path keeps the name it was imported by, so that nothing that is generated depends on where the compiler is
+ * installed. */
 static const char *find_file(struct checker *c, const struct loading *from, const char *path, const char **shown)
 {
     const char *found = path[0] == '/' ? path : arena_printf(c->mem, "%s%s", from->folder, path);
     if (access(found, R_OK) == 0) {
         const char *inside = strrchr(from->path, '/');
-        *shown = path[0] == '/' || !inside ? path : arena_printf(c->mem, "%.*s%s", (int)(inside + 1 - from->path), from->path, path);
+        *shown = path[0] == '/' || !inside
+                     ? path
+                     : arena_printf(c->mem, "%.*s%s", (int)(inside + 1 - from->path), from->path, path);
         return found;
     }
     for (int pass = 0; pass < 2 && path[0] != '/'; pass++)
@@ -144,7 +148,8 @@ static void load_import(struct checker *c, const struct loading *from, struct as
         if (near) diag_fix(c->diag, at, arena_printf(c->mem, "\"%s\"", near), "did you mean \"%s\"?", near);
         struct strbuf text = {0};
         strbuf_printf(&text, "'%s'", *from->folder ? from->folder : ".");
-        for (int i = 0; i < c->options->import_dir_count; i++) strbuf_printf(&text, ", '%s'", c->options->import_dirs[i]);
+        for (int i = 0; i < c->options->import_dir_count; i++)
+            strbuf_printf(&text, ", '%s'", c->options->import_dirs[i]);
         diag_help(c->diag, "looked in %s", strbuf_text(&text));
         strbuf_free(&text);
         import->bad = true;
@@ -165,7 +170,8 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     struct loading me = {.parent = parent, .path = shown, .real = real_path(c, found), .folder = folder_of(c, found)};
     for (const struct loading *l = parent; l; l = l->parent)
         if (l->real == me.real) {
-            diag_error(c->diag, DIAG_E16, import->import.path->at, l == parent ? "this module imports itself" : "modules import each other in a circle");
+            diag_error(c->diag, DIAG_E16, import->import.path->at,
+                       l == parent ? "this module imports itself" : "modules import each other in a circle");
             for (const struct loading *k = parent; k != l; k = k->parent)
                 diag_note(c->diag, import->import.path->at, "'%s' is imported by '%s'", k->path, k->parent->path);
             return NULL;
@@ -173,14 +179,17 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     struct module *known = ptrmap_get(&c->module_of, me.real);
     if (known) return known;
     if (c->import_depth == MAX_IMPORT_DEPTH) {
-        diag_error(c->diag, DIAG_E16, import->import.path->at, "imports are nested more than %d deep", MAX_IMPORT_DEPTH);
+        diag_error(c->diag, DIAG_E16, import->import.path->at, "imports are nested more than %d deep",
+                   MAX_IMPORT_DEPTH);
         return NULL;
     }
     const char *why = NULL;
     int file = source_map_read(c->front->sources, found, &why);
     if (file < 0) {
-        if (import) diag_error(c->diag, DIAG_E16, import->import.path->at, "cannot read '%s': %s", shown, why);
-        else diag_error_plain(c->diag, DIAG_E16, "cannot read '%s': %s", found, why);
+        if (import)
+            diag_error(c->diag, DIAG_E16, import->import.path->at, "cannot read '%s': %s", shown, why);
+        else
+            diag_error_plain(c->diag, DIAG_E16, "cannot read '%s': %s", found, why);
         return NULL;
     }
     if (strcmp(found, shown) != 0) {
@@ -204,12 +213,9 @@ static struct module *load(struct checker *c, const struct loading *parent, cons
     return m;
 }
 
-struct module *modules_load(struct checker *c, const char *path)
-{
-    return load(c, NULL, path, path, NULL);
-}
+struct module *modules_load(struct checker *c, const char *path) { return load(c, NULL, path, path, NULL); }
 
-/* ---- the names of a file ------------------------------------------------------------------------------------------------- */
+/* ---- the names of a file ----------------------------------------------------------------------------------------- */
 
 static enum symbol_kind kind_of(const struct ast *item)
 {
@@ -246,7 +252,8 @@ void modules_declare(struct checker *c, struct module *m)
             ptrmap_set(&last_overload, old, s);
         } else {
             diag_error(c->diag, DIAG_E16, is_import ? item->at : item->name_at, "'%s' is declared twice", s->name);
-            diag_note(c->diag, old->kind == SYM_MODULE ? old->decl->at : old->decl->name_at, "the first '%s' is here", s->name);
+            diag_note(c->diag, old->kind == SYM_MODULE ? old->decl->at : old->decl->name_at, "the first '%s' is here",
+                      s->name);
         }
     }
     m->symbol_count = (int)list.count;

@@ -62,15 +62,24 @@ void names_add(struct scope *s, struct symbol *symbol)
     vec_push(&s->names, symbol);
     if (s->names.count <= MANY_NAMES) return;
     for (size_t i = s->names.count == MANY_NAMES + 1 ? 0 : s->names.count - 1; i < s->names.count; i++)
-        if (!ptrmap_get(&s->by_name, s->names.data[i]->name)) ptrmap_set(&s->by_name, s->names.data[i]->name, s->names.data[i]);
+        if (!ptrmap_get(&s->by_name, s->names.data[i]->name))
+            ptrmap_set(&s->by_name, s->names.data[i]->name, s->names.data[i]);
 }
 
 static const char *kind_text(const struct symbol *s)
 {
-    static const char *const text[] = {[SYM_MODULE] = "module", [SYM_CONST] = "const", [SYM_PARAM] = "param",
-                                       [SYM_STRUCT] = "struct", [SYM_KERNEL] = "kernel", [SYM_ORCH] = "function",
-                                       [SYM_DIM] = "dimension variable", [SYM_FORMAL] = "formal", [SYM_LET] = "let",
-                                       [SYM_VAR] = "var", [SYM_VIEW] = "view", [SYM_LOOP] = "loop variable"};
+    static const char *const text[] = {[SYM_MODULE] = "module",
+                                       [SYM_CONST] = "const",
+                                       [SYM_PARAM] = "param",
+                                       [SYM_STRUCT] = "struct",
+                                       [SYM_KERNEL] = "kernel",
+                                       [SYM_ORCH] = "function",
+                                       [SYM_DIM] = "dimension variable",
+                                       [SYM_FORMAL] = "formal",
+                                       [SYM_LET] = "let",
+                                       [SYM_VAR] = "var",
+                                       [SYM_VIEW] = "view",
+                                       [SYM_LOOP] = "loop variable"};
     return text[s->kind];
 }
 
@@ -91,10 +100,7 @@ void names_declare(struct checker *c, struct symbol *s, struct span at)
     names_add(c->scope, s);
 }
 
-struct symbol *names_in_module(const struct module *m, const char *name)
-{
-    return ptrmap_get(&m->by_name, name);
-}
+struct symbol *names_in_module(const struct module *m, const char *name) { return ptrmap_get(&m->by_name, name); }
 
 struct symbol *names_lookup(struct checker *c, const char *name)
 {
@@ -116,7 +122,7 @@ bool names_is_builtin(const char *name)
     return false;
 }
 
-/* ---- the nearest names --------------------------------------------------------------------------------------------------- */
+/* ---- the nearest names ------------------------------------------------------------------------------------------- */
 
 static bool was_unknown(struct checker *c, const char *name, const struct module *inside)
 {
@@ -131,8 +137,13 @@ static bool was_unknown(struct checker *c, const char *name, const struct module
 }
 
 /* Words of other languages, and what they are here. */
-static const struct foreign { const char *word, *meant, *help; } foreign_words[] = {
-    {"True", "true", NULL}, {"False", "false", NULL}, {"TRUE", "true", NULL}, {"FALSE", "false", NULL},
+static const struct foreign {
+    const char *word, *meant, *help;
+} foreign_words[] = {
+    {"True", "true", NULL},
+    {"False", "false", NULL},
+    {"TRUE", "true", NULL},
+    {"FALSE", "false", NULL},
     {"None", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
     {"null", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
     {"nullptr", NULL, "every name has a value; storage without content is 'let t: f32[N];'"},
@@ -140,8 +151,10 @@ static const struct foreign { const char *word, *meant, *help; } foreign_words[]
     {"printf", NULL, "values are printed by a statement: print \"n is\", n;"},
     {"println", NULL, "values are printed by a statement: print \"n is\", n;"},
     {"puts", NULL, "values are printed by a statement: print \"n is\", n;"},
-    {"len", NULL, "the extent of a tensor is 'dim(x, 0)'"}, {"size", NULL, "the extent of a tensor is 'dim(x, 0)'"},
-    {"shape", NULL, "the extent of a tensor is 'dim(x, 0)'"}, {"sizeof", NULL, "the extent of a tensor is 'dim(x, 0)'"},
+    {"len", NULL, "the extent of a tensor is 'dim(x, 0)'"},
+    {"size", NULL, "the extent of a tensor is 'dim(x, 0)'"},
+    {"shape", NULL, "the extent of a tensor is 'dim(x, 0)'"},
+    {"sizeof", NULL, "the extent of a tensor is 'dim(x, 0)'"},
     {"range", NULL, "a loop is written 'for i in low .. high { }'"},
     {"floor", NULL, "integers are divided by '/', which cuts off; 'ceil_div(a, b)' rounds up"},
     {"ceil", NULL, "integers are divided by '/', which cuts off; 'ceil_div(a, b)' rounds up"},
@@ -152,12 +165,35 @@ static const struct foreign { const char *word, *meant, *help; } foreign_words[]
 };
 
 static const struct foreign foreign_types[] = {
-    {"float", "f32", NULL}, {"double", "f64", NULL}, {"int", "i64", NULL}, {"long", "i64", NULL}, {"size_t", "i64", NULL}, {"usize", "i64", NULL},
-    {"isize", "i64", NULL}, {"int64", "i64", NULL}, {"int64_t", "i64", NULL}, {"int32", "i32", NULL}, {"int32_t", "i32", NULL},
-    {"int16", "i16", NULL}, {"int16_t", "i16", NULL}, {"int8", "i8", NULL}, {"int8_t", "i8", NULL}, {"char", "i8", NULL}, {"byte", "u8", NULL},
-    {"uint8", "u8", NULL}, {"uint8_t", "u8", NULL}, {"uint32", "u32", NULL}, {"uint32_t", "u32", NULL}, {"uint64_t", "u64", NULL},
-    {"float16", "f16", NULL}, {"half", "f16", NULL}, {"float32", "f32", NULL}, {"float64", "f64", NULL}, {"bfloat16", "bf16", NULL},
-    {"boolean", "bool", NULL}, {"str", NULL, "there are no strings but in 'print' and 'assert'"},
+    {"float", "f32", NULL},
+    {"double", "f64", NULL},
+    {"int", "i64", NULL},
+    {"long", "i64", NULL},
+    {"size_t", "i64", NULL},
+    {"usize", "i64", NULL},
+    {"isize", "i64", NULL},
+    {"int64", "i64", NULL},
+    {"int64_t", "i64", NULL},
+    {"int32", "i32", NULL},
+    {"int32_t", "i32", NULL},
+    {"int16", "i16", NULL},
+    {"int16_t", "i16", NULL},
+    {"int8", "i8", NULL},
+    {"int8_t", "i8", NULL},
+    {"char", "i8", NULL},
+    {"byte", "u8", NULL},
+    {"uint8", "u8", NULL},
+    {"uint8_t", "u8", NULL},
+    {"uint32", "u32", NULL},
+    {"uint32_t", "u32", NULL},
+    {"uint64_t", "u64", NULL},
+    {"float16", "f16", NULL},
+    {"half", "f16", NULL},
+    {"float32", "f32", NULL},
+    {"float64", "f64", NULL},
+    {"bfloat16", "bf16", NULL},
+    {"boolean", "bool", NULL},
+    {"str", NULL, "there are no strings but in 'print' and 'assert'"},
     {"string", NULL, "there are no strings but in 'print' and 'assert'"},
     {"Tensor", NULL, "a tensor's type is that of its elements with its extents: f32[M, N]"},
     {"tensor", NULL, "a tensor's type is that of its elements with its extents: f32[M, N]"},
@@ -167,11 +203,14 @@ static const struct foreign foreign_types[] = {
 static bool hint_foreign(struct checker *c, struct span at, const char *name, bool is_type)
 {
     const struct foreign *list = is_type ? foreign_types : foreign_words;
-    size_t count = is_type ? sizeof foreign_types / sizeof *foreign_types : sizeof foreign_words / sizeof *foreign_words;
+    size_t count =
+        is_type ? sizeof foreign_types / sizeof *foreign_types : sizeof foreign_words / sizeof *foreign_words;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(list[i].word, name) != 0) continue;
-        if (list[i].help) diag_help(c->diag, "%s", list[i].help);
-        else diag_fix(c->diag, at, list[i].meant, "did you mean %s'%s'?", is_type ? "the type " : "", list[i].meant);
+        if (list[i].help)
+            diag_help(c->diag, "%s", list[i].help);
+        else
+            diag_fix(c->diag, at, list[i].meant, "did you mean %s'%s'?", is_type ? "the type " : "", list[i].meant);
         return true;
     }
     return false;
@@ -184,7 +223,8 @@ static bool hint_import(struct checker *c, struct span at, const char *name)
     for (size_t i = 0; i < sizeof std / sizeof *std; i++) {
         if (strcmp(std[i], name) != 0) continue;
         const char *text = arena_printf(c->mem, "import \"std/%s.pto\" as %s;", name, name);
-        diag_fix(c->diag, (struct span){at.file, 0, 0}, arena_printf(c->mem, "%s\n", text), "the library has it: %s", text);
+        diag_fix(c->diag, (struct span){at.file, 0, 0}, arena_printf(c->mem, "%s\n", text), "the library has it: %s",
+                 text);
         return true;
     }
     return false;
@@ -214,7 +254,8 @@ static void hint_dimension(struct checker *c, const char *name)
              "a dimension variable is declared behind the name: %s<%s>", d->name, name);
 }
 
-static bool hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all, int count)
+static bool hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all,
+                         int count)
 {
     const char *first = nearest_word(name, all, count);
     if (!first) return false;
@@ -229,8 +270,10 @@ static bool hint_nearest(struct checker *c, struct span at, const char *name, bo
         told[shown++] = all[i];
     }
     const char *what = is_type ? "the type " : "";
-    if (shown == 1) diag_fix(c->diag, at, first, "did you mean %s%s?", what, strbuf_text(&text));
-    else diag_help(c->diag, "did you mean %s%s?", what, strbuf_text(&text));
+    if (shown == 1)
+        diag_fix(c->diag, at, first, "did you mean %s%s?", what, strbuf_text(&text));
+    else
+        diag_help(c->diag, "did you mean %s%s?", what, strbuf_text(&text));
     strbuf_free(&text);
     return true;
 }
@@ -253,12 +296,16 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     const struct module *m = module ? module : c->module;
     for (int i = 0; i < m->symbol_count; i++) {
         enum symbol_kind kind = m->symbols[i]->kind;
-        if (is_type ? kind == SYM_STRUCT : is_module ? kind == SYM_MODULE : !module || kind != SYM_MODULE) vec_push(&all, m->symbols[i]->name);
+        if (is_type ? kind == SYM_STRUCT : is_module ? kind == SYM_MODULE : !module || kind != SYM_MODULE)
+            vec_push(&all, m->symbols[i]->name);
     }
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins && !module && !is_type && !is_module; i++) vec_push(&all, builtins[i]);
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins && !module && !is_type && !is_module; i++)
+        vec_push(&all, builtins[i]);
     for (enum elem e = ELEM_F16; e <= ELEM_BOOL && !module && is_type; e++) vec_push(&all, elem_name(e));
-    bool is_hinted = !module && (is_module ? hint_import(c, at, name) : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type));
-    if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && c->head && !module && !is_type && !is_module && strlen(name) == 1)
+    bool is_hinted = !module && (is_module ? hint_import(c, at, name)
+                                           : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type));
+    if (!is_hinted && !hint_nearest(c, at, name, is_type, all.data, (int)all.count) && c->head && !module && !is_type &&
+        !is_module && strlen(name) == 1)
         hint_dimension(c, name);
     vec_free(&all);
 }

@@ -1,6 +1,6 @@
 /* parse.c - text to AST: feeds the grammar with tokens and words its errors.
- * Idea       every token passes one function, which keeps the brackets, reports what the lexer found, and closes blocks that
- *            were left open when a declaration begins; so the grammar's recovery always knows where it is.
+ * Idea       every token passes one function, which keeps the brackets, reports what the lexer found, and closes blocks
+ *            that were left open when a declaration begins; so the grammar's recovery always knows where it is.
  * Owner      one struct parse a file, on the stack of parse_file().
  * Invariant  after parse_give_up() the parser sees only the end of the file and nothing more is said.
  * Blocks     never.
@@ -33,7 +33,8 @@ static void report_problem(struct parse *cx, const struct token *t)
 {
     // A number that is too large is a number all the same: its id is that of constants.
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
-    if (!cx->gave_up && (!cx->is_skipping || t->ends_file)) diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
+    if (!cx->gave_up && (!cx->is_skipping || t->ends_file))
+        diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
     if (!cx->gave_up && !cx->is_skipping) habits_hint_token(cx, t);
     cx->had_error = true;
     cx->is_noise = t->kind != TOK_FLOAT;
@@ -47,10 +48,7 @@ static int closer_of(int kind)
     return kind == TOK_LPAREN ? TOK_RPAREN : kind == TOK_LBRACKET ? TOK_RBRACKET : TOK_RBRACE;
 }
 
-static const char *closer_text(int kind)
-{
-    return kind == TOK_LPAREN ? ")" : kind == TOK_LBRACKET ? "]" : "}";
-}
+static const char *closer_text(int kind) { return kind == TOK_LPAREN ? ")" : kind == TOK_LBRACKET ? "]" : "}"; }
 
 static int open_braces(const struct parse *cx)
 {
@@ -88,13 +86,16 @@ static void compare_indentation(struct parse *cx, const struct token *open, cons
 static void follow_brackets(struct parse *cx, const struct token *t)
 {
     switch (t->kind) {
-    case TOK_LPAREN: case TOK_LBRACKET: case TOK_LBRACE:
+    case TOK_LPAREN:
+    case TOK_LBRACKET:
+    case TOK_LBRACE:
         if (cx->open_count == MAX_NESTING)
             parse_give_up(cx, t->at, "this is nested more than %d levels deep", MAX_NESTING);
         else
             cx->open[cx->open_count++] = *t;
         break;
-    case TOK_RPAREN: case TOK_RBRACKET:
+    case TOK_RPAREN:
+    case TOK_RBRACKET:
         if (cx->open_count > 0 && closer_of(cx->open[cx->open_count - 1].kind) == t->kind) cx->open_count--;
         break;
     case TOK_RBRACE:
@@ -119,10 +120,7 @@ static bool ends_something(int kind)
 }
 
 /* Only these can not stand in a block, whatever the user meant. */
-static bool begins_function(int kind)
-{
-    return kind == TOK_KERNEL || kind == TOK_ORCH || kind == TOK_EXPORT;
-}
+static bool begins_function(int kind) { return kind == TOK_KERNEL || kind == TOK_ORCH || kind == TOK_EXPORT; }
 
 static bool begins_line(const struct parse *cx, const struct token *t)
 {
@@ -133,8 +131,14 @@ static bool begins_line(const struct parse *cx, const struct token *t)
 static bool begins_declaration(const struct parse *cx, const struct token *t)
 {
     switch (t->kind) {
-    case TOK_KERNEL: case TOK_ORCH: case TOK_EXPORT: return true;
-    case TOK_IMPORT: case TOK_CONST: case TOK_PARAM: case TOK_STRUCT: case TOK_STATIC_ASSERT: return begins_line(cx, t);
+    case TOK_KERNEL:
+    case TOK_ORCH:
+    case TOK_EXPORT: return true;
+    case TOK_IMPORT:
+    case TOK_CONST:
+    case TOK_PARAM:
+    case TOK_STRUCT:
+    case TOK_STATIC_ASSERT: return begins_line(cx, t);
     default: return false;
     }
 }
@@ -252,15 +256,28 @@ static void add_token_shown(struct strbuf *out, const struct parse *cx, const st
 static bool is_on_new_line(const struct parse *cx)
 {
     const char *text = cx->lexer.text;
-    return cx->last.at.end != 0 &&
-           memchr(text + cx->last.at.end, '\n', cx->now.at.begin - cx->last.at.end) != NULL;
+    return cx->last.at.end != 0 && memchr(text + cx->last.at.end, '\n', cx->now.at.begin - cx->last.at.end) != NULL;
 }
 
 static bool begins_statement(int kind)
 {
     switch (kind) {
-    case TOK_NAME: case TOK_LET: case TOK_VAR: case TOK_VIEW: case TOK_FOR: case TOK_WHILE: case TOK_DO: case TOK_IF: case TOK_MATCH:
-    case TOK_SCOPE: case TOK_DROP: case TOK_RETURN: case TOK_BREAK: case TOK_CONTINUE: case TOK_ASSERT: case TOK_PRINT: return true;
+    case TOK_NAME:
+    case TOK_LET:
+    case TOK_VAR:
+    case TOK_VIEW:
+    case TOK_FOR:
+    case TOK_WHILE:
+    case TOK_DO:
+    case TOK_IF:
+    case TOK_MATCH:
+    case TOK_SCOPE:
+    case TOK_DROP:
+    case TOK_RETURN:
+    case TOK_BREAK:
+    case TOK_CONTINUE:
+    case TOK_ASSERT:
+    case TOK_PRINT: return true;
     default: return false;
     }
 }
@@ -274,7 +291,8 @@ static bool fix_semicolon(struct parse *cx, const char *const *expected, int cou
     return true;
 }
 
-/* "expected X after 'a'" behind the last token where a line ends too early, else "expected X, found 'b'" at the token. */
+/* "expected X after 'a'" behind the last token where a line ends too early, else "expected X, found 'b'" at the
+ * token. */
 static void report_expected(struct parse *cx, const char *const *expected, int count)
 {
     struct strbuf list = {0}, shown = {0};
@@ -326,16 +344,20 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
         diag_note(d, cx->askew.at, "perhaps it is this '{' that is not closed: its '}' stands further left");
         return;
     }
-    if (is_expected(expected, count, closer_text(open->kind))) diag_note(d, open->at, "this '%.1s' is not closed", cx->lexer.text + open->at.begin);
+    if (is_expected(expected, count, closer_text(open->kind)))
+        diag_note(d, open->at, "this '%.1s' is not closed", cx->lexer.text + open->at.begin);
 }
 
 void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count)
 {
     // A brace that was put in to close a block that was reported already.
     bool is_made_up = cx->now.kind == TOK_RBRACE && cx->now.at.begin == cx->now.at.end;
-    bool is_between_functions = is_expected(expected, expected_count, "orch") && is_expected(expected, expected_count, "import");
+    bool is_between_functions =
+        is_expected(expected, expected_count, "orch") && is_expected(expected, expected_count, "import");
     bool is_misspelt = cx->now.kind == TOK_NAME && begins_line(cx, &cx->now); // perhaps the word of a declaration
-    if (cx->gave_up || is_made_up || cx->is_noise || cx->is_skipping || (cx->is_adrift && is_between_functions && !is_misspelt)) return;
+    if (cx->gave_up || is_made_up || cx->is_noise || cx->is_skipping ||
+        (cx->is_adrift && is_between_functions && !is_misspelt))
+        return;
     if (is_between_functions) cx->declaration = 0;
     cx->had_error = cx->is_adrift = true;
     // The brackets are already those behind the token that was found.

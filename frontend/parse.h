@@ -1,4 +1,5 @@
-/* parse.h - what the grammar, the functions its actions call, and the wording of syntax errors share.  For nobody else. */
+/* parse.h - what the grammar, the functions its actions call, and the wording of syntax errors share.  For nobody
+ * else. */
 #ifndef PTOC_PARSE_H
 #define PTOC_PARSE_H
 #include "lexer.h"
@@ -40,23 +41,25 @@ struct parse {
     struct token begin;             /* the first token of the statement or declaration */
     struct token held;              /* read, but to be delivered after closing_count closing braces */
     int closing_count;
-    bool lacks_semicolon;           /* what was found begins the next statement: it is read again behind a `;` that is put in */
+    /* what was found begins the next statement: it is read again behind a `;` that is put in */
+    bool lacks_semicolon;
     struct token open[MAX_NESTING]; /* brackets not yet closed */
     int open_count;
-    struct token left_open;         /* the bracket that was open at the last `;`, if any */
-    struct token askew;             /* the first brace that is closed by one of less indentation: perhaps the one that is not closed */
-    int prefix_count;               /* prefix operators in a row, up to now */
-    bool gave_up;                   /* the rest of the file is not read, and nothing more is said */
+    struct token left_open; /* the bracket that was open at the last `;`, if any */
+    /* the first brace that is closed by one of less indentation: perhaps the one that is not closed */
+    struct token askew;
+    int prefix_count; /* prefix operators in a row, up to now */
+    bool gave_up;     /* the rest of the file is not read, and nothing more is said */
     bool had_error;
-    bool is_noise;                  /* up to the next `;` or brace: the lexer has told already what is wrong here */
-    bool is_noise_to_block;         /* is_noise holds up to the next brace, `;` or not */
-    int declaration;                /* the word that began the last declaration */
-    bool is_adrift;                 /* after an error: what stands between declarations may be the rest of one */
-    bool is_skipping;               /* after an error outside of blocks: nothing is said until a declaration begins */
+    bool is_noise;          /* up to the next `;` or brace: the lexer has told already what is wrong here */
+    bool is_noise_to_block; /* is_noise holds up to the next brace, `;` or not */
+    int declaration;        /* the word that began the last declaration */
+    bool is_adrift;         /* after an error: what stands between declarations may be the rest of one */
+    bool is_skipping;       /* after an error outside of blocks: nothing is said until a declaration begins */
 };
 
 /* ---- parse.c, for the grammar ---- */
-int  parse_next_token(union value *value, struct span *at, struct parse *cx);
+int parse_next_token(union value *value, struct span *at, struct parse *cx);
 void parse_give_up(struct parse *cx, struct span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* expected: at most expected_count names of tokens as in grammar.y; the token found is cx->now. */
 void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count);
@@ -76,21 +79,25 @@ struct ast *ast_named(struct parse *cx, enum ast_kind kind, struct span at, stru
 struct ast *ast_plain(struct parse *cx, enum ast_kind kind, struct span at);
 struct ast *ast_import(struct parse *cx, struct span at, struct ast *path);
 struct ast *ast_import_as(struct parse *cx, struct span at, struct ast *path, struct token name);
-struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type, struct ast *value);
+struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type,
+                     struct ast *value);
 struct ast *ast_struct(struct parse *cx, struct span at, struct token name, struct list generics, struct list fields);
-struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals, struct ast *attrs);
+struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
+                       struct ast *attrs);
 struct ast *ast_kernel_body(struct ast *kernel, struct token body);
 struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker);
 struct ast *kernel_cost(struct parse *cx, struct ast *attrs, struct ast *cost);
 struct ast *kernel_extern(struct parse *cx, struct ast *attrs, struct ast *symbol);
 struct ast *kernel_where(struct parse *cx, struct ast *attrs, struct ast *cond);
-struct ast *ast_orch(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals, struct ast *result, struct ast *body);
+struct ast *ast_orch(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
+                     struct ast *result, struct ast *body);
 struct ast *ast_export(struct ast *orch, struct span at);
 struct ast *ast_formal(struct parse *cx, struct span at, struct mark mark, struct token name, struct ast *type);
 struct ast *ast_check(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *message);
 
 struct ast *ast_type_name(struct parse *cx, struct span at, struct token name, struct list dims);
-struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name, struct list dims);
+struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name,
+                               struct list dims);
 struct ast *ast_type_array(struct parse *cx, struct span at, struct ast *length, struct ast *element);
 
 struct ast *ast_block(struct parse *cx, struct span at, struct list stmts);
@@ -99,7 +106,8 @@ struct ast *ast_attr(struct parse *cx, struct span at, struct token name, struct
 struct ast *ast_view(struct parse *cx, struct span at, struct token name, struct ast *tensor, struct list tiles);
 struct ast *ast_expr_stmt(struct parse *cx, struct span at, struct ast *expr);
 struct ast *ast_assign(struct parse *cx, struct span at, struct ast *target, struct ast *value);
-struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high, struct ast *step, struct ast *body);
+struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high,
+                    struct ast *step, struct ast *body);
 struct ast *ast_while(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *body);
 struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then);
 struct chain chain_broken(struct parse *cx, struct span at, struct ast *then);
@@ -116,7 +124,8 @@ struct ast *ast_int(struct parse *cx, struct token t);
 struct ast *ast_float(struct parse *cx, struct token t);
 struct ast *ast_string(struct parse *cx, struct token t);
 struct ast *ast_bool(struct parse *cx, struct span at, bool value);
-struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right, struct span op_at);
+struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right,
+                       struct span op_at);
 struct ast *ast_unary(struct parse *cx, struct span at, enum ast_op op, struct ast *operand, struct span op_at);
 struct ast *ast_await(struct parse *cx, struct span at, struct ast *operand);
 struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args);

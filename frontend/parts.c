@@ -1,15 +1,16 @@
 /* parts.c - which pieces of a tensor may have been written.
- * Idea       every write adds its box; where a loop is over, its variable becomes some number between its bounds.  A read of a box
- *            that no write can have touched is an error; a box with an element that no write can have touched is worth a warning.
- * Invariant  "missing" is never wrong as long as the tensor is not empty: what names a `var`, or a value that every turn of a loop
- *            has anew, counts as written.
+ * Idea       every write adds its box; where a loop is over, its variable becomes some number between its bounds.  A
+ *            read of a box that no write can have touched is an error; a box with an element that no write can have
+ *            touched is worth a warning.
+ * Invariant  "missing" is never wrong as long as the tensor is not empty: what names a `var`, or a value that every
+ *            turn of a loop has anew, counts as written.
  * Tests      test/lit/sema/e06-parts.pto, w04.pto
  */
 #include "parts.h"
 
 enum { MAX_PARTS = 12, MAX_KNOWN_OF_PART = 12, MAX_COMPARED = 4000 };
 
-/* ---- boxes --------------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ------------------------------------------------------------------------------------------------------- */
 
 static bool is_fixed(const struct region *r)
 {
@@ -37,8 +38,10 @@ static const struct size *const nothing_known[] = {NULL};
 
 void parts_add(struct checker *c, struct parts *p, const struct region *r, const struct ast *at)
 {
-    if (r->whole || !is_fixed(r)) p->any = true;
-    else push(c, p, &(struct part){.region = r, .at = at, .known = nothing_known});
+    if (r->whole || !is_fixed(r))
+        p->any = true;
+    else
+        push(c, p, &(struct part){.region = r, .at = at, .known = nothing_known});
 }
 
 void parts_join(struct checker *c, struct parts *into, const struct parts *other)
@@ -47,7 +50,7 @@ void parts_join(struct checker *c, struct parts *into, const struct parts *other
     for (const struct part *q = other->list; q && !into->any && q != into->list; q = q->next) push(c, into, q);
 }
 
-/* ---- loops --------------------------------------------------------------------------------------------------------------- */
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 static const struct symbol *new_name(struct checker *c, const struct symbol *i)
 {
@@ -84,7 +87,8 @@ static bool changes(const struct size *a, const struct turns *t)
 }
 
 /* a, with the loop's variable under another name; NULL: it cannot be said. */
-static const struct size *rename_in(struct checker *c, const struct size *a, const struct turns *t, const struct symbol *name)
+static const struct size *rename_in(struct checker *c, const struct size *a, const struct turns *t,
+                                    const struct symbol *name)
 {
     a = size_expand(c->sizes, a);
     if (a && t->i) {
@@ -94,7 +98,8 @@ static const struct size *rename_in(struct checker *c, const struct size *a, con
     return a && !changes(a, t) ? a : NULL;
 }
 
-static const struct region *rename_region(struct checker *c, const struct region *r, const struct turns *t, const struct symbol *name)
+static const struct region *rename_region(struct checker *c, const struct region *r, const struct turns *t,
+                                          const struct symbol *name)
 {
     struct region *n = arena_new(c->mem, struct region);
     *n = *r;
@@ -112,19 +117,22 @@ static bool names_loop(const struct region *r, const struct turns *t, struct che
 {
     for (int d = 0; d < r->base_rank; d++) {
         const struct size *low = size_expand(c->sizes, r->low[d]), *span = size_expand(c->sizes, r->span[d]);
-        if (changes(low, t) || changes(span, t) || (t->i && (size_names(low, t->i) || size_names(span, t->i)))) return true;
+        if (changes(low, t) || changes(span, t) || (t->i && (size_names(low, t->i) || size_names(span, t->i))))
+            return true;
     }
     return false;
 }
 
-static void know(struct checker *c, const struct size **list, int *count, const struct size *a, const struct size *b, int64_t gap)
+static void know(struct checker *c, const struct size **list, int *count, const struct size *a, const struct size *b,
+                 int64_t gap)
 {
     const struct size *d = a && b ? size_sub(c->sizes, size_expand(c->sizes, b), size_expand(c->sizes, a)) : NULL;
     if (d && gap) d = size_sub(c->sizes, d, size_const(c->sizes, gap));
     if (d && *count < MAX_KNOWN_OF_PART) list[(*count)++] = d;
 }
 
-static const struct size *const *rename_known(struct checker *c, const struct part *q, const struct turns *t, const struct symbol *name, bool is_over)
+static const struct size *const *rename_known(struct checker *c, const struct part *q, const struct turns *t,
+                                              const struct symbol *name, bool is_over)
 {
     const struct size **list = arena_array(c->mem, const struct size *, MAX_KNOWN_OF_PART + 1);
     int count = 0;
@@ -135,8 +143,10 @@ static const struct size *const *rename_known(struct checker *c, const struct pa
     if (!t->i || t->direction == 0) return list;
     const struct size *at = size_symbol(c->sizes, name), *now = size_symbol(c->sizes, t->i);
     bool up = t->direction > 0;
-    if (t->low && !changes(size_expand(c->sizes, t->low), t)) know(c, list, &count, up ? t->low : at, up ? at : t->low, 0);
-    if (t->high && !changes(size_expand(c->sizes, t->high), t)) know(c, list, &count, up ? at : t->high, up ? t->high : at, 1);
+    if (t->low && !changes(size_expand(c->sizes, t->low), t))
+        know(c, list, &count, up ? t->low : at, up ? at : t->low, 0);
+    if (t->high && !changes(size_expand(c->sizes, t->high), t))
+        know(c, list, &count, up ? at : t->high, up ? t->high : at, 1);
     if (!is_over) know(c, list, &count, up ? at : now, up ? now : at, 1);
     return list;
 }
@@ -152,13 +162,15 @@ void parts_after_turn(struct checker *c, struct parts *p, const struct turns *t,
             n.region = rename_region(c, q->region, t, name);
             n.known = rename_known(c, q, t, name, is_over);
         }
-        if (n.region) push(c, &to, &n);
-        else to.any = true;
+        if (n.region)
+            push(c, &to, &n);
+        else
+            to.any = true;
     }
     *p = to;
 }
 
-/* ---- reads --------------------------------------------------------------------------------------------------------------- */
+/* ---- reads ------------------------------------------------------------------------------------------------------- */
 
 static const struct size *end_of(struct checker *c, const struct region *r, int d)
 {
@@ -188,7 +200,8 @@ static bool is_left_out(struct checker *c, const struct parts *p, int d, const s
         c->parts_compared++;
         assume_known(c, q);
         const struct size *end = end_of(c, q->region, d);
-        bool out = facts_prove_order(c->facts, index, q->region->low[d], 1) || (end && facts_prove_order(c->facts, end, index, 0));
+        bool out = facts_prove_order(c->facts, index, q->region->low[d], 1) ||
+                   (end && facts_prove_order(c->facts, end, index, 0));
         facts_reset(c->facts, mark);
         if (!out) return false;
     }
@@ -216,13 +229,15 @@ static bool has_gap(struct checker *c, const struct parts *p, const struct regio
     if (is_left_out(c, p, d, r->low[d]) || (last && is_left_out(c, p, d, last))) return true;
     for (const struct part *q = p->list; q; q = q->next) {
         const struct size *behind = end_of(c, q->region, d);
-        if (behind && !names_hidden(size_expand(c->sizes, behind)) && is_inside(c, behind, r, d) && is_left_out(c, p, d, behind)) return true;
+        if (behind && !names_hidden(size_expand(c->sizes, behind)) && is_inside(c, behind, r, d) &&
+            is_left_out(c, p, d, behind))
+            return true;
     }
     return false;
 }
 
-/* Nothing is read: the region is empty, if it is inside its tensor at all, or its index could be negative by what is known, which is so
- * where a loop makes no turn. */
+/* Nothing is read: the region is empty, if it is inside its tensor at all, or its index could be negative by what is
+ * known, which is so where a loop makes no turn. */
 static bool has_no_element(struct checker *c, const struct region *r)
 {
     const struct size *zero = size_const(c->sizes, 0);
@@ -252,7 +267,8 @@ enum missing parts_missing(struct checker *c, const struct parts *p, const struc
     if (all) return facts_contradict(c->facts) || facts_gave_up(c->facts) ? MISSING_UNKNOWN : MISSING_ALL;
     size_t mark = facts_mark(c->facts);
     const struct size *zero = size_const(c->sizes, 0);
-    for (int d = 0; d < r->base_rank; d++) facts_add_order(c->facts, zero, r->span[d], 1); /* an empty tensor misses nothing */
+    /* an empty tensor misses nothing */
+    for (int d = 0; d < r->base_rank; d++) facts_add_order(c->facts, zero, r->span[d], 1);
     bool gap = false;
     for (int d = 0; d < r->base_rank && !gap; d++) gap = has_gap(c, p, r, d);
     facts_reset(c->facts, mark);

@@ -5,14 +5,15 @@
 
 struct part {
     const struct region *region;
-    const struct ast *at;             /* the write */
-    const struct size *const *known;  /* what is known about the names of loops that are over: each is not negative; NULL ends it */
+    const struct ast *at; /* the write */
+    /* what is known about the names of loops that are over: each is not negative; NULL ends it */
+    const struct size *const *known;
     const struct part *next;
 };
 
 /* All that may have been written on some path to here. */
 struct parts {
-    bool any;                /* more than the list says: nothing can be concluded */
+    bool any; /* more than the list says: nothing can be concluded */
     int count;
     const struct part *list; /* newest first */
 };

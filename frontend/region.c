@@ -1,21 +1,19 @@
 /* region.c - views and slices: which elements of which tensor, and whether they are inside.
- * Idea       a region is offset, extents and strides in elements, and the same as a box in the base's own coordinates; the box
- *            decides overlap, the strides decide contiguity.
- * Invariant  every index is proved inside, is an error, or has a run-time check before its statement; after the check it is
- *            a fact, so the same question is asked once.
+ * Idea       a region is offset, extents and strides in elements, and the same as a box in the base's own coordinates;
+ *            the box decides overlap, the strides decide contiguity.
+ * Invariant  every index is proved inside, is an error, or has a run-time check before its statement; after the check
+ *            it is a fact, so the same question is asked once.
  * Tests      test/lit/sema/e05*.pto e09*.pto e18*.pto region*.pto
  */
 #include "hoist.h"
 
-static const struct size *zero(struct checker *c)
-{
-    return size_const(c->sizes, 0);
-}
+static const struct size *zero(struct checker *c) { return size_const(c->sizes, 0); }
 
 static const struct size *plus(struct checker *c, const struct size *a, const struct size *b)
 {
     const struct size *r = a && b ? size_binary(c->sizes, SIZE_ADD, a, b) : NULL;
-    return r ? r : a; /* overflow of constants: reported where the extents are declared, or the index is out of bounds */
+    /* overflow of constants: reported where the extents are declared, or the index is out of bounds */
+    return r ? r : a;
 }
 
 static const struct size *times(struct checker *c, const struct size *a, const struct size *b)
@@ -46,7 +44,7 @@ const struct region *region_whole(struct checker *c, struct symbol *base)
     return r;
 }
 
-/* ---- run-time checks ----------------------------------------------------------------------------------------------------- */
+/* ---- run-time checks --------------------------------------------------------------------------------------------- */
 
 struct check *region_check(struct checker *c, enum check_kind kind, struct span at)
 {
@@ -63,7 +61,8 @@ struct check *region_check(struct checker *c, enum check_kind kind, struct span 
 static void help_from_end(struct checker *c, const struct size *a, const struct size *extent)
 {
     int64_t value;
-    const struct size *meant = size_is_const(a, &value) && value < 0 ? size_binary(c->sizes, SIZE_ADD, extent, a) : NULL;
+    const struct size *meant =
+        size_is_const(a, &value) && value < 0 ? size_binary(c->sizes, SIZE_ADD, extent, a) : NULL;
     if (meant) diag_help(c->diag, "indices count from 0; counted from the end it is %s", size_str(c, meant));
 }
 
@@ -72,7 +71,8 @@ static bool inside_index(struct checker *c, struct ast *e, const struct size *a,
     bool low = facts_prove(c->facts, a), high = facts_prove_order(c->facts, a, extent, 1);
     if (low && high) return true;
     if ((!low && facts_prove_order(c->facts, a, zero(c), 1)) || (!high && facts_prove_order(c->facts, extent, a, 0))) {
-        diag_error(c->diag, DIAG_E05, e->at, "index %s is out of bounds: the extent is %s", size_str(c, a), size_str(c, extent));
+        diag_error(c->diag, DIAG_E05, e->at, "index %s is out of bounds: the extent is %s", size_str(c, a),
+                   size_str(c, extent));
         help_from_end(c, a, extent);
         return exprs_bad(e);
     }
@@ -85,13 +85,15 @@ static bool inside_index(struct checker *c, struct ast *e, const struct size *a,
     return true;
 }
 
-static bool inside_slice(struct checker *c, struct ast *e, const struct size *low, const struct size *high, const struct size *extent)
+static bool inside_slice(struct checker *c, struct ast *e, const struct size *low, const struct size *high,
+                         const struct size *extent)
 {
     const struct size *part[] = {zero(c), low, high, extent};
     bool proved = true;
     int64_t x, y;
     if (size_is_const(low, &x) && size_is_const(high, &y) && y < x && x >= 0) {
-        diag_error(c->diag, DIAG_E15, e->at, "the slice %lld .. %lld has a negative extent", (long long)x, (long long)y);
+        diag_error(c->diag, DIAG_E15, e->at, "the slice %lld .. %lld has a negative extent", (long long)x,
+                   (long long)y);
         return exprs_bad(e);
     }
     for (int i = 0; i < 3; i++) {
@@ -99,10 +101,11 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
         proved = false;
         if (!facts_prove_order(c->facts, part[i + 1], part[i], 1)) continue;
         if (i == 1)
-            diag_error(c->diag, DIAG_E15, e->at, "the slice from %s to %s has a negative extent", size_str(c, low), size_str(c, high));
+            diag_error(c->diag, DIAG_E15, e->at, "the slice from %s to %s has a negative extent", size_str(c, low),
+                       size_str(c, high));
         else
-            diag_error(c->diag, DIAG_E05, e->at, "the slice from %s to %s is out of bounds: the extent is %s", size_str(c, low),
-                       size_str(c, high), size_str(c, extent));
+            diag_error(c->diag, DIAG_E05, e->at, "the slice from %s to %s is out of bounds: the extent is %s",
+                       size_str(c, low), size_str(c, high), size_str(c, extent));
         if (i == 0) help_from_end(c, low, extent);
         return exprs_bad(e);
     }
@@ -119,7 +122,8 @@ static void check_not_negative(struct checker *c, const struct size *a, struct s
 {
     int64_t value;
     if (size_is_const(a, &value) && value < (or_zero ? 0 : 1)) {
-        diag_error(c->diag, DIAG_E15, at, "%s %lld: %s", what, (long long)value, value < 0 ? "is negative" : "must be at least 1");
+        diag_error(c->diag, DIAG_E15, at, "%s %lld: %s", what, (long long)value,
+                   value < 0 ? "is negative" : "must be at least 1");
         return;
     }
     if (!facts_prove(c->facts, a)) {
@@ -139,11 +143,14 @@ void region_check_extents(struct checker *c, const struct type *t, const struct 
         for (int d = 0; d < t->rank; d++) check_not_negative(c, t->extent[d], node->at, "the extent", true);
     if (t->kind == TYPE_ARRAY) region_check_extents(c, t->element, node);
     for (int i = 0; t->kind == TYPE_STRUCT && i < t->structure->formal_count; i++)
-        region_check_extents(c, declare_type_substituted(c, t->structure->formals[i]->type, (const struct symbol *const *)t->structure->dims, t->extent,
-                                                         t->structure->dim_count), node);
+        region_check_extents(c,
+                             declare_type_substituted(c, t->structure->formals[i]->type,
+                                                      (const struct symbol *const *)t->structure->dims, t->extent,
+                                                      t->structure->dim_count),
+                             node);
 }
 
-/* ---- sizes that name a var are stored ------------------------------------------------------------------------------------ */
+/* ---- sizes that name a var are stored ---------------------------------------------------------------------------- */
 
 const struct size *region_capture(struct checker *c, struct symbol *s, const struct size *a)
 {
@@ -153,13 +160,14 @@ const struct size *region_capture(struct checker *c, struct symbol *s, const str
             if (i == 0) s->captured = arena_array(c->mem, const struct size *, MAX_CAPTURED + 1);
             s->captured[i] = a;
             const struct size *leaf = size_leaf(c->sizes, SIZE_EXTENT, s, i);
-            facts_add_equal(c->facts, leaf, a); /* until the var changes ... */
+            facts_add_equal(c->facts, leaf, a);                      /* until the var changes ... */
             if (facts_prove(c->facts, a)) facts_add(c->facts, leaf); /* ... but this stays */
             return leaf;
         }
         if (s->captured[i] == a) return size_leaf(c->sizes, SIZE_EXTENT, s, i);
     }
-    diag_error(c->diag, DIAG_E99, s->decl->at, "too many sizes of '%s' name a 'var': bind them with 'let' first", s->name);
+    diag_error(c->diag, DIAG_E99, s->decl->at, "too many sizes of '%s' name a 'var': bind them with 'let' first",
+               s->name);
     return a;
 }
 
@@ -192,7 +200,7 @@ const struct region *region_capture_region(struct checker *c, struct symbol *s, 
     return r;
 }
 
-/* ---- indexing ------------------------------------------------------------------------------------------------------------ */
+/* ---- indexing ---------------------------------------------------------------------------------------------------- */
 
 static const struct type *fail(struct checker *c, struct ast *e)
 {
@@ -201,14 +209,16 @@ static const struct type *fail(struct checker *c, struct ast *e)
 }
 
 /* One index of a tensor: sets its low end and its extent (NULL: a point). */
-static bool index_bounds(struct checker *c, struct ast *i, const struct size *extent, const struct size **low, const struct size **width)
+static bool index_bounds(struct checker *c, struct ast *i, const struct size *extent, const struct size **low,
+                         const struct size **width)
 {
     const struct size *a = NULL, *b = NULL;
     *low = zero(c);
     *width = extent;
     if (i->kind == AST_INDEX_ALL) return true;
     a = exprs_int(c, i->range.low, "an index");
-    if (i->kind != AST_INDEX_POINT) b = exprs_int(c, i->range.high, i->kind == AST_INDEX_WIDTH ? "a width" : "an index");
+    if (i->kind != AST_INDEX_POINT)
+        b = exprs_int(c, i->range.high, i->kind == AST_INDEX_WIDTH ? "a width" : "an index");
     if (!a || (i->kind != AST_INDEX_POINT && !b)) return exprs_bad(i);
     *low = a;
     *width = NULL;
@@ -248,7 +258,8 @@ static void settle(struct checker *c, struct region *r)
     r->contiguous = region_is_contiguous(c, r);
 }
 
-const struct region *region_narrow(struct checker *c, const struct region *all, int count, const struct size *const *low, const struct size *const *width)
+const struct region *region_narrow(struct checker *c, const struct region *all, int count,
+                                   const struct size *const *low, const struct size *const *width)
 {
     struct region *r = arena_new(c->mem, struct region);
     *r = *all;
@@ -282,8 +293,12 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
     int given = count_list(i);
     bool bad = false;
     if (given > t->rank || (t->array_rank && given > 1)) {
-        if (t->array_rank) diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others", given, type_str(c, t));
-        else diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s, which has rank %d", given, type_str(c, t), t->rank);
+        if (t->array_rank)
+            diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others", given,
+                       type_str(c, t));
+        else
+            diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s, which has rank %d", given, type_str(c, t),
+                       t->rank);
         if (t->array_rank && i->next) diag_help(c->diag, "index the array first, then its element: [i][j]");
         for (; i; i = i->next)
             if (i->range.low) exprs_check(c, i->range.low, AS_VALUE);
@@ -293,13 +308,15 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
         if (!index_bounds(c, i, from->extent[d], &low[d], &width[d])) bad = true;
     if (bad) return fail(c, e);
     const struct region *r = exprs_note(c, e)->region = region_narrow(c, from, given, low, width);
-    const int array_rank = t->array_rank - (t->array_rank && r->rank < t->rank); /* a point is an element, a range an array */
+    /* a point is an element, a range an array */
+    const int array_rank = t->array_rank - (t->array_rank && r->rank < t->rank);
     return e->type = r->rank || !t->rank ? region_type(c, r, t->elem, array_rank) : exprs_element_type(c, t->elem);
 }
 
-/* The extent of the tiles from `begin` on, together `full` wide when all are full: the last tile ends where the tensor ends.  No
- * tile at all may begin behind that end. */
-static const struct size *tile_extent(struct checker *c, const struct size *begin, const struct size *full, const struct size *whole, bool range)
+/* The extent of the tiles from `begin` on, together `full` wide when all are full: the last tile ends where the tensor
+ * ends.  No tile at all may begin behind that end. */
+static const struct size *tile_extent(struct checker *c, const struct size *begin, const struct size *full,
+                                      const struct size *whole, bool range)
 {
     const struct size *rest = size_sub(c->sizes, whole, begin), *least;
     if (!rest || full == whole) return full;
@@ -320,7 +337,8 @@ static const struct type *tile(struct checker *c, struct ast *e, const struct re
     int given = count_list(i);
     bool bad = false;
     if (given != t->rank) {
-        diag_error(c->diag, DIAG_E03, e->at, "%d %s for %s, which has rank %d", given, given == 1 ? "index" : "indices", type_str(c, t), t->rank);
+        diag_error(c->diag, DIAG_E03, e->at, "%d %s for %s, which has rank %d", given, given == 1 ? "index" : "indices",
+                   type_str(c, t), t->rank);
         bad = true;
     }
     *r = *from;
@@ -349,7 +367,8 @@ static const struct type *array_of_structs(struct checker *c, struct ast *e, con
     struct ast *i = e->index.indices;
     const struct size *low, *width;
     if (i->next) {
-        diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others", count_list(i), type_str(c, t));
+        diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others",
+                   count_list(i), type_str(c, t));
         return fail(c, e);
     }
     if (!index_bounds(c, i, t->extent[0], &low, &width)) return fail(c, e);
@@ -372,7 +391,8 @@ const struct type *region_index(struct checker *c, struct ast *e, enum use use)
     const struct region *from = region_of(object);
     if (t->kind == TYPE_ARRAY && structs_place(object)) return array_of_structs(c, e, t);
     if (!from || (t->kind != TYPE_TENSOR && t->kind != TYPE_GRID)) {
-        diag_error(c->diag, DIAG_E03, object->at, "'%s' is %s and cannot be indexed", place_str(c, object), type_str(c, t));
+        diag_error(c->diag, DIAG_E03, object->at, "'%s' is %s and cannot be indexed", place_str(c, object),
+                   type_str(c, t));
         return fail(c, e);
     }
     return t->kind == TYPE_GRID ? tile(c, e, from, t) : slice(c, e, from, t);
@@ -387,12 +407,14 @@ void region_view(struct checker *c, struct ast *stmt)
     bool bad = tensor->bad;
     stmt->symbol = s;
     if (!bad && (t->kind != TYPE_TENSOR || !region_of(tensor))) {
-        diag_error(c->diag, DIAG_E03, tensor->at, "'%s' is %s: only a tensor can be tiled", place_str(c, tensor), type_str(c, t));
+        diag_error(c->diag, DIAG_E03, tensor->at, "'%s' is %s: only a tensor can be tiled", place_str(c, tensor),
+                   type_str(c, t));
         bad = true;
     }
     int given = count_list(stmt->view.tiles);
     if (!bad && given != t->rank) {
-        diag_error(c->diag, DIAG_E03, stmt->at, "%d tile extent%s for %s, which has rank %d", given, given == 1 ? "" : "s", type_str(c, t), t->rank);
+        diag_error(c->diag, DIAG_E03, stmt->at, "%d tile extent%s for %s, which has rank %d", given,
+                   given == 1 ? "" : "s", type_str(c, t), t->rank);
         bad = true;
     }
     grid->kind = TYPE_GRID;
@@ -434,7 +456,7 @@ void region_view(struct checker *c, struct ast *stmt)
     names_declare(c, s, stmt->name_at);
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------------------------- */
+/* ---- questions --------------------------------------------------------------------------------------------------- */
 
 bool region_is_contiguous(struct checker *c, const struct region *r)
 {
@@ -449,10 +471,7 @@ bool region_is_contiguous(struct checker *c, const struct region *r)
     return true;
 }
 
-bool region_is_host(const struct region *r)
-{
-    return r->base->dir == DIR_HOST || type_is_scalar_array(r->base->type);
-}
+bool region_is_host(const struct region *r) { return r->base->dir == DIR_HOST || type_is_scalar_array(r->base->type); }
 
 bool region_is_empty(struct checker *c, const struct region *r)
 {
@@ -469,7 +488,9 @@ static const struct size *end_of(struct checker *c, const struct region *r, int 
 static bool are_apart(struct checker *c, const struct region *a, const struct region *b)
 {
     for (int d = 0; d < a->base_rank; d++)
-        if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) || facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0)) return true;
+        if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) ||
+            facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0))
+            return true;
     return false;
 }
 
@@ -495,7 +516,8 @@ static bool are_apart_by_cases(struct checker *c, const struct region *a, const 
 static bool is_same_place(struct checker *c, const struct region *a, const struct region *b)
 {
     for (int d = 0; d < a->base_rank; d++)
-        if (size_expand(c->sizes, a->low[d]) != size_expand(c->sizes, b->low[d]) || size_expand(c->sizes, a->span[d]) != size_expand(c->sizes, b->span[d]))
+        if (size_expand(c->sizes, a->low[d]) != size_expand(c->sizes, b->low[d]) ||
+            size_expand(c->sizes, a->span[d]) != size_expand(c->sizes, b->span[d]))
             return false;
     return true;
 }
@@ -513,7 +535,8 @@ int region_overlap(struct checker *c, const struct region *a, const struct regio
     }
     bool meet = true;
     for (int d = 0; d < a->base_rank && meet; d++)
-        meet = facts_prove_order(c->facts, a->low[d], end_of(c, b, d), 1) && facts_prove_order(c->facts, b->low[d], end_of(c, a, d), 1);
+        meet = facts_prove_order(c->facts, a->low[d], end_of(c, b, d), 1) &&
+               facts_prove_order(c->facts, b->low[d], end_of(c, a, d), 1);
     facts_reset(c->facts, mark);
     return meet ? 1 : -1;
 }

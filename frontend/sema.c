@@ -7,25 +7,13 @@
 #include "checker.h"
 #include <string.h>
 
-const struct call *call_of(const struct ast *call_node)
-{
-    return call_node->note ? call_node->note->call : NULL;
-}
+const struct call *call_of(const struct ast *call_node) { return call_node->note ? call_node->note->call : NULL; }
 
-const struct region *region_of(const struct ast *expr)
-{
-    return expr->note ? expr->note->region : NULL;
-}
+const struct region *region_of(const struct ast *expr) { return expr->note ? expr->note->region : NULL; }
 
-struct symbol *taken_of(const struct ast *expr)
-{
-    return expr->note ? expr->note->taken : NULL;
-}
+struct symbol *taken_of(const struct ast *expr) { return expr->note ? expr->note->taken : NULL; }
 
-const struct check *checks_of(const struct ast *node)
-{
-    return node->note ? node->note->checks : NULL;
-}
+const struct check *checks_of(const struct ast *node) { return node->note ? node->note->checks : NULL; }
 
 static const struct type *simple(struct checker *c, enum type_kind kind)
 {
@@ -39,7 +27,8 @@ static void check_static_assert(struct checker *c, struct ast *item)
     struct constant v;
     struct ast *cond = item->check.cond;
     if (!exprs_condition(c, cond)) return;
-    if (!consteval(c, cond, &v)) diag_error(c->diag, DIAG_E20, cond->at, "'%s' is not known at compile time", place_str(c, cond));
+    if (!consteval(c, cond, &v))
+        diag_error(c->diag, DIAG_E20, cond->at, "'%s' is not known at compile time", place_str(c, cond));
     else if (!v.i) {
         diag_error(c->diag, DIAG_E20, cond->at, "'%s' is false", place_str(c, cond));
         if (item->check.message) diag_note(c->diag, item->check.message->at, "%s", item->check.message->string.text);
@@ -76,7 +65,8 @@ static void warn_unused(struct checker *c)
     for (size_t i = 0; i < c->modules.count; i++) warn_unused_imports(c, c->modules.data[i]);
     for (size_t i = 0; i < c->unused.count; i++) {
         const struct symbol *s = c->unused.data[i];
-        const bool is_told = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && s->is_written && !s->region; /* W01 */
+        /* W01 */
+        const bool is_told = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && s->is_written && !s->region;
         if (!is_told) diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
     }
 }

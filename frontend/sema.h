@@ -1,5 +1,5 @@
-/* sema.h - checks a program: names, types, symbolic shapes, directions, lives.  The result is the AST with its "set by sema"
- * members filled in, plus the side tables below. */
+/* sema.h - checks a program: names, types, symbolic shapes, directions, lives.  The result is the AST with its "set by
+ * sema" members filled in, plus the side tables below. */
 #ifndef PTOC_SEMA_H
 #define PTOC_SEMA_H
 #include "parser.h"
@@ -7,17 +7,20 @@
 #include "symbol.h"
 
 struct module {
-    const char *name;             /* the stem of the file, a C identifier: "bgemm", "tile" */
-    const char *path;             /* as found: "examples/bgemm.pto", "std/tile.pto" */
+    const char *name; /* the stem of the file, a C identifier: "bgemm", "tile" */
+    const char *path; /* as found: "examples/bgemm.pto", "std/tile.pto" */
     struct program_ast *ast;
-    struct symbol **symbols;      /* in source order; overloads chained, so each name once */
+    struct symbol **symbols; /* in source order; overloads chained, so each name once */
     int symbol_count;
-    struct ptrmap by_name;        /* the same symbols by their interned names */
+    struct ptrmap by_name; /* the same symbols by their interned names */
     bool is_main;
-    const char *real_path;        /* which file it is, for the checker only: never printed */
+    const char *real_path; /* which file it is, for the checker only: never printed */
 };
 
-struct define { const char *name; const char *value; }; /* -D T=128 */
+struct define {
+    const char *name;
+    const char *value;
+}; /* -D T=128 */
 
 struct sema_options {
     const char *const *import_dirs; /* the search path after the importing file's folder; std/ is found in its parent */
@@ -28,24 +31,26 @@ struct sema_options {
 };
 
 struct checked {
-    struct module **modules;      /* the main module first, then in order of first import */
+    struct module **modules; /* the main module first, then in order of first import */
     int module_count;
     struct size_table *sizes;
 };
 
-/* Parses and checks the file and everything it imports.  Reports through front->diag; the result may be used for code only if
- * there was no error. */
+/* Parses and checks the file and everything it imports.  Reports through front->diag; the result may be used for code
+ * only if there was no error. */
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
 
-const struct call   *call_of(const struct ast *call_node);     /* NULL for builtins (min max abs ceil_div log2 sqrt dim) */
-/* Of a tensor-valued expression that names storage (NAME, INDEX, MEMBER; for an element `t[i]` the one element), of a CALL with
- * a tensor result where that goes, of a VIEW statement what is tiled; else NULL. */
+/* NULL for builtins (min max abs ceil_div log2 sqrt dim) */
+const struct call *call_of(const struct ast *call_node);
+/* Of a tensor-valued expression that names storage (NAME, INDEX, MEMBER; for an element `t[i]` the one element), of a
+ * CALL with a tensor result where that goes, of a VIEW statement what is tiled; else NULL. */
 const struct region *region_of(const struct ast *expr);
-/* Of an integer expression whose value is known only when it is evaluated, where a size needs it: the hidden LET that stands for the
- * value in sizes (extents, offsets, checks).  It is evaluated once, in its place among the other expressions.  Else NULL. */
-struct symbol       *taken_of(const struct ast *expr);
-/* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim) is
- * evaluated.  Those of a call are in call.checks. */
-const struct check  *checks_of(const struct ast *node);
+/* Of an integer expression whose value is known only when it is evaluated, where a size needs it: the hidden LET that
+ * stands for the value in sizes (extents, offsets, checks).  It is evaluated once, in its place among the other
+ * expressions.  Else NULL. */
+struct symbol *taken_of(const struct ast *expr);
+/* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim)
+ * is evaluated.  Those of a call are in call.checks. */
+const struct check *checks_of(const struct ast *node);
 
 #endif

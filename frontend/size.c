@@ -1,6 +1,6 @@
 /* size.c - integers the compiler knows symbolically.
- * Idea       every size is a polynomial over atoms (names, quotients, minima ...), kept in one normal form, so that equal
- *            polynomials are equal pointers.
+ * Idea       every size is a polynomial over atoms (names, quotients, minima ...), kept in one normal form, so that
+ *            equal polynomials are equal pointers.
  * Owner      the table of one compilation; nodes live in its arena.
  * Invariant  a sum has no two terms with the same product and no zero term; products are sorted by order of creation.
  * Tests      test/lit/sema/e04-shapes.pto, through messages
@@ -13,12 +13,12 @@
 #include <string.h>
 
 /* A product of sums with more terms than this stays a product. */
-#define MAX_TERMS 128
+#define MAX_TERMS  128
 #define TEXT_DEPTH 24
 /* An array that only the function needs: on the stack, unless it is long. */
-#define FEW 16
-#define SCRATCH(type, name, count)                                                                                        \
-    type name##_few[FEW];                                                                                                 \
+#define FEW        16
+#define SCRATCH(type, name, count)                                                                                     \
+    type name##_few[FEW];                                                                                              \
     type *name = (count) <= FEW ? name##_few : arena_array(t->mem, type, count)
 
 struct node {
@@ -26,7 +26,7 @@ struct node {
     struct node *next;
     uint32_t id : 31;
     bool names_var : 1;
-    uint32_t epoch; /* of the last walk that saw this node */
+    uint32_t epoch;            /* of the last walk that saw this node */
     const struct size *result; /* of that walk */
     const struct size *expanded;
     const struct size *mono; /* MUL with a constant factor: the product of the others, once it was asked for */
@@ -38,20 +38,11 @@ struct size_table {
     uint32_t bucket_count, count, epoch;
 };
 
-static struct node *node_of(const struct size *a)
-{
-    return (struct node *)(uintptr_t)a;
-}
+static struct node *node_of(const struct size *a) { return (struct node *)(uintptr_t)a; }
 
-uint32_t size_id(const struct size *a)
-{
-    return node_of(a)->id;
-}
+uint32_t size_id(const struct size *a) { return node_of(a)->id; }
 
-bool size_names_var(const struct size *a)
-{
-    return node_of(a)->names_var;
-}
+bool size_names_var(const struct size *a) { return node_of(a)->names_var; }
 
 int size_node_count(const struct size *a, int limit)
 {
@@ -146,7 +137,7 @@ bool size_is_const(const struct size *a, int64_t *value)
     return true;
 }
 
-/* ---- sums of products ---------------------------------------------------------------------------------------------------- */
+/* ---- sums of products -------------------------------------------------------------------------------------------- */
 
 static const struct size *product(struct size_table *t, const struct size *const *factors, int count)
 {
@@ -173,10 +164,7 @@ int size_terms(struct size_table *t, const struct size *a, struct size_term *ter
     return count;
 }
 
-static int count_terms(const struct size *a)
-{
-    return a->kind == SIZE_ADD ? a->count : 1;
-}
+static int count_terms(const struct size *a) { return a->kind == SIZE_ADD ? a->count : 1; }
 
 static int by_id(const void *pa, const void *pb)
 {
@@ -215,8 +203,10 @@ static const struct size *build_term(struct size_table *t, struct size_term term
     int count = (flat ? mono->count : 1) + 1;
     SCRATCH(const struct size *, arg, count);
     arg[0] = size_const(t, term.factor);
-    if (flat) memcpy(arg + 1, mono->arg, sizeof *arg * (size_t)mono->count);
-    else arg[1] = mono;
+    if (flat)
+        memcpy(arg + 1, mono->arg, sizeof *arg * (size_t)mono->count);
+    else
+        arg[1] = mono;
     return make(t, (struct size){.kind = SIZE_MUL, .count = count, .arg = arg});
 }
 
@@ -266,10 +256,14 @@ static const struct size *mul_mono(struct size_table *t, const struct size *a, c
     if (!b) return a;
     int na = a->kind == SIZE_MUL ? a->count : 1, nb = b->kind == SIZE_MUL ? b->count : 1;
     SCRATCH(const struct size *, f, na + nb);
-    if (a->kind == SIZE_MUL) memcpy(f, a->arg, sizeof *f * (size_t)na);
-    else f[0] = a;
-    if (b->kind == SIZE_MUL) memcpy(f + na, b->arg, sizeof *f * (size_t)nb);
-    else f[na] = b;
+    if (a->kind == SIZE_MUL)
+        memcpy(f, a->arg, sizeof *f * (size_t)na);
+    else
+        f[0] = a;
+    if (b->kind == SIZE_MUL)
+        memcpy(f + na, b->arg, sizeof *f * (size_t)nb);
+    else
+        f[na] = b;
     qsort(f, (size_t)(na + nb), sizeof *f, by_id);
     return product(t, f, na + nb);
 }
@@ -292,7 +286,7 @@ static const struct size *mul(struct size_table *t, const struct size *a, const 
     return build_sum(t, terms, na * nb);
 }
 
-/* ---- the other operators ------------------------------------------------------------------------------------------------- */
+/* ---- the other operators ----------------------------------------------------------------------------------------- */
 
 /* a / d without remainder in every term, or NULL. */
 static const struct size *divide_exactly(struct size_table *t, const struct size *a, int64_t d)
@@ -335,7 +329,8 @@ const struct size *size_binary(struct size_table *t, enum size_kind kind, const 
     if (size_is_const(a, &x) && size_is_const(b, &y)) return fold(t, kind, x, y);
     bool known = size_is_const(b, &y);
     switch (kind) {
-    case SIZE_DIV: case SIZE_CEIL_DIV:
+    case SIZE_DIV:
+    case SIZE_CEIL_DIV:
         if (known && y == 0) return NULL;
         if (known && y != -1 && (exact = divide_exactly(t, a, y))) return exact;
         break;
@@ -343,7 +338,8 @@ const struct size *size_binary(struct size_table *t, enum size_kind kind, const 
         if (known && y == 0) return NULL;
         if (known && (y == 1 || y == -1 || divide_exactly(t, a, y))) return size_const(t, 0);
         break;
-    case SIZE_MINIMUM: case SIZE_MAXIMUM:
+    case SIZE_MINIMUM:
+    case SIZE_MAXIMUM:
         if (a == b) return a;
         if (size_is_const(exact = add(t, a, b, -1), &x)) return (x < 0) == (kind == SIZE_MINIMUM) ? a : b;
         /* Two spellings, one size. */
@@ -364,7 +360,7 @@ const struct size *size_unary(struct size_table *t, enum size_kind kind, const s
     return make(t, (struct size){.kind = kind, .count = 1, .arg = &a});
 }
 
-/* ---- walks --------------------------------------------------------------------------------------------------------------- */
+/* ---- walks ------------------------------------------------------------------------------------------------------- */
 
 static const struct size *rebuild(struct size_table *t, const struct size *a, const struct size *const *arg)
 {
@@ -382,8 +378,10 @@ const struct size *size_expand(struct size_table *t, const struct size *a)
     if (n->expanded) return n->expanded;
     const struct size *r = a;
     if (a->kind == SIZE_SYMBOL) {
-        if (a->symbol->definition) r = size_expand(t, a->symbol->definition);
-        else return a; /* its definition may still come: not remembered */
+        if (a->symbol->definition)
+            r = size_expand(t, a->symbol->definition);
+        else
+            return a; /* its definition may still come: not remembered */
     } else if (a->count) {
         SCRATCH(const struct size *, arg, a->count);
         for (int i = 0; i < a->count; i++) arg[i] = size_expand(t, a->arg[i]);
@@ -428,7 +426,7 @@ bool size_names(const struct size *a, const struct symbol *s)
     return false;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static void text(const struct size *a, struct strbuf *out, int outer, int depth);
 
@@ -437,18 +435,23 @@ static void text_sum(const struct size *a, struct strbuf *out, int depth)
     /* `n - i`, not `-i + n`: a term that is added comes first. */
     int first = 0;
     for (int i = a->count - 1; i >= 0; i--)
-        if (!(a->arg[i]->kind == SIZE_MUL && a->arg[i]->arg[0]->kind == SIZE_CONST && a->arg[i]->arg[0]->value < 0)) first = i;
+        if (!(a->arg[i]->kind == SIZE_MUL && a->arg[i]->arg[0]->kind == SIZE_CONST && a->arg[i]->arg[0]->value < 0))
+            first = i;
     text(a->arg[first], out, 1, depth);
     for (int i = 0; i < a->count; i++) {
         const struct size *term = a->arg[i];
         if (i == first) continue;
-        bool negative = term->kind == SIZE_CONST ? term->value < 0
-                                                 : term->kind == SIZE_MUL && term->arg[0]->kind == SIZE_CONST && term->arg[0]->value < 0;
+        bool negative = term->kind == SIZE_CONST
+                            ? term->value < 0
+                            : term->kind == SIZE_MUL && term->arg[0]->kind == SIZE_CONST && term->arg[0]->value < 0;
         strbuf_puts(out, negative ? " - " : " + ");
-        if (!negative) text(term, out, 1, depth);
-        else if (term->kind == SIZE_CONST) strbuf_printf(out, "%llu", 0ull - (unsigned long long)term->value);
+        if (!negative)
+            text(term, out, 1, depth);
+        else if (term->kind == SIZE_CONST)
+            strbuf_printf(out, "%llu", 0ull - (unsigned long long)term->value);
         else {
-            if (term->arg[0]->value != -1) strbuf_printf(out, "%llu * ", 0ull - (unsigned long long)term->arg[0]->value);
+            if (term->arg[0]->value != -1)
+                strbuf_printf(out, "%llu * ", 0ull - (unsigned long long)term->arg[0]->value);
             for (int k = 1; k < term->count; k++) {
                 if (k > 1) strbuf_puts(out, " * ");
                 text(term->arg[k], out, k > 1 ? 3 : 2, depth);
@@ -459,7 +462,10 @@ static void text_sum(const struct size *a, struct strbuf *out, int depth)
 
 static void text(const struct size *a, struct strbuf *out, int outer, int depth)
 {
-    static const char *const name[] = {[SIZE_MINIMUM] = "min", [SIZE_MAXIMUM] = "max", [SIZE_CEIL_DIV] = "ceil_div", [SIZE_ABS] = "abs",
+    static const char *const name[] = {[SIZE_MINIMUM] = "min",
+                                       [SIZE_MAXIMUM] = "max",
+                                       [SIZE_CEIL_DIV] = "ceil_div",
+                                       [SIZE_ABS] = "abs",
                                        [SIZE_LOG2] = "log2"};
     if (depth > TEXT_DEPTH || out->length > 2000) {
         strbuf_puts(out, "...");
@@ -481,7 +487,8 @@ static void text(const struct size *a, struct strbuf *out, int outer, int depth)
             text(a->arg[i], out, i ? 3 : 2, depth + 1);
         }
         break;
-    case SIZE_DIV: case SIZE_MOD:
+    case SIZE_DIV:
+    case SIZE_MOD:
         text(a->arg[0], out, 2, depth + 1);
         strbuf_puts(out, a->kind == SIZE_DIV ? " / " : " % ");
         text(a->arg[1], out, 3, depth + 1);
@@ -497,7 +504,4 @@ static void text(const struct size *a, struct strbuf *out, int outer, int depth)
     if (parens) strbuf_putc(out, ')');
 }
 
-void size_text(const struct size *a, struct strbuf *out)
-{
-    text(a, out, 0, 0);
-}
+void size_text(const struct size *a, struct strbuf *out) { text(a, out, 0, 0); }

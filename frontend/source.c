@@ -38,10 +38,7 @@ static void *allocate(size_t bytes)
     return p;
 }
 
-struct source_map *source_map_create(void)
-{
-    return allocate(sizeof(struct source_map));
-}
+struct source_map *source_map_create(void) { return allocate(sizeof(struct source_map)); }
 
 void source_map_destroy(struct source_map *m)
 {
@@ -109,8 +106,10 @@ static int add_owned(struct source_map *m, const char *path, char *text, size_t 
     f->path_hash = hash_path(path);
     text[length] = '\0';
     vec_push(&m->files, f);
-    if (m->files.count * 2 > m->slot_count) grow_slots(m);
-    else remember_path(m, (uint32_t)m->files.count);
+    if (m->files.count * 2 > m->slot_count)
+        grow_slots(m);
+    else
+        remember_path(m, (uint32_t)m->files.count);
     return (int)m->files.count - 1;
 }
 
@@ -136,7 +135,8 @@ static const char *reason_of_errno(int error)
     }
 }
 
-/* Reads to the end of fd; NULL with a reason in *why.  A file may grow or shrink meanwhile: the bytes read count, not stat. */
+/* Reads to the end of fd; NULL with a reason in *why.  A file may grow or shrink meanwhile: the bytes read count, not
+ * stat. */
 static char *read_all(int fd, size_t expected, size_t *length, const char **why)
 {
     size_t capacity = expected + READ_BYTES + 1;
@@ -206,10 +206,7 @@ int source_map_read(struct source_map *m, const char *path, const char **why)
     return text == NULL ? -1 : add_owned(m, path, text, length);
 }
 
-const struct source *source_get(const struct source_map *m, uint32_t file)
-{
-    return &m->files.data[file]->source;
-}
+const struct source *source_get(const struct source_map *m, uint32_t file) { return &m->files.data[file]->source; }
 
 static void find_lines(struct loaded *f)
 {

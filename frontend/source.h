@@ -25,13 +25,15 @@ struct place {
 struct source_map;
 
 struct source_map *source_map_create(void);
-void               source_map_destroy(struct source_map *m);
-/* Reads a file ("-": standard input).  Refuses directories, FIFOs and devices, and more than 1 GiB.  Returns its index, or
- * -1 with a reason in *why (static text).  A path that was read before gives the same index and is not read again. */
-int                  source_map_read(struct source_map *m, const char *path, const char **why);
-int                  source_map_add(struct source_map *m, const char *path, const char *text, size_t length); /* copies */
+void source_map_destroy(struct source_map *m);
+/* Reads a file ("-": standard input).  Refuses directories, FIFOs and devices, and more than 1 GiB.  Returns its index,
+ * or -1 with a reason in *why (static text).  A path that was read before gives the same index and is not read
+ * again. */
+int source_map_read(struct source_map *m, const char *path, const char **why);
+/* copies */
+int source_map_add(struct source_map *m, const char *path, const char *text, size_t length);
 const struct source *source_get(const struct source_map *m, uint32_t file);
-struct place         source_place(const struct source_map *m, uint32_t file, uint32_t offset);
+struct place source_place(const struct source_map *m, uint32_t file, uint32_t offset);
 /* The line (without its end) that contains offset. */
 const char *source_line(const struct source_map *m, uint32_t file, uint32_t offset, size_t *length);
 

@@ -1,29 +1,25 @@
 /* structs.c - structs and arrays of structs, as the tensors and scalars that they are made of.
- * Idea       a name of such a type has one hidden symbol for each field, down to the leaves, which are tensors and scalars like any
- *            other.  An array of structs stacks every leaf: `L: array[n] of S` has the leaf `L.a` with n in front of its own
- *            dimensions.  So a struct is never an object: `L[i].a` is a piece of the tensor `L.a`.
- * Owner      struct struct_place, which says what an expression of such a type names, and the leaves of arguments and results.
+ * Idea       a name of such a type has one hidden symbol for each field, down to the leaves, which are tensors and
+ *            scalars like any other.  An array of structs stacks every leaf: `L: array[n] of S` has the leaf `L.a` with
+ *            n in front of its own dimensions.  So a struct is never an object: `L[i].a` is a piece of the tensor
+ *            `L.a`.
+ * Owner      struct struct_place, which says what an expression of such a type names, and the leaves of arguments and
+ *            results.
  * Invariant  two symbols of one type have the same leaves in the same order.
  * Tests      test/lit/sema/struct*.pto, test/lit/run/struct*.pto
  */
 #include "checker.h"
 
-static const struct struct_place *place_of(const struct ast *e)
-{
-    return e->note ? e->note->place : NULL;
-}
+static const struct struct_place *place_of(const struct ast *e) { return e->note ? e->note->place : NULL; }
 
-const struct struct_place *structs_place(const struct ast *e)
-{
-    return e->bad ? NULL : place_of(e);
-}
+const struct struct_place *structs_place(const struct ast *e) { return e->bad ? NULL : place_of(e); }
 
 const char *structs_relation(const struct ast *e)
 {
     return !place_of(e) ? "a view of" : e->kind == AST_NAME ? "a second name of" : "a part of";
 }
 
-/* ---- the leaves of a name ------------------------------------------------------------------------------------------------ */
+/* ---- the leaves of a name ---------------------------------------------------------------------------------------- */
 
 /* The type of a field of a struct in arrays: t is the type of the name, field that of the struct. */
 static const struct type *stacked(struct checker *c, const struct type *t, const struct type *field)
@@ -44,7 +40,8 @@ static const struct symbol *structure_of(const struct type *t)
 /* A scalar can be assigned where its struct can be written. */
 static enum symbol_kind field_kind(const struct symbol *s, const struct type *t)
 {
-    bool written = s->kind == SYM_LET || s->kind == SYM_VAR || s->dir == DIR_OUT || s->dir == DIR_INOUT || s->dir == DIR_OWN;
+    bool written =
+        s->kind == SYM_LET || s->kind == SYM_VAR || s->dir == DIR_OUT || s->dir == DIR_INOUT || s->dir == DIR_OWN;
     return type_is_scalar(t) && written ? SYM_VAR : s->kind;
 }
 
@@ -88,7 +85,7 @@ void structs_forget(struct checker *c, struct symbol *s)
     if (s->kind == SYM_VAR && !s->region) stmts_forget(c, s);
 }
 
-/* ---- what an expression names -------------------------------------------------------------------------------------------- */
+/* ---- what an expression names ------------------------------------------------------------------------------------ */
 
 /* The type of p, whose symbol has type t: the dimensions from number k on. */
 static const struct type *indexed(struct checker *c, const struct type *t, const struct struct_place *p, int k)
@@ -130,15 +127,19 @@ void structs_member(struct checker *c, struct ast *e, const struct struct_place 
         set_place(c, e, p);
     } else if (f->type->kind == TYPE_TENSOR) {
         const struct region *r = exprs_note(c, e)->region = structs_leaf(c, p, f);
-        e->type = r->rank ? region_type(c, r, f->type->elem, f->type->array_rank - p->given) : exprs_element_type(c, f->type->elem);
+        e->type = r->rank ? region_type(c, r, f->type->elem, f->type->array_rank - p->given)
+                          : exprs_element_type(c, f->type->elem);
     } else {
         e->type = f->type;
-        if (f->region) exprs_note(c, e)->region = f->region;
-        else if (f->type->kind == TYPE_INT) e->value = size_symbol(c->sizes, f);
+        if (f->region)
+            exprs_note(c, e)->region = f->region;
+        else if (f->type->kind == TYPE_INT)
+            e->value = size_symbol(c->sizes, f);
     }
 }
 
-void structs_index(struct checker *c, struct ast *e, const struct struct_place *object, const struct size *low, const struct size *width)
+void structs_index(struct checker *c, struct ast *e, const struct struct_place *object, const struct size *low,
+                   const struct size *width)
 {
     struct struct_place *p = arena_new(c->mem, struct struct_place);
     int k = 0;
@@ -151,15 +152,19 @@ void structs_index(struct checker *c, struct ast *e, const struct struct_place *
     set_place(c, e, p);
 }
 
-/* ---- a second name ------------------------------------------------------------------------------------------------------- */
+/* ---- a second name ----------------------------------------------------------------------------------------------- */
 
-/* The leaves of `fields` are pieces of those of `from`, of the same type.  let: where sizes that name a var are stored, or NULL. */
-static void name_pieces(struct checker *c, struct symbol *let, struct symbol *fields, const struct struct_place *p, const struct symbol *from)
+/* The leaves of `fields` are pieces of those of `from`, of the same type.  let: where sizes that name a var are stored,
+ * or NULL. */
+static void name_pieces(struct checker *c, struct symbol *let, struct symbol *fields, const struct struct_place *p,
+                        const struct symbol *from)
 {
     for (int i = 0; i < fields->field_count; i++) {
         struct symbol *f = fields->fields[i], *source = from->fields[i];
-        if (type_is_struct(f->type)) name_pieces(c, let, f, p, source);
-        else f->region = let ? region_capture_region(c, let, structs_leaf(c, p, source)) : structs_leaf(c, p, source);
+        if (type_is_struct(f->type))
+            name_pieces(c, let, f, p, source);
+        else
+            f->region = let ? region_capture_region(c, let, structs_leaf(c, p, source)) : structs_leaf(c, p, source);
     }
 }
 
@@ -190,7 +195,7 @@ void structs_print(struct checker *c, struct ast *e)
     e->symbol = s;
 }
 
-/* ---- leaves of arguments and results ------------------------------------------------------------------------------------- */
+/* ---- leaves of arguments and results ----------------------------------------------------------------------------- */
 
 static int count_leaves(const struct symbol *s)
 {
@@ -200,7 +205,8 @@ static int count_leaves(const struct symbol *s)
     return count;
 }
 
-static void add_leaves(struct checker *c, struct leaf *list, int *count, const struct struct_place *p, struct symbol *from, struct symbol *formal)
+static void add_leaves(struct checker *c, struct leaf *list, int *count, const struct struct_place *p,
+                       struct symbol *from, struct symbol *formal)
 {
     if (type_is_struct(formal->type)) {
         for (int i = 0; i < formal->field_count; i++) add_leaves(c, list, count, p, from->fields[i], formal->fields[i]);
@@ -208,9 +214,12 @@ static void add_leaves(struct checker *c, struct leaf *list, int *count, const s
     }
     struct leaf *l = &list[(*count)++];
     l->formal = formal;
-    if (from->type->kind == TYPE_TENSOR) l->region = structs_leaf(c, p, from);
-    else if (from->region) l->region = from->region;
-    else l->scalar = from;
+    if (from->type->kind == TYPE_TENSOR)
+        l->region = structs_leaf(c, p, from);
+    else if (from->region)
+        l->region = from->region;
+    else
+        l->scalar = from;
 }
 
 void structs_leaves(struct checker *c, struct leaves *list, const struct struct_place *p, struct symbol *formal)

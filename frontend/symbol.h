@@ -7,8 +7,18 @@
 #define MAX_CAPTURED (3 * MAX_RANK)
 
 enum symbol_kind {
-    SYM_MODULE, SYM_CONST, SYM_PARAM, SYM_STRUCT, SYM_KERNEL, SYM_ORCH, /* of a file */
-    SYM_DIM, SYM_FORMAL, SYM_LET, SYM_VAR, SYM_VIEW, SYM_LOOP          /* of a function */
+    SYM_MODULE,
+    SYM_CONST,
+    SYM_PARAM,
+    SYM_STRUCT,
+    SYM_KERNEL,
+    SYM_ORCH, /* of a file */
+    SYM_DIM,
+    SYM_FORMAL,
+    SYM_LET,
+    SYM_VAR,
+    SYM_VIEW,
+    SYM_LOOP /* of a function */
 };
 
 /* A strided piece of one tensor, in elements.  base: the tensor symbol (formal or let) that owns the storage. */
@@ -17,29 +27,32 @@ struct region {
     const struct size *offset; /* from the base's first element, the base's own `at` of a formal included */
     int rank;
     const struct size *extent[MAX_RANK], *stride[MAX_RANK];
-    bool contiguous;           /* proved row-major without gaps */
-    bool whole;                /* proved to be all of the base */
+    bool contiguous; /* proved row-major without gaps */
+    bool whole;      /* proved to be all of the base */
     /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions. */
     int base_rank;
     const struct size *low[MAX_RANK], *span[MAX_RANK];
-    int base_dim[MAX_RANK];     /* of each of the rank dimensions: which of the base's it is */
+    int base_dim[MAX_RANK]; /* of each of the rank dimensions: which of the base's it is */
 };
 
 /* Something that must be tested at run time because it could not be decided. */
 enum check_kind {
-    CHECK_INDEX,    /* 0 <= a < b */
-    CHECK_SLICE,    /* 0 <= a <= b <= c */
-    CHECK_EXTENT,   /* 0 <= a: a declared extent */
-    CHECK_STEP,     /* a != 0: the step of a loop */
-    CHECK_TILE,     /* a != 0: the extent of a tile */
-    CHECK_WHERE,    /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
+    CHECK_INDEX,      /* 0 <= a < b */
+    CHECK_SLICE,      /* 0 <= a <= b <= c */
+    CHECK_EXTENT,     /* 0 <= a: a declared extent */
+    CHECK_STEP,       /* a != 0: the step of a loop */
+    CHECK_TILE,       /* a != 0: the extent of a tile */
+    CHECK_WHERE,      /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
     CHECK_CONTIGUOUS, /* view is row-major */
-    CHECK_DISJOINT, /* view and other share no element */
-    CHECK_WRITTEN   /* symbol has been written (its flag says so), or it is empty */
+    CHECK_DISJOINT,   /* view and other share no element */
+    CHECK_WRITTEN     /* symbol has been written (its flag says so), or it is empty */
 };
 
 /* A check that stands before a loop: only if the loop turns, least < most. */
-struct guard { const struct size *least, *most; const struct guard *next; };
+struct guard {
+    const struct size *least, *most;
+    const struct guard *next;
+};
 
 struct check {
     enum check_kind kind;
@@ -49,13 +62,13 @@ struct check {
     const struct region *view, *other;
     enum elem elem;
     struct symbol *symbol;
-    bool await; /* WRITTEN: for an await */
+    bool await;                /* WRITTEN: for an await */
     const struct guard *guard; /* INDEX, SLICE before a loop: made only if all of these hold; else NULL */
     struct check *next;
 };
 
-/* What an expression names whose type is a struct, or an array of structs: the leaves of `symbol`, each with its first `given`
- * dimensions indexed. */
+/* What an expression names whose type is a struct, or an array of structs: the leaves of `symbol`, each with its first
+ * `given` dimensions indexed. */
 struct struct_place {
     struct symbol *symbol;
     int given;
@@ -64,87 +77,103 @@ struct struct_place {
 
 /* What stands for one tensor or scalar of a struct formal, or of a struct result. */
 struct leaf {
-    struct symbol *formal;       /* the callee's: a leaf of a formal, or of the result_place */
-    const struct region *region; /* a tensor; where the formal is a scalar: the element of an array of scalars that stands for it */
-    struct symbol *scalar;       /* region NULL: a scalar of a struct */
+    struct symbol *formal; /* the callee's: a leaf of a formal, or of the result_place */
+    /* a tensor; where the formal is a scalar: the element of an array of scalars that stands for it */
+    const struct region *region;
+    struct symbol *scalar; /* region NULL: a scalar of a struct */
 };
-struct leaves { struct leaf *leaf; int count; };
+struct leaves {
+    struct leaf *leaf;
+    int count;
+};
 
 struct symbol {
     enum symbol_kind kind;
     const char *name;
-    struct ast *decl;          /* the declaring node */
-    struct module *module;     /* of a file-level symbol: the file it is declared in */
+    struct ast *decl;      /* the declaring node */
+    struct module *module; /* of a file-level symbol: the file it is declared in */
     const struct type *type;
-    enum direction dir;        /* FORMAL: its direction, DIR_IN where none was written on a tensor */
+    enum direction dir; /* FORMAL: its direction, DIR_IN where none was written on a tensor */
 
     /* constants: CONST always; others when known */
     bool has_value;
-    int64_t int_value;         /* TYPE_INT, TYPE_BOOL */
-    double real_value;         /* TYPE_F32, TYPE_F64 */
+    int64_t int_value; /* TYPE_INT, TYPE_BOOL */
+    double real_value; /* TYPE_F32, TYPE_F64 */
 
     const struct size *definition; /* LET of an integer: its value */
     struct symbol *next_overload;  /* KERNEL: the next kernel of the same name */
     int32_t opcode;                /* KERNEL that is a work request: what the accelerator does; else 0 */
     const struct region *region;   /* VIEW: what is tiled; LET bound to a slice: what it names */
-    /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared, after the
-     * checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
+    /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared,
+     * after the checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
     const struct size **captured;
 
     /* KERNEL, ORCH; of a STRUCT: its fields and generics */
-    struct symbol **formals;   /* in order */
+    struct symbol **formals; /* in order */
     int formal_count;
-    struct symbol **dims;      /* generics, in order */
+    struct symbol **dims; /* generics, in order */
     int dim_count;
     const struct type *result; /* ORCH; TYPE_VOID for none */
-    /* ORCH that returns a tensor or a struct: the hidden destination.  It, or a leaf of it, is the base of the region of `return f()`,
-     * and the symbol of the SIZE_AT and SIZE_STRIDE leaves of every region in a `returned` let.  Its type is `result`. */
+    /* ORCH that returns a tensor or a struct: the hidden destination.  It, or a leaf of it, is the base of the region
+     * of `return f()`, and the symbol of the SIZE_AT and SIZE_STRIDE leaves of every region in a `returned` let.  Its
+     * type is `result`. */
     struct symbol *result_place;
-    struct symbol *place;      /* of a `returned` let or a leaf of one: the result_place, or its leaf, where it lies; of these: itself */
-    struct module *target;     /* MODULE: what the name stands for */
-    struct symbol **fields;    /* of a FORMAL or LET whose type is a struct, or an array of structs: one hidden symbol a field, named
-                                  "w.wx".  Scalars of what can be written are a VAR */
+    /* of a `returned` let or a leaf of one: the result_place, or its leaf, where it lies; of these: itself */
+    struct symbol *place;
+    struct module *target; /* MODULE: what the name stands for */
+    /* of a FORMAL or LET whose type is a struct, or an array of structs: one hidden symbol a field, named "w.wx".
+     * Scalars of what can be written are a VAR */
+    struct symbol **fields;
     int field_count;
-    int fields_in_all;         /* STRUCT: its fields, those of its structs counted */
-    struct symbol *alias_of;   /* LET: a second name for this struct or a part of it; the fields, or what they stand for, are its */
-    bool by_reference;         /* VAR: a scalar of an `out` or `inout` struct formal or of a result_place: the caller's variable */
+    int fields_in_all; /* STRUCT: its fields, those of its structs counted */
+    /* LET: a second name for this struct or a part of it; the fields, or what they stand for, are its */
+    struct symbol *alias_of;
+    /* VAR: a scalar of an `out` or `inout` struct formal or of a result_place: the caller's variable */
+    bool by_reference;
 
     /* a tensor LET: how its storage comes to be */
-    bool needs_alloc;          /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
-    bool needs_flag;           /* FORMAL, LET: whether it was written is tested when the program runs, so a variable remembers it */
-    bool returned;             /* its storage is the function's destination (only by `return name`, on every path) */
+    /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
+    bool needs_alloc;
+    /* FORMAL, LET: whether it was written is tested when the program runs, so a variable remembers it */
+    bool needs_flag;
+    bool returned; /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_written, is_read;
-    bool is_lent;              /* an argument of a call, or a result: tasks may use it */
-    bool escapes;              /* LET: its buffer leaves the block: moved into a callee, which ends its life, or returned though `returned`
-                                  is false.  It has a buffer of its own, and who names it does not release it behind that */
-    bool is_kept;              /* FORMAL that is own: at some way out of the function it is still there, so its life ends there */
-    bool is_doubtful;          /* a view of it is in error: nobody can say whether it is written */
-    int await_count;           /* how often its elements were used without `await`: that is said a few times only */
-    bool is_blamed;            /* its type was said to be wrong in an expression: that is not said again */
-    bool is_named;             /* anything names it after its declaration */
-    bool needs_contiguous;     /* FORMAL of a kernel with a body that never names its stride */
-    int loop_depth;            /* how many loops of the function enclose the declaration */
-    struct ast *block;         /* the BLOCK that names it */
-    bool hidden;               /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL).
-                                  Its name is the callee's and not unique */
-    int resolving;             /* sema's own: 0 not looked at, 1 in work, 2 done */
-    int flow;                  /* sema's own: its number among the tensors of the function, from 1 */
+    bool is_lent; /* an argument of a call, or a result: tasks may use it */
+    /* LET: its buffer leaves the block: moved into a callee, which ends its life, or returned though `returned` is
+     * false.  It has a buffer of its own, and who names it does not release it behind that */
+    bool escapes;
+    /* FORMAL that is own: at some way out of the function it is still there, so its life ends there */
+    bool is_kept;
+    bool is_doubtful;      /* a view of it is in error: nobody can say whether it is written */
+    int await_count;       /* how often its elements were used without `await`: that is said a few times only */
+    bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
+    bool is_named;         /* anything names it after its declaration */
+    bool needs_contiguous; /* FORMAL of a kernel with a body that never names its stride */
+    int loop_depth;        /* how many loops of the function enclose the declaration */
+    struct ast *block;     /* the BLOCK that names it */
+    /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL). Its name is
+     * the callee's and not unique */
+    bool hidden;
+    int resolving; /* sema's own: 0 not looked at, 1 in work, 2 done */
+    int flow;      /* sema's own: its number among the tensors of the function, from 1 */
 };
 
 /* A resolved call; found by call_of(). */
 struct call {
-    struct symbol *callee;               /* KERNEL or ORCH */
-    struct ast **values;                 /* argument of each formal: an expression, or NULL where the result goes */
-    const struct region **regions;       /* of tensor arguments */
-    struct leaves *leaves;               /* of struct arguments */
-    struct leaves result_leaves;         /* of a struct result: where it goes */
-    const struct size **dims;            /* value of each dimension variable of the callee */
-    int result_formal;                   /* KERNEL in value position: the single `out` that was left out; else -1 */
-    const struct region *destination;    /* where the result goes when it is an existing place (out formal, slice, let, or the
-                                            result_place of `return f()`); NULL: a new tensor */
-    struct symbol *result_symbol;        /* the new tensor: `let P = f()`: P; an argument `g(f())`: a hidden LET.  Else NULL */
-    bool returns;                        /* `return f()`: destination is the function's own result_place */
-    struct check *checks;                /* before the call, after its arguments that are calls */
+    struct symbol *callee;         /* KERNEL or ORCH */
+    struct ast **values;           /* argument of each formal: an expression, or NULL where the result goes */
+    const struct region **regions; /* of tensor arguments */
+    struct leaves *leaves;         /* of struct arguments */
+    struct leaves result_leaves;   /* of a struct result: where it goes */
+    const struct size **dims;      /* value of each dimension variable of the callee */
+    int result_formal;             /* KERNEL in value position: the single `out` that was left out; else -1 */
+    /* where the result goes when it is an existing place (out formal, slice, let, or the result_place of `return
+     * f()`); NULL: a new tensor */
+    const struct region *destination;
+    /* the new tensor: `let P = f()`: P; an argument `g(f())`: a hidden LET.  Else NULL */
+    struct symbol *result_symbol;
+    bool returns;         /* `return f()`: destination is the function's own result_place */
+    struct check *checks; /* before the call, after its arguments that are calls */
 };
 
 #endif

@@ -12,21 +12,24 @@
 enum { MAX_TOLD = 5, MAX_SET = 128, MAX_MEMBERS = 40 };
 
 struct group {
-    const char *text;                  /* NULL: the members are not told when anything else is */
-    const char *key[4];                /* all of these are expected: the group is meant */
-    const char *members[MAX_MEMBERS];  /* told by the group's text */
+    const char *text;                 /* NULL: the members are not told when anything else is */
+    const char *key[4];               /* all of these are expected: the group is meant */
+    const char *members[MAX_MEMBERS]; /* told by the group's text */
 };
 
 #define EXPRESSION "name", "integer", "number", "string", "true", "false", "(", "-", "!", "await"
-#define OPERATORS "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"
+#define OPERATORS  "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"
 
 /* From the largest to the smallest: the first group that fits takes its members away. */
 static const struct group groups[] = {
-    {"a declaration", {"import", "orch"},
+    {"a declaration",
+     {"import", "orch"},
      {"import", "const", "param", "struct", "kernel", "export", "orch", "static_assert", "@"}},
-    {"a statement", {"let", "for", "while"},
-     {"name", "integer", "number", "string", "true", "false", "(", "let", "var", "view", "for", "while", "do", "if", "match",
-      "scope", "drop", "return", "break", "continue", "assert", "static_assert", "print", "@", "{"}},
+    {"a statement",
+     {"let", "for", "while"},
+     {"name",   "integer",       "number", "string", "true",  "false", "(",    "let",    "var",   "view",
+      "for",    "while",         "do",     "if",     "match", "scope", "drop", "return", "break", "continue",
+      "assert", "static_assert", "print",  "@",      "{"}},
     {"an argument", {"integer", "await", "acc"}, {EXPRESSION, "out", "inout", "acc", "own"}},
     {"an index", {"integer", "await", ":"}, {EXPRESSION, ":"}},
     {"an expression", {"integer", "await"}, {EXPRESSION}},

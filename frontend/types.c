@@ -6,31 +6,26 @@
 #include "support/strbuf.h"
 #include "symbol.h"
 
-static const struct { const char *name; int bytes; } elems[] = {
-    [ELEM_NONE] = {"?", 0}, [ELEM_F16] = {"f16", 2}, [ELEM_BF16] = {"bf16", 2}, [ELEM_F32] = {"f32", 4}, [ELEM_F64] = {"f64", 8},
-    [ELEM_I8] = {"i8", 1}, [ELEM_I16] = {"i16", 2}, [ELEM_I32] = {"i32", 4}, [ELEM_I64] = {"i64", 8}, [ELEM_U8] = {"u8", 1},
-    [ELEM_U16] = {"u16", 2}, [ELEM_U32] = {"u32", 4}, [ELEM_U64] = {"u64", 8}, [ELEM_BOOL] = {"bool", 1},
+static const struct {
+    const char *name;
+    int bytes;
+} elems[] = {
+    [ELEM_NONE] = {"?", 0},  [ELEM_F16] = {"f16", 2},   [ELEM_BF16] = {"bf16", 2}, [ELEM_F32] = {"f32", 4},
+    [ELEM_F64] = {"f64", 8}, [ELEM_I8] = {"i8", 1},     [ELEM_I16] = {"i16", 2},   [ELEM_I32] = {"i32", 4},
+    [ELEM_I64] = {"i64", 8}, [ELEM_U8] = {"u8", 1},     [ELEM_U16] = {"u16", 2},   [ELEM_U32] = {"u32", 4},
+    [ELEM_U64] = {"u64", 8}, [ELEM_BOOL] = {"bool", 1},
 };
 
-const char *elem_name(enum elem e)
-{
-    return elems[e].name;
-}
+const char *elem_name(enum elem e) { return elems[e].name; }
 
-int elem_bytes(enum elem e)
-{
-    return elems[e].bytes;
-}
+int elem_bytes(enum elem e) { return elems[e].bytes; }
 
 bool type_is_scalar(const struct type *t)
 {
     return t->kind == TYPE_INT || t->kind == TYPE_F64 || t->kind == TYPE_F32 || t->kind == TYPE_BOOL;
 }
 
-bool type_is_struct(const struct type *t)
-{
-    return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY;
-}
+bool type_is_struct(const struct type *t) { return t->kind == TYPE_STRUCT || t->kind == TYPE_ARRAY; }
 
 bool type_is_scalar_array(const struct type *t)
 {
@@ -64,7 +59,12 @@ void type_text(const struct type *t, struct strbuf *out)
     case TYPE_F32: strbuf_puts(out, "f32"); break;
     case TYPE_BOOL: strbuf_puts(out, "bool"); break;
     case TYPE_STRING: strbuf_puts(out, "a string"); break;
-    case TYPE_GRID: strbuf_puts(out, "a grid "); extents_text(t, out); strbuf_puts(out, " of "); strbuf_puts(out, elem_name(t->elem)); break;
+    case TYPE_GRID:
+        strbuf_puts(out, "a grid ");
+        extents_text(t, out);
+        strbuf_puts(out, " of ");
+        strbuf_puts(out, elem_name(t->elem));
+        break;
     case TYPE_TENSOR:
         for (int i = 0; i < t->array_rank; i++) array_text(t->extent[i], out);
         strbuf_puts(out, elem_name(t->elem));

@@ -3,19 +3,39 @@
 #define PTOC_TYPES_H
 #include "size.h"
 
-#define MAX_RANK 8
+#define MAX_RANK    8
 #define MAX_FORMALS 64
 
-enum elem { ELEM_NONE, ELEM_F16, ELEM_BF16, ELEM_F32, ELEM_F64, ELEM_I8, ELEM_I16, ELEM_I32, ELEM_I64,
-            ELEM_U8, ELEM_U16, ELEM_U32, ELEM_U64, ELEM_BOOL };
+enum elem {
+    ELEM_NONE,
+    ELEM_F16,
+    ELEM_BF16,
+    ELEM_F32,
+    ELEM_F64,
+    ELEM_I8,
+    ELEM_I16,
+    ELEM_I32,
+    ELEM_I64,
+    ELEM_U8,
+    ELEM_U16,
+    ELEM_U32,
+    ELEM_U64,
+    ELEM_BOOL
+};
 
 enum type_kind {
-    TYPE_ERROR,  /* already reported; agrees with everything */
+    TYPE_ERROR, /* already reported; agrees with everything */
     TYPE_VOID,
-    TYPE_INT,    /* i64 */
-    TYPE_F64, TYPE_F32, TYPE_BOOL, TYPE_STRING,
-    TYPE_TENSOR, /* elem, rank, extent; also an array of tensors or of scalars: the first array_rank dimensions are those of arrays */
-    TYPE_GRID,   /* a tiled view: elem, rank; extent: tiles a dimension; tile: extent of a full tile; whole: extent of the tensor */
+    TYPE_INT, /* i64 */
+    TYPE_F64,
+    TYPE_F32,
+    TYPE_BOOL,
+    TYPE_STRING,
+    /* elem, rank, extent; also an array of tensors or of scalars: the first array_rank dimensions are those of
+     * arrays */
+    TYPE_TENSOR,
+    /* a tiled view: elem, rank; extent: tiles a dimension; tile: extent of a full tile; whole: extent of the tensor */
+    TYPE_GRID,
     TYPE_STRUCT, /* structure, extent: its dimension arguments (rank many) */
     TYPE_ARRAY   /* of structs: element (a STRUCT, or another ARRAY), extent[0], rank 1 */
 };
@@ -31,12 +51,13 @@ struct type {
     const struct symbol *structure;
 };
 
-const char *elem_name(enum elem e);   /* "f32" */
-int         elem_bytes(enum elem e);
-bool        type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
-bool        type_is_struct(const struct type *t); /* a struct, or an array of structs */
-bool        type_is_scalar_array(const struct type *t); /* `array[n] of i64`: the orchestrator's own, elements are plain values */
+const char *elem_name(enum elem e); /* "f32" */
+int elem_bytes(enum elem e);
+bool type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
+bool type_is_struct(const struct type *t); /* a struct, or an array of structs */
+/* `array[n] of i64`: the orchestrator's own, elements are plain values */
+bool type_is_scalar_array(const struct type *t);
 struct strbuf;
-void        type_text(const struct type *t, struct strbuf *out); /* "f32[64, N]" */
+void type_text(const struct type *t, struct strbuf *out); /* "f32[64, N]" */
 
 #endif

@@ -1,7 +1,7 @@
 /* waits.c - does the next turn of a loop need the value that this turn waits for?  (W05)
- * Idea       follow the value through the body: into scalars, into conditions, into calls and the tensors they write.  It is needed when
- *            it decides whether something is done, or when a call of the loop reads a tensor from outside the loop that it went into.
- *            What is only printed or kept in scalars could be waited for later.
+ * Idea       follow the value through the body: into scalars, into conditions, into calls and the tensors they write.
+ *            It is needed when it decides whether something is done, or when a call of the loop reads a tensor from
+ *            outside the loop that it went into. What is only printed or kept in scalars could be waited for later.
  * Invariant  in doubt it is needed.
  * Tests      test/lit/sema/w05.pto
  */
@@ -31,7 +31,7 @@ static void carry(struct trace *t, const struct symbol *s)
     t->changed = true;
 }
 
-/* ---- expressions --------------------------------------------------------------------------------------------------------- */
+/* ---- expressions ------------------------------------------------------------------------------------------------- */
 
 static bool visit(struct trace *t, const struct ast *e, bool decided);
 
@@ -51,10 +51,7 @@ static bool names_carried(const struct trace *t, const struct symbol *s)
     return is_carried(t, s);
 }
 
-static bool writes(enum direction d)
-{
-    return d == DIR_OUT || d == DIR_INOUT || d == DIR_ACC || d == DIR_OWN;
-}
+static bool writes(enum direction d) { return d == DIR_OUT || d == DIR_INOUT || d == DIR_ACC || d == DIR_OWN; }
 
 static bool visit_call(struct trace *t, const struct ast *e, bool decided)
 {
@@ -63,8 +60,10 @@ static bool visit_call(struct trace *t, const struct ast *e, bool decided)
     if (!call || (!any && !decided)) return any;
     for (int i = 0; i < call->callee->formal_count; i++) {
         if (!writes(call->callee->formals[i]->dir)) continue;
-        if (call->regions[i]) carry(t, call->regions[i]->base);
-        else if (call->values[i] && call->values[i]->symbol) carry(t, call->values[i]->symbol);
+        if (call->regions[i])
+            carry(t, call->regions[i]->base);
+        else if (call->values[i] && call->values[i]->symbol)
+            carry(t, call->values[i]->symbol);
     }
     if (call->destination) carry(t, call->destination->base);
     carry(t, call->result_symbol);
@@ -83,7 +82,9 @@ static bool visit(struct trace *t, const struct ast *e, bool decided)
         bool object = visit(t, e->index.object, decided);
         return visit_list(t, e->index.indices, decided) || object;
     }
-    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH: {
+    case AST_INDEX_POINT:
+    case AST_INDEX_RANGE:
+    case AST_INDEX_WIDTH: {
         bool low = visit(t, e->range.low, decided);
         return visit(t, e->range.high, decided) || low;
     }
@@ -96,14 +97,15 @@ static bool visit(struct trace *t, const struct ast *e, bool decided)
     case AST_ARG: {
         /* An `out` argument is overwritten: what it held does not go into the call. */
         if (e->arg.dir == DIR_OUT && e->arg.value->kind == AST_NAME) return false;
-        return e->arg.dir == DIR_OUT && e->arg.value->kind == AST_INDEX ? visit_list(t, e->arg.value->index.indices, decided)
-                                                                       : visit(t, e->arg.value, decided);
+        return e->arg.dir == DIR_OUT && e->arg.value->kind == AST_INDEX
+                   ? visit_list(t, e->arg.value->index.indices, decided)
+                   : visit(t, e->arg.value, decided);
     }
     default: return false;
     }
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------------- */
+/* ---- statements -------------------------------------------------------------------------------------------------- */
 
 static void follow_list(struct trace *t, const struct ast *s, bool decided);
 
@@ -115,7 +117,8 @@ static void follow_block(struct trace *t, const struct ast *block, bool decided)
 static void follow(struct trace *t, const struct ast *s, bool decided)
 {
     switch (s->kind) {
-    case AST_LET: case AST_VAR:
+    case AST_LET:
+    case AST_VAR:
         if (visit(t, s->decl.value, decided) || decided) carry(t, s->symbol);
         break;
     case AST_ASSIGN: {
@@ -130,8 +133,10 @@ static void follow(struct trace *t, const struct ast *s, bool decided)
     case AST_IF:
         decided |= visit(t, s->if_.cond, decided);
         follow_block(t, s->if_.then, decided);
-        if (s->if_.other && s->if_.other->kind == AST_IF) follow(t, s->if_.other, decided);
-        else follow_block(t, s->if_.other, decided);
+        if (s->if_.other && s->if_.other->kind == AST_IF)
+            follow(t, s->if_.other, decided);
+        else
+            follow_block(t, s->if_.other, decided);
         break;
     case AST_MATCH:
         decided |= visit(t, s->match.value, decided);
@@ -147,7 +152,8 @@ static void follow(struct trace *t, const struct ast *s, bool decided)
         decided |= visit(t, s->loop.step, decided);
         follow_block(t, s->loop.body, decided);
         break;
-    case AST_WHILE: case AST_DO_WHILE: {
+    case AST_WHILE:
+    case AST_DO_WHILE: {
         bool cond = visit(t, s->while_.cond, decided);
         if (cond && s == t->loop) t->is_needed = true;
         follow_block(t, s->while_.body, decided || cond);
@@ -155,7 +161,10 @@ static void follow(struct trace *t, const struct ast *s, bool decided)
     }
     case AST_BLOCK: follow_list(t, s->block.stmts, decided); break;
     case AST_SCOPE: follow_block(t, s->scope.body, decided); break;
-    case AST_BREAK: case AST_CONTINUE: case AST_RETURN: case AST_DROP:
+    case AST_BREAK:
+    case AST_CONTINUE:
+    case AST_RETURN:
+    case AST_DROP:
         if (decided) t->is_needed = true;
         break;
     case AST_ASSERT:
@@ -171,7 +180,7 @@ static void follow_list(struct trace *t, const struct ast *s, bool decided)
     for (; s; s = s->next) follow(t, s, decided);
 }
 
-/* ---- what the calls of the loop read ------------------------------------------------------------------------------------- */
+/* ---- what the calls of the loop read ----------------------------------------------------------------------------- */
 
 static bool call_reads(const struct trace *t, const struct ast *e, int depth);
 
@@ -202,7 +211,8 @@ static bool call_reads(const struct trace *t, const struct ast *e, int depth)
     switch (e->kind) {
     case AST_CALL: return list_reads(t, e->call.args, depth);
     case AST_ARG: return call_reads(t, e->arg.value, depth);
-    case AST_LET: case AST_VAR: return call_reads(t, e->decl.value, depth);
+    case AST_LET:
+    case AST_VAR: return call_reads(t, e->decl.value, depth);
     case AST_ASSIGN: return call_reads(t, e->assign.value, depth);
     case AST_EXPR_STMT: return call_reads(t, e->expr_stmt.expr, depth);
     case AST_UNARY: return call_reads(t, e->binary.left, depth);
@@ -211,13 +221,16 @@ static bool call_reads(const struct trace *t, const struct ast *e, int depth)
         const struct region *r = e->await.operand->note ? e->await.operand->note->region : NULL;
         return r && e != t->await && is_from_outside(t, r->base, depth);
     }
-    case AST_IF: return call_reads(t, e->if_.cond, depth) || call_reads(t, e->if_.then, depth) || call_reads(t, e->if_.other, depth);
+    case AST_IF:
+        return call_reads(t, e->if_.cond, depth) || call_reads(t, e->if_.then, depth) ||
+               call_reads(t, e->if_.other, depth);
     case AST_MATCH:
         for (const struct ast *a = e->match.arms; a; a = a->next)
             if (call_reads(t, a->arm.body, depth)) return true;
         return call_reads(t, e->match.value, depth) || call_reads(t, e->match.other, depth);
     case AST_FOR: return call_reads(t, e->loop.body, depth);
-    case AST_WHILE: case AST_DO_WHILE: return call_reads(t, e->while_.cond, depth) || call_reads(t, e->while_.body, depth);
+    case AST_WHILE:
+    case AST_DO_WHILE: return call_reads(t, e->while_.cond, depth) || call_reads(t, e->while_.body, depth);
     case AST_BLOCK: return list_reads(t, e->block.stmts, depth);
     case AST_SCOPE: return call_reads(t, e->scope.body, depth);
     case AST_RETURN: return call_reads(t, e->ret.value, depth);

@@ -7,9 +7,10 @@
  * Tests      test/runtime/test_kernels_tile.c, test_kernels_la.c
  */
 /* Note [no address in the bits]: the level-3 routines copy their operands to buffers of their own before they add, or
- * load them unaligned when the product is small, so an address cannot change a rounding.  dpotrf falls back to dot products and matrix-vector products on small blocks,
- * which on some processors peel off elements until the address is a multiple of 16; it therefore works on a copy that
- * always starts on a 64-byte boundary.  The copy also keeps the caller's matrix as it was when the factor fails. */
+ * load them unaligned when the product is small, so an address cannot change a rounding.  dpotrf falls back to dot
+ * products and matrix-vector products on small blocks, which on some processors peel off elements until the address is
+ * a multiple of 16; it therefore works on a copy that always starts on a 64-byte boundary.  The copy also keeps the
+ * caller's matrix as it was when the factor fails. */
 #ifndef T
 #include "blas.h"
 #include "kernels.h"
@@ -77,7 +78,8 @@ int ptoi_blas_trsm_f64(int64_t m, int64_t n, const double *l, int64_t l_row, int
         bool room = read_form_f64(&fl, n, n, l, l_row, l_col);
         room = write_form_f64(&fb, m, n, b, b_row, b_col, true) && room;
         if (room) {
-            // Read in the order of b, an l stored the other way is its own transpose: upper, and not to be turned again.
+            // Read in the order of b, an l stored the other way is its own transpose: upper, and not to be turned
+            // again.
             bool same = fl.order == fb.order;
             start_blas();
             cblas_dtrsm(fb.order, CblasRight, same ? CblasLower : CblasUpper, same ? CblasTrans : CblasNoTrans,

@@ -31,7 +31,7 @@ int ptoi_blas_syrk_f64(int64_t n, int64_t k, const double *a, int64_t a_row, int
  * is 0, or the order of the first leading minor that is not positive definite, and then a is as it was. */
 int ptoi_blas_potrf_f64(int64_t n, double *a, int64_t a_row, int64_t a_col, int64_t *order);
 
-/* ---- plain.c: the same in plain C, for dense row-major operands except gemm, which takes any strides --------------- */
+/* ---- plain.c: the same in plain C, for dense row-major operands except gemm, which takes any strides ------------- */
 void ptoi_plain_gemm_f32(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_row, int64_t a_col,
                          const float *b, int64_t b_row, int64_t b_col, float beta, float *c, int64_t c_row,
                          int64_t c_col);

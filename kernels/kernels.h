@@ -1,6 +1,6 @@
 /* kernels.h - the C side of std/<module>.pto: one prototype for each kernel that the modules declare.
- * Idea       The calling convention of the language: for each formal in order a tensor is a typed pointer (const for `in`)
- *            and its strides in elements, a scalar is its C type; then the dimension variables.  0 is success.
+ * Idea       The calling convention of the language: for each formal in order a tensor is a typed pointer (const for
+ *            `in`) and its strides in elements, a scalar is its C type; then the dimension variables.  0 is success.
  * Invariant  A written tensor never overlaps another argument, so outputs may be restrict.  Strides are any that name
  *            each written element once; an input may also repeat elements with stride 0.  Zero extents are fine, with
  *            any pointer.  Same shapes, strides and values give the same bits, whoever calls and wherever the data lie.
@@ -28,7 +28,7 @@ enum { PTO_LA_TILE = 128, PTO_NN_BLOCK = 64 };
 
 /* The prototypes of a module are a macro over the family's prefix: the references of kernels/ref have the same ones. */
 
-/* ---- std/tile.pto ------------------------------------------------------------------------------------------------- */
+/* ---- std/tile.pto ------------------------------------------------------------------------------------------------ */
 #define PTO_TILE_KERNELS(family, T, suffix)                                                                            \
     int family##_gemm_##suffix(const T *a, const int64_t *a_stride, const T *b, const int64_t *b_stride, T *p,         \
                                const int64_t *p_stride, int64_t M, int64_t N, int64_t K);                              \
@@ -56,7 +56,7 @@ enum { PTO_LA_TILE = 128, PTO_NN_BLOCK = 64 };
 PTO_TILE_KERNELS(pto_tile, float, f32)
 PTO_TILE_KERNELS(pto_tile, double, f64)
 
-/* ---- std/nn.pto --------------------------------------------------------------------------------------------------- */
+/* ---- std/nn.pto -------------------------------------------------------------------------------------------------- */
 #define PTO_NN_KERNELS(family)                                                                                         \
     int family##_fill_f32(float *x, const int64_t *x_stride, float v, int64_t N);                                      \
     int family##_fill2_f32(float *x, const int64_t *x_stride, float v, int64_t M, int64_t N);                          \
@@ -88,7 +88,7 @@ PTO_TILE_KERNELS(pto_tile, double, f64)
                             float *y, const int64_t *y_stride, int64_t D);
 PTO_NN_KERNELS(pto_nn)
 
-/* ---- std/la.pto: tiles of PTO_LA_TILE x PTO_LA_TILE; see la/cholesky.c -------------------------------------------- */
+/* ---- std/la.pto: tiles of PTO_LA_TILE x PTO_LA_TILE; see la/cholesky.c ------------------------------------------- */
 #define PTO_LA_KERNELS(family)                                                                                         \
     int family##_potrf_f64(double *a, const int64_t *a_stride, int32_t *info, const int64_t *info_stride);             \
     int family##_trsm_f64(const double *l, const int64_t *l_stride, double *b, const int64_t *b_stride);               \
@@ -97,7 +97,7 @@ PTO_NN_KERNELS(pto_nn)
                                  double *c, const int64_t *c_stride);
 PTO_LA_KERNELS(pto_la)
 
-/* ---- std/sparse.pto ----------------------------------------------------------------------------------------------- */
+/* ---- std/sparse.pto ---------------------------------------------------------------------------------------------- */
 #define PTO_SPARSE_KERNELS(family)                                                                                     \
     int family##_spmv_f32(const int64_t *ptr, const int64_t *ptr_stride, const int32_t *idx,                           \
                           const int64_t *idx_stride, const float *val, const int64_t *val_stride, const float *x,      \

@@ -47,7 +47,8 @@ struct execution {
 void ptoi_exchange_open(PTORuntime *rt)
 {
     rt->shared_youngest = ptoi_shared_youngest();
-    /* Without access at first: in a process that locks its future memory (mlockall) the system would provide all of it now. */
+    /* Without access at first: in a process that locks its future memory (mlockall) the system would provide all of it
+     * now. */
     void *addresses = mmap(NULL, EXCHANGE_BYTES, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (addresses == MAP_FAILED) return; /* this process may not have so many */
     rt->exchange = addresses;

@@ -16,14 +16,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-
 const char *pto_last_error(PTORuntime *rt)
 {
     const enum life_answer answer = rt ? ptoi_life_look(&rt->life) : LIFE_UNKNOWN;
     return answer == LIFE_FREE || answer == LIFE_IN_USE ? rt->outcome->message : ptoi_thread_message;
 }
 
-/* ---- configuration ------------------------------------------------------------------------------------------------------- */
+/* ---- configuration ----------------------------------------------------------------------------------------------- */
 
 static PTOStatus refuse(PTOStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static PTOStatus refuse(PTOStatus status, const char *format, ...)
@@ -59,21 +58,24 @@ static PTOStatus check_config(PTOConfig *c)
     c->tensormap_entries = or_default(c->tensormap_entries, 4096);
     c->recursion_limit = (int32_t)or_default(c->recursion_limit, 256);
     if (c->task_window < 2 || c->task_window > (1 << 24) || (c->task_window & (c->task_window - 1)))
-        return refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216", (long long)c->task_window);
+        return refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216",
+                      (long long)c->task_window);
     if (c->heap_bytes < 64 || c->heap_bytes > limit)
-        return refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from 64 to %lld", (long long)c->heap_bytes, (long long)limit);
+        return refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from 64 to %lld", (long long)c->heap_bytes,
+                      (long long)limit);
     if (c->heap_rings < 1 || c->heap_rings > 64)
         return refuse(PTO_ERR_CONFIG, "%d heap rings: must be from 1 to 64", c->heap_rings);
     if (c->heap_bytes > ((int64_t)UINT32_MAX - 1) * PTO_GRANULE / c->heap_rings)
         return refuse(PTO_ERR_CONFIG, "heap of %d x %lld bytes is too large", c->heap_rings, (long long)c->heap_bytes);
     if (c->deplist_entries < 2 || c->deplist_entries > (1 << 28))
-        return refuse(PTO_ERR_CONFIG, "%lld dependency entries: must be from 2 to 268435456", (long long)c->deplist_entries);
+        return refuse(PTO_ERR_CONFIG, "%lld dependency entries: must be from 2 to 268435456",
+                      (long long)c->deplist_entries);
     if (c->tensormap_entries < 2 || c->tensormap_entries > (1 << 24))
-        return refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to 16777216", (long long)c->tensormap_entries);
+        return refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to 16777216",
+                      (long long)c->tensormap_entries);
     if (c->recursion_limit < 1 || c->recursion_limit > (1 << 20))
         return refuse(PTO_ERR_CONFIG, "recursion limit %d: must be from 1 to 1048576", c->recursion_limit);
-    if (c->first_task_id < 0 || c->first_byte < 0)
-        return refuse(PTO_ERR_CONFIG, "counters that start below zero");
+    if (c->first_task_id < 0 || c->first_byte < 0) return refuse(PTO_ERR_CONFIG, "counters that start below zero");
     if ((unsigned)c->scope_policy > PTO_SCOPE_OUTERMOST)
         return refuse(PTO_ERR_CONFIG, "unknown scope policy %d", (int)c->scope_policy);
     if (c->record_tasks < 0 || c->record_tasks > (1 << 24))
@@ -92,11 +94,16 @@ static PTOStatus check_config(PTOConfig *c)
         return refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
     if (strcmp(c->backend, "sim") != 0 && (c->engine == PTO_ENGINE_PROCESS || c->checked || external))
         return refuse(PTO_ERR_CONFIG, "%s the backend sim",
-                      external ? "external workers need" : c->checked ? "checked runs need" : "the engine process needs");
-    if (c->device < 0 || c->device > 65535) return refuse(PTO_ERR_CONFIG, "device %d: must be from 0 to 65535", c->device);
+                      external     ? "external workers need"
+                      : c->checked ? "checked runs need"
+                                   : "the engine process needs");
+    if (c->device < 0 || c->device > 65535)
+        return refuse(PTO_ERR_CONFIG, "device %d: must be from 0 to 65535", c->device);
     if (!(c->stream_timeout_seconds >= 0 && c->stream_timeout_seconds <= 1e6))
-        return refuse(PTO_ERR_CONFIG, "a stream time-out of %g seconds: must be from 0 to 1e6", c->stream_timeout_seconds);
-    if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH) c->count_dependences = true;
+        return refuse(PTO_ERR_CONFIG, "a stream time-out of %g seconds: must be from 0 to 1e6",
+                      c->stream_timeout_seconds);
+    if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH)
+        c->count_dependences = true;
     int64_t total = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         if (c->workers[t] < 0 || c->workers[t] > MAX_WORKERS)
@@ -119,19 +126,21 @@ static const struct engine *find_engine(PTOEngine engine)
     return (unsigned)engine < PTO_ENGINES ? engines[engine] : NULL;
 }
 
-/* ---- create, destroy --------------------------------------------------------------------------------------------------------- */
+/* ---- create, destroy --------------------------------------------------------------------------------------------- */
 
 /* What a checked run found out. */
-static void tell_fault(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, const PTOSite *site, uint64_t number, int result,
-                       const char *params)
+static void tell_fault(PTORuntime *rt, const PTOKernel *kernel, const PTOArg *args, const PTOSite *site,
+                       uint64_t number, int result, const char *params)
 {
     const bool is_outside = result >= PTOI_WROTE_OUTSIDE;
     const int i = result - (is_outside ? PTOI_WROTE_OUTSIDE : PTOI_INPUT_CHANGED);
     char element[200] = "";
     const bool is_placed = load_relaxed(&rt->window->fault_task) == number + rt->window->first_id + 1;
     if (is_placed) ptoi_checked_element(&args[i], rt->window->fault_at, element, sizeof element);
-    ptoi_fail(rt->outcome, PTO_ERR_KERNEL, site, is_outside ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
-                                                            : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
+    ptoi_fail(rt->outcome, PTO_ERR_KERNEL, site,
+              is_outside
+                  ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
+                  : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
               kernel->name, i + 1, is_placed ? ": first at element " : "", element, (long long)number, params);
 }
 
@@ -144,13 +153,14 @@ static const char *request_problem(const PTOKernel *kernel, int result)
 /* The call of the kernel did not return: guard.h. */
 static void tell_unwound(PTORuntime *rt, const PTOKernel *kernel, const PTOSite *site, uint64_t number, int how)
 {
-    ptoi_fail(rt->outcome, PTO_ERR_MISUSE, site, how == PTOI_THREW ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
-                                                                   : "kernel '%s' ended its thread (task %lld): a kernel has to return",
+    ptoi_fail(rt->outcome, PTO_ERR_MISUSE, site,
+              how == PTOI_THREW ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
+                                : "kernel '%s' ended its thread (task %lld): a kernel has to return",
               kernel->name, (long long)number);
 }
 
-static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
-                         int result)
+static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
+                         uint64_t number, int result)
 {
     char params[1500];
     size_t n = 0;
@@ -159,16 +169,18 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
         if (args[i].kind == PTO_PARAM_SCALAR) {
             n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", i ? ", " : "", (long long)args[i].value.i64);
         } else {
-            n += (size_t)snprintf(params + n, sizeof params - n, "%s%s[", i ? ", " : "", pto_type_name((PTOType)args[i].type));
+            n += (size_t)snprintf(params + n, sizeof params - n, "%s%s[", i ? ", " : "",
+                                  pto_type_name((PTOType)args[i].type));
             for (int d = 0; d < args[i].rank; d++)
-                n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", d ? ", " : "", (long long)args[i].shape[d]);
+                n += (size_t)snprintf(params + n, sizeof params - n, "%s%lld", d ? ", " : "",
+                                      (long long)args[i].shape[d]);
             n += (size_t)snprintf(params + n, sizeof params - n, "]");
         }
     }
     if (result == PTOI_MACHINE_FAILED) {
         const struct backend *b = ((PTORuntime *)context)->backend;
-        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)", b->mirror->failure(b),
-                  kernel->name, (long long)number, params);
+        ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
+                  b->mirror->failure(b), kernel->name, (long long)number, params);
         return;
     }
     if (result == PTOI_THREW || result == PTOI_ENDED_THREAD) {
@@ -179,8 +191,9 @@ static void tell_failure(void *context, const PTOKernel *kernel, const PTOArg *a
         tell_fault(context, kernel, args, site, number, result, params);
         return;
     }
-    ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
-              kernel->name, result, request_problem(kernel, result), (long long)number, params);
+    ptoi_fail(((PTORuntime *)context)->outcome, PTO_ERR_KERNEL, site,
+              "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)", kernel->name, result,
+              request_problem(kernel, result), (long long)number, params);
 }
 
 static void report_failure(void *context, uint64_t id, int32_t result)
@@ -188,12 +201,14 @@ static void report_failure(void *context, uint64_t id, int32_t result)
     PTORuntime *rt = context;
     PTOArg args[PTO_MAX_PARAMS];
     const int count = ptoi_task_args(rt->window, NULL, id, args);
-    tell_failure(rt, ptoi_task_kernel(rt->window, id), args, count, ptoi_task_site(rt->window, id), id - rt->window->first_id, result);
+    tell_failure(rt, ptoi_task_kernel(rt->window, id), args, count, ptoi_task_site(rt->window, id),
+                 id - rt->window->first_id, result);
 }
 
-/* ---- tasks that run at their submits ------------------------------------------------------------------------------------------ */
+/* ---- tasks that run at their submits ----------------------------------------------------------------------------- */
 
-static int run_now(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number)
+static int run_now(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
+                   uint64_t number)
 {
     return ptoi_worker_call(((PTORuntime *)context)->backend, kernel, args, count, site, number);
 }
@@ -204,18 +219,20 @@ static bool elides(const PTORuntime *rt)
     const PTOConfig *c = &rt->config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return rt->engine->elides && !rt->backend->mirror && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences && !c->always_defer && !c->checked && !external &&
-           !c->replay && !c->dedicated_scheduler && (c->watchdog_seconds == 0);
+    return rt->engine->elides && !rt->backend->mirror && c->engine != PTO_ENGINE_GRAPH && !c->count_dependences &&
+           !c->always_defer && !c->checked && !external && !c->replay && !c->dedicated_scheduler &&
+           (c->watchdog_seconds == 0);
 }
 
-/* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the program asked for
- * something that threads do. */
+/* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the
+ * program asked for something that threads do. */
 static bool wants_one_thread(const PTOConfig *c)
 {
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !external && !c->replay && !c->dedicated_scheduler && c->watchdog_seconds == 0 &&
-           !c->count_dependences && !c->always_defer && !c->checked && ptoi_processors() == 1;
+    return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !external && !c->replay &&
+           !c->dedicated_scheduler && c->watchdog_seconds == 0 && !c->count_dependences && !c->always_defer &&
+           !c->checked && ptoi_processors() == 1;
 }
 
 /* What the task needs of the rings. */
@@ -265,9 +282,11 @@ static bool start_recording(PTORuntime *rt)
     if (rt->recorder) *rt->recorder = (struct recorder){0};
     if (!rt->recorder || !ptoi_record_init(rt->recorder, rt->config.record_tasks, rt->engine->is_split)) return false;
     rt->recorder->unit = rt->engine->unit;
-    if (rt->engine->has_cycles || !ptoi_ticks_are_steady()) rt->recorder->now = rt->engine->now, rt->recorder->now_context = rt;
+    if (rt->engine->has_cycles || !ptoi_ticks_are_steady())
+        rt->recorder->now = rt->engine->now, rt->recorder->now_context = rt;
     rt->orch.flow.recorder = rt->recorder;
-    rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = record_edge, .task = record_task};
+    rt->orch.observer[rt->orch.observers++] =
+        (struct observer){.context = rt, .edge = record_edge, .task = record_task};
     return true;
 }
 
@@ -306,15 +325,18 @@ static PTOStatus build(PTORuntime *rt)
     rt->window_bytes = ptoi_window_bytes(&sizes);
     if (rt->window_bytes == 0) return refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
     rt->window = ptoi_pool_take(rt->window_bytes, rt->engine->is_split, true);
-    if (!rt->window) return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
+    if (!rt->window)
+        return refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes", (unsigned long long)rt->window_bytes);
     ptoi_window_init(rt->window, &sizes);
     rt->heap_bytes = rt->window->heap_bytes;
     rt->heap = rt->backend->alloc(rt->backend, rt->heap_bytes, rt->engine->is_split);
     if (!rt->heap)
         return refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes%s%s", (unsigned long long)rt->heap_bytes,
-                      rt->backend->mirror ? ": " : "", rt->backend->mirror ? rt->backend->mirror->failure(rt->backend) : "");
+                      rt->backend->mirror ? ": " : "",
+                      rt->backend->mirror ? rt->backend->mirror->failure(rt->backend) : "");
     if (c->prealloc && !rt->backend->mirror && !ptoi_pool_touch(rt->heap, rt->heap_bytes))
-        return refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap", (unsigned long long)rt->heap_bytes);
+        return refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap",
+                      (unsigned long long)rt->heap_bytes);
     rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
@@ -327,12 +349,15 @@ static PTOStatus build(PTORuntime *rt)
                                            .checked = c->checked,
                                            .names_options = c->names_options};
     rt->window->checked = c->checked;
-    if (c->checked && (!ptoi_slots_init(&rt->slots, rt->heap_bytes) || !ptoi_pinned_init(&rt->pinned, ptoi_heap_buffers_max(rt->window))))
+    if (c->checked && (!ptoi_slots_init(&rt->slots, rt->heap_bytes) ||
+                       !ptoi_pinned_init(&rt->pinned, ptoi_heap_buffers_max(rt->window))))
         return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
     rt->sched_bytes = ptoi_sched_bytes(rt->window);
     rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
-    if (!rt->frames || !rt->crash_stack || !rt->sched_memory || !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc))
-        return refuse(PTO_ERR_NOMEM, c->count_dependences ? "no memory for the rings and the dependences of the run" : "no memory for the rings");
+    if (!rt->frames || !rt->crash_stack || !rt->sched_memory ||
+        !ptoi_orch_init(&rt->orch, rt->window, rt->outcome, &oc))
+        return refuse(PTO_ERR_NOMEM, c->count_dependences ? "no memory for the rings and the dependences of the run"
+                                                          : "no memory for the rings");
     ptoi_sched_init(&rt->sched, rt->window, rt->outcome, rt->sched_memory);
     rt->sched.on_failure = report_failure;
     rt->sched.failure_context = rt;
@@ -341,7 +366,8 @@ static PTOStatus build(PTORuntime *rt)
         for (int t = 0; t < PTO_WORKER_TYPES; t++) workers += c->workers[t];
         rt->replay = calloc(1, sizeof *rt->replay);
         if (!rt->replay) return refuse(PTO_ERR_NOMEM, "no memory for a schedule");
-        PTOStatus loaded = ptoi_replay_load(rt->replay, c->replay, workers, ptoi_thread_message, sizeof ptoi_thread_message);
+        PTOStatus loaded =
+            ptoi_replay_load(rt->replay, c->replay, workers, ptoi_thread_message, sizeof ptoi_thread_message);
         if (loaded != PTO_OK) return loaded;
         rt->orch.replay = rt->replay;
     }
@@ -365,7 +391,8 @@ static PTOStatus build(PTORuntime *rt)
     rt->orch.flow.waiter = (struct waiter){.context = rt, .wait = rt->engine->wait};
     if (rt->engine->is_split) ptoi_exchange_open(rt);
     if (rt->engine->has_cycles) rt->orch.flow.now = rt->engine->now;
-    if (c->record_tasks > 0 && !start_recording(rt)) return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
+    if (c->record_tasks > 0 && !start_recording(rt))
+        return refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->engine->open(rt);
     if (status != PTO_OK) return refuse(status, "the workers could not be started");
     return !is_watched(rt) || start_watching(rt) ? PTO_OK : refuse(PTO_ERR_NOMEM, "the watchdog could not be started");
@@ -402,7 +429,8 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     if (*status != PTO_OK) return NULL;
     const struct engine *engine = wants_one_thread(&c) ? &ptoi_engine_serial : find_engine(c.engine);
     if (!engine)
-        *status = refuse(PTO_ERR_UNSUPPORTED, "this build has no such engine (it has threads, serial, timing, process and graph)");
+        *status = refuse(PTO_ERR_UNSUPPORTED,
+                         "this build has no such engine (it has threads, serial, timing, process and graph)");
     const struct backend *backend = NULL;
     if (*status == PTO_OK) backend = ptoi_backend_open(&c, status, ptoi_thread_message, sizeof ptoi_thread_message);
     if (!backend) return NULL;
@@ -438,11 +466,13 @@ void pto_runtime_destroy(PTORuntime *rt)
     if (rt && ptoi_take_for_destroy(rt) == PTO_OK) destroy(rt, ptoi_thread_message, sizeof ptoi_thread_message);
 }
 
-PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window, int64_t heap_bytes,
-                                               int64_t deplist)
+PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
+                                               int64_t heap_bytes, int64_t deplist)
 {
     PTOConfig c = {.engine = simulate ? PTO_ENGINE_TIMING : PTO_ENGINE_THREADS,
-                   .workers = {[PTO_WORKER_CUBE] = cubes, [PTO_WORKER_VECTOR] = vectors, [PTO_WORKER_AI_CPU] = 1,
+                   .workers = {[PTO_WORKER_CUBE] = cubes,
+                               [PTO_WORKER_VECTOR] = vectors,
+                               [PTO_WORKER_AI_CPU] = 1,
                                [PTO_WORKER_ACCELERATOR] = 1},
                    .task_window = window,
                    .heap_bytes = heap_bytes,
@@ -456,7 +486,7 @@ PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool sim
     return pto_runtime_create_threaded_custom(cubes, vectors, simulate, 0, 0, 0);
 }
 
-/* ---- runs -------------------------------------------------------------------------------------------------------------------- */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 /* What the functions of `mirror` say. */
 static bool is_mirror_fine(PTORuntime *rt, PTOStatus status)
@@ -478,7 +508,8 @@ static int orchestrate(void *rt, void *orchestration)
     return 0;
 }
 
-/* An exception, or the end of the thread, that came through the orchestration: of a kernel that it called itself, or its own. */
+/* An exception, or the end of the thread, that came through the orchestration: of a kernel that it called itself, or
+ * its own. */
 static void fail_unwound(PTORuntime *rt, int how)
 {
     const PTOKernel *kernel = rt->now.running;
@@ -524,7 +555,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         const int how = ptoi_guarded_call((ptoi_function)orchestrate, rt, &orchestration);
         if (how != 0) fail_unwound(rt, how);
         if (rt->orch.scopes.depth > 1 && ptoi_status(rt->outcome) == PTO_OK)
-            ptoi_fail(rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open", rt->orch.scopes.depth - 1);
+            ptoi_fail(rt->outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
+                      rt->orch.scopes.depth - 1);
     }
     rt->catcher = NULL;
     rt->now.site = NULL;
@@ -601,7 +633,8 @@ void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
     if (ptoi_is_null(rt, "pto_task_complete")) return;
     const uint64_t id = (uint64_t)task_id + (uint64_t)rt->config.first_task_id;
     if (!rt->engine->completed || !rt->engine->completed(rt, id, result))
-        ptoi_misuse(rt, NULL, "pto_task_complete of task %lld, which was not started outside, or has ended", (long long)task_id);
+        ptoi_misuse(rt, NULL, "pto_task_complete of task %lld, which was not started outside, or has ended",
+                    (long long)task_id);
 }
 
 void pto_task_complete(PTORuntime *rt, int64_t task_id) { pto_task_complete_with(rt, task_id, 0); }
@@ -613,7 +646,7 @@ void pto_cancel(PTORuntime *rt)
     rt->engine->poke(rt);
 }
 
-/* ---- the calls of an orchestration ---------------------------------------------------------------------------------------------- */
+/* ---- the calls of an orchestration ------------------------------------------------------------------------------- */
 
 void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
 {
@@ -628,7 +661,8 @@ void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
 {
     const int64_t low = (int64_t)(intptr_t)base;
     pto_buffer(rt, base, bytes);
-    if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry) ptoi_orch_only_reads(&rt->orch, low, low + bytes);
+    if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry)
+        ptoi_orch_only_reads(&rt->orch, low, low + bytes);
 }
 
 PTOScope pto_scope_begin(PTORuntime *rt)
@@ -660,7 +694,8 @@ static bool may_ask(PTORuntime *rt, const char *call)
 
 PTOScope pto_scope_current(PTORuntime *rt)
 {
-    return may_ask(rt, "pto_scope_current") ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1) : PTO_SCOPE_CURRENT;
+    return may_ask(rt, "pto_scope_current") ? ptoi_scope_token(&rt->orch.scopes, rt->orch.scopes.depth - 1)
+                                            : PTO_SCOPE_CURRENT;
 }
 
 int32_t pto_scope_depth(PTORuntime *rt) { return may_ask(rt, "pto_scope_depth") ? rt->orch.scopes.depth - 1 : 0; }
@@ -694,16 +729,19 @@ void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
     ptoi_orch_measured(&rt->orch, kernel, since);
 }
 
-int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)
+int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                         int32_t result)
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_task");
     if (result != 0) return ptoi_orch_failed(&rt->orch, kernel, params, count, result);
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->config.workers[kernel->worker] == 0)
-        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none: %s", kernel->name,
-                  pto_worker_type_name(kernel->worker), ptoi_limit_worker(kernel->worker, rt->config.names_options, (char[LIMIT_TEXT]){0}));
+        ptoi_fail(rt->outcome, PTO_ERR_CONFIG, rt->now.site, "kernel '%s' runs on %s workers, but there are none: %s",
+                  kernel->name, pto_worker_type_name(kernel->worker),
+                  ptoi_limit_worker(kernel->worker, rt->config.names_options, (char[LIMIT_TEXT]){0}));
     if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
     const struct mirror *mirror = params && count > 0 ? rt->backend->mirror : NULL;
-    if (mirror && ptoi_status(rt->outcome) == PTO_OK) is_mirror_fine(rt, mirror->submitting(rt->backend, params, count));
+    if (mirror && ptoi_status(rt->outcome) == PTO_OK)
+        is_mirror_fine(rt, mirror->submitting(rt->backend, params, count));
     int64_t id = ptoi_orch_submit(&rt->orch, kernel, params, count);
     if (mirror && id >= 0) mirror->submitted(rt->backend, params, count);
     if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
@@ -761,9 +799,12 @@ void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char 
 void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)
 {
     uint64_t offset;
-    const char *other = bytes > 0 && find_slot(rt, slot, &offset) ? ptoi_slots_other(&rt->slots, offset, (uint64_t)bytes, tensor) : NULL;
+    const char *other = bytes > 0 && find_slot(rt, slot, &offset)
+                            ? ptoi_slots_other(&rt->slots, offset, (uint64_t)bytes, tensor)
+                            : NULL;
     if (!other) return;
-    ptoi_fail(rt->outcome, PTO_ERR_HANDLE, rt->now.site, "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
+    ptoi_fail(rt->outcome, PTO_ERR_HANDLE, rt->now.site,
+              "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
     ptoi_end_of_call(rt, PTO_ERR_HANDLE);
 }
 
@@ -792,7 +833,8 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await");
     if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) {
-        ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->now.site, "await, but no kernel runs here, so there is no value to wait for");
+        ptoi_fail(rt->outcome, PTO_ERR_UNSUPPORTED, rt->now.site,
+                  "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
     return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, false));
@@ -801,6 +843,7 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
 PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await_users");
-    if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) return PTO_OK; /* nothing runs that could see the bytes */
+    /* nothing runs that could see the bytes */
+    if (rt->config.engine == PTO_ENGINE_GRAPH || rt->config.skip_kernels) return PTO_OK;
     return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, true));
 }

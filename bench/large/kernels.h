@@ -1,6 +1,7 @@
 /* kernels.h - what the programs of large.h run: the kernels of kernels/, with the tile as an argument.
  *
- * Idea       compiled once: where a compiler sees a kernel and its caller together it may make other instructions for each of them.
+ * Idea       compiled once: where a compiler sees a kernel and its caller together it may make other instructions for
+ *            each of them.
  * Units      t: rows and columns of a tile; *_row: elements from one row to the next. */
 #ifndef BENCH_LARGE_KERNELS_H
 #define BENCH_LARGE_KERNELS_H
@@ -13,7 +14,8 @@ int kernel_gemm(int64_t t, const double *a, int64_t a_row, const double *b, int6
 int kernel_potrf(int64_t t, double *a, int64_t a_row);
 int kernel_trsm(int64_t t, const double *l, int64_t l_row, double *b, int64_t b_row);
 int kernel_syrk(int64_t t, const double *a, int64_t a_row, double *c, int64_t c_row);
-int kernel_gemm_sub(int64_t t, const double *a, int64_t a_row, const double *b, int64_t b_row, double *c, int64_t c_row);
+int kernel_gemm_sub(int64_t t, const double *a, int64_t a_row, const double *b, int64_t b_row, double *c,
+                    int64_t c_row);
 
 /* A block of queries: greatest score so far, sum of weights, weighted values.  See kernels/nn/flash.c. */
 void kernel_start(int64_t t, float *top, float *sum, float *o);

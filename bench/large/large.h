@@ -1,7 +1,8 @@
 /* large.h - three computations on real kernels, and what every program that runs them is around its schedule (C11).
  *
- * Idea       a program includes this and defines gemm(), cholesky() and attention(); all call the same kernels, one BLAS thread each, on the
- *            same tiles of the same row-major arrays.  What differs is who decides when and where a kernel runs.
+ * Idea       a program includes this and defines gemm(), cholesky() and attention(); all call the same kernels, one
+ *            BLAS thread each, on the same tiles of the same row-major arrays.  What differs is who decides when and
+ *            where a kernel runs.
  * Usage      PROGRAM RUNS PROBLEM:TILE...      LARGE_THREADS: how many threads run kernels, default 2
  * Prints     problem, tile, ns of one run, ok or WRONG; separated by tabs.
  * Invariant  before any time is taken the result of one run is compared with the library's, or with plain loops. */
@@ -20,9 +21,9 @@ enum { GEMM_N = 1024, CHOLESKY_N = 1536, SEQUENCE = 2048 };
 enum { LARGEST_TILE = 256 };
 
 struct matrices {
-    double *a, *b, *c;     /* gemm: c += a b, GEMM_N square */
-    double *m;             /* cholesky: the lower triangle becomes the factor, CHOLESKY_N square */
-    float *q, *k, *v, *y;  /* attention, causal: SEQUENCE x HEAD each */
+    double *a, *b, *c;    /* gemm: c += a b, GEMM_N square */
+    double *m;            /* cholesky: the lower triangle becomes the factor, CHOLESKY_N square */
+    float *q, *k, *v, *y; /* attention, causal: SEQUENCE x HEAD each */
 };
 
 /* What a program supplies. */
@@ -31,7 +32,7 @@ static void cholesky(struct matrices *x, int64_t tile);
 static bool attention(struct matrices *x, int64_t tile); /* false: this program has none */
 static int large_threads;
 
-/* ---- data ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- data -------------------------------------------------------------------------------------------------------- */
 
 static inline double value_at(int64_t i) { return (double)((uint64_t)i * 0x9e3779b97f4a7c15u >> 40) / (1 << 24) - 0.5; }
 
@@ -44,7 +45,8 @@ static inline void *new_array(size_t count, size_t bytes)
 
 static inline void fill(struct matrices *x)
 {
-    for (int64_t i = 0; i < GEMM_N * GEMM_N; i++) x->a[i] = value_at(i), x->b[i] = value_at(i + 7), x->c[i] = value_at(i + 13);
+    for (int64_t i = 0; i < GEMM_N * GEMM_N; i++)
+        x->a[i] = value_at(i), x->b[i] = value_at(i + 7), x->c[i] = value_at(i + 13);
     for (int64_t i = 0; i < CHOLESKY_N; i++)
         for (int64_t j = 0; j < CHOLESKY_N; j++)
             x->m[i * CHOLESKY_N + j] = i == j ? CHOLESKY_N : value_at(i > j ? i * CHOLESKY_N + j : j * CHOLESKY_N + i);
@@ -66,12 +68,15 @@ static inline struct matrices new_matrices(void)
     return x;
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* A few rows of each are computed plainly: what a wrong order does, it does to many elements. */
 enum { EVERY = 97 };
 
-static inline bool is_near(double got, double expected, double tolerance) { return fabs(got - expected) <= tolerance * (1 + fabs(expected)); }
+static inline bool is_near(double got, double expected, double tolerance)
+{
+    return fabs(got - expected) <= tolerance * (1 + fabs(expected));
+}
 
 static inline bool gemm_is_right(const struct matrices *x)
 {
@@ -115,7 +120,7 @@ static inline bool attention_is_right(const struct matrices *x)
     return true;
 }
 
-/* ---- measuring ------------------------------------------------------------------------------------------------------------------ */
+/* ---- measuring --------------------------------------------------------------------------------------------------- */
 
 static inline int64_t now_ns(void)
 {
@@ -142,7 +147,9 @@ static inline bool run_problem(struct matrices *x, const char *problem, int64_t 
 
 static inline bool is_right(const struct matrices *x, const char *problem)
 {
-    return strcmp(problem, "gemm") == 0 ? gemm_is_right(x) : strcmp(problem, "cholesky") == 0 ? cholesky_is_right(x) : attention_is_right(x);
+    return strcmp(problem, "gemm") == 0       ? gemm_is_right(x)
+           : strcmp(problem, "cholesky") == 0 ? cholesky_is_right(x)
+                                              : attention_is_right(x);
 }
 
 static inline int large_main(int argc, char **argv)

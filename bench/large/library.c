@@ -1,4 +1,5 @@
-/* library.c - OpenBLAS and its LAPACK themselves, with their own threads: the tile is theirs.  Attention they do not have. */
+/* library.c - OpenBLAS and its LAPACK themselves, with their own threads: the tile is theirs.  Attention they do not
+ * have. */
 #include "large.h"
 #include <cblas.h>
 
@@ -9,7 +10,8 @@ static void gemm(struct matrices *x, int64_t tile)
 {
     (void)tile;
     openblas_set_num_threads(large_threads);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, GEMM_N, GEMM_N, GEMM_N, 1, x->a, GEMM_N, x->b, GEMM_N, 1, x->c, GEMM_N);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, GEMM_N, GEMM_N, GEMM_N, 1, x->a, GEMM_N, x->b, GEMM_N, 1,
+                x->c, GEMM_N);
 }
 
 /* The lower triangle by rows is the upper one by columns. */

@@ -1,7 +1,8 @@
-/* omp.c - the computations as OpenMP tasks: the first element of a tile stands for the tile.  LARGE_THREADS and OMP_NUM_THREADS agree. */
+/* omp.c - the computations as OpenMP tasks: the first element of a tile stands for the tile.  LARGE_THREADS and
+ * OMP_NUM_THREADS agree. */
 #include "large.h"
 
-#define TILE(m, n, i, j) (&(m)[(i) * tile * (n) + (j) * tile])
+#define TILE(m, n, i, j) (&(m)[(i)*tile * (n) + (j)*tile])
 
 static void gemm(struct matrices *x, int64_t tile)
 {
@@ -13,7 +14,7 @@ static void gemm(struct matrices *x, int64_t tile)
             for (int64_t k = 0; k < turns; k++) {
                 const double *a = TILE(x->a, n, i, k), *b = TILE(x->b, n, k, j);
                 double *c = TILE(x->c, n, i, j);
-#pragma omp task firstprivate(a, b, c) depend(in: *a, *b) depend(inout: *c)
+#pragma omp task firstprivate(a, b, c) depend(in : *a, *b) depend(inout : *c)
                 kernel_gemm(tile, a, n, b, n, c, n);
             }
 }
@@ -25,22 +26,22 @@ static void cholesky(struct matrices *x, int64_t tile)
 #pragma omp single
     for (int64_t k = 0; k < turns; k++) {
         double *d = TILE(x->m, n, k, k);
-#pragma omp task firstprivate(d) depend(inout: *d) priority(turns + 2)
+#pragma omp task firstprivate(d) depend(inout : *d) priority(turns + 2)
         kernel_potrf(tile, d, n);
         for (int64_t i = k + 1; i < turns; i++) {
             double *b = TILE(x->m, n, i, k);
-#pragma omp task firstprivate(d, b) depend(in: *d) depend(inout: *b) priority(turns + 1)
+#pragma omp task firstprivate(d, b) depend(in : *d) depend(inout : *b) priority(turns + 1)
             kernel_trsm(tile, d, n, b, n);
         }
         for (int64_t j = k + 1; j < turns; j++) { /* the next column first: see large.pto */
             const double *b = TILE(x->m, n, j, k);
             double *d = TILE(x->m, n, j, j);
-#pragma omp task firstprivate(b, d) depend(in: *b) depend(inout: *d) priority(turns + k + 1 - j)
+#pragma omp task firstprivate(b, d) depend(in : *b) depend(inout : *d) priority(turns + k + 1 - j)
             kernel_syrk(tile, b, n, d, n);
             for (int64_t i = j + 1; i < turns; i++) {
                 const double *a = TILE(x->m, n, i, k);
                 double *c = TILE(x->m, n, i, j);
-#pragma omp task firstprivate(a, b, c) depend(in: *a, *b) depend(inout: *c) priority(turns + k + 1 - j)
+#pragma omp task firstprivate(a, b, c) depend(in : *a, *b) depend(inout : *c) priority(turns + k + 1 - j)
                 kernel_gemm_sub(tile, a, n, b, n, c, n);
             }
         }
@@ -63,19 +64,19 @@ static bool attention(struct matrices *x, int64_t tile)
         const struct block w = {m, m + tile, m + 2 * tile, m + 3 * tile, m + 3 * tile + tile * HEAD};
         float *o = w.o, *s = w.s;
         (void)o, (void)s; /* named in pragmas */
-#pragma omp task firstprivate(w) depend(out: *o)
+#pragma omp task firstprivate(w) depend(out : *o)
         kernel_start(tile, w.top, w.sum, w.o);
         for (int64_t j = 0; j <= i; j++) {
             const float *q = x->q + i * tile * HEAD, *k = x->k + j * tile * HEAD, *v = x->v + j * tile * HEAD;
-#pragma omp task firstprivate(w, q, k) depend(out: *s)
+#pragma omp task firstprivate(w, q, k) depend(out : *s)
             kernel_scores(tile, q, k, w.s);
-#pragma omp task firstprivate(w, i, j) depend(inout: *s, *o)
+#pragma omp task firstprivate(w, i, j) depend(inout : *s, *o)
             kernel_softmax(tile, w.s, w.top, w.sum, w.fade, i == j);
-#pragma omp task firstprivate(w, v) depend(in: *s) depend(inout: *o)
+#pragma omp task firstprivate(w, v) depend(in : *s) depend(inout : *o)
             kernel_values(tile, w.s, v, w.fade, w.o);
         }
         float *y = x->y + i * tile * HEAD;
-#pragma omp task firstprivate(w, y) depend(in: *o)
+#pragma omp task firstprivate(w, y) depend(in : *o)
         kernel_finish(tile, w.o, w.sum, y);
     }
     free(memory);

@@ -12,8 +12,14 @@ int large_gemm(const double *a, STRIDE(a), const double *b, STRIDE(b), double *c
     return kernel_gemm(T, a, a_stride[0], b, b_stride[0], c, c_stride[0]);
 }
 int large_potrf(double *a, STRIDE(a), int64_t T) { return kernel_potrf(T, a, a_stride[0]); }
-int large_trsm(const double *l, STRIDE(l), double *b, STRIDE(b), int64_t T) { return kernel_trsm(T, l, l_stride[0], b, b_stride[0]); }
-int large_syrk(const double *a, STRIDE(a), double *c, STRIDE(c), int64_t T) { return kernel_syrk(T, a, a_stride[0], c, c_stride[0]); }
+int large_trsm(const double *l, STRIDE(l), double *b, STRIDE(b), int64_t T)
+{
+    return kernel_trsm(T, l, l_stride[0], b, b_stride[0]);
+}
+int large_syrk(const double *a, STRIDE(a), double *c, STRIDE(c), int64_t T)
+{
+    return kernel_syrk(T, a, a_stride[0], c, c_stride[0]);
+}
 int large_gemm_sub(const double *a, STRIDE(a), const double *b, STRIDE(b), double *c, STRIDE(c), int64_t T)
 {
     return kernel_gemm_sub(T, a, a_stride[0], b, b_stride[0], c, c_stride[0]);
@@ -29,13 +35,15 @@ int large_scores(const float *q, STRIDE(q), const float *k, STRIDE(k), float *s,
     IGNORE(q), IGNORE(k), IGNORE(s);
     return kernel_scores(T, q, k, s);
 }
-int large_softmax(float *s, STRIDE(s), float *top, STRIDE(top), float *sum, STRIDE(sum), float *fade, STRIDE(fade), bool diagonal, int64_t T)
+int large_softmax(float *s, STRIDE(s), float *top, STRIDE(top), float *sum, STRIDE(sum), float *fade, STRIDE(fade),
+                  bool diagonal, int64_t T)
 {
     IGNORE(s), IGNORE(top), IGNORE(sum), IGNORE(fade);
     kernel_softmax(T, s, top, sum, fade, diagonal);
     return 0;
 }
-int large_values(const float *p, STRIDE(p), const float *v, STRIDE(v), const float *fade, STRIDE(fade), float *o, STRIDE(o), int64_t T)
+int large_values(const float *p, STRIDE(p), const float *v, STRIDE(v), const float *fade, STRIDE(fade), float *o,
+                 STRIDE(o), int64_t T)
 {
     IGNORE(p), IGNORE(v), IGNORE(fade), IGNORE(o);
     return kernel_values(T, p, v, fade, o);
@@ -57,7 +65,8 @@ static bool attention(struct matrices *x, int64_t tile)
 
 int main(int argc, char **argv)
 {
-    const PTOConfig c = {.workers = {[PTO_WORKER_CUBE] = (int32_t)option_number("LARGE_THREADS", 2)}, .bind_workers = true};
+    const PTOConfig c = {.workers = {[PTO_WORKER_CUBE] = (int32_t)option_number("LARGE_THREADS", 2)},
+                         .bind_workers = true};
     rt = pto_runtime_create(&c, NULL);
     if (!rt) return 3;
     const int result = large_main(argc, argv);

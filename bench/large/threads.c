@@ -1,9 +1,10 @@
 /* threads.c - the computations with schedules written by hand for them: what a runtime is compared with.
  *
- * Idea       no tasks.  gemm: each thread has its rows of tiles of C, far from those of others, and keeps a tile until it is done.
- *            cholesky: threads own rows of tiles and update them step by step; a tile that is complete has its flag set, and whoever needs it
- *            waits for that.  attention: threads take blocks of queries, longest first.
- *            Each thread has a processor of its own: a system may leave a new thread where it was made for longer than such a run takes. */
+ * Idea       no tasks.  gemm: each thread has its rows of tiles of C, far from those of others, and keeps a tile until
+ *            it is done. cholesky: threads own rows of tiles and update them step by step; a tile that is complete has
+ *            its flag set, and whoever needs it waits for that.  attention: threads take blocks of queries, longest
+ *            first. Each thread has a processor of its own: a system may leave a new thread where it was made for
+ *            longer than such a run takes. */
 #include "large.h"
 #include "processors.h"
 #include <pthread.h>
@@ -12,7 +13,7 @@
 
 static struct matrices *x;
 static int64_t tile;
-static _Atomic int64_t next;                /* block to take */
+static _Atomic int64_t next;                               /* block to take */
 static _Atomic bool is_done[CHOLESKY_N * CHOLESKY_N / 64]; /* cholesky, tiles of 8 at least */
 
 /* Tiles side by side in memory would be taken from each other by what the processors fetch ahead. */
@@ -22,7 +23,8 @@ static void *gemm_thread(void *arg)
     for (int64_t i = turns * me / large_threads; i < turns * (me + 1) / large_threads; i++)
         for (int64_t j = 0; j < turns; j++)
             for (int64_t k = 0; k < turns; k++)
-                kernel_gemm(tile, &x->a[i * tile * n + k * tile], n, &x->b[k * tile * n + j * tile], n, &x->c[i * tile * n + j * tile], n);
+                kernel_gemm(tile, &x->a[i * tile * n + k * tile], n, &x->b[k * tile * n + j * tile], n,
+                            &x->c[i * tile * n + j * tile], n);
     return NULL;
 }
 
@@ -36,8 +38,8 @@ static void wait_for(int64_t i, int64_t j)
 }
 static void set_done(int64_t i, int64_t j) { atomic_store_explicit(flag_of(i, j), true, memory_order_release); }
 
-/* Step k: its column is finished, then what stands right of it is updated, first the next column, so that the next diagonal tile, on
- * which all threads wait, is there early. */
+/* Step k: its column is finished, then what stands right of it is updated, first the next column, so that the next
+ * diagonal tile, on which all threads wait, is there early. */
 static void *cholesky_thread(void *arg)
 {
     const int64_t n = CHOLESKY_N, turns = n / tile, me = (int64_t)(intptr_t)arg;
@@ -63,7 +65,8 @@ static void *cholesky_thread(void *arg)
 
 static void *attention_thread(void *arg)
 {
-    static _Thread_local float top[LARGEST_TILE], sum[LARGEST_TILE], fade[LARGEST_TILE], o[LARGEST_TILE * HEAD], s[LARGEST_TILE * LARGEST_TILE];
+    static _Thread_local float top[LARGEST_TILE], sum[LARGEST_TILE], fade[LARGEST_TILE], o[LARGEST_TILE * HEAD],
+        s[LARGEST_TILE * LARGEST_TILE];
     const int64_t turns = SEQUENCE / tile, rows = tile * HEAD;
     (void)arg;
     for (int64_t taken; (taken = atomic_fetch_add(&next, 1)) < turns;) {
@@ -115,6 +118,7 @@ static bool attention(struct matrices *matrices, int64_t tile_size)
 
 int main(int argc, char **argv)
 {
-    for (size_t t = 0; t < sizeof place / sizeof *place; t++) place[t] = ptoi_processor((int)t); /* before this thread has one */
+    /* before this thread has one */
+    for (size_t t = 0; t < sizeof place / sizeof *place; t++) place[t] = ptoi_processor((int)t);
     return large_main(argc, argv);
 }

@@ -1,6 +1,6 @@
 /* known.h - dependences for peers that are given theirs (C++17): the last writer of each region and its readers since.
- * The cheapest there is: regions are numbered, so a look-up is one access to an array.  A runtime that gets only addresses cannot
- * do this; a comparison with such a peer favours the peer. */
+ * The cheapest there is: regions are numbered, so a look-up is one access to an array.  A runtime that gets only
+ * addresses cannot do this; a comparison with such a peer favours the peer. */
 #ifndef BENCH_KNOWN_H
 #define BENCH_KNOWN_H
 #include "../harness.h"
@@ -16,7 +16,7 @@ template <class Node> class known {
     cell *first;
     region &of(const cell *c) { return regions[c - first]; }
 
-public:
+  public:
     explicit known(const graph *g) : regions(g->cell_count), first(g->cells) {}
 
     /* Calls edge(node) for everything t has to wait for, some perhaps twice; from then on t is `self`. */

@@ -1,6 +1,6 @@
 /* omp.c - the graphs as OpenMP tasks with depend clauses: libgomp when gcc builds it, libomp when clang does.
- * The runtime finds the dependences from the addresses.  One thread submits; it helps at the end of the region, and in libgomp before,
- * when 64 tasks a thread wait. */
+ * The runtime finds the dependences from the addresses.  One thread submits; it helps at the end of the region, and in
+ * libgomp before, when 64 tasks a thread wait. */
 #include "../harness.h"
 
 #define SUBMIT(clauses) _Pragma(clauses) run_task(&x)

@@ -1,6 +1,6 @@
 /* starpu.c - the graphs on StarPU: sequential task flow, a data handle for each region.
- * StarPU finds the dependences from handles and access modes.  Handles are registered before the first run of a graph and kept: its best
- * case, a registration takes microseconds.  STARPU_NCPU: how many workers. */
+ * StarPU finds the dependences from handles and access modes.  Handles are registered before the first run of a graph
+ * and kept: its best case, a registration takes microseconds.  STARPU_NCPU: how many workers. */
 #include "../harness.h"
 #include <starpu.h>
 

@@ -1,18 +1,21 @@
 /* bounds.c - how much heap must there be, and how much can be held at once?
  * Needs lives (plan->ends, plan->blocks), calls, symbolic sizes.  Gives plan->bounds.  Look: ptoc build --emit=bounds
- * Method one walk over each function in the order in which it submits.  The state says which tensors may, and which must, be
- *        held; every allocation is a point: what is held there and what is new.  The largest points are kept, as symbolic sizes: a
- *        loop variable becomes its worst value behind its loop, a callee's points become the caller's by its arguments.
+ * Method one walk over each function in the order in which it submits.  The state says which tensors may, and which
+ * must, be
+ *        held; every allocation is a point: what is held there and what is new.  The largest points are kept, as
+ *        symbolic sizes: a loop variable becomes its worst value behind its loop, a callee's points become the caller's
+ *        by its arguments.
  *
- * Note [waiting frees]: a task that was submitted ends without anything from the orchestrator.  So where memory is short, waiting
- * frees everything whose life has ended, and only what open scopes hold counts.  `need` is that, from above: the least heap with
- * which every path completes.  `sure` is from below: what must be held at a point, whenever it is reached.  Each buffer counts with
- * the granules that the heap gives it.  `peak` is the sum of all that is ever allocated: no task may have ended.  For a loop of which nobody
- * knows how often it turns it says how much a turn adds.
+ * Note [waiting frees]: a task that was submitted ends without anything from the orchestrator.  So where memory is
+ * short, waiting frees everything whose life has ended, and only what open scopes hold counts.  `need` is that, from
+ * above: the least heap with which every path completes.  `sure` is from below: what must be held at a point, whenever
+ * it is reached.  Each buffer counts with the granules that the heap gives it.  `peak` is the sum of all that is ever
+ * allocated: no task may have ended.  For a loop of which nobody knows how often it turns it says how much a turn adds.
  *
- * Note [gaps]: a buffer lies in one piece.  Between n held ones there are at most n + 1 gaps, each a multiple of g, the greatest common
- * divisor of all sizes.  While none of them has room for s bytes, no more than (n + 1) * (s - g) are free.  So a heap of what is held
- * plus (n + 1) * (s - g) + g has room, whatever happened before; where all buffers have one size that is no more than `need`.
+ * Note [gaps]: a buffer lies in one piece.  Between n held ones there are at most n + 1 gaps, each a multiple of g, the
+ * greatest common divisor of all sizes.  While none of them has room for s bytes, no more than (n + 1) * (s - g) are
+ * free.  So a heap of what is held plus (n + 1) * (s - g) + g has room, whatever happened before; where all buffers
+ * have one size that is no more than `need`.
  */
 #include "bounds.h"
 #include "frames.h"
@@ -20,24 +23,27 @@
 #include <string.h>
 
 enum {
-    MAY = 1, MUST = 2, MAX_POINTS = 6,
-    MAX_WORK = 200000, /* steps for one function: each level of loops is walked twice, and states are copied at every branch */
+    MAY = 1,
+    MUST = 2,
+    MAX_POINTS = 6,
+    /* steps for one function: each level of loops is walked twice, and states are copied at every branch */
+    MAX_WORK = 200000,
     MAX_CALL_DEPTH = 256,
     MAX_SIZE_NODES = 300 /* a size of more is `not known`: nobody could read it, and walking it can take for ever */
 };
 
 struct state {
-    unsigned char *held;       /* by tensor number: MAY, MUST */
-    const struct size *may;    /* bytes; NULL: not known */
+    unsigned char *held;    /* by tensor number: MAY, MUST */
+    const struct size *may; /* bytes; NULL: not known */
     int64_t must;
     const struct size *must_of_call; /* the same in what the caller says, where that is known; see sure_bytes */
     int buffers;
-    bool dead;                 /* no path comes here */
+    bool dead; /* no path comes here */
 };
 
 struct loop {
     struct loop *parent;
-    struct state leaves, again; /* what break and continue carry */
+    struct state leaves, again;   /* what break and continue carry */
     const struct size *condition; /* bytes that it allocates, of a `while` */
 };
 
@@ -47,16 +53,17 @@ struct walk {
     struct function_bounds *out;
     const struct symbol *function;
     VEC(const struct symbol *) tensors;
-    struct ptrmap numbers;     /* tensor -> 1 + its number, as a pointer */
-    VEC(struct bound *) open;  /* scopes around the statement at hand, the function first; each with what was held at its start */
+    struct ptrmap numbers; /* tensor -> 1 + its number, as a pointer */
+    /* scopes around the statement at hand, the function first; each with what was held at its start */
+    VEC(struct bound *) open;
     VEC(const struct size *) start;
     struct loop *loop;
     struct state *now;
-    int jumps, returns;        /* seen so far */
-    bool silent;               /* only the state counts */
-    long work;                 /* steps left; none: nothing is known about the function */
-    bool is_certain;           /* each call of the function comes here */
-    bool has_place;            /* the caller has a place for the result */
+    int jumps, returns; /* seen so far */
+    bool silent;        /* only the state counts */
+    long work;          /* steps left; none: nothing is known about the function */
+    bool is_certain;    /* each call of the function comes here */
+    bool has_place;     /* the caller has a place for the result */
 };
 
 /* ---- sizes, where NULL is `not known` ---- */
@@ -91,8 +98,8 @@ static bool is_at_most(struct walk *w, const struct size *a, const struct size *
 }
 
 /* The largest (or least) value of a while the loop variable `name` lies in [low, high]; both may be NULL. */
-static const struct size *extreme(struct walk *w, const struct size *a, const struct symbol *name, const struct size *low,
-                                  const struct size *high, bool largest)
+static const struct size *extreme(struct walk *w, const struct size *a, const struct symbol *name,
+                                  const struct size *low, const struct size *high, bool largest)
 {
     if (!a || !size_names(a, name)) return a;
     if (!unless_large(a)) return NULL;
@@ -100,7 +107,9 @@ static const struct size *extreme(struct walk *w, const struct size *a, const st
     int64_t c;
     switch (a->kind) {
     case SIZE_SYMBOL: return largest ? high : low;
-    case SIZE_ADD: case SIZE_MINIMUM: case SIZE_MAXIMUM:
+    case SIZE_ADD:
+    case SIZE_MINIMUM:
+    case SIZE_MAXIMUM:
         r = extreme(w, a->arg[0], name, low, high, largest);
         for (int i = 1; i < a->count && r; i++) {
             const struct size *next = extreme(w, a->arg[i], name, low, high, largest);
@@ -117,7 +126,8 @@ static const struct size *extreme(struct walk *w, const struct size *a, const st
             r = multiply(w, r, extreme(w, a->arg[i], name, low, high, largest == (c >= 0)));
         }
         return r;
-    case SIZE_DIV: case SIZE_CEIL_DIV:
+    case SIZE_DIV:
+    case SIZE_CEIL_DIV:
         if (!size_is_const(a->arg[1], &c) || c <= 0) return NULL;
         arg[0] = extreme(w, a->arg[0], name, low, high, largest);
         return arg[0] ? size_binary(w->sizes, a->kind, arg[0], a->arg[1]) : NULL;
@@ -135,7 +145,8 @@ static const struct size *without_unknown(struct walk *w, const struct size *a)
     if (!unless_large(a)) return NULL;
     if (a->kind == SIZE_SYMBOL) {
         const struct symbol *s = a->symbol;
-        bool known = s->kind == SYM_PARAM || s->kind == SYM_DIM || s->kind == SYM_FORMAL || s->kind == SYM_LOOP || s->kind == SYM_CONST;
+        bool known = s->kind == SYM_PARAM || s->kind == SYM_DIM || s->kind == SYM_FORMAL || s->kind == SYM_LOOP ||
+                     s->kind == SYM_CONST;
         if (known) return a;
         struct interval r = range_of_size(w->plan, a);
         return r.hi < INT64_MAX / 2 && r.lo >= 0 ? extreme(w, a, s, NULL, size_const(w->sizes, r.hi), true) : NULL;
@@ -144,9 +155,11 @@ static const struct size *without_unknown(struct walk *w, const struct size *a)
     const struct size *r = NULL;
     for (int i = 0; i < a->count; i++) {
         const struct size *arg = without_unknown(w, a->arg[i]);
-        bool is_plain = a->kind == SIZE_ADD || a->kind == SIZE_MUL || a->kind == SIZE_MINIMUM || a->kind == SIZE_MAXIMUM;
+        bool is_plain =
+            a->kind == SIZE_ADD || a->kind == SIZE_MUL || a->kind == SIZE_MINIMUM || a->kind == SIZE_MAXIMUM;
         if (!arg && a->kind == SIZE_MINIMUM) continue; /* no larger than the others */
-        if (!arg || (arg != a->arg[i] && !is_plain) || (arg != a->arg[i] && range_of_size(w->plan, a->arg[i]).lo < 0)) return NULL;
+        if (!arg || (arg != a->arg[i] && !is_plain) || (arg != a->arg[i] && range_of_size(w->plan, a->arg[i]).lo < 0))
+            return NULL;
         r = i == 0 || !r ? arg : is_plain ? size_binary(w->sizes, a->kind, r, arg) : a;
         if (!r) return NULL;
     }
@@ -156,7 +169,9 @@ static const struct size *without_unknown(struct walk *w, const struct size *a)
 /* Of an extent: a worst value of a product has to know it, and min(64, N - i) does not show it. */
 static const struct size *not_negative(struct walk *w, const struct size *a)
 {
-    return a && range_of_size(w->plan, a).lo < 0 ? unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, size_const(w->sizes, 0))) : a;
+    return a && range_of_size(w->plan, a).lo < 0
+               ? unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, size_const(w->sizes, 0)))
+               : a;
 }
 
 /* Of a whole tensor, in the granules of the heap. */
@@ -192,7 +207,8 @@ static int64_t least_bytes(struct walk *w, const struct type *t)
 /* Does it name nothing but what the caller of the function says? */
 static bool is_of_call(const struct size *a)
 {
-    if (a->kind == SIZE_SYMBOL) return a->symbol->kind == SYM_DIM || a->symbol->kind == SYM_FORMAL || a->symbol->kind == SYM_CONST;
+    if (a->kind == SIZE_SYMBOL)
+        return a->symbol->kind == SYM_DIM || a->symbol->kind == SYM_FORMAL || a->symbol->kind == SYM_CONST;
     if (a->kind != SIZE_CONST && a->count == 0) return false;
     for (int i = 0; i < a->count; i++)
         if (!is_of_call(a->arg[i])) return false;
@@ -225,7 +241,9 @@ static struct state copy_state(struct walk *w, const struct state *s)
 static struct state nowhere(struct walk *w)
 {
     return (struct state){.held = arena_array(w->plan->mem, unsigned char, w->tensors.count + 1),
-                          .may = size_const(w->sizes, 0), .must_of_call = size_const(w->sizes, 0), .dead = true};
+                          .may = size_const(w->sizes, 0),
+                          .must_of_call = size_const(w->sizes, 0),
+                          .dead = true};
 }
 
 static void change(struct walk *w, struct state *s, size_t n, unsigned char held)
@@ -234,7 +252,8 @@ static void change(struct walk *w, struct state *s, size_t n, unsigned char held
     const struct size *bytes = bytes_of(w, t);
     unsigned char before = s->held[n];
     if ((held & MAY) && !(before & MAY)) s->may = add(w, s->may, bytes), s->buffers++;
-    if (!(held & MAY) && (before & MAY)) s->may = s->may && bytes ? size_sub(w->sizes, s->may, bytes) : NULL, s->buffers--;
+    if (!(held & MAY) && (before & MAY))
+        s->may = s->may && bytes ? size_sub(w->sizes, s->may, bytes) : NULL, s->buffers--;
     if ((held & MUST) && !(before & MUST)) s->must += round_up(least_bytes(w, t));
     if (!(held & MUST) && (before & MUST)) s->must -= round_up(least_bytes(w, t));
     if ((held ^ before) & MUST && s->must_of_call)
@@ -438,8 +457,10 @@ static struct results results_of(struct walk *w, const struct call *call)
     struct results r = {.has_all = true};
     for (int i = 0; i < call->result_leaves.count; i++)
         if (call->result_leaves.leaf[i].region) add_result(w, &r, call->result_leaves.leaf[i].region->base);
-    if (call->result_leaves.count == 0 && call->result_symbol) add_result(w, &r, call->result_symbol);
-    else if (call->result_leaves.count == 0 && call->destination) add_result(w, &r, call->destination->base);
+    if (call->result_leaves.count == 0 && call->result_symbol)
+        add_result(w, &r, call->result_symbol);
+    else if (call->result_leaves.count == 0 && call->destination)
+        add_result(w, &r, call->destination->base);
     r.has_place |= r.made.count == 0;
     return r;
 }
@@ -459,7 +480,8 @@ static int64_t note_sure_of_callee(struct walk *w, const struct call *call, cons
 }
 
 /* least: what every call of it needs. */
-static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f, const struct function_bounds *least)
+static void note_callee(struct walk *w, const struct ast *n, const struct call *call, struct function_bounds *f,
+                        const struct function_bounds *least)
 {
     const struct need_point unknown = {.at = n};
     const int64_t sure = least ? note_sure_of_callee(w, call, least) : 0;
@@ -472,7 +494,8 @@ static void note_callee(struct walk *w, const struct ast *n, const struct call *
     }
     for (int i = 0; i < f->whole.point_count; i++) {
         const struct need_point p = f->whole.point[i];
-        note_point(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers}, i == 0 ? sure : 0);
+        note_point(w, (struct need_point){in_caller(w, call, p.bytes), in_caller(w, call, p.fresh), n, p.buffers},
+                   i == 0 ? sure : 0);
     }
     for (int i = 0; i < f->safe.point_count; i++) {
         const struct need_point p = f->safe.point[i];
@@ -497,7 +520,8 @@ static void note_turn(struct walk *w, const struct ast *loop, const struct size 
 
 static void note_turns_of(struct walk *w, const struct call *call, const struct function_bounds *f)
 {
-    for (size_t i = 0; f && i < f->turns.count; i++) note_turn(w, f->turns.data[i].loop, in_caller(w, call, f->turns.data[i].bytes));
+    for (size_t i = 0; f && i < f->turns.count; i++)
+        note_turn(w, f->turns.data[i].loop, in_caller(w, call, f->turns.data[i].bytes));
 }
 
 static const struct size *walk_expr(struct walk *w, struct ast *n);
@@ -531,7 +555,8 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
         /* All outputs of a task are taken together. */
         for (int i = 0; i < callee->formal_count; i++) {
             const struct symbol *t = callee->formals[i]->dir == DIR_OUT && i != call->result_formal && call->regions[i]
-                                   ? storage_of(w, call->regions[i]->base) : NULL;
+                                         ? storage_of(w, call->regions[i]->base)
+                                         : NULL;
             if (!t || (is_held(w, t) & MUST)) continue;
             total = add(w, total, bytes_of(w, t->type));
             note_new(w, t, n);
@@ -567,8 +592,9 @@ static const struct size *walk_operands(struct walk *w, struct ast *n)
     case AST_AWAIT: return walk_expr(w, n->await.operand);
     case AST_MEMBER: return walk_expr(w, n->member.object);
     case AST_INDEX: return add(w, walk_expr(w, n->index.object), walk_list_of_exprs(w, n->index.indices));
-    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH:
-        return add(w, walk_expr(w, n->range.low), walk_expr(w, n->range.high));
+    case AST_INDEX_POINT:
+    case AST_INDEX_RANGE:
+    case AST_INDEX_WIDTH: return add(w, walk_expr(w, n->range.low), walk_expr(w, n->range.high));
     default: return size_const(w->sizes, 0);
     }
 }
@@ -594,7 +620,8 @@ static const struct size *walk_branches(struct walk *w, struct ast *n)
     const bool certain = w->is_certain;
     const int jumps = w->jumps;
     if (n->kind == AST_MATCH) conditions = walk_expr(w, n->match.value);
-    for (struct ast *i = n; i && i->kind == AST_IF; i = i->if_.other) conditions = add(w, conditions, walk_expr(w, i->if_.cond));
+    for (struct ast *i = n; i && i->kind == AST_IF; i = i->if_.other)
+        conditions = add(w, conditions, walk_expr(w, i->if_.cond));
     struct state before = copy_state(w, now), out = nowhere(w);
     branches_of(n, &b);
     w->is_certain = false;
@@ -603,9 +630,12 @@ static const struct size *walk_branches(struct walk *w, struct ast *n)
         const struct end_plan *ends = b.without_else ? ptrmap_get(&w->plan->ends, b.without_else) : NULL;
         w->now = &here;
         if (i == b.blocks.count && !b.without_else) break;
-        if (i == 0 && n->kind == AST_IF && n->if_.cond->kind == AST_BOOL && !n->if_.cond->boolean.value) here.dead = true;
-        if (i < b.blocks.count) most = larger(w, most, walk_block(w, b.blocks.data[i]));
-        else if (ends) end_lives(w, &ends->other);
+        if (i == 0 && n->kind == AST_IF && n->if_.cond->kind == AST_BOOL && !n->if_.cond->boolean.value)
+            here.dead = true;
+        if (i < b.blocks.count)
+            most = larger(w, most, walk_block(w, b.blocks.data[i]));
+        else if (ends)
+            end_lives(w, &ends->other);
         join(w, &out, &here);
     }
     w->now = now;
@@ -615,7 +645,8 @@ static const struct size *walk_branches(struct walk *w, struct ast *n)
     return add(w, conditions, most);
 }
 
-static const struct size *trips_of(struct walk *w, const struct ast *n, const struct size **low, const struct size **high)
+static const struct size *trips_of(struct walk *w, const struct ast *n, const struct size **low,
+                                   const struct size **high)
 {
     int64_t step = 1;
     const struct size *first = n->loop.low->value, *end = n->loop.high->value, *one = size_const(w->sizes, 1);
@@ -676,7 +707,8 @@ static const struct size *one_turn(struct walk *w, struct ast *n, struct loop *l
 }
 
 /* A loop variable ends: its worst value counts. */
-static void end_variable(struct walk *w, struct bound *b, const struct symbol *name, const struct size *low, const struct size *high)
+static void end_variable(struct walk *w, struct bound *b, const struct symbol *name, const struct size *low,
+                         const struct size *high)
 {
     for (int i = 0; i < b->point_count; i++) {
         struct need_point *p = &b->point[i];
@@ -711,11 +743,14 @@ static const struct size *walk_loop(struct walk *w, struct ast *n)
     w->now = &body;
     total = one_turn(w, n, &l);
     w->now = outer;
-    if (n->kind == AST_DO_WHILE) *outer = body;
-    else join(w, outer, &body);
+    if (n->kind == AST_DO_WHILE)
+        *outer = body;
+    else
+        join(w, outer, &body);
     join(w, outer, &l.leaves);
     w->is_certain = certain && w->returns == returns;
-    for (size_t i = 0; n->kind == AST_FOR && i < w->open.count; i++) end_variable(w, w->open.data[i], n->symbol, low, high);
+    for (size_t i = 0; n->kind == AST_FOR && i < w->open.count; i++)
+        end_variable(w, w->open.data[i], n->symbol, low, high);
     if (n->kind == AST_FOR) end_variable(w, &w->out->safe, n->symbol, low, high);
     for (size_t i = known; n->kind == AST_FOR && i < w->out->turns.count; i++)
         w->out->turns.data[i].bytes = extreme(w, w->out->turns.data[i].bytes, n->symbol, low, high, true);
@@ -754,8 +789,11 @@ static const struct size *walk_statement(struct walk *w, struct ast *n)
     case AST_VAR: return walk_expr(w, n->decl.value);
     case AST_EXPR_STMT: return walk_expr(w, n->expr_stmt.expr);
     case AST_ASSIGN: return add(w, walk_expr(w, n->assign.target), walk_expr(w, n->assign.value));
-    case AST_FOR: case AST_WHILE: case AST_DO_WHILE: return walk_loop(w, n);
-    case AST_IF: case AST_MATCH: return walk_branches(w, n);
+    case AST_FOR:
+    case AST_WHILE:
+    case AST_DO_WHILE: return walk_loop(w, n);
+    case AST_IF:
+    case AST_MATCH: return walk_branches(w, n);
     case AST_BLOCK: return walk_block(w, n);
     case AST_SCOPE: return walk_block(w, n->scope.body);
     case AST_DROP:
@@ -838,7 +876,12 @@ static void give_up(struct function_bounds *f, const struct symbol *orch)
 
 static void analyze(struct plan *p, const struct symbol *orch, bool has_place, struct function_bounds *f)
 {
-    struct walk w = {.plan = p, .sizes = p->checked->sizes, .out = f, .function = orch, .is_certain = true, .work = MAX_WORK,
+    struct walk w = {.plan = p,
+                     .sizes = p->checked->sizes,
+                     .out = f,
+                     .function = orch,
+                     .is_certain = true,
+                     .work = MAX_WORK,
                      .has_place = has_place || !orch->result_place};
     const struct frame_plan *frame = frame_of(p, orch);
     const struct symbol *outer = p->function;
@@ -899,8 +942,10 @@ struct function_bounds *bounds_again(struct plan *p, const struct symbol *orch, 
 static int64_t common_divisor(int64_t g, const struct size *bytes)
 {
     int64_t factor = BOUNDS_GRANULE;
-    if (bytes && bytes->kind == SIZE_CONST) factor = bytes->value;
-    else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST) factor = bytes->arg[0]->value;
+    if (bytes && bytes->kind == SIZE_CONST)
+        factor = bytes->value;
+    else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST)
+        factor = bytes->arg[0]->value;
     while (factor != 0) {
         const int64_t rest = g % factor;
         g = factor;
@@ -936,7 +981,8 @@ static int64_t common_granule(struct plan *p)
 void bounds_analyze(struct plan *p)
 {
     p->granule = common_granule(p);
-    for (size_t i = 0; i < p->orchs.count; i++) bounds_of(p, p->orchs.data[i], !p->orchs.data[i]->decl->orch.exported ? false : true);
+    for (size_t i = 0; i < p->orchs.count; i++)
+        bounds_of(p, p->orchs.data[i], !p->orchs.data[i]->decl->orch.exported ? false : true);
 }
 
 void bounds_forget(struct plan *p)

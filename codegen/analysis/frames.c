@@ -1,23 +1,25 @@
-/* frames.c - which tensors of a function lie in one allocation, made at its entry, and which of them take each other's place?
- * Needs regions of arguments, bounds.  Gives plan->frames, plan->slots.  Look: ptoc build --emit=memory
- * Method the calls of a function in order are tasks, and an `await` is one that everything later waits for; a tensor lives
- *        from its first task to its last, over a whole loop where it comes from outside the loop.  A linear scan gives each the
- *        free slot that fits best.
+/* frames.c - which tensors of a function lie in one allocation, made at its entry, and which of them take each other's
+ * place? Needs regions of arguments, bounds.  Gives plan->frames, plan->slots.  Look: ptoc build --emit=memory
+ * Method the calls of a function in order are tasks, and an `await` is one that everything later waits for; a tensor
+ * lives
+ *        from its first task to its last, over a whole loop where it comes from outside the loop.  A linear scan gives
+ *        each the free slot that fits best.
  *
- * Note [reuse is never wrong]: slots are pieces of one buffer, so the run time sees who touches which bytes and orders what has to be
- * ordered.  What is decided here is whether that order was there anyway.
+ * Note [reuse is never wrong]: slots are pieces of one buffer, so the run time sees who touches which bytes and orders
+ * what has to be ordered.  What is decided here is whether that order was there anyway.
  *
- * Note [free reuse]: c may take the place of a without waiting where the first writer of c depends, over others or at once, on every
- * task that touches a.  A dependence counts only where it is certain: one of the two writes the whole tensor, neither is a
- * function (which may leave tasks behind that nobody sees), and what lies between is reached whenever they are.
+ * Note [free reuse]: c may take the place of a without waiting where the first writer of c depends, over others or at
+ * once, on every task that touches a.  A dependence counts only where it is certain: one of the two writes the whole
+ * tensor, neither is a function (which may leave tasks behind that nobody sees), and what lies between is reached
+ * whenever they are.
  *
- * Note [a frame must not cost]: a frame is held from the entry of the function to its last task.  --plan=free makes one only where the
- * function needs no more heap with it than without.
+ * Note [a frame must not cost]: a frame is held from the entry of the function to its last task.  --plan=free makes one
+ * only where the function needs no more heap with it than without.
  *
- * Note [a frame is optional]: the run takes a frame only where what the heap has left suffices for all that the function and its callees may
- * need with it.  So whatever runs while a frame is held completes, and everything else runs as --plan=ring does: no heap is too small
- * with frames that suffices without, and none where a smaller one suffices.  Where that need is not known at the entry, as in recursion,
- * there is no frame.
+ * Note [a frame is optional]: the run takes a frame only where what the heap has left suffices for all that the
+ * function and its callees may need with it.  So whatever runs while a frame is held completes, and everything else
+ * runs as --plan=ring does: no heap is too small with frames that suffices without, and none where a smaller one
+ * suffices.  Where that need is not known at the entry, as in recursion, there is no frame.
  */
 #include "frames.h"
 #include "bounds.h"
@@ -57,12 +59,12 @@ struct walk {
     struct frame_plan *out;
     VEC(struct task *) tasks;
     VEC(struct loop) loops;
-    struct ptrmap places;   /* tensor -> struct home */
+    struct ptrmap places; /* tensor -> struct home */
     VEC(const struct symbol *) tensors;
-    int loop, conditions;   /* around the statement at hand */
-    uint64_t *before;       /* a row of bits for each task: see find_order */
+    int loop, conditions; /* around the statement at hand */
+    uint64_t *before;     /* a row of bits for each task: see find_order */
     size_t row;
-    bool has_left;          /* a path may have left the function, or the loop, before */
+    bool has_left; /* a path may have left the function, or the loop, before */
 };
 
 /* ---- tasks ---- */
@@ -180,7 +182,8 @@ static void walk_branches(struct walk *w, struct ast *n)
     ast_walk(n->kind == AST_MATCH ? n->match.value : n->if_.cond, visit_expr, w);
     branches_of(n, &b);
     w->conditions++;
-    for (struct ast *i = n->kind == AST_IF ? n->if_.other : NULL; i && i->kind == AST_IF; i = i->if_.other) ast_walk(i->if_.cond, visit_expr, w);
+    for (struct ast *i = n->kind == AST_IF ? n->if_.other : NULL; i && i->kind == AST_IF; i = i->if_.other)
+        ast_walk(i->if_.cond, visit_expr, w);
     for (size_t i = 0; i < b.blocks.count; i++) walk_list(w, b.blocks.data[i]->block.stmts);
     w->conditions--;
     vec_free(&b.blocks);
@@ -188,8 +191,7 @@ static void walk_branches(struct walk *w, struct ast *n)
 
 static void walk_list(struct walk *w, struct ast *n)
 {
-    for (; n; n = n->next)
-        switch (n->kind) {
+    for (; n; n = n->next) switch (n->kind) {
         case AST_LET:
             if (n->symbol) note_place(w, n->symbol, NULL);
             ast_walk(n->decl.value, visit_expr, w);
@@ -200,8 +202,10 @@ static void walk_list(struct walk *w, struct ast *n)
             ast_walk(n->loop.step, visit_expr, w);
             walk_loop(w, n);
             break;
-        case AST_WHILE: case AST_DO_WHILE: walk_loop(w, n); break;
-        case AST_IF: case AST_MATCH: walk_branches(w, n); break;
+        case AST_WHILE:
+        case AST_DO_WHILE: walk_loop(w, n); break;
+        case AST_IF:
+        case AST_MATCH: walk_branches(w, n); break;
         case AST_BLOCK: walk_list(w, n->block.stmts); break;
         case AST_SCOPE: walk_list(w, n->scope.body->block.stmts); break;
         case AST_DROP:
@@ -213,7 +217,8 @@ static void walk_list(struct walk *w, struct ast *n)
             ast_walk(n->ret.value, visit_expr, w);
             w->has_left = true;
             break;
-        case AST_BREAK: case AST_CONTINUE: w->has_left = true; break;
+        case AST_BREAK:
+        case AST_CONTINUE: w->has_left = true; break;
         default: ast_walk_below(n, visit_expr, w); break;
         }
 }
@@ -294,7 +299,8 @@ static void find_order(struct walk *w)
         for (size_t earlier = t; earlier-- > 0;) {
             if (is_before(w, earlier, t) || !waits_for(w->tasks.data[t], w->tasks.data[earlier])) continue;
             mine[earlier / 64] |= (uint64_t)1 << (earlier % 64);
-            const bool leads_on = w->tasks.data[earlier]->is_certain && !w->tasks.data[earlier]->is_await; /* an await is no edge of the graph */
+            /* an await is no edge of the graph */
+            const bool leads_on = w->tasks.data[earlier]->is_certain && !w->tasks.data[earlier]->is_await;
             for (size_t i = 0; leads_on && i < w->row; i++) mine[i] |= w->before[earlier * w->row + i];
         }
     }
@@ -359,7 +365,8 @@ static void occupy(struct scan *s, int slot, const struct life *l)
 {
     struct occupants *o = &s->slots.data[slot];
     vec_push(&o->lives, *l);
-    for (size_t i = 0; i < l->home->users.count; i++) o->users[l->home->users.data[i] / 64] |= (uint64_t)1 << (l->home->users.data[i] % 64);
+    for (size_t i = 0; i < l->home->users.count; i++)
+        o->users[l->home->users.data[i] / 64] |= (uint64_t)1 << (l->home->users.data[i] % 64);
     if (l->last > o->last) o->last = l->last;
     o->in_loop |= l->home->loop >= 0;
 }
@@ -406,7 +413,8 @@ static int best_slot(struct scan *s, const struct life *l, bool ordered, struct 
             const bool better = best < 0 || (order->tensor && !o.tensor) ||
                                 (!order->tensor == !o.tensor && fits(w, slot->bytes, w->out->slots.data[best].bytes));
             if (better) best = i, *order = o;
-        } else if (fits(w, slot->bytes, bytes) && (grown < 0 || fits(w, w->out->slots.data[grown].bytes, slot->bytes))) {
+        } else if (fits(w, slot->bytes, bytes) &&
+                   (grown < 0 || fits(w, w->out->slots.data[grown].bytes, slot->bytes))) {
             grown = i, grown_order = o;
         }
     }
@@ -456,7 +464,8 @@ static void place_life(struct scan *s, struct life *l)
         const struct loop *loop = &w->loops.data[l->home->loop];
         int64_t step = 1;
         const bool counts = loop->node->kind == AST_FOR &&
-                            (!loop->node->loop.step || (loop->node->loop.step->value && size_is_const(loop->node->loop.step->value, &step))) &&
+                            (!loop->node->loop.step ||
+                             (loop->node->loop.step->value && size_is_const(loop->node->loop.step->value, &step))) &&
                             (step == 1 || step == -1);
         const bool has_room = m->kind == PLAN_BUDGET && frame_bytes_with(s, l->plan->bytes) <= m->budget;
         if (is_new && counts && has_room) {
@@ -470,7 +479,8 @@ static void place_life(struct scan *s, struct life *l)
     if (order.tensor) vec_push(&w->out->added, order);
     for (size_t i = 0; i < w->loops.count && !l->plan->across; i++) {
         const struct loop *loop = &w->loops.data[i];
-        if (loop->first >= l->first && loop->last <= l->last && (int)i != l->home->loop && makes_tensors(w, loop)) l->plan->across = loop->node;
+        if (loop->first >= l->first && loop->last <= l->last && (int)i != l->home->loop && makes_tensors(w, loop))
+            l->plan->across = loop->node;
     }
     l->plan->slot = slot;
     l->plan->storage = STORAGE_SLOT;
@@ -483,7 +493,8 @@ static void place_life(struct scan *s, struct life *l)
 static bool is_known_at_entry(const struct size *s)
 {
     if (s->kind == SIZE_SYMBOL)
-        return s->symbol->kind == SYM_PARAM || s->symbol->kind == SYM_DIM || s->symbol->kind == SYM_FORMAL || s->symbol->kind == SYM_CONST;
+        return s->symbol->kind == SYM_PARAM || s->symbol->kind == SYM_DIM || s->symbol->kind == SYM_FORMAL ||
+               s->symbol->kind == SYM_CONST;
     if (s->kind == SIZE_EXTENT || s->kind == SIZE_STRIDE || s->kind == SIZE_AT) return false;
     for (int i = 0; i < s->count; i++)
         if (!is_known_at_entry(s->arg[i])) return false;
@@ -534,7 +545,8 @@ static void make_slots(struct walk *w)
         struct home *p = ptrmap_get(&w->places, tensor);
         struct tensor_plan *t = arena_new(w->plan->mem, struct tensor_plan);
         struct life l = {.plan = t, .home = p, .last = -1};
-        *t = (struct tensor_plan){.tensor = tensor, .storage = tensor->place ? STORAGE_RESULT : STORAGE_RING, .slot = -1};
+        *t = (struct tensor_plan){
+            .tensor = tensor, .storage = tensor->place ? STORAGE_RESULT : STORAGE_RING, .slot = -1};
         t->bytes = bytes_at_entry(w, tensor->type);
         const bool is_used = find_life(w, &l);
         vec_push(&w->out->tensors, t);
@@ -594,7 +606,8 @@ static bool costs_nothing(struct plan *p, const struct symbol *orch)
     for (int i = 0; i < frame->whole.point_count; i++) {
         bool covered = false;
         for (int k = 0; k < ring->whole.point_count && !covered; k++) {
-            const struct size *more = size_sub(p->checked->sizes, frame->whole.point[i].bytes, ring->whole.point[k].bytes);
+            const struct size *more =
+                size_sub(p->checked->sizes, frame->whole.point[i].bytes, ring->whole.point[k].bytes);
             covered = more && range_of_size(p, more).hi <= 0;
         }
         if (!covered) return false;
@@ -620,7 +633,11 @@ static int tensors_in_slots(const struct frame_plan *f)
 
 static void plan_function(struct plan *p, const struct symbol *orch)
 {
-    struct walk w = {.plan = p, .sizes = p->checked->sizes, .function = orch, .out = arena_new(p->mem, struct frame_plan), .loop = -1};
+    struct walk w = {.plan = p,
+                     .sizes = p->checked->sizes,
+                     .function = orch,
+                     .out = arena_new(p->mem, struct frame_plan),
+                     .loop = -1};
     ptrmap_set(&p->frames, orch, w.out);
     vec_push(&p->frame_list, w.out);
     p->function = orch;
@@ -634,8 +651,10 @@ static void plan_function(struct plan *p, const struct symbol *orch)
     } else {
         use_slots(&w);
         const char *why = NULL;
-        if (p->memory.kind == PLAN_FREE && !costs_nothing(p, orch)) why = "a frame would hold more than the function needs without";
-        else if (!is_need_known(p, orch)) why = "how much heap runs beside a frame is not known at the entry";
+        if (p->memory.kind == PLAN_FREE && !costs_nothing(p, orch))
+            why = "a frame would hold more than the function needs without";
+        else if (!is_need_known(p, orch))
+            why = "how much heap runs beside a frame is not known at the entry";
         if (why) {
             give_up(&w, why);
             for (size_t i = 0; i < w.tensors.count; i++) ptrmap_set(&p->slots, w.tensors.data[i], NULL);
@@ -643,7 +662,8 @@ static void plan_function(struct plan *p, const struct symbol *orch)
     }
     p->function = NULL;
     for (size_t t = 0; t < w.tasks.count; t++) vec_free(&w.tasks.data[t]->accesses);
-    for (size_t i = 0; i < w.tensors.count; i++) vec_free(&((struct home *)ptrmap_get(&w.places, w.tensors.data[i]))->users);
+    for (size_t i = 0; i < w.tensors.count; i++)
+        vec_free(&((struct home *)ptrmap_get(&w.places, w.tensors.data[i]))->users);
     vec_free(&w.tasks);
     vec_free(&w.loops);
     vec_free(&w.tensors);

@@ -1,13 +1,17 @@
 /* liveness.c - where is each tensor used for the last time, on every path?
- * Needs plan->blocks, regions of names, calls.  Gives plan->ends: which tensors are let go behind a statement, at the beginning of a
- *       branch, or in an else branch that nobody wrote.  Look: pto_release in ptoc build --emit=c; ptoc build --emit=memory
- * Method statements are numbered in source order, each tensor keeps the numbers that use it; views, slices and fields count as
- *        their tensor.  Then each tensor goes down from the block that names it to its last use: behind a loop that uses it, into the
- *        branches of an `if` or `match` where one of them goes on without it.  break, continue and return leave the block that
- *        names the tensor, or come out behind the loop where it is let go: so they need nothing of their own.
+ * Needs plan->blocks, regions of names, calls.  Gives plan->ends: which tensors are let go behind a statement, at the
+ * beginning of a
+ *       branch, or in an else branch that nobody wrote.  Look: pto_release in ptoc build --emit=c; ptoc build
+ *       --emit=memory
+ * Method statements are numbered in source order, each tensor keeps the numbers that use it; views, slices and fields
+ * count as
+ *        their tensor.  Then each tensor goes down from the block that names it to its last use: behind a loop that
+ *        uses it, into the branches of an `if` or `match` where one of them goes on without it.  break, continue and
+ *        return leave the block that names the tensor, or come out behind the loop where it is let go: so they need
+ *        nothing of their own.
  *
- * Note [a release must pay]: where nothing is submitted, awaited or allocated between the last use and the end of the owner's
- * scope, the scope's end does it.
+ * Note [a release must pay]: where nothing is submitted, awaited or allocated between the last use and the end of the
+ * owner's scope, the scope's end does it.
  */
 #include "plan.h"
 #include "support/arena.h"
@@ -84,9 +88,12 @@ static void note_call(struct search *s, struct ast *n, const struct call *call)
     s->now->busy = true;
     for (int i = 0; i < call->callee->formal_count; i++) {
         bool moved = call->callee->formals[i]->dir == DIR_OWN;
-        if (call->regions[i] && call->values[i] && call->values[i]->kind == AST_CALL) ptrmap_set(&s->inner, call->values[i], n);
-        if (call->regions[i]) note_use(s, call->regions[i]->base, moved);
-        else if (call->values[i] && call->values[i]->symbol) note_use(s, call->values[i]->symbol, moved);
+        if (call->regions[i] && call->values[i] && call->values[i]->kind == AST_CALL)
+            ptrmap_set(&s->inner, call->values[i], n);
+        if (call->regions[i])
+            note_use(s, call->regions[i]->base, moved);
+        else if (call->values[i] && call->values[i]->symbol)
+            note_use(s, call->values[i]->symbol, moved);
         note_leaves(s, &call->leaves[i], moved);
     }
     note_leaves(s, &call->result_leaves, false);
@@ -124,7 +131,8 @@ static void number(struct search *s, struct ast *n)
 
 static bool is_statement(enum ast_kind kind)
 {
-    return kind == AST_STATIC_ASSERT || (kind >= AST_BLOCK && kind <= AST_BAD_STMT && kind != AST_MATCH_ARM && kind != AST_ATTR);
+    return kind == AST_STATIC_ASSERT ||
+           (kind >= AST_BLOCK && kind <= AST_BAD_STMT && kind != AST_MATCH_ARM && kind != AST_ATTR);
 }
 
 /* Of `p.cells[i].h` only p.cells.h is used, not the rest of p. */
@@ -192,7 +200,8 @@ static bool ends_by_hand(const struct search *s, const struct ast *n)
     return largest_within(u->by_hand.data, u->by_hand.count, stmt_of(s, n)->first, stmt_of(s, n)->last) >= 0;
 }
 
-/* A condition, or a value that is matched, moves the tensor: no branch has to, and where && did not come to it the scope's end does. */
+/* A condition, or a value that is matched, moves the tensor: no branch has to, and where && did not come to it the
+ * scope's end does. */
 static bool condition_ends_by_hand(const struct search *s, const struct ast *n)
 {
     const struct uses *u = s->tensor_uses;
@@ -266,7 +275,8 @@ static void place_at(struct search *s, struct ast *n, bool is_busy_behind)
     switch (n->kind) {
     case AST_BLOCK: place_in_list(s, n, n->block.stmts, is_busy_behind); return;
     case AST_SCOPE: place_in_list(s, n->scope.body, n->scope.body->block.stmts, is_busy_behind); return;
-    case AST_IF: case AST_MATCH:
+    case AST_IF:
+    case AST_MATCH:
         if (condition_ends_by_hand(s, n)) return;
         /* Where one branch ends the life by hand, behind is too late to do it for the others. */
         if (by_hand || branches_gain(s, n)) {
@@ -274,7 +284,9 @@ static void place_at(struct search *s, struct ast *n, bool is_busy_behind)
             return;
         }
         break;
-    case AST_RETURN: case AST_BREAK: case AST_CONTINUE: return;
+    case AST_RETURN:
+    case AST_BREAK:
+    case AST_CONTINUE: return;
     default: break;
     }
     if (is_busy_behind && !by_hand) vec_push(&end_at(s, n)->behind, s->tensor);
@@ -287,8 +299,10 @@ static void place_in_list(struct search *s, struct ast *block, struct ast *list,
     while (end && end->next) end = end->next;
     if (end && (end->kind == AST_RETURN || end->kind == AST_BREAK || end->kind == AST_CONTINUE)) is_busy_behind = false;
     is_busy_behind |= list_is_busy(s, rest);
-    if (last) place_at(s, last, is_busy_behind);
-    else if (is_busy_behind) vec_push(&end_at(s, block)->before, s->tensor);
+    if (last)
+        place_at(s, last, is_busy_behind);
+    else if (is_busy_behind)
+        vec_push(&end_at(s, block)->before, s->tensor);
 }
 
 /* f(g(h(x)), y()): what h made is needed by g alone, and goes behind g, before y makes anything. */

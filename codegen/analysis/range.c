@@ -1,6 +1,7 @@
 /* range.c - between which bounds does an integer lie?
- * Needs types, constants and sizes.  Gives range_of_expr, range_of_size.  Look: pto_add and plain + in ptoc build --emit=c
- * Method intervals: constants are known, dimension variables are not negative, a loop variable lies in its loop, a let has the range
+ * Needs types, constants and sizes.  Gives range_of_expr, range_of_size.  Look: pto_add and plain + in ptoc build
+ * --emit=c Method intervals: constants are known, dimension variables are not negative, a loop variable lies in its
+ * loop, a let has the range
  *        of its value, a var may be anything.  All arithmetic in 128 bits.
  */
 #include "plan.h"
@@ -59,7 +60,7 @@ static struct interval modulo(struct interval a, struct interval b, bool *fits)
     __int128 most = (low > high ? low : high) - 1;
     if (most < 0) most = 0;
     __int128 below = a.lo < 0 ? -(__int128)a.lo : 0, above = a.hi > 0 ? a.hi : 0;
-    return (struct interval){(int64_t)-(below < most ? below : most), (int64_t)(above < most ? above : most)};
+    return (struct interval){(int64_t) - (below < most ? below : most), (int64_t)(above < most ? above : most)};
 }
 
 struct interval range_apply(enum ast_op op, struct interval a, struct interval b, bool *fits)
@@ -68,7 +69,8 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
     case OP_ADD: return clamp((__int128)a.lo + b.lo, (__int128)a.hi + b.hi, fits);
     case OP_SUB: return clamp((__int128)a.lo - b.hi, (__int128)a.hi - b.lo, fits);
     case OP_MUL: {
-        __int128 corner[4] = {(__int128)a.lo * b.lo, (__int128)a.lo * b.hi, (__int128)a.hi * b.lo, (__int128)a.hi * b.hi};
+        __int128 corner[4] = {(__int128)a.lo * b.lo, (__int128)a.lo * b.hi, (__int128)a.hi * b.lo,
+                              (__int128)a.hi * b.hi};
         return of_corners(corner, 4, fits);
     }
     case OP_DIV: return divide(a, b, fits);
@@ -78,11 +80,11 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
     }
 }
 
-/* A name that is an extent of an array that exists: not negative, and where it is the only extent, no larger than memory. */
+/* A name that is an extent of an array that exists: not negative, and where it is the only extent, no larger than
+ * memory. */
 static struct interval range_of_extent(const struct plan *p, const struct symbol *s, struct interval r)
 {
-    if (!p->function || p->function->kind != SYM_ORCH)
-        return r;
+    if (!p->function || p->function->kind != SYM_ORCH) return r;
     for (int f = 0; f < p->function->formal_count; f++) {
         const struct type *t = p->function->formals[f]->type;
         if (t->kind != TYPE_TENSOR) continue;
@@ -101,8 +103,10 @@ static struct interval range_of_loop(struct plan *p, const struct ast *n)
     struct interval step = n->loop.step ? range_of_expr(p, n->loop.step) : (struct interval){1, 1};
     struct interval up = {low.lo, high.hi > INT64_MIN ? high.hi - 1 : INT64_MIN};
     struct interval down = {high.lo < INT64_MAX ? high.lo + 1 : INT64_MAX, low.hi};
-    struct interval r = step.lo > 0 ? up : step.hi < 0 ? down
-        : (struct interval){up.lo < down.lo ? up.lo : down.lo, up.hi > down.hi ? up.hi : down.hi};
+    struct interval r = step.lo > 0 ? up
+                        : step.hi < 0
+                            ? down
+                            : (struct interval){up.lo < down.lo ? up.lo : down.lo, up.hi > down.hi ? up.hi : down.hi};
     return r.lo <= r.hi ? r : low; /* else the body never runs */
 }
 
@@ -115,8 +119,7 @@ static int formal_index(const struct symbol *callee, const struct symbol *s)
 
 static struct interval range_of_symbol(struct plan *p, const struct symbol *s)
 {
-    if (s->has_value)
-        return (struct interval){s->int_value, s->int_value};
+    if (s->has_value) return (struct interval){s->int_value, s->int_value};
     const struct call *call = p->binding;
     if (call && (s->kind == SYM_DIM || s->kind == SYM_FORMAL)) {
         struct interval r = anything;
@@ -132,12 +135,12 @@ static struct interval range_of_symbol(struct plan *p, const struct symbol *s)
     case SYM_DIM: return range_of_extent(p, s, (struct interval){0, INT64_MAX});
     case SYM_PARAM: return range_of_extent(p, s, anything);
     case SYM_FORMAL: return range_of_extent(p, s, anything);
-    case SYM_LET: case SYM_LOOP: break;
+    case SYM_LET:
+    case SYM_LOOP: break;
     default: return anything;
     }
     struct interval *known = ptrmap_get(&p->ranges, s);
-    if (known)
-        return *known;
+    if (known) return *known;
     struct interval *r = arena_new(p->mem, struct interval);
     *r = anything;
     ptrmap_set(&p->ranges, s, r);
@@ -150,15 +153,13 @@ static struct interval range_of_symbol(struct plan *p, const struct symbol *s)
 
 static struct interval range_of_minmax(bool min, struct interval a, struct interval b)
 {
-    if (min)
-        return (struct interval){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
+    if (min) return (struct interval){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
     return (struct interval){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
 }
 
 static struct interval range_of_ceil_div(struct interval a, struct interval b)
 {
-    if (a.lo >= 0 && b.lo > 0)
-        return (struct interval){0, a.hi};
+    if (a.lo >= 0 && b.lo > 0) return (struct interval){0, a.hi};
     return anything;
 }
 
@@ -172,17 +173,20 @@ struct interval range_of_size(struct plan *p, const struct size *s)
     switch (s->kind) {
     case SIZE_CONST: return (struct interval){s->value, s->value};
     case SIZE_SYMBOL: return range_of_symbol(p, s->symbol);
-    case SIZE_ADD: case SIZE_MUL:
+    case SIZE_ADD:
+    case SIZE_MUL:
         r = range_of_size(p, s->arg[0]);
         for (int i = 1; i < s->count; i++)
             r = range_apply(s->kind == SIZE_ADD ? OP_ADD : OP_MUL, r, range_of_size(p, s->arg[i]), &fits);
         return r;
-    case SIZE_DIV: case SIZE_MOD:
-        return range_apply(s->kind == SIZE_DIV ? OP_DIV : OP_MOD, range_of_size(p, s->arg[0]), range_of_size(p, s->arg[1]), &fits);
-    case SIZE_MINIMUM: case SIZE_MAXIMUM:
+    case SIZE_DIV:
+    case SIZE_MOD:
+        return range_apply(s->kind == SIZE_DIV ? OP_DIV : OP_MOD, range_of_size(p, s->arg[0]),
+                           range_of_size(p, s->arg[1]), &fits);
+    case SIZE_MINIMUM:
+    case SIZE_MAXIMUM:
         r = range_of_size(p, s->arg[0]);
-        for (int i = 1; i < s->count; i++)
-            r = range_of_minmax(s->kind == SIZE_MINIMUM, r, range_of_size(p, s->arg[i]));
+        for (int i = 1; i < s->count; i++) r = range_of_minmax(s->kind == SIZE_MINIMUM, r, range_of_size(p, s->arg[i]));
         return r;
     case SIZE_CEIL_DIV: return range_of_ceil_div(range_of_size(p, s->arg[0]), range_of_size(p, s->arg[1]));
     case SIZE_ABS: return (struct interval){0, INT64_MAX};
@@ -203,10 +207,8 @@ static struct interval range_of_builtin(struct plan *p, const struct ast *n)
             r = range_of_minmax(min, r, range_of_expr(p, a->arg.value));
         return r;
     }
-    if (name[0] == 'c' && second)
-        return range_of_ceil_div(range_of_expr(p, first), range_of_expr(p, second));
-    if (name[0] == 'l')
-        return (struct interval){0, 62};
+    if (name[0] == 'c' && second) return range_of_ceil_div(range_of_expr(p, first), range_of_expr(p, second));
+    if (name[0] == 'l') return (struct interval){0, 62};
     return name[0] == 'a' || name[0] == 'd' ? (struct interval){0, INT64_MAX} : anything;
 }
 
@@ -214,13 +216,12 @@ struct interval range_of_expr(struct plan *p, const struct ast *n)
 {
     bool fits;
     int64_t value;
-    if (!n || !n->type || n->type->kind != TYPE_INT)
-        return anything;
-    if (n->value && size_is_const(n->value, &value))
-        return (struct interval){value, value};
+    if (!n || !n->type || n->type->kind != TYPE_INT) return anything;
+    if (n->value && size_is_const(n->value, &value)) return (struct interval){value, value};
     switch (n->kind) {
     case AST_INT: return (struct interval){(int64_t)n->integer.value, (int64_t)n->integer.value};
-    case AST_NAME: case AST_MEMBER: return n->symbol ? range_of_symbol(p, n->symbol) : anything;
+    case AST_NAME:
+    case AST_MEMBER: return n->symbol ? range_of_symbol(p, n->symbol) : anything;
     case AST_UNARY: return range_apply(OP_NEG, range_of_expr(p, n->binary.left), (struct interval){0, 0}, &fits);
     case AST_BINARY:
         return range_apply(n->binary.op, range_of_expr(p, n->binary.left), range_of_expr(p, n->binary.right), &fits);

@@ -1,6 +1,7 @@
 /* reach.c - which functions and kernels do the exports need?
  * Needs calls resolved.  Gives plan->exports, orchs, kernels.  Look: ptoc build --emit=c
- * Method a work list from the exports along calls; then all symbols in source order, so the output does not depend on who
+ * Method a work list from the exports along calls; then all symbols in source order, so the output does not depend on
+ * who
  *        called whom first.
  */
 #include "plan.h"
@@ -13,18 +14,15 @@ struct search {
 
 static void need(struct search *s, struct symbol *callee)
 {
-    if (ptrmap_get(&s->found, callee))
-        return;
+    if (ptrmap_get(&s->found, callee)) return;
     ptrmap_set(&s->found, callee, callee);
-    if (callee->kind == SYM_ORCH)
-        vec_push(&s->work, callee);
+    if (callee->kind == SYM_ORCH) vec_push(&s->work, callee);
 }
 
 static bool visit_call(void *cx, struct ast *n)
 {
     const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
-    if (call && call->callee)
-        need(cx, call->callee);
+    if (call && call->callee) need(cx, call->callee);
     return true;
 }
 
@@ -47,8 +45,7 @@ void reach_analyze(struct plan *p)
         const struct module *module = p->checked->modules[m];
         for (int i = 0; i < module->symbol_count; i++)
             for (struct symbol *sym = module->symbols[i]; sym; sym = sym->next_overload) {
-                if (!ptrmap_get(&s.found, sym))
-                    continue;
+                if (!ptrmap_get(&s.found, sym)) continue;
                 if (sym->kind == SYM_ORCH)
                     vec_push(&p->orchs, sym);
                 else

@@ -1,8 +1,10 @@
 /* scopes.c - which blocks need a run-time scope?
  * Needs plan->orchs, symbols of lets.  Gives plan->blocks.  Look: the comments `holds P` in ptoc build --emit=c
- * Method a block needs one when it names, or needs for a moment as an argument, a tensor that the runtime allocates.  What the
- *        caller passed in, pieces of other tensors, and the tensor that the function returns need none.  A tensor that only a
- *        scalar needs (`await f(x)[0]`, a function's argument) has a scope that ends when the scalar is there: the expression's own.
+ * Method a block needs one when it names, or needs for a moment as an argument, a tensor that the runtime allocates.
+ * What the
+ *        caller passed in, pieces of other tensors, and the tensor that the function returns need none.  A tensor that
+ *        only a scalar needs (`await f(x)[0]`, a function's argument) has a scope that ends when the scalar is there:
+ *        the expression's own.
  */
 #include "plan.h"
 #include "support/arena.h"
@@ -15,10 +17,8 @@ struct search {
 
 static void hold(struct block_plan *b, struct symbol *s)
 {
-    for (int i = 0; i < s->field_count && !s->alias_of; i++)
-        hold(b, s->fields[i]);
-    if (tensor_is_new(s) && !s->returned)
-        vec_push(&b->tensors, s);
+    for (int i = 0; i < s->field_count && !s->alias_of; i++) hold(b, s->fields[i]);
+    if (tensor_is_new(s) && !s->returned) vec_push(&b->tensors, s);
 }
 
 static bool visit_block(void *cx, struct ast *n);
@@ -34,16 +34,12 @@ static bool is_scalar_of_tensors(const struct ast *n)
 static bool visit_statement(void *cx, struct ast *n)
 {
     struct search *s = cx;
-    if (n->kind == AST_BLOCK)
-        return visit_block(s->plan, n), false;
+    if (n->kind == AST_BLOCK) return visit_block(s->plan, n), false;
     bool awaited = s->top && s->top->kind == AST_AWAIT && s->top->await.operand == n;
-    if (n != s->top && !awaited && is_scalar_of_tensors(n))
-        return visit_scalar(s->plan, n), false;
-    if (n->kind == AST_LET && n->symbol)
-        hold(s->block, n->symbol);
+    if (n != s->top && !awaited && is_scalar_of_tensors(n)) return visit_scalar(s->plan, n), false;
+    if (n->kind == AST_LET && n->symbol) hold(s->block, n->symbol);
     const struct call *call = n->kind == AST_CALL ? call_of(n) : NULL;
-    if (call && call->result_symbol && call->result_symbol->hidden)
-        hold(s->block, call->result_symbol);
+    if (call && call->result_symbol && call->result_symbol->hidden) hold(s->block, call->result_symbol);
     return true;
 }
 
@@ -67,6 +63,5 @@ static void visit_scalar(struct plan *p, struct ast *n)
 
 void scopes_analyze(struct plan *p)
 {
-    for (size_t i = 0; i < p->orchs.count; i++)
-        visit_block(p, p->orchs.data[i]->decl->orch.body);
+    for (size_t i = 0; i < p->orchs.count; i++) visit_block(p, p->orchs.data[i]->decl->orch.body);
 }

@@ -6,8 +6,7 @@
 
 void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx)
 {
-    for (; n; n = n->next)
-        ast_walk(n, visit, cx);
+    for (; n; n = n->next) ast_walk(n, visit, cx);
 }
 
 void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx)
@@ -19,13 +18,16 @@ void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void 
 {
     ast_walk_list(n->attrs, visit, cx);
     switch (n->kind) {
-    case AST_CONST: case AST_PARAM: case AST_LET: case AST_VAR: case AST_FIELD:
+    case AST_CONST:
+    case AST_PARAM:
+    case AST_LET:
+    case AST_VAR:
+    case AST_FIELD:
         ast_walk(n->decl.type, visit, cx);
         ast_walk(n->decl.value, visit, cx);
         break;
-    case AST_STATIC_ASSERT: case AST_ASSERT:
-        ast_walk(n->check.cond, visit, cx);
-        break;
+    case AST_STATIC_ASSERT:
+    case AST_ASSERT: ast_walk(n->check.cond, visit, cx); break;
     case AST_TYPE_ARRAY:
         ast_walk(n->type_array.length, visit, cx);
         ast_walk(n->type_array.element, visit, cx);
@@ -90,7 +92,9 @@ void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void 
         ast_walk(n->index.object, visit, cx);
         ast_walk_list(n->index.indices, visit, cx);
         break;
-    case AST_INDEX_POINT: case AST_INDEX_RANGE: case AST_INDEX_WIDTH:
+    case AST_INDEX_POINT:
+    case AST_INDEX_RANGE:
+    case AST_INDEX_WIDTH:
         ast_walk(n->range.low, visit, cx);
         ast_walk(n->range.high, visit, cx);
         break;
@@ -102,15 +106,19 @@ void branches_of(struct ast *n, struct branches *b)
 {
     if (n->kind == AST_MATCH) {
         for (struct ast *arm = n->match.arms; arm; arm = arm->next) vec_push(&b->blocks, arm->arm.body);
-        if (n->match.other) vec_push(&b->blocks, n->match.other);
-        else b->without_else = n;
+        if (n->match.other)
+            vec_push(&b->blocks, n->match.other);
+        else
+            b->without_else = n;
         return;
     }
     for (;; n = n->if_.other) {
         vec_push(&b->blocks, n->if_.then);
         if (n->if_.other && n->if_.other->kind == AST_IF) continue;
-        if (n->if_.other) vec_push(&b->blocks, n->if_.other);
-        else b->without_else = n;
+        if (n->if_.other)
+            vec_push(&b->blocks, n->if_.other);
+        else
+            b->without_else = n;
         return;
     }
 }

@@ -1,8 +1,9 @@
 /* emit.h - what the emitters of C share; nobody else includes it.
  *
- * emit_c.c      the order of the file, functions    emit_op.c     operations            emit_call.c   calls of kernels, functions
- * emit_value.c  values                             emit_view.c   types and views       emit_check.c  run-time checks
- * emit_kernel.c the C around a kernel              emit_table.c  entries, the table    emit_header.c --emit=header */
+ * emit_c.c      the order of the file, functions    emit_op.c     operations            emit_call.c   calls of kernels,
+ * functions emit_value.c  values                             emit_view.c   types and views       emit_check.c  run-time
+ * checks emit_kernel.c the C around a kernel              emit_table.c  entries, the table    emit_header.c
+ * --emit=header */
 #ifndef PTOC_EMIT_H
 #define PTOC_EMIT_H
 #include "codegen.h"
@@ -15,11 +16,15 @@
 /* How tightly what is printed must bind, to save parentheses. */
 enum precedence { P_ANY, P_OR, P_AND, P_EQ, P_REL, P_ADD, P_MUL, P_UNARY, P_POSTFIX };
 
-struct site { const char *file; int line, column; const char *text; };
+struct site {
+    const char *file;
+    int line, column;
+    const char *text;
+};
 
 struct kernel_names {
     const char *object, *task, *cost, *body, *symbol; /* symbol: the C function that does the work */
-    const char *mapped; /* what the map of a backend calls it */
+    const char *mapped;                               /* what the map of a backend calls it */
     int extra[MAX_FORMALS]; /* dimension variables that no shape tells: their place behind the formals, or -1 */
     int extra_count;
 };
@@ -33,54 +38,58 @@ struct emitter {
     struct out *out;
     struct names names;
     VEC(struct site) sites;
-    int submits; /* calls of pto_submit_task that were printed */
+    int submits;           /* calls of pto_submit_task that were printed */
     struct ptrmap c_names; /* symbol -> its name in C */
     struct ptrmap kernels; /* kernel -> struct kernel_names */
     struct ptrmap used;    /* symbols and stored sizes that the text names */
     struct lowering *lowering;
 
-    const char *frame;     /* the function's frame, in C */
+    const char *frame; /* the function's frame, in C */
 };
 
 /* ---- emit_c.c ---- */
 const char *emit_name(struct emitter *e, const struct symbol *s); /* marks it as used */
 const char *emit_declare(struct emitter *e, const struct symbol *s, const char *wanted);
-void        emit_unsupported(struct emitter *e, struct span at, const char *what);
-void        emit_at(struct emitter *e, struct span at);             /* the lines that follow are from there */
-int         emit_site(struct emitter *e, struct span at, const char *text);
-void        emit_mark_site(struct emitter *e, struct span at, const char *text); /* pto_at(...); */
-const char *emit_stem(const struct emitter *e);                     /* "bgemm" */
+void emit_unsupported(struct emitter *e, struct span at, const char *what);
+void emit_at(struct emitter *e, struct span at); /* the lines that follow are from there */
+int emit_site(struct emitter *e, struct span at, const char *text);
+void emit_mark_site(struct emitter *e, struct span at, const char *text); /* pto_at(...); */
+const char *emit_stem(const struct emitter *e);                           /* "bgemm" */
 struct span emit_callee_span(const struct ast *call);
 const char *emit_source_text(struct emitter *e, struct span at);    /* source_one_line() */
 const char *emit_comment_text(struct emitter *e, const char *text); /* a path or a name that may hold anything */
 const char *c_string(struct emitter *e, const char *text);
-void        emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b);
+void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b);
 /* ---- emit_view.c ---- */
-const char *c_elem_type(enum elem elem);             /* "float" */
-const char *c_elem_constant(enum elem elem);         /* "PTO_F32" */
-const char *c_scalar_type(const struct type *t);     /* "int64_t" */
+const char *c_elem_type(enum elem elem);         /* "float" */
+const char *c_elem_constant(enum elem elem);     /* "PTO_F32" */
+const char *c_scalar_type(const struct type *t); /* "int64_t" */
 const char *type_string(struct emitter *e, const struct type *t);
-void        print_int(struct strbuf *b, int64_t value, enum precedence prec);
-const char *result_name(struct emitter *e, const struct symbol *base); /* "ret": the hidden destination where base lies */
-void        print_base(struct emitter *e, struct strbuf *b, const struct region *r);    /* the base address */
-void        print_ref(struct emitter *e, struct strbuf *b, const struct symbol *base);  /* where the base address is kept */
-void        print_values(struct emitter *e, struct strbuf *b, struct ir_value *const *list, int count); /* "a, b" */
-void        print_view(struct emitter *e, struct strbuf *b, const struct ir_view *v);   /* PTO_ARRAY(...) or PTO_STRIDED(...) */
-void        print_param(struct emitter *e, struct strbuf *b, const struct ir_view *v);  /* a PTOTaskParam that is read */
-void        print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v); /* a PTOTensor */
+void print_int(struct strbuf *b, int64_t value, enum precedence prec);
+const char *result_name(struct emitter *e,
+                        const struct symbol *base); /* "ret": the hidden destination where base lies */
+void print_base(struct emitter *e, struct strbuf *b, const struct region *r); /* the base address */
+/* where the base address is kept */
+void print_ref(struct emitter *e, struct strbuf *b, const struct symbol *base);
+void print_values(struct emitter *e, struct strbuf *b, struct ir_value *const *list, int count); /* "a, b" */
+/* PTO_ARRAY(...) or PTO_STRIDED(...) */
+void print_view(struct emitter *e, struct strbuf *b, const struct ir_view *v);
+/* a PTOTaskParam that is read */
+void print_param(struct emitter *e, struct strbuf *b, const struct ir_view *v);
+void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v); /* a PTOTensor */
 
 /* ---- emit_value.c ---- */
 void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence prec);
 /* Outside of functions: an expression (converted to `type` if that is not NULL), a size. */
-void expression_print(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *type, enum precedence prec,
-                      enum arithmetic mode);
+void expression_print(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *type,
+                      enum precedence prec, enum arithmetic mode);
 void size_print(struct emitter *e, struct strbuf *b, const struct size *s, enum precedence prec, enum arithmetic mode);
 
 /* ---- emit_check.c ---- */
-void        check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted); /* as a statement */
-void        check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list); /* "a, b, " */
+void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted);             /* as a statement */
+void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list); /* "a, b, " */
 const char *check_flag(struct emitter *e, const struct symbol *s); /* the variable that says whether s was written */
-void        message_print_values(struct emitter *e, struct strbuf *b, const struct ir_message *m); /* ", (long long)i" */
+void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_message *m); /* ", (long long)i" */
 
 /* ---- emit_call.c ---- */
 void submit_emit(struct emitter *e, const struct ir_call *call);
@@ -103,7 +112,7 @@ void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C 
 void ascendc_emit(struct emitter *e); /* the whole file for --emit=ascendc */
 
 /* ---- emit_device.c ---- */
-void device_emit(struct emitter *e); /* the rest of the file for --emit=kernels */
+void device_emit(struct emitter *e);                             /* the rest of the file for --emit=kernels */
 const char *kernel_external_symbol(const struct symbol *kernel); /* of one without a body */
 
 /* ---- emit_table.c ---- */
@@ -112,7 +121,8 @@ void entry_declare_names(struct emitter *e, const struct symbol *orch); /* they 
 void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct strbuf *b);
 void table_emit(struct emitter *e);
 void params_emit(struct emitter *e);
-const char *params_derive_name(struct emitter *e); /* the function that computes defaults which follow from others; NULL: there are none */
+/* the function that computes defaults which follow from others; NULL: there are none */
+const char *params_derive_name(struct emitter *e);
 void params_derive_emit(struct emitter *e);
 const char *param_c_name(struct emitter *e, const struct symbol *param);
 

@@ -545,8 +545,7 @@ static const char *why_none(const struct symbol *kernel)
 {
     if (is_on(kernel, "cpu"))
         return "On cpu: a kernel of the AI CPU is no AscendC, see `engine = cpu` in docs/ascend.md.";
-    if (kernel->opcode)
-        return "A work request: the backend carries it out, the map does not name it.";
+    if (kernel->opcode) return "A work request: the backend carries it out, the map does not name it.";
     return NULL;
 }
 

@@ -13,12 +13,16 @@ static const char *bytes_text(struct emitter *e, const struct size *s)
     struct strbuf b = {0};
     int64_t value;
     size_text(s, &b);
-    const char *text = arena_printf(e->mem, size_is_const(s, &value) && value == 1 ? "%s byte" : "%s bytes", strbuf_text(&b));
+    const char *text =
+        arena_printf(e->mem, size_is_const(s, &value) && value == 1 ? "%s byte" : "%s bytes", strbuf_text(&b));
     strbuf_free(&b);
     return text;
 }
 
-static int line_of(struct emitter *e, const struct ast *n) { return source_place(e->front->sources, n->at.file, n->at.begin).line; }
+static int line_of(struct emitter *e, const struct ast *n)
+{
+    return source_place(e->front->sources, n->at.file, n->at.begin).line;
+}
 
 static const char *point_text(struct emitter *e, const struct ast *at)
 {
@@ -33,13 +37,14 @@ static bool is_need(const struct bound *need, const struct bound *safe)
 static void print_need(struct emitter *e, const char *indent, const char *name, const struct bound *b)
 {
     if (b->unknown)
-        out_line(e->out, "%s%s  not known before the run: line %d  %s", indent, name, line_of(e, b->unknown), emit_source_text(e, b->unknown->at));
+        out_line(e->out, "%s%s  not known before the run: line %d  %s", indent, name, line_of(e, b->unknown),
+                 emit_source_text(e, b->unknown->at));
     else if (b->point_count == 0)
         out_line(e->out, "%s%s  0 bytes", indent, name);
     for (int i = 0; i < b->point_count; i++) {
         const char *what = i == 0 && !b->unknown ? name : b->unknown ? "and " : "or  ";
-        out_line(e->out, "%s%s  %s: line %d  %s", indent, what, bytes_text(e, b->point[i].bytes), line_of(e, b->point[i].at),
-                 point_text(e, b->point[i].at));
+        out_line(e->out, "%s%s  %s: line %d  %s", indent, what, bytes_text(e, b->point[i].bytes),
+                 line_of(e, b->point[i].at), point_text(e, b->point[i].at));
     }
 }
 
@@ -48,32 +53,38 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
     struct span head = orch->decl->at;
     head.end = orch->decl->orch.body->at.begin;
-    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl), emit_source_text(e, head));
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl),
+             emit_source_text(e, head));
     print_need(e, "  ", "need", &f->whole);
-    if (!f->whole.unknown && f->whole.point_count > 0 && !is_need(&f->whole, &f->safe)) print_need(e, "  ", "safe", &f->safe);
+    if (!f->whole.unknown && f->whole.point_count > 0 && !is_need(&f->whole, &f->safe))
+        print_need(e, "  ", "safe", &f->safe);
     if (f->recursive) {
-        out_line(e->out, "  and   for every level of recursion: line %d  %s", line_of(e, f->recursive), emit_source_text(e, f->recursive->at));
+        out_line(e->out, "  and   for every level of recursion: line %d  %s", line_of(e, f->recursive),
+                 emit_source_text(e, f->recursive->at));
         if (f->level) out_line(e->out, "        where a level holds %s", bytes_text(e, f->level));
     }
     out_line(e->out, "  peak  %s", f->peak ? bytes_text(e, f->peak) : "not known before the run");
     for (size_t i = 0; f->peak && i < f->turns.count; i++) {
-        const struct ast *loop = f->turns.data[i].loop, *says = loop->kind == AST_FOR ? loop->loop.high : loop->while_.cond;
-        out_line(e->out, "  and   %s for every turn of a loop: line %d  %s", bytes_text(e, f->turns.data[i].bytes), line_of(e, loop),
-                 emit_source_text(e, says->at));
+        const struct ast *loop = f->turns.data[i].loop,
+                         *says = loop->kind == AST_FOR ? loop->loop.high : loop->while_.cond;
+        out_line(e->out, "  and   %s for every turn of a loop: line %d  %s", bytes_text(e, f->turns.data[i].bytes),
+                 line_of(e, loop), emit_source_text(e, says->at));
     }
     for (size_t i = 0; i < f->scopes.count; i++) {
         const struct scope_bound *s = f->scopes.data[i];
         const struct block_plan *plan = ptrmap_get(&e->plan->blocks, s->block);
         struct strbuf b = {0};
         for (size_t t = 0; t < plan->tensors.count; t++)
-            strbuf_printf(&b, "%s%s%s", t ? ", " : "", plan->tensors.data[t]->name, plan->tensors.data[t]->hidden ? "()" : "");
+            strbuf_printf(&b, "%s%s%s", t ? ", " : "", plan->tensors.data[t]->name,
+                          plan->tensors.data[t]->hidden ? "()" : "");
         out_line(e->out, "  scope of line %d, holds %s", line_of(e, s->block), strbuf_text(&b));
         print_need(e, "    ", "need", &s->need);
         strbuf_free(&b);
     }
 }
 
-void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *to)
+void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                    struct strbuf *to)
 {
     emit_listing(front, checked, memory, print_function, to);
 }
@@ -107,8 +118,8 @@ static bool largest_point(const struct bound *b, bool of_fresh, int64_t *largest
     return !b->unknown;
 }
 
-/* The heap ring to ask for, at least `least`: with it every function completes, if all that a host may call is known; else there is twice
- * as much as now. */
+/* The heap ring to ask for, at least `least`: with it every function completes, if all that a host may call is known;
+ * else there is twice as much as now. */
 static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t least)
 {
     int64_t all = 0, one = 0;
@@ -116,7 +127,8 @@ static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t 
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
         const struct symbol *orch = e->plan->orchs.data[i];
         const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
-        const bool is_function_known = largest_point(&f->whole, false, &all) && largest_point(&f->safe, true, &one) && !f->recursive;
+        const bool is_function_known =
+            largest_point(&f->whole, false, &all) && largest_point(&f->safe, true, &one) && !f->recursive;
         is_known &= is_function_known || !orch->decl->orch.exported;
     }
     const int64_t proved = (all + rings - 1) / rings > one ? (all + rings - 1) / rings : one;
@@ -139,28 +151,31 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
     const struct sure_point *p = &f->worst;
     const int64_t capacity = capacity_of(ring, rings);
     if (f->one && f->one_bytes > ring) {
-        diag_error(e->front->diag, DIAG_E14, f->one_at->at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64, f->one->name, f->one_bytes,
-                   ring);
+        diag_error(e->front->diag, DIAG_E14, f->one_at->at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64,
+                   f->one->name, f->one_bytes, ring);
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more", advised_ring(e, ring, rings, f->one_bytes));
         return;
     }
     if (!p->at || is_said_there(e, p->at, ring, capacity)) return;
     if (p->bytes > capacity) {
-        diag_error(e->front->diag, DIAG_E14, p->at->at, "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
+        diag_error(e->front->diag, DIAG_E14, p->at->at,
+                   "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
                    p->bytes, capacity, rings, rings == 1 ? "" : "s", ring);
         if (p->largest)
             diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
-                      "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64, p->largest->name, p->largest_bytes,
-                      maker_name(p->at), p->fresh);
+                      "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64,
+                      p->largest->name, p->largest_bytes, maker_name(p->at), p->fresh);
         const int64_t least = (p->bytes + rings - 1) / rings > p->fresh ? (p->bytes + rings - 1) / rings : p->fresh;
-        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier", advised_ring(e, ring, rings, least));
+        diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
+                  advised_ring(e, ring, rings, least));
     }
 }
 
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
 {
     const struct memory_plan ring = {PLAN_RING, 0}; /* a frame that does not fit is refused: only this is sure */
-    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .plan = plan_create(checked, &ring, front->mem)};
+    struct emitter e = {
+        .front = front, .checked = checked, .mem = front->mem, .plan = plan_create(checked, &ring, front->mem)};
     for (size_t i = 0; i < e.plan->orchs.count; i++) check_function(&e, e.plan->orchs.data[i], heap_bytes, rings);
     plan_destroy(e.plan);
 }

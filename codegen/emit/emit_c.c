@@ -1,6 +1,6 @@
 /* emit_c.c - the order of a generated file, and its functions.
- * Idea       functions are printed first, into a section of their own; then it is known which sites they mark, and the sections are
- *            joined in the order that C wants.
+ * Idea       functions are printed first, into a section of their own; then it is known which sites they mark, and the
+ *            sections are joined in the order that C wants.
  * Invariant  the same program gives the same bytes; no path that the user did not write.
  * Tests      test/lit/codegen/
  */
@@ -39,7 +39,8 @@ void emit_unsupported(struct emitter *e, struct span at, const char *what)
 
 void emit_at(struct emitter *e, struct span at)
 {
-    out_at(e->out, source_get(e->front->sources, at.file)->path, source_place(e->front->sources, at.file, at.begin).line);
+    out_at(e->out, source_get(e->front->sources, at.file)->path,
+           source_place(e->front->sources, at.file, at.begin).line);
 }
 
 int emit_site(struct emitter *e, struct span at, const char *text)
@@ -48,7 +49,8 @@ int emit_site(struct emitter *e, struct span at, const char *text)
     struct site site = {source_get(e->front->sources, at.file)->path, place.line, place.column, text};
     if (e->sites.count > 0) {
         const struct site *last = &e->sites.data[e->sites.count - 1];
-        if (last->file == site.file && last->line == site.line && last->column == site.column && strcmp(last->text, text) == 0)
+        if (last->file == site.file && last->line == site.line && last->column == site.column &&
+            strcmp(last->text, text) == 0)
             return (int)e->sites.count - 1;
     }
     vec_push(&e->sites, site);
@@ -61,21 +63,16 @@ void emit_mark_site(struct emitter *e, struct span at, const char *text)
     out_line(e->out, "pto_at(rt, &sites[%d]);", emit_site(e, at, text));
 }
 
-const char *emit_stem(const struct emitter *e)
-{
-    return e->checked->modules[0]->name;
-}
+const char *emit_stem(const struct emitter *e) { return e->checked->modules[0]->name; }
 
-const char *emit_source_text(struct emitter *e, struct span at)
-{
-    return source_one_line(e->front, e->mem, at);
-}
+const char *emit_source_text(struct emitter *e, struct span at) { return source_one_line(e->front, e->mem, at); }
 
 const char *emit_comment_text(struct emitter *e, const char *text)
 {
     char *copy = arena_copy(e->mem, text, strlen(text));
     for (char *p = copy; *p; p++)
-        if ((unsigned char)*p < ' ' || (p > copy && ((p[-1] == '*' && *p == '/') || (p[-1] == '/' && *p == '*')))) *p = '?';
+        if ((unsigned char)*p < ' ' || (p > copy && ((p[-1] == '*' && *p == '/') || (p[-1] == '/' && *p == '*'))))
+            *p = '?';
     return copy;
 }
 
@@ -95,7 +92,7 @@ static const char *declare_result(struct emitter *e, const struct symbol *place)
 {
     const char *dot = strchr(place->name, '.');
     if (dot) return emit_declare(e, place, arena_printf(e->mem, "ret%s", dot));
-    ptrmap_set(&e->c_names, place, (void *)(uintptr_t)"ret");
+    ptrmap_set(&e->c_names, place, (void *)(uintptr_t) "ret");
     return "ret";
 }
 
@@ -110,12 +107,18 @@ void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool decl
     for (size_t i = 0; i < formals.count; i++) {
         const struct symbol *s = formals.data[i];
         const bool tensor = s->type->kind == TYPE_TENSOR;
-        const char *type = !tensor ? c_scalar_type(s->type) : i < results ? "PTOPlace" : "PTOTensor", *star = s->by_reference ? "*" : "";
-        if (declare) strbuf_printf(b, ", %s %s%s", type, star, i < results ? declare_result(e, s) : emit_declare(e, s, s->name));
-        else strbuf_printf(b, ", %s%s%s", type, *star ? " " : "", star);
+        const char *type = !tensor       ? c_scalar_type(s->type)
+                           : i < results ? "PTOPlace"
+                                         : "PTOTensor",
+                   *star = s->by_reference ? "*" : "";
+        if (declare)
+            strbuf_printf(b, ", %s %s%s", type, star, i < results ? declare_result(e, s) : emit_declare(e, s, s->name));
+        else
+            strbuf_printf(b, ", %s%s%s", type, *star ? " " : "", star);
     }
     for (int i = 0; i < orch->dim_count; i++)
-        strbuf_printf(b, ", int64_t%s%s", declare ? " " : "", declare ? emit_declare(e, orch->dims[i], orch->dims[i]->name) : "");
+        strbuf_printf(b, ", int64_t%s%s", declare ? " " : "",
+                      declare ? emit_declare(e, orch->dims[i], orch->dims[i]->name) : "");
     strbuf_putc(b, ')');
     vec_free(&formals);
 }
@@ -140,7 +143,8 @@ static bool is_used(const void *e, const void *key)
     return ptrmap_get(&((const struct emitter *)e)->used, key) != NULL;
 }
 
-/* A fault of the lowering ends the compiler before it can print wrong code; a program that could not be lowered was refused. */
+/* A fault of the lowering ends the compiler before it can print wrong code; a program that could not be lowered was
+ * refused. */
 static void verify(struct emitter *e, const struct ir_function *f)
 {
 #if PTO_CHECK
@@ -173,8 +177,8 @@ static void emit_function(struct emitter *e, struct symbol *orch)
     struct place place = source_place(e->front->sources, head.file, head.begin);
     out_at(e->out, NULL, 0);
     out_line(e->out, "%s", "");
-    out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), place.line,
-             emit_source_text(e, head));
+    out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path),
+             place.line, emit_source_text(e, head));
     emit_at(e, orch->decl->name_at.end ? orch->decl->name_at : orch->decl->at);
     out_line(e->out, "%s", strbuf_text(&signature));
     out_line(e->out, "{");
@@ -199,7 +203,8 @@ static void assign_file_names(struct emitter *e)
     static const char *const own[] = {"a", "ok", "params", "entries"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
     for (size_t i = 0; i < e->plan->exports.count; i++) {
-        static const char *const forms[] = {"run_%s", "enter_%s", "args_%s", "start_%s", "extent_%s", "formals_%s", "dims_%s"};
+        static const char *const forms[] = {"run_%s",    "enter_%s",   "args_%s", "start_%s",
+                                            "extent_%s", "formals_%s", "dims_%s"};
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
             struct strbuf b = {0};
             strbuf_puts(&b, forms[f]);
@@ -215,7 +220,8 @@ static void assign_file_names(struct emitter *e)
         const struct module *module = e->checked->modules[m];
         for (int i = 0; i < module->symbol_count; i++)
             if (module->symbols[i]->kind == SYM_PARAM)
-                emit_declare(e, module->symbols[i], arena_printf(e->mem, "%s_%s", module->name, module->symbols[i]->name));
+                emit_declare(e, module->symbols[i],
+                             arena_printf(e->mem, "%s_%s", module->name, module->symbols[i]->name));
     }
     kernel_assign_names(e);
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
@@ -229,20 +235,23 @@ static void assign_file_names(struct emitter *e)
 static void emit_head(struct emitter *e)
 {
     const char *input = emit_comment_text(e, e->options->input);
-    out_line(e->out, "/* Generated by ptoc from %s.  Do not edit: run `ptoc build --emit=c %s` again. */", input, input);
+    out_line(e->out, "/* Generated by ptoc from %s.  Do not edit: run `ptoc build --emit=c %s` again. */", input,
+             input);
     out_line(e->out, "#ifndef _DEFAULT_SOURCE");
     out_line(e->out, "#define _DEFAULT_SOURCE 1 /* C bodies may want M_PI */");
     out_line(e->out, "#endif");
     out_line(e->out, "#include <math.h>");
     /* Each takes a C compiler about 20 ms to inline. */
-    if (e->submits > 64) out_line(e->out, "#define PTO_CALL_SUBMITS 1 /* inlining all %d would take long */", e->submits);
+    if (e->submits > 64)
+        out_line(e->out, "#define PTO_CALL_SUBMITS 1 /* inlining all %d would take long */", e->submits);
     out_line(e->out, "#include <pto/pto_program.h>");
     out_line(e->out, "#include <stdbool.h>");
     out_line(e->out, "#include <stddef.h>");
     out_line(e->out, "#include <stdint.h>");
     out_line(e->out, "#include <stdio.h>");
     out_line(e->out, "#include <string.h>");
-    /* `assert N == N` is a program, if not a useful one; so is a function that always calls itself, which a limit stops. */
+    /* `assert N == N` is a program, if not a useful one; so is a function that always calls itself, which a limit
+     * stops. */
     out_line(e->out, "#pragma GCC diagnostic ignored \"-Wtautological-compare\"");
     out_line(e->out, "#if defined __clang__ || __GNUC__ >= 12");
     out_line(e->out, "#pragma GCC diagnostic ignored \"-Winfinite-recursion\"");
@@ -311,8 +320,10 @@ static void emit_file(struct emitter *e)
     emit_prototypes(e);
     out_append(file, &functions);
     for (size_t i = 0; i < e->plan->exports.count; i++) entry_emit(e, e->plan->exports.data[i]);
-    if (e->options->no_main) params_derive_emit(e);
-    else table_emit(e);
+    if (e->options->no_main)
+        params_derive_emit(e);
+    else
+        table_emit(e);
 }
 
 static void emit_kernels_file(struct emitter *e)
@@ -327,7 +338,12 @@ static void generate(struct front *front, const struct checked *checked, const s
 {
     struct out out = {0};
     struct emitter e = {
-        .front = front, .checked = checked, .options = options, .mem = front->mem, .out = &out, .names.mem = front->mem,
+        .front = front,
+        .checked = checked,
+        .options = options,
+        .mem = front->mem,
+        .out = &out,
+        .names.mem = front->mem,
         .plan = plan_create(checked, &options->memory, front->mem),
     };
     e.lowering = lowering_begin(front, checked, e.plan, options->checked);
@@ -344,22 +360,26 @@ static void generate(struct front *front, const struct checked *checked, const s
     vec_free(&e.sites);
 }
 
-void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options,
+               struct strbuf *out)
 {
     generate(front, checked, options, emit_file, out);
 }
 
-void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                    struct strbuf *out)
 {
     generate(front, checked, options, header_emit, out);
 }
 
-void codegen_kernels(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+void codegen_kernels(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                     struct strbuf *out)
 {
     generate(front, checked, options, emit_kernels_file, out);
 }
 
-void codegen_ascendc(struct front *front, const struct checked *checked, const struct codegen_options *options, struct strbuf *out)
+void codegen_ascendc(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                     struct strbuf *out)
 {
     generate(front, checked, options, ascendc_emit, out);
 }

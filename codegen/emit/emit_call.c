@@ -4,8 +4,8 @@
 #include "emit.h"
 
 static const char *const macros[] = {
-    [DIR_NONE] = "PTO_INPUT", [DIR_IN] = "PTO_INPUT",   [DIR_OUT] = "PTO_OUTPUT", [DIR_INOUT] = "PTO_INOUT",
-    [DIR_ACC] = "PTO_ACC",    [DIR_OWN] = "PTO_INOUT",  [DIR_HOST] = "PTO_INPUT",
+    [DIR_NONE] = "PTO_INPUT", [DIR_IN] = "PTO_INPUT",  [DIR_OUT] = "PTO_OUTPUT", [DIR_INOUT] = "PTO_INOUT",
+    [DIR_ACC] = "PTO_ACC",    [DIR_OWN] = "PTO_INOUT", [DIR_HOST] = "PTO_INPUT",
 };
 
 /* ---- tasks ---- */
@@ -21,8 +21,10 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
 {
     if (a->direction == DIR_OUT) {
         const char *scope = scope_name(e, a);
-        if (scope) strbuf_printf(b, "PTO_OUTPUT_IN(%s, ", scope);
-        else strbuf_puts(b, "PTO_OUTPUT(");
+        if (scope)
+            strbuf_printf(b, "PTO_OUTPUT_IN(%s, ", scope);
+        else
+            strbuf_puts(b, "PTO_OUTPUT(");
         print_ref(e, b, a->view->region->base);
     } else {
         strbuf_printf(b, "%s(", macros[a->direction]);
@@ -73,14 +75,18 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
     }
     out_line(e->out, "pto_submit_task(rt, &%s, (PTOTaskParam[]){", names->object);
     e->submits++;
-    if (call->count == 0) out_more(e->out, "%s }, %d);", strbuf_text(&attributes), call->attribute_count);
-    else if (call->attribute_count > 0) out_more(e->out, "%s,", strbuf_text(&attributes));
+    if (call->count == 0)
+        out_more(e->out, "%s }, %d);", strbuf_text(&attributes), call->attribute_count);
+    else if (call->attribute_count > 0)
+        out_more(e->out, "%s,", strbuf_text(&attributes));
     strbuf_free(&attributes);
     for (int i = 0; i < call->count; i++) {
         struct strbuf b = {0};
         print_task_argument(e, &b, &call->arguments[i]);
-        if (i + 1 < call->count) out_more(e->out, "%s,", strbuf_text(&b));
-        else out_more(e->out, "%s }, %d);", strbuf_text(&b), call->count + call->attribute_count);
+        if (i + 1 < call->count)
+            out_more(e->out, "%s,", strbuf_text(&b));
+        else
+            out_more(e->out, "%s }, %d);", strbuf_text(&b), call->count + call->attribute_count);
         strbuf_free(&b);
     }
 }
@@ -144,7 +150,8 @@ void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call)
 {
     struct strbuf text = {0};
     check_print_commas(e, &text, call->checks);
-    for (const struct symbol *const *flag = call->flags; flag && *flag; flag++) strbuf_printf(&text, "%s = true, ", check_flag(e, *flag));
+    for (const struct symbol *const *flag = call->flags; flag && *flag; flag++)
+        strbuf_printf(&text, "%s = true, ", check_flag(e, *flag));
     const bool commas = text.length > 0;
     strbuf_printf(&text, "%s(rt", emit_name(e, call->callee));
     for (int i = 0; i < call->count; i++) {

@@ -1,6 +1,6 @@
 /* emit_check.c - checks of the IR as C.
- * Idea       every check is a pair of C texts, the condition that fails and its consequence, joined as a statement or, inside an
- *            expression, as an operand of the comma operator.
+ * Idea       every check is a pair of C texts, the condition that fails and its consequence, joined as a statement or,
+ *            inside an expression, as an operand of the comma operator.
  * Tests      test/lit/run/bounds.pto, test/lit/run/hoisted.pto
  */
 #include "emit.h"
@@ -61,7 +61,8 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         value_print(e, then, c->b, P_UNARY);
         strbuf_putc(then, ')');
         break;
-    case CHECK_STEP: case CHECK_TILE:
+    case CHECK_STEP:
+    case CHECK_TILE:
         value_print(e, fail, c->a, P_ADD);
         strbuf_puts(fail, " == 0");
         strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"[E15] the %s is 0\")",
@@ -76,7 +77,8 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         break;
     case CHECK_CONTIGUOUS: {
         const struct region *r = c->view->region;
-        strbuf_printf(then, "pto_row_major(rt, \"%s\", \"%s\", %d, ", c->callee ? c->callee : "this", r->base->name, r->rank);
+        strbuf_printf(then, "pto_row_major(rt, \"%s\", \"%s\", %d, ", c->callee ? c->callee : "this", r->base->name,
+                      r->rank);
         print_list(e, then, c->view->extent, r->rank);
         strbuf_puts(then, ", ");
         print_list(e, then, c->view->stride, r->rank);
@@ -89,13 +91,14 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         strbuf_puts(fail, ", ");
         print_param(e, fail, c->other);
         strbuf_putc(fail, ')');
-        strbuf_printf(then, "pto_raise(rt, PTO_ERR_OVERLAP, \"[E09] two arguments of '%s' overlap and one is written\")",
+        strbuf_printf(then,
+                      "pto_raise(rt, PTO_ERR_OVERLAP, \"[E09] two arguments of '%s' overlap and one is written\")",
                       c->callee ? c->callee : "this call");
         break;
     case CHECK_WRITTEN:
         print_unwritten(e, c, fail);
-        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"[%s] '%s' was not written before it is %s here\")", c->is_await ? "E13" : "E06",
-                      c->symbol->name, c->is_await ? "awaited" : "read");
+        strbuf_printf(then, "pto_raise(rt, PTO_ERR_UNWRITTEN, \"[%s] '%s' was not written before it is %s here\")",
+                      c->is_await ? "E13" : "E06", c->symbol->name, c->is_await ? "awaited" : "read");
         break;
     }
 }
@@ -104,8 +107,10 @@ void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted)
 {
     struct strbuf fail = {0}, then = {0};
     print_check(e, c, &fail, &then);
-    if (fail.length) out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));
-    else out_line(e->out, "%s;%s", strbuf_text(&then), is_hoisted ? " /* of all turns of the loop */" : "");
+    if (fail.length)
+        out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));
+    else
+        out_line(e->out, "%s;%s", strbuf_text(&then), is_hoisted ? " /* of all turns of the loop */" : "");
     strbuf_free(&fail);
     strbuf_free(&then);
 }
@@ -115,8 +120,10 @@ void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_che
     for (const struct ir_check *c = list; c; c = c->next) {
         struct strbuf fail = {0}, then = {0};
         print_check(e, c, &fail, &then);
-        if (fail.length) strbuf_printf(b, "%s ? %s : (void)0, ", strbuf_text(&fail), strbuf_text(&then));
-        else strbuf_printf(b, "(void)%s, ", strbuf_text(&then));
+        if (fail.length)
+            strbuf_printf(b, "%s ? %s : (void)0, ", strbuf_text(&fail), strbuf_text(&then));
+        else
+            strbuf_printf(b, "(void)%s, ", strbuf_text(&then));
         strbuf_free(&fail);
         strbuf_free(&then);
     }

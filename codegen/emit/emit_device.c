@@ -1,8 +1,8 @@
 /* emit_device.c - --emit=kernels: every kernel of a program as a C function of the argument block of docs/ascend.md.
  *
- * Idea       what a device's object file is for a map of kernels, made for a machine whose device memory the host reaches: the
- *            block is taken apart into what the kernel's adapter wants.  So a program and its map can be tried where there is no
- *            device.
+ * Idea       what a device's object file is for a map of kernels, made for a machine whose device memory the host
+ *            reaches: the block is taken apart into what the kernel's adapter wants.  So a program and its map can be
+ *            tried where there is no device.
  * Tests      test/lit/codegen/device-kernels.pto, test/ascend
  */
 #include "emit.h"
@@ -22,7 +22,8 @@ static void emit_function(struct emitter *e, const struct symbol *kernel)
     int address = 0, extent = 0;
     for (int i = 0; i < kernel->formal_count; i++) extent += kernel->formals[i]->type->kind == TYPE_TENSOR;
     int scalar = words;
-    for (int i = 0; i < count; i++) scalar -= i >= kernel->formal_count || kernel->formals[i]->type->kind != TYPE_TENSOR;
+    for (int i = 0; i < count; i++)
+        scalar -= i >= kernel->formal_count || kernel->formals[i]->type->kind != TYPE_TENSOR;
     out_line(e->out, "%s", "");
     out_line(e->out, "int device_%s(const uint64_t *block, size_t words, uint64_t reach);", names->mapped);
     out_line(e->out, "int device_%s(const uint64_t *block, size_t words, uint64_t reach)", names->mapped);
@@ -37,7 +38,8 @@ static void emit_function(struct emitter *e, const struct symbol *kernel)
             continue;
         }
         out_line(e->out,
-                 "    {.ptr = DEVICE_POINTER(block[%d]), .shape = DEVICE_EXTENTS(%d), .stride = DEVICE_EXTENTS(%d), .type = %s, "
+                 "    {.ptr = DEVICE_POINTER(block[%d]), .shape = DEVICE_EXTENTS(%d), .stride = DEVICE_EXTENTS(%d), "
+                 ".type = %s, "
                  ".rank = %d},",
                  address++, extent, extent + t->rank, c_elem_constant(t->elem), t->rank);
         extent += 2 * t->rank;

@@ -1,5 +1,6 @@
 /* emit_dump.c - what the analyses of memory left in the plan, as text: --dump=scopes, liveness, slots.
- * Idea       one line for each decision, with the line of the program that it stands at: for who reads the analyses, or doubts them.
+ * Idea       one line for each decision, with the line of the program that it stands at: for who reads the analyses, or
+ *            doubts them.
  * Tests      test/lit/memory/dump.pto
  */
 #include "codegen.h"
@@ -7,7 +8,10 @@
 #include "frames.h"
 #include <string.h>
 
-static int line_of(const struct emitter *e, const struct ast *n) { return source_place(e->front->sources, n->at.file, n->at.begin).line; }
+static int line_of(const struct emitter *e, const struct ast *n)
+{
+    return source_place(e->front->sources, n->at.file, n->at.begin).line;
+}
 
 static int last_line_of(const struct emitter *e, const struct ast *n)
 {
@@ -17,7 +21,8 @@ static int last_line_of(const struct emitter *e, const struct ast *n)
 static const char *names_of(struct emitter *e, const symbol_list *list)
 {
     struct strbuf b = {0};
-    for (size_t i = 0; i < list->count; i++) strbuf_printf(&b, "%s%s%s", i ? ", " : "", list->data[i]->name, list->data[i]->hidden ? "()" : "");
+    for (size_t i = 0; i < list->count; i++)
+        strbuf_printf(&b, "%s%s%s", i ? ", " : "", list->data[i]->name, list->data[i]->hidden ? "()" : "");
     const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
     strbuf_free(&b);
     return text;
@@ -31,7 +36,8 @@ static bool visit_scopes(void *cx, struct ast *n)
     const struct block_plan *b = ptrmap_get(&e->plan->blocks, n);
     if (!b || b->tensors.count == 0) return true;
     const char *what = n->kind == AST_BLOCK ? "block" : "value";
-    out_line(e->out, "  %s of lines %d to %d owns %s", what, line_of(e, n), last_line_of(e, n), names_of(e, &b->tensors));
+    out_line(e->out, "  %s of lines %d to %d owns %s", what, line_of(e, n), last_line_of(e, n),
+             names_of(e, &b->tensors));
     return true;
 }
 
@@ -41,11 +47,13 @@ static bool visit_ends(void *cx, struct ast *n)
 {
     struct emitter *e = cx;
     const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
-    if (ends && ends->before.count > 0) out_line(e->out, "  at the beginning of the block of line %d: %s", line_of(e, n), names_of(e, &ends->before));
+    if (ends && ends->before.count > 0)
+        out_line(e->out, "  at the beginning of the block of line %d: %s", line_of(e, n), names_of(e, &ends->before));
     if (ends && ends->behind.count > 0)
-        out_line(e->out, "  behind %s line %d: %s", n->kind == AST_CALL ? "the call of" : "the statement of", last_line_of(e, n),
-                 names_of(e, &ends->behind));
-    if (ends && ends->other.count > 0) out_line(e->out, "  in the else branch that line %d has not: %s", line_of(e, n), names_of(e, &ends->other));
+        out_line(e->out, "  behind %s line %d: %s", n->kind == AST_CALL ? "the call of" : "the statement of",
+                 last_line_of(e, n), names_of(e, &ends->behind));
+    if (ends && ends->other.count > 0)
+        out_line(e->out, "  in the else branch that line %d has not: %s", line_of(e, n), names_of(e, &ends->other));
     return true;
 }
 
@@ -65,12 +73,13 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
     const struct frame_plan *f = frame_of(e->plan, orch);
     if (!f->bytes) out_line(e->out, "  no frame: %s", f->tensors.count > 0 ? f->why : "no tensors of its own");
     for (size_t i = 0; i < f->slots.count; i++) {
-        out_line(e->out, "  slot %zu at %s, %s bytes", i, size_string(e, f->slots.data[i].at), size_string(e, f->slots.data[i].bytes));
+        out_line(e->out, "  slot %zu at %s, %s bytes", i, size_string(e, f->slots.data[i].at),
+                 size_string(e, f->slots.data[i].bytes));
         for (size_t t = 0; t < f->tensors.count; t++) {
             const struct tensor_plan *p = f->tensors.data[t];
             if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->by_turns && p->slot + 1 == (int)i))) continue;
-            out_line(e->out, "    %s%s of lines %d to %d%s", p->tensor->name, p->tensor->hidden ? "()" : "", line_of(e, p->first), line_of(e, p->last),
-                     p->by_turns ? ", every other turn" : "");
+            out_line(e->out, "    %s%s of lines %d to %d%s", p->tensor->name, p->tensor->hidden ? "()" : "",
+                     line_of(e, p->first), line_of(e, p->last), p->by_turns ? ", every other turn" : "");
         }
     }
 }
@@ -89,7 +98,8 @@ static void print_function(struct emitter *e, const struct symbol *orch, unsigne
     struct ast *body = orch->decl->orch.body;
     struct span head = orch->decl->at;
     head.end = body->at.begin;
-    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl), emit_source_text(e, head));
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl),
+             emit_source_text(e, head));
     if (dumps & DUMP_SCOPES) {
         out_line(e->out, "%s", " scopes");
         ast_walk(body, visit_scopes, e);
@@ -105,10 +115,15 @@ static void print_function(struct emitter *e, const struct symbol *orch, unsigne
     if (dumps & DUMP_IR) print_ir(e, orch);
 }
 
-void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps, struct strbuf *to)
+void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
+                  struct strbuf *to)
 {
     struct out out = {0};
-    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, memory, front->mem)};
+    struct emitter e = {.front = front,
+                        .checked = checked,
+                        .mem = front->mem,
+                        .out = &out,
+                        .plan = plan_create(checked, memory, front->mem)};
     e.lowering = lowering_begin(front, checked, e.plan, false);
     for (size_t i = 0; i < e.plan->orchs.count; i++) {
         if (i > 0) out_line(e.out, "%s", "");

@@ -1,6 +1,8 @@
-/* emit_kernel.c - what surrounds a kernel: its C body as a function, the prototype of an external one, the adapter that a worker
- * calls, the cost, and the PTOKernel that ties them together.  A work request has an opcode instead of a function.
- * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a scalar.
+/* emit_kernel.c - what surrounds a kernel: its C body as a function, the prototype of an external one, the adapter that
+ * a worker calls, the cost, and the PTOKernel that ties them together.  A work request has an opcode instead of a
+ * function.
+ * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a
+ *            scalar.
  * Tests      test/lit/codegen/kernel-bodies.pto, test/lit/run/c-errors.pto
  */
 #include "c_text.h"
@@ -48,24 +50,29 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
         strbuf_puts(&shape, rest > 0 ? " - " : " + ");
         print_int(&shape, rest > 0 ? rest : -rest, P_MUL);
     }
-    if (factor != 1) strbuf_printf(b, rest ? "(%s) / " : "%s / ", strbuf_text(&shape));
-    else strbuf_puts(b, strbuf_text(&shape));
+    if (factor != 1)
+        strbuf_printf(b, rest ? "(%s) / " : "%s / ", strbuf_text(&shape));
+    else
+        strbuf_puts(b, strbuf_text(&shape));
     if (factor != 1) print_int(b, factor, P_UNARY);
     strbuf_free(&shape);
 }
 
-/* What a map of kernels calls it: the external function, or its own name, where there are several of that name with their element types.
- * It does not depend on which of them the program needs. */
+/* What a map of kernels calls it: the external function, or its own name, where there are several of that name with
+ * their element types. It does not depend on which of them the program needs. */
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
 {
     if (kernel->opcode) return kernel->name; /* no map names it */
     if (!kernel->decl->kernel->has_body) return kernel_external_symbol(kernel);
-    const char *name = kernel->module->is_main ? kernel->name : arena_printf(e->mem, "%s_%s", kernel->module->name, kernel->name);
+    const char *name =
+        kernel->module->is_main ? kernel->name : arena_printf(e->mem, "%s_%s", kernel->module->name, kernel->name);
     int of_that_name = 0, more = 1;
     for (int i = 0; i < kernel->module->symbol_count; i++)
-        of_that_name += kernel->module->symbols[i]->kind == SYM_KERNEL && kernel->module->symbols[i]->name == kernel->name;
+        of_that_name +=
+            kernel->module->symbols[i]->kind == SYM_KERNEL && kernel->module->symbols[i]->name == kernel->name;
     for (int i = 0; i < kernel->formal_count && of_that_name > 1; i++)
-        if (is_tensor(kernel->formals[i])) name = arena_printf(e->mem, "%s_%s", name, elem_name(kernel->formals[i]->type->elem));
+        if (is_tensor(kernel->formals[i]))
+            name = arena_printf(e->mem, "%s_%s", name, elem_name(kernel->formals[i]->type->elem));
     const char *unique = name;
     for (size_t j = 0; j < before; j++) {
         const struct kernel_names *other = ptrmap_get(&e->kernels, e->plan->kernels.data[j]);
@@ -92,9 +99,11 @@ void kernel_assign_names(struct emitter *e)
         if (k->decl->kernel->has_body || k->opcode) continue;
         names->symbol = kernel_external_symbol(k);
         if (!mangle_is_c_identifier(names->symbol))
-            diag_error(e->front->diag, DIAG_E12, k->decl->kernel->extern_name ? k->decl->kernel->extern_name->at : k->decl->name_at,
+            diag_error(e->front->diag, DIAG_E12,
+                       k->decl->kernel->extern_name ? k->decl->kernel->extern_name->at : k->decl->name_at,
                        "'%s' is not the name of a C function", names->symbol);
-        if (!names_is_taken(&e->names, names->symbol) && !mangle_is_reserved(names->symbol)) names_force(&e->names, names->symbol);
+        if (!names_is_taken(&e->names, names->symbol) && !mangle_is_reserved(names->symbol))
+            names_force(&e->names, names->symbol);
     }
     for (size_t i = 0; i < kernels->count; i++) {
         struct symbol *k = kernels->data[i];
@@ -106,14 +115,16 @@ void kernel_assign_names(struct emitter *e)
                 break;
             }
         names->mapped = mapped_name(e, k, i);
-        names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0 ?
-                                   arena_printf(e->mem, "kernel_%s", base) : base);
+        names->object = names_take(&e->names, names->symbol && strcmp(names->symbol, base) == 0
+                                                  ? arena_printf(e->mem, "kernel_%s", base)
+                                                  : base);
         if (!k->opcode) names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
         names->cost = k->decl->kernel->cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
         if (k->decl->kernel->has_body)
             names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
         else if (names->symbol && clashes_with_c(names->symbol))
-            names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base)); /* by another name, see the prototype */
+            /* by another name, see the prototype */
+            names->body = names_take(&e->names, arena_printf(e->mem, "%s_extern", base));
         names->extra_count = kernel_extra_dims(e->checked, k, names->extra);
     }
 }
@@ -151,7 +162,9 @@ static const char *body_parameter(struct emitter *e, const struct symbol *kernel
 
 static const char *parameter_name(struct emitter *e, const struct symbol *kernel, const char *name, bool is_body)
 {
-    return is_body ? body_parameter(e, kernel, name) : mangle_is_reserved(name) ? arena_printf(e->mem, "%s_", name) : name;
+    return is_body                    ? body_parameter(e, kernel, name)
+           : mangle_is_reserved(name) ? arena_printf(e->mem, "%s_", name)
+                                      : name;
 }
 
 void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool is_body, struct strbuf *b)
@@ -162,8 +175,9 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
         const struct symbol *s = kernel->formals[i];
         const char *name = parameter_name(e, kernel, s->name, is_body);
         if (is_tensor(s))
-            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma, s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "",
-                          c_elem_type(s->type->elem), name, is_body ? s->name : name);
+            strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma,
+                          s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "", c_elem_type(s->type->elem), name,
+                          is_body ? s->name : name);
         else
             strbuf_printf(b, "%s%s %s", comma, c_scalar_type(s->type), name);
         comma = ", ";
@@ -200,8 +214,9 @@ static int body_names(const struct source *source, struct span body, const char 
     return found;
 }
 
-/* Note [names that C has taken]: a body may name a formal or a const NULL or int64_t.  Its parameter has another name; before the
- * body the macro is put aside, and a variable of the user's name has the parameter's value.  What C needs outside is untouched. */
+/* Note [names that C has taken]: a body may name a formal or a const NULL or int64_t.  Its parameter has another name;
+ * before the body the macro is put aside, and a variable of the user's name has the parameter's value.  What C needs
+ * outside is untouched. */
 static void hide_macro(struct emitter *e, const char *name)
 {
     const int depth = e->out->depth;
@@ -229,7 +244,8 @@ static void emit_taken_name(struct emitter *e, const struct symbol *kernel, cons
 
 static int constant_use(const struct symbol *kernel, const struct symbol *s, const struct source *source)
 {
-    if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name)) return 0;
+    if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name))
+        return 0;
     return body_names(source, kernel->decl->kernel->body_at, s->name);
 }
 
@@ -284,11 +300,11 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
         strbuf_printf(&b, "(void)%s; ", kernel->formals[i]->name);
         if (is_tensor(kernel->formals[i])) strbuf_printf(&b, "(void)%s_stride; ", kernel->formals[i]->name);
     }
-    for (int i = 0; i < kernel->dim_count; i++)
-        strbuf_printf(&b, "(void)%s; ", kernel->dims[i]->name);
+    for (int i = 0; i < kernel->dim_count; i++) strbuf_printf(&b, "(void)%s; ", kernel->dims[i]->name);
     if (b.length) out_line(e->out, "%s", strbuf_text(&b));
     strbuf_free(&b);
-    for (int c = 1; c < open.column; c++) strbuf_putc(&b, ' '); /* columns of messages are those of the .pto text, too */
+    /* columns of messages are those of the .pto text, too */
+    for (int c = 1; c < open.column; c++) strbuf_putc(&b, ' ');
     strbuf_putc(&b, '{');
     strbuf_add(&b, source->text + body.begin, body.end - body.begin);
     strbuf_putc(&b, '}');
@@ -317,8 +333,10 @@ static void emit_adapter(struct emitter *e, const struct symbol *kernel, const s
     struct strbuf b = {0};
     const char *comma = "";
     for (int i = 0; i < kernel->formal_count; i++, comma = ", ") {
-        if (is_tensor(kernel->formals[i])) strbuf_printf(&b, "%sa[%d].ptr, a[%d].stride", comma, i, i);
-        else strbuf_printf(&b, "%sa[%d].value.%s", comma, i, scalar_member(kernel->formals[i]->type));
+        if (is_tensor(kernel->formals[i]))
+            strbuf_printf(&b, "%sa[%d].ptr, a[%d].stride", comma, i, i);
+        else
+            strbuf_printf(&b, "%sa[%d].value.%s", comma, i, scalar_member(kernel->formals[i]->type));
     }
     for (int i = 0; i < kernel->dim_count; i++, comma = ", ") {
         strbuf_puts(&b, comma);
@@ -351,8 +369,10 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
         if (!ptrmap_get(&e->used, s)) continue;
         struct strbuf source = {0};
         any = true;
-        if (i < kernel->dim_count) print_dim(e, &source, kernel, i);
-        else strbuf_printf(&source, "a[%d].value.%s", i - kernel->dim_count, scalar_member(s->type));
+        if (i < kernel->dim_count)
+            print_dim(e, &source, kernel, i);
+        else
+            strbuf_printf(&source, "a[%d].value.%s", i - kernel->dim_count, scalar_member(s->type));
         out_line(e->out, "const %s %s = %s;", c_scalar_type(s->type), emit_name(e, s), strbuf_text(&source));
         strbuf_free(&source);
     }
@@ -366,8 +386,13 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
 
 static const char *worker_constant(const char *worker)
 {
-    static const struct { const char *name, *constant; } workers[] = {
-        {"cube", "PTO_WORKER_CUBE"}, {"vector", "PTO_WORKER_VECTOR"}, {"cpu", "PTO_WORKER_AI_CPU"}, {"accel", "PTO_WORKER_ACCELERATOR"},
+    static const struct {
+        const char *name, *constant;
+    } workers[] = {
+        {"cube", "PTO_WORKER_CUBE"},
+        {"vector", "PTO_WORKER_VECTOR"},
+        {"cpu", "PTO_WORKER_AI_CPU"},
+        {"accel", "PTO_WORKER_ACCELERATOR"},
     };
     for (size_t i = 0; worker && i < sizeof workers / sizeof *workers; i++)
         if (strcmp(worker, workers[i].name) == 0) return workers[i].constant;
@@ -390,8 +415,10 @@ void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
              emit_source_text(e, head));
     if (kernel->opcode) return;
-    if (kernel->decl->kernel->has_body) emit_body(e, kernel, names);
-    else emit_external(e, kernel, names);
+    if (kernel->decl->kernel->has_body)
+        emit_body(e, kernel, names);
+    else
+        emit_external(e, kernel, names);
     emit_adapter(e, kernel, names);
 }
 
@@ -412,7 +439,8 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
     const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
     const char *action = kernel->opcode ? arena_printf(e->mem, ".opcode = %s", opcode_constant(e, kernel->opcode))
                                         : arena_printf(e->mem, ".fn = %s", names->task);
-    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, %s, .cost = %s%s%s, .formals = %s};", names->object,
-             c_string(e, kernel->name), worker_constant(kernel->decl->kernel->worker), action, names->cost,
-             has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "", formal_names(e, kernel));
+    out_line(e->out, "static const PTOKernel %s = {.name = %s, .worker = %s, %s, .cost = %s%s%s, .formals = %s};",
+             names->object, c_string(e, kernel->name), worker_constant(kernel->decl->kernel->worker), action,
+             names->cost, has_symbol ? ", .symbol = " : "", has_symbol ? c_string(e, names->mapped) : "",
+             formal_names(e, kernel));
 }

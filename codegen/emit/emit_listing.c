@@ -8,7 +8,11 @@ void emit_listing(struct front *front, const struct checked *checked, const stru
                   void (*print)(struct emitter *e, const struct symbol *orch), struct strbuf *to)
 {
     struct out out = {0};
-    struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out, .plan = plan_create(checked, memory, front->mem)};
+    struct emitter e = {.front = front,
+                        .checked = checked,
+                        .mem = front->mem,
+                        .out = &out,
+                        .plan = plan_create(checked, memory, front->mem)};
     for (size_t i = 0; i < e.plan->orchs.count; i++) {
         if (i > 0) out_line(e.out, "%s", "");
         print(&e, e.plan->orchs.data[i]);

@@ -1,6 +1,7 @@
 /* emit_memory.c - frames and their slots: in generated C, as the text of --emit=memory, as W06 and W07.
- * Idea       a frame is one allocation at the function's entry; a tensor's variable begins as its slot, where the first writer then
- *            finds a place, or as NULL, where it makes one.  So a frame that the run time refuses costs nothing but its use.
+ * Idea       a frame is one allocation at the function's entry; a tensor's variable begins as its slot, where the first
+ *            writer then finds a place, or as NULL, where it makes one.  So a frame that the run time refuses costs
+ *            nothing but its use.
  * Tests      test/lit/memory/frames.pto, plans.test
  */
 #include "codegen.h"
@@ -42,7 +43,8 @@ void frame_emit(struct emitter *e, const struct ir_op *op)
     strbuf_puts(&bytes, ", ");
     value_print(e, &bytes, op->frame.need, P_ANY);
     e->frame = names_take(&e->names, "frame");
-    out_line(e->out, "void *const %s = pto_frame(rt, %s); /* %s */", e->frame, strbuf_text(&bytes), strbuf_text(&comment));
+    out_line(e->out, "void *const %s = pto_frame(rt, %s); /* %s */", e->frame, strbuf_text(&bytes),
+             strbuf_text(&comment));
     strbuf_free(&bytes);
     strbuf_free(&comment);
 }
@@ -57,24 +59,33 @@ void frame_report(struct emitter *e, const struct symbol *orch)
         const struct added_order *a = &f->added.data[i];
         const char *name = shown_name(e, a->tensor);
         if (a->tensor == a->before) {
-            diag_warning(d, DIAG_W07, a->at->at, "'%s' has one place in the frame for all turns of the loop: a turn waits for %s", name,
+            diag_warning(d, DIAG_W07, a->at->at,
+                         "'%s' has one place in the frame for all turns of the loop: a turn waits for %s", name,
                          slot_of(e->plan, a->tensor)->by_turns ? "the one before the last" : "the last");
         } else {
-            diag_warning(d, DIAG_W07, a->at->at, "'%s' takes the place of '%s' and waits for it", name, shown_name(e, a->before));
-            diag_note(d, a->reader->at, "'%s' is used here, which nothing else orders before", shown_name(e, a->before));
+            diag_warning(d, DIAG_W07, a->at->at, "'%s' takes the place of '%s' and waits for it", name,
+                         shown_name(e, a->before));
+            diag_note(d, a->reader->at, "'%s' is used here, which nothing else orders before",
+                      shown_name(e, a->before));
         }
     }
     for (size_t i = 0; i < f->tensors.count; i++) {
         const struct tensor_plan *p = f->tensors.data[i];
         if (p->storage != STORAGE_SLOT || !p->across || e->plan->memory.kind == PLAN_FREE) continue;
-        diag_warning(d, DIAG_W06, p->first->at, "'%s' lives in the frame: it outlives a loop that makes tensors of its own", shown_name(e, p->tensor));
-        diag_note(d, (struct span){p->across->at.file, p->across->at.begin, p->across->at.begin + 1}, "the loop begins here");
+        diag_warning(d, DIAG_W06, p->first->at,
+                     "'%s' lives in the frame: it outlives a loop that makes tensors of its own",
+                     shown_name(e, p->tensor));
+        diag_note(d, (struct span){p->across->at.file, p->across->at.begin, p->across->at.begin + 1},
+                  "the loop begins here");
     }
 }
 
 /* ---- --emit=memory ---- */
 
-static int line_of(struct emitter *e, struct span at) { return source_place(e->front->sources, at.file, at.begin).line; }
+static int line_of(struct emitter *e, struct span at)
+{
+    return source_place(e->front->sources, at.file, at.begin).line;
+}
 
 static const char *storage_text(struct emitter *e, const struct frame_plan *f, const struct tensor_plan *p)
 {
@@ -82,14 +93,19 @@ static const char *storage_text(struct emitter *e, const struct frame_plan *f, c
     if (p->storage == STORAGE_RING) return arena_printf(e->mem, "ring    %s", p->why);
     const char *at = size_string(e, f->slots.data[p->slot].at);
     if (!p->by_turns) return arena_printf(e->mem, "slot %d  at %s", p->slot, at);
-    return arena_printf(e->mem, "slot %d  at %s, and %d at %s by turns", p->slot, at, p->slot + 1, size_string(e, f->slots.data[p->slot + 1].at));
+    return arena_printf(e->mem, "slot %d  at %s, and %d at %s by turns", p->slot, at, p->slot + 1,
+                        size_string(e, f->slots.data[p->slot + 1].at));
 }
 
 static void print_tensor_plan(struct emitter *e, const struct frame_plan *f, const struct tensor_plan *p)
 {
-    const char *bytes = p->bytes ? arena_printf(e->mem, "%s bytes", size_string(e, p->bytes)) : "bytes known when it is made";
-    const char *lives = p->first ? arena_printf(e->mem, "lines %d to %d", line_of(e, p->first->at), line_of(e, p->last->at)) : "not used";
-    out_line(e->out, "  %-12s %s  %s, %s, %s", shown_name(e, p->tensor), storage_text(e, f, p), type_string(e, p->tensor->type), bytes, lives);
+    const char *bytes =
+        p->bytes ? arena_printf(e->mem, "%s bytes", size_string(e, p->bytes)) : "bytes known when it is made";
+    const char *lives = p->first
+                            ? arena_printf(e->mem, "lines %d to %d", line_of(e, p->first->at), line_of(e, p->last->at))
+                            : "not used";
+    out_line(e->out, "  %-12s %s  %s, %s, %s", shown_name(e, p->tensor), storage_text(e, f, p),
+             type_string(e, p->tensor->type), bytes, lives);
 }
 
 static void print_memory(struct emitter *e, const struct symbol *orch)
@@ -97,19 +113,27 @@ static void print_memory(struct emitter *e, const struct symbol *orch)
     const struct frame_plan *f = frame_of(e->plan, orch);
     struct span head = orch->decl->at;
     head.end = orch->decl->orch.body->at.begin;
-    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, head), emit_source_text(e, head));
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, head),
+             emit_source_text(e, head));
     for (size_t i = 0; i < f->tensors.count; i++) print_tensor_plan(e, f, f->tensors.data[i]);
-    if (f->bytes) out_line(e->out, "  frame        %s bytes; without reuse %s bytes", size_string(e, f->bytes), size_string(e, f->without));
-    else if (f->tensors.count > 0) out_line(e->out, "  no frame: %s", f->why);
-    else out_line(e->out, "  no tensors of its own");
+    if (f->bytes)
+        out_line(e->out, "  frame        %s bytes; without reuse %s bytes", size_string(e, f->bytes),
+                 size_string(e, f->without));
+    else if (f->tensors.count > 0)
+        out_line(e->out, "  no frame: %s", f->why);
+    else
+        out_line(e->out, "  no tensors of its own");
     for (size_t i = 0; i < f->added.count; i++) {
         const struct added_order *a = &f->added.data[i];
-        if (a->tensor == a->before) out_line(e->out, "  order        a turn of the loop of %s waits for one before", shown_name(e, a->tensor));
-        else out_line(e->out, "  order        %s waits for %s", shown_name(e, a->tensor), shown_name(e, a->before));
+        if (a->tensor == a->before)
+            out_line(e->out, "  order        a turn of the loop of %s waits for one before", shown_name(e, a->tensor));
+        else
+            out_line(e->out, "  order        %s waits for %s", shown_name(e, a->tensor), shown_name(e, a->before));
     }
 }
 
-void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *to)
+void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                    struct strbuf *to)
 {
     emit_listing(front, checked, memory, print_memory, to);
 }

@@ -1,6 +1,7 @@
 /* emit_op.c - operations of the IR as statements of C, one function for one kind.
- * Idea       the order, the temporaries and the scopes are the IR's; here each becomes text.  A function is printed once: a line that
- *            is needed only if nothing names a variable is withdrawn when the function is complete (out_settle()).
+ * Idea       the order, the temporaries and the scopes are the IR's; here each becomes text.  A function is printed
+ *            once: a line that is needed only if nothing names a variable is withdrawn when the function is complete
+ *            (out_settle()).
  * Invariant  a block of operations is a block of names: a name that was taken in it is free after it.
  * Tests      test/lit/codegen/
  */
@@ -35,9 +36,11 @@ static void emit_let(struct emitter *e, const struct ir_op *op)
     struct strbuf value = {0};
     const struct ir_temporary *t = op->let.temporary;
     value_print(e, &value, op->let.value, P_ANY);
-    const char *name = declare(e, op->let.key, op->let.wanted); /* after its value: a name of before may be meant there */
+    /* after its value: a name of before may be meant there */
+    const char *name = declare(e, op->let.key, op->let.wanted);
     if (t && t->stands_for) ptrmap_set(&e->c_names, t->stands_for, (void *)name);
-    out_line(e->out, "%s%s %s = %s;", op->let.is_const ? "const " : "", c_scalar_type(op->let.type), name, strbuf_text(&value));
+    out_line(e->out, "%s%s %s = %s;", op->let.is_const ? "const " : "", c_scalar_type(op->let.type), name,
+             strbuf_text(&value));
     if (op->let.unused == IR_UNUSED_SURELY) out_line(e->out, "(void)%s;", name);
     if (op->let.unused == IR_UNUSED_MAYBE) unused(e, t ? t->stands_for : op->let.key, name);
     strbuf_free(&value);
@@ -47,10 +50,14 @@ static void emit_set(struct emitter *e, const struct ir_op *op)
 {
     struct strbuf value = {0}, target = {0};
     value_print(e, &value, op->set.value, P_ANY);
-    if (op->set.target) value_print(e, &target, op->set.target, P_UNARY);
-    else if (op->set.key) strbuf_puts(&target, ptrmap_get(&e->c_names, op->set.key)); /* which is no use of it */
-    if (target.length) out_line(e->out, "%s = %s;", strbuf_text(&target), strbuf_text(&value));
-    else out_line(e->out, "(void)%s;", strbuf_text(&value));
+    if (op->set.target)
+        value_print(e, &target, op->set.target, P_UNARY);
+    else if (op->set.key)
+        strbuf_puts(&target, ptrmap_get(&e->c_names, op->set.key)); /* which is no use of it */
+    if (target.length)
+        out_line(e->out, "%s = %s;", strbuf_text(&target), strbuf_text(&value));
+    else
+        out_line(e->out, "(void)%s;", strbuf_text(&value));
     strbuf_free(&value);
     strbuf_free(&target);
 }
@@ -65,8 +72,10 @@ static void emit_store(struct emitter *e, const struct ir_op *op)
     print_base(e, &element, v->region);
     strbuf_puts(&element, op->store.is_private ? "))[" : ", ");
     value_print(e, &element, v->offset, P_ANY);
-    if (op->store.is_private) strbuf_putc(&element, ']');
-    else strbuf_printf(&element, ", sizeof(%s))", type);
+    if (op->store.is_private)
+        strbuf_putc(&element, ']');
+    else
+        strbuf_printf(&element, ", sizeof(%s))", type);
     out_line(e->out, "%s = %s;", strbuf_text(&element), strbuf_text(&value));
     strbuf_free(&element);
     strbuf_free(&value);
@@ -78,22 +87,30 @@ static void emit_assert(struct emitter *e, const struct ir_op *op)
     value_print(e, &cond, op->assertion.cond, P_POSTFIX);
     message_print_values(e, &values, &op->assertion.message);
     out_line(e->out, "if (!%s)", strbuf_text(&cond));
-    out_more(e->out, "pto_raise(rt, PTO_ERR_ASSERT, %s%s);", c_string(e, op->assertion.message.format), strbuf_text(&values));
+    out_more(e->out, "pto_raise(rt, PTO_ERR_ASSERT, %s%s);", c_string(e, op->assertion.message.format),
+             strbuf_text(&values));
     strbuf_free(&cond);
     strbuf_free(&values);
 }
 
 static void emit_print(struct emitter *e, const struct ir_op *op)
 {
-    static const char *const before[] = {[IR_PRINT_INTEGER] = ", (long long)", [IR_PRINT_F64] = ", PTO_F64_TEXT(",
-                                         [IR_PRINT_F32] = ", PTO_F32_TEXT(", [IR_PRINT_BOOLEAN] = ", ", [IR_PRINT_NUL] = ", 0"};
-    static const char *const after[] = {[IR_PRINT_INTEGER] = "", [IR_PRINT_F64] = ")", [IR_PRINT_F32] = ")",
-                                        [IR_PRINT_BOOLEAN] = " ? \"true\" : \"false\"", [IR_PRINT_NUL] = ""};
+    static const char *const before[] = {[IR_PRINT_INTEGER] = ", (long long)",
+                                         [IR_PRINT_F64] = ", PTO_F64_TEXT(",
+                                         [IR_PRINT_F32] = ", PTO_F32_TEXT(",
+                                         [IR_PRINT_BOOLEAN] = ", ",
+                                         [IR_PRINT_NUL] = ", 0"};
+    static const char *const after[] = {[IR_PRINT_INTEGER] = "",
+                                        [IR_PRINT_F64] = ")",
+                                        [IR_PRINT_F32] = ")",
+                                        [IR_PRINT_BOOLEAN] = " ? \"true\" : \"false\"",
+                                        [IR_PRINT_NUL] = ""};
     struct strbuf args = {0};
     for (int i = 0; i < op->print.count; i++) {
         const struct ir_print_value *v = &op->print.values[i];
         strbuf_puts(&args, before[v->form]);
-        if (v->value) value_print(e, &args, v->value, v->form == IR_PRINT_F64 || v->form == IR_PRINT_F32 ? P_ANY : P_UNARY);
+        if (v->value)
+            value_print(e, &args, v->value, v->form == IR_PRINT_F64 || v->form == IR_PRINT_F32 ? P_ANY : P_UNARY);
         strbuf_puts(&args, after[v->form]);
     }
     out_line(e->out, "printf(%s%s);", c_string(e, op->print.format), strbuf_text(&args));
@@ -124,8 +141,10 @@ static void emit_tensor(struct emitter *e, const struct ir_op *op)
     const struct symbol *s = op->tensor.symbol;
     struct strbuf begin = {0};
     const char *name = declare(e, s, op->tensor.wanted);
-    if (op->tensor.at) print_slot(e, &begin, op);
-    else strbuf_puts(&begin, "NULL");
+    if (op->tensor.at)
+        print_slot(e, &begin, op);
+    else
+        strbuf_puts(&begin, "NULL");
     out_line(e->out, "void *%s = %s; /* %s */", name, strbuf_text(&begin), type_string(e, s->type));
     unused(e, s, name);
     strbuf_free(&begin);
@@ -141,14 +160,18 @@ static void emit_alloc(struct emitter *e, const struct ir_op *op)
     const char *bytes = strbuf_text(&b);
     if (s->place) {
         const char *ret = result_name(e, s);
-        out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = %s(rt, %s.scope, %s);", ret, ret, function, ret, bytes);
+        out_line(e->out, "if (*(void **)%s.ref == NULL) *(void **)%s.ref = %s(rt, %s.scope, %s);", ret, ret, function,
+                 ret, bytes);
         if (zeroed)
-            out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret, c_elem_type(s->type->elem), bytes);
+            out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret,
+                     c_elem_type(s->type->elem), bytes);
     }
     if (op->alloc.in_frame)
-        out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s), bytes);
+        out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s),
+                 bytes);
     else if (!s->place)
-        out_line(e->out, "%s = %s(rt, PTO_SCOPE_CURRENT, %s);", (const char *)ptrmap_get(&e->c_names, s), function, bytes);
+        out_line(e->out, "%s = %s(rt, PTO_SCOPE_CURRENT, %s);", (const char *)ptrmap_get(&e->c_names, s), function,
+                 bytes);
     strbuf_free(&b);
 }
 
@@ -157,7 +180,8 @@ static void emit_slot_use(struct emitter *e, const struct ir_op *op)
     const struct symbol *s = op->slot_use.symbol;
     struct strbuf bytes = {0};
     value_print(e, &bytes, op->slot_use.bytes, P_ANY);
-    out_line(e->out, "pto_slot_%s(rt, %s, %s, \"%s\");", op->slot_use.writes ? "write" : "read", emit_name(e, s), strbuf_text(&bytes), s->name);
+    out_line(e->out, "pto_slot_%s(rt, %s, %s, \"%s\");", op->slot_use.writes ? "write" : "read", emit_name(e, s),
+             strbuf_text(&bytes), s->name);
     strbuf_free(&bytes);
 }
 
@@ -189,30 +213,34 @@ static void emit_scope_begin(struct emitter *e, const struct ir_op *op)
         strbuf_printf(&comment, "%s%s%s", i ? ", " : " /* holds ", s->name, s->hidden ? "()" : "");
     }
     if (comment.length) strbuf_puts(&comment, " */");
-    if (op->scope.is_named) out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", name, strbuf_text(&comment));
-    else out_line(e->out, "pto_scope_begin(rt);%s", strbuf_text(&comment));
+    if (op->scope.is_named)
+        out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", name, strbuf_text(&comment));
+    else
+        out_line(e->out, "pto_scope_begin(rt);%s", strbuf_text(&comment));
     strbuf_free(&comment);
 }
 
 /* ---- loops ---- */
 
 /* The iterations are counted before the first. */
-static void emit_counted_for(struct emitter *e, const struct ir_op *op, const char *name, const char *low, const char *high)
+static void emit_counted_for(struct emitter *e, const struct ir_op *op, const char *name, const char *low,
+                             const char *high)
 {
     struct strbuf by = {0};
     value_print(e, &by, op->loop.step, P_ANY);
     const char *turns = names_take(&e->names, arena_printf(e->mem, "%s_turns", op->loop.symbol->name));
     const char *turn = names_take(&e->names, arena_printf(e->mem, "%s_turn", op->loop.symbol->name));
     emit_mark_site(e, op->at, "for");
-    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", turn, turns, low, high, strbuf_text(&by),
-             turn, turns, turn);
+    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", turn, turns, low,
+             high, strbuf_text(&by), turn, turns, turn);
     e->out->depth++;
     out_line(e->out, "const int64_t %s = pto_turn(%s, %s, %s);", name, low, strbuf_text(&by), turn);
     e->out->depth--;
     strbuf_free(&by);
 }
 
-static void emit_for_head(struct emitter *e, const struct ir_op *op, const char *name, const char *low, const char *high)
+static void emit_for_head(struct emitter *e, const struct ir_op *op, const char *name, const char *low,
+                          const char *high)
 {
     const bool up = op->loop.by > 0;
     const char sign = up ? '+' : '-', compare = up ? '<' : '>';
@@ -222,11 +250,12 @@ static void emit_for_head(struct emitter *e, const struct ir_op *op, const char 
         out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s%c%c) {", name, low, name, compare, high, name, sign, sign);
         break;
     case IR_LOOP_STEP:
-        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, low, name, compare, high, name, sign, by);
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s %c= %" PRId64 ") {", name, low, name, compare, high, name,
+                 sign, by);
         break;
     case IR_LOOP_CLAMP:
-        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s = %s - %s > %" PRId64 " ? %s %c %" PRId64 " : %s) {", name, low, name,
-                 compare, high, name, up ? high : name, up ? name : high, by, name, sign, by, high);
+        out_line(e->out, "for (int64_t %s = %s; %s %c %s; %s = %s - %s > %" PRId64 " ? %s %c %" PRId64 " : %s) {", name,
+                 low, name, compare, high, name, up ? high : name, up ? name : high, by, name, sign, by, high);
         break;
     case IR_LOOP_COUNTED: emit_counted_for(e, op, name, low, high); break;
     }
@@ -268,8 +297,10 @@ static void emit_tested_while(struct emitter *e, const struct ir_op *op)
     const bool first = op->while_.tests_first;
     const size_t mark = names_mark(&e->names);
     const char *begin = first ? NULL : declare(e, op->while_.begin, op->while_.begin->wanted);
-    if (first) out_line(e->out, "for (;;) {");
-    else out_line(e->out, "for (bool %s = true;; %s = false) {", begin, begin);
+    if (first)
+        out_line(e->out, "for (;;) {");
+    else
+        out_line(e->out, "for (bool %s = true;; %s = false) {", begin, begin);
     if (!first) out_line(e->out, "    if (!%s) {", begin);
     e->out->depth += first ? 1 : 2;
     emit_ops(e, op->while_.test);
@@ -311,7 +342,8 @@ static void emit_while(struct emitter *e, const struct ir_op *op)
 static const struct ir_op *chained_branch(const struct ir_op *op)
 {
     const struct ir_block *other = op->branch.other;
-    return other && other->first && other->first->kind == IR_IF && other->first->branch.is_chained ? other->first : NULL;
+    return other && other->first && other->first->kind == IR_IF && other->first->branch.is_chained ? other->first
+                                                                                                   : NULL;
 }
 
 static void emit_branch(struct emitter *e, const struct ir_op *op)
@@ -337,8 +369,10 @@ static void emit_return(struct emitter *e, const struct ir_op *op)
     struct strbuf b = {0};
     out_line(e->out, "pto_leave(rt);");
     if (op->ret.value) value_print(e, &b, op->ret.value, P_ANY);
-    if (op->ret.value) out_line(e->out, "return %s;", strbuf_text(&b));
-    else if (!op->ret.is_last) out_line(e->out, "return;");
+    if (op->ret.value)
+        out_line(e->out, "return %s;", strbuf_text(&b));
+    else if (!op->ret.is_last)
+        out_line(e->out, "return;");
     strbuf_free(&b);
 }
 
@@ -362,8 +396,11 @@ static void emit_op(struct emitter *e, const struct ir_op *op)
     case IR_CALL: emit_call(e, op->call); break;
     case IR_SLOT_USE: emit_slot_use(e, op); break;
     case IR_RELEASE:
-        if (op->release.in_frame) out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, op->release.symbol));
-        else out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, op->release.symbol));
+        if (op->release.in_frame)
+            out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, op->release.symbol));
+        else
+            out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);",
+                     emit_name(e, op->release.symbol));
         break;
     case IR_GIVE: emit_give(e, op); break;
     case IR_SCOPE_BEGIN: emit_scope_begin(e, op); break;
@@ -399,7 +436,4 @@ static void emit_block(struct emitter *e, const struct ir_block *block)
     names_close(&e->names, mark);
 }
 
-void function_emit_body(struct emitter *e, const struct ir_function *f)
-{
-    emit_ops(e, f->body);
-}
+void function_emit_body(struct emitter *e, const struct ir_function *f) { emit_ops(e, f->body); }

@@ -1,6 +1,9 @@
-/* emit_table.c - entries: the C function of each export, and the tables from which a built program's command line works.
- * Idea       run_NAME takes plain pointers; enter_NAME runs as the orchestration, announces the buffers and makes them tensors.
- * Invariant  what the caller gave is looked at before anything is submitted: negative extents and missing arrays fail the run.
+/* emit_table.c - entries: the C function of each export, and the tables from which a built program's command line
+ * works.
+ * Idea       run_NAME takes plain pointers; enter_NAME runs as the orchestration, announces the buffers and makes them
+ *            tensors.
+ * Invariant  what the caller gave is looked at before anything is submitted: negative extents and missing arrays fail
+ *            the run.
  * Tests      test/lit/codegen/header.pto; test/lit/run/host-program.test
  */
 #include "emit.h"
@@ -10,8 +13,8 @@ static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TEN
 static bool is_const(const struct symbol *s) { return s->dir == DIR_IN || s->dir == DIR_NONE || s->dir == DIR_HOST; }
 static bool returns_scalar(const struct symbol *o) { return o->result && type_is_scalar(o->result); }
 
-/* What a C caller passes, in order: the formals, then what is returned, each leaf of a struct by itself.  Returns how many are
- * formals. */
+/* What a C caller passes, in order: the formals, then what is returned, each leaf of a struct by itself.  Returns how
+ * many are formals. */
 static size_t all_places(const struct symbol *orch, symbol_list *list)
 {
     flat_formals(orch, list);
@@ -23,8 +26,10 @@ static size_t all_places(const struct symbol *orch, symbol_list *list)
 /* The caller's variable. */
 static void print_variable(struct emitter *e, struct strbuf *b, const struct symbol *s)
 {
-    if (is_tensor(s)) strbuf_printf(b, "%s%s *%s", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
-    else strbuf_printf(b, "%s %s%s", c_scalar_type(s->type), s->by_reference ? "*" : "", emit_name(e, s));
+    if (is_tensor(s))
+        strbuf_printf(b, "%s%s *%s", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
+    else
+        strbuf_printf(b, "%s %s%s", c_scalar_type(s->type), s->by_reference ? "*" : "", emit_name(e, s));
 }
 
 /* ---- params ---- */
@@ -42,8 +47,11 @@ static bool is_constant(const struct ast *n)
     int64_t number;
     if (n->value && size_is_const(n->value, &number)) return true;
     switch (n->kind) {
-    case AST_INT: case AST_FLOAT: case AST_BOOL: return true;
-    case AST_NAME: case AST_MEMBER: return n->symbol && n->symbol->kind == SYM_CONST;
+    case AST_INT:
+    case AST_FLOAT:
+    case AST_BOOL: return true;
+    case AST_NAME:
+    case AST_MEMBER: return n->symbol && n->symbol->kind == SYM_CONST;
     case AST_UNARY: return is_constant(n->binary.left);
     case AST_BINARY: return is_constant(n->binary.left) && is_constant(n->binary.right);
     default: return false;
@@ -66,19 +74,22 @@ void params_emit(struct emitter *e)
             if (s->kind != SYM_PARAM) continue;
             const struct ast *value = s->decl->decl.value;
             struct strbuf b = {0};
-            if (value && !is_derived(s)) expression_print(e, &b, value, s->type, P_ANY, ARITH_CHECKED);
-            else strbuf_puts(&b, "0");
+            if (value && !is_derived(s))
+                expression_print(e, &b, value, s->type, P_ANY, ARITH_CHECKED);
+            else
+                strbuf_puts(&b, "0");
             if (!any) out_line(e->out, "%s", "");
             any = true;
-            out_line(e->out, "%s%s %s = %s; /* param %s%s%s */", e->options->no_main ? "" : "static ", c_scalar_type(s->type),
-                     param_c_name(e, s), strbuf_text(&b), s->name, is_derived(s) ? " = " : "",
+            out_line(e->out, "%s%s %s = %s; /* param %s%s%s */", e->options->no_main ? "" : "static ",
+                     c_scalar_type(s->type), param_c_name(e, s), strbuf_text(&b), s->name, is_derived(s) ? " = " : "",
                      is_derived(s) ? emit_source_text(e, value->at) : "");
             strbuf_free(&b);
         }
 }
 
-/* Note [params that follow]: a default may name params before it and params of imported modules, so those come first.  In a program
- * --set decides which are computed; in a library all are when it is loaded, and again when the host asks. */
+/* Note [params that follow]: a default may name params before it and params of imported modules, so those come first.
+ * In a program --set decides which are computed; in a library all are when it is loaded, and again when the host
+ * asks. */
 struct following {
     struct emitter *e;
     struct ptrmap done, numbers; /* param -> its place in the table, plus 1 */
@@ -107,8 +118,11 @@ static void emit_following(struct following *f, const struct symbol *s)
         }
         f->can_fail = true;
         out_line(e->out, "if (!ok) {");
-        out_line(e->out, "    snprintf(message, size, \"the default of param '%s', %%s, has no value: give --set %s=VALUE\", params[%d].derived);",
-                 s->name, s->module->is_main ? s->name : arena_printf(e->mem, "%s.%s", s->module->name, s->name), number);
+        out_line(e->out,
+                 "    snprintf(message, size, \"the default of param '%s', %%s, has no value: give --set %s=VALUE\", "
+                 "params[%d].derived);",
+                 s->name, s->module->is_main ? s->name : arena_printf(e->mem, "%s.%s", s->module->name, s->name),
+                 number);
         out_line(e->out, "    return false;");
         out_line(e->out, "}");
     }
@@ -153,7 +167,8 @@ void params_derive_emit(struct emitter *e)
     struct out body = {.depth = e->out->depth}, *outer = e->out;
     e->out = &body;
     for (int m = 0; m < e->checked->module_count; m++)
-        for (int i = 0; i < e->checked->modules[m]->symbol_count; i++) emit_following(&f, e->checked->modules[m]->symbols[i]);
+        for (int i = 0; i < e->checked->modules[m]->symbol_count; i++)
+            emit_following(&f, e->checked->modules[m]->symbols[i]);
     e->out = outer;
     out_line(e->out, "bool ok = true;");
     if (!f.can_fail && !e->options->no_main) out_line(e->out, "(void)message, (void)size;");
@@ -177,11 +192,16 @@ static int emit_param_table(struct emitter *e)
             if (s->kind != SYM_PARAM) continue;
             if (count++ == 0) out_line(e->out, "static PTOProgramParam params[] = {");
             const char *name = module->is_main ? s->name : arena_printf(e->mem, "%s.%s", module->name, s->name);
-            const char *type = s->type->kind == TYPE_F64 ? "PTO_F64" : s->type->kind == TYPE_F32 ? "PTO_F32" :
-                               s->type->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
-            const char *derived = is_derived(s) ? arena_printf(e->mem, ", .derived = %s", c_string(e, emit_source_text(e, s->decl->decl.value->at))) : "";
-            out_line(e->out, "    {.name = %s, .type = %s, .value = &%s, .has_default = %s%s},", c_string(e, name), type,
-                     param_c_name(e, s), s->decl->decl.value ? "true" : "false", derived);
+            const char *type = s->type->kind == TYPE_F64    ? "PTO_F64"
+                               : s->type->kind == TYPE_F32  ? "PTO_F32"
+                               : s->type->kind == TYPE_BOOL ? "PTO_BOOL"
+                                                            : "PTO_I64";
+            const char *derived =
+                is_derived(s)
+                    ? arena_printf(e->mem, ", .derived = %s", c_string(e, emit_source_text(e, s->decl->decl.value->at)))
+                    : "";
+            out_line(e->out, "    {.name = %s, .type = %s, .value = &%s, .has_default = %s%s},", c_string(e, name),
+                     type, param_c_name(e, s), s->decl->decl.value ? "true" : "false", derived);
         }
     }
     if (count > 0) out_line(e->out, "};");
@@ -200,8 +220,7 @@ void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct 
         print_variable(e, b, places.data[i]);
     }
     if (returns_scalar(orch)) strbuf_printf(b, ", %s *result", c_scalar_type(orch->result));
-    for (int i = 0; i < orch->dim_count; i++)
-        strbuf_printf(b, ", int64_t %s", emit_name(e, orch->dims[i]));
+    for (int i = 0; i < orch->dim_count; i++) strbuf_printf(b, ", int64_t %s", emit_name(e, orch->dims[i]));
     strbuf_putc(b, ')');
     vec_free(&places);
 }
@@ -232,7 +251,8 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     struct strbuf bytes = {0};
     value_print(e, &bytes, lower_bytes(e->lowering, t), P_ANY);
     out_line(e->out, "const int64_t %s_bytes = %s;", name, strbuf_text(&bytes));
-    out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name, name, what);
+    out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name,
+             name, what);
     out_line(e->out, "%s(rt, %s, %s_bytes);", is_only_read ? "pto_input" : "pto_buffer", name, name);
     strbuf_free(&bytes);
 }
@@ -243,17 +263,22 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, s
     const char *name = emit_name(e, s);
     if (!is_tensor(s)) {
         if (s->by_reference)
-            out_line(e->out, "if (a->%s == NULL) pto_raise(rt, PTO_ERR_ARGUMENT, \"no variable for '%s'\");", name, s->name);
+            out_line(e->out, "if (a->%s == NULL) pto_raise(rt, PTO_ERR_ARGUMENT, \"no variable for '%s'\");", name,
+                     s->name);
         strbuf_printf(call, ", a->%s", name);
         return;
     }
     struct strbuf strides = {0};
     print_strides(e, &strides, s->type);
-    if (result) out_line(e->out, "void *%s = a->%s;", name, name);
-    else out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
+    if (result)
+        out_line(e->out, "void *%s = a->%s;", name, name);
+    else
+        out_line(e->out, "void *const %s = (void *)a->%s;", name, name);
     emit_array(e, name, s->name, s->type, !result && s->dir == DIR_IN);
-    if (result) strbuf_printf(call, ", (PTOPlace){.ref = &%s, .s = {%s}}", name, strbuf_text(&strides));
-    else strbuf_printf(call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
+    if (result)
+        strbuf_printf(call, ", (PTOPlace){.ref = &%s, .s = {%s}}", name, strbuf_text(&strides));
+    else
+        strbuf_printf(call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
     strbuf_free(&strides);
 }
 
@@ -280,8 +305,9 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     for (int i = 0; i < orch->dim_count; i++) {
         const char *name = emit_name(e, orch->dims[i]);
         out_line(e->out, "const int64_t %s = a->%s;", name, name);
-        out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"dimension variable '%s' is %%lld\", (long long)%s);", name,
-                 orch->dims[i]->name, name);
+        out_line(e->out,
+                 "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"dimension variable '%s' is %%lld\", (long long)%s);",
+                 name, orch->dims[i]->name, name);
     }
     for (size_t i = 0; i < formals; i++) {
         const char *name = emit_name(e, places->data[i]);
@@ -290,8 +316,7 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
     for (size_t i = formals; i < places->count; i++) emit_given(e, places->data[i], true, &call);
     for (size_t i = 0; i < formals; i++) emit_given(e, places->data[i], false, &call);
-    for (int i = 0; i < orch->dim_count; i++)
-        strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
+    for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
     if (returns_scalar(orch)) {
         out_line(e->out, "const %s result = %s);", c_scalar_type(orch->result), strbuf_text(&call));
         out_line(e->out, "if (a->result) *a->result = result;");
@@ -342,10 +367,7 @@ static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_
 /* ---- what the command line needs to know ---- */
 
 /* The command line gives and takes tensors, and gives scalars; what a scalar becomes is for C callers. */
-static bool in_table(const struct symbol *s)
-{
-    return is_tensor(s) || !s->by_reference || s->dir == DIR_INOUT;
-}
+static bool in_table(const struct symbol *s) { return is_tensor(s) || !s->by_reference || s->dir == DIR_INOUT; }
 
 static void emit_extents(struct emitter *e, const struct symbol *orch, const symbol_list *table)
 {
@@ -367,7 +389,9 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
         }
     }
     e->out = outer;
-    out_line(e->out, "static bool extent_%s(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)",
+    out_line(e->out,
+             "static bool extent_%s(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, "
+             "int64_t *value)",
              orch->name);
     out_line(e->out, "{");
     e->out->depth++;
@@ -427,23 +451,30 @@ static const char *direction_constant(const struct symbol *s)
     }
 }
 
-static void emit_formal(struct emitter *e, const struct symbol *orch, const char *name, const char *direction, const struct type *t)
+static void emit_formal(struct emitter *e, const struct symbol *orch, const char *name, const char *direction,
+                        const struct type *t)
 {
     struct strbuf exact = {0}, uses = {0};
-    const char *type = t->kind == TYPE_TENSOR ? c_elem_constant(t->elem) : t->kind == TYPE_F64 ? "PTO_F64" :
-                       t->kind == TYPE_F32 ? "PTO_F32" : t->kind == TYPE_BOOL ? "PTO_BOOL" : "PTO_I64";
+    const char *type = t->kind == TYPE_TENSOR ? c_elem_constant(t->elem)
+                       : t->kind == TYPE_F64  ? "PTO_F64"
+                       : t->kind == TYPE_F32  ? "PTO_F32"
+                       : t->kind == TYPE_BOOL ? "PTO_BOOL"
+                                              : "PTO_I64";
     if (t->kind != TYPE_TENSOR) {
-        out_line(e->out, "{.name = %s, .direction = PTO_IN, .type = %s, .text = %s},", c_string(e, name), type, c_string(e, type_string(e, t)));
+        out_line(e->out, "{.name = %s, .direction = PTO_IN, .type = %s, .text = %s},", c_string(e, name), type,
+                 c_string(e, type_string(e, t)));
         return;
     }
     for (int d = 0; d < t->rank; d++) {
         const struct size *extent = t->extent[d];
-        strbuf_printf(&exact, "%s%d", d ? ", " : "", extent->kind == SIZE_SYMBOL ? dim_index(orch, extent->symbol) : -1);
+        strbuf_printf(&exact, "%s%d", d ? ", " : "",
+                      extent->kind == SIZE_SYMBOL ? dim_index(orch, extent->symbol) : -1);
         strbuf_printf(&uses, "%s%llu", d ? ", " : "", (unsigned long long)dims_named(orch, extent));
     }
-    out_line(e->out, "{.name = %s, .direction = %s, .type = %s, .rank = %d, .text = %s,", c_string(e, name), direction, type, t->rank,
-             c_string(e, type_string(e, t)));
-    out_line(e->out, " .exact = (const int32_t[]){%s}, .uses = (const uint64_t[]){%s}},", strbuf_text(&exact), strbuf_text(&uses));
+    out_line(e->out, "{.name = %s, .direction = %s, .type = %s, .rank = %d, .text = %s,", c_string(e, name), direction,
+             type, t->rank, c_string(e, type_string(e, t)));
+    out_line(e->out, " .exact = (const int32_t[]){%s}, .uses = (const uint64_t[]){%s}},", strbuf_text(&exact),
+             strbuf_text(&uses));
     strbuf_free(&exact);
     strbuf_free(&uses);
 }
@@ -453,8 +484,7 @@ static void emit_formals(struct emitter *e, const struct symbol *orch, const sym
     if (orch->dim_count > 64) emit_unsupported(e, orch->decl->at, "more than 64 dimension variables");
     if (orch->dim_count > 0) {
         struct strbuf b = {0};
-        for (int i = 0; i < orch->dim_count; i++)
-            strbuf_printf(&b, "%s\"%s\"", i ? ", " : "", orch->dims[i]->name);
+        for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&b, "%s\"%s\"", i ? ", " : "", orch->dims[i]->name);
         out_line(e->out, "static const char *const dims_%s[] = {%s};", orch->name, strbuf_text(&b));
         strbuf_free(&b);
     }
@@ -477,21 +507,29 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
     for (size_t i = 0; i < places->count; i++) {
         const struct symbol *s = places->data[i];
         const struct type *t = s->type;
-        const char *value = in_table(s) && !is_tensor(s) ? arena_printf(e->mem, "scalars[%zu].%s", at, t->kind == TYPE_F64 ? "f64" :
-                                                                        t->kind == TYPE_F32 ? "f32" : t->kind == TYPE_BOOL ? "b" : "i64") : "0";
-        if (is_tensor(s)) strbuf_printf(&b, ", data[%zu]", at), data = true;
-        else if (s->by_reference) strbuf_printf(&b, ", &%s", emit_name(e, s));
-        else strbuf_printf(&b, ", %s", value);
+        const char *value = in_table(s) && !is_tensor(s) ? arena_printf(e->mem, "scalars[%zu].%s", at,
+                                                                        t->kind == TYPE_F64    ? "f64"
+                                                                        : t->kind == TYPE_F32  ? "f32"
+                                                                        : t->kind == TYPE_BOOL ? "b"
+                                                                                               : "i64")
+                                                         : "0";
+        if (is_tensor(s))
+            strbuf_printf(&b, ", data[%zu]", at), data = true;
+        else if (s->by_reference)
+            strbuf_printf(&b, ", &%s", emit_name(e, s));
+        else
+            strbuf_printf(&b, ", %s", value);
         if (s->by_reference) out_line(e->out, "%s %s = %s;", c_scalar_type(t), emit_name(e, s), value);
         scalars |= *value == 's';
         at += in_table(s);
     }
     e->out = outer;
     if (returns_scalar(orch)) strbuf_puts(&b, ", NULL");
-    for (int i = 0; i < orch->dim_count; i++)
-        strbuf_printf(&b, ", dims[%d]", i);
-    out_line(e->out, "static PTOStatus start_%s(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)",
-             orch->name);
+    for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&b, ", dims[%d]", i);
+    out_line(
+        e->out,
+        "static PTOStatus start_%s(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)",
+        orch->name);
     out_line(e->out, "{");
     e->out->depth++;
     if (!data) out_line(e->out, "(void)data;");
@@ -512,8 +550,10 @@ void entry_declare_names(struct emitter *e, const struct symbol *orch)
     symbol_list places = {0};
     all_places(orch, &places);
     for (size_t i = 0; i < places.count; i++)
-        if (places.data[i] == orch->result_place) ptrmap_set(&e->c_names, places.data[i], (void *)(uintptr_t)"result");
-        else emit_declare(e, places.data[i], places.data[i]->name);
+        if (places.data[i] == orch->result_place)
+            ptrmap_set(&e->c_names, places.data[i], (void *)(uintptr_t) "result");
+        else
+            emit_declare(e, places.data[i], places.data[i]->name);
     for (int i = 0; i < orch->dim_count; i++) emit_declare(e, orch->dims[i], orch->dims[i]->name);
     vec_free(&places);
 }
@@ -555,9 +595,12 @@ void table_emit(struct emitter *e)
             all_places(o, &places);
             for (size_t k = 0; k < places.count; k++) count += in_table(places.data[k]);
             vec_free(&places);
-            out_line(e->out, "    {.name = %s, .dims = %s, .dim_count = %d, .formals = %s, .formal_count = %zu, .extent = extent_%s, .run = start_%s},",
-                     c_string(e, o->name), o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL", o->dim_count,
-                     count ? arena_printf(e->mem, "formals_%s", o->name) : "NULL", count, o->name, o->name);
+            out_line(e->out,
+                     "    {.name = %s, .dims = %s, .dim_count = %d, .formals = %s, .formal_count = %zu, .extent = "
+                     "extent_%s, .run = start_%s},",
+                     c_string(e, o->name), o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL",
+                     o->dim_count, count ? arena_printf(e->mem, "formals_%s", o->name) : "NULL", count, o->name,
+                     o->name);
         }
         out_line(e->out, "};");
     }
@@ -566,7 +609,8 @@ void table_emit(struct emitter *e)
     if (params > 0) out_line(e->out, "    .params = params, .param_count = %d,", params);
     if (params_derive_name(e)) out_line(e->out, "    .derive_params = %s,", params_derive_name(e));
     if (e->options->checked) out_line(e->out, "    .checked = true,");
-    if (e->plan->exports.count > 0) out_line(e->out, "    .entries = entries, .entry_count = %zu,", e->plan->exports.count);
+    if (e->plan->exports.count > 0)
+        out_line(e->out, "    .entries = entries, .entry_count = %zu,", e->plan->exports.count);
     out_line(e->out, "};");
     out_line(e->out, "%s", "");
     out_line(e->out, "int main(int argc, char **argv)");

@@ -1,7 +1,8 @@
 /* emit_tasks.c - --emit=tasks: which tasks a function submits, in program order, and what each may have to wait for.
- * Idea       the statements as they nest; a line for each call of a kernel (a task) or a function.  An argument may wait for every
- *            call before it, or in an earlier turn of a loop around both, that uses the same tensor where one of the two writes.  The
- *            run decides by regions, so it waits for fewer; what is not listed it never waits for.
+ * Idea       the statements as they nest; a line for each call of a kernel (a task) or a function.  An argument may
+ *            wait for every call before it, or in an earlier turn of a loop around both, that uses the same tensor
+ *            where one of the two writes.  The run decides by regions, so it waits for fewer; what is not listed it
+ *            never waits for.
  * Tests      test/lit/codegen/emit-tasks.pto
  */
 #include "codegen.h"
@@ -26,12 +27,15 @@ struct lister {
     VEC(struct site_of_call) calls;
     VEC(int) loops; /* by index: the loop around it */
     int loop;
-    int printed;    /* calls that have been printed */
+    int printed; /* calls that have been printed */
     int depth;
-    bool prints;    /* the second walk */
+    bool prints; /* the second walk */
 };
 
-static int line_of(struct emitter *e, const struct ast *n) { return source_place(e->front->sources, n->at.file, n->at.begin).line; }
+static int line_of(struct emitter *e, const struct ast *n)
+{
+    return source_place(e->front->sources, n->at.file, n->at.begin).line;
+}
 
 /* ---- who uses what: the first walk ---- */
 
@@ -62,7 +66,8 @@ static bool is_inside(const struct lister *l, int loop, int outer)
     return loop == outer;
 }
 
-/* Is there a loop around both, and not around the tensor's declaration?  Then both may mean one tensor in different turns. */
+/* Is there a loop around both, and not around the tensor's declaration?  Then both may mean one tensor in different
+ * turns. */
 static bool share_a_loop(const struct lister *l, int a, int b, const struct symbol *base)
 {
     int depth = 0;
@@ -74,7 +79,9 @@ static bool share_a_loop(const struct lister *l, int a, int b, const struct symb
 }
 
 /* Before it in the text; in an earlier turn. */
-struct waits { bool before, turn; };
+struct waits {
+    bool before, turn;
+};
 
 static struct waits waits_of(const struct lister *l, int me, int other)
 {
@@ -132,7 +139,8 @@ static void print_waits(struct lister *l, struct strbuf *b, int me)
             w.turn |= more.turn;
         }
         if (!w.before && !w.turn) continue;
-        strbuf_printf(b, "%s%d %s%s", before, line_of(l->e, l->calls.data[k].node), call_of(l->calls.data[k].node)->callee->name,
+        strbuf_printf(b, "%s%d %s%s", before, line_of(l->e, l->calls.data[k].node),
+                      call_of(l->calls.data[k].node)->callee->name,
                       w.before ? w.turn ? " (also of earlier turns)" : "" : " of an earlier turn");
         before = ", ";
     }
@@ -143,8 +151,10 @@ static void print_call(struct lister *l, const struct ast *n, const struct call 
     struct strbuf b = {0};
     const int me = l->printed++;
     const bool is_task = c->callee->kind == SYM_KERNEL;
-    if (c->destination) strbuf_printf(&b, "%s = ", c->destination->base->name);
-    else if (c->result_symbol) strbuf_printf(&b, "%s%s = ", c->result_symbol->name, c->result_symbol->hidden ? "()" : "");
+    if (c->destination)
+        strbuf_printf(&b, "%s = ", c->destination->base->name);
+    else if (c->result_symbol)
+        strbuf_printf(&b, "%s%s = ", c->result_symbol->name, c->result_symbol->hidden ? "()" : "");
     strbuf_printf(&b, "%s %s(", is_task ? "task" : "call", c->callee->name);
     for (int i = 0; i < c->callee->formal_count; i++) print_argument(l, &b, c, i);
     strbuf_putc(&b, ')');
@@ -164,8 +174,10 @@ static bool visit_expression(void *cx, struct ast *n)
     ast_walk_list(n->call.args, visit_expression, l);
     const struct call *c = call_of(n);
     if (!c) return false;
-    if (l->prints) print_call(l, n, c);
-    else note_call(l, n, c);
+    if (l->prints)
+        print_call(l, n, c);
+    else
+        note_call(l, n, c);
     return false;
 }
 
@@ -246,7 +258,8 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     struct lister l = {.e = e, .loop = -1};
     struct span at = orch->decl->at;
     at.end = orch->decl->orch.body->at.begin;
-    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, at.file)->path, line_of(e, orch->decl), emit_source_text(e, at));
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, at.file)->path, line_of(e, orch->decl),
+             emit_source_text(e, at));
     list_block(&l, orch->decl->orch.body);
     l.prints = true;
     list_block(&l, orch->decl->orch.body);
@@ -255,7 +268,8 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     vec_free(&l.loops);
 }
 
-void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory, struct strbuf *to)
+void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                   struct strbuf *to)
 {
     emit_listing(front, checked, memory, print_function, to);
 }

@@ -1,6 +1,6 @@
 /* emit_types.c - --emit=types: every declaration with the type that was found for it.
- * Idea       modules in the order of their import, std/ left out; under a function what it declares, in source order.  Values and
- *            extents are told as far as they are known, in the program's own names.
+ * Idea       modules in the order of their import, std/ left out; under a function what it declares, in source order.
+ *            Values and extents are told as far as they are known, in the program's own names.
  * Tests      test/lit/codegen/emit-types.pto
  */
 #include "codegen.h"
@@ -8,15 +8,21 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int line_of(struct emitter *e, struct span at) { return source_place(e->front->sources, at.file, at.begin).line; }
+static int line_of(struct emitter *e, struct span at)
+{
+    return source_place(e->front->sources, at.file, at.begin).line;
+}
 
 static const char *value_text(struct emitter *e, const struct symbol *s)
 {
     struct strbuf b = {0};
     const enum type_kind kind = s->type->kind;
-    if (s->has_value && kind == TYPE_BOOL) strbuf_puts(&b, s->int_value ? " = true" : " = false");
-    else if (s->has_value && kind == TYPE_INT) strbuf_printf(&b, " = %" PRId64, s->int_value);
-    else if (s->has_value && (kind == TYPE_F32 || kind == TYPE_F64)) strbuf_printf(&b, " = %.17g", s->real_value);
+    if (s->has_value && kind == TYPE_BOOL)
+        strbuf_puts(&b, s->int_value ? " = true" : " = false");
+    else if (s->has_value && kind == TYPE_INT)
+        strbuf_printf(&b, " = %" PRId64, s->int_value);
+    else if (s->has_value && (kind == TYPE_F32 || kind == TYPE_F64))
+        strbuf_printf(&b, " = %.17g", s->real_value);
     else if (s->kind == SYM_PARAM && s->decl->decl.value)
         strbuf_printf(&b, " = %s, unless set", emit_source_text(e, s->decl->decl.value->at));
     else if (s->kind == SYM_LET && s->definition && kind == TYPE_INT) {
@@ -40,7 +46,8 @@ static const char *value_text(struct emitter *e, const struct symbol *s)
 static void print_name(struct emitter *e, struct span at, const char *indent, const char *what, const struct symbol *s)
 {
     if (!s || !s->type) return;
-    out_line(e->out, "%5d  %s%s%s: %s%s", line_of(e, at), indent, what, s->name, type_string(e, s->type), value_text(e, s));
+    out_line(e->out, "%5d  %s%s%s: %s%s", line_of(e, at), indent, what, s->name, type_string(e, s->type),
+             value_text(e, s));
 }
 
 static bool print_local(void *cx, struct ast *n)
@@ -58,7 +65,8 @@ static bool print_local(void *cx, struct ast *n)
 
 static void print_formals(struct emitter *e, const struct symbol *s)
 {
-    for (int i = 0; i < s->dim_count; i++) print_name(e, s->dims[i]->decl ? s->dims[i]->decl->at : s->decl->at, "  ", "dim ", s->dims[i]);
+    for (int i = 0; i < s->dim_count; i++)
+        print_name(e, s->dims[i]->decl ? s->dims[i]->decl->at : s->decl->at, "  ", "dim ", s->dims[i]);
     for (int i = 0; i < s->formal_count; i++) {
         const struct symbol *f = s->formals[i];
         const char *dir = direction_text(f->dir);
@@ -75,13 +83,15 @@ static void print_item(struct emitter *e, const struct symbol *s)
     case SYM_STRUCT:
     case SYM_KERNEL: {
         const bool is_kernel = s->kind == SYM_KERNEL;
-        const char *on = is_kernel && s->decl->kernel->worker ? arena_printf(e->mem, " on %s", s->decl->kernel->worker) : "";
+        const char *on =
+            is_kernel && s->decl->kernel->worker ? arena_printf(e->mem, " on %s", s->decl->kernel->worker) : "";
         out_line(e->out, "%5d  %s %s%s", line, is_kernel ? "kernel" : "struct", s->name, on);
         print_formals(e, s);
         break;
     }
     case SYM_ORCH: {
-        const char *result = s->result && s->result->kind != TYPE_VOID ? arena_printf(e->mem, " -> %s", type_string(e, s->result)) : "";
+        const char *result =
+            s->result && s->result->kind != TYPE_VOID ? arena_printf(e->mem, " -> %s", type_string(e, s->result)) : "";
         out_line(e->out, "%5d  %sorch %s%s", line, s->decl->orch.exported ? "export " : "", s->name, result);
         print_formals(e, s);
         ast_walk(s->decl->orch.body, print_local, e);

@@ -1,5 +1,6 @@
 /* emit_value.c - values of the IR as C expressions.
- * Idea       one C expression for one value, with as few parentheses as a reader needs; a check inside it goes before it by a comma.
+ * Idea       one C expression for one value, with as few parentheses as a reader needs; a check inside it goes before
+ *            it by a comma.
  * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/expressions.pto
  */
 #include "emit.h"
@@ -7,21 +8,30 @@
 #include <string.h>
 
 static const char *const op_text[] = {
-    [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<", [OP_LE] = "<=", [OP_GT] = ">", [OP_GE] = ">=",
-    [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_MOD] = "%", [OP_NEG] = "-", [OP_NOT] = "!",
+    [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
+    [OP_LE] = "<=", [OP_GT] = ">",   [OP_GE] = ">=", [OP_ADD] = "+", [OP_SUB] = "-",
+    [OP_MUL] = "*", [OP_DIV] = "/",  [OP_MOD] = "%", [OP_NEG] = "-", [OP_NOT] = "!",
 };
 
-static const char *const op_function[] = {[OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_MOD] = "mod"};
+static const char *const op_function[] = {
+    [OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_MOD] = "mod"};
 
 static enum precedence op_precedence(enum ast_op op)
 {
     switch (op) {
     case OP_OR: return P_OR;
     case OP_AND: return P_AND;
-    case OP_EQ: case OP_NE: return P_EQ;
-    case OP_LT: case OP_LE: case OP_GT: case OP_GE: return P_REL;
-    case OP_ADD: case OP_SUB: return P_ADD;
-    case OP_MUL: case OP_DIV: case OP_MOD: return P_MUL;
+    case OP_EQ:
+    case OP_NE: return P_EQ;
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE: return P_REL;
+    case OP_ADD:
+    case OP_SUB: return P_ADD;
+    case OP_MUL:
+    case OP_DIV:
+    case OP_MOD: return P_MUL;
     default: return P_UNARY;
     }
 }
@@ -29,8 +39,14 @@ static enum precedence op_precedence(enum ast_op op)
 /* "pto_cost_add(", "pto_try_add(&ok, ", "pto_add(rt, " */
 static void print_checked_name(struct strbuf *b, enum arithmetic mode, const char *name)
 {
-    strbuf_printf(b, "%s%s(%s", mode == ARITH_COST ? "pto_cost_" : mode == ARITH_TRY ? "pto_try_" : "pto_", name,
-                  mode == ARITH_COST ? "" : mode == ARITH_TRY ? "&ok, " : "rt, ");
+    strbuf_printf(b, "%s%s(%s",
+                  mode == ARITH_COST  ? "pto_cost_"
+                  : mode == ARITH_TRY ? "pto_try_"
+                                      : "pto_",
+                  name,
+                  mode == ARITH_COST  ? ""
+                  : mode == ARITH_TRY ? "&ok, "
+                                      : "rt, ");
 }
 
 static void print_real(struct strbuf *b, double value)
@@ -44,15 +60,19 @@ static void print_real(struct strbuf *b, double value)
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    strbuf_printf(b, value < 0 || (value == 0 && signbit(value)) ? "(%s%s)" : "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+    strbuf_printf(b, value < 0 || (value == 0 && signbit(value)) ? "(%s%s)" : "%s%s", text,
+                  strpbrk(text, ".e") ? "" : ".0");
 }
 
 static void print_name(struct emitter *e, struct strbuf *b, const struct symbol *s, enum precedence prec)
 {
-    const struct symbol *kept = s->place ? s->place : s; /* a scalar of a struct that is returned is kept by the caller */
+    /* a scalar of a struct that is returned is kept by the caller */
+    const struct symbol *kept = s->place ? s->place : s;
     if (kept->by_reference)
-        strbuf_printf(b, prec > P_UNARY ? "(*(%s *)pto_here(rt, %s))" : "*(%s *)pto_here(rt, %s)", c_scalar_type(kept->type), emit_name(e, kept));
-    else strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
+        strbuf_printf(b, prec > P_UNARY ? "(*(%s *)pto_here(rt, %s))" : "*(%s *)pto_here(rt, %s)",
+                      c_scalar_type(kept->type), emit_name(e, kept));
+    else
+        strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
 }
 
 static void print_extent(struct emitter *e, struct strbuf *b, const struct ir_value *v)
@@ -100,8 +120,8 @@ static void print_binary(struct emitter *e, struct strbuf *b, const struct ir_va
     if (own < outer) strbuf_putc(b, ')');
 }
 
-static void print_prefixed(struct emitter *e, struct strbuf *b, const struct ir_value *v, const char *prefix, enum precedence inner,
-                           enum precedence outer)
+static void print_prefixed(struct emitter *e, struct strbuf *b, const struct ir_value *v, const char *prefix,
+                           enum precedence inner, enum precedence outer)
 {
     if (outer > P_UNARY) strbuf_putc(b, '(');
     strbuf_puts(b, prefix);
@@ -111,8 +131,10 @@ static void print_prefixed(struct emitter *e, struct strbuf *b, const struct ir_
 
 static void print_function(struct emitter *e, struct strbuf *b, const struct ir_value *v)
 {
-    if (v->arithmetic == ARITH_PLAIN) strbuf_printf(b, "%s(", v->function);
-    else print_checked_name(b, v->arithmetic, v->function);
+    if (v->arithmetic == ARITH_PLAIN)
+        strbuf_printf(b, "%s(", v->function);
+    else
+        print_checked_name(b, v->arithmetic, v->function);
     for (int i = 0; i < v->count; i++) {
         if (i) strbuf_puts(b, ", ");
         value_print(e, b, v->arg[i], P_ANY);
@@ -156,12 +178,18 @@ static void print_converted_element(struct emitter *e, struct strbuf *b, const s
     const enum elem elem = v->view->region->base->type->elem;
     const char *wanted = c_scalar_type(v->type), *stored = c_elem_type(elem);
     const bool same = strcmp(wanted, stored) == 0, widened = v->type->kind == TYPE_INT && !same;
-    if (elem == ELEM_BF16) strbuf_puts(b, "pto_bf16_value(");
-    else if (elem == ELEM_U64) strbuf_puts(b, "pto_integer_of_u64(rt, ");
-    else if (widened) strbuf_puts(b, "pto_integer(");
-    else if (!same) strbuf_printf(b, "(%s)", wanted);
-    if (v->is_await) print_awaited_element(e, b, v->view);
-    else print_stored_element(e, b, v->view);
+    if (elem == ELEM_BF16)
+        strbuf_puts(b, "pto_bf16_value(");
+    else if (elem == ELEM_U64)
+        strbuf_puts(b, "pto_integer_of_u64(rt, ");
+    else if (widened)
+        strbuf_puts(b, "pto_integer(");
+    else if (!same)
+        strbuf_printf(b, "(%s)", wanted);
+    if (v->is_await)
+        print_awaited_element(e, b, v->view);
+    else
+        print_stored_element(e, b, v->view);
     if (elem == ELEM_BF16 || widened) strbuf_putc(b, ')');
 }
 
@@ -210,8 +238,8 @@ void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, 
     }
 }
 
-void expression_print(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *type, enum precedence prec,
-                      enum arithmetic mode)
+void expression_print(struct emitter *e, struct strbuf *b, const struct ast *n, const struct type *type,
+                      enum precedence prec, enum arithmetic mode)
 {
     value_print(e, b, lower_expression(e->lowering, n, type, mode), prec);
 }

@@ -5,12 +5,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct { const char *type, *constant; } elems[] = {
-    [ELEM_NONE] = {"void", "PTO_BYTE"},    [ELEM_F16] = {"_Float16", "PTO_F16"}, [ELEM_BF16] = {"uint16_t", "PTO_BF16"},
-    [ELEM_F32] = {"float", "PTO_F32"},     [ELEM_F64] = {"double", "PTO_F64"},   [ELEM_I8] = {"int8_t", "PTO_I8"},
-    [ELEM_I16] = {"int16_t", "PTO_I16"},   [ELEM_I32] = {"int32_t", "PTO_I32"},  [ELEM_I64] = {"int64_t", "PTO_I64"},
-    [ELEM_U8] = {"uint8_t", "PTO_U8"},     [ELEM_U16] = {"uint16_t", "PTO_U16"}, [ELEM_U32] = {"uint32_t", "PTO_U32"},
-    [ELEM_U64] = {"uint64_t", "PTO_U64"},  [ELEM_BOOL] = {"bool", "PTO_BOOL"},
+static const struct {
+    const char *type, *constant;
+} elems[] = {
+    [ELEM_NONE] = {"void", "PTO_BYTE"},   [ELEM_F16] = {"_Float16", "PTO_F16"}, [ELEM_BF16] = {"uint16_t", "PTO_BF16"},
+    [ELEM_F32] = {"float", "PTO_F32"},    [ELEM_F64] = {"double", "PTO_F64"},   [ELEM_I8] = {"int8_t", "PTO_I8"},
+    [ELEM_I16] = {"int16_t", "PTO_I16"},  [ELEM_I32] = {"int32_t", "PTO_I32"},  [ELEM_I64] = {"int64_t", "PTO_I64"},
+    [ELEM_U8] = {"uint8_t", "PTO_U8"},    [ELEM_U16] = {"uint16_t", "PTO_U16"}, [ELEM_U32] = {"uint32_t", "PTO_U32"},
+    [ELEM_U64] = {"uint64_t", "PTO_U64"}, [ELEM_BOOL] = {"bool", "PTO_BOOL"},
 };
 
 const char *c_elem_type(enum elem elem) { return elems[elem].type; }
@@ -47,10 +49,7 @@ void print_int(struct strbuf *b, int64_t value, enum precedence prec)
 
 /* ---- views ---- */
 
-const char *result_name(struct emitter *e, const struct symbol *base)
-{
-    return emit_name(e, base->place);
-}
+const char *result_name(struct emitter *e, const struct symbol *base) { return emit_name(e, base->place); }
 
 void print_base(struct emitter *e, struct strbuf *b, const struct region *r)
 {

@@ -12,9 +12,9 @@ struct name_in_use {
     uint64_t hash;
     size_t older; /* the one before in the same bucket, counted from 1 */
     /* P_2, P_3 ... are tried from the last number that P was given: the numbers below it are all taken. */
-    size_t base;          /* of a numbered name: the name without the number, counted from 1 */
-    int number;           /* of a numbered name */
-    size_t last_numbered; /* of a base: its newest numbered name, counted from 1 */
+    size_t base;            /* of a numbered name: the name without the number, counted from 1 */
+    int number;             /* of a numbered name */
+    size_t last_numbered;   /* of a base: its newest numbered name, counted from 1 */
     size_t numbered_before; /* of a numbered name: what was the newest before it */
 };
 
@@ -25,15 +25,15 @@ struct names {
     size_t bucket_count;
 };
 
-bool        mangle_is_reserved(const char *name);  /* a word of C, a macro, a name of libc or of the runtime */
-bool        mangle_is_c_keyword(const char *name);
-bool        mangle_is_c_identifier(const char *name);
-bool        names_is_taken(const struct names *n, const char *name);
+bool mangle_is_reserved(const char *name); /* a word of C, a macro, a name of libc or of the runtime */
+bool mangle_is_c_keyword(const char *name);
+bool mangle_is_c_identifier(const char *name);
+bool names_is_taken(const struct names *n, const char *name);
 const char *names_take(struct names *n, const char *wanted); /* wanted itself, or with `_` or `_2` ... behind it */
-void        names_force(struct names *n, const char *name);  /* exactly this name */
-size_t      names_mark(const struct names *n);
-void        names_close(struct names *n, size_t mark);       /* what was taken since then is free again */
-void        names_free_first(struct names *n, size_t count);  /* the first that were taken may be taken by others */
-void        names_free(struct names *n);
+void names_force(struct names *n, const char *name);         /* exactly this name */
+size_t names_mark(const struct names *n);
+void names_close(struct names *n, size_t mark);       /* what was taken since then is free again */
+void names_free_first(struct names *n, size_t count); /* the first that were taken may be taken by others */
+void names_free(struct names *n);
 
 #endif

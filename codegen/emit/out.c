@@ -9,17 +9,14 @@
 
 static void push(struct out *o, struct strbuf *text, const char *file, int line, bool joined)
 {
-    while (text->length > 0 && text->data[text->length - 1] == ' ')
-        text->data[--text->length] = '\0';
-    if (!text->data)
-        strbuf_puts(text, "");
+    while (text->length > 0 && text->data[text->length - 1] == ' ') text->data[--text->length] = '\0';
+    if (!text->data) strbuf_puts(text, "");
     vec_push(&o->lines, ((struct out_line){text->data, file, line, NULL, joined}));
 }
 
 static void indent(const struct out *o, struct strbuf *b, int more)
 {
-    for (int i = 0; i < (o->depth + more) * 4; i++)
-        strbuf_putc(b, ' ');
+    for (int i = 0; i < (o->depth + more) * 4; i++) strbuf_putc(b, ' ');
 }
 
 void out_at(struct out *o, const char *file, int line)
@@ -69,8 +66,10 @@ void out_settle(struct out *o, bool (*is_used)(const void *cx, const void *key),
         struct out_line line = o->lines.data[i];
         const bool needed = !line.unless || !is_used(cx, line.unless);
         line.unless = NULL;
-        if (needed) o->lines.data[kept++] = line;
-        else free(line.text);
+        if (needed)
+            o->lines.data[kept++] = line;
+        else
+            free(line.text);
     }
     o->lines.count = kept;
 }
@@ -91,8 +90,7 @@ void out_raw(struct out *o, const char *file, int line, const char *text, size_t
 
 void out_append(struct out *o, struct out *other)
 {
-    for (size_t i = 0; i < other->lines.count; i++)
-        vec_push(&o->lines, other->lines.data[i]);
+    for (size_t i = 0; i < other->lines.count; i++) vec_push(&o->lines, other->lines.data[i]);
     vec_free(&other->lines);
 }
 
@@ -123,8 +121,7 @@ void out_render(const struct out *o, const char *self, bool line_directives, str
 
 void out_clear(struct out *o)
 {
-    for (size_t i = 0; i < o->lines.count; i++)
-        free(o->lines.data[i].text);
+    for (size_t i = 0; i < o->lines.count; i++) free(o->lines.data[i].text);
     vec_free(&o->lines);
     *o = (struct out){0};
 }

@@ -1,7 +1,7 @@
 /* dump.c - the IR as text: --dump=ir.
- * Idea       one line for each operation, with the line of the program that it comes from; blocks are indented.  Sites are left out:
- *            they are those lines.  Arithmetic that can fail the run has a `!` after its operator: `i *! 64`; a check inside a value
- *            stands before it: `(check 0 <= i < N; t[i])`.
+ * Idea       one line for each operation, with the line of the program that it comes from; blocks are indented.  Sites
+ *            are left out: they are those lines.  Arithmetic that can fail the run has a `!` after its operator: `i *!
+ *            64`; a check inside a value stands before it: `(check 0 <= i < N; t[i])`.
  * Tests      test/lit/ir/dump.pto, dump-flash.test
  */
 #include "ir.h"
@@ -79,13 +79,23 @@ static void put_list(struct dump *d, struct ir_value *const *list, int count)
 
 static void put_argument(struct dump *d, const struct ir_argument *a, bool of_task)
 {
-    static const char *const words[] = {[IR_ARG_TENSOR] = "", [IR_ARG_SCALAR] = "", [IR_ARG_PLACE] = "to ", [IR_ARG_MOVED] = "own ", [IR_ARG_VARIABLE] = "var "};
+    static const char *const words[] = {[IR_ARG_TENSOR] = "",
+                                        [IR_ARG_SCALAR] = "",
+                                        [IR_ARG_PLACE] = "to ",
+                                        [IR_ARG_MOVED] = "own ",
+                                        [IR_ARG_VARIABLE] = "var "};
     put(d, words[a->kind]);
-    if (a->kind == IR_ARG_TENSOR && of_task) strbuf_printf(d->to, "%s ", a->direction == DIR_NONE ? "in" : direction_text(a->direction));
-    if (a->value) put_value(d, a->value);
-    else if (a->view) put_view(d, a->view);
-    else if (a->symbol) put_symbol(d, a->symbol);
-    if (a->scope) strbuf_printf(d->to, " in scope of line %d", source_place(d->front->sources, a->scope->at.file, a->scope->at.begin).line);
+    if (a->kind == IR_ARG_TENSOR && of_task)
+        strbuf_printf(d->to, "%s ", a->direction == DIR_NONE ? "in" : direction_text(a->direction));
+    if (a->value)
+        put_value(d, a->value);
+    else if (a->view)
+        put_view(d, a->view);
+    else if (a->symbol)
+        put_symbol(d, a->symbol);
+    if (a->scope)
+        strbuf_printf(d->to, " in scope of line %d",
+                      source_place(d->front->sources, a->scope->at.file, a->scope->at.begin).line);
 }
 
 static void put_call(struct dump *d, const struct ir_call *call, bool of_task)
@@ -101,11 +111,14 @@ static void put_call(struct dump *d, const struct ir_call *call, bool of_task)
     }
     put(d, ")");
     for (int i = 0; i < call->attribute_count; i++) {
-        static const char *const words[] = {[IR_PRIORITY] = " priority ", [IR_TIMEOUT] = " timeout ", [IR_LABEL] = " name "};
+        static const char *const words[] = {
+            [IR_PRIORITY] = " priority ", [IR_TIMEOUT] = " timeout ", [IR_LABEL] = " name "};
         const struct ir_attribute *a = &call->attributes[i];
         put(d, words[a->kind]);
-        if (a->value) put_value(d, a->value);
-        else strbuf_json(d->to, a->text, a->length);
+        if (a->value)
+            put_value(d, a->value);
+        else
+            strbuf_json(d->to, a->text, a->length);
     }
 }
 
@@ -197,7 +210,8 @@ static void put_check(struct dump *d, const struct ir_check *c)
         put(d, "0 <= ");
         put_operand(d, c->a);
         break;
-    case CHECK_STEP: case CHECK_TILE:
+    case CHECK_STEP:
+    case CHECK_TILE:
         put_operand(d, c->a);
         put(d, " != 0");
         break;
@@ -222,16 +236,23 @@ static void put_check(struct dump *d, const struct ir_check *c)
 
 static void put_key(struct dump *d, const struct ir_op *op)
 {
-    if (op->let.temporary) put_temporary(d, op->let.temporary);
-    else put(d, op->let.wanted);
+    if (op->let.temporary)
+        put_temporary(d, op->let.temporary);
+    else
+        put(d, op->let.wanted);
 }
 
 static void put_target(struct dump *d, const struct ir_op *op)
 {
-    if (op->set.target) put_value(d, op->set.target);
-    else if (!op->set.key) put(d, "_");
-    else if (op->set.temporary) put_temporary(d, op->set.temporary);
-    else strbuf_printf(d->to, "%s%s", op->set.symbol->name, op->set.key == &op->set.symbol->needs_flag ? "_written" : "");
+    if (op->set.target)
+        put_value(d, op->set.target);
+    else if (!op->set.key)
+        put(d, "_");
+    else if (op->set.temporary)
+        put_temporary(d, op->set.temporary);
+    else
+        strbuf_printf(d->to, "%s%s", op->set.symbol->name,
+                      op->set.key == &op->set.symbol->needs_flag ? "_written" : "");
     put(d, " = ");
     put_value(d, op->set.value);
 }
@@ -287,8 +308,10 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         strbuf_json(d->to, op->print.format, strlen(op->print.format));
         for (int i = 0; i < op->print.count; i++) {
             put(d, ", ");
-            if (op->print.values[i].value) put_value(d, op->print.values[i].value);
-            else put(d, "NUL");
+            if (op->print.values[i].value)
+                put_value(d, op->print.values[i].value);
+            else
+                put(d, "NUL");
         }
         break;
     case IR_FRAME:

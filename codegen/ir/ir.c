@@ -51,7 +51,8 @@ struct ir_value *ir_unary(struct arena *mem, enum ast_op op, struct ir_value *a)
     return v;
 }
 
-struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a, struct ir_value *b)
+struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a,
+                           struct ir_value *b)
 {
     struct ir_value *v = with_arguments(mem, ir_value_new(mem, IR_BINARY, op < OP_ADD ? &boolean_type : a->type), 2);
     v->op = op;
@@ -61,7 +62,8 @@ struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic ar
     return v;
 }
 
-struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type, int count)
+struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type,
+                             int count)
 {
     struct ir_value *v = with_arguments(mem, ir_value_new(mem, IR_FUNCTION, type), count);
     v->function = name;
@@ -80,7 +82,8 @@ bool ir_can_fail(const struct ir_value *v)
 {
     if (v->checks || v->is_await || v->kind == IR_RESULT) return true;
     if ((v->kind == IR_BINARY || v->kind == IR_FUNCTION) && v->arithmetic == ARITH_CHECKED) return true;
-    if (v->kind == IR_ELEMENT) return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || ir_can_fail(v->view->offset);
+    if (v->kind == IR_ELEMENT)
+        return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || ir_can_fail(v->view->offset);
     for (int i = 0; i < v->count; i++)
         if (ir_can_fail(v->arg[i])) return true;
     return false;
@@ -101,8 +104,10 @@ struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_ki
     struct ir_op *op = arena_new(mem, struct ir_op);
     op->kind = kind;
     op->at = at;
-    if (block->last) block->last->next = op;
-    else block->first = op;
+    if (block->last)
+        block->last->next = op;
+    else
+        block->first = op;
     block->last = op;
     return op;
 }

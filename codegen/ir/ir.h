@@ -1,10 +1,11 @@
-/* ir.h - the task IR: a checked program as operations in nested blocks, which every pass reads and from which C is printed.
+/* ir.h - the task IR: a checked program as operations in nested blocks, which every pass reads and from which C is
+ * printed.
  *
- * Idea       lowering has decided the order of evaluation, every temporary, where each result goes, where each check, scope and
- *            release stands; nobody decides it again.  A function is structured as the language is: blocks, loops, branches; there is
- *            no goto.  Structs are gone: what is left are their tensors and scalars.
- * Operands   scalars are trees of ir_value; sizes are such trees too, made from the symbolic sizes of size.h; a tensor operand is an
- *            ir_view, a region of one tensor with its offset, extents and strides as values.
+ * Idea       lowering has decided the order of evaluation, every temporary, where each result goes, where each check,
+ *            scope and release stands; nobody decides it again.  A function is structured as the language is: blocks,
+ *            loops, branches; there is no goto.  Structs are gone: what is left are their tensors and scalars.
+ * Operands   scalars are trees of ir_value; sizes are such trees too, made from the symbolic sizes of size.h; a tensor
+ *            operand is an ir_view, a region of one tensor with its offset, extents and strides as values.
  * Owner      everything lies in the arena of the front end and lives as long as the program that was checked.
  * Look       ptoc build --dump=ir f.pto
  * Tests      test/lit/ir, test/codegen/test_verify.c
@@ -34,36 +35,39 @@ struct ir_temporary {
 };
 
 enum ir_value_kind {
-    IR_INTEGER, IR_REAL, IR_BOOLEAN,
+    IR_INTEGER,
+    IR_REAL,
+    IR_BOOLEAN,
     IR_NAME,      /* a scalar of the program: symbol */
     IR_TEMPORARY, /* temporary */
     IR_STRIDE,    /* stride `dim` of the tensor argument or result place `symbol`, in elements */
     IR_AT,        /* offset of the tensor argument or result place `symbol`, in elements */
     IR_EXTENT,    /* symbol->captured[dim], which an IR_LET stored */
-    IR_UNARY, IR_BINARY,
-    IR_CAST,      /* arg[0] as `type` */
-    IR_FUNCTION,  /* function(arg...) */
-    IR_ONE_OF,    /* arg[0] equals arg[1], or arg[2] ... */
-    IR_ELEMENT,   /* the element that `view` names */
-    IR_RESULT,    /* of the function call `call`, which is made where the value is evaluated */
-    IR_CHECKED    /* checks, then arg[0] */
+    IR_UNARY,
+    IR_BINARY,
+    IR_CAST,     /* arg[0] as `type` */
+    IR_FUNCTION, /* function(arg...) */
+    IR_ONE_OF,   /* arg[0] equals arg[1], or arg[2] ... */
+    IR_ELEMENT,  /* the element that `view` names */
+    IR_RESULT,   /* of the function call `call`, which is made where the value is evaluated */
+    IR_CHECKED   /* checks, then arg[0] */
 };
 
 struct ir_value {
     enum ir_value_kind kind;
-    enum ast_op op;                /* UNARY, BINARY */
-    enum arithmetic arithmetic;    /* BINARY, FUNCTION: of integers; PLAIN else */
-    bool of_size;                  /* BINARY: made from a symbolic size */
-    bool is_await;                 /* ELEMENT: waits for the tasks that write it */
-    bool is_stored;                /* ELEMENT: as it is stored, without conversion to `type` */
-    bool is_field;                 /* ELEMENT: written as a name, not as t[i] */
+    enum ast_op op;             /* UNARY, BINARY */
+    enum arithmetic arithmetic; /* BINARY, FUNCTION: of integers; PLAIN else */
+    bool of_size;               /* BINARY: made from a symbolic size */
+    bool is_await;              /* ELEMENT: waits for the tasks that write it */
+    bool is_stored;             /* ELEMENT: as it is stored, without conversion to `type` */
+    bool is_field;              /* ELEMENT: written as a name, not as t[i] */
     int dim, count;
     int64_t integer;
     double real;
     const struct type *type;
     const struct symbol *symbol;
     struct ir_temporary *temporary;
-    const char *function;          /* in C; of integers without the prefix that `arithmetic` gives it */
+    const char *function; /* in C; of integers without the prefix that `arithmetic` gives it */
     struct ir_value **arg;
     const struct ir_view *view;
     const struct ir_call *call;
@@ -87,12 +91,12 @@ struct ir_message {
 struct ir_check {
     enum check_kind kind;
     struct span at;
-    struct ir_value *a, *b, *c; /* WHERE: a, the condition; EXTENT: b, the same as a, for the message */
+    struct ir_value *a, *b, *c;         /* WHERE: a, the condition; EXTENT: b, the same as a, for the message */
     const struct ir_view *view, *other; /* WRITTEN: view, all of the symbol */
-    const struct symbol *symbol; /* WRITTEN */
-    bool is_await;               /* WRITTEN: before an await */
-    const char *callee;          /* the call that it belongs to; NULL: none */
-    struct ir_message message;   /* WHERE */
+    const struct symbol *symbol;        /* WRITTEN */
+    bool is_await;                      /* WRITTEN: before an await */
+    const char *callee;                 /* the call that it belongs to; NULL: none */
+    struct ir_message message;          /* WHERE */
     const struct ir_check *next;
 };
 
@@ -104,10 +108,10 @@ struct ir_condition {
 };
 
 enum ir_argument_kind {
-    IR_ARG_TENSOR, /* view, with `direction`; of a function: a borrowed view */
-    IR_ARG_SCALAR, /* value */
-    IR_ARG_PLACE,  /* of a function: where its tensor result goes, all of view */
-    IR_ARG_MOVED,  /* of a function: view, whose tensor the callee owns from now on */
+    IR_ARG_TENSOR,  /* view, with `direction`; of a function: a borrowed view */
+    IR_ARG_SCALAR,  /* value */
+    IR_ARG_PLACE,   /* of a function: where its tensor result goes, all of view */
+    IR_ARG_MOVED,   /* of a function: view, whose tensor the callee owns from now on */
     IR_ARG_VARIABLE /* of a function: the scalar `symbol`, or the element `view`, which the callee sets */
 };
 
@@ -116,15 +120,16 @@ struct ir_argument {
     enum direction direction;
     const struct ir_view *view;
     struct ir_value *value;
-    const struct type *type;         /* SCALAR of a task, VARIABLE: of the formal */
+    const struct type *type; /* SCALAR of a task, VARIABLE: of the formal */
     const struct symbol *symbol;
-    const struct ir_op *scope;       /* an output that is allocated: the SCOPE_BEGIN that owns it; NULL: the current scope */
+    /* an output that is allocated: the SCOPE_BEGIN that owns it; NULL: the current scope */
+    const struct ir_op *scope;
 };
 
 struct ir_attribute {
     enum { IR_PRIORITY, IR_TIMEOUT, IR_LABEL } kind;
-    struct ir_value *value;    /* PRIORITY, TIMEOUT */
-    const char *text;          /* LABEL */
+    struct ir_value *value; /* PRIORITY, TIMEOUT */
+    const char *text;       /* LABEL */
     size_t length;
 };
 
@@ -138,7 +143,8 @@ struct ir_call {
     int attribute_count;
     /* Of a call inside an expression: made before it, there. */
     const struct ir_check *checks;
-    const struct symbol **flags; /* tensors that are written by it, where a variable of the program remembers that; NULL ends */
+    /* tensors that are written by it, where a variable of the program remembers that; NULL ends */
+    const struct symbol **flags;
 };
 
 struct ir_block {
@@ -173,37 +179,120 @@ struct ir_op {
     struct span at; /* where the line that it prints comes from */
     struct ir_op *next;
     union {
-        struct { struct span at; const char *text; } site;
-        /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i] or &symbol->needs_flag by which it is named. */
-        struct { const void *key; const struct ir_temporary *temporary; const char *wanted; const struct type *type;
-                 struct ir_value *value; bool is_const; enum ir_unused unused; } let;
-        /* A variable by its key, with the symbol or temporary that the key belongs to; or target, a NAME by reference; or neither: the
-         * value is evaluated for its effects. */
-        struct { const void *key; const struct symbol *symbol; const struct ir_temporary *temporary;
-                 struct ir_value *target, *value; } set;
-        struct { const struct ir_view *view; struct ir_value *value; bool is_private; } store; /* private: no task sees the array */
-        /* The variable of a new tensor.  at: in the frame; every other iteration of the loop of `rotates` it lies `bytes` further.
-         * NULL: its first writer allocates it, or an ALLOC. */
-        struct { const struct symbol *symbol; const char *wanted; struct ir_value *at, *bytes; const struct symbol *rotates; } tensor;
-        struct { const struct symbol *symbol; struct ir_value *bytes; bool in_frame; } alloc; /* in_frame: where the frame was refused */
-        struct { const struct symbol *orch; struct ir_value *bytes, *need; } frame; /* need: of all that may be held while it is */
+        struct {
+            struct span at;
+            const char *text;
+        } site;
+        /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i] or &symbol->needs_flag by which it
+         * is named. */
+        struct {
+            const void *key;
+            const struct ir_temporary *temporary;
+            const char *wanted;
+            const struct type *type;
+            struct ir_value *value;
+            bool is_const;
+            enum ir_unused unused;
+        } let;
+        /* A variable by its key, with the symbol or temporary that the key belongs to; or target, a NAME by reference;
+         * or neither: the value is evaluated for its effects. */
+        struct {
+            const void *key;
+            const struct symbol *symbol;
+            const struct ir_temporary *temporary;
+            struct ir_value *target, *value;
+        } set;
+        /* private: no task sees the array */
+        struct {
+            const struct ir_view *view;
+            struct ir_value *value;
+            bool is_private;
+        } store;
+        /* The variable of a new tensor.  at: in the frame; every other iteration of the loop of `rotates` it lies
+         * `bytes` further. NULL: its first writer allocates it, or an ALLOC. */
+        struct {
+            const struct symbol *symbol;
+            const char *wanted;
+            struct ir_value *at, *bytes;
+            const struct symbol *rotates;
+        } tensor;
+        /* in_frame: where the frame was refused */
+        struct {
+            const struct symbol *symbol;
+            struct ir_value *bytes;
+            bool in_frame;
+        } alloc;
+        /* need: of all that may be held while it is */
+        struct {
+            const struct symbol *orch;
+            struct ir_value *bytes, *need;
+        } frame;
         const struct ir_call *call; /* SUBMIT, CALL */
-        struct { const struct symbol *symbol; struct ir_value *bytes; bool writes; } slot_use;
-        struct { const struct symbol *symbol; bool is_argument, in_frame; } release; /* argument: of the function, which was moved in;
-                                                                                      in_frame: only where the frame was refused */
-        struct { struct symbol **tensors; int count; bool is_named; const char *label; } scope;
-        struct { struct ir_op *begin; bool leaves; } scope_end; /* leaves: a jump goes out of the scope */
-        struct { const struct ir_check *check; bool is_hoisted; } check; /* hoisted: of all iterations of the loop that follows */
-        struct { struct ir_value *cond; struct ir_message message; } assertion;
-        struct { const char *format; struct ir_print_value *values; int count; } print;
-        struct { const struct symbol *place; const struct ir_view *view; } give; /* a tensor becomes the result */
-        struct { struct ir_value *value; bool is_last; } ret; /* last: the function ends here anyway */
-        struct { const struct symbol *symbol; struct ir_value *low, *high, *step; int64_t by; enum ir_loop_form form;
-                 struct ir_block *body; } loop; /* for; by: the step where it is known, else 0; step is set for COUNTED */
-        /* while and do-while.  test: what must be evaluated as statements before the condition; NULL: nothing.  begin: of a do-while
-         * with such a test, the variable that is true in the first iteration. */
-        struct { struct ir_block *test; struct ir_condition cond; struct ir_temporary *begin; bool tests_first; struct ir_block *body; } while_;
-        struct { struct ir_condition cond; struct ir_block *then, *other; bool is_chained; } branch; /* chained: `else if`; other: or NULL */
+        struct {
+            const struct symbol *symbol;
+            struct ir_value *bytes;
+            bool writes;
+        } slot_use;
+        /* argument: of the function, which was moved in; in_frame: only where the frame was refused */
+        struct {
+            const struct symbol *symbol;
+            bool is_argument, in_frame;
+        } release;
+        struct {
+            struct symbol **tensors;
+            int count;
+            bool is_named;
+            const char *label;
+        } scope;
+        struct {
+            struct ir_op *begin;
+            bool leaves;
+        } scope_end; /* leaves: a jump goes out of the scope */
+        /* hoisted: of all iterations of the loop that follows */
+        struct {
+            const struct ir_check *check;
+            bool is_hoisted;
+        } check;
+        struct {
+            struct ir_value *cond;
+            struct ir_message message;
+        } assertion;
+        struct {
+            const char *format;
+            struct ir_print_value *values;
+            int count;
+        } print;
+        struct {
+            const struct symbol *place;
+            const struct ir_view *view;
+        } give; /* a tensor becomes the result */
+        struct {
+            struct ir_value *value;
+            bool is_last;
+        } ret; /* last: the function ends here anyway */
+        struct {
+            const struct symbol *symbol;
+            struct ir_value *low, *high, *step;
+            int64_t by;
+            enum ir_loop_form form;
+            /* for; by: the step where it is known, else 0; step is set for COUNTED */
+            struct ir_block *body;
+        } loop;
+        /* while and do-while.  test: what must be evaluated as statements before the condition; NULL: nothing.  begin:
+         * of a do-while with such a test, the variable that is true in the first iteration. */
+        struct {
+            struct ir_block *test;
+            struct ir_condition cond;
+            struct ir_temporary *begin;
+            bool tests_first;
+            struct ir_block *body;
+        } while_;
+        /* chained: `else if`; other: or NULL */
+        struct {
+            struct ir_condition cond;
+            struct ir_block *then, *other;
+            bool is_chained;
+        } branch;
         struct ir_block *block;
     };
 };
@@ -219,23 +308,26 @@ struct ir_value *ir_integer(struct arena *mem, int64_t value);
 struct ir_value *ir_boolean(struct arena *mem, bool value);
 struct ir_value *ir_of_temporary(struct arena *mem, struct ir_temporary *t);
 struct ir_value *ir_unary(struct arena *mem, enum ast_op op, struct ir_value *a);
-struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a, struct ir_value *b);
-struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type, int count);
-struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count); /* the caller fills in arg[1] ... arg[count] */
-bool             ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
-const char      *ir_op_name(enum ir_op_kind kind);
-struct ir_op    *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
+struct ir_value *ir_binary(struct arena *mem, enum ast_op op, enum arithmetic arithmetic, struct ir_value *a,
+                           struct ir_value *b);
+struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmetic arithmetic, const struct type *type,
+                             int count);
+/* the caller fills in arg[1] ... arg[count] */
+struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count);
+bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
+const char *ir_op_name(enum ir_op_kind kind);
+struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
 /* The blocks of a structured operation, in the order in which they are run; returns how many (at most 3). */
-int              ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3]);
+int ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3]);
 
 /* ---- dump.c ---- */
 struct strbuf;
 void ir_print(struct front *front, const struct ir_function *f, struct strbuf *to);
 
 /* ---- verify.c ---- */
-/* Tests the invariants that lowering promises and passes keep: every name is defined before its use, scopes balance and at most one
- * release is met on every path, each view lies in its tensor where that can be decided.  The first violation as a sentence with the
- * operation that violates; NULL: none.  The text is the arena's. */
+/* Tests the invariants that lowering promises and passes keep: every name is defined before its use, scopes balance and
+ * at most one release is met on every path, each view lies in its tensor where that can be decided.  The first
+ * violation as a sentence with the operation that violates; NULL: none.  The text is the arena's. */
 const char *ir_verify(struct front *front, const struct ir_function *f);
 
 #endif

@@ -1,30 +1,26 @@
 /* lower.c - functions, blocks and scopes; where lifetimes end.
- * Idea       a block of the language is a block of operations; where it owns tensors it is a run-time scope too, and whatever leaves
- *            it early (break, continue, return) ends the scopes that it leaves.
+ * Idea       a block of the language is a block of operations; where it owns tensors it is a run-time scope too, and
+ *            whatever leaves it early (break, continue, return) ends the scopes that it leaves.
  * Invariant  SCOPE_BEGIN and SCOPE_END balance on every path; unwinding by a failure needs neither.
  * Tests      test/lit/codegen/scopes.pto, loops.pto, test/lit/ir
  */
 #include "bounds.h"
 #include "lower_parts.h"
 
-struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct plan *plan, bool checked_runs)
+struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct plan *plan,
+                                bool checked_runs)
 {
     struct lowering *l = arena_new(front->mem, struct lowering);
-    *l = (struct lowering){.front = front, .checked = checked, .plan = plan, .mem = front->mem, .checked_runs = checked_runs};
+    *l = (struct lowering){
+        .front = front, .checked = checked, .plan = plan, .mem = front->mem, .checked_runs = checked_runs};
     return l;
 }
 
-void lowering_end(struct lowering *l)
-{
-    ptrmap_free(&l->hoisted);
-}
+void lowering_end(struct lowering *l) { ptrmap_free(&l->hoisted); }
 
 /* ---- operations ---- */
 
-struct ir_op *lower_op(struct lowering *l, enum ir_op_kind kind)
-{
-    return ir_append(l->block, l->mem, kind, l->at);
-}
+struct ir_op *lower_op(struct lowering *l, enum ir_op_kind kind) { return ir_append(l->block, l->mem, kind, l->at); }
 
 void lower_site(struct lowering *l, struct span at, const char *text)
 {
@@ -39,10 +35,7 @@ void lower_unsupported(struct lowering *l, struct span at, const char *what)
     diag_error(l->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);
 }
 
-struct span last_byte(struct span at)
-{
-    return (struct span){at.file, at.end ? at.end - 1 : 0, at.end};
-}
+struct span last_byte(struct span at) { return (struct span){at.file, at.end ? at.end - 1 : 0, at.end}; }
 
 /* ---- blocks and scopes ---- */
 
@@ -167,7 +160,8 @@ static struct ir_value *lower_need(struct lowering *l)
 {
     const struct bound *need = &bounds_of(l->plan, l->orch, l->orch->decl->orch.exported)->whole;
     const struct size *most = need->unknown ? NULL : need->point[0].bytes;
-    for (int i = 1; i < need->point_count && most; i++) most = size_binary(l->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
+    for (int i = 1; i < need->point_count && most; i++)
+        most = size_binary(l->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
     return most ? lower_size(l, most, ARITH_COST) : ir_integer(l->mem, INT64_MAX);
 }
 

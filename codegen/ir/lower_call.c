@@ -1,6 +1,7 @@
 /* lower_call.c - calls of kernels, which submit a task, and of functions.
- * Idea       a tensor goes out as a view of the buffer that owns its storage; a result goes to the destination that the checker chose:
- *            an existing tensor, the caller's variable, or the variable of a new tensor, which the producing task allocates.
+ * Idea       a tensor goes out as a view of the buffer that owns its storage; a result goes to the destination that the
+ *            checker chose: an existing tensor, the caller's variable, or the variable of a new tensor, which the
+ *            producing task allocates.
  * Invariant  arguments that are calls come first, then the checks, then the call: the order of the language.
  * Tests      test/lit/codegen/mode-b.pto, destinations.pto, borrowed.pto
  */
@@ -19,7 +20,8 @@ static void lower_task_tensor(struct lowering *l, struct ir_argument *a, const s
 {
     const struct symbol *base = r->base;
     *a = (struct ir_argument){.kind = IR_ARG_TENSOR, .direction = dir, .view = lower_view(l, r, VIEW_OF_TASK)};
-    if (dir == DIR_OUT && !base->place && base->kind == SYM_LET && !base->needs_alloc) a->scope = lower_owner(l, base, false);
+    if (dir == DIR_OUT && !base->place && base->kind == SYM_LET && !base->needs_alloc)
+        a->scope = lower_owner(l, base, false);
 }
 
 /* Parameters that the kernel does not see. */
@@ -35,7 +37,8 @@ static void lower_attributes(struct lowering *l, const struct ast *n, struct ir_
         if (strcmp(a->name, "name") == 0)
             *to++ = (struct ir_attribute){.kind = IR_LABEL, .text = value->string.text, .length = value->string.length};
         else
-            *to++ = (struct ir_attribute){.kind = strcmp(a->name, "priority") == 0 ? IR_PRIORITY : IR_TIMEOUT, .value = lower_value(l, value)};
+            *to++ = (struct ir_attribute){.kind = strcmp(a->name, "priority") == 0 ? IR_PRIORITY : IR_TIMEOUT,
+                                          .value = lower_value(l, value)};
     }
 }
 
@@ -58,13 +61,16 @@ static void lower_submit(struct lowering *l, const struct ast *n, const struct c
         if (r)
             lower_task_tensor(l, &c->arguments[i], r, is_result ? DIR_OUT : formal->dir);
         else if (type_is_scalar(formal->type) && call->values[i])
-            c->arguments[i] = (struct ir_argument){.kind = IR_ARG_SCALAR, .value = lower_value(l, call->values[i]), .type = formal->type};
+            c->arguments[i] = (struct ir_argument){
+                .kind = IR_ARG_SCALAR, .value = lower_value(l, call->values[i]), .type = formal->type};
         else
             lower_unsupported(l, n->at, "this argument");
     }
     for (int i = 0; i < extra_count; i++)
         c->arguments[kernel->formal_count + i] =
-            (struct ir_argument){.kind = IR_ARG_SCALAR, .value = lower_size(l, call->dims[extra[i]], ARITH_PLAIN), .type = kernel->dims[extra[i]]->type};
+            (struct ir_argument){.kind = IR_ARG_SCALAR,
+                                 .value = lower_size(l, call->dims[extra[i]], ARITH_PLAIN),
+                                 .type = kernel->dims[extra[i]]->type};
     lower_op(l, IR_SUBMIT)->call = c;
 }
 
@@ -92,14 +98,17 @@ static struct ir_argument argument_place(struct lowering *l, const struct region
 static struct ir_argument argument_variable(struct lowering *l, const struct leaf *leaf)
 {
     struct ir_argument a = {.kind = IR_ARG_VARIABLE, .type = leaf->formal->type};
-    if (leaf->region) a.view = lower_view(l, leaf->region, VIEW_ELEMENT);
-    else a.symbol = leaf->scalar->place ? leaf->scalar->place : leaf->scalar;
+    if (leaf->region)
+        a.view = lower_view(l, leaf->region, VIEW_ELEMENT);
+    else
+        a.symbol = leaf->scalar->place ? leaf->scalar->place : leaf->scalar;
     return a;
 }
 
 static struct ir_argument argument_tensor(struct lowering *l, const struct region *r, bool is_moved)
 {
-    return (struct ir_argument){.kind = is_moved ? IR_ARG_MOVED : IR_ARG_TENSOR, .view = lower_view(l, r, VIEW_OF_FUNCTION)};
+    return (struct ir_argument){.kind = is_moved ? IR_ARG_MOVED : IR_ARG_TENSOR,
+                                .view = lower_view(l, r, VIEW_OF_FUNCTION)};
 }
 
 static struct ir_argument argument_scalar(struct ir_value *value)
@@ -117,10 +126,7 @@ static struct ir_argument argument_leaf(struct lowering *l, const struct leaf *l
     return argument_tensor(l, leaf->region, formal->dir == DIR_OWN);
 }
 
-static void add_argument(struct ir_call *c, struct ir_argument a)
-{
-    c->arguments[c->count++] = a;
-}
+static void add_argument(struct ir_call *c, struct ir_argument a) { c->arguments[c->count++] = a; }
 
 static void add_leaves(struct lowering *l, struct ir_call *c, const struct leaves *leaves)
 {
@@ -156,17 +162,22 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
         c->flags = flag_array(l, call);
     }
     c->arguments = arena_array(l->mem, struct ir_argument, argument_count(call));
-    if (callee->result && callee->result->kind == TYPE_TENSOR) add_argument(c, argument_place(l, result_region(l, call)));
+    if (callee->result && callee->result->kind == TYPE_TENSOR)
+        add_argument(c, argument_place(l, result_region(l, call)));
     add_leaves(l, c, &call->result_leaves);
     for (int i = 0; i < callee->formal_count; i++) {
         const struct symbol *formal = callee->formals[i];
         add_leaves(l, c, &call->leaves[i]);
         if (type_is_struct(formal->type)) continue;
-        if (call->regions[i]) add_argument(c, argument_tensor(l, call->regions[i], formal->dir == DIR_OWN));
-        else if (type_is_scalar(formal->type) && call->values[i]) add_argument(c, argument_scalar(lower_value_as(l, call->values[i], formal->type)));
-        else lower_unsupported(l, n->at, "this argument");
+        if (call->regions[i])
+            add_argument(c, argument_tensor(l, call->regions[i], formal->dir == DIR_OWN));
+        else if (type_is_scalar(formal->type) && call->values[i])
+            add_argument(c, argument_scalar(lower_value_as(l, call->values[i], formal->type)));
+        else
+            lower_unsupported(l, n->at, "this argument");
     }
-    for (int d = 0; d < callee->dim_count; d++) add_argument(c, argument_scalar(lower_size(l, call->dims[d], ARITH_CHECKED)));
+    for (int d = 0; d < callee->dim_count; d++)
+        add_argument(c, argument_scalar(lower_size(l, call->dims[d], ARITH_CHECKED)));
     return c;
 }
 
@@ -197,7 +208,8 @@ static void lower_slot_uses(struct lowering *l, const struct call *call)
             lower_slot_uses_of(l, &call->leaves[i], dir, writes);
         }
         lower_slot_uses_of(l, &call->result_leaves, DIR_OUT, writes);
-        if (call->result_leaves.count == 0 && (call->result_symbol || call->destination)) lower_slot_use(l, result_region(l, call), DIR_OUT, writes);
+        if (call->result_leaves.count == 0 && (call->result_symbol || call->destination))
+            lower_slot_use(l, result_region(l, call), DIR_OUT, writes);
     }
 }
 

@@ -1,6 +1,6 @@
 /* lower_check.c - what is tested while the program runs, because the checker could not decide it.
- * Idea       each check of the checker becomes one check of the IR with its sizes as values.  Checks of all iterations of a loop stand
- *            before it, in a branch where the loop may have no iteration.
+ * Idea       each check of the checker becomes one check of the IR with its sizes as values.  Checks of all iterations
+ *            of a loop stand before it, in a branch where the loop may have no iteration.
  * Tests      test/lit/run/bounds.pto, test/lit/run/hoisted.pto
  */
 #include "lower_parts.h"
@@ -32,8 +32,10 @@ static bool visit_name(void *cx, struct ast *n)
 {
     struct named_values *v = cx;
     const struct symbol *s = n->kind == AST_NAME || n->kind == AST_MEMBER ? n->symbol : NULL;
-    if (n->kind == AST_CALL && call_of(n)) return false; /* its arguments, evaluated again, need not be those that it had */
-    if (!s || s->has_value || !s->type || s->type->kind != TYPE_INT || s->kind == SYM_CONST || v->count == MAX_NAMED) return true;
+    /* its arguments, evaluated again, need not be those that it had */
+    if (n->kind == AST_CALL && call_of(n)) return false;
+    if (!s || s->has_value || !s->type || s->type->kind != TYPE_INT || s->kind == SYM_CONST || v->count == MAX_NAMED)
+        return true;
     for (int i = 0; i < v->count; i++)
         if (v->seen[i] == s) return true;
     if (v->l->binding && s->kind == SYM_FORMAL) return true; /* an argument: may be any expression */
@@ -126,7 +128,8 @@ static struct ir_value *lower_guards(struct lowering *l, const struct guard *g)
     for (; g; g = g->next) {
         int64_t least, most;
         if (size_is_const(g->least, &least) && size_is_const(g->most, &most) && least < most) continue;
-        struct ir_value *one = ir_binary(l->mem, OP_LT, ARITH_PLAIN, lower_size(l, g->least, ARITH_CHECKED), lower_size(l, g->most, ARITH_CHECKED));
+        struct ir_value *one = ir_binary(l->mem, OP_LT, ARITH_PLAIN, lower_size(l, g->least, ARITH_CHECKED),
+                                         lower_size(l, g->most, ARITH_CHECKED));
         all = all ? ir_binary(l->mem, OP_AND, ARITH_PLAIN, all, one) : one;
     }
     return all;

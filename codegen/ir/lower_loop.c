@@ -1,6 +1,6 @@
 /* lower_loop.c - loops and branches.
- * Idea       `match` is a chain of branches.  A condition that needs statements is evaluated before its branch, and for a loop inside
- *            of it, so that `continue` reaches it as the language promises.
+ * Idea       `match` is a chain of branches.  A condition that needs statements is evaluated before its branch, and for
+ *            a loop inside of it, so that `continue` reaches it as the language promises.
  * Tests      test/lit/codegen/loops.pto, test/lit/run/statements.pto
  */
 #include "lower_parts.h"
@@ -13,14 +13,17 @@ static struct ir_condition inline_condition(struct ir_value *value, struct span 
 
 static bool visit_changing(void *cx, struct ast *n)
 {
-    bool variable = (n->kind == AST_NAME || n->kind == AST_MEMBER) && n->symbol && (n->symbol->kind == SYM_VAR || n->symbol->region);
-    if (variable || n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_CALL && call_of(n))) *(bool *)cx = true;
+    bool variable = (n->kind == AST_NAME || n->kind == AST_MEMBER) && n->symbol &&
+                    (n->symbol->kind == SYM_VAR || n->symbol->region);
+    if (variable || n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_CALL && call_of(n)))
+        *(bool *)cx = true;
     return true;
 }
 
 /* ---- for ---- */
 
-/* A bound that C may evaluate again in every iteration stays an expression: it is cheap, cannot fail and does not change. */
+/* A bound that C may evaluate again in every iteration stays an expression: it is cheap, cannot fail and does not
+ * change. */
 static struct ir_value *lower_bound(struct lowering *l, struct ast *n, const char *loop, const char *what)
 {
     bool changes = false;
@@ -40,8 +43,10 @@ static enum ir_loop_form loop_form(struct lowering *l, const struct ast *n, bool
     struct interval first = range_of_expr(l->plan, n->loop.low), end = range_of_expr(l->plan, n->loop.high);
     bool step_fits, distance_fits;
     range_apply(OP_ADD, end, (struct interval){step, step}, &step_fits);
-    if (step > 0) range_apply(OP_SUB, (struct interval){end.hi, end.hi}, (struct interval){first.lo, first.lo}, &distance_fits);
-    else range_apply(OP_SUB, (struct interval){first.hi, first.hi}, (struct interval){end.lo, end.lo}, &distance_fits);
+    if (step > 0)
+        range_apply(OP_SUB, (struct interval){end.hi, end.hi}, (struct interval){first.lo, first.lo}, &distance_fits);
+    else
+        range_apply(OP_SUB, (struct interval){first.hi, first.hi}, (struct interval){end.lo, end.lo}, &distance_fits);
     return step_fits ? IR_LOOP_STEP : distance_fits ? IR_LOOP_CLAMP : IR_LOOP_COUNTED;
 }
 
@@ -199,7 +204,8 @@ static struct ir_condition lower_arm(struct lowering *l, const struct ast *arm, 
     return inline_condition(compared, arm->arm.values->at, "match");
 }
 
-/* Each arm but the first is in the else branch of the one before.  A loop, not a recursion: a match has any number of arms. */
+/* Each arm but the first is in the else branch of the one before.  A loop, not a recursion: a match has any number of
+ * arms. */
 static void lower_arms(struct lowering *l, const struct ast *n, struct ir_temporary *value)
 {
     struct ir_block *outer = l->block, *around;
@@ -215,7 +221,8 @@ static void lower_arms(struct lowering *l, const struct ast *n, struct ir_tempor
         op->branch.then = lower_braced(l, arm->arm.body, false);
     }
     op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : lower_missing_else(l, n);
-    for (struct ir_block *block = outer; block->last != op; block = block->last->branch.other) block->last->branch.other->at_end = l->at;
+    for (struct ir_block *block = outer; block->last != op; block = block->last->branch.other)
+        block->last->branch.other->at_end = l->at;
     l->block = outer;
 }
 

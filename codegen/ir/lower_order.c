@@ -1,9 +1,11 @@
-/* lower_order.c - evaluation order: what has to happen before a statement, so that its expressions can be expressions of C.
- * Idea       C evaluates the operands of an operator and the arguments of a call in any order, and an expression cannot declare a
- *            tensor.  Where that matters, the parts of an expression go into temporaries first, one by one from left to right; the
- *            right operand of && and || goes into a branch.  Everything else stays as it was written.
- * Invariant  an expression is evaluated once and only where the language evaluates it; the lifetime of a tensor that only a scalar
- *            needs ends when the scalar is there.
+/* lower_order.c - evaluation order: what has to happen before a statement, so that its expressions can be expressions
+ * of C.
+ * Idea       C evaluates the operands of an operator and the arguments of a call in any order, and an expression cannot
+ *            declare a tensor.  Where that matters, the parts of an expression go into temporaries first, one by one
+ *            from left to right; the right operand of && and || goes into a branch.  Everything else stays as it was
+ *            written.
+ * Invariant  an expression is evaluated once and only where the language evaluates it; the lifetime of a tensor that
+ *            only a scalar needs ends when the scalar is there.
  * Tests      test/lit/codegen/evaluation-order.pto, test/lit/run/expressions.pto
  */
 #include "lower_parts.h"
@@ -22,10 +24,10 @@ static bool may_change(const struct ast *n)
 }
 
 struct effects {
-    int calls;   /* of functions */
+    int calls; /* of functions */
     int awaits;
-    int reads;   /* of memory that a call may change */
-    int stated;  /* what no expression of C can do: make a tensor, give a size its value */
+    int reads;  /* of memory that a call may change */
+    int stated; /* what no expression of C can do: make a tensor, give a size its value */
 };
 
 static bool visit_effects(void *cx, struct ast *n)
@@ -35,7 +37,8 @@ static bool visit_effects(void *cx, struct ast *n)
     f->awaits += n->kind == AST_AWAIT;
     f->reads += may_change(n);
     f->stated += taken_of(n) != NULL;
-    f->stated += n->kind == AST_CALL && !call && checks_of(n); /* `dim` tests bounds, although it looks at the shape only */
+    /* `dim` tests bounds, although it looks at the shape only */
+    f->stated += n->kind == AST_CALL && !call && checks_of(n);
     if (!call) return true;
     f->calls++;
     f->stated += n->type && n->type->kind != TYPE_VOID && !type_is_scalar(n->type);
@@ -58,14 +61,16 @@ static struct effects effects_of_arguments(struct ast *args)
 
 static struct effects less(struct effects all, struct effects part)
 {
-    return (struct effects){all.calls - part.calls, all.awaits - part.awaits, all.reads - part.reads, all.stated - part.stated};
+    return (struct effects){all.calls - part.calls, all.awaits - part.awaits, all.reads - part.reads,
+                            all.stated - part.stated};
 }
 
 /* Would it show, in a failure or in the effects of a function, if n were evaluated after the later parts? */
 static bool order_shows(const struct ast *n, struct effects own, struct effects later)
 {
     bool simple = n->kind == AST_NAME || n->kind == AST_INT || n->kind == AST_FLOAT || n->kind == AST_BOOL;
-    return ((later.calls > 0 || later.stated > 0) && !simple) || (own.calls > 0 && (later.awaits > 0 || later.reads > 0));
+    return ((later.calls > 0 || later.stated > 0) && !simple) ||
+           (own.calls > 0 && (later.awaits > 0 || later.reads > 0));
 }
 
 bool needs_statements(struct ast *n)
@@ -99,7 +104,8 @@ static const char *name_for(struct lowering *l, const struct ast *n)
     char name[LONGEST + 1];
     size_t length = 0;
     if (n->kind == AST_CALL && call_of(n)) return arena_printf(l->mem, "%s_value", call_of(n)->callee->name);
-    for (const char *p = source_one_line(l->front, l->mem, n->kind == AST_AWAIT ? n->await.operand->at : n->at); *p; p++) {
+    for (const char *p = source_one_line(l->front, l->mem, n->kind == AST_AWAIT ? n->await.operand->at : n->at); *p;
+         p++) {
         bool word = isalnum((unsigned char)*p) || *p == '_';
         if (!word && (length == 0 || name[length - 1] == '_')) continue;
         if (length == LONGEST) return n->kind == AST_AWAIT || n->kind == AST_INDEX ? "element" : "value";
@@ -110,7 +116,8 @@ static const char *name_for(struct lowering *l, const struct ast *n)
     return isalpha((unsigned char)name[0]) ? arena_copy(l->mem, name, length) : "value";
 }
 
-struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const struct type *type, struct ir_value *value, bool is_const)
+struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const struct type *type, struct ir_value *value,
+                               bool is_const)
 {
     struct ir_temporary *t = arena_new(l->mem, struct ir_temporary);
     *t = (struct ir_temporary){.wanted = wanted, .type = type};
@@ -144,7 +151,8 @@ static void keep_always(struct lowering *l, struct ast *n)
         value = lower_element(l, n);
     } else {
         value = lower_value(l, n);
-        if (ir_can_fail(value)) lower_site(l, n->at, n->kind == AST_CALL && call_of(n) ? call_of(n)->callee->name : "expression");
+        if (ir_can_fail(value))
+            lower_site(l, n->at, n->kind == AST_CALL && call_of(n) ? call_of(n)->callee->name : "expression");
     }
     hold(l, n, value);
 }
@@ -222,7 +230,8 @@ static void prepare_shortcut(struct lowering *l, struct ast *n)
     const bool is_and = n->binary.op == OP_AND;
     lower_prepare(l, left);
     if (!needs_statements(right)) return;
-    struct ir_temporary *both = left->kind == AST_BINARY && left->binary.op == n->binary.op ? ptrmap_get(&l->hoisted, left) : NULL;
+    struct ir_temporary *both =
+        left->kind == AST_BINARY && left->binary.op == n->binary.op ? ptrmap_get(&l->hoisted, left) : NULL;
     if (!both) /* else a && b && c has one variable */
         both = lower_let(l, is_and ? "both" : "either", n->type, condition(l, left), false);
     struct ir_op *branch = lower_op(l, IR_IF);
@@ -246,7 +255,8 @@ static void prepare_binary(struct lowering *l, struct ast *n)
         return;
     }
     lower_prepare(l, n->binary.left);
-    if (order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right))) lower_keep(l, n->binary.left);
+    if (order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right)))
+        lower_keep(l, n->binary.left);
     lower_prepare(l, n->binary.right);
 }
 
@@ -258,17 +268,23 @@ void lower_prepare(struct lowering *l, struct ast *n)
     switch (n->kind) {
     case AST_UNARY: lower_prepare(l, n->binary.left); break;
     case AST_BINARY: prepare_binary(l, n); break;
-    case AST_AWAIT: case AST_INDEX: case AST_MEMBER: prepare_element(l, n); break;
+    case AST_AWAIT:
+    case AST_INDEX:
+    case AST_MEMBER: prepare_element(l, n); break;
     case AST_CALL:
-        if (call_of(n)) prepare_call(l, n);
-        else prepare_builtin(l, n);
+        if (call_of(n))
+            prepare_call(l, n);
+        else
+            prepare_builtin(l, n);
         break;
     default: break;
     }
     struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
     if (!taken_of(n)) return;
-    if (held) held->stands_for = taken_of(n);
-    else keep_always(l, n);
+    if (held)
+        held->stands_for = taken_of(n);
+    else
+        keep_always(l, n);
 }
 
 void lower_prepare_place(struct lowering *l, struct ast *n)
@@ -285,7 +301,8 @@ void lower_prepare_place(struct lowering *l, struct ast *n)
         break;
     case AST_CALL:
         if (!call_of(n)) break;
-        if (call_of(n)->result_symbol && call_of(n)->result_symbol->hidden) lower_new_tensors(l, call_of(n)->result_symbol);
+        if (call_of(n)->result_symbol && call_of(n)->result_symbol->hidden)
+            lower_new_tensors(l, call_of(n)->result_symbol);
         lower_call(l, n);
         break;
     default: break;
@@ -294,7 +311,8 @@ void lower_prepare_place(struct lowering *l, struct ast *n)
 
 void lower_prepare_type(struct lowering *l, struct ast *type)
 {
-    for (; type && type->kind == AST_TYPE_ARRAY; type = type->type_array.element) lower_prepare(l, type->type_array.length);
+    for (; type && type->kind == AST_TYPE_ARRAY; type = type->type_array.element)
+        lower_prepare(l, type->type_array.length);
     for (struct ast *d = type ? type->type_name.dims : NULL; d; d = d->next) lower_prepare(l, d);
 }
 

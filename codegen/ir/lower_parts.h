@@ -26,46 +26,51 @@ struct lowering {
     struct arena *mem;
     bool checked_runs;
 
-    const struct symbol *orch;    /* the function that is lowered; NULL: outside of functions */
-    struct ir_block *block;       /* operations are appended here, */
-    struct span at;               /* as coming from here */
+    const struct symbol *orch; /* the function that is lowered; NULL: outside of functions */
+    struct ir_block *block;    /* operations are appended here, */
+    struct span at;            /* as coming from here */
     struct open_block *open;
-    struct ptrmap hoisted;        /* expression -> the temporary that holds its value; struct call -> its checks are made */
+    /* expression -> the temporary that holds its value; struct call -> its checks are made */
+    struct ptrmap hoisted;
     const struct ast *attributes; /* of the statement that is lowered, */
     const struct ast *attributed; /* for this call */
-    const struct call *binding;   /* while a kernel's `where` is lowered at a call: names of its formals mean the arguments */
+    /* while a kernel's `where` is lowered at a call: names of its formals mean the arguments */
+    const struct call *binding;
     enum arithmetic arithmetic;
 };
 
 /* ---- lower.c ---- */
 struct ir_op *lower_op(struct lowering *l, enum ir_op_kind kind);
-void          lower_site(struct lowering *l, struct span at, const char *text);
-void          lower_unsupported(struct lowering *l, struct span at, const char *what);
-struct span   last_byte(struct span at);
+void lower_site(struct lowering *l, struct span at, const char *text);
+void lower_unsupported(struct lowering *l, struct span at, const char *what);
+struct span last_byte(struct span at);
 /* A block of operations that is filled until lower_block_end(), which gives the place back to the block around it. */
 struct ir_block *lower_block_begin(struct lowering *l, struct ir_block **outer);
-void             lower_block_end(struct lowering *l, struct ir_block *outer);
+void lower_block_end(struct lowering *l, struct ir_block *outer);
 /* A block of the language, with a scope if it owns tensors or `is_explicit`; appended to the current block. */
-void             lower_statements(struct lowering *l, struct ast *block, bool is_loop, bool is_explicit, struct span at);
-struct ir_block *lower_braced(struct lowering *l, struct ast *block, bool is_loop); /* the same, as a block of its own */
-void             lower_ends(struct lowering *l, const symbol_list *list); /* releases */
-void             lower_ends_at(struct lowering *l, struct span at, const symbol_list *list);
+void lower_statements(struct lowering *l, struct ast *block, bool is_loop, bool is_explicit, struct span at);
+/* the same, as a block of its own */
+struct ir_block *lower_braced(struct lowering *l, struct ast *block, bool is_loop);
+void lower_ends(struct lowering *l, const symbol_list *list); /* releases */
+void lower_ends_at(struct lowering *l, struct span at, const symbol_list *list);
 /* A scope for what an expression needs for a moment; nothing where it needs nothing. */
-void             lower_scope_open(struct lowering *l, struct ast *n, struct open_block *open);
-void             lower_scope_close(struct lowering *l, struct open_block *open);
-void             lower_leave_scopes(struct lowering *l, bool all); /* up to the innermost loop, or all */
+void lower_scope_open(struct lowering *l, struct ast *n, struct open_block *open);
+void lower_scope_close(struct lowering *l, struct open_block *open);
+void lower_leave_scopes(struct lowering *l, bool all); /* up to the innermost loop, or all */
 /* The scope that owns a tensor; NULL: it is the current one, and `always` is false. */
-struct ir_op    *lower_owner(struct lowering *l, const struct symbol *tensor, bool always);
-void             lower_leave(struct lowering *l, const struct symbol *returned); /* drops what was moved in and is still there */
+struct ir_op *lower_owner(struct lowering *l, const struct symbol *tensor, bool always);
+/* drops what was moved in and is still there */
+void lower_leave(struct lowering *l, const struct symbol *returned);
 
 /* ---- lower_stmt.c ---- */
 void lower_statement(struct lowering *l, struct ast *n);
 /* The value of n converted to `t` (NULL: as it is), prepared, and with its site where it can fail. */
 struct ir_value *lower_prepared(struct lowering *l, struct ast *n, const struct type *t, const char *what);
-void lower_statement_checks(struct lowering *l, const struct ast *n, const char *what); /* those of the statement itself */
+/* those of the statement itself */
+void lower_statement_checks(struct lowering *l, const struct ast *n, const char *what);
 void lower_captured(struct lowering *l, const struct symbol *s); /* stores the sizes that name a `var`; NULL: nothing */
 void lower_new_tensors(struct lowering *l, const struct symbol *s); /* variables of its leaves */
-void lower_flag(struct lowering *l, const struct symbol *s);     /* declares the flag of a tensor that needs one */
+void lower_flag(struct lowering *l, const struct symbol *s);        /* declares the flag of a tensor that needs one */
 void lower_set_flag(struct lowering *l, const struct symbol *s);
 
 /* ---- lower_loop.c ---- */
@@ -77,38 +82,47 @@ void lower_match(struct lowering *l, struct ast *n);
 /* ---- lower_value.c ---- */
 struct ir_value *lower_value(struct lowering *l, const struct ast *n);
 struct ir_value *lower_value_as(struct lowering *l, const struct ast *n, const struct type *t);
-struct ir_value *lower_stored_element(struct lowering *l, const struct region *r); /* read without waiting, as it is stored */
-struct ir_value *lower_element(struct lowering *l, const struct ast *n);           /* without its checks */
+/* read without waiting, as it is stored */
+struct ir_value *lower_stored_element(struct lowering *l, const struct region *r);
+struct ir_value *lower_element(struct lowering *l, const struct ast *n); /* without its checks */
 
 /* ---- lower_size.c ---- */
-enum view_parts { VIEW_ELEMENT, VIEW_OF_TASK, VIEW_OF_FUNCTION }; /* the offset; extents, strides where needed; strides */
+/* the offset; extents, strides where needed; strides */
+enum view_parts { VIEW_ELEMENT, VIEW_OF_TASK, VIEW_OF_FUNCTION };
 struct ir_view *lower_view(struct lowering *l, const struct region *r, enum view_parts parts);
 const struct region *lower_whole(struct lowering *l, const struct symbol *s); /* the region of a whole tensor */
 
 /* ---- lower_order.c ---- */
-/* Before a statement that evaluates n once: what C's expressions cannot do, or not in order, goes first, into temporaries.
- * What lower_value makes afterwards is the rest. */
+/* Before a statement that evaluates n once: what C's expressions cannot do, or not in order, goes first, into
+ * temporaries. What lower_value makes afterwards is the rest. */
 void lower_prepare(struct lowering *l, struct ast *n);
-void lower_keep(struct lowering *l, struct ast *n);          /* all of it into a temporary, where it could fail or change */
-void lower_prepare_place(struct lowering *l, struct ast *n); /* of a tensor or an element: the calls that make it, its indices */
+/* all of it into a temporary, where it could fail or change */
+void lower_keep(struct lowering *l, struct ast *n);
+/* of a tensor or an element: the calls that make it, its indices */
+void lower_prepare_place(struct lowering *l, struct ast *n);
 void lower_prepare_type(struct lowering *l, struct ast *type); /* the extents in it; NULL: nothing */
 void lower_prepare_arguments(struct lowering *l, const struct call *call);
 void lower_prepare_attribute(struct lowering *l, struct ast *n);
-bool needs_statements(struct ast *n);                        /* lower_prepare would append something that must be there */
+/* lower_prepare would append something that must be there */
+bool needs_statements(struct ast *n);
 /* let NAME = value; */
-struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const struct type *type, struct ir_value *value, bool is_const);
+struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const struct type *type, struct ir_value *value,
+                               bool is_const);
 
 /* ---- lower_call.c ---- */
-/* All that a call as a statement needs.  Of a function with a scalar result: that value, not yet evaluated; else NULL. */
+/* All that a call as a statement needs.  Of a function with a scalar result: that value, not yet evaluated; else
+ * NULL. */
 struct ir_value *lower_call(struct lowering *l, struct ast *n);
-struct ir_call  *lower_call_of_function(struct lowering *l, const struct ast *n); /* inside an expression */
+struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n); /* inside an expression */
 
 /* ---- lower_check.c ---- */
 const struct ir_check *lower_checks(struct lowering *l, const struct check *list, const struct call *call);
-void                   lower_check_statements(struct lowering *l, const struct check *list, const struct call *call);
-struct ir_message      lower_message(struct lowering *l, const char *text, struct ast *named); /* text, and the scalars that `named` names */
-void                   format_text(struct strbuf *format, const char *text); /* % doubled */
-void                   flags_of_call(const struct call *call, symbol_list *list); /* tensors with a flag that the call writes */
+void lower_check_statements(struct lowering *l, const struct check *list, const struct call *call);
+/* text, and the scalars that `named` names */
+struct ir_message lower_message(struct lowering *l, const char *text, struct ast *named);
+void format_text(struct strbuf *format, const char *text); /* % doubled */
+/* tensors with a flag that the call writes */
+void flags_of_call(const struct call *call, symbol_list *list);
 
 /* ---- lower_print.c ---- */
 void lower_print(struct lowering *l, struct ast *n);

@@ -26,9 +26,12 @@ static void add_size(struct line *line, const struct size *s)
 static void add_tensor(struct line *line, const struct type *t)
 {
     for (int d = 0; d < t->rank; d++) {
-        if (d < t->array_rank) strbuf_puts(&line->format, "array[");
-        else if (d == t->array_rank) strbuf_printf(&line->format, "%s[", elem_name(t->elem));
-        else strbuf_puts(&line->format, ", ");
+        if (d < t->array_rank)
+            strbuf_puts(&line->format, "array[");
+        else if (d == t->array_rank)
+            strbuf_printf(&line->format, "%s[", elem_name(t->elem));
+        else
+            strbuf_puts(&line->format, ", ");
         add_size(line, t->extent[d]);
         if (d < t->array_rank) strbuf_puts(&line->format, "] of ");
     }
@@ -59,9 +62,12 @@ static void add_struct(struct line *line, const struct type *t, const struct sym
     for (int i = 0; i < s->field_count; i++) {
         const struct symbol *f = s->fields[i];
         strbuf_printf(&line->format, "%s%s: ", i ? ", " : "{", t->structure->formals[i]->name);
-        if (f->type->kind == TYPE_TENSOR) add_tensor(line, f->type);
-        else if (type_is_struct(f->type)) add_struct(line, f->type, f);
-        else add_scalar(line, f->type, f->region ? lower_stored_element(line->l, f->region) : lower_symbol(line->l, f));
+        if (f->type->kind == TYPE_TENSOR)
+            add_tensor(line, f->type);
+        else if (type_is_struct(f->type))
+            add_struct(line, f->type, f);
+        else
+            add_scalar(line, f->type, f->region ? lower_stored_element(line->l, f->region) : lower_symbol(line->l, f));
     }
     strbuf_puts(&line->format, s->field_count ? "}" : "{}");
 }
@@ -110,10 +116,14 @@ void lower_print(struct lowering *l, struct ast *n)
     lower_statement_checks(l, n, "print");
     for (struct ast *v = n->print.values; v; v = v->next) {
         if (v != n->print.values) strbuf_putc(&line.format, ' ');
-        if (v->kind == AST_STRING) add_string(&line, v->string.text, v->string.length);
-        else if (v->type->kind == TYPE_TENSOR) add_tensor(&line, v->type);
-        else if (type_is_struct(v->type)) add_struct(&line, v->type, v->symbol);
-        else add_value(&line, v);
+        if (v->kind == AST_STRING)
+            add_string(&line, v->string.text, v->string.length);
+        else if (v->type->kind == TYPE_TENSOR)
+            add_tensor(&line, v->type);
+        else if (type_is_struct(v->type))
+            add_struct(&line, v->type, v->symbol);
+        else
+            add_value(&line, v);
     }
     strbuf_putc(&line.format, '\n');
     struct ir_op *op = lower_op(l, IR_PRINT);

@@ -1,6 +1,7 @@
 /* lower_size.c - symbolic sizes as values, and regions as views.
  * Idea       a size becomes what a person would write: positive terms first, factors before constants.
- * Invariant  arithmetic is plain only where range.c proves that every partial sum and product fits, or the mode says so.
+ * Invariant  arithmetic is plain only where range.c proves that every partial sum and product fits, or the mode says
+ *            so.
  * Tests      test/lit/codegen/
  */
 #include "lower_parts.h"
@@ -28,10 +29,12 @@ static struct ranged constant(struct lowering *l, int64_t value)
 static bool is_negative_term(const struct size *s)
 {
     return (s->kind == SIZE_CONST && s->value < 0 && s->value != INT64_MIN) ||
-           (s->kind == SIZE_MUL && s->arg[0]->kind == SIZE_CONST && s->arg[0]->value < 0 && s->arg[0]->value != INT64_MIN);
+           (s->kind == SIZE_MUL && s->arg[0]->kind == SIZE_CONST && s->arg[0]->value < 0 &&
+            s->arg[0]->value != INT64_MIN);
 }
 
-/* A product, or with sign -1 its opposite, as a person would write it: indices, the constant, strides, `i * 64 * A.s[1]`. */
+/* A product, or with sign -1 its opposite, as a person would write it: indices, the constant, strides, `i * 64 *
+ * A.s[1]`. */
 static struct ranged lower_product(struct lowering *l, const struct size *s, int sign, enum arithmetic mode)
 {
     const struct size *const *arg = s->kind == SIZE_MUL ? s->arg : &s;
@@ -48,8 +51,9 @@ static struct ranged lower_product(struct lowering *l, const struct size *s, int
         for (int i = 0; i < count; i++) {
             const bool is_stride = arg[i]->kind == SIZE_STRIDE;
             if (pass == 1 ? i > 0 || factor == 1 : is_stride != (pass == 2)) continue;
-            const struct ranged next = pass == 1 ? constant(l, factor)
-                                                 : (struct ranged){lower_size(l, arg[i], mode), range_of_size(l->plan, arg[i])};
+            const struct ranged next =
+                pass == 1 ? constant(l, factor)
+                          : (struct ranged){lower_size(l, arg[i], mode), range_of_size(l->plan, arg[i])};
             product = product.value ? apply(l, OP_MUL, product, next, mode) : next;
         }
     return product;
@@ -74,8 +78,8 @@ static struct ir_value *lower_sum(struct lowering *l, const struct size *s, enum
 }
 
 /* own: how the function itself does its arithmetic. */
-static struct ir_value *lower_function_of_size(struct lowering *l, const char *name, const struct size *s, enum arithmetic own,
-                                               enum arithmetic mode)
+static struct ir_value *lower_function_of_size(struct lowering *l, const char *name, const struct size *s,
+                                               enum arithmetic own, enum arithmetic mode)
 {
     struct ir_value *v = ir_function(l->mem, name, own, NULL, s->count);
     for (int i = 0; i < s->count; i++) v->arg[i] = lower_size(l, s->arg[i], mode);
@@ -92,7 +96,8 @@ static struct ir_value *leaf(struct lowering *l, enum ir_value_kind kind, const 
 
 struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arithmetic mode)
 {
-    const enum arithmetic checked = mode == ARITH_PLAIN ? ARITH_CHECKED : mode; /* a division is not proved by what was checked before */
+    /* a division is not proved by what was checked before */
+    const enum arithmetic checked = mode == ARITH_PLAIN ? ARITH_CHECKED : mode;
     switch (s->kind) {
     case SIZE_CONST: return ir_integer(l->mem, s->value);
     case SIZE_SYMBOL: return lower_symbol(l, s->symbol);
@@ -101,7 +106,8 @@ struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arith
     case SIZE_EXTENT: return leaf(l, IR_EXTENT, s);
     case SIZE_ADD: return lower_sum(l, s, mode);
     case SIZE_MUL: return lower_product(l, s, 1, mode).value;
-    case SIZE_DIV: case SIZE_MOD: {
+    case SIZE_DIV:
+    case SIZE_MOD: {
         const struct ranged a = {lower_size(l, s->arg[0], mode), range_of_size(l->plan, s->arg[0])};
         const struct ranged b = {lower_size(l, s->arg[1], mode), range_of_size(l->plan, s->arg[1])};
         return apply(l, s->kind == SIZE_DIV ? OP_DIV : OP_MOD, a, b, checked).value;
@@ -127,7 +133,8 @@ struct ir_value *lower_bytes(struct lowering *l, const struct type *t)
         total.value->kind = IR_CAST;
     }
     for (int d = 0; d < t->rank; d++)
-        total = apply(l, OP_MUL, total, (struct ranged){lower_size(l, t->extent[d], ARITH_CHECKED), range_of_size(l->plan, t->extent[d])},
+        total = apply(l, OP_MUL, total,
+                      (struct ranged){lower_size(l, t->extent[d], ARITH_CHECKED), range_of_size(l->plan, t->extent[d])},
                       ARITH_CHECKED);
     return total.value;
 }

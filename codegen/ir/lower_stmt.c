@@ -25,8 +25,8 @@ void lower_statement_checks(struct lowering *l, const struct ast *n, const char 
 
 /* ---- variables ---- */
 
-static struct ir_op *let(struct lowering *l, const void *key, const char *wanted, const struct type *type, struct ir_value *value,
-                         bool is_const, enum ir_unused unused)
+static struct ir_op *let(struct lowering *l, const void *key, const char *wanted, const struct type *type,
+                         struct ir_value *value, bool is_const, enum ir_unused unused)
 {
     struct ir_op *op = lower_op(l, IR_LET);
     op->let.key = key;
@@ -66,7 +66,8 @@ static const char *leaf_name(struct lowering *l, const struct symbol *s)
 {
     const char *dot = strchr(s->name, '.');
     if (!s->hidden) return s->name;
-    return dot ? arena_printf(l->mem, "%.*s_result%s", (int)(dot - s->name), s->name, dot) : arena_printf(l->mem, "%s_result", s->name);
+    return dot ? arena_printf(l->mem, "%.*s_result%s", (int)(dot - s->name), s->name, dot)
+               : arena_printf(l->mem, "%s_result", s->name);
 }
 
 /* A tensor of the frame begins at its slot, any other one nowhere. */
@@ -170,7 +171,8 @@ static bool visit_function_call(void *cx, struct ast *n)
     return true;
 }
 
-/* The value of an assignment to memory.  A function may move what lies there, so it is called before the place is looked up. */
+/* The value of an assignment to memory.  A function may move what lies there, so it is called before the place is
+ * looked up. */
 static struct ir_value *lower_stored(struct lowering *l, struct ast *n, const struct type *t, const char *what)
 {
     bool calls = false;
@@ -198,11 +200,14 @@ static void lower_store(struct lowering *l, struct ast *n)
 static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
 {
     const bool is_elsewhere = s->place || s->by_reference;
-    struct ir_value *value = is_elsewhere ? lower_stored(l, n->assign.value, s->type, s->name) : lower_prepared(l, n->assign.value, s->type, s->name);
+    struct ir_value *value = is_elsewhere ? lower_stored(l, n->assign.value, s->type, s->name)
+                                          : lower_prepared(l, n->assign.value, s->type, s->name);
     struct ir_op *op = lower_op(l, IR_SET);
     op->set.value = value;
-    if (is_elsewhere) op->set.target = lower_symbol(l, s);
-    else op->set.key = op->set.symbol = s;
+    if (is_elsewhere)
+        op->set.target = lower_symbol(l, s);
+    else
+        op->set.key = op->set.symbol = s;
     if (s->needs_flag) lower_set_flag(l, s);
 }
 
@@ -217,7 +222,8 @@ static void lower_assign(struct lowering *l, struct ast *n)
     } else if (type_is_scalar(target->type)) {
         lower_store(l, n);
     } else if (value->kind == AST_CALL && call_of(value)) {
-        if (call_of(value)->result_symbol && call_of(value)->result_symbol->hidden) lower_new_tensors(l, call_of(value)->result_symbol);
+        if (call_of(value)->result_symbol && call_of(value)->result_symbol->hidden)
+            lower_new_tensors(l, call_of(value)->result_symbol);
         lower_call(l, value);
     } else {
         lower_unsupported(l, n->at, "this assignment");
@@ -351,8 +357,10 @@ static void lower_scope(struct lowering *l, struct ast *n)
 static void note_attributes(struct lowering *l, const struct ast *n)
 {
     l->attributes = n->attrs;
-    l->attributed = n->kind == AST_LET ? n->decl.value : n->kind == AST_ASSIGN ? n->assign.value
-                  : n->kind == AST_EXPR_STMT ? n->expr_stmt.expr : NULL;
+    l->attributed = n->kind == AST_LET         ? n->decl.value
+                    : n->kind == AST_ASSIGN    ? n->assign.value
+                    : n->kind == AST_EXPR_STMT ? n->expr_stmt.expr
+                                               : NULL;
     for (const struct ast *a = n->attrs; a; a = a->next)
         if (a->attr.args && a->attr.args->kind != AST_STRING) lower_prepare_attribute(l, a->attr.args);
 }
@@ -363,15 +371,18 @@ void lower_statement(struct lowering *l, struct ast *n)
     note_attributes(l, n);
     switch (n->kind) {
     case AST_LET:
-        if (type_is_scalar(n->symbol->type)) lower_scalar(l, n, n->symbol);
-        else lower_let_tensors(l, n, n->symbol);
+        if (type_is_scalar(n->symbol->type))
+            lower_scalar(l, n, n->symbol);
+        else
+            lower_let_tensors(l, n, n->symbol);
         break;
     case AST_VAR: lower_scalar(l, n, n->symbol); break;
     case AST_VIEW: lower_view_statement(l, n); break;
     case AST_EXPR_STMT: lower_expr_stmt(l, n); break;
     case AST_ASSIGN: lower_assign(l, n); break;
     case AST_FOR: lower_for(l, n); break;
-    case AST_WHILE: case AST_DO_WHILE: lower_while(l, n); break;
+    case AST_WHILE:
+    case AST_DO_WHILE: lower_while(l, n); break;
     case AST_IF: lower_if(l, n); break;
     case AST_MATCH: lower_match(l, n); break;
     case AST_SCOPE: lower_scope(l, n); break;

@@ -1,5 +1,6 @@
 /* lower_value.c - scalar expressions as values.
- * Idea       one value for one expression, with the checks inside it; what lower_order.c put into a temporary is that temporary.
+ * Idea       one value for one expression, with the checks inside it; what lower_order.c put into a temporary is that
+ *            temporary.
  * Invariant  integer arithmetic is plain only where range.c proves that it fits.
  * Tests      test/lit/codegen/arithmetic.pto, test/lit/run/expressions.pto
  */
@@ -29,7 +30,8 @@ struct ir_value *lower_symbol(struct lowering *l, const struct symbol *s)
         v->real = s->real_value;
         return v;
     }
-    if (s->has_value) return s->type->kind == TYPE_BOOL ? ir_boolean(l->mem, s->int_value) : ir_integer(l->mem, s->int_value);
+    if (s->has_value)
+        return s->type->kind == TYPE_BOOL ? ir_boolean(l->mem, s->int_value) : ir_integer(l->mem, s->int_value);
     struct ir_value *v = NULL;
     if (l->binding && (s->kind == SYM_DIM || s->kind == SYM_FORMAL)) v = bound_symbol(l, s);
     if (v) return v;
@@ -73,7 +75,8 @@ static struct ir_value *lower_binary(struct lowering *l, const struct ast *n)
 static struct ir_value *lower_unary(struct lowering *l, const struct ast *n)
 {
     struct ir_value *a = lower_value(l, n->binary.left);
-    if (n->binary.op == OP_NEG && is_integer(n) && l->arithmetic != ARITH_PLAIN && range_of_expr(l->plan, n->binary.left).lo == INT64_MIN)
+    if (n->binary.op == OP_NEG && is_integer(n) && l->arithmetic != ARITH_PLAIN &&
+        range_of_expr(l->plan, n->binary.left).lo == INT64_MIN)
         return ir_binary(l->mem, OP_SUB, l->arithmetic, ir_integer(l->mem, 0), a);
     return ir_unary(l->mem, n->binary.op, a);
 }
@@ -118,7 +121,8 @@ static struct ir_value *lower_checked_element(struct lowering *l, const struct a
 
 /* ---- builtin functions ---- */
 
-static struct ir_value *lower_minmax(struct lowering *l, const struct ast *a, const struct type *t, const char *function)
+static struct ir_value *lower_minmax(struct lowering *l, const struct ast *a, const struct type *t,
+                                     const char *function)
 {
     struct ir_value *first = lower_value_as(l, a->arg.value, t);
     if (!a->next) return first;
@@ -142,13 +146,16 @@ static struct ir_value *lower_builtin(struct lowering *l, const struct ast *n)
 {
     const char *name = n->call.callee->name;
     const bool f32 = n->type->kind == TYPE_F32, integer = is_integer(n);
-    if (strcmp(name, "min") == 0) return lower_minmax(l, n->call.args, n->type, integer ? "pto_min" : f32 ? "fminf" : "fmin");
-    if (strcmp(name, "max") == 0) return lower_minmax(l, n->call.args, n->type, integer ? "pto_max" : f32 ? "fmaxf" : "fmax");
+    if (strcmp(name, "min") == 0)
+        return lower_minmax(l, n->call.args, n->type, integer ? "pto_min" : f32 ? "fminf" : "fmin");
+    if (strcmp(name, "max") == 0)
+        return lower_minmax(l, n->call.args, n->type, integer ? "pto_max" : f32 ? "fmaxf" : "fmax");
     if (strcmp(name, "abs") == 0) return lower_arguments(l, n, integer ? "abs" : f32 ? "fabsf" : "fabs");
     if (strcmp(name, "ceil_div") == 0) return lower_arguments(l, n, "ceil_div");
     if (strcmp(name, "log2") == 0) return lower_arguments(l, n, f32 ? "log2f" : "log2");
     if (strcmp(name, "sqrt") == 0) return lower_arguments(l, n, f32 ? "sqrtf" : "sqrt");
-    if (strcmp(name, "dim") == 0 && n->value) return lower_size(l, n->value, l->arithmetic == ARITH_COST ? ARITH_COST : ARITH_PLAIN);
+    if (strcmp(name, "dim") == 0 && n->value)
+        return lower_size(l, n->value, l->arithmetic == ARITH_COST ? ARITH_COST : ARITH_PLAIN);
     lower_unsupported(l, n->at, "this use of a builtin function");
     return ir_integer(l->mem, 0);
 }
@@ -191,18 +198,19 @@ struct ir_value *lower_value(struct lowering *l, const struct ast *n)
         v = ir_value_new(l->mem, IR_REAL, n->type);
         v->real = n->real.value;
         return v;
-    case AST_NAME: case AST_MEMBER: return lower_name(l, n);
+    case AST_NAME:
+    case AST_MEMBER: return lower_name(l, n);
     case AST_UNARY: return lower_unary(l, n);
     case AST_BINARY: return lower_binary(l, n);
-    case AST_AWAIT: case AST_INDEX: return lower_checked_element(l, n);
+    case AST_AWAIT:
+    case AST_INDEX: return lower_checked_element(l, n);
     case AST_CALL: return call_of(n) ? lower_result(l, n) : lower_builtin(l, n);
-    default:
-        lower_unsupported(l, n->at, "this expression");
-        return ir_integer(l->mem, 0);
+    default: lower_unsupported(l, n->at, "this expression"); return ir_integer(l->mem, 0);
     }
 }
 
-struct ir_value *lower_expression(struct lowering *l, const struct ast *n, const struct type *type, enum arithmetic mode)
+struct ir_value *lower_expression(struct lowering *l, const struct ast *n, const struct type *type,
+                                  enum arithmetic mode)
 {
     l->arithmetic = mode;
     struct ir_value *v = type ? lower_value_as(l, n, type) : lower_value(l, n);

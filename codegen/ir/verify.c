@@ -1,7 +1,8 @@
 /* verify.c - does a function of the IR keep what lowering promised and every pass relies on?
- * Idea       one walk over the operations, which knows what is defined, which scopes are open and which tensors are released on the
- *            path to each; branches are walked from the same state and joined.
- * Method     a path that jumps away joins nothing.  A loop is walked once: its body must leave the state as it found it.
+ * Idea       one walk over the operations, which knows what is defined, which scopes are open and which tensors are
+ *            released on the path to each; branches are walked from the same state and joined.
+ * Method     a path that jumps away joins nothing.  A loop is walked once: its body must leave the state as it found
+ *            it.
  * Tests      test/codegen/test_verify.c: one test for each kind of fault
  */
 #include "ir.h"
@@ -13,14 +14,14 @@ typedef VEC(const void *) key_list;
 
 /* On the path to here. */
 struct state {
-    key_list released;      /* tensors */
-    key_list scopes;        /* SCOPE_BEGIN operations, outermost first */
+    key_list released; /* tensors */
+    key_list scopes;   /* SCOPE_BEGIN operations, outermost first */
     bool is_reachable;
 };
 
 struct loop {
-    const struct state *begin;     /* of each iteration */
-    size_t defined, scopes;        /* how many are defined before the loop, and open around it */
+    const struct state *begin; /* of each iteration */
+    size_t defined, scopes;    /* how many are defined before the loop, and open around it */
 };
 
 struct verifier {
@@ -28,7 +29,7 @@ struct verifier {
     const struct ir_function *function;
     const struct ir_op *op; /* being looked at */
     key_list defined;
-    const char *fault;      /* the first one; NULL: none */
+    const char *fault; /* the first one; NULL: none */
 };
 
 /* ---- faults ---- */
@@ -37,8 +38,9 @@ static void fault(struct verifier *v, const char *what, const char *name)
 {
     if (v->fault) return;
     const struct span at = v->op ? v->op->at : v->function->orch->decl->at;
-    v->fault = arena_printf(v->front->mem, "line %d, %s: %s%s%s", source_place(v->front->sources, at.file, at.begin).line,
-                            v->op ? ir_op_name(v->op->kind) : "function", name ? name : "", name ? " " : "", what);
+    v->fault =
+        arena_printf(v->front->mem, "line %d, %s: %s%s%s", source_place(v->front->sources, at.file, at.begin).line,
+                     v->op ? ir_op_name(v->op->kind) : "function", name ? name : "", name ? " " : "", what);
 }
 
 static void expect(struct verifier *v, bool holds, const char *what, const char *name)
@@ -108,8 +110,10 @@ static void verify_extents(struct verifier *v, const struct region *r)
     for (int d = 0; d < r->base_rank; d++)
         if (!size_is_const(r->span[d], &span) || span == 0) return;
     for (int d = 0; d < r->base_rank; d++)
-        if (size_is_const(r->low[d], &low) && size_is_const(r->span[d], &span) && size_is_const(r->base->type->extent[d], &extent))
-            expect(v, low >= 0 && span >= 0 && low <= extent && span <= extent - low, "is viewed outside of its extents", r->base->name);
+        if (size_is_const(r->low[d], &low) && size_is_const(r->span[d], &span) &&
+            size_is_const(r->base->type->extent[d], &extent))
+            expect(v, low >= 0 && span >= 0 && low <= extent && span <= extent - low,
+                   "is viewed outside of its extents", r->base->name);
 }
 
 static void verify_view(struct verifier *v, struct state *s, const struct ir_view *view)
@@ -133,7 +137,9 @@ static void verify_checks(struct verifier *v, struct state *s, const struct ir_c
         if (c->view && c->kind != CHECK_WRITTEN) verify_view(v, s, c->view);
         if (c->other) verify_view(v, s, c->other);
         for (int i = 0; i < c->message.count; i++) verify_value(v, s, c->message.values[i]);
-        if (c->kind == CHECK_WRITTEN) expect(v, has(&v->defined, &c->symbol->needs_flag), "has no flag that says whether it is written", c->symbol->name);
+        if (c->kind == CHECK_WRITTEN)
+            expect(v, has(&v->defined, &c->symbol->needs_flag), "has no flag that says whether it is written",
+                   c->symbol->name);
     }
 }
 
@@ -158,7 +164,8 @@ static void verify_call(struct verifier *v, struct state *s, const struct ir_cal
         if (a->value) verify_value(v, s, a->value);
         if (a->view) verify_view(v, s, a->view);
         if (a->kind == IR_ARG_VARIABLE && a->symbol) verify_name(v, a->symbol);
-        if (a->scope) expect(v, has(&s->scopes, a->scope), "is given to a scope that is not open", a->view->region->base->name);
+        if (a->scope)
+            expect(v, has(&s->scopes, a->scope), "is given to a scope that is not open", a->view->region->base->name);
     }
     for (int i = 0; i < call->attribute_count; i++)
         if (call->attributes[i].value) verify_value(v, s, call->attributes[i].value);
@@ -172,12 +179,17 @@ static void verify_value(struct verifier *v, struct state *s, const struct ir_va
     for (int i = 0; i < value->count; i++) verify_value(v, s, value->arg[i]);
     switch (value->kind) {
     case IR_NAME: verify_name(v, value->symbol); break;
-    case IR_TEMPORARY: expect(v, has(&v->defined, value->temporary), "is used before it is defined", value->temporary->wanted); break;
-    case IR_STRIDE: case IR_AT:
-        if (!is_result_place(v, value->symbol)) expect(v, has(&v->defined, value->symbol), "is no argument of the function", value->symbol->name);
+    case IR_TEMPORARY:
+        expect(v, has(&v->defined, value->temporary), "is used before it is defined", value->temporary->wanted);
+        break;
+    case IR_STRIDE:
+    case IR_AT:
+        if (!is_result_place(v, value->symbol))
+            expect(v, has(&v->defined, value->symbol), "is no argument of the function", value->symbol->name);
         break;
     case IR_EXTENT:
-        expect(v, has(&v->defined, &value->symbol->captured[value->dim]), "has a size that is used before it is stored", value->symbol->name);
+        expect(v, has(&v->defined, &value->symbol->captured[value->dim]), "has a size that is used before it is stored",
+               value->symbol->name);
         break;
     case IR_ELEMENT: verify_view(v, s, value->view); break;
     case IR_RESULT: verify_call(v, s, value->call); break;
@@ -190,10 +202,7 @@ static void verify_value(struct verifier *v, struct state *s, const struct ir_va
 static void verify_op(struct verifier *v, struct state *s, const struct ir_op *op, const struct loop *loop);
 static void verify_block(struct verifier *v, struct state *s, const struct ir_block *block, const struct loop *loop);
 
-static void define(struct verifier *v, const void *key)
-{
-    vec_push(&v->defined, key);
-}
+static void define(struct verifier *v, const void *key) { vec_push(&v->defined, key); }
 
 static void verify_release(struct verifier *v, struct state *s, const struct symbol *tensor)
 {
@@ -232,7 +241,8 @@ static void verify_jump(struct verifier *v, struct state *s, const struct ir_op 
         for (size_t i = 0; op->kind == IR_CONTINUE && i < s->released.count; i++) {
             const struct symbol *tensor = s->released.data[i];
             const key_list outside = {.data = v->defined.data, .count = loop->defined};
-            expect(v, !has(&outside, tensor) || has(&loop->begin->released, tensor), "is released although the next iteration has to have it", tensor->name);
+            expect(v, !has(&outside, tensor) || has(&loop->begin->released, tensor),
+                   "is released although the next iteration has to have it", tensor->name);
         }
     }
     s->is_reachable = false;
@@ -302,7 +312,9 @@ static void verify_loop(struct verifier *v, struct state *s, const struct ir_op 
         verify_block(v, &body, op->while_.body, &loop);
     }
     v->op = op;
-    if (body.is_reachable) expect(v, same_keys(&body.released, &s->released), "releases in one iteration what the next one has to have", NULL);
+    if (body.is_reachable)
+        expect(v, same_keys(&body.released, &s->released), "releases in one iteration what the next one has to have",
+               NULL);
     if (body.is_reachable) expect(v, body.scopes.count == s->scopes.count, "has a body that leaves scopes open", NULL);
     state_free(&body);
     v->defined.count = mark;
@@ -321,7 +333,9 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
     case IR_SET:
         verify_value(v, s, op->set.value);
         if (op->set.target) verify_value(v, s, op->set.target);
-        if (op->set.key) expect(v, has(&v->defined, op->set.key), "is set before it is defined", op->set.symbol ? op->set.symbol->name : "a temporary");
+        if (op->set.key)
+            expect(v, has(&v->defined, op->set.key), "is set before it is defined",
+                   op->set.symbol ? op->set.symbol->name : "a temporary");
         break;
     case IR_STORE:
         verify_value(v, s, op->store.value);
@@ -363,9 +377,12 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
     case IR_SCOPE_BEGIN: vec_push(&s->scopes, op); break;
     case IR_SCOPE_END: verify_scope_end(v, s, op); break;
     case IR_BLOCK: verify_block(v, s, op->block, loop); break;
-    case IR_FOR: case IR_WHILE: verify_loop(v, s, op); break;
+    case IR_FOR:
+    case IR_WHILE: verify_loop(v, s, op); break;
     case IR_IF: verify_branch(v, s, op, loop); break;
-    case IR_BREAK: case IR_CONTINUE: case IR_RETURN: verify_jump(v, s, op, loop); break;
+    case IR_BREAK:
+    case IR_CONTINUE:
+    case IR_RETURN: verify_jump(v, s, op, loop); break;
     case IR_OP_COUNT: fault(v, "is no operation", NULL); break;
     }
 }

@@ -1,7 +1,8 @@
-/* bgemm.c - batched matrix product orchestrated by hand on the C API, as the design's usage example does it: create a runtime
- * with 4 cube and 4 vector workers, submit two tasks a step, write a trace.
+/* bgemm.c - batched matrix product orchestrated by hand on the C API, as the design's usage example does it: create a
+ * runtime with 4 cube and 4 vector workers, submit two tasks a step, write a trace.
  *
- *     cc -Ibuild/dev/include examples/c/bgemm.c build/dev/lib/libpto_runtime.a -lm -pthread -o bgemm && ./bgemm trace.json
+ *     cc -Ibuild/dev/include examples/c/bgemm.c build/dev/lib/libpto_runtime.a -lm -pthread -o bgemm && ./bgemm
+ *     trace.json
  */
 #include <pto/pto_runtime.h>
 #include <stdio.h>

@@ -10,8 +10,7 @@ static float A[NB][M][K], B[NB][K][N], C[NB][M][N];
 /* Small integers, so that every sum is exact in any order. */
 static void fill(float *x, int count, int step)
 {
-    for (int i = 0; i < count; i++)
-        x[i] = (float)(i * step % 7 - 3);
+    for (int i = 0; i < count; i++) x[i] = (float)(i * step % 7 - 3);
 }
 
 static int count_wrong(void)
@@ -21,8 +20,7 @@ static int count_wrong(void)
         for (int i = 0; i < M; i++)
             for (int j = 0; j < N; j++) {
                 float sum = 1;
-                for (int k = 0; k < K; k++)
-                    sum += A[b][i][k] * B[b][k][j];
+                for (int k = 0; k < K; k++) sum += A[b][i][k] * B[b][k][j];
                 wrong += C[b][i][j] != sum;
             }
     return wrong;
@@ -38,8 +36,7 @@ int main(void)
     }
     fill(&A[0][0][0], NB * M * K, 5);
     fill(&B[0][0][0], NB * K * N, 3);
-    for (int i = 0; i < NB * M * N; i++)
-        (&C[0][0][0])[i] = 1;
+    for (int i = 0; i < NB * M * N; i++) (&C[0][0][0])[i] = 1;
     status = run_bgemm(rt, &A[0][0][0], &B[0][0][0], &C[0][0][0], NB, M, N, K);
     if (status != PTO_OK)
         fprintf(stderr, "host: %s\n", pto_last_error(rt));

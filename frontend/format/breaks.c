@@ -1,6 +1,7 @@
 /* breaks.c - where lines end, and how deep they begin.
- * Idea       a line that a person ended at a sensible place stays ended; a block stands on one line, or its brace ends a line and its
- *            statements have their own; what is too long is opened at its outermost block, then between statements, then at commas.
+ * Idea       a line that a person ended at a sensible place stays ended; a block stands on one line, or its brace ends
+ *            a line and its statements have their own; what is too long is opened at its outermost block, then between
+ *            statements, then at commas.
  * Invariant  a break that is made here is one that is kept the next time.
  * Tests      test/lit/fmt/
  */
@@ -21,7 +22,8 @@ static bool is_in_generics(const pieces *list, size_t i)
 {
     while (i-- > 0 && list->data[i].kind != TOK_GT) {
         if (list->data[i].is_generic) return true;
-        if (list->data[i].kind != TOK_NAME && list->data[i].kind != TOK_COMMA && !piece_is_comment(&list->data[i])) return false;
+        if (list->data[i].kind != TOK_NAME && list->data[i].kind != TOK_COMMA && !piece_is_comment(&list->data[i]))
+            return false;
     }
     return false;
 }
@@ -33,7 +35,9 @@ static int break_class(const pieces *list, size_t i)
     if (before == NULL || piece_is_comment(p)) return 0;
     if (p->begins_attribute) return 1;
     if (is_in_generics(list, i)) return 0;
-    if (p->kind == TOK_RPAREN || p->kind == TOK_RBRACKET || p->kind == TOK_COMMA || p->kind == TOK_SEMICOLON || p->kind == TOK_LBRACE) return 0;
+    if (p->kind == TOK_RPAREN || p->kind == TOK_RBRACKET || p->kind == TOK_COMMA || p->kind == TOK_SEMICOLON ||
+        p->kind == TOK_LBRACE)
+        return 0;
     if (before->kind == TOK_COMMA || before->kind == TOK_AND || before->kind == TOK_OR) return 2;
     if (piece_is_operator(before)) return 3;
     return before->kind == TOK_ASSIGN ? 4 : 0;
@@ -44,7 +48,8 @@ static bool keeps_break(const pieces *list, size_t i)
     const struct piece *p = &list->data[i], *before = token_before(list, i);
     if (break_class(list, i) > 0 || p->kind == TOK_C_BODY) return true;
     if (before == NULL) return false;
-    if (before->kind == TOK_LPAREN || before->kind == TOK_LBRACKET) return p->kind != TOK_RPAREN && p->kind != TOK_RBRACKET;
+    if (before->kind == TOK_LPAREN || before->kind == TOK_LBRACKET)
+        return p->kind != TOK_RPAREN && p->kind != TOK_RBRACKET;
     if (p->kind == TOK_RPAREN || p->kind == TOK_RBRACKET) return true;
     return piece_is_operator(p);
 }
@@ -55,7 +60,8 @@ static void find_blocks(pieces *list)
         struct piece *p = &list->data[i];
         if (p->kind != TOK_LBRACE) continue;
         size_t end = (size_t)p->partner;
-        for (size_t k = i + 1; k <= end && end > i + 1; k++) p->opens_many |= list->data[k].newlines > 0 || list->data[k].is_many_lines;
+        for (size_t k = i + 1; k <= end && end > i + 1; k++)
+            p->opens_many |= list->data[k].newlines > 0 || list->data[k].is_many_lines;
         list->data[end].opens_many = p->opens_many;
     }
 }
@@ -71,8 +77,11 @@ static void open_chains(pieces *list, bool forward)
 {
     for (size_t n = 1; n < list->count; n++) {
         size_t i = forward ? n : list->count - n, next = i + 1;
-        if (list->data[i].kind != TOK_ELSE || !list->data[i].is_joined || list->data[i - 1].kind != TOK_RBRACE) continue;
-        while (next < list->count && (list->data[next].kind != TOK_LBRACE || list->data[next].blocks != list->data[i].blocks)) next++;
+        if (list->data[i].kind != TOK_ELSE || !list->data[i].is_joined || list->data[i - 1].kind != TOK_RBRACE)
+            continue;
+        while (next < list->count &&
+               (list->data[next].kind != TOK_LBRACE || list->data[next].blocks != list->data[i].blocks))
+            next++;
         size_t before = (size_t)list->data[i - 1].partner;
         if (forward && list->data[before].opens_many) open_if_not_empty(list, next);
         if (!forward && list->data[next].opens_many) open_if_not_empty(list, before);
@@ -93,8 +102,10 @@ static int wanted_break(const pieces *list, size_t i)
     if (p->is_joined) return is_comment ? 1 : piece_is_comment(last) && kept > 0;
     if (p->begins_statement) {
         bool is_behind_marks = before && before->kind == TOK_RPAREN, marks_kernel = p->kind == TOK_AT && p->blocks == 0;
-        bool is_large = marks_kernel || p->kind == TOK_KERNEL || p->kind == TOK_EXPORT || p->kind == TOK_ORCH || p->kind == TOK_STRUCT;
-        bool is_forced = (behind_close && before->opens_many) || (before && before->kind == TOK_C_BODY) || (is_large && !is_behind_marks && !piece_is_comment(last));
+        bool is_large = marks_kernel || p->kind == TOK_KERNEL || p->kind == TOK_EXPORT || p->kind == TOK_ORCH ||
+                        p->kind == TOK_STRUCT;
+        bool is_forced = (behind_close && before->opens_many) || (before && before->kind == TOK_C_BODY) ||
+                         (is_large && !is_behind_marks && !piece_is_comment(last));
         return kept > 0 ? kept : is_forced;
     }
     if (is_comment) return kept > 0;
@@ -108,7 +119,8 @@ int pieces_indent(const pieces *list, size_t i)
     if (p->kind == TOK_C_BODY) return p->blocks * INDENT;
     if (p->lined_up_with >= 0) return list->data[p->lined_up_with].out_column;
     bool is_closing = (p->kind == TOK_RPAREN || p->kind == TOK_RBRACKET) && p->depth == 0;
-    return p->blocks * INDENT + (p->begins_statement || p->is_joined || p->kind == TOK_RBRACE || is_closing ? 0 : CONTINUED);
+    return p->blocks * INDENT +
+           (p->begins_statement || p->is_joined || p->kind == TOK_RBRACE || is_closing ? 0 : CONTINUED);
 }
 
 /* ---- lines that are too long ---- */
@@ -139,15 +151,20 @@ static struct line line_at(pieces *list, size_t begin)
 
 static void need_break(pieces *list, size_t i)
 {
-    if (i < list->count && !list->data[i].break_before && list->data[i - 1].kind != PIECE_LINE_COMMENT) list->data[i].break_before = 1;
+    if (i < list->count && !list->data[i].break_before && list->data[i - 1].kind != PIECE_LINE_COMMENT)
+        list->data[i].break_before = 1;
 }
 
 /* A statement with a block of several lines begins a line, and so does a declaration. */
 static void need_own_line(pieces *list, size_t brace)
 {
     size_t i = brace;
-    while (i > 0 && !(list->data[i].begins_statement && list->data[i].blocks == list->data[brace].blocks && !piece_is_comment(&list->data[i]))) i--;
-    while (i > 0 && list->data[i - 1].kind == TOK_RPAREN && !list->data[i].break_before && list->data[i].kind != TOK_AT) { // behind its attributes
+    while (i > 0 && !(list->data[i].begins_statement && list->data[i].blocks == list->data[brace].blocks &&
+                      !piece_is_comment(&list->data[i])))
+        i--;
+    // behind its attributes
+    while (i > 0 && list->data[i - 1].kind == TOK_RPAREN && !list->data[i].break_before &&
+           list->data[i].kind != TOK_AT) {
         size_t mark = i - 1;
         while (mark > 0 && list->data[mark].kind != TOK_AT) mark--;
         i = mark;
@@ -164,12 +181,14 @@ static void open_block(pieces *list, size_t brace)
     list->data[brace].opens_many = list->data[end].opens_many = true;
     need_break(list, brace + 1);
     for (size_t i = brace + 2; i < end; i++)
-        if (list->data[i].begins_statement && list->data[i].blocks == list->data[brace].blocks + 1 && !piece_is_comment(&list->data[i]) &&
+        if (list->data[i].begins_statement && list->data[i].blocks == list->data[brace].blocks + 1 &&
+            !piece_is_comment(&list->data[i]) &&
             !(list->data[i - 1].kind == TOK_RPAREN && token_before(list, i)->kind == TOK_RPAREN))
             need_break(list, i);
     need_break(list, end);
     size_t behind = end + 1;
-    if (behind < list->count && list->data[behind].begins_statement && !piece_is_comment(&list->data[behind])) need_break(list, behind);
+    if (behind < list->count && list->data[behind].begins_statement && !piece_is_comment(&list->data[behind]))
+        need_break(list, behind);
 }
 
 static bool open_a_block(pieces *list, struct line l)
@@ -187,7 +206,9 @@ static bool part_statements(pieces *list, struct line l)
 {
     for (size_t i = l.begin + 1; i < l.end; i++) {
         const struct piece *before = token_before(list, i);
-        if (!list->data[i].begins_statement || piece_is_comment(&list->data[i]) || list->data[i].kind == TOK_RBRACE || !before) continue;
+        if (!list->data[i].begins_statement || piece_is_comment(&list->data[i]) || list->data[i].kind == TOK_RBRACE ||
+            !before)
+            continue;
         if (before->kind != TOK_SEMICOLON && before->kind != TOK_RBRACE) continue;
         need_break(list, i);
         return list->data[i].break_before > 0;
@@ -203,7 +224,8 @@ static bool wrap(pieces *list, struct line l)
         const struct piece *p = &list->data[i];
         int class = i > l.begin ? break_class(list, i) : 0;
         if (class > 0 && at <= MAX_COLUMNS) {
-            bool is_better = best_class == 0 || class < best_class || (class == best_class && p->depth <= list->data[best].depth);
+            bool is_better =
+                best_class == 0 || class < best_class || (class == best_class && p->depth <= list->data[best].depth);
             if (is_better) best = i, best_class = class;
         }
         at += (i > l.begin ? p->space_before : 0) + p->length;
@@ -224,7 +246,8 @@ void pieces_break(pieces *list)
         if (list->data[i].kind == TOK_LBRACE && list->data[i].opens_many) need_own_line(list, i);
     for (size_t i = 0; i < list->count;) {
         struct line l = line_at(list, i);
-        bool is_changed = l.columns > MAX_COLUMNS && (open_a_block(list, l) || part_statements(list, l) || wrap(list, l));
+        bool is_changed =
+            l.columns > MAX_COLUMNS && (open_a_block(list, l) || part_statements(list, l) || wrap(list, l));
         if (!is_changed) i = l.end;
     }
 }

@@ -1,7 +1,8 @@
 /* format.c - a program in the usual layout.
  * Idea       text to pieces, pieces to text, until nothing changes any more.
  * Owner      nothing.
- * Invariant  each round can only take away a gap that a person made, so the rounds end; after too many the gaps are given up.
+ * Invariant  each round can only take away a gap that a person made, so the rounds end; after too many the gaps are
+ *            given up.
  * Blocks     never.
  * Tests      test/lit/fmt/
  */
@@ -27,7 +28,8 @@ static void print(const pieces *list, struct strbuf *out)
     if (list->count > 0) strbuf_putc(out, '\n');
 }
 
-static void format_once(struct front *front, uint32_t file, const char *text, size_t length, bool keeps_gaps, struct strbuf *out)
+static void format_once(struct front *front, uint32_t file, const char *text, size_t length, bool keeps_gaps,
+                        struct strbuf *out)
 {
     pieces list = {0};
     pieces_read(front, file, text, length, &list);

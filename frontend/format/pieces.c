@@ -1,6 +1,6 @@
 /* pieces.c - text to pieces: tokens, the comments between them, and what each token is in its statement.
- * Idea       the lexer gives the tokens; comments are what else is between them.  The program has no syntax error, so a few words of
- *            context say what a `<`, a `-` or an `else` is.
+ * Idea       the lexer gives the tokens; comments are what else is between them.  The program has no syntax error, so a
+ *            few words of context say what a `<`, a `-` or an `else` is.
  * Owner      the caller owns the list; texts point into the source.
  * Invariant  every byte of the text is in a piece or is white space.
  * Tests      test/lit/fmt/
@@ -10,10 +10,7 @@
 #include "lexer.h"
 #include <string.h>
 
-bool piece_is_comment(const struct piece *p)
-{
-    return p->kind < 0;
-}
+bool piece_is_comment(const struct piece *p) { return p->kind < 0; }
 
 struct reader {
     pieces *out;
@@ -24,7 +21,8 @@ struct reader {
 
 static void add(struct reader *r, int kind, size_t begin, size_t end)
 {
-    struct piece p = {.kind = kind, .text = r->text + begin, .length = (int)(end - begin), .partner = -1, .lined_up_with = -1};
+    struct piece p = {
+        .kind = kind, .text = r->text + begin, .length = (int)(end - begin), .partner = -1, .lined_up_with = -1};
     for (; r->at < begin; r->at++) {
         p.gap++;
         if (r->text[r->at] != '\n') continue;
@@ -41,7 +39,9 @@ static void add(struct reader *r, int kind, size_t begin, size_t end)
             r->line++;
             r->line_begin = r->at + 1;
         }
-    while (p.kind == PIECE_LINE_COMMENT && (p.text[p.length - 1] == ' ' || p.text[p.length - 1] == '\t' || p.text[p.length - 1] == '\r')) p.length--;
+    while (p.kind == PIECE_LINE_COMMENT &&
+           (p.text[p.length - 1] == ' ' || p.text[p.length - 1] == '\t' || p.text[p.length - 1] == '\r'))
+        p.length--;
     vec_push(r->out, p);
 }
 
@@ -52,7 +52,9 @@ static void add_comments(struct reader *r, size_t end)
         if (r->text[i] != '/') continue;
         size_t behind = i + 2;
         bool is_line = r->text[i + 1] == '/';
-        while (behind < end && (is_line ? r->text[behind] != '\n' : r->text[behind - 1] != '/' || r->text[behind - 2] != '*' || behind < i + 4)) behind++;
+        while (behind < end && (is_line ? r->text[behind] != '\n'
+                                        : r->text[behind - 1] != '/' || r->text[behind - 2] != '*' || behind < i + 4))
+            behind++;
         add(r, is_line ? PIECE_LINE_COMMENT : PIECE_BLOCK_COMMENT, i, behind);
         i = behind - 1;
     }
@@ -63,7 +65,14 @@ static void add_comments(struct reader *r, size_t end)
 static bool ends_operand(int kind)
 {
     switch (kind) {
-    case TOK_NAME: case TOK_INT: case TOK_FLOAT: case TOK_STRING: case TOK_TRUE: case TOK_FALSE: case TOK_RPAREN: case TOK_RBRACKET: return true;
+    case TOK_NAME:
+    case TOK_INT:
+    case TOK_FLOAT:
+    case TOK_STRING:
+    case TOK_TRUE:
+    case TOK_FALSE:
+    case TOK_RPAREN:
+    case TOK_RBRACKET: return true;
     default: return false;
     }
 }
@@ -71,8 +80,18 @@ static bool ends_operand(int kind)
 bool piece_is_operator(const struct piece *p)
 {
     switch (p->kind) {
-    case TOK_OR: case TOK_AND: case TOK_EQ: case TOK_NE: case TOK_LE: case TOK_GE: case TOK_PLUS: case TOK_STAR: case TOK_SLASH: case TOK_PERCENT: return true;
-    case TOK_LT: case TOK_GT: return !p->is_generic;
+    case TOK_OR:
+    case TOK_AND:
+    case TOK_EQ:
+    case TOK_NE:
+    case TOK_LE:
+    case TOK_GE:
+    case TOK_PLUS:
+    case TOK_STAR:
+    case TOK_SLASH:
+    case TOK_PERCENT: return true;
+    case TOK_LT:
+    case TOK_GT: return !p->is_generic;
     case TOK_MINUS: return !p->is_prefix;
     default: return false;
     }
@@ -117,10 +136,12 @@ static void look_at(pieces *list, size_t i, int next, struct context *c)
     }
     p->depth = c->depth + c->in_generics;
     p->blocks = c->blocks;
-    bool was_do = c->before == TOK_RBRACE && list->data[i - 1].kind == TOK_RBRACE && list->data[list->data[i - 1].partner].is_prefix;
+    bool was_do = c->before == TOK_RBRACE && list->data[i - 1].kind == TOK_RBRACE &&
+                  list->data[list->data[i - 1].partner].is_prefix;
     p->is_joined = (p->kind == TOK_ELSE && next != TOK_FATARROW) || (p->kind == TOK_WHILE && was_do);
     p->begins_statement = c->at_start && !p->is_joined;
-    p->begins_attribute = c->in_kernel && c->depth == 0 && (p->kind == TOK_ON || p->kind == TOK_COST || p->kind == TOK_EXTERN || p->kind == TOK_WHERE);
+    p->begins_attribute = c->in_kernel && c->depth == 0 &&
+                          (p->kind == TOK_ON || p->kind == TOK_COST || p->kind == TOK_EXTERN || p->kind == TOK_WHERE);
     p->is_prefix = p->kind == TOK_MINUS && !ends_operand(c->before);
     bool is_head = c->before2 == TOK_KERNEL || c->before2 == TOK_ORCH || c->before2 == TOK_STRUCT;
     if (p->kind == TOK_LT && c->before == TOK_NAME && is_head) c->in_generics = true;

@@ -7,7 +7,8 @@
 
 static bool is_operand_end(const struct piece *p)
 {
-    return p->kind == TOK_NAME || p->kind == TOK_RPAREN || p->kind == TOK_RBRACKET || p->kind == TOK_STRING || p->kind == TOK_ARRAY;
+    return p->kind == TOK_NAME || p->kind == TOK_RPAREN || p->kind == TOK_RBRACKET || p->kind == TOK_STRING ||
+           p->kind == TOK_ARRAY;
 }
 
 static bool is_plain_word(const struct piece *p) /* of the grammar */
@@ -26,15 +27,30 @@ static int usual_space(const struct piece *before2, const struct piece *a, const
 {
     if (piece_is_comment(a) || piece_is_comment(b)) return b->gap > 0 || a->kind == PIECE_LINE_COMMENT;
     switch (b->kind) {
-    case TOK_COMMA: case TOK_SEMICOLON: case TOK_RPAREN: case TOK_RBRACKET: case TOK_DOT: return 0;
+    case TOK_COMMA:
+    case TOK_SEMICOLON:
+    case TOK_RPAREN:
+    case TOK_RBRACKET:
+    case TOK_DOT: return 0;
     case TOK_COLON: return is_whole(a, b) && a->kind == TOK_COMMA;
-    case TOK_LPAREN: if (a->kind == TOK_NAME || a->kind == TOK_RPAREN || a->kind == TOK_RBRACKET || a->is_generic) return 0; break;
-    case TOK_LBRACKET: if (is_operand_end(a)) return 0; break;
-    case TOK_LT: case TOK_GT: if (b->is_generic) return 0; break;
+    case TOK_LPAREN:
+        if (a->kind == TOK_NAME || a->kind == TOK_RPAREN || a->kind == TOK_RBRACKET || a->is_generic) return 0;
+        break;
+    case TOK_LBRACKET:
+        if (is_operand_end(a)) return 0;
+        break;
+    case TOK_LT:
+    case TOK_GT:
+        if (b->is_generic) return 0;
+        break;
     default: break;
     }
     switch (a->kind) {
-    case TOK_LPAREN: case TOK_LBRACKET: case TOK_DOT: case TOK_AT: case TOK_NOT: return 0;
+    case TOK_LPAREN:
+    case TOK_LBRACKET:
+    case TOK_DOT:
+    case TOK_AT:
+    case TOK_NOT: return 0;
     case TOK_MINUS: return !a->is_prefix;
     case TOK_LT: return !a->is_generic;
     case TOK_COLON: return !(before2 && is_whole(before2, a));
@@ -62,7 +78,8 @@ void pieces_space(pieces *list)
         p->space_before = usual_space(i > 1 ? &list->data[i - 2] : NULL, p - 1, p);
         bool is_trailing = p->kind == PIECE_LINE_COMMENT && p->newlines == 0;
         if (is_trailing && p->gap > 0) p->space_before = p->gap;
-        if (!is_trailing && p->newlines == 0 && p->gap > p->space_before && is_lined_up(list, i)) p->space_before = p->gap;
+        if (!is_trailing && p->newlines == 0 && p->gap > p->space_before && is_lined_up(list, i))
+            p->space_before = p->gap;
         if (is_plain_word(p) && is_plain_word(p - 1) && p->space_before == 0) p->space_before = 1;
     }
 }

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is not allocated, and a gap behind every piece, is out of bounds for AddressSanitizer as it would be with malloc.
+// What is not allocated, and a gap behind every piece, is out of bounds for AddressSanitizer as it would be with
+// malloc.
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISONS 1
 #elif defined(__has_feature)
@@ -24,7 +25,7 @@
 #include <sanitizer/asan_interface.h>
 enum { GAP_BYTES = 32 };
 #else
-#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 enum { GAP_BYTES = 0 };
 #endif

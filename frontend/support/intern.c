@@ -89,7 +89,4 @@ const char *intern(struct interner *in, const char *text, size_t length)
     return e->text;
 }
 
-const char *intern_str(struct interner *in, const char *text)
-{
-    return intern(in, text, strlen(text));
-}
+const char *intern_str(struct interner *in, const char *text) { return intern(in, text, strlen(text)); }

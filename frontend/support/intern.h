@@ -6,8 +6,8 @@
 struct interner;
 
 struct interner *interner_create(void);
-void             interner_destroy(struct interner *in);
-const char      *intern(struct interner *in, const char *text, size_t length); /* NUL-terminated, lives as long as in */
-const char      *intern_str(struct interner *in, const char *text);
+void interner_destroy(struct interner *in);
+const char *intern(struct interner *in, const char *text, size_t length); /* NUL-terminated, lives as long as in */
+const char *intern_str(struct interner *in, const char *text);
 
 #endif

@@ -25,7 +25,8 @@ int nearest_distance(const char *a, const char *b)
             int best = before[k - 1] + (a[i - 1] != b[k - 1]);
             if (before[k] + 1 < best) best = before[k] + 1;
             if (now[k - 1] + 1 < best) best = now[k - 1] + 1;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && before2[k - 2] + 1 < best) best = before2[k - 2] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && before2[k - 2] + 1 < best)
+                best = before2[k - 2] + 1;
             now[k] = best;
         }
     }

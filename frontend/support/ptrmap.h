@@ -1,6 +1,7 @@
 /* ptrmap.h - from a pointer to a pointer, for what a stage notes about nodes and symbols that it does not own.
  * Idea       open addressing, power of two, grown at half full; never walked, so no address can reach the output.
- * Owner      whoever declares it, zeroed; ptrmap_free.  With `mem` set its memory is the arena's and nothing has to be freed.
+ * Owner      whoever declares it, zeroed; ptrmap_free.  With `mem` set its memory is the arena's and nothing has to be
+ *            freed.
  * Tests      every test of test/lit/codegen
  */
 #ifndef PTOC_PTRMAP_H
@@ -21,7 +22,7 @@ struct ptrmap {
 };
 
 void *ptrmap_get(const struct ptrmap *m, const void *key); /* NULL: not there */
-void  ptrmap_set(struct ptrmap *m, const void *key, void *value);
-void  ptrmap_free(struct ptrmap *m);
+void ptrmap_set(struct ptrmap *m, const void *key, void *value);
+void ptrmap_free(struct ptrmap *m);
 
 #endif

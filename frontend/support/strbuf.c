@@ -36,15 +36,9 @@ void strbuf_add(struct strbuf *b, const char *text, size_t length)
     b->data[b->length] = '\0';
 }
 
-void strbuf_puts(struct strbuf *b, const char *text)
-{
-    strbuf_add(b, text, strlen(text));
-}
+void strbuf_puts(struct strbuf *b, const char *text) { strbuf_add(b, text, strlen(text)); }
 
-void strbuf_putc(struct strbuf *b, char c)
-{
-    strbuf_add(b, &c, 1);
-}
+void strbuf_putc(struct strbuf *b, char c) { strbuf_add(b, &c, 1); }
 
 void strbuf_vprintf(struct strbuf *b, const char *format, va_list args)
 {
@@ -132,10 +126,7 @@ void strbuf_c_string(struct strbuf *b, const char *text, size_t length)
     strbuf_putc(b, '"');
 }
 
-const char *strbuf_text(const struct strbuf *b)
-{
-    return b->data != NULL ? b->data : "";
-}
+const char *strbuf_text(const struct strbuf *b) { return b->data != NULL ? b->data : ""; }
 
 void strbuf_free(struct strbuf *b)
 {

@@ -1,4 +1,5 @@
-/* block.h - what the AscendC kernels of this folder share: numbers out of the argument block, sizes, the parts of a launch.
+/* block.h - what the AscendC kernels of this folder share: numbers out of the argument block, sizes, the parts of a
+ * launch.
  * Idea       the words of a launch are those of docs/ascend.md: one GM_ADDR a tensor, then one int64_t a word.  A
  *            device has no f64 arithmetic that is documented for every product, so an f64 scalar is rounded to f32
  *            with integers.

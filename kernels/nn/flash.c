@@ -1,7 +1,7 @@
 /* flash.c - one block of attention with online softmax: qk, online_softmax, rescale_pv, finish of std/nn.pto.
- * Idea       For a block of PTO_NN_BLOCK query rows the blocks of keys come one after another.  m is the greatest score of a
- *            row so far, l the sum of exp(score - m), o the sum of exp(score - m) * value; when a block raises m, what
- *            l and o hold is scaled by r = exp(old m - new m).  At the end the attention is o / l.
+ * Idea       For a block of PTO_NN_BLOCK query rows the blocks of keys come one after another.  m is the greatest score
+ *            of a row so far, l the sum of exp(score - m), o the sum of exp(score - m) * value; when a block raises m,
+ *            what l and o hold is scaled by r = exp(old m - new m).  At the end the attention is o / l.
  * Invariant  The scores are q k^T / sqrt(D).  The caller starts with m = -1e30 or less (-inf is fine), l = 0, o = 0.
  *            With `diagonal` the keys after the row's own position are hidden: their p is exactly 0.
  * Tests      test/runtime/test_kernels_nn.c

@@ -1,6 +1,6 @@
 /* spmv.c - spmv of std/sparse.pto: some rows of a sparse matrix times a vector.
- * Idea       CSR.  ptr counts from the start of the whole matrix, while idx and val are the slice that starts at ptr[0]:
- *            entry e of the matrix is idx[e - ptr[0]], so a program cuts rows out without touching the numbers.
+ * Idea       CSR.  ptr counts from the start of the whole matrix, while idx and val are the slice that starts at
+ *            ptr[0]: entry e of the matrix is idx[e - ptr[0]], so a program cuts rows out without touching the numbers.
  * Invariant  Nothing in the data is trusted: a ptr that falls or runs past Z, or a column outside x, is
  *            PTO_KERNEL_BAD_INDEX.  A row is summed in double and in order.
  * Tests      test/runtime/test_kernels_sparse.c

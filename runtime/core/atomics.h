@@ -10,26 +10,29 @@
 #ifdef PTO_SCHEDULED
 #include PTO_SCHEDULED
 #else
-#define load_relaxed(p)             atomic_load_explicit((p), memory_order_relaxed)
-#define load_acquire(p, label)      atomic_load_explicit((p), memory_order_acquire)
-#define load_seq(p, label)          atomic_load_explicit((p), memory_order_seq_cst)
-#define store_relaxed(p, v)         atomic_store_explicit((p), (v), memory_order_relaxed)
-#define store_release(p, v, label)  atomic_store_explicit((p), (v), memory_order_release)
-#define store_seq(p, v, label)      atomic_store_explicit((p), (v), memory_order_seq_cst)
-#define swap_relaxed(p, v)          atomic_exchange_explicit((p), (v), memory_order_relaxed)
-#define swap_acquire(p, v, label)   atomic_exchange_explicit((p), (v), memory_order_acquire)
-#define swap_acq_rel(p, v, label)   atomic_exchange_explicit((p), (v), memory_order_acq_rel)
-#define swap_if_relaxed(p, old, v) \
+#define load_relaxed(p)            atomic_load_explicit((p), memory_order_relaxed)
+#define load_acquire(p, label)     atomic_load_explicit((p), memory_order_acquire)
+#define load_seq(p, label)         atomic_load_explicit((p), memory_order_seq_cst)
+#define store_relaxed(p, v)        atomic_store_explicit((p), (v), memory_order_relaxed)
+#define store_release(p, v, label) atomic_store_explicit((p), (v), memory_order_release)
+#define store_seq(p, v, label)     atomic_store_explicit((p), (v), memory_order_seq_cst)
+#define swap_relaxed(p, v)         atomic_exchange_explicit((p), (v), memory_order_relaxed)
+#define swap_acquire(p, v, label)  atomic_exchange_explicit((p), (v), memory_order_acquire)
+#define swap_acq_rel(p, v, label)  atomic_exchange_explicit((p), (v), memory_order_acq_rel)
+#define swap_if_relaxed(p, old, v)                                                                                     \
     atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_relaxed, memory_order_relaxed)
-#define swap_if_acquire(p, old, v, label) \
+#define swap_if_acquire(p, old, v, label)                                                                              \
     atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_acquire, memory_order_relaxed)
-#define swap_if_release(p, old, v, label) \
+#define swap_if_release(p, old, v, label)                                                                              \
     atomic_compare_exchange_weak_explicit((p), (old), (v), memory_order_release, memory_order_relaxed)
-#define add_relaxed(p, v)           atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
+#define add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #endif
 
 #define PTO_CACHELINE 64
-static inline uint64_t ptoi_whole_lines(uint64_t bytes) { return (bytes + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE; }
+static inline uint64_t ptoi_whole_lines(uint64_t bytes)
+{
+    return (bytes + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE;
+}
 
 /* Tells the core that this thread is waiting for another one. */
 static inline void pto_relax(void)

@@ -1,4 +1,5 @@
-/* check.h - our own mistakes.  CHECK stops the process where an invariant broke; the user's mistakes are a PTOStatus. */
+/* check.h - our own mistakes.  CHECK stops the process where an invariant broke; the user's mistakes are a
+ * PTOStatus. */
 #ifndef PTOI_CHECK_H
 #define PTOI_CHECK_H
 

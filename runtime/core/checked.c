@@ -94,7 +94,8 @@ static bool find_outside(const struct checked_call *c, int i, int64_t *at)
     const unsigned char *memory = c->memory[i];
     struct pair p = {.to = c->memory[i] + c->before[i]};
     visit_runs(&c->arg[i], 0, 0, fill_run, &p);
-    for (int64_t b = c->before[i]; b < c->bytes[i]; b++) /* behind it, and in its gaps, first: that is what mostly happens */
+    /* behind it, and in its gaps, first: that is what mostly happens */
+    for (int64_t b = c->before[i]; b < c->bytes[i]; b++)
         if (memory[b] != PTOI_POISON) return *at = b - c->before[i], true;
     for (int64_t b = c->before[i]; b-- > 0;)
         if (memory[b] != PTOI_POISON) return *at = b - c->before[i], true;
@@ -128,7 +129,8 @@ void ptoi_checked_element(const PTOArg *a, int64_t at, char *text, size_t size)
     int64_t rest = divide_down(at, element_bytes(a));
     size_t n = (size_t)snprintf(text, size, "[");
     for (int d = 0; d < a->rank && n < size; d++) {
-        const int64_t stride = a->stride[d] > 0 ? a->stride[d] : 1, index = a->stride[d] > 0 ? divide_down(rest, stride) : 0;
+        const int64_t stride = a->stride[d] > 0 ? a->stride[d] : 1,
+                      index = a->stride[d] > 0 ? divide_down(rest, stride) : 0;
         n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? ", " : "", (long long)index);
         rest -= index * stride;
     }

@@ -1,10 +1,11 @@
 /* checked.h - what a checked run (PTOConfig.checked) looks at around each kernel and each buffer.
  *
- * Idea       a kernel works on copies of its regions, each in a place of its own with a margin around it and with the gaps that its strides
- *            leave; margin and gaps are filled with a pattern.  Afterwards the pattern must be whole, what the kernel only reads must be
- *            as it was, there and in the copy, and what it writes is copied back.  So a write outside of a region is found whoever owns
- *            the bytes, and does no harm; a read there gives a value that nobody mistakes for data.  Behind each buffer of the heap
- *            stands a guard that must be whole when the buffer is consumed, and what was consumed is filled.
+ * Idea       a kernel works on copies of its regions, each in a place of its own with a margin around it and with the
+ *            gaps that its strides leave; margin and gaps are filled with a pattern.  Afterwards the pattern must be
+ *            whole, what the kernel only reads must be as it was, there and in the copy, and what it writes is copied
+ *            back.  So a write outside of a region is found whoever owns the bytes, and does no harm; a read there
+ *            gives a value that nobody mistakes for data.  Behind each buffer of the heap stands a guard that must be
+ *            whole when the buffer is consumed, and what was consumed is filled.
  * Owner      the worker that runs the kernel: the copies are private.
  * Tests      test/lit/memory/checked.pto, test/lit/memory/wrong */
 #ifndef PTOI_CHECKED_H
@@ -14,13 +15,14 @@
 
 enum { PTOI_GUARD_BYTES = 64, PTOI_POISON = 0xE5 }; /* as a float about -1.4e23, as an integer negative */
 
-/* What a worker returns for a kernel that changed its read-only argument i, or wrote outside of its argument i: this and i. */
+/* What a worker returns for a kernel that changed its read-only argument i, or wrote outside of its argument i: this
+ * and i. */
 #define PTOI_INPUT_CHANGED INT32_MIN
 #define PTOI_WROTE_OUTSIDE (INT32_MIN + 1024)
 
 struct checked_call {
-    PTOArg arg[PTO_MAX_PARAMS]; /* what the kernel is given */
-    unsigned char *memory[PTO_MAX_PARAMS]; /* NULL: nothing was copied */
+    PTOArg arg[PTO_MAX_PARAMS];                            /* what the kernel is given */
+    unsigned char *memory[PTO_MAX_PARAMS];                 /* NULL: nothing was copied */
     int64_t before[PTO_MAX_PARAMS], bytes[PTO_MAX_PARAMS]; /* of the margin in front of the region; of all */
     int count;
 };

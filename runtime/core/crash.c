@@ -62,7 +62,7 @@ const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now)
     return before;
 }
 
-/* ---- the report ------------------------------------------------------------------------------------------------------------- */
+/* ---- the report -------------------------------------------------------------------------------------------------- */
 
 static void put(struct crash_text *t, const char *s)
 {
@@ -140,7 +140,8 @@ static void put_argument(struct crash_text *t, const PTOArg *a)
 }
 
 /* Which tensor the address lies in, or next to. */
-static void put_neighbour(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count, uint64_t address)
+static void put_neighbour(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
+                          uint64_t address)
 {
     const uint64_t near = 64 * 1024;
     uint64_t least = near;
@@ -170,17 +171,21 @@ static void put_neighbour(struct crash_text *t, const PTOKernel *kernel, const P
     put_name(t, kernel, nearest);
 }
 
-void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count, const struct crash_address *at)
+void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
+                         const struct crash_address *at)
 {
     if (at->is_known && count > 0) put_neighbour(t, kernel, args, count, at->value);
     for (int i = 0; i < count; i++) {
         put(t, "\n  ");
         put_name(t, kernel, i);
         put(t, ": ");
-        if (args[i].kind == PTO_PARAM_SCALAR) put_number(t, args[i].value.i64);
-        else put_argument(t, &args[i]);
+        if (args[i].kind == PTO_PARAM_SCALAR)
+            put_number(t, args[i].value.i64);
+        else
+            put_argument(t, &args[i]);
     }
-    put(t, "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments");
+    put(t,
+        "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments");
 }
 
 static void report(int signal, const struct crash_address *at)
@@ -214,7 +219,8 @@ static void restore(int i) { sigaction(crashes[i].signal, &before[i], NULL); }
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
     const PTOShortWay *now = orchestrates;
-    struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && info->si_code != SI_KERNEL};
+    struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 &&
+                                           info->si_code != SI_KERNEL};
     (void)context;
     if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
@@ -231,7 +237,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     raise(signal); /* blocked until we return, then as if we had never been there */
 }
 
-/* ---- installing -------------------------------------------------------------------------------------------------------------- */
+/* ---- installing -------------------------------------------------------------------------------------------------- */
 
 void ptoi_crash_report_to(struct crash_note *to) { note = to; }
 
@@ -255,7 +261,8 @@ void ptoi_crash_unwatch(void)
         for (int i = 0; i < CRASHES; i++) {
             struct sigaction now;
             sigaction(crashes[i].signal, NULL, &now);
-            if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash) restore(i); /* else somebody else's came since */
+            /* else somebody else's came since */
+            if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash) restore(i);
         }
     ptoi_lock_leave(&lock);
 }

@@ -1,8 +1,9 @@
 /* elide.c - a task that runs at its submit.
  *
- * Idea       where one thread holds every role, all that was submitted before has completed when a task is submitted: it has no
- *            producer, needs no slot, and nobody will look for it.  What is left is to check the parameters, to make room for the
- *            outputs, and to call.  The promises are those of the window: the same errors, the same lives of buffers.
+ * Idea       where one thread holds every role, all that was submitted before has completed when a task is submitted:
+ *            it has no producer, needs no slot, and nobody will look for it.  What is left is to check the parameters,
+ *            to make room for the outputs, and to call.  The promises are those of the window: the same errors, the
+ *            same lives of buffers.
  * Owner      the orchestrator.
  * Blocks     while the heap is full.
  * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
@@ -19,7 +20,7 @@ struct call {
     const PTOTaskParam *fresh[PTO_MAX_PARAMS];    /* NULL: it exists */
     uint32_t buffer[PTO_MAX_PARAMS];              /* of the fresh ones, once allocated */
     int count, fresh_count, scalars;
-    int64_t limit_ms;                             /* 0: none */
+    int64_t limit_ms; /* 0: none */
     bool writes, writes_some;
 };
 
@@ -30,29 +31,32 @@ static bool reach_of(int32_t rank, const int64_t *shape, const int64_t *stride, 
     bool fits = true;
     for (int32_t d = 0; d < rank; d++) {
         empty |= shape[d] == 0;
-        fits &= stride[d] >= 0 && !__builtin_mul_overflow(shape[d] - 1, stride[d], &step) && !__builtin_add_overflow(reach, step, &reach);
+        fits &= stride[d] >= 0 && !__builtin_mul_overflow(shape[d] - 1, stride[d], &step) &&
+                !__builtin_add_overflow(reach, step, &reach);
     }
     *elements = empty ? 0 : reach;
     return fits || empty;
 }
 
 /* Of an address in the heap: are the bytes inside the buffer that it lies in? */
-static PTOStatus check_in_heap(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base, int64_t offset, int64_t bytes)
+static PTOStatus check_in_heap(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base,
+                               int64_t offset, int64_t bytes)
 {
     const uint64_t at = (uint64_t)(base - o->heap_base);
     const uint32_t buffer = ptoi_gather_buffer(o, at);
     if (buffer == 0)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, ptoi_param_text(p));
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index,
+                              ptoi_param_text(p));
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     if (at - r->at + (uint64_t)offset + (uint64_t)bytes > r->bytes)
-        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, ptoi_param_text(p),
-                              (unsigned long long)r->bytes);
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index,
+                              ptoi_param_text(p), (unsigned long long)r->bytes);
     return PTO_OK;
 }
 
 /* Memory that is not the heap's is the program's business. */
-static inline PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base, int64_t offset,
-                                     int64_t bytes)
+static inline PTOStatus check_buffer(struct orchestrator *o, const PTOTaskParam *p, int index, const char *base,
+                                     int64_t offset, int64_t bytes)
 {
     return ptoi_orch_is_in_heap(o, base) ? check_in_heap(o, p, index, base, offset, bytes) : PTO_OK;
 }
@@ -67,8 +71,8 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
     *a = (PTOArg){.shape = p->shape, .stride = p->stride, .kind = p->kind, .type = p->type, .rank = p->rank};
     if (p->rank == 0) { /* a flat range: a vector of bytes */
         if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &offset))
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
-                                  (long long)p->at);
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index,
+                                  (long long)p->bytes, (long long)p->at);
         stride[0] = 1;
         stride[1] = bytes = p->bytes;
         a->stride = stride;
@@ -78,7 +82,8 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
     } else {
         for (int d = 0; d < p->rank; d++)
             if (p->shape[d] < 0)
-                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)p->shape[d]);
+                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index,
+                                      (long long)p->shape[d]);
         if (p->stride) {
             fits = reach_of(p->rank, p->shape, p->stride, &elements);
         } else {
@@ -93,8 +98,10 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
         if (!p->ref) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
         memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
     }
-    if (!fits || offset < 0 || __builtin_add_overflow((int64_t)(intptr_t)base, offset, &end) || __builtin_add_overflow(end, bytes, &end))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
+    if (!fits || offset < 0 || __builtin_add_overflow((int64_t)(intptr_t)base, offset, &end) ||
+        __builtin_add_overflow(end, bytes, &end))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory",
+                              index);
     if (p->kind != PTO_PARAM_INPUT) {
         c->writes = true;
         c->writes_some |= bytes > 0;
@@ -108,16 +115,18 @@ static PTOStatus take_tensor(struct orchestrator *o, struct call *c, const PTOTa
     if (p->kind != PTO_PARAM_OUTPUT)
         return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
     if (p->at != 0 || (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, ptoi_param_text(p));
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major",
+                              index, ptoi_param_text(p));
     c->fresh[c->count] = p;
     c->fresh_bytes[c->count] = (uint64_t)bytes;
     c->fresh_count++;
     return PTO_OK;
 }
 
-/* What most parameters are, a flat range or a vector in memory that exists, of sizes whose products cannot overflow, goes the short way.
- * false: nothing was done, take_tensor looks at it, and says what may be wrong with it. */
-static inline bool take_simple(struct orchestrator *o, struct call *c, const PTOTaskParam *p, int index, PTOStatus *status)
+/* What most parameters are, a flat range or a vector in memory that exists, of sizes whose products cannot overflow,
+ * goes the short way. false: nothing was done, take_tensor looks at it, and says what may be wrong with it. */
+static inline bool take_simple(struct orchestrator *o, struct call *c, const PTOTaskParam *p, int index,
+                               PTOStatus *status)
 {
     const uint64_t most = (uint64_t)1 << 30, widest = (uint64_t)1 << 24;
     PTOArg *a = &c->arg[c->count];
@@ -167,7 +176,8 @@ static PTOStatus take_params(struct orchestrator *o, struct call *c, const PTOTa
             if (!ptoi_orch_limit(o, p, &c->limit_ms)) return PTO_ERR_ARGUMENT;
             continue;
         }
-        if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) continue; /* nothing waits, and nothing is recorded */
+        /* nothing waits, and nothing is recorded */
+        if (p->kind == PTO_PARAM_PRIORITY || p->kind == PTO_PARAM_NAME) continue;
         if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
             return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
         if (c->count == PTO_MAX_PARAMS)
@@ -198,7 +208,8 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
         const int32_t owner = ptoi_orch_owner(o, p->scope);
         c->buffer[made] = 0;
         if (owner < 0)
-            status = ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", made, ptoi_param_text(p));
+            status =
+                ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", made, ptoi_param_text(p));
         else
             status = ptoi_orch_take_buffer(o, owner, c->fresh_bytes[made], PTO_NO_BIRTH, p->name, &c->buffer[made]);
         if (status != PTO_OK) break;
@@ -209,8 +220,10 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
     }
     for (int i = 0; i < made; i++) {
         if (!c->fresh[i]) continue;
-        if (status == PTO_OK) memcpy(c->fresh[i]->ref, &c->arg[i].ptr, sizeof c->arg[i].ptr);
-        else ptoi_orch_let_go(o, c->buffer[i]);
+        if (status == PTO_OK)
+            memcpy(c->fresh[i]->ref, &c->arg[i].ptr, sizeof c->arg[i].ptr);
+        else
+            ptoi_orch_let_go(o, c->buffer[i]);
     }
     return status;
 }
@@ -223,7 +236,8 @@ void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t
     ptoi_short_measured(&o->now, kernel, ns, !e->is_fine || e->is_fine(e->context, kernel));
 }
 
-static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site, uint64_t number)
+static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site,
+                       uint64_t number)
 {
     const struct elision *e = o->elision;
     const int *const closed = o->now.open->closed;
@@ -238,8 +252,8 @@ static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const st
 static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, struct call *c)
 {
     if (!kernel->fn && c->scalars > PTO_REQUEST_PARAMS)
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, c->scalars,
-                              PTO_REQUEST_PARAMS);
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible",
+                              kernel->name, c->scalars, PTO_REQUEST_PARAMS);
     if (c->writes && !c->writes_some) return PTO_NO_TASK;
     PTOStatus status = c->fresh_count > 0 ? make_outputs(o, c) : PTO_OK;
     if (status != PTO_OK) return status;
@@ -251,12 +265,14 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     const int64_t since = c->limit_ms > 0 ? ptoi_now_ns() : 0;
     const int result = call_kernel(o, kernel, c, site, number);
     if (c->limit_ms > 0 && ptoi_now_ns() - since > c->limit_ms * 1000000)
-        ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms, (long long)number);
+        ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms,
+                  (long long)number);
     if (result != 0) o->elision->failed(o->elision->context, kernel, c->arg, c->count, site, number, result);
     return (int64_t)number;
 }
 
-bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int64_t *number)
+bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                          int64_t *number)
 {
     struct call c;
     *number = take_params(o, &c, params, count);
@@ -267,7 +283,8 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     return true;
 }
 
-int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result)
+int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                         int32_t result)
 {
     struct call c;
     const uint64_t number = o->now.open->number - 1;

@@ -1,11 +1,13 @@
 /* gather.c - fragmentation of the heap is no reason to fail: live buffers are compacted.
  *
- * Idea       when a buffer finds no room and nothing is in flight, all that the open scopes hold is moved to one side of the heap.  The
- *            program goes on with the addresses that it knows: from then on they are names.  A buffer keeps its name for its lifetime; while
- *            any is away from its name, a new one has a name in a range without memory (names.h).
- *            Where a buffer lies is looked up when a task is submitted, and when the program looks at an element.
+ * Idea       when a buffer finds no room and nothing is in flight, all that the open scopes hold is moved to one side
+ *            of the heap.  The program goes on with the addresses that it knows: from then on they are names.  A buffer
+ *            keeps its name for its lifetime; while any is away from its name, a new one has a name in a range without
+ *            memory (names.h). Where a buffer lies is looked up when a task is submitted, and when the program looks at
+ *            an element.
  * Owner      the orchestrator.
- * Invariant  names of living buffers do not overlap; moved counts those whose name is not where they lie; none: an address is an address.
+ * Invariant  names of living buffers do not overlap; moved counts those whose name is not where they lie; none: an
+ *            address is an address.
  * Blocks     never.
  * Tests      test/runtime/test_gather.c, test_depth.c, test/lit/memory/need.test, heaps.test */
 #include "orchestrator_parts.h"
@@ -13,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes) { return ptoi_names_take(&o->names, buffer, bytes); }
+uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes)
+{
+    return ptoi_names_take(&o->names, buffer, bytes);
+}
 
 uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset)
 {
@@ -63,7 +68,8 @@ bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes)
     ptoi_short_close(&o->now); /* for good: from now on names are looked up */
     o->now.open->has_moved = true;
     o->compactions++;
-    const bool fits = piece && ptoi_names_reserve(&o->names, o->heap_base, o->window->heap_bytes) && ptoi_heap_gather(&o->heap, piece, count, depth, bytes);
+    const bool fits = piece && ptoi_names_reserve(&o->names, o->heap_base, o->window->heap_bytes) &&
+                      ptoi_heap_gather(&o->heap, piece, count, depth, bytes);
     for (uint32_t i = 0; fits && i < count; i++) {
         const struct heap_piece *p = &piece[i];
         struct buffer_record *r = ptoi_record(&o->scopes, p->buffer);

@@ -7,8 +7,8 @@
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-/* The functions that a personality routine needs are in the library that unwinds.  A program in C is not linked with it: pthread_exit loads
- * it. */
+/* The functions that a personality routine needs are in the library that unwinds.  A program in C is not linked with
+ * it: pthread_exit loads it. */
 __attribute__((weak)) void _Unwind_SetGR(struct _Unwind_Context *context, int index, _Unwind_Word value);
 __attribute__((weak)) void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr value);
 /* Of the runtime of C++, where there is one: with these an exception counts as caught. */

@@ -80,7 +80,8 @@ bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32
     h->full = calloc(w->segment_count, sizeof *h->full);
     h->open = malloc((size_t)depths * sizeof *h->open);
     h->lender = calloc((size_t)depths, sizeof *h->lender);
-    void *numbers = mmap(NULL, number_bytes(w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *numbers =
+        mmap(NULL, number_bytes(w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     h->next_buffer = numbers == MAP_FAILED ? NULL : numbers;
     if (!h->chunk || !h->taken || !h->full || !h->open || !h->lender || !h->next_buffer) {
         ptoi_heap_free(h);
@@ -117,7 +118,10 @@ void ptoi_heap_free(struct heap *h)
 static uint64_t round_to(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /* What a buffer takes. */
-static uint64_t size_of(const struct heap *h, uint64_t bytes) { return round_to(bytes + (h->checked_base ? PTOI_GUARD_BYTES : 0), PTO_GRANULE); }
+static uint64_t size_of(const struct heap *h, uint64_t bytes)
+{
+    return round_to(bytes + (h->checked_base ? PTOI_GUARD_BYTES : 0), PTO_GRANULE);
+}
 
 bool ptoi_heap_is_too_large(const struct heap *h, uint64_t bytes)
 {
@@ -158,9 +162,9 @@ static int64_t tightest_run(const struct heap *h, uint64_t segments)
     return best;
 }
 
-/* In a small heap the run that fits best, so that large ones stay whole; else the lowest, which is found soon, and low addresses are the
- * warm ones.  In a checked run the next one: what was let go rests as long as there is other room, so that who still uses it does not meet the
- * data of somebody else. */
+/* In a small heap the run that fits best, so that large ones stay whole; else the lowest, which is found soon, and low
+ * addresses are the warm ones.  In a checked run the next one: what was let go rests as long as there is other room, so
+ * that who still uses it does not meet the data of somebody else. */
 static int64_t find_run(const struct heap *h, uint64_t segments)
 {
     enum { SMALL = 1024 };
@@ -169,7 +173,8 @@ static int64_t find_run(const struct heap *h, uint64_t segments)
     return h->window->segment_count <= SMALL ? tightest_run(h, segments) : lowest_run(h, 0, segments);
 }
 
-/* Looks at the `limit` oldest full chunks: the consumed ones go back to the pool, the others to the end of the queue. */
+/* Looks at the `limit` oldest full chunks: the consumed ones go back to the pool, the others to the end of the
+ * queue. */
 static void recycle(struct heap *h, uint32_t limit)
 {
     uint32_t capacity = (uint32_t)h->window->segment_count;
@@ -223,8 +228,9 @@ static void open_chunk(struct heap *h, int32_t depth, uint64_t first, uint64_t s
     fill_chunk(h, depth, first);
 }
 
-/* Only a new maximum is worth finding out what is consumed by now.  While a program makes more and more, each buffer is one: so a look at
- * all chunks is paid for by buffers made since the last, and the maximum is too high by no more than these. */
+/* Only a new maximum is worth finding out what is consumed by now.  While a program makes more and more, each buffer is
+ * one: so a look at all chunks is paid for by buffers made since the last, and the maximum is too high by no more than
+ * these. */
 static void note_maximum(struct heap *h, int32_t depth)
 {
     enum { LOOKS_A_BUFFER = 8 };
@@ -241,9 +247,9 @@ static bool has_room(const struct heap *h, int32_t depth, uint64_t size)
     return c && c->used_bytes + size <= c->segments * h->window->segment_bytes;
 }
 
-/* Note [shared chunks]: a depth without a chunk lays its buffer into that of a shallower one, if there is room behind what lies there.  What
- * comes and goes in the deeper one is held back then by what lives in the other, but no more than a segment of it: when that is full the deeper
- * depth has a chunk of its own. */
+/* Note [shared chunks]: a depth without a chunk lays its buffer into that of a shallower one, if there is room behind
+ * what lies there.  What comes and goes in the deeper one is held back then by what lives in the other, but no more
+ * than a segment of it: when that is full the deeper depth has a chunk of its own. */
 static int32_t find_lender(struct heap *h, int32_t depth, uint64_t size, bool any)
 {
     enum { LEVELS = 8 }; /* of scopes that laid nothing */
@@ -261,10 +267,12 @@ static int32_t find_lender(struct heap *h, int32_t depth, uint64_t size, bool an
 /* The depth in whose chunk there is room; -1: there is none now. */
 static int32_t find_room(struct heap *h, int32_t depth, uint64_t size)
 {
-    enum { LOOK_AT = 4 }; /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
+    /* more than one a chunk filled, so that the queue of full chunks shrinks while they are consumed */
+    enum { LOOK_AT = 4 };
     const uint64_t unit = h->window->segment_bytes;
     if (h->open[depth] >= 0 && is_consumed(h, (uint32_t)h->open[depth]) && !h->checked_base) {
-        /* What was large enough for a large buffer, and is more than this one needs, would be held back by it, or be cut in two. */
+        /* What was large enough for a large buffer, and is more than this one needs, would be held back by it, or be
+         * cut in two. */
         if (h->chunk[h->open[depth]].segments == 1 || (h->chunk[h->open[depth]].segments - 1) * unit < size)
             empty_chunk(h, (uint32_t)h->open[depth]);
         else
@@ -320,7 +328,8 @@ static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth,
     return buffer;
 }
 
-/* What most allocations find is done here: a chunk of one segment that has room, or is empty again, and no new maximum. */
+/* What most allocations find is done here: a chunk of one segment that has room, or is empty again, and no new
+ * maximum. */
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
     const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
@@ -328,16 +337,21 @@ uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint
     struct heap_chunk *c = &h->chunk[h->open[depth]];
     if (c->segments > 1) return try_all(h, depth, bytes, at);
     if (is_consumed(h, (uint32_t)h->open[depth])) forget_buffers(h, c);
-    if (c->used_bytes + size > h->window->segment_bytes || h->used_bytes + size > h->used_bytes_max) return try_all(h, depth, bytes, at);
+    if (c->used_bytes + size > h->window->segment_bytes || h->used_bytes + size > h->used_bytes_max)
+        return try_all(h, depth, bytes, at);
     return lay_buffer(h, depth, size, at);
 }
 
-/* ---- compaction ----------------------------------------------------------------------------------------------------------------- */
+/* ---- compaction -------------------------------------------------------------------------------------------------- */
 
-static uint32_t chunk_of(const struct heap *h, const struct heap_piece *p) { return *window_chunk(h->window, p->buffer); }
+static uint32_t chunk_of(const struct heap *h, const struct heap_piece *p)
+{
+    return *window_chunk(h->window, p->buffer);
+}
 
-/* Says where everything goes: a chunk keeps its buffers; or, together, all share one, which wastes nothing where a segment is more than a granule,
- * but is free again only as a whole.  The first byte behind all, where the next chunk, or together the next buffer, begins. */
+/* Says where everything goes: a chunk keeps its buffers; or, together, all share one, which wastes nothing where a
+ * segment is more than a granule, but is free again only as a whole.  The first byte behind all, where the next chunk,
+ * or together the next buffer, begins. */
 static uint64_t lay(const struct heap *h, struct heap_piece *piece, uint32_t count, bool together)
 {
     const uint64_t unit = h->window->segment_bytes;
@@ -405,9 +419,9 @@ static void forget_chunks(struct heap *h, const struct heap_piece *piece, uint32
     h->used_bytes = 0;
 }
 
-/* Note [together]: chunks that are kept are free one by one, but their ends are waste, and each compaction costs a look at all that lives.  So
- * they are kept where at least half of the room remains that all together would leave: then the next compaction is as far away as it can be, but
- * for a factor of two. */
+/* Note [together]: chunks that are kept are free one by one, but their ends are waste, and each compaction costs a look
+ * at all that lives.  So they are kept where at least half of the room remains that all together would leave: then the
+ * next compaction is as far away as it can be, but for a factor of two. */
 static bool lay_all(const struct heap *h, struct heap_piece *piece, uint32_t count, uint64_t fresh, bool *together)
 {
     const uint64_t unit = h->window->segment_bytes, capacity = h->window->segment_count * unit;
@@ -419,11 +433,12 @@ static bool lay_all(const struct heap *h, struct heap_piece *piece, uint32_t cou
 
 bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t bytes)
 {
-    const uint64_t unit = h->window->segment_bytes, fresh = size_of(h, bytes), capacity = h->window->segment_count * unit;
+    const uint64_t unit = h->window->segment_bytes, fresh = size_of(h, bytes),
+                   capacity = h->window->segment_count * unit;
     uint32_t alive = 0;
     bool together;
-    for (uint64_t s = 0; s < h->window->segment_count; s++)
-        if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s), CONSUMED); /* [CONSUMED] */
+    for (uint64_t s = 0; s < h->window->segment_count; s++) /* [CONSUMED] */
+        if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s), CONSUMED);
     if (alive != count) return false; /* somebody is still in flight after all */
     if (depth >= h->depths) depth = h->depths - 1;
     if (!lay_all(h, piece, count, fresh, &together)) return false;
@@ -445,8 +460,10 @@ bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, 
         CHECK(end <= capacity);
         c->segments = (uint32_t)(round_to(end, unit) / unit - first);
         mark_segments(h, first, c->segments, true);
-        if (together) fill_chunk(h, depth, first);
-        else h->full[(h->full_first + h->full_count++) % (uint32_t)h->window->segment_count] = first;
+        if (together)
+            fill_chunk(h, depth, first);
+        else
+            h->full[(h->full_first + h->full_count++) % (uint32_t)h->window->segment_count] = first;
     }
     return true;
 }

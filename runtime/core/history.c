@@ -16,8 +16,8 @@
  * bytes.  The pitch of a region is its own largest stride.  Boxes whose height and width round up to the same powers
  * of two are a level; its cells are as large as that, and a box hangs in the cell of its first corner.  So what meets
  * a box hangs in at most nine cells of a level if it is no smaller, and there are few levels.  A box may be too
- * large, never too small: exact overlap is asked afterwards.  As long as every box of a level lies in one cell, as tiles
- * do that are powers of two, the cells before are not looked at. */
+ * large, never too small: exact overlap is asked afterwards.  As long as every box of a level lies in one cell, as
+ * tiles do that are powers of two, the cells before are not looked at. */
 enum { PITCHES = 8 }; /* of a space; regions with others count as rows of bytes */
 
 struct touch { /* one task, in a list from newer to older */
@@ -245,8 +245,7 @@ static void remove_piece(struct history *h, struct piece *p)
     give(h, p, piece_bytes(p->region.rank));
 }
 
-static struct level *find_level(struct history *h, struct space *s, int64_t pitch, const struct box *b,
-                                bool reads)
+static struct level *find_level(struct history *h, struct space *s, int64_t pitch, const struct box *b, bool reads)
 {
     const uint8_t row_bits = bits_for(b->last_row - b->row + 1), column_bits = bits_for(b->last_column - b->column + 1);
     for (struct level *l = s->level; l; l = l->next)

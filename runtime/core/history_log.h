@@ -24,12 +24,14 @@ enum { HISTORY_ENTRY_MAX = 2 + PTO_MAX_PARAMS * (4 + 2 * PTO_MAX_RANK) }; /* wor
 /* The edges of an entry: HISTORY_TASK or HISTORY_AWAIT, with its number. */
 struct history_reader {
     void *context;
-    void (*found)(void *context, enum history_entry entry, uint64_t number, const struct history_edge *edge, int64_t count);
+    void (*found)(void *context, enum history_entry entry, uint64_t number, const struct history_edge *edge,
+                  int64_t count);
 };
 
 bool ptoi_history_log_init(struct history_log *l, uint64_t words); /* false: no memory */
 void ptoi_history_log_free(struct history_log *l);
-/* Feeds the history with all entries, which are gone then.  false: no memory; the history is of no use until it is reset. */
+/* Feeds the history with all entries, which are gone then.  false: no memory; the history is of no use until it is
+ * reset. */
 bool ptoi_history_replay(struct history_log *l, struct history *h, const struct history_reader *reader);
 
 static inline bool ptoi_history_log_has_room(const struct history_log *l)
@@ -38,8 +40,8 @@ static inline bool ptoi_history_log_has_room(const struct history_log *l)
 }
 
 /* A task, or an await of any number; so many accesses follow. */
-static inline void ptoi_history_log_begin(struct history_log *l, enum history_entry entry, uint64_t number, int accesses,
-                                          const PTOKernel *kernel)
+static inline void ptoi_history_log_begin(struct history_log *l, enum history_entry entry, uint64_t number,
+                                          int accesses, const PTOKernel *kernel)
 {
     uint64_t *w = &l->word[l->used];
     w[0] = number << 16 | (uint64_t)accesses << 2 | entry; /* numbers count from the start of the run */

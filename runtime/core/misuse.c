@@ -32,17 +32,21 @@ PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, .
     return PTO_ERR_MISUSE;
 }
 
-/* ---- runtimes that are none --------------------------------------------------------------------------------------------------- */
+/* ---- runtimes that are none -------------------------------------------------------------------------------------- */
 
 static PTOStatus refuse_null(const char *call)
 {
-    if (create_failure[0]) return ptoi_misuse(NULL, NULL, "%s without a runtime: pto_runtime_create failed: %s", call, create_failure);
+    if (create_failure[0])
+        return ptoi_misuse(NULL, NULL, "%s without a runtime: pto_runtime_create failed: %s", call, create_failure);
     return ptoi_misuse(NULL, NULL, "%s without a runtime: it is NULL", call);
 }
 
-static PTOStatus refuse_unknown(const char *call) { return ptoi_misuse(NULL, NULL, "%s of a runtime that was destroyed", call); }
+static PTOStatus refuse_unknown(const char *call)
+{
+    return ptoi_misuse(NULL, NULL, "%s of a runtime that was destroyed", call);
+}
 
-/* ---- calls in the wrong place --------------------------------------------------------------------------------------------------- */
+/* ---- calls in the wrong place ------------------------------------------------------------------------------------ */
 
 static bool is_in_kernel(PTORuntime *rt, const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
 {
@@ -53,9 +57,11 @@ static bool is_in_kernel(PTORuntime *rt, const PTOKernel **kernel, const PTOSite
     return true;
 }
 
-static PTOStatus refuse_in_kernel(PTORuntime *rt, const char *call, const PTOKernel *kernel, const PTOSite *site, uint64_t number)
+static PTOStatus refuse_in_kernel(PTORuntime *rt, const char *call, const PTOKernel *kernel, const PTOSite *site,
+                                  uint64_t number)
 {
-    return ptoi_misuse(rt, site, "kernel '%s' calls %s (task %lld): only the orchestration may call it", kernel->name, call, (long long)number);
+    return ptoi_misuse(rt, site, "kernel '%s' calls %s (task %lld): only the orchestration may call it", kernel->name,
+                       call, (long long)number);
 }
 
 /* The engine process forks too: there this process is its worker process, and a kernel of it calls. */
@@ -64,9 +70,13 @@ static PTOStatus refuse_forked(PTORuntime *rt, const char *call)
     const PTOKernel *kernel;
     const PTOSite *site;
     uint64_t number;
-    if (rt->engine->is_split && ptoi_crash_marked(&kernel, &site, &number)) return refuse_in_kernel(rt, call, kernel, site, number);
-    return ptoi_misuse(NULL, NULL, "%s in a forked child: the workers of this runtime are threads of the parent; the child may only exit, or create "
-                                   "a runtime of its own", call);
+    if (rt->engine->is_split && ptoi_crash_marked(&kernel, &site, &number))
+        return refuse_in_kernel(rt, call, kernel, site, number);
+    return ptoi_misuse(NULL, NULL,
+                       "%s in a forked child: the workers of this runtime are threads of the parent; the child may "
+                       "only exit, or create "
+                       "a runtime of its own",
+                       call);
 }
 
 /* LIFE_IN_USE: the run's own thread, a kernel of it, or another thread. */
@@ -76,7 +86,8 @@ static PTOStatus refuse_in_use(PTORuntime *rt, const char *call)
     const PTOSite *site;
     uint64_t number;
     if (is_in_kernel(rt, &kernel, &site, &number)) return refuse_in_kernel(rt, call, kernel, site, number);
-    return ptoi_misuse(rt, NULL, "%s by a second thread during a run: only the thread that began the run may call it", call);
+    return ptoi_misuse(rt, NULL, "%s by a second thread during a run: only the thread that began the run may call it",
+                       call);
 }
 
 static PTOStatus refuse_state(PTORuntime *rt, const char *call, const char *where)
@@ -155,5 +166,7 @@ PTOStatus ptoi_take_for_destroy(PTORuntime *rt)
     case LIFE_FORKED: return refuse_forked(rt, call);
     case LIFE_IN_USE: break;
     }
-    return ptoi_misuse(rt, NULL, "pto_runtime_destroy during a run: the runtime exists until its run has ended, and is destroyed by a later call");
+    return ptoi_misuse(rt, NULL,
+                       "pto_runtime_destroy during a run: the runtime exists until its run has ended, and is destroyed "
+                       "by a later call");
 }

@@ -1,9 +1,9 @@
 /* misuse.h - calls that the rules of the library forbid: who may call what, and the sentence that says why not.
  *
- * Idea       each thread knows whose run it orchestrates at the moment; inside a kernel it orchestrates none.  So one comparison at the
- *            beginning of a call finds a second thread, a kernel, a NULL runtime, the child of a fork, and a call outside a run.  Which of
- *            them it was is found out afterwards.  Misuse ends the run, if one is active, with PTO_ERR_MISUSE; pto_last_error(NULL) has the
- *            sentence too.
+ * Idea       each thread knows whose run it orchestrates at the moment; inside a kernel it orchestrates none.  So one
+ *            comparison at the beginning of a call finds a second thread, a kernel, a NULL runtime, the child of a
+ *            fork, and a call outside a run.  Which of them it was is found out afterwards.  Misuse ends the run, if
+ *            one is active, with PTO_ERR_MISUSE; pto_last_error(NULL) has the sentence too.
  * Owner      each thread: its own words.
  * Limits     a submit that its caller carries out (pto_submit.h) is not looked at.
  * Tests      test/runtime/test_misuse.c */
@@ -47,10 +47,15 @@ PTOStatus ptoi_take_for_run(PTORuntime *rt, const char *call);
 /* PTO_OK: the runtime is unknown from now on, and the caller destroys it. */
 PTOStatus ptoi_take_for_destroy(PTORuntime *rt);
 
-static inline bool ptoi_is_null(PTORuntime *rt, const char *call) { return !rt && ptoi_refuse_call(rt, call) != PTO_OK; }
+static inline bool ptoi_is_null(PTORuntime *rt, const char *call)
+{
+    return !rt && ptoi_refuse_call(rt, call) != PTO_OK;
+}
 
-/* Ends the run that is active, whoever orchestrates it, and sets this thread's message.  rt NULL: there is no run to end. */
-PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Ends the run that is active, whoever orchestrates it, and sets this thread's message.  rt NULL: there is no run to
+ * end. */
+PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 void ptoi_misuse_forked(void); /* the calling thread is the only one of a new child process */
 

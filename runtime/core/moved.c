@@ -1,7 +1,7 @@
 /* moved.c - tensors that were moved into a function: whoever holds one ends its life or hands it on.
  *
- * Idea       a moved tensor with base NULL is gone, so ending a life twice, or after it was handed on, does nothing.  A tensor from
- *            outside the heap, as the entry is given, is nobody's to release.
+ * Idea       a moved tensor with base NULL is gone, so ending a life twice, or after it was handed on, does nothing.  A
+ *            tensor from outside the heap, as the entry is given, is nobody's to release.
  * Owner      the orchestrator's thread.
  * Tests      test/lit/run/own.pto */
 #include "runtime.h"
@@ -19,7 +19,8 @@ void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam
 {
     void **ref = place->ref;
     if (!tensor->buffer) return; /* empty: so is the place */
-    if (!*ref && tensor->at == 0 && (!tensor->stride || pto_is_row_major(tensor->rank, tensor->shape, tensor->stride))) {
+    if (!*ref && tensor->at == 0 &&
+        (!tensor->stride || pto_is_row_major(tensor->rank, tensor->shape, tensor->stride))) {
         *ref = tensor->buffer;
         ptoi_end_of_call(rt, ptoi_orch_give(&rt->orch, tensor->buffer, place->scope));
         return;

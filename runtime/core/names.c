@@ -63,8 +63,10 @@ uint64_t ptoi_names_take(struct names *n, uint32_t buffer, uint64_t bytes)
     const int bits = bits_of(bytes), size = bits < GRANULE_BITS ? 0 : bits - GRANULE_BITS;
     struct name_area *a = &n->area[size];
     uint32_t slot = a->free - 1;
-    if (a->free > 0) a->free = n->slot[a->first + slot];
-    else slot = a->fresh++;
+    if (a->free > 0)
+        a->free = n->slot[a->first + slot];
+    else
+        slot = a->fresh++;
     n->slot[a->first + slot] = buffer;
     return n->at + ((uint64_t)size << n->area_bits) + ((uint64_t)slot << size_bits(size));
 }

@@ -5,8 +5,9 @@
 
 struct observer {
     void *context;
-    void (*edge)(void *context, uint64_t from, uint64_t to, uint8_t reasons); /* enum edge_reason, or-ed; mostly after the run */
-    void (*task)(void *context, uint64_t id);                                /* published: its descriptor may be read */
+    /* enum edge_reason, or-ed; mostly after the run */
+    void (*edge)(void *context, uint64_t from, uint64_t to, uint8_t reasons);
+    void (*task)(void *context, uint64_t id); /* published: its descriptor may be read */
 };
 
 enum { MAX_OBSERVERS = 2 };

@@ -1,8 +1,10 @@
-/* only_read.h - memory of the program that a run only reads, as far as anybody knows: its readers need not be found, nor their producers.
+/* only_read.h - memory of the program that a run only reads, as far as anybody knows: its readers need not be found,
+ * nor their producers.
  *
- * Idea       what an entry takes as `in` is written by no task of the run that the entry began.  A few ranges; whoever reads inside one of
- *            them has no business with the map.  Should somebody write there after all, because the host gave one array as two arguments,
- *            everything in flight is waited for first, and the range is forgotten: so it is a promise that may be broken.
+ * Idea       what an entry takes as `in` is written by no task of the run that the entry began.  A few ranges; whoever
+ *            reads inside one of them has no business with the map.  Should somebody write there after all, because the
+ *            host gave one array as two arguments, everything in flight is waited for first, and the range is
+ *            forgotten: so it is a promise that may be broken.
  * Owner      the orchestrator.
  * Tests      test/runtime/test_only_read.c */
 #ifndef PTOI_ONLY_READ_H
@@ -14,7 +16,9 @@ enum { ONLY_READ_RANGES = 16 }; /* more are not worth the look */
 
 struct only_read {
     int count;
-    struct { int64_t low, high; } range[ONLY_READ_RANGES];
+    struct {
+        int64_t low, high;
+    } range[ONLY_READ_RANGES];
 };
 
 /* Nothing in flight touches these bytes. */

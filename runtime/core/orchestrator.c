@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life of the role -------------------------------------------------------------------------------------------------- */
+/* ---- life of the role -------------------------------------------------------------------------------------------- */
 
 enum { OUTSIDE_BUFFERS = 1024 };
 
@@ -18,12 +18,12 @@ static void tell_broken(void *context, uint32_t buffer)
 {
     struct orchestrator *o = context;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote behind its %llu bytes", r->name ? r->name : "this buffer",
-              (unsigned long long)r->bytes);
+    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote behind its %llu bytes",
+              r->name ? r->name : "this buffer", (unsigned long long)r->bytes);
 }
 
-/* The log of a recorded run has room for all that is recorded if a task has no more words than this on average: then edges are found
- * after the run.  Where they are only counted, they are found a batch at a time. */
+/* The log of a recorded run has room for all that is recorded if a task has no more words than this on average: then
+ * edges are found after the run.  Where they are only counted, they are found a batch at a time. */
 static bool keep_history(struct orchestrator *o, int64_t record_tasks)
 {
     enum { WORDS_OF_TASK = 32, BATCH = 1 << 15 };
@@ -31,20 +31,24 @@ static bool keep_history(struct orchestrator *o, int64_t record_tasks)
     return o->history && ptoi_history_log_init(&o->log, BATCH + WORDS_OF_TASK * (uint64_t)record_tasks);
 }
 
-bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome, const struct orchestrator_config *c)
+bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome,
+                    const struct orchestrator_config *c)
 {
     *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
     o->scope_policy = c->scope_policy;
     o->names_options = c->names_options;
     o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
     o->event_head = load_relaxed(&w->event_head);
-    o->arg_head = o->arg_tail = o->dep_head = o->dep_tail = o->event_head; /* byte and entry counters start where the tests want them */
+    /* byte and entry counters start where the tests want them */
+    o->arg_head = o->arg_tail = o->dep_head = o->dep_tail = o->event_head;
     const int64_t slots = (int64_t)w->task_mask + 1;
-    const size_t producers = (size_t)slots + PTO_MAX_PARAMS; /* one a slot from the map, and births that have retired unseen */
+    /* one a slot from the map, and births that have retired unseen */
+    const size_t producers = (size_t)slots + PTO_MAX_PARAMS;
     o->found.task_id = calloc(producers, sizeof *o->found.task_id);
     o->found.reason = calloc(producers, sizeof *o->found.reason);
     o->map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
-    bool ok = o->found.task_id && o->found.reason && o->map && (!c->count_dependences || keep_history(o, c->record_tasks));
+    bool ok =
+        o->found.task_id && o->found.reason && o->map && (!c->count_dependences || keep_history(o, c->record_tasks));
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
     o->scopes.guard = c->checked;
@@ -77,7 +81,7 @@ PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *f
 
 static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->outcome) != PTO_OK; }
 
-/* ---- what the scheduler has told ------------------------------------------------------------------------------------------ */
+/* ---- what the scheduler has told --------------------------------------------------------------------------------- */
 
 static void give_entries_back(struct orchestrator *o)
 {
@@ -90,7 +94,8 @@ static void see_retired(struct orchestrator *o)
 {
     uint64_t tail = load_acquire(&o->window->task_tail, RETIRE); /* [RETIRE] */
     o->tail = tail;
-    const struct task_slot *oldest = tail == o->head ? NULL : window_task(o->window, tail); /* holds the oldest arguments and fan-in entries */
+    /* holds the oldest arguments and fan-in entries */
+    const struct task_slot *oldest = tail == o->head ? NULL : window_task(o->window, tail);
     o->arg_tail = oldest ? oldest->arg_begin : o->arg_head;
     o->dep_tail = oldest ? oldest->dep_begin : o->dep_head;
     give_entries_back(o);
@@ -101,11 +106,11 @@ static bool is_completed(const struct orchestrator *o, uint64_t id)
     return id < o->tail || load_acquire(window_completed(o->window, id), DONE) == id + 1; /* [DONE] */
 }
 
-/* ---- waiting: each resource says what it waits for --------------------------------------------------------------------------- */
+/* ---- waiting: each resource says what it waits for --------------------------------------------------------------- */
 
 struct need {
     struct orchestrator *o;
-    uint64_t mark;   /* rings that come back in task order: not before so many have retired */
+    uint64_t mark; /* rings that come back in task order: not before so many have retired */
     uint64_t amount;
     int32_t depth;
     uint32_t buffer; /* what try_alloc found, */
@@ -132,7 +137,8 @@ static bool args_fit(void *arg)
 {
     struct need *n = arg;
     see_retired(n->o);
-    return n->o->tail >= n->mark && arg_place(n->o, n->amount) + n->amount - n->o->arg_tail <= n->o->window->arg_mask + 1;
+    return n->o->tail >= n->mark &&
+           arg_place(n->o, n->amount) + n->amount - n->o->arg_tail <= n->o->window->arg_mask + 1;
 }
 
 static bool deps_fit(void *arg)
@@ -177,18 +183,23 @@ static bool all_taken(void *arg)
 }
 
 /* false: it can never be met. A failed run still meets these: its tasks are cancelled, which retires them. */
-static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need) /* model: IS_MET */
+/* model: IS_MET */
+static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
 {
     need->o = o;
     return is_met(need) || ptoi_flow_wait(&o->flow, reason, is_met, need);
 }
 
-/* What is in flight retires without the orchestrator, in any program, so in the wait that follows nobody need wake it before task_tail is so
- * high.  Not so where a recorded schedule wants a task next that was not submitted yet.  What was set; 0: nothing. */
-static uint64_t let_sleep_until(struct orchestrator *o, uint64_t retired) { return o->flow.wake_at = o->replay ? 0 : retired; }
+/* What is in flight retires without the orchestrator, in any program, so in the wait that follows nobody need wake it
+ * before task_tail is so high.  Not so where a recorded schedule wants a task next that was not submitted yet.  What
+ * was set; 0: nothing. */
+static uint64_t let_sleep_until(struct orchestrator *o, uint64_t retired)
+{
+    return o->flow.wake_at = o->replay ? 0 : retired;
+}
 
-/* As wait_for, for what comes back in task order.  The orchestrator sleeps until half of what is in flight has retired: a wake costs as
- * much as hundreds of submits. */
+/* As wait_for, for what comes back in task order.  The orchestrator sleeps until half of what is in flight has retired:
+ * a wake costs as much as hundreds of submits. */
 static bool wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
 {
     need->o = o;
@@ -220,7 +231,7 @@ static bool wait_all_taken(struct orchestrator *o)
     return met;
 }
 
-/* ---- life of buffers ----------------------------------------------------------------------------------------------------------- */
+/* ---- life of buffers --------------------------------------------------------------------------------------------- */
 
 static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
 {
@@ -238,14 +249,18 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
 /* Where this thread is the scheduler, nobody needs an event. */
 static inline void tell_open(struct orchestrator *o, uint32_t buffer)
 {
-    if (o->elides) ptoi_lives_open(o->elision->refs, buffer);
-    else publish_event(o, EVENT_OPEN, buffer);
+    if (o->elides)
+        ptoi_lives_open(o->elision->refs, buffer);
+    else
+        publish_event(o, EVENT_OPEN, buffer);
 }
 
 static inline void tell_release(struct orchestrator *o, uint32_t buffer)
 {
-    if (o->elides) ptoi_lives_drop(o->window, o->elision->refs, buffer);
-    else publish_event(o, EVENT_RELEASE, buffer);
+    if (o->elides)
+        ptoi_lives_drop(o->window, o->elision->refs, buffer);
+    else
+        publish_event(o, EVENT_RELEASE, buffer);
 }
 
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
@@ -259,7 +274,8 @@ static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
 
 int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope) { return owner_of(o, scope); }
 
-static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes, uint64_t birth, const char *name)
+static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes,
+                                   uint64_t birth, const char *name)
 {
     r->at = r->place = at;
     r->bytes = bytes;
@@ -292,15 +308,18 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
 /* false: there is no room, wherever what is held would lie. */
 static bool wait_for_heap(struct orchestrator *o, struct need *need)
 {
-    return wait_for(o, PTO_STALL_HEAP_RING, heap_fits, need) || (ptoi_gather(o, need->depth, need->amount) && heap_fits(need));
+    return wait_for(o, PTO_STALL_HEAP_RING, heap_fits, need) ||
+           (ptoi_gather(o, need->depth, need->amount) && heap_fits(need));
 }
 
-PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer)
+PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
+                                uint32_t *buffer)
 {
     if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
     if (ptoi_heap_is_too_large(&o->heap, bytes))
-        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more", name ? name : "a buffer",
-                    (unsigned long long)bytes, (unsigned long long)o->heap.ring_bytes, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
+        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more",
+                              name ? name : "a buffer", (unsigned long long)bytes,
+                              (unsigned long long)o->heap.ring_bytes, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
     struct need need = {.amount = bytes, .depth = owner};
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
     open_buffer(o, &need, birth, name);
@@ -312,18 +331,21 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
 {
     uint64_t at;
     const int32_t owner = owner_of(o, scope);
-    const uint32_t buffer = owner < 0 || bytes > o->heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->heap, owner, bytes, &at);
+    const uint32_t buffer =
+        owner < 0 || bytes > o->heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->heap, owner, bytes, &at);
     if (buffer == 0) return NULL;
     CHECK(o->elides && o->moved == 0 && !o->pinned); /* the way is closed else */
-    describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH, name && name[0] == '&' ? name + 1 : name);
+    describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH,
+                    name && name[0] == '&' ? name + 1 : name);
     ptoi_scope_own(&o->scopes, owner, buffer);
     ptoi_lives_open(o->elision->refs, buffer);
     return o->heap_base + at;
 }
 
-/* ---- edges, where they are recorded or counted -------------------------------------------------------------------------------------- */
+/* ---- edges, where they are recorded or counted ------------------------------------------------------------------- */
 
-static void found_edges(void *context, enum history_entry entry, uint64_t number, const struct history_edge *edge, int64_t count)
+static void found_edges(void *context, enum history_entry entry, uint64_t number, const struct history_edge *edge,
+                        int64_t count)
 {
     struct orchestrator *o = context;
     if (entry == HISTORY_AWAIT) {
@@ -334,7 +356,8 @@ static void found_edges(void *context, enum history_entry entry, uint64_t number
     o->dependences += count;
     for (int32_t n = 0; n < o->observers; n++)
         for (int64_t k = 0; k < count; k++)
-            o->observer[n].edge(o->observer[n].context, o->first_head + edge[k].from, o->first_head + number, edge[k].reasons);
+            o->observer[n].edge(o->observer[n].context, o->first_head + edge[k].from, o->first_head + number,
+                                edge[k].reasons);
 }
 
 bool ptoi_orch_find_edges(struct orchestrator *o)
@@ -355,7 +378,10 @@ static void forget_edges(struct orchestrator *o)
 }
 
 /* For any entry.  false: there was no memory to empty the log, which is empty now. */
-static inline bool log_has_room(struct orchestrator *o) { return ptoi_history_log_has_room(&o->log) || ptoi_orch_find_edges(o); }
+static inline bool log_has_room(struct orchestrator *o)
+{
+    return ptoi_history_log_has_room(&o->log) || ptoi_orch_find_edges(o);
+}
 
 static PTOStatus fail_history(struct orchestrator *o)
 {
@@ -382,11 +408,11 @@ static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET
 
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) { let_go(o, buffer); }
 
-/* ---- tasks that run at their submits: when ---------------------------------------------------------------------------------------- */
+/* ---- tasks that run at their submits: when ----------------------------------------------------------------------- */
 
-/* Note [fine tasks]: where other threads are workers, a task runs at its submit if its kernel is shorter than handing it over would
- * take, and nothing coarse is in the window: then the window is empty at once, and stays so until a coarse task comes.  So no
- * parallelism is lost that is worth its price, and a fine task needs no look at the map. */
+/* Note [fine tasks]: where other threads are workers, a task runs at its submit if its kernel is shorter than handing
+ * it over would take, and nothing coarse is in the window: then the window is empty at once, and stays so until a
+ * coarse task comes.  So no parallelism is lost that is worth its price, and a fine task needs no look at the map. */
 static void stop_eliding(struct orchestrator *o)
 {
     if (!o->elides || !o->elision->is_fine) return;
@@ -417,7 +443,7 @@ static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
     return o->elides || (o->coarse <= o->tail && start_eliding(o));
 }
 
-/* ---- scopes ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
 PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
 {
@@ -433,7 +459,8 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
 static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
-    if (o->elides && o->moved == 0 && !o->pinned) { /* nobody has to be told, and the list need not be right in between */
+    /* nobody has to be told, and the list need not be right in between */
+    if (o->elides && o->moved == 0 && !o->pinned) {
         for (uint32_t b = s->first; b;) {
             const uint32_t gone = b;
             b = ptoi_scope_forget(&o->scopes, b);
@@ -450,7 +477,8 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
 {
     if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
-    if (o->scopes.depth <= 1) return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
+    if (o->scopes.depth <= 1)
+        return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
     if (o->pinned) ptoi_pinned_scope_ends(o->pinned, &o->scopes);
     close_scope(o);
     return PTO_OK;
@@ -488,14 +516,14 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
     CHECK(o->heap.used_bytes == 0 && o->scopes.held == 0); /* nothing is lost */
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
 
 /* One parameter made ready: what the kernel will see, and what the map is asked. */
 struct place {
     struct arg_head head;
     const int64_t *shape, *stride; /* rank entries */
     int64_t flat_shape, flat_stride[PTO_MAX_RANK];
-    struct map_buffer *buffer;     /* NULL: scalar, empty, or fresh */
+    struct map_buffer *buffer; /* NULL: scalar, empty, or fresh */
     struct region region;
     enum access access;
     uint64_t birth;
@@ -535,18 +563,20 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
     pl->head.buffer = ptoi_gather_buffer(o, offset);
     if (pl->head.buffer == 0)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index, ptoi_param_text(pl->param));
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index,
+                              ptoi_param_text(pl->param));
     struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
     int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
     if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
-        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index, ptoi_param_text(pl->param),
-                    (unsigned long long)r->bytes);
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index,
+                              ptoi_param_text(pl->param), (unsigned long long)r->bytes);
     pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
     pl->birth = r->birth;
     if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks ran at their submits */
         ptoi_map_open(o->map, &r->map, start, start + (int64_t)r->bytes);
     /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
-    const bool bypass = pl->param->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
+    const bool bypass =
+        pl->param->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
     pl->buffer = bypass ? NULL : &r->map;
     return PTO_OK;
 }
@@ -581,34 +611,40 @@ static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int
     bool fits;
     if (p->rank == 0) { /* a flat range: a vector of bytes */
         if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index, (long long)p->bytes,
-                                  (long long)p->at);
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index,
+                                  (long long)p->bytes, (long long)p->at);
         pl->flat_shape = p->bytes;
         pl->flat_stride[0] = 1;
         pl->head.rank = 1;
         pl->shape = &pl->flat_shape;
         pl->stride = pl->flat_stride;
-        fits = at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low) && ptoi_region_make_flat(&pl->region, low, p->bytes);
+        fits = at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low) &&
+               ptoi_region_make_flat(&pl->region, low, p->bytes);
     } else {
         const int64_t element = ptoi_element_bytes(p->type);
         for (int d = 0; d < p->rank; d++)
             if (p->shape[d] < 0)
-                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index, (long long)p->shape[d]);
-        fits = !__builtin_mul_overflow(p->at, element, &at) && at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low);
+                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index,
+                                      (long long)p->shape[d]);
+        fits = !__builtin_mul_overflow(p->at, element, &at) && at >= 0 &&
+               !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low);
         if (p->stride)
             fits = fits && ptoi_region_make(&pl->region, low, element, p->rank, p->shape, p->stride);
         else
-            fits = fits && ptoi_lay_out(p->rank, p->shape, pl->flat_stride, &bytes) && !__builtin_mul_overflow(bytes, element, &bytes) &&
-                   ptoi_region_make_flat(&pl->region, low, bytes);
+            fits = fits && ptoi_lay_out(p->rank, p->shape, pl->flat_stride, &bytes) &&
+                   !__builtin_mul_overflow(bytes, element, &bytes) && ptoi_region_make_flat(&pl->region, low, bytes);
     }
-    if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory", index);
+    if (!fits)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory",
+                              index);
     pl->access = access_of((PTOParamKind)p->kind);
     if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
     if (base) return find_buffer(o, base, index, pl);
     if (p->kind != PTO_PARAM_OUTPUT)
         return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
     if (at != 0 || (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major", index, ptoi_param_text(p));
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major",
+                              index, ptoi_param_text(p));
     pl->fresh_bytes = (uint64_t)pl->region.run;
     pl->head.fresh = 1;
     return PTO_OK;
@@ -619,16 +655,16 @@ struct submission {
     int count;
     int32_t priority;
     const char *name;
-    int64_t limit_ms;      /* 0: none */
+    int64_t limit_ms; /* 0: none */
     uint64_t arg_bytes;
-    int accesses;          /* that the map has to remember, */
+    int accesses;                             /* that the map has to remember, */
     struct map_access access[PTO_MAX_PARAMS]; /* in the order of the places */
     int scalars;
     bool writes, writes_some;
-    bool makes;            /* new outputs */
-    bool holds;            /* some tensor lies in the heap */
+    bool makes; /* new outputs */
+    bool holds; /* some tensor lies in the heap */
     bool accumulates;
-    uint32_t exclusive;    /* its accumulators, as a set; see accumulators() */
+    uint32_t exclusive; /* its accumulators, as a set; see accumulators() */
 };
 
 static void note_access(struct submission *s, const struct place *pl)
@@ -642,7 +678,9 @@ static void note_access(struct submission *s, const struct place *pl)
 bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms)
 {
     enum { LONGEST = INT32_MAX }; /* 24 days */
-    if (p->at < 1) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "@timeout(%lld): at least 1 ms is needed", (long long)p->at) == PTO_OK;
+    if (p->at < 1)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "@timeout(%lld): at least 1 ms is needed", (long long)p->at) ==
+               PTO_OK;
     *ms = p->at < LONGEST ? p->at : LONGEST;
     if (o->least_limit_ms == 0 || *ms < o->least_limit_ms) o->least_limit_ms = *ms;
     return true;
@@ -700,7 +738,7 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
     return place_params(o, params, count, s);
 }
 
-/* ---- submission ------------------------------------------------------------------------------------------------------------------- */
+/* ---- submission -------------------------------------------------------------------------------------------------- */
 
 static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
 {
@@ -709,7 +747,9 @@ static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
         struct place *pl = &s->place[i];
         if (!pl->head.fresh) continue;
         const int32_t owner = ptoi_orch_owner(o, pl->param->scope);
-        if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i, ptoi_param_text(pl->param));
+        if (owner < 0)
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i,
+                                  ptoi_param_text(pl->param));
         PTOStatus status = ptoi_orch_take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
         if (status != PTO_OK) return status;
         struct buffer_record *const r = ptoi_record(&o->scopes, pl->head.buffer);
@@ -757,7 +797,10 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
     for (int i = 0; s->holds && i < s->count; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
         if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
-            note_producer(o, pl->birth, pl->access == ACCESS_READ ? EDGE_RAW : pl->access == ACCESS_WRITE ? EDGE_WAW : EDGE_RAW | EDGE_WAW);
+            note_producer(o, pl->birth,
+                          pl->access == ACCESS_READ    ? EDGE_RAW
+                          : pl->access == ACCESS_WRITE ? EDGE_WAW
+                                                       : EDGE_RAW | EDGE_WAW);
     }
 }
 
@@ -774,8 +817,9 @@ static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE 
     o->found.count = kept;
 }
 
-/* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap.  Which do must not depend on
- * addresses where what is found is recorded or simulated: there they are numbered.  false: no memory for that. */
+/* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap.  Which
+ * do must not depend on addresses where what is found is recorded or simulated: there they are numbered.  false: no
+ * memory for that. */
 static bool accumulators(struct orchestrator *o, struct submission *s)
 {
     s->exclusive = 0;
@@ -788,7 +832,7 @@ static bool accumulators(struct orchestrator *o, struct submission *s)
     return true;
 }
 
-/* ---- what is recorded of a task ----------------------------------------------------------------------------------------------------- */
+/* ---- what is recorded of a task ---------------------------------------------------------------------------------- */
 
 static bool touches_memory(const struct place *pl) { return pl->head.kind != PTO_PARAM_SCALAR && pl->region.run != 0; }
 
@@ -805,7 +849,8 @@ static bool log_touched(struct orchestrator *o, enum history_entry entry, uint64
         if (!touches_memory(pl)) continue;
         const struct history_access a = {.space = pl->head.buffer, .region = &pl->region, .access = pl->access};
         int64_t origin = 0; /* of a new output, too: its region has no address yet */
-        if (a.space && !pl->head.fresh) origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
+        if (a.space && !pl->head.fresh)
+            origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
         ptoi_history_log_access(&o->log, &a, origin);
     }
     return !o->needs_edges_now || ptoi_orch_find_edges(o);
@@ -817,7 +862,8 @@ static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
     return (int64_t)(r->place - r->at);
 }
 
-static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel) /* model: WRITE_TASK */
+/* model: WRITE_TASK */
+static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
 {
     struct window *w = o->window;
     struct task_slot *t = window_task(w, o->head);
@@ -831,7 +877,8 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->priority,
                             .param_count = (uint16_t)s->count,
                             .worker = (uint8_t)kernel->worker,
-                            .flags = (uint8_t)((s->limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->makes ? TASK_HOLDS : 0)),
+                            .flags =
+                                (uint8_t)((s->limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->makes ? TASK_HOLDS : 0)),
                             .exclusive = s->exclusive,
                             .name = ptoi_image_offset(s->name)};
     struct arg_head *head = window_args(w, begin);
@@ -873,11 +920,13 @@ static bool has_room(struct orchestrator *o, const struct submission *s)
     enum { LOOK = 16 };
     if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask) see_retired(o);
     return o->head - o->tail <= o->window->task_mask &&
-           arg_place(o, s->arg_bytes) + s->arg_bytes - o->arg_tail <= o->window->arg_mask + 1 && ptoi_map_reserve(o->map, s->accesses);
+           arg_place(o, s->arg_bytes) + s->arg_bytes - o->arg_tail <= o->window->arg_mask + 1 &&
+           ptoi_map_reserve(o->map, s->accesses);
 }
 
-/* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is submitted when
- * everything before it has completed, so it needs no fan-in entry, and is waited for, so nobody needs to find its accesses. */
+/* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is
+ * submitted when everything before it has completed, so it needs no fan-in entry, and is waited for, so nobody needs to
+ * find its accesses. */
 static int64_t submit_placed(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
     struct need need = {0};
@@ -929,8 +978,8 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
         (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
     if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible", kernel->name, count,
-                    PTO_MAX_PARAMS);
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible",
+                              kernel->name, count, PTO_MAX_PARAMS);
     PTOStatus status;
     if (runs_now(o, kernel)) {
         int64_t number;
@@ -941,8 +990,8 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     status = place_params(o, params, count, &s);
     if (status != PTO_OK) return status;
     if (!kernel->fn && s.scalars > PTO_REQUEST_PARAMS)
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible", kernel->name, s.scalars,
-                    PTO_REQUEST_PARAMS);
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible",
+                              kernel->name, s.scalars, PTO_REQUEST_PARAMS);
     if (s.writes && !s.writes_some) return PTO_NO_TASK;
     if (s.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
@@ -950,7 +999,7 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     return id;
 }
 
-/* ---- buffers without a task, release, await --------------------------------------------------------------------------------------- */
+/* ---- buffers without a task, release, await ---------------------------------------------------------------------- */
 
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
 {
@@ -961,7 +1010,8 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     const int32_t owner = ptoi_orch_owner(o, scope);
     if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
     uint32_t at;
-    PTOStatus status = ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
+    PTOStatus status =
+        ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
     if (status != PTO_OK) return status;
     tell_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);
@@ -970,12 +1020,14 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     return PTO_OK;
 }
 
-/* Note [optional frames]: whether a frame is taken depends on what the program holds, never on what runs or where buffers lie, and it is taken
- * only where the program surely completes with it.  So a larger heap has the frames of a smaller one, and more, and completes where that does.
- * Guards count: no buffer takes more than twice its room with one. */
+/* Note [optional frames]: whether a frame is taken depends on what the program holds, never on what runs or where
+ * buffers lie, and it is taken only where the program surely completes with it.  So a larger heap has the frames of a
+ * smaller one, and more, and completes where that does. Guards count: no buffer takes more than twice its room with
+ * one. */
 static bool may_have_frame(const struct orchestrator *o, uint64_t will_need)
 {
-    const uint64_t held = o->scopes.held * PTO_GRANULE, free = o->window->heap_bytes > held ? o->window->heap_bytes - held : 0;
+    const uint64_t held = o->scopes.held * PTO_GRANULE,
+                   free = o->window->heap_bytes > held ? o->window->heap_bytes - held : 0;
     return will_need <= (o->heap.checked_base ? free / 2 : free);
 }
 
@@ -998,7 +1050,8 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
     if (!buffer) return PTO_OK;
-    if (!ptoi_orch_is_in_heap(o, buffer)) return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
+    if (!ptoi_orch_is_in_heap(o, buffer))
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
     uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
     uint32_t at = ptoi_gather_buffer(o, offset);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
@@ -1047,11 +1100,15 @@ static bool record_await(struct orchestrator *o, struct submission *s, int64_t b
     return log_touched(o, HISTORY_AWAIT, (uint64_t)(w - r->wait), s, NULL);
 }
 
-PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing) /* model: AWAIT */
+/* model: AWAIT */
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
 {
     if (has_failed(o)) return ptoi_status(o->outcome);
-    PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + offset, .bytes = bytes};
-    if (bytes < 0 || offset < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
+    PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT,
+                          .buffer = (char *)(uintptr_t)buffer + offset,
+                          .bytes = bytes};
+    if (bytes < 0 || offset < 0)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
     struct submission s; /* only what find_producers looks at is set */
     PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
     if (status != PTO_OK) return status;
@@ -1076,7 +1133,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     return ptoi_final_status(o->outcome);
 }
 
-/* ---- the proof in the user's terms ------------------------------------------------------------------------------------------------- */
+/* ---- the proof in the user's terms ------------------------------------------------------------------------------- */
 
 static int describe_scope(char *text, size_t size, const struct scope *s)
 {
@@ -1086,8 +1143,8 @@ static int describe_scope(char *text, size_t size, const struct scope *s)
 
 static uint64_t rings_of(const struct orchestrator *o) { return o->window->heap_bytes / o->heap.ring_bytes; }
 
-/* Which heap to ask for when a buffer finds no room.  What the program holds later is not known, so it is twice what there is, or more
- * where what is held now and the buffer need more. */
+/* Which heap to ask for when a buffer finds no room.  What the program holds later is not known, so it is twice what
+ * there is, or more where what is held now and the buffer need more. */
 static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, char *text)
 {
     const uint64_t guard = o->heap.checked_base ? PTOI_GUARD_BYTES : 0, rings = rings_of(o);
@@ -1100,8 +1157,8 @@ static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, ch
     return ptoi_limit_set(LIMIT_HEAP, o->names_options, ring, text);
 }
 
-/* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held by open
- * scopes, which only the orchestrator could close. */
+/* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held
+ * by open scopes, which only the orchestrator could close. */
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLOCK */
 {
     char report[3000];
@@ -1122,19 +1179,24 @@ static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEAD
         if (!largest || n > sizeof report - 600) continue;
         n += (size_t)snprintf(report + n, sizeof report - n, "\n  held by ");
         n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, s);
-        n += (size_t)snprintf(report + n, sizeof report - n, ": %llu bytes in %llu buffers, the largest '%.60s' with %llu bytes",
+        n += (size_t)snprintf(report + n, sizeof report - n,
+                              ": %llu bytes in %llu buffers, the largest '%.60s' with %llu bytes",
                               (unsigned long long)scope_bytes, (unsigned long long)scope_count,
                               largest->name ? largest->name : "(no name)", (unsigned long long)largest->bytes);
         if (largest->site)
-            n += (size_t)snprintf(report + n, sizeof report - n, " made at %.80s:%d", largest->site->file, largest->site->line);
+            n += (size_t)snprintf(report + n, sizeof report - n, " made at %.80s:%d", largest->site->file,
+                                  largest->site->line);
     }
-    return ptoi_orch_fail(o, PTO_ERR_DEADLOCK,
-                "deadlock: the heap ring is full and nothing that runs can free it\n"
-                "  %llu bytes are needed in one piece; of %llu bytes (%llu rings of %llu), %llu are held by open scopes, and the "
-                "largest free piece has %llu%s\n"
-                "  help: %s or more, or end a lifetime earlier (%s)",
-                (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings_of(o),
-                (unsigned long long)o->heap.ring_bytes, (unsigned long long)held,
-                (unsigned long long)ptoi_heap_largest_free(&o->heap), report, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}),
-                o->names_options ? "`drop`, or a narrower block" : "pto_release, or a narrower scope; in a .pto file `drop`, or a narrower block");
+    return ptoi_orch_fail(
+        o, PTO_ERR_DEADLOCK,
+        "deadlock: the heap ring is full and nothing that runs can free it\n"
+        "  %llu bytes are needed in one piece; of %llu bytes (%llu rings of %llu), %llu are held by open scopes, and "
+        "the "
+        "largest free piece has %llu%s\n"
+        "  help: %s or more, or end a lifetime earlier (%s)",
+        (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings_of(o),
+        (unsigned long long)o->heap.ring_bytes, (unsigned long long)held,
+        (unsigned long long)ptoi_heap_largest_free(&o->heap), report, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}),
+        o->names_options ? "`drop`, or a narrower block"
+                         : "pto_release, or a narrower scope; in a .pto file `drop`, or a narrower block");
 }

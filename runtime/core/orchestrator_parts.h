@@ -4,9 +4,11 @@
 #include "orchestrator.h"
 
 /* Fails the run at the program's place; the status of the failure that sticks. */
-PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A buffer owned by scope `owner`, in the chain of that depth.  Blocks while the heap is full. */
-PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name, uint32_t *buffer);
+PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
+                                uint32_t *buffer);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 /* The scope that owns a new output; below 0: it is closed. */
@@ -19,7 +21,8 @@ static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void
     return offset < o->window->heap_bytes || ptoi_names_hold(&o->names, offset);
 }
 
-/* gather.c.  Nothing is in flight, and the heap has no room: what lives is moved so that it has.  false: it never will. */
+/* gather.c.  Nothing is in flight, and the heap has no room: what lives is moved so that it has.  false: it never
+ * will. */
 bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes);
 uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes);
 /* The program's address of a new buffer. */
@@ -35,7 +38,10 @@ static inline uint32_t ptoi_gather_buffer(const struct orchestrator *o, uint64_t
 }
 
 /* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
-static inline const char *ptoi_param_text(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
+static inline const char *ptoi_param_text(const PTOTaskParam *p)
+{
+    return p->name ? p->name + (p->name[0] == '&') : "an argument";
+}
 
 /* Of a PTO_TIMEOUT; false: it is none, and the run has failed. */
 bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms);
@@ -49,7 +55,8 @@ static inline int64_t ptoi_element_bytes(uint8_t type)
     return bytes[type];
 }
 
-/* Row-major strides of a shape without negative extents, and how many elements it has, 0 included.  false: they are too many. */
+/* Row-major strides of a shape without negative extents, and how many elements it has, 0 included.  false: they are too
+ * many. */
 static inline bool ptoi_lay_out(int32_t rank, const int64_t *shape, int64_t *stride, int64_t *elements)
 {
     int64_t step = 1;
@@ -63,7 +70,9 @@ static inline bool ptoi_lay_out(int32_t rank, const int64_t *shape, int64_t *str
     return fits;
 }
 
-/* elide.c: what pto_submit_task does when o->elides; false: this task can not run at its submit, and nothing was done. */
-bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int64_t *number);
+/* elide.c: what pto_submit_task does when o->elides; false: this task can not run at its submit, and nothing was
+ * done. */
+bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                          int64_t *number);
 
 #endif

@@ -1,18 +1,19 @@
 /* park.h - a thread that has nothing to do sleeps here, and is woken by whoever gives it something.
  *
- * Idea       parker: threads of one process; any of them may wake, and a wake that comes before the sleep is kept in `woken`.
- *            `sleeping` is a hint for wakers; why no wake is lost between the hint and the sleep: [ROLE] in engine/threads.c.
- *            bell: one side rings, the other sleeps, and they need not be in the same process: every word has one writer, nothing
- *            is locked, nothing is read, modified and written.
+ * Idea       parker: threads of one process; any of them may wake, and a wake that comes before the sleep is kept in
+ *            `woken`. `sleeping` is a hint for wakers; why no wake is lost between the hint and the sleep: [ROLE] in
+ *            engine/threads.c. bell: one side rings, the other sleeps, and they need not be in the same process: every
+ *            word has one writer, nothing is locked, nothing is read, modified and written.
  * Blocks     in the kernel, on a futex: no processor time.
  * Tests      test/runtime/test_park.c
  *
  * [WOKEN]    what a waker did before the wake is visible to the owner after its wait.
- * [BELL]     ringer: make input, store_seq rung, load_seq sleeping, wake if set.  Sleeper: load rung, look for input, store_seq
- *            sleeping, load_seq rung again, sleep if it is the same.  All four are in one total order.  If the ringer's load comes
- *            before the sleeper's store, the ringer's store does too and the sleeper reads it: it does not sleep, and what was made
- *            before the ring is visible.  Otherwise the ringer sees the sleeper.  Between the sleeper's last look and its sleep the
- *            kernel compares `rung` once more. */
+ * [BELL]     ringer: make input, store_seq rung, load_seq sleeping, wake if set.  Sleeper: load rung, look for input,
+ * store_seq
+ *            sleeping, load_seq rung again, sleep if it is the same.  All four are in one total order.  If the ringer's
+ *            load comes before the sleeper's store, the ringer's store does too and the sleeper reads it: it does not
+ *            sleep, and what was made before the ring is visible.  Otherwise the ringer sees the sleeper.  Between the
+ *            sleeper's last look and its sleep the kernel compares `rung` once more. */
 #ifndef PTOI_PARK_H
 #define PTOI_PARK_H
 #include "atomics.h"
@@ -20,8 +21,8 @@
 #include <stdbool.h>
 
 struct parker {
-    _Atomic uint32_t woken;  /* W anyone, R owner: swap acq_rel [WOKEN] */
-    _Atomic int sleeping;    /* W owner, R anyone, relaxed: the swaps of [ROLE] order it */
+    _Atomic uint32_t woken; /* W anyone, R owner: swap acq_rel [WOKEN] */
+    _Atomic int sleeping;   /* W owner, R anyone, relaxed: the swaps of [ROLE] order it */
 };
 
 void ptoi_park_init(struct parker *p);
@@ -39,7 +40,8 @@ struct bell {
     _Alignas(PTO_CACHELINE) _Atomic uint32_t sleeping;
 };
 
-static inline uint32_t ptoi_bell_heard(struct bell *b) { return load_acquire(&b->rung, BELL); } /* before looking for input */
+/* before looking for input */
+static inline uint32_t ptoi_bell_heard(struct bell *b) { return load_acquire(&b->rung, BELL); }
 static inline void ptoi_bell_ring(struct bell *b)
 {
     store_seq(&b->rung, load_relaxed(&b->rung) + 1, BELL); /* relaxed: our own word */

@@ -33,11 +33,13 @@ void ptoi_pinned_gone(struct pinned *p, uint32_t buffer, uint64_t bytes)
 }
 
 /* NULL: there are too many. */
-static struct pinned_place *find_place(struct pinned *p, const struct buffer_record *r, const PTOSite *scope, const PTOSite *owner)
+static struct pinned_place *find_place(struct pinned *p, const struct buffer_record *r, const PTOSite *scope,
+                                       const PTOSite *owner)
 {
     for (int i = 0; i < p->count; i++) {
         struct pinned_place *e = &p->places[i];
-        if (e->site == r->site && e->scope == scope && e->owner == owner && (e->name == r->name || (e->name && r->name && strcmp(e->name, r->name) == 0)))
+        if (e->site == r->site && e->scope == scope && e->owner == owner &&
+            (e->name == r->name || (e->name && r->name && strcmp(e->name, r->name) == 0)))
             return e;
     }
     if (p->count == PINNED_PLACES) return NULL;
@@ -45,7 +47,8 @@ static struct pinned_place *find_place(struct pinned *p, const struct buffer_rec
     return &p->places[p->count++];
 }
 
-static void note_pinned(struct pinned *p, uint32_t buffer, const struct buffer_record *r, const PTOSite *scope, const PTOSite *owner)
+static void note_pinned(struct pinned *p, uint32_t buffer, const struct buffer_record *r, const PTOSite *scope,
+                        const PTOSite *owner)
 {
     struct pinned_place *e = find_place(p, r, scope, owner);
     if (!e) return;
@@ -65,8 +68,10 @@ void ptoi_pinned_scope_ends(struct pinned *p, const struct scope_stack *s)
 
 static void write_scope(FILE *out, const PTOSite *site)
 {
-    if (site) fprintf(out, "%s (%s:%d)", site->text ? site->text : "a scope", site->file, site->line);
-    else fputs("the run", out);
+    if (site)
+        fprintf(out, "%s (%s:%d)", site->text ? site->text : "a scope", site->file, site->line);
+    else
+        fputs("the run", out);
 }
 
 void ptoi_pinned_write(const struct pinned *p, FILE *out)
@@ -75,7 +80,8 @@ void ptoi_pinned_write(const struct pinned *p, FILE *out)
         const struct pinned_place *e = &p->places[i];
         fprintf(out, "'%s'", e->name ? e->name : "a buffer");
         if (e->site) fprintf(out, " of %s:%d", e->site->file, e->site->line);
-        fprintf(out, ": %lld at once, %lld bytes, outlived the scope that made them, held by ", (long long)e->count_max, (long long)e->bytes_max);
+        fprintf(out, ": %lld at once, %lld bytes, outlived the scope that made them, held by ", (long long)e->count_max,
+                (long long)e->bytes_max);
         write_scope(out, e->owner);
         fputc('\n', out);
     }

@@ -1,8 +1,8 @@
 /* pinned.h - a checked run: buffers that outlive the scope they were made in, because an outer one owns them.
  *
- * Idea       when a scope ends, what was made while it was open and is still owned is held by nothing that will end soon: not by a task,
- *            which ends by itself, but by a scope further out.  A result is meant to be; one more in each turn of a loop is a leak.  They are
- *            counted by the place that makes them.
+ * Idea       when a scope ends, what was made while it was open and is still owned is held by nothing that will end
+ *            soon: not by a task, which ends by itself, but by a scope further out.  A result is meant to be; one more
+ *            in each turn of a loop is a leak.  They are counted by the place that makes them.
  * Owner      the orchestrator.
  * Tests      test/lit/memory/pinned.c */
 #ifndef PTOI_PINNED_H
@@ -14,7 +14,7 @@ enum { PINNED_PLACES = 64 };
 
 struct pinned_place {
     const char *name;
-    const PTOSite *site, *scope, *owner; /* where it is made; the scope that ended; the one that holds it */
+    const PTOSite *site, *scope, *owner;        /* where it is made; the scope that ended; the one that holds it */
     int64_t count, bytes, count_max, bytes_max; /* held now, and at most at once */
 };
 

@@ -107,8 +107,9 @@ void pto_pool_print(FILE *out)
     PTOPoolStats s;
     pto_pool_stats(&s);
     const int64_t taken = s.reuse_hits + s.grow_count;
-    fprintf(out, "Pool: %lld hits, %lld misses (hit rate %.1f%%), %lld bytes in use (at most %lld), %lld kept\n", (long long)s.reuse_hits,
-            (long long)s.grow_count, taken > 0 ? 100.0 * (double)s.reuse_hits / (double)taken : 0.0, (long long)s.used_bytes,
+    fprintf(out, "Pool: %lld hits, %lld misses (hit rate %.1f%%), %lld bytes in use (at most %lld), %lld kept\n",
+            (long long)s.reuse_hits, (long long)s.grow_count,
+            taken > 0 ? 100.0 * (double)s.reuse_hits / (double)taken : 0.0, (long long)s.used_bytes,
             (long long)s.used_bytes_max, (long long)(s.total_bytes - s.used_bytes));
 }
 

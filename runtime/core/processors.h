@@ -10,7 +10,8 @@ static inline int ptoi_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-/* Of those that the calling thread may use, the n-th from 0, round again where there are fewer.  Empty: the system does not say. */
+/* Of those that the calling thread may use, the n-th from 0, round again where there are fewer.  Empty: the system does
+ * not say. */
 static inline cpu_set_t ptoi_processor(int n)
 {
     cpu_set_t all, one;

@@ -9,7 +9,10 @@ static uint64_t first_child(uint64_t i) { return CHILDREN * (i - ROOT + 1); }
 static uint64_t parent(uint64_t i) { return i / CHILDREN + ROOT - 1; }
 
 static uint64_t ring_bytes(uint64_t capacity) { return ptoi_whole_lines(capacity * sizeof(uint64_t)); }
-uint64_t ptoi_ready_bytes(uint64_t capacity) { return ring_bytes(capacity) + ptoi_whole_lines((capacity + ROOT) * sizeof(struct ready_entry)); }
+uint64_t ptoi_ready_bytes(uint64_t capacity)
+{
+    return ring_bytes(capacity) + ptoi_whole_lines((capacity + ROOT) * sizeof(struct ready_entry));
+}
 
 void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory)
 {

@@ -1,7 +1,8 @@
 /* ready_queue.h - tasks of one worker type that could start now: by priority, then first in first out.
  *
- * Idea       nearly all tasks have priority 0, so those are a plain ring; the others a heap beside it, of which each node has four children
- *            on one cache line (LaMarca and Ladner, The Influence of Caches on the Performance of Heaps, 1996).
+ * Idea       nearly all tasks have priority 0, so those are a plain ring; the others a heap beside it, of which each
+ *            node has four children on one cache line (LaMarca and Ladner, The Influence of Caches on the Performance
+ *            of Heaps, 1996).
  * Owner      the scheduler.
  * Invariant  capacity is the task window, so a push always has room.
  * Tests      test/runtime/test_ready_queue.c */

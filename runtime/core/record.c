@@ -43,7 +43,8 @@ void ptoi_record_begin(struct recorder *r, uint64_t first_id)
     r->rate = ptoi_tick_begin();
     r->origin = ptoi_record_now(r);
     r->is_in_ticks = !r->now;
-    r->tasks = r->edges = r->waits = r->awaits = r->buffers = r->uses = r->samples = r->steps = r->lost = r->lost_edges = r->lost_other = 0;
+    r->tasks = r->edges = r->waits = r->awaits = r->buffers = r->uses = r->samples = r->steps = r->lost =
+        r->lost_edges = r->lost_other = 0;
 }
 
 static void to_ns(const struct tick_rate *rate, int64_t *ticks)
@@ -58,10 +59,13 @@ void ptoi_record_settle(struct recorder *r)
     if (!r->is_in_ticks) return;
     r->is_in_ticks = false;
     to_ns(&r->rate, &r->origin);
-    for (struct recorded_task *t = r->task; t < r->task + r->tasks; t++) to_ns(&r->rate, &t->submitted), to_ns(&r->rate, &t->begin), to_ns(&r->rate, &t->end);
-    for (struct recorded_wait *w = r->wait; w < r->wait + r->waits; w++) to_ns(&r->rate, &w->begin), to_ns(&r->rate, &w->end);
+    for (struct recorded_task *t = r->task; t < r->task + r->tasks; t++)
+        to_ns(&r->rate, &t->submitted), to_ns(&r->rate, &t->begin), to_ns(&r->rate, &t->end);
+    for (struct recorded_wait *w = r->wait; w < r->wait + r->waits; w++)
+        to_ns(&r->rate, &w->begin), to_ns(&r->rate, &w->end);
     for (struct recorded_sample *s = r->sample; s < r->sample + r->samples; s++) to_ns(&r->rate, &s->at);
-    for (struct recorded_step *s = r->step; s < r->step + r->steps; s++) to_ns(&r->rate, &s->begin), to_ns(&r->rate, &s->end);
+    for (struct recorded_step *s = r->step; s < r->step + r->steps; s++)
+        to_ns(&r->rate, &s->begin), to_ns(&r->rate, &s->end);
 }
 
 struct recorded_wait *ptoi_record_wait(struct recorder *r, PTOStallReason reason, int64_t begin, int64_t end)
@@ -101,7 +105,8 @@ uint64_t ptoi_record_buffer(struct recorder *r, uint64_t bytes)
         }
         r->buffer = more;
     }
-    r->buffer[r->buffers] = (struct recorded_buffer){.bytes = bytes, .made = r->tasks + r->lost, .released = UINT64_MAX};
+    r->buffer[r->buffers] =
+        (struct recorded_buffer){.bytes = bytes, .made = r->tasks + r->lost, .released = UINT64_MAX};
     return ++r->buffers;
 }
 

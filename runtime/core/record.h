@@ -1,9 +1,10 @@
 /* record.h - what happened in a run, kept for the reports: tasks with their times, edges, waits, the rings' use.
  *
- * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; those of edges, uses and the like grow.
- *            What does not fit is counted, not kept.  Times are what `now` says, or ticks of the processor until the first report is written.
- * Owner      orchestrator: tasks (but for begin, end, row), edges, waits, samples.  The worker of a task: its begin, end, row.
- *            Holder of the scheduler role: steps.  Read when no run is active.
+ * Idea       arrays of fixed capacity, reserved when the runtime is created and touched only as far as used; those of
+ *            edges, uses and the like grow. What does not fit is counted, not kept.  Times are what `now` says, or
+ *            ticks of the processor until the first report is written.
+ * Owner      orchestrator: tasks (but for begin, end, row), edges, waits, samples.  The worker of a task: its begin,
+ *            end, row. Holder of the scheduler role: steps.  Read when no run is active.
  * Blocks     never.
  * Tests      test/runtime/test_record.c, stress_graphs.c; test/lit/host/reports.test */
 #ifndef PTOI_RECORD_H
@@ -15,17 +16,17 @@
 struct recorded_task {
     const PTOKernel *kernel;
     const PTOSite *site;
-    const char *name;        /* @name, or NULL */
-    int64_t submitted;       /* time of submission */
-    int64_t begin, end;      /* of the kernel; 0, 0: it never ran */
+    const char *name;   /* @name, or NULL */
+    int64_t submitted;  /* time of submission */
+    int64_t begin, end; /* of the kernel; 0, 0: it never ran */
     uint64_t first_edge;
     uint32_t edge_count;
-    int32_t row;             /* worker */
+    int32_t row; /* worker */
     int32_t priority;
-    uint32_t exclusive;      /* its accumulators */
-    uint32_t accesses;       /* entries of the TensorMap */
+    uint32_t exclusive; /* its accumulators */
+    uint32_t accesses;  /* entries of the TensorMap */
     uint32_t use_count;
-    uint64_t first_use;      /* the heap buffers that it uses, in `use` */
+    uint64_t first_use; /* the heap buffers that it uses, in `use` */
 };
 
 struct recorded_edge {
@@ -36,10 +37,10 @@ struct recorded_edge {
 /* The orchestrator waited: because a ring was full, or for a value. */
 struct recorded_wait {
     int64_t begin, end;
-    PTOStallReason reason;         /* PTO_STALL_NONE: for a value, by await, if only for no time */
-    uint64_t before;               /* the task of the run that was submitted next */
-    const PTOSite *site;           /* of an await; NULL: not known */
-    const char *tensor;            /* likewise */
+    PTOStallReason reason;           /* PTO_STALL_NONE: for a value, by await, if only for no time */
+    uint64_t before;                 /* the task of the run that was submitted next */
+    const PTOSite *site;             /* of an await; NULL: not known */
+    const char *tensor;              /* likewise */
     uint64_t first_edge, edge_count; /* of an await: the tasks that it waits for, in `awaited` */
 };
 
@@ -72,16 +73,19 @@ struct recorder {
     struct recorded_step *step;
     int64_t (*now)(void *context); /* the engine's clock; NULL: ticks */
     void *now_context;
-    const char *unit;  /* "ns" or "cycles" */
+    const char *unit; /* "ns" or "cycles" */
     /* The orchestrator's. */
     _Alignas(PTO_CACHELINE) uint64_t tasks, edges, waits, samples;
     uint64_t lost, lost_edges;
-    uint64_t lost_other; /* waits, awaited tasks, buffers and their uses, for which there was no memory: only report/whatif.c asks */ /* tasks that did not fit; edges of tasks that did, for which there was no memory */
+    /* tasks that did not fit; edges of tasks that did, for which there was no memory */
+    uint64_t
+        /* waits, awaited tasks, buffers and their uses, for which there was no memory: only report/whatif.c asks */
+        lost_other;
     uint64_t edge_capacity, awaits, await_capacity; /* of edge; in use and room of awaited */
     uint64_t buffers, buffer_capacity, uses, use_capacity;
-    int64_t origin;    /* time 0 */
+    int64_t origin; /* time 0 */
     struct tick_rate rate;
-    bool is_in_ticks;  /* the times are */
+    bool is_in_ticks; /* the times are */
     /* The holder's. */
     _Alignas(PTO_CACHELINE) uint64_t steps;
 };
@@ -91,7 +95,10 @@ void ptoi_record_free(struct recorder *r);
 void ptoi_record_begin(struct recorder *r, uint64_t first_id);
 void ptoi_record_end(struct recorder *r);    /* the run has ended: nobody writes any more */
 void ptoi_record_settle(struct recorder *r); /* before a report: times are of the engine's clock from now on */
-static inline int64_t ptoi_record_now(const struct recorder *r) { return r->now ? r->now(r->now_context) : ptoi_ticks(); }
+static inline int64_t ptoi_record_now(const struct recorder *r)
+{
+    return r->now ? r->now(r->now_context) : ptoi_ticks();
+}
 static inline struct recorded_task *ptoi_record_task(struct recorder *r, uint64_t id)
 {
     return r && id - r->first_id < r->capacity ? &r->task[id - r->first_id] : 0;
@@ -116,7 +123,10 @@ static inline void ptoi_record_release(struct recorder *r, uint64_t number)
 /* The newest task uses it. */
 void ptoi_record_use(struct recorder *r, struct recorded_task *t, uint64_t number);
 /* NULL: no room.  Filled in place: a copy would wait until the lines before it have arrived. */
-static inline struct recorded_sample *ptoi_record_next_sample(struct recorder *r) { return r->samples < r->capacity ? &r->sample[r->samples++] : 0; }
+static inline struct recorded_sample *ptoi_record_next_sample(struct recorder *r)
+{
+    return r->samples < r->capacity ? &r->sample[r->samples++] : 0;
+}
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end);
 void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons); /* struct observer */
 

@@ -13,7 +13,8 @@ void ptoi_replay_free(struct replay *r)
     *r = (struct replay){0};
 }
 
-static PTOStatus bad(struct replay *r, FILE *in, char *text, size_t size, const char *path, int64_t line, const char *what)
+static PTOStatus bad(struct replay *r, FILE *in, char *text, size_t size, const char *path, int64_t line,
+                     const char *what)
 {
     fclose(in);
     ptoi_replay_free(r);
@@ -36,7 +37,8 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
         long long task;
         int worker, end = 0;
         if (lines++ == 0) {
-            if (strcmp(line, "pto schedule 1\n") != 0) return bad(r, in, text, size, path, 1, "not a schedule (`pto schedule 1` expected)");
+            if (strcmp(line, "pto schedule 1\n") != 0)
+                return bad(r, in, text, size, path, 1, "not a schedule (`pto schedule 1` expected)");
             continue;
         }
         if (sscanf(line, "%lld %d %n", &task, &worker, &end) != 2 || line[end] != '\0')

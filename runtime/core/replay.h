@@ -1,7 +1,7 @@
 /* replay.h - a recorded schedule, repeated: which task may start next, and on which worker.
  *
- * Idea       tasks get their place in the schedule as priority, so the ready task that comes first is always at the head of its
- *            queue; the machine starts it only when everything before it in the schedule has started.
+ * Idea       tasks get their place in the schedule as priority, so the ready task that comes first is always at the
+ *            head of its queue; the machine starts it only when everything before it in the schedule has started.
  * Owner      loaded at creation; `next` belongs to the holder of the scheduler role.
  * Tests      test/runtime/test_replay.c */
 #ifndef PTOI_REPLAY_H
@@ -10,17 +10,17 @@
 
 struct replay {
     int64_t count;
-    int64_t *task;      /* by place: task, counted from the start of the run */
-    int32_t *worker;    /* by place */
-    int64_t *place;     /* by task; -1: not in the schedule */
-    int64_t next;       /* place of the next start */
-    uint64_t first_id;  /* of the run */
+    int64_t *task;     /* by place: task, counted from the start of the run */
+    int32_t *worker;   /* by place */
+    int64_t *place;    /* by task; -1: not in the schedule */
+    int64_t next;      /* place of the next start */
+    uint64_t first_id; /* of the run */
 };
 
 /* PTO_ERR_IO or PTO_ERR_ARGUMENT with a message in text. */
 PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, char *text, size_t size);
-void      ptoi_replay_free(struct replay *r);
-int32_t   ptoi_replay_priority(const struct replay *r, uint64_t id);
+void ptoi_replay_free(struct replay *r);
+int32_t ptoi_replay_priority(const struct replay *r, uint64_t id);
 static inline bool ptoi_replay_is_next(const struct replay *r, uint64_t id)
 {
     return r->next < r->count && (uint64_t)r->task[r->next] == id - r->first_id;

@@ -16,21 +16,24 @@
 /* Which thread holds which role. */
 struct engine {
     const char *name;
-    bool is_split;                          /* scheduler and workers are another process: what both use is shared memory */
-    PTOStatus (*open)(PTORuntime *rt);      /* threads are started; failure: ptoi_fail told why */
+    /* scheduler and workers are another process: what both use is shared memory */
+    bool is_split;
+    PTOStatus (*open)(PTORuntime *rt); /* threads are started; failure: ptoi_fail told why */
     void (*close)(PTORuntime *rt);
-    void (*begin)(PTORuntime *rt);          /* a run begins; no task is in flight */
-    int64_t (*now)(void *rt);               /* the engine's clock: ns, or cycles */
-    const char *unit;                       /* of that clock */
-    bool has_cycles;                        /* that clock counts simulated cycles, not ns */
-    void (*published)(void *rt);            /* the orchestrator published a task */
+    void (*begin)(PTORuntime *rt);                                /* a run begins; no task is in flight */
+    int64_t (*now)(void *rt);                                     /* the engine's clock: ns, or cycles */
+    const char *unit;                                             /* of that clock */
+    bool has_cycles;                                              /* that clock counts simulated cycles, not ns */
+    void (*published)(void *rt);                                  /* the orchestrator published a task */
     bool (*wait)(void *rt, bool (*is_met)(void *arg), void *arg); /* struct waiter */
-    void (*poke)(PTORuntime *rt);           /* any thread: something outside changed (cancel) */
-    /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always are. */
+    void (*poke)(PTORuntime *rt);                                 /* any thread: something outside changed (cancel) */
+    /* The scheduler's statistics become readable in `sched`; reset: its high-water marks start anew.  NULL: they always
+     * are. */
     void (*settle)(PTORuntime *rt, bool reset);
     /* Any thread: an external task ended; false: it was not started, or had ended.  NULL: there are none. */
     bool (*completed)(PTORuntime *rt, uint64_t id, int32_t result);
-    bool elides;                            /* tasks may run at their submits, past the window, on the orchestrator's thread */
+    /* tasks may run at their submits, past the window, on the orchestrator's thread */
+    bool elides;
     bool (*is_fine)(void *rt, const PTOKernel *kernel); /* struct elision; NULL: of every kernel, at any time */
     void (*enter)(void *rt);
     void (*leave)(void *rt);
@@ -39,7 +42,8 @@ struct engine {
     void (*measure)(PTORuntime *rt, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
-extern const struct engine ptoi_engine_serial, ptoi_engine_threads, ptoi_engine_timing, ptoi_engine_process, ptoi_engine_graph;
+extern const struct engine ptoi_engine_serial, ptoi_engine_threads, ptoi_engine_timing, ptoi_engine_process,
+    ptoi_engine_graph;
 
 struct frame {
     const char *function;
@@ -56,11 +60,12 @@ struct PTORuntime {
     uint64_t window_bytes;
     char *heap;
     uint64_t heap_bytes;
-    /* Where pto_runtime_execute copies arrays that the workers do not share, and how much of it has memory; NULL: there is none. */
+    /* Where pto_runtime_execute copies arrays that the workers do not share, and how much of it has memory; NULL: there
+     * is none. */
     char *exchange;
     uint64_t exchange_ready;
-    uint64_t shared_youngest;  /* the blocks of pto_shared_alloc up to this one are shared with the workers */
-    struct slots slots;        /* of a checked run, like pinned */
+    uint64_t shared_youngest; /* the blocks of pto_shared_alloc up to this one are shared with the workers */
+    struct slots slots;       /* of a checked run, like pinned */
     struct pinned pinned;
     struct orchestrator orch;
     struct scheduler sched;
@@ -73,12 +78,12 @@ struct PTORuntime {
     void *engine_state;
     struct watchdog_thread *watchdog; /* NULL: there is none, or the engine looks itself */
     /* of the active run */
-    bool is_entry;          /* it is one call of pto_run_entry */
-    bool unwinds;           /* a failing submit comes back at pto_run_entry */
-    jmp_buf *catcher;       /* where pto_raise goes; NULL: no run */
-    struct frame *frames;   /* recursion_limit many */
+    bool is_entry;        /* it is one call of pto_run_entry */
+    bool unwinds;         /* a failing submit comes back at pto_run_entry */
+    jmp_buf *catcher;     /* where pto_raise goes; NULL: no run */
+    struct frame *frames; /* recursion_limit many */
     int32_t frame_count;
-    char *crash_stack;      /* for handlers of crashes in kernels that this thread runs */
+    char *crash_stack;         /* for handlers of crashes in kernels that this thread runs */
     struct stack_bounds stack; /* of the thread that orchestrates */
     PTOFlowControlStats flow_stats;
     PTORunStats run_stats;
@@ -90,13 +95,14 @@ void ptoi_exchange_trim(PTORuntime *rt);
 /* operations.c: fails the run where no accelerator can carry out the work request. */
 void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
 
-/* Before a report: all edges are in the record, and its times are of the engine's clock.  PTO_ERR_STATE: nothing is recorded;
- * PTO_ERR_NOMEM: no memory to find the edges. */
+/* Before a report: all edges are in the record, and its times are of the engine's clock.  PTO_ERR_STATE: nothing is
+ * recorded; PTO_ERR_NOMEM: no memory to find the edges. */
 PTOStatus ptoi_settle_record(PTORuntime *rt);
 
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
-static inline bool ptoi_is_running(const PTORuntime *rt) { return load_relaxed(&rt->life.use) == LIFE_RUNNING; } /* relaxed: a hint */
+/* relaxed: a hint */
+static inline bool ptoi_is_running(const PTORuntime *rt) { return load_relaxed(&rt->life.use) == LIFE_RUNNING; }
 
 /* Comes back only if all is well, or the caller wants the status. */
 static inline PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status)

@@ -3,9 +3,10 @@
 #include "check.h"
 #include "lives.h"
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Lays the parts out behind each other; memory NULL: only counts.  Numbers of buffers are dense, so of `refs` little is touched. */
+/* Lays the parts out behind each other; memory NULL: only counts.  Numbers of buffers are dense, so of `refs` little is
+ * touched. */
 static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memory)
 {
     const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
@@ -41,7 +42,7 @@ void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outc
     s->events = load_relaxed(&w->event_head);
 }
 
-/* ---- states and references ----------------------------------------------------------------------------------------------- */
+/* ---- states and references --------------------------------------------------------------------------------------- */
 
 static uint32_t slot_of(const struct scheduler *s, uint64_t id) { return (uint32_t)(id & s->window->task_mask); }
 
@@ -67,14 +68,15 @@ static void make_ready(struct scheduler *s, uint64_t id)
     enqueue(s, id, t);
 }
 
-/* ---- taking ---------------------------------------------------------------------------------------------------------------- */
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
 
 static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
 {
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
     CHECK(t->id == id);
-    __builtin_prefetch(window_args(s->window, t->arg_begin)); /* the orchestrator wrote all these lines a moment ago: fetch them together */
+    /* the orchestrator wrote all these lines a moment ago: fetch them together */
+    __builtin_prefetch(window_args(s->window, t->arg_begin));
     if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
     set_state(s, slot, TASK_FREE, TASK_PENDING);
     s->fanout[slot] = 0;
@@ -83,7 +85,8 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
         uint64_t producer = *window_dep(s->window, n);
         uint32_t from = slot_of(s, producer), entry = (uint32_t)(n & s->window->dep_mask);
         CHECK(producer < id);
-        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue; /* its list was walked: nobody would count us */
+        /* its list was walked: nobody would count us */
+        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
         s->waiter[entry] = slot;
         s->next[entry] = s->fanout[from];
         s->fanout[from] = entry + 1;
@@ -93,9 +96,7 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     const struct arg_head *arg = window_args(s->window, t->arg_begin);
     for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
         if (arg[i].buffer == 0) continue;
-        if (arg[i].fresh) {
-            ptoi_lives_open(s->refs, arg[i].buffer);
-        }
+        if (arg[i].fresh) { ptoi_lives_open(s->refs, arg[i].buffer); }
         s->refs[arg[i].buffer - 1]++; /* of this task, until it completes */
     }
     if (missing == 0) make_ready(s, id);
@@ -127,7 +128,7 @@ static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLI
     return s->events != events || s->taken != taken;
 }
 
-/* ---- accumulators: tasks that commute, but not at the same moment --------------------------------------------------------- */
+/* ---- accumulators: tasks that commute, but not at the same moment ------------------------------------------------ */
 
 /* Tasks that wait for an accumulator are as ready as before once it is free; whoever comes first takes it again. */
 static void free_accumulators(struct scheduler *s, uint32_t set)
@@ -147,7 +148,7 @@ static void free_accumulators(struct scheduler *s, uint32_t set)
     s->blocked_count = kept;
 }
 
-/* ---- completing -------------------------------------------------------------------------------------------------------------- */
+/* ---- completing -------------------------------------------------------------------------------------------------- */
 
 static void retire(struct scheduler *s) /* model: RETIRE */
 {
@@ -168,7 +169,9 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
     for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
         uint32_t waiter = s->waiter[link - 1];
         CHECK(s->missing[waiter] > 0);
-        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING) make_ready(s, window_task(s->window, waiter)->id); /* or it follows */
+        /* or it follows */
+        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING)
+            make_ready(s, window_task(s->window, waiter)->id);
     }
     s->fanout[slot] = 0;
     const struct arg_head *arg = window_args(s->window, t->arg_begin);
@@ -190,12 +193,12 @@ static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
     return n > 0;
 }
 
-/* ---- followers ---------------------------------------------------------------------------------------------------------------- */
+/* ---- followers --------------------------------------------------------------------------------------------------- */
 
-/* Note [followers]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but it, and for what was sent there
- * before it, is sent behind it at once, and so on along the chain: its worker goes through a chain without a look at the scheduler, with
- * the data in its cache.  Of several that could follow one goes, the others want other workers.  (Lanes, as in taskiter and in the design's
- * performance page, section 6.) */
+/* Note [followers]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but it,
+ * and for what was sent there before it, is sent behind it at once, and so on along the chain: its worker goes through
+ * a chain without a look at the scheduler, with the data in its cache.  Of several that could follow one goes, the
+ * others want other workers.  (Lanes, as in taskiter and in the design's performance page, section 6.) */
 
 /* What this task waits for has ended, or is at the place. */
 static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
@@ -209,7 +212,8 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
     return true;
 }
 
-/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, or one of them for many, it is no chain. */
+/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, or one of them for many, it is
+ * no chain. */
 static const struct task_slot *find_follower(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
@@ -219,7 +223,9 @@ static const struct task_slot *find_follower(const struct scheduler *s, uint64_t
         const uint32_t slot = s->waiter[link - 1];
         const struct task_slot *t = window_task(s->window, slot);
         if (++seen > MOST || s->missing[slot] > MOST) return NULL;
-        if (s->state[slot] == TASK_PENDING && t->worker == before->worker && !t->exclusive && waits_for_place(s, t, place)) found = t;
+        if (s->state[slot] == TASK_PENDING && t->worker == before->worker && !t->exclusive &&
+            waits_for_place(s, t, place))
+            found = t;
     }
     return found;
 }
@@ -236,7 +242,9 @@ static void send_followers(struct scheduler *s, uint64_t id, int place) /* model
     for (;;) {
         const struct task_slot *t = find_follower(s, id, place);
         uint64_t first;
-        if (!t || (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority)) return;
+        if (!t ||
+            (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority))
+            return;
         if (!s->machine.follow(s->machine.context, place, t->id)) return;
         id = t->id;
         set_state(s, slot_of(s, id), TASK_PENDING, TASK_RUNNING);
@@ -244,9 +252,10 @@ static void send_followers(struct scheduler *s, uint64_t id, int place) /* model
     }
 }
 
-/* ---- starting ---------------------------------------------------------------------------------------------------------------- */
+/* ---- starting ---------------------------------------------------------------------------------------------------- */
 
-/* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes ready. */
+/* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes
+ * ready. */
 static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
 {
     bool any = s->blocked_count > 0;
@@ -316,7 +325,8 @@ bool ptoi_sched_step(struct scheduler *s) /* model: STEP */
 
 bool ptoi_sched_has_input(const struct scheduler *s)
 {
-    return load_acquire(&s->window->task_head, TASK) != s->taken || load_acquire(&s->window->event_head, EVENT) != s->events;
+    return load_acquire(&s->window->task_head, TASK) != s->taken ||
+           load_acquire(&s->window->event_head, EVENT) != s->events;
 }
 
 bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
@@ -344,8 +354,10 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
     uint64_t running = 0, ready = 0, queued = 0;
     for (uint64_t id = s->retired; id != s->taken; id++) {
         enum task_state state = (enum task_state)s->state[slot_of(s, id)];
-        const bool waits = s->missing[slot_of(s, id)] > 0; /* for what is in flight, or for what runs before it at its place */
-        if (state == TASK_FREE || (waits ? state != TASK_PENDING && state != TASK_RUNNING : state == TASK_PENDING)) return false;
+        /* for what is in flight, or for what runs before it at its place */
+        const bool waits = s->missing[slot_of(s, id)] > 0;
+        if (state == TASK_FREE || (waits ? state != TASK_PENDING && state != TASK_RUNNING : state == TASK_PENDING))
+            return false;
         running += state == TASK_RUNNING;
         ready += state == TASK_READY;
     }

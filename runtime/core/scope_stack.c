@@ -32,7 +32,8 @@ void ptoi_scopes_free(struct scope_stack *s)
     *s = (struct scope_stack){0};
 }
 
-/* Is what `starts` says about this granule a buffer that lives and has the offset in it?  Live buffers do not overlap. */
+/* Is what `starts` says about this granule a buffer that lives and has the offset in it?  Live buffers do not
+ * overlap. */
 static bool is_inside(const struct scope_stack *s, uint64_t granule, uint64_t offset)
 {
     const uint32_t b = s->starts[granule];

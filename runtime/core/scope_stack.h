@@ -1,7 +1,7 @@
 /* scope_stack.h - the open scopes of a run, and the buffers each of them owns.
  *
- * Idea       every heap buffer has a record, by its number; a scope is a list of records through them.  The granule at which a
- *            buffer starts says its number.
+ * Idea       every heap buffer has a record, by its number; a scope is a list of records through them.  The granule at
+ *            which a buffer starts says its number.
  * Owner      the orchestrator.
  * Invariant  scope 0, the root, is open during a run.  A record with owner 0 is nobody's: the handle is dead.
  * Blocks     never.
@@ -17,8 +17,8 @@
 #define PTO_NO_MAKER UINT64_MAX
 
 struct buffer_record {
-    uint64_t at;             /* the program's address of it, as bytes from the start of the heap: its name */
-    uint64_t place;          /* where it lies: the same, unless it was moved (gather.c) */
+    uint64_t at;    /* the program's address of it, as bytes from the start of the heap: its name */
+    uint64_t place; /* where it lies: the same, unless it was moved (gather.c) */
     uint64_t bytes;
     uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
     uint64_t maker;          /* number of the task that it is an output of; PTO_NO_MAKER: none */
@@ -32,9 +32,9 @@ struct buffer_record {
 };
 
 struct scope {
-    uint64_t serial;     /* never reused: tells a stale token */
-    uint64_t held;       /* granules of its buffers */
-    uint32_t first;      /* newest buffer */
+    uint64_t serial; /* never reused: tells a stale token */
+    uint64_t held;   /* granules of its buffers */
+    uint32_t first;  /* newest buffer */
     const PTOSite *site;
 };
 
@@ -42,8 +42,8 @@ struct scope_stack {
     struct scope *scope;
     int32_t depth, capacity; /* depth: open scopes, the root included */
     uint64_t serial;
-    uint64_t held;       /* by all scopes, */
-    uint64_t guard;      /* with so much for each buffer, in granules */
+    uint64_t held;  /* by all scopes, */
+    uint64_t guard; /* with so much for each buffer, in granules */
     struct buffer_record *record;
     uint32_t *starts;    /* by granule: the buffer that starts or last started there */
     PTOBufferLife *life; /* by buffer, what callers see of `record` */
@@ -77,10 +77,14 @@ static inline int32_t ptoi_scope_index(const struct scope_stack *s, PTOScope tok
     return index < s->depth && ptoi_scope_token(s, index) == token ? index : -1;
 }
 
-static inline struct buffer_record *ptoi_record(const struct scope_stack *s, uint32_t buffer) { return &s->record[buffer - 1]; }
+static inline struct buffer_record *ptoi_record(const struct scope_stack *s, uint32_t buffer)
+{
+    return &s->record[buffer - 1];
+}
 /* The live buffer that contains a byte of the heap; 0: none.  Fast for the first byte of a buffer. */
 uint32_t ptoi_buffer_at(const struct scope_stack *s, uint64_t offset);
-/* The buffer that was made for that output of a task and that a scope still owns; 0: none.  Looks at every buffer that is owned. */
+/* The buffer that was made for that output of a task and that a scope still owns; 0: none.  Looks at every buffer that
+ * is owned. */
 uint32_t ptoi_buffer_of_task(const struct scope_stack *s, uint64_t maker, int32_t output);
 
 static inline uint64_t ptoi_scope_granules(const struct scope_stack *s, const struct buffer_record *r)

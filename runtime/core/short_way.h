@@ -1,12 +1,13 @@
-/* short_way.h - what the runtime keeps beside the public part of tasks that run at their submits in the caller (pto_submit.h).
+/* short_way.h - what the runtime keeps beside the public part of tasks that run at their submits in the caller
+ * (pto_submit.h).
  *
- * Idea       two looks at the clock cost as much as a small task.  A kernel that runs longer than SHORT_NS is measured at every call; of a
- *            shorter one every SAMPLE-th call is, and stands for those between.  A measured kernel is given a line: so often it may be
- *            called without a look at the clock, which is all that a caller has to ask.  Who was called how often is found out when a line is
- *            given anew, or when somebody wants to know.
+ * Idea       two looks at the clock cost as much as a small task.  A kernel that runs longer than SHORT_NS is measured
+ *            at every call; of a shorter one every SAMPLE-th call is, and stands for those between.  A measured kernel
+ *            is given a line: so often it may be called without a look at the clock, which is all that a caller has to
+ *            ask.  Who was called how often is found out when a line is given anew, or when somebody wants to know.
  * Owner      the orchestrator.
- * Invariant  the way is open only while tasks run at their submits and the run has not failed, is not checked, and no buffer was ever moved:
- *            an address is an address.
+ * Invariant  the way is open only while tasks run at their submits and the run has not failed, is not checked, and no
+ *            buffer was ever moved: an address is an address.
  * Tests      test/runtime/test_elide.c, test_short_way.c */
 #ifndef PTOI_SHORT_WAY_H
 #define PTOI_SHORT_WAY_H

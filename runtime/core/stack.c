@@ -27,7 +27,8 @@ static struct area look_up(void)
 static uint64_t first_thread_bytes(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= (rlim_t)1 << 40) return FIRST_THREAD;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= (rlim_t)1 << 40)
+        return FIRST_THREAD;
     return limit.rlim_cur;
 }
 
@@ -36,9 +37,11 @@ struct stack_bounds ptoi_stack_bounds(void)
     static _Thread_local struct area area;
     const char here = 0;
     if (area.high == 0) area = look_up();
-    struct stack_bounds b = {.is_first = area.is_first, .bytes = area.is_first ? first_thread_bytes() : area.high - area.low};
+    struct stack_bounds b = {.is_first = area.is_first,
+                             .bytes = area.is_first ? first_thread_bytes() : area.high - area.low};
     const uintptr_t at = (uintptr_t)&here;
-    if (at >= area.high || b.bytes >= area.high || at < area.high - b.bytes) return (struct stack_bounds){0}; /* a stack of the program's own */
+    /* a stack of the program's own */
+    if (at >= area.high || b.bytes >= area.high || at < area.high - b.bytes) return (struct stack_bounds){0};
     b.lowest = area.high - b.bytes + (b.bytes / 2 < MOST_KEPT_FREE ? b.bytes / 2 : MOST_KEPT_FREE);
     return b;
 }

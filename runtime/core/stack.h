@@ -1,7 +1,7 @@
 /* stack.h - how far down the calling thread's stack may be used by calls of orchestration functions.
  *
- * Idea       a thread knows its stack, which is looked up once; that of a process's first thread grows, up to a limit that may change.  What a
- *            kernel and the library need themselves is kept free.
+ * Idea       a thread knows its stack, which is looked up once; that of a process's first thread grows, up to a limit
+ *            that may change.  What a kernel and the library need themselves is kept free.
  * Tests      test/runtime/test_misuse.c */
 #ifndef PTOI_STACK_H
 #define PTOI_STACK_H

@@ -38,7 +38,8 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     s->heap_hwm = (int64_t)rt->orch.heap.used_bytes_max;
     s->ready_queue_hwm = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if ((int64_t)rt->sched.ready[t].count_max > s->ready_queue_hwm) s->ready_queue_hwm = (int64_t)rt->sched.ready[t].count_max;
+        if ((int64_t)rt->sched.ready[t].count_max > s->ready_queue_hwm)
+            s->ready_queue_hwm = (int64_t)rt->sched.ready[t].count_max;
     s->task_ring_size = s->ready_queue_size = rt->config.task_window;
     s->tensormap_pool_size = ptoi_map_capacity(rt->orch.map);
     s->deplist_pool_size = rt->config.deplist_entries;

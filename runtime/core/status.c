@@ -4,8 +4,9 @@
 const char *pto_status_name(PTOStatus status)
 {
     switch (status) {
-#define STATUS(name, value, text) \
-    case name: return #name;
+#define STATUS(name, value, text)                                                                                      \
+    case name:                                                                                                         \
+        return #name;
 #include <pto/status.def>
 #undef STATUS
     }
@@ -15,8 +16,9 @@ const char *pto_status_name(PTOStatus status)
 const char *pto_status_text(PTOStatus status)
 {
     switch (status) {
-#define STATUS(name, value, text) \
-    case name: return text;
+#define STATUS(name, value, text)                                                                                      \
+    case name:                                                                                                         \
+        return text;
 #include <pto/status.def>
 #undef STATUS
     }
@@ -27,9 +29,10 @@ static const struct {
     const char *name;
     int64_t bytes;
 } types[PTO_TYPE_COUNT] = {
-    [PTO_BYTE] = {"byte", 1}, [PTO_F16] = {"f16", 2}, [PTO_BF16] = {"bf16", 2}, [PTO_F32] = {"f32", 4}, [PTO_F64] = {"f64", 8},
-    [PTO_I8] = {"i8", 1},     [PTO_I16] = {"i16", 2}, [PTO_I32] = {"i32", 4},   [PTO_I64] = {"i64", 8}, [PTO_U8] = {"u8", 1},
-    [PTO_U16] = {"u16", 2},   [PTO_U32] = {"u32", 4}, [PTO_U64] = {"u64", 8},   [PTO_BOOL] = {"bool", 1},
+    [PTO_BYTE] = {"byte", 1}, [PTO_F16] = {"f16", 2},   [PTO_BF16] = {"bf16", 2}, [PTO_F32] = {"f32", 4},
+    [PTO_F64] = {"f64", 8},   [PTO_I8] = {"i8", 1},     [PTO_I16] = {"i16", 2},   [PTO_I32] = {"i32", 4},
+    [PTO_I64] = {"i64", 8},   [PTO_U8] = {"u8", 1},     [PTO_U16] = {"u16", 2},   [PTO_U32] = {"u32", 4},
+    [PTO_U64] = {"u64", 8},   [PTO_BOOL] = {"bool", 1},
 };
 
 const char *pto_type_name(PTOType type) { return (unsigned)type < PTO_TYPE_COUNT ? types[type].name : "?"; }

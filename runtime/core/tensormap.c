@@ -1,10 +1,12 @@
 /* tensormap.c - which uncompleted tasks touch which bytes: the orchestrator's private memory of accesses.
- * Idea       A ring of entries, one for each access, in task order.  An entry hangs in the chain of the cell of its buffer's grid
- *            that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides, cells only choose whom to
- *            ask.  Tiles that are used again and again are a cell each, with a chain of their own: one writer and its readers.
+ * Idea       A ring of entries, one for each access, in task order.  An entry hangs in the chain of the cell of its
+ *            buffer's grid that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides,
+ *            cells only choose whom to ask.  Tiles that are used again and again are a cell each, with a chain of their
+ *            own: one writer and its readers.
  * Owner      the orchestrator.
- * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when its
- *            buffer is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in task order.
+ * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when
+ *            its buffer is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in
+ *            task order.
  * Blocks     never, and allocates only in ptoi_map_create.
  * Tests      test/runtime/test_tensormap.c
  */
@@ -15,13 +17,14 @@
 
 /* Note [regrid]
  * The first access may be a bad guess: one task clears a matrix, then tiles are used.  Entries looked at in vain are
- * counted, and when they are many for the number of entries the grid is chosen again from the region that is added next.
- * The move costs less than the vain looks did, so it can be wrong again and again and only doubles the cost. */
+ * counted, and when they are many for the number of entries the grid is chosen again from the region that is added
+ * next. The move costs less than the vain looks did, so it can be wrong again and again and only doubles the cost. */
 enum { WASTE_BASE = 128, WASTE_PER_ENTRY = 16 };
 
 /* Note [superseded]
- * A write that contains an older access follows it.  Whoever must follow the older access overlaps the write too, and follows
- * that.  So the older entry need not be found any more, and the map holds about one writer for each live region. */
+ * A write that contains an older access follows it.  Whoever must follow the older access overlaps the write too, and
+ * follows that.  So the older entry need not be found any more, and the map holds about one writer for each live
+ * region. */
 
 static bool has_wasted(const struct map_buffer *b)
 {
@@ -36,8 +39,7 @@ static void node_link(struct tensormap *m, uint32_t n, uint64_t entry, uint32_t 
     node->entry = entry;
     node->prev = AT_HEAD | at;
     node->next = m->wide[at];
-    if (node->next)
-        m->node[node->next].prev = n;
+    if (node->next) m->node[node->next].prev = n;
     m->wide[at] = n;
 }
 
@@ -48,8 +50,7 @@ static void node_unlink(struct tensormap *m, uint32_t n)
         m->wide[node->prev & ~AT_HEAD] = node->next;
     else
         m->node[node->prev].next = node->next;
-    if (node->next)
-        m->node[node->next].prev = node->prev;
+    if (node->next) m->node[node->next].prev = node->prev;
 }
 
 static uint32_t spare_take(struct tensormap *m)
@@ -70,7 +71,8 @@ static void spare_give(struct tensormap *m, uint32_t n)
     m->spare_count++;
 }
 
-static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *b, const struct map_cells *c, uint32_t side)
+static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *b, const struct map_cells *c,
+                      uint32_t side)
 {
     struct entry_rare *rare = rare_at(m, p);
     rare->nodes = 0;
@@ -102,8 +104,7 @@ THE_LONG_WAY static void wide_unhang(struct tensormap *m, uint64_t p)
 static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t side)
 {
     uint64_t *link = &m->head[head].chain[side];
-    while (*link > p)
-        link = &entry_at(m, *link)->next;
+    while (*link > p) link = &entry_at(m, *link)->next;
     entry_at(m, p)->next = *link;
     *link = p;
 }
@@ -126,16 +127,14 @@ THE_LONG_WAY static void entry_hang(struct tensormap *m, uint64_t p, const struc
     chain_link(m, p, head_of_list(m, b), side);
 }
 
-/* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the ring. */
+/* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the
+ * ring. */
 static inline void entry_leave(struct tensormap *m, const struct entry *e, uint64_t p)
 {
     struct map_buffer *b = e->buffer;
-    if (--b->entries == 0)
-        b->all = 0;
-    if (e->hanging == IN_CELL)
-        return;
-    if (--b->apart == 0)
-        b->is_odd = has_wasted(b);
+    if (--b->entries == 0) b->all = 0;
+    if (e->hanging == IN_CELL) return;
+    if (--b->apart == 0) b->is_odd = has_wasted(b);
     if (e->hanging == IN_LIST)
         b->list--;
     else
@@ -164,7 +163,8 @@ static void all_compact(struct tensormap *m, struct map_buffer *b)
     }
 }
 
-/* Takes all entries of b out of their chains.  They are left in a list by `older`, from the oldest, which is returned. */
+/* Takes all entries of b out of their chains.  They are left in a list by `older`, from the oldest, which is
+ * returned. */
 static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
 {
     uint64_t oldest = 0;
@@ -179,10 +179,10 @@ static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
             wide_unhang(m, at);
             continue;
         }
-        const int64_t head = e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : ptoi_grid_where(m, b, &e->region, &cells);
+        const int64_t head =
+            e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : ptoi_grid_where(m, b, &e->region, &cells);
         uint64_t *link = &m->head[head].chain[e->access != ACCESS_READ];
-        while (*link != at)
-            link = &entry_at(m, *link)->next;
+        while (*link != at) link = &entry_at(m, *link)->next;
         *link = e->next;
     }
     b->list = b->apart = 0;
@@ -221,17 +221,14 @@ static void regrid(struct tensormap *m, struct map_buffer *b, const struct regio
 void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buffer *to)
 {
     uint64_t moved = from->entries, left = to->entries, p = to->all;
-    if (moved == 0)
-        return;
+    if (moved == 0) return;
     hang_all(m, to, unhang_all(m, from), moved);
     to->entries += from->entries;
     from->entries = 0;
-    if (to->written < from->written)
-        to->written = from->written;
+    if (to->written < from->written) to->written = from->written;
     uint64_t q = to->all, last = 0; /* two lists, each from newer to older, become one */
-    for (; moved + left > 0; ) {
-        if (left > 0)
-            entry_of(m, to, &p);
+    for (; moved + left > 0;) {
+        if (left > 0) entry_of(m, to, &p);
         const bool is_moved = left == 0 || (moved > 0 && q > p);
         uint64_t *at = is_moved ? &q : &p;
         const uint64_t taken = *at;
@@ -328,8 +325,7 @@ static void find_in_nodes(const struct look *l, const struct map_access *a, uint
     for (; n; n = l->m->node[n].next) {
         const uint64_t p = l->m->node[n].entry;
         struct entry_rare *rare = rare_at(l->m, p);
-        if (rare->visited != l->m->visit)
-            visit(l, a, entry_at(l->m, p), p);
+        if (rare->visited != l->m->visit) visit(l, a, entry_at(l->m, p), p);
         rare->visited = l->m->visit;
     }
 }
@@ -339,8 +335,7 @@ static void find_at(const struct look *l, const struct map_access *a, uint32_t h
     struct tensormap *m = l->m;
     find_in_cell(l, a, &m->head[head]);
     find_in_nodes(l, a, m->wide[head * 2 + WRITES]);
-    if (a->access != ACCESS_READ)
-        find_in_nodes(l, a, m->wide[head * 2 + READS]);
+    if (a->access != ACCESS_READ) find_in_nodes(l, a, m->wide[head * 2 + READS]);
 }
 
 /* More cells than entries: it is sooner asked of all of them. */
@@ -356,8 +351,7 @@ static void find_in_all(const struct look *l, const struct map_access *a)
     all_compact(l->m, b);
     for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
         const struct entry *e = entry_at(l->m, p);
-        if (a->access != ACCESS_READ || e->access != ACCESS_READ)
-            visit(l, a, e, p);
+        if (a->access != ACCESS_READ || e->access != ACCESS_READ) visit(l, a, e, p);
         p -= e->older;
     }
     b->waste = waste; /* a grid of larger cells would not help: the region is near everything */
@@ -376,8 +370,7 @@ THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
 {
     struct tensormap *m = l->m;
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written)))
-        return;
+    if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written))) return;
     const struct map_cells *c = &a->cells;
     locate(m, a);
     m->visit++;
@@ -392,14 +385,12 @@ THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
                 for (int64_t z = 0; z < c->count[2]; z++)
                     find_at(l, a, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z));
     }
-    if (b->list)
-        find_at(l, a, head_of_list(m, b));
+    if (b->list) find_at(l, a, head_of_list(m, b));
 }
 
 static inline bool region_holds(const struct region *outer, const struct region *inner)
 {
-    if (outer->low > inner->low || outer->high < inner->high)
-        return false;
+    if (outer->low > inner->low || outer->high < inner->high) return false;
     return outer->rank == 0 || ptoi_region_equals(outer, inner) || ptoi_region_contains(outer, inner);
 }
 
@@ -427,8 +418,7 @@ static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct reg
         n = m->node[n].next;
         while (n && m->node[n].entry == p) /* another node of the entry, which leaves with it */
             n = m->node[n].next;
-        if (e->task_id != task_id && region_holds(r, &e->region))
-            entry_kill(m, e, p);
+        if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, p);
     }
 }
 
@@ -447,8 +437,7 @@ static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const st
         struct entry *e = entry_at(m, p);
         const uint64_t at = p;
         p -= e->older;
-        if (e->task_id != task_id && region_holds(r, &e->region))
-            entry_kill(m, e, at);
+        if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, at);
     }
 }
 
@@ -466,10 +455,10 @@ static void supersede_far(struct tensormap *m, const struct map_access *a, uint6
         for (int64_t x = 0; x < c->count[0]; x++)
             for (int64_t y = 0; y < c->count[1]; y++)
                 for (int64_t z = 0; z < c->count[2]; z++)
-                    supersede_at(m, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z), a->region, task_id);
+                    supersede_at(m, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z), a->region,
+                                 task_id);
     }
-    if (b->list)
-        supersede_at(m, head_of_list(m, b), a->region, task_id);
+    if (b->list) supersede_at(m, head_of_list(m, b), a->region, task_id);
 }
 
 void ptoi_map_begin(struct tensormap *m, struct map_found *found)
@@ -488,8 +477,7 @@ static inline void find_one(const struct look *l, struct map_access *a)
     const int64_t head = cell_of(m, b, a->region);
     if (head == MANY || b->is_odd) {
         a->grid = UINT64_MAX;
-        if (b->entries || b->joined)
-            find_far(l, a);
+        if (b->entries || b->joined) find_far(l, a);
         return;
     }
     a->cell = &m->head[head];
@@ -497,19 +485,18 @@ static inline void find_one(const struct look *l, struct map_access *a)
     find_in_cell(l, a, a->cell);
 }
 
-void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, struct map_found *found)
+void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
+                       struct map_found *found)
 {
     const struct look l = {m, kernel, found};
-    for (int32_t i = 0; i < count; i++)
-        find_one(&l, &a[i]);
+    for (int32_t i = 0; i < count; i++) find_one(&l, &a[i]);
 }
 
-void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
-                   struct map_found *found)
+void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
+                   const void *kernel, struct map_found *found)
 {
     struct map_access a = {.buffer = b, .region = r, .access = access};
-    if (r->run > 0)
-        ptoi_map_find_all(m, &a, 1, kernel, found);
+    if (r->run > 0) ptoi_map_find_all(m, &a, 1, kernel, found);
 }
 
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries)
@@ -523,11 +510,9 @@ static void region_copy(struct region *to, const struct region *from)
     to->high = from->high;
     to->run = from->run;
     to->rank = from->rank;
-    if (from->rank == 0)
-        return;
+    if (from->rank == 0) return;
     to->dim[0] = from->dim[0]; /* a tile of a matrix needs no more */
-    for (int32_t k = 1; k < from->rank; k++)
-        to->dim[k] = from->dim[k];
+    for (int32_t k = 1; k < from->rank; k++) to->dim[k] = from->dim[k];
 }
 
 /* The access is the first of its buffer: the grid is of its size. */
@@ -556,8 +541,7 @@ static inline struct entry *entry_make(struct tensormap *m, const struct map_acc
     region_copy(&e->region, a->region);
     b->all = p;
     b->entries++;
-    if (a->access != ACCESS_READ)
-        b->written = p;
+    if (a->access != ACCESS_READ) b->written = p;
     return e;
 }
 
@@ -571,10 +555,8 @@ static inline void link_newest(struct entry *e, uint64_t p, uint64_t *link)
 THE_LONG_WAY static void add_far(struct tensormap *m, struct map_access *a, const void *kernel, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    if (b->levels && a->grid != b->grid)
-        locate(m, a);
-    if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries)
-        supersede_far(m, a, task_id);
+    if (b->levels && a->grid != b->grid) locate(m, a);
+    if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries) supersede_far(m, a, task_id);
     if (b->entries == 0) {
         grid_first(m, a);
     } else if (has_wasted(b)) {
@@ -585,8 +567,7 @@ THE_LONG_WAY static void add_far(struct tensormap *m, struct map_access *a, cons
 
     const uint64_t p = m->next;
     struct entry *e = entry_make(m, a, task_id);
-    if (a->access == ACCESS_ACC)
-        rare_at(m, p)->kernel = kernel;
+    if (a->access == ACCESS_ACC) rare_at(m, p)->kernel = kernel;
     if (a->cell)
         link_newest(e, p, &a->cell->chain[a->access != ACCESS_READ]);
     else
@@ -610,41 +591,31 @@ void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, 
             rare_at(m, p)->kernel = kernel;
         } else {
             for (int side = READS; side <= WRITES; side++)
-                if (is_live(m, a->cell->chain[side]))
-                    supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
+                if (is_live(m, a->cell->chain[side])) supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
         }
         link_newest(entry_make(m, a, task_id), p, &a->cell->chain[WRITES]);
     }
 }
 
-void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
-                  uint64_t task_id)
+void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
+                  const void *kernel, uint64_t task_id)
 {
     struct map_access a = {.buffer = b, .region = r, .access = access, .grid = UINT64_MAX};
-    if (r->run > 0)
-        ptoi_map_add_all(m, &a, 1, kernel, task_id);
+    if (r->run > 0) ptoi_map_add_all(m, &a, 1, kernel, task_id);
 }
 
 void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
     for (; m->first < m->next; m->first++) {
         const struct entry *e = entry_at(m, m->first);
-        if (e->task_id >= first_live_task)
-            return;
-        if (e->buffer)
-            entry_leave(m, e, m->first);
+        if (e->task_id >= first_live_task) return;
+        if (e->buffer) entry_leave(m, e, m->first);
     }
 }
 
-int64_t ptoi_map_used(const struct tensormap *m)
-{
-    return (int64_t)(m->next - m->first);
-}
+int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->next - m->first); }
 
-int64_t ptoi_map_capacity(const struct tensormap *m)
-{
-    return (int64_t)m->capacity;
-}
+int64_t ptoi_map_capacity(const struct tensormap *m) { return (int64_t)m->capacity; }
 
 void ptoi_map_forget(struct tensormap *m, struct map_buffer *b)
 {
@@ -665,11 +636,9 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
         outside_buffers > 1 << 26)
         return NULL;
     struct tensormap *m = calloc(1, sizeof *m);
-    if (!m)
-        return NULL;
+    if (!m) return NULL;
     int32_t bits = 0;
-    while (INT64_C(1) << bits < entries)
-        bits++;
+    while (INT64_C(1) << bits < entries) bits++;
     const size_t ring = (size_t)1 << bits, heads = (size_t)(bits < 3 ? 16 : 2 << bits);
     m->mask = ring - 1;
     m->shift = 64 - __builtin_ctzll(heads);
@@ -685,8 +654,8 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     m->head = calloc(heads, sizeof *m->head);
     m->wide = calloc(2 * heads, sizeof *m->wide);
     m->seen = calloc((size_t)window, sizeof *m->seen);
-    if (!ptoi_outside_create(&m->out, outside_buffers) || !m->entries_at || !m->rare || !m->node || !m->head || !m->wide ||
-        !m->seen) {
+    if (!ptoi_outside_create(&m->out, outside_buffers) || !m->entries_at || !m->rare || !m->node || !m->head ||
+        !m->wide || !m->seen) {
         ptoi_map_destroy(m);
         return NULL;
     }
@@ -696,8 +665,7 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
 
 void ptoi_map_destroy(struct tensormap *m)
 {
-    if (!m)
-        return;
+    if (!m) return;
     free(m->entries_at);
     free(m->rare);
     free(m->node);

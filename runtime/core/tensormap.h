@@ -2,8 +2,8 @@
  *
  * Owner      the orchestrator; no other role reads it.
  * Blocks     never: ptoi_map_reserve says when the pool has no room, waiting is flow.c's.
- * Invariant  every live access (its task not retired) is found by every later access that must follow it, or by one that
- *            already follows it.  Entries are taken from a ring in task order and given back in task order. */
+ * Invariant  every live access (its task not retired) is found by every later access that must follow it, or by one
+ *            that already follows it.  Entries are taken from a ring in task order and given back in task order. */
 #ifndef PTOI_TENSORMAP_H
 #define PTOI_TENSORMAP_H
 #include "region.h"
@@ -12,24 +12,24 @@
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_ACC, ACCESS_UPDATE /* reads and writes */ };
 enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
 
-/* The accesses of one buffer.  All zero is "none".  One lives in every heap allocation's record; those of outside buffers live
- * in the map.  The members are tensormap.c's. */
+/* The accesses of one buffer.  All zero is "none".  One lives in every heap allocation's record; those of outside
+ * buffers live in the map.  The members are tensormap.c's. */
 struct map_buffer {
-    int64_t low, high;   /* the buffer's bytes; of a heap allocation set by ptoi_map_open */
+    int64_t low, high;         /* the buffer's bytes; of a heap allocation set by ptoi_map_open */
     struct map_buffer *joined; /* an outside buffer that is now part of this one; else NULL */
-    uint32_t entries;    /* how many that are not dead, */
-    uint32_t apart;      /* how many of them do not touch one cell of the grid, */
-    uint32_t list;       /* and how many of these are too large for it */
-    uint32_t waste;      /* entries looked at in vain since the grid was chosen */
-    bool is_odd;         /* some are apart, or there was too much waste: what is asked and added takes the long way */
-    uint32_t levels;     /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
-    uint64_t all;        /* position of the newest entry; 0: none */
-    uint64_t written;    /* position of the newest that is not a read */
-    uint64_t grid;       /* number of the grid, never used again for another; 0: none */
-    uint64_t key;        /* tells its cells from those of others in the hash table */
-    int64_t origin;      /* where cell 0 of the grid begins */
-    uint64_t reach;      /* see tensormap_parts.h */
-    int64_t cell[3];     /* stride of each level in bytes, see tensormap_parts.h */
+    uint32_t entries;          /* how many that are not dead, */
+    uint32_t apart;            /* how many of them do not touch one cell of the grid, */
+    uint32_t list;             /* and how many of these are too large for it */
+    uint32_t waste;            /* entries looked at in vain since the grid was chosen */
+    bool is_odd;      /* some are apart, or there was too much waste: what is asked and added takes the long way */
+    uint32_t levels;  /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
+    uint64_t all;     /* position of the newest entry; 0: none */
+    uint64_t written; /* position of the newest that is not a read */
+    uint64_t grid;    /* number of the grid, never used again for another; 0: none */
+    uint64_t key;     /* tells its cells from those of others in the hash table */
+    int64_t origin;   /* where cell 0 of the grid begins */
+    uint64_t reach;   /* see tensormap_parts.h */
+    int64_t cell[3];  /* stride of each level in bytes, see tensormap_parts.h */
     uint64_t cell_inverse[3], tile_inverse[3];
     int32_t tile[3];
 };
@@ -38,20 +38,23 @@ struct tensormap;
 
 /* The producers found for one task: each id once. */
 struct map_found {
-    uint64_t *task_id;   /* room for window entries, and what the caller adds */
-    uint8_t *reason;     /* enum edge_reason, or-ed */
+    uint64_t *task_id; /* room for window entries, and what the caller adds */
+    uint8_t *reason;   /* enum edge_reason, or-ed */
     int32_t count;
 };
 
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers); /* NULL: no memory */
 void ptoi_map_destroy(struct tensormap *m);
 
-/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that turn out to overlap are joined,
- * and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or not. */
-void               ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
+/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that turn out to overlap are
+ * joined, and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or
+ * not. */
+void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
-/* The same; *near is what was found the last time, or NULL, and mostly it is that again.  One that was joined holds nothing. */
-static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const struct region *r, struct map_buffer **near)
+/* The same; *near is what was found the last time, or NULL, and mostly it is that again.  One that was joined holds
+ * nothing. */
+static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const struct region *r,
+                                                    struct map_buffer **near)
 {
     struct map_buffer *b = *near;
     return b && b->low <= r->low && r->high <= b->high ? b : (*near = ptoi_map_find_outside(m, r));
@@ -61,8 +64,7 @@ static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const s
 void ptoi_map_forget(struct tensormap *m, struct map_buffer *b);
 static inline void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high)
 {
-    if (b->entries)
-        ptoi_map_forget(m, b);
+    if (b->entries) ptoi_map_forget(m, b);
     b->low = low;
     b->high = high;
     b->joined = NULL;
@@ -92,19 +94,20 @@ struct map_access {
 
 /* One task's look-ups: begin, find all, then add all. */
 void ptoi_map_begin(struct tensormap *m, struct map_found *found);
-void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, struct map_found *found);
+void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
+                       struct map_found *found);
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
 void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id);
 /* The same for one access. */
-void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
-                   struct map_found *found);
-void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access, const void *kernel,
-                  uint64_t task_id);
+void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
+                   const void *kernel, struct map_found *found);
+void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
+                  const void *kernel, uint64_t task_id);
 
-void    ptoi_map_retire(struct tensormap *m, uint64_t first_live_task); /* every task below has completed */
+void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task); /* every task below has completed */
 int64_t ptoi_map_used(const struct tensormap *m);
 int64_t ptoi_map_capacity(const struct tensormap *m);
-bool    ptoi_map_is_valid(const struct tensormap *m); /* CHECK_DEEP: walks everything */
+bool ptoi_map_is_valid(const struct tensormap *m);         /* CHECK_DEEP: walks everything */
 int64_t ptoi_map_longest_chain(const struct tensormap *m); /* tests: entries behind one hash value */
 
 #endif

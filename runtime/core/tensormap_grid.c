@@ -1,5 +1,6 @@
 /* tensormap_grid.c - which places of a buffer are near each other.
- * Idea       Note [cells]: a buffer is cut into cells of the size of what is used; only accesses that share a cell are compared.
+ * Idea       Note [cells]: a buffer is cut into cells of the size of what is used; only accesses that share a cell are
+ *            compared.
  * Owner      the orchestrator, through tensormap.c.
  * Invariant  Every byte is in one cell.  A grid does not change while its buffer has entries that hang by it.
  * Tests      test/runtime/test_tensormap.c
@@ -17,8 +18,7 @@ static int64_t divide_down(int64_t a, int64_t b)
 /* The same, where b is of the grid, and its inverse. */
 static int64_t divide_soon(const struct map_buffer *grid, int64_t a, int64_t b, uint64_t inverse)
 {
-    if (b == 1)
-        return a;
+    if (b == 1) return a;
     return (uint64_t)a < grid->reach ? grid_divide(a, inverse) : divide_down(a, b); // see Note [inverse]
 }
 
@@ -39,8 +39,8 @@ static void cells_touched(const struct map_buffer *b, const struct region *r, st
         const uint64_t inverse = b->cell_inverse[k];
         int64_t row = divide_soon(b, at, stride, inverse), last_row = row;
         at -= row * stride;
-        /* Dimensions that step by whole strides stay at one place inside a stride.  Another one that is as long makes the
-         * span longer than the stride, see below. */
+        /* Dimensions that step by whole strides stay at one place inside a stride.  Another one that is as long makes
+         * the span longer than the stride, see below. */
         for (; i < r->rank && r->dim[i].stride_bytes >= stride; i++) {
             int64_t d = r->dim[i].stride_bytes, last = r->dim[i].count - 1;
             int64_t rows = d == stride ? 1 : divide_soon(b, d, stride, inverse);
@@ -56,18 +56,15 @@ static void cells_touched(const struct map_buffer *b, const struct region *r, st
             span = stride;
         }
         c->first[k] = divide_soon(b, row, b->tile[k], b->tile_inverse[k]);
-        if (last_row > row)
-            c->count[k] = divide_soon(b, last_row, b->tile[k], b->tile_inverse[k]) - c->first[k] + 1;
-        if (c->count[k] > 1 && __builtin_mul_overflow(c->total, c->count[k], &c->total))
-            c->total = INT64_MAX;
+        if (last_row > row) c->count[k] = divide_soon(b, last_row, b->tile[k], b->tile_inverse[k]) - c->first[k] + 1;
+        if (c->count[k] > 1 && __builtin_mul_overflow(c->total, c->count[k], &c->total)) c->total = INT64_MAX;
     }
 }
 
 /* See Note [inverse].  1 has none of 64 bits. */
 static uint64_t inverse_of(int64_t b)
 {
-    if (b == 1)
-        return 0;
+    if (b == 1) return 0;
     const bool is_power = (b & (b - 1)) == 0; /* most are, and that needs no division */
     return is_power ? UINT64_C(1) << (64 - __builtin_ctzll((unsigned long long)b)) : UINT64_MAX / (uint64_t)b + 1;
 }
@@ -75,8 +72,7 @@ static uint64_t inverse_of(int64_t b)
 static void reach_within(struct map_buffer *b, uint64_t inverse)
 {
     const uint64_t reach = inverse / 2;
-    if (reach < b->reach)
-        b->reach = reach;
+    if (reach < b->reach) b->reach = reach;
 }
 
 static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int64_t *at)
@@ -95,8 +91,8 @@ static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int6
     b->origin += (row - divide_down(row, b->tile[k]) * b->tile[k]) * stride;
 }
 
-/* Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are cut where the tensor's rows end,
- * not in the middle. */
+/* Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are cut where the tensor's
+ * rows end, not in the middle. */
 void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r)
 {
     int64_t at = r->low - b->low, span = r->high - r->low;
@@ -107,8 +103,7 @@ void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct re
     b->origin = b->low;
     for (int32_t k = 0; k < r->rank && k < LEVELS - 1; k++) {
         int64_t inner = span - r->dim[k].stride_bytes * (r->dim[k].count - 1);
-        if (inner > r->dim[k].stride_bytes)
-            break;
+        if (inner > r->dim[k].stride_bytes) break;
         grid_level(b, r->dim[k].stride_bytes, r->dim[k].count, &at);
         span = inner;
     }
@@ -119,19 +114,17 @@ void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct re
 
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r)
 {
-    if (b->levels != (uint32_t)r->rank + 1 || b->cell[r->rank] != r->run)
-        return false;
+    if (b->levels != (uint32_t)r->rank + 1 || b->cell[r->rank] != r->run) return false;
     for (int32_t k = 0; k < r->rank; k++)
-        if (b->cell[k] != r->dim[k].stride_bytes || b->tile[k] != r->dim[k].count)
-            return false;
+        if (b->cell[k] != r->dim[k].stride_bytes || b->tile[k] != r->dim[k].count) return false;
     return true;
 }
 
-int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct map_cells *cells)
+int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r,
+                        struct map_cells *cells)
 {
     const int64_t head = cell_of(m, b, r);
-    if (head != MANY)
-        return head;
+    if (head != MANY) return head;
     cells_touched(b, r, cells);
     return cells->total == 1 ? (int64_t)head_of_cell(m, b, cells->first[0], cells->first[1], cells->first[2]) : MANY;
 }

@@ -70,8 +70,8 @@ static void join_nearest(struct tensormap *m)
     join_with_next(m, best);
 }
 
-/* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an array that nobody told us about
- * are met one after the other. */
+/* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an array that nobody told
+ * us about are met one after the other. */
 static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_t high, bool grows)
 {
     struct outside *o = &m->out;
@@ -90,42 +90,31 @@ static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_
         b->high = high;
         memmove(&o->sorted[at + 1], &o->sorted[at], (size_t)(o->count - at) * sizeof o->sorted[0]);
         o->sorted[at] = b;
-        if (++o->count > o->limit)
-            join_nearest(m);
+        if (++o->count > o->limit) join_nearest(m);
         return buffer_now(b);
     }
-    while (at + 1 < o->count && o->sorted[at + 1]->low < high)
-        join_with_next(m, at);
+    while (at + 1 < o->count && o->sorted[at + 1]->low < high) join_with_next(m, at);
     struct map_buffer *b = o->sorted[at];
-    if (low < b->low)
-        b->low = low;
-    if (high > b->high)
-        b->high = high;
+    if (low < b->low) b->low = low;
+    if (high > b->high) b->high = high;
     return b;
 }
 
 void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high)
 {
-    if (low < high)
-        outside_place(m, low, high, false);
+    if (low < high) outside_place(m, low, high, false);
 }
 
-static bool holds(const struct map_buffer *b, const struct region *r)
-{
-    return b->low <= r->low && r->high <= b->high;
-}
+static bool holds(const struct map_buffer *b, const struct region *r) { return b->low <= r->low && r->high <= b->high; }
 
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r)
 {
     struct outside *o = &m->out;
     struct map_buffer **cached = &o->cache[(uint64_t)r->low * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CACHE_BITS)];
-    if (holds(*cached, r))
-        return *cached;
+    if (holds(*cached, r)) return *cached;
     for (uint32_t k = 0; k < RECENT; k++)
-        if (holds(o->recent[k], r))
-            return *cached = o->recent[k];
-    if (r->run == 0)
-        return &o->nowhere;
+        if (holds(o->recent[k], r)) return *cached = o->recent[k];
+    if (r->run == 0) return &o->nowhere;
     struct map_buffer *b = outside_place(m, r->low, r->high, true);
     o->recent[o->recent_at++ % RECENT] = b;
     return *cached = b;
@@ -138,15 +127,11 @@ bool ptoi_outside_create(struct outside *o, int64_t limit)
     o->slot = calloc((size_t)o->slots, sizeof *o->slot);
     o->free = calloc((size_t)o->slots, sizeof *o->free);
     o->sorted = calloc((size_t)limit + 1, sizeof *o->sorted);
-    if (!o->slot || !o->free || !o->sorted)
-        return false;
-    for (int64_t i = 0; i < o->slots; i++)
-        o->free[i] = &o->slot[i];
+    if (!o->slot || !o->free || !o->sorted) return false;
+    for (int64_t i = 0; i < o->slots; i++) o->free[i] = &o->slot[i];
     o->free_count = o->slots;
-    for (int32_t i = 0; i < 1 << CACHE_BITS; i++)
-        o->cache[i] = &o->nowhere;
-    for (int32_t i = 0; i < RECENT; i++)
-        o->recent[i] = &o->nowhere;
+    for (int32_t i = 0; i < 1 << CACHE_BITS; i++) o->cache[i] = &o->nowhere;
+    for (int32_t i = 0; i < RECENT; i++) o->recent[i] = &o->nowhere;
     return true;
 }
 

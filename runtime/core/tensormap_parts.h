@@ -7,23 +7,26 @@
 #define THE_LONG_WAY __attribute__((noinline))
 
 /* Note [cells]
- * Level 0 of a grid cuts the buffer into bands of tile[0] * cell[0] bytes, a band's rows being cell[0] bytes apart; level 1 cuts
- * what is left inside a row in the same way; the last level cuts a run.  The cuts are those of the first access, so when a
- * matrix is used tile by tile each tile is one cell, whatever the number of tiles.  Two regions that share a byte share the
- * byte's cell.  So it is enough that an entry hangs in every cell it touches and that a look-up asks every cell it touches.
- * A region that touches more than CELL_LIMIT cells hangs in the buffer's list (one more chain), which every look-up asks. */
+ * Level 0 of a grid cuts the buffer into bands of tile[0] * cell[0] bytes, a band's rows being cell[0] bytes apart;
+ * level 1 cuts what is left inside a row in the same way; the last level cuts a run.  The cuts are those of the first
+ * access, so when a matrix is used tile by tile each tile is one cell, whatever the number of tiles.  Two regions that
+ * share a byte share the byte's cell.  So it is enough that an entry hangs in every cell it touches and that a look-up
+ * asks every cell it touches. A region that touches more than CELL_LIMIT cells hangs in the buffer's list (one more
+ * chain), which every look-up asks. */
 enum { LEVELS = 3, CELL_LIMIT = 16 };
 
 /* Note [joined]
- * A submit finds the buffers of all its parameters and then uses them, and a find may join two buffers that an earlier find
- * returned.  So a joined buffer says where it went, and its slot is used again only after SLOT_REST other slots were. */
+ * A submit finds the buffers of all its parameters and then uses them, and a find may join two buffers that an earlier
+ * find returned.  So a joined buffer says where it went, and its slot is used again only after SLOT_REST other slots
+ * were. */
 enum { SLOT_REST = 2 * PTO_MAX_PARAMS };
 
 /* Note [chains]
- * Entries are numbered by their positions: 1, 2, 3 ... in the order of adding, never used again; the ring's slot is the position
- * modulo the ring.  Retiring takes the oldest, so an entry is in the ring when its position is not below `first`.  A chain goes
- * from newer to older positions only.  So it has no cycle, and where a walk meets a position that is gone, all behind it is gone:
- * retiring touches no chain.  An entry that leaves before its turn is marked dead; the next walk that meets it unlinks it. */
+ * Entries are numbered by their positions: 1, 2, 3 ... in the order of adding, never used again; the ring's slot is the
+ * position modulo the ring.  Retiring takes the oldest, so an entry is in the ring when its position is not below
+ * `first`.  A chain goes from newer to older positions only.  So it has no cycle, and where a walk meets a position
+ * that is gone, all behind it is gone: retiring touches no chain.  An entry that leaves before its turn is marked dead;
+ * the next walk that meets it unlinks it. */
 enum { READS, WRITES };
 
 enum { DEAD = -1 /* region.low of a dead entry: no region begins there */ };
@@ -35,7 +38,8 @@ struct entry {
     uint64_t task_id;
     struct map_buffer *buffer; /* NULL: dead */
     uint64_t next;             /* in its chain; IN_CELLS it has nodes instead */
-    uint32_t older;            /* so many positions back is an older one of the buffer; the count of entries says where it ends */
+    /* so many positions back is an older one of the buffer; the count of entries says where it ends */
+    uint32_t older;
     uint8_t access, hanging;
     struct region region;
 };
@@ -80,34 +84,42 @@ struct tensormap {
     struct entry *entry;     /* by position & mask */
     struct entry_rare *rare; /* in step with it */
     struct head *head;
-    uint32_t *wide;          /* in step with head: nodes of READS and WRITES */
-    uint64_t first, next;    /* positions: the oldest, and the one to come */
+    uint32_t *wide;       /* in step with head: nodes of READS and WRITES */
+    uint64_t first, next; /* positions: the oldest, and the one to come */
     uint64_t mask, capacity;
     int32_t shift;
     uint32_t turn;
     struct seen *seen;
     uint64_t window_mask;
     uint64_t visit, grids;
-    struct node *node;       /* 1 to nodes - 1 */
+    struct node *node; /* 1 to nodes - 1 */
     uint32_t spare_free, spare_fresh, spare_count, nodes;
-    void *entries_at;        /* what entry was allocated as */
+    void *entries_at; /* what entry was allocated as */
     struct outside out;
 };
 
 static inline bool is_live(const struct tensormap *m, uint64_t position) { return position >= m->first; }
-static inline struct entry *entry_at(const struct tensormap *m, uint64_t position) { return &m->entry[position & m->mask]; }
-static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t position) { return &m->rare[position & m->mask]; }
+static inline struct entry *entry_at(const struct tensormap *m, uint64_t position)
+{
+    return &m->entry[position & m->mask];
+}
+static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t position)
+{
+    return &m->rare[position & m->mask];
+}
 
 /* ---- tensormap_grid.c: what is near what ---- */
 
 /* The grid of which r is one cell. */
 void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r);
-bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r); /* would r choose a grid of the same measures? */
+/* would r choose a grid of the same measures? */
+bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r);
 
 /* Note [inverse]
- * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a * inverse is
- * a / b exactly, as long as a * b < 2^64: what rounding adds is less than what is missing to the next quotient.  `reach` is at
- * most inverse / 2 for every b of the grid, and so good for every a on the way from a byte within reach of the origin to its cell. */
+ * Sizes of tiles are any numbers, and a division is dear.  With inverse = 2^64 / b rounded up the high half of a *
+ * inverse is a / b exactly, as long as a * b < 2^64: what rounding adds is less than what is missing to the next
+ * quotient.  `reach` is at most inverse / 2 for every b of the grid, and so good for every a on the way from a byte
+ * within reach of the origin to its cell. */
 
 /* a / b, rounded down.  0 <= a < the reach of a grid that b is of. */
 static inline int64_t grid_divide(int64_t a, uint64_t inverse)
@@ -121,13 +133,17 @@ static inline uint32_t head_of(const struct tensormap *m, uint64_t key)
     return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> m->shift);
 }
 
-static inline uint32_t head_of_cell(const struct tensormap *m, const struct map_buffer *b, int64_t x, int64_t y, int64_t z)
+static inline uint32_t head_of_cell(const struct tensormap *m, const struct map_buffer *b, int64_t x, int64_t y,
+                                    int64_t z)
 {
     return head_of(m, b->key + (uint64_t)x * UINT64_C(0xC2B2AE3D27D4EB4F) + (uint64_t)y * UINT64_C(0xA24BAED4963EE407) +
                           (uint64_t)z * UINT64_C(0x9FB21C651E98DF25));
 }
 
-static inline uint32_t head_of_list(const struct tensormap *m, const struct map_buffer *b) { return head_of(m, ~b->key); }
+static inline uint32_t head_of_list(const struct tensormap *m, const struct map_buffer *b)
+{
+    return head_of(m, ~b->key);
+}
 
 enum { MANY = -1 };
 
@@ -135,11 +151,11 @@ enum { MANY = -1 };
 static inline int64_t cell_of_tile(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
     const int64_t at = r->low - b->origin, rows = r->rank == 0 ? 1 : r->dim[0].count;
-    if (r->rank > 1 || (r->rank == 1 && r->dim[0].stride_bytes != b->cell[0]) || (uint64_t)at >= b->reach)
-        return MANY;
+    if (r->rank > 1 || (r->rank == 1 && r->dim[0].stride_bytes != b->cell[0]) || (uint64_t)at >= b->reach) return MANY;
     const int64_t row = grid_divide(at, b->cell_inverse[0]), column = at - row * b->cell[0];
     const int64_t x = grid_divide(row, b->tile_inverse[0]), y = grid_divide(column, b->cell_inverse[1]);
-    if (row - x * b->tile[0] + rows > b->tile[0] || column - y * b->cell[1] + r->run > b->cell[1] || column + r->run > b->cell[0])
+    if (row - x * b->tile[0] + rows > b->tile[0] || column - y * b->cell[1] + r->run > b->cell[1] ||
+        column + r->run > b->cell[0])
         return MANY;
     return head_of_cell(m, b, x, y, 0);
 }
@@ -148,16 +164,15 @@ static inline int64_t cell_of_tile(const struct tensormap *m, const struct map_b
 static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer *b, const struct region *r)
 {
     const int64_t at = r->low - b->origin;
-    if (b->levels == 2)
-        return cell_of_tile(m, b, r);
-    if (b->levels != 1 || r->rank != 0 || (uint64_t)at >= b->reach)
-        return MANY;
+    if (b->levels == 2) return cell_of_tile(m, b, r);
+    if (b->levels != 1 || r->rank != 0 || (uint64_t)at >= b->reach) return MANY;
     const int64_t x = grid_divide(at, b->cell_inverse[0]);
     return at - x * b->cell[0] + r->run <= b->cell[0] ? (int64_t)head_of_cell(m, b, x, 0, 0) : MANY;
 }
 
 /* The same, whatever it takes; MANY: *cells says which. */
-int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r, struct map_cells *cells);
+int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r,
+                        struct map_cells *cells);
 
 /* ---- tensormap.c ---- */
 

@@ -1,8 +1,11 @@
-/* ticks.h - a clock for records: a counter of the processor, where there is one that all cores share and that never stops.
+/* ticks.h - a clock for records: a counter of the processor, where there is one that all cores share and that never
+ * stops.
  *
- * Idea       a look at the system's clock takes 20 ns, as long as a small task; a look at the counter takes 5.  What was written down is
- *            turned into nanoseconds before the first report of a run, by two looks at both clocks, at its beginning and its end: struct tick_rate.
- * Source     x86: time-stamp counter, if the processor says that it is invariant (leaf 0x80000007, edx bit 8); aarch64: cntvct_el0. */
+ * Idea       a look at the system's clock takes 20 ns, as long as a small task; a look at the counter takes 5.  What
+ *            was written down is turned into nanoseconds before the first report of a run, by two looks at both clocks,
+ *            at its beginning and its end: struct tick_rate.
+ * Source     x86: time-stamp counter, if the processor says that it is invariant (leaf 0x80000007, edx bit 8); aarch64:
+ *            cntvct_el0. */
 #ifndef PTOI_TICKS_H
 #define PTOI_TICKS_H
 #include "flow.h"
@@ -39,7 +42,10 @@ struct tick_rate {
     double ns_per_tick;
 };
 
-static inline struct tick_rate ptoi_tick_begin(void) { return (struct tick_rate){.ticks = ptoi_ticks(), .ns = ptoi_now_ns(), .ns_per_tick = 1}; }
+static inline struct tick_rate ptoi_tick_begin(void)
+{
+    return (struct tick_rate){.ticks = ptoi_ticks(), .ns = ptoi_now_ns(), .ns_per_tick = 1};
+}
 
 /* A later moment: now the rate is known. */
 static inline void ptoi_tick_end(struct tick_rate *r)
@@ -48,6 +54,9 @@ static inline void ptoi_tick_end(struct tick_rate *r)
     if (ticks > 0) r->ns_per_tick = (double)ns / (double)ticks;
 }
 
-static inline int64_t ptoi_tick_ns(const struct tick_rate *r, int64_t ticks) { return r->ns + (int64_t)((double)(ticks - r->ticks) * r->ns_per_tick); }
+static inline int64_t ptoi_tick_ns(const struct tick_rate *r, int64_t ticks)
+{
+    return r->ns + (int64_t)((double)(ticks - r->ticks) * r->ns_per_tick);
+}
 
 #endif

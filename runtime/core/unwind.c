@@ -26,8 +26,8 @@ static void describe_calls(const PTORuntime *rt, char *text, size_t size)
             break;
         }
         const PTOSite *at = rt->frames[i].called_at;
-        n += (size_t)snprintf(text + n, size - n, "\n  in '%s', called at %s:%d", rt->frames[i].function, at ? at->file : "?",
-                              at ? at->line : 0);
+        n += (size_t)snprintf(text + n, size - n, "\n  in '%s', called at %s:%d", rt->frames[i].function,
+                              at ? at->file : "?", at ? at->line : 0);
     }
 }
 
@@ -56,15 +56,17 @@ _Noreturn void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a)
 
 _Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent)
 {
-    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] index %lld is out of bounds: the extent is %lld", (long long)index, (long long)extent);
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] index %lld is out of bounds: the extent is %lld", (long long)index,
+              (long long)extent);
 }
 
 _Noreturn void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
     if (high < low)
-        pto_raise(rt, PTO_ERR_BOUNDS, "[E15] slice %lld .. %lld has a negative extent", (long long)low, (long long)high);
-    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] slice %lld .. %lld is out of bounds: the extent is %lld", (long long)low, (long long)high,
-              (long long)extent);
+        pto_raise(rt, PTO_ERR_BOUNDS, "[E15] slice %lld .. %lld has a negative extent", (long long)low,
+                  (long long)high);
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] slice %lld .. %lld is out of bounds: the extent is %lld", (long long)low,
+              (long long)high, (long long)extent);
 }
 
 int64_t pto_ceil_div(PTORuntime *rt, int64_t a, int64_t b)
@@ -83,11 +85,12 @@ void pto_enter(PTORuntime *rt, const char *function)
 {
     char here;
     if (rt->frame_count >= rt->config.recursion_limit)
-        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function, rt->config.recursion_limit,
-                  ptoi_limit_name(LIMIT_RECURSION, rt->config.names_options));
+        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function,
+                  rt->config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->config.names_options));
     if ((uintptr_t)&here < rt->stack.lowest)
-        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function, rt->frame_count,
-                  (unsigned long long)rt->stack.bytes / 1024, rt->stack.is_first ? "ulimit -s" : "pthread_attr_setstacksize");
+        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
+                  rt->frame_count, (unsigned long long)rt->stack.bytes / 1024,
+                  rt->stack.is_first ? "ulimit -s" : "pthread_attr_setstacksize");
     rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};
 }
 

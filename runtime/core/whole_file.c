@@ -25,8 +25,10 @@ static char *follow_links(const char *path)
         if (n < 0) return at;
         link[n] = '\0';
         char *next = NULL;
-        if (i == MAX_LINKS) errno = ELOOP;
-        else if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : folder_length(at), at, link) < 0) next = NULL;
+        if (i == MAX_LINKS)
+            errno = ELOOP;
+        else if (asprintf(&next, "%.*s%s", link[0] == '/' ? 0 : folder_length(at), at, link) < 0)
+            next = NULL;
         free(at);
         at = next;
     }
@@ -40,7 +42,8 @@ static int create_beside(struct whole_file *f, const struct stat *replaced)
     int file = -1;
     for (int i = 0; i < TRIES && file < 0; i++) {
         free(f->beside);
-        if (asprintf(&f->beside, "%.*s.pto-%ld-%d", folder_length(f->target), f->target, (long)getpid(), i) < 0) f->beside = NULL;
+        if (asprintf(&f->beside, "%.*s.pto-%ld-%d", folder_length(f->target), f->target, (long)getpid(), i) < 0)
+            f->beside = NULL;
         if (!f->beside) return -1;
         file = open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno != EEXIST) break;

@@ -1,7 +1,8 @@
 /* whole_file.h - files that appear when they are whole.
  *
- * Idea       a file is written beside its place under another name, and renamed at the end: after a failure, a kill or on a full disk the
- *            old file is there, or the new one.  Several files are finished first and then renamed together.
+ * Idea       a file is written beside its place under another name, and renamed at the end: after a failure, a kill or
+ *            on a full disk the old file is there, or the new one.  Several files are finished first and then renamed
+ *            together.
  * Owner      the caller, until ptoi_whole_drop.
  * Invariant  a link stays a link, a file keeps its mode; devices and pipes are written as they are.
  * Errors     false, with errno.

@@ -6,8 +6,8 @@ const char ptoi_image_anchor[1] = {0};
 
 enum { MAX_SEGMENTS = 1024, MAX_SEGMENT_BYTES = 64 * 1024 };
 
-/* Arguments of a task: at most 64 parameters of rank 8.  The ring always holds the largest task, and 192 bytes for each of a
- * full window, which is four matrices; fuller tasks make the window shorter, never wrong. */
+/* Arguments of a task: at most 64 parameters of rank 8.  The ring always holds the largest task, and 192 bytes for each
+ * of a full window, which is four matrices; fuller tasks make the window shorter, never wrong. */
 enum { ARG_BYTES_PER_TASK = 192, ARG_BYTES_MAX = PTO_MAX_PARAMS * (16 + 2 * 8 * PTO_MAX_RANK) };
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
@@ -48,7 +48,8 @@ static bool layout_make(const struct window_sizes *z, struct layout *l)
     PART(deps_at, l->deps * sizeof(uint64_t));
     PART(events_at, l->events * sizeof(struct life_event));
     PART(completed_at, z->tasks * sizeof(uint64_t));
-    PART(chunk_at, l->segments * l->segment_bytes / PTO_GRANULE * sizeof(uint32_t)); /* touched as far as buffers are numbered */
+    /* touched as far as buffers are numbered */
+    PART(chunk_at, l->segments * l->segment_bytes / PTO_GRANULE * sizeof(uint32_t));
     PART(consumed_at, l->segments * sizeof(uint32_t));
 #undef PART
     l->bytes = at;

@@ -1,10 +1,11 @@
 /* window.h - the memory that orchestrator and scheduler share: one contiguous block of fixed-width words and offsets.
  *
- * Idea       orchestrator -> scheduler: task descriptors with their arguments and fan-in entries, and lifetime events, each
- *            stream published by one counter.  scheduler -> orchestrator: how far both were taken, which tasks completed, how
- *            many buffers of each heap chunk are consumed.  No lock, no read-modify-write, no pointer.
+ * Idea       orchestrator -> scheduler: task descriptors with their arguments and fan-in entries, and lifetime events,
+ *            each stream published by one counter.  scheduler -> orchestrator: how far both were taken, which tasks
+ *            completed, how many buffers of each heap chunk are consumed.  No lock, no read-modify-write, no pointer.
  * Owner      every word has one writer; words of different writers are on different cache lines.
- * Invariant  counters only grow; slot = id & mask; a descriptor is constant from its publication until its task has retired.
+ * Invariant  counters only grow; slot = id & mask; a descriptor is constant from its publication until its task has
+ *            retired.
  * Tests      test/runtime/test_second_mapping.c, stress_limits.c
  *
  * [TASK]     everything below task_head is complete when task_head says so.
@@ -13,7 +14,8 @@
  * [TAKEN]    likewise the event entries below event_tail.
  * [DONE]     completed[slot] == id + 1 says that the kernel of task id has returned and its writes are visible.
  * [CONSUMED] consumed[chunk] counts buffers of a heap chunk that nobody will touch again.
- * [QUIET]    having taken exactly quiet_tasks and quiet_events, the scheduler had nothing ready or running: until more is published
+ * [QUIET]    having taken exactly quiet_tasks and quiet_events, the scheduler had nothing ready or running: until more
+ * is published
  *            nothing will change, and everything it ever told is visible to who reads this. */
 #ifndef PTOI_WINDOW_H
 #define PTOI_WINDOW_H
@@ -31,7 +33,7 @@ struct arg_head {
     uint8_t kind;    /* PTOParamKind */
     uint8_t type;    /* PTOType */
     uint8_t rank;
-    uint8_t fresh;   /* this task's submission allocated the buffer */
+    uint8_t fresh; /* this task's submission allocated the buffer */
 };
 _Static_assert(sizeof(struct arg_head) == 16, "no padding");
 
@@ -42,17 +44,17 @@ enum task_flag {
 
 struct task_slot {
     uint64_t id;
-    int64_t kernel;      /* const PTOKernel *, relative to ptoi_image_anchor */
-    int64_t site;        /* const PTOSite *, likewise; 0: none */
-    uint64_t arg_begin;  /* byte count in the argument ring */
-    uint64_t dep_begin;  /* entry count in the dependency ring */
+    int64_t kernel;     /* const PTOKernel *, relative to ptoi_image_anchor */
+    int64_t site;       /* const PTOSite *, likewise; 0: none */
+    uint64_t arg_begin; /* byte count in the argument ring */
+    uint64_t dep_begin; /* entry count in the dependency ring */
     uint32_t dep_count;
     int32_t priority;
     uint16_t param_count;
-    uint8_t worker;      /* PTOWorkerType */
-    uint8_t flags;       /* enum task_flag */
-    uint32_t exclusive;  /* set of accumulators that it updates, hashed: tasks whose sets meet do not run together */
-    int64_t name;        /* const char * of @name, relative like kernel; 0: none */
+    uint8_t worker;     /* PTOWorkerType */
+    uint8_t flags;      /* enum task_flag */
+    uint32_t exclusive; /* set of accumulators that it updates, hashed: tasks whose sets meet do not run together */
+    int64_t name;       /* const char * of @name, relative like kernel; 0: none */
 };
 _Static_assert(sizeof(struct task_slot) == PTO_CACHELINE, "one line a task");
 
@@ -60,21 +62,22 @@ enum event_kind { EVENT_OPEN = 1, EVENT_RELEASE };
 
 /* A buffer begins its life without a task (OPEN), or its owner lets go of it (RELEASE). */
 struct life_event {
-    uint64_t stamp;  /* tasks published before it */
+    uint64_t stamp; /* tasks published before it */
     uint32_t buffer;
     uint32_t kind;
 };
 
 struct window {
     uint64_t magic;
-    uint32_t version, checked;                                  /* checked: PTOConfig.checked */
-    uint64_t bytes;                                             /* of the whole block, heap excluded */
-    uint64_t first_id;     /* the task id that is told as 0; W orchestrator while the window is empty [TASK] */
-    uint64_t task_mask, arg_mask, dep_mask, event_mask;         /* sizes of the rings, less one */
-    uint64_t dep_limit;                                         /* entries in use at most: what was asked for */
+    uint32_t version, checked; /* checked: PTOConfig.checked */
+    uint64_t bytes;            /* of the whole block, heap excluded */
+    uint64_t first_id;         /* the task id that is told as 0; W orchestrator while the window is empty [TASK] */
+    uint64_t task_mask, arg_mask, dep_mask, event_mask; /* sizes of the rings, less one */
+    uint64_t dep_limit;                                 /* entries in use at most: what was asked for */
     uint64_t heap_bytes, segment_bytes, segment_count;
-    _Atomic uint64_t fault_task;                                /* a checked run: 1 + the task that was found out first, */
-    int64_t fault_at;                                           /* and where; W its worker, before it completes */
+    /* a checked run: 1 + the task that was found out first, */
+    _Atomic uint64_t fault_task;
+    int64_t fault_at; /* and where; W its worker, before it completes */
     uint64_t tasks_at, args_at, deps_at, events_at, completed_at, chunk_at, consumed_at; /* byte offsets in the block */
 
     /* W orchestrator, R scheduler. */
@@ -87,10 +90,13 @@ struct window {
     _Atomic uint64_t quiet_tasks, quiet_events;         /* store release [QUIET], load acquire */
 };
 
-/* The base of every "offset, never pointer" that names code or constants of the program: the same distance in every process
- * that runs the same image. */
+/* The base of every "offset, never pointer" that names code or constants of the program: the same distance in every
+ * process that runs the same image. */
 extern const char ptoi_image_anchor[];
-static inline int64_t ptoi_image_offset(const void *p) { return p ? (int64_t)((uintptr_t)p - (uintptr_t)ptoi_image_anchor) : 0; }
+static inline int64_t ptoi_image_offset(const void *p)
+{
+    return p ? (int64_t)((uintptr_t)p - (uintptr_t)ptoi_image_anchor) : 0;
+}
 static inline const void *ptoi_image_pointer(int64_t offset)
 {
     return offset ? (const void *)((uintptr_t)ptoi_image_anchor + (uintptr_t)offset) : NULL; /* NOLINT: by design */
@@ -102,7 +108,7 @@ static inline struct task_slot *window_task(const struct window *w, uint64_t id)
 {
     return (struct task_slot *)window_part(w, w->tasks_at) + (id & w->task_mask);
 }
-static inline void *window_args(const struct window *w, uint64_t begin) 
+static inline void *window_args(const struct window *w, uint64_t begin)
 {
     return window_part(w, w->args_at + (begin & w->arg_mask));
 }
@@ -132,7 +138,7 @@ static inline _Atomic uint32_t *window_consumed(const struct window *w, uint64_t
 }
 
 struct window_sizes {
-    uint64_t tasks;  /* power of two */
+    uint64_t tasks; /* power of two */
     uint64_t deps;
     uint64_t heap_bytes; /* all rings together */
     uint64_t first_id, first_byte;
@@ -143,8 +149,9 @@ uint64_t ptoi_window_bytes(const struct window_sizes *sizes);
 /* Lays out zeroed memory of that many bytes. */
 void ptoi_window_init(struct window *w, const struct window_sizes *sizes);
 bool ptoi_window_is_valid(const struct window *w);
-/* Is the scheduler quiet, having taken everything published?  Caller: the orchestrator.  Proof: both words only grow and neither
- * passes its head, so when both are at the heads, the later of the two moments they stem from was quiet with exactly these. */
+/* Is the scheduler quiet, having taken everything published?  Caller: the orchestrator.  Proof: both words only grow
+ * and neither passes its head, so when both are at the heads, the later of the two moments they stem from was quiet
+ * with exactly these. */
 bool ptoi_window_is_quiet(const struct window *w);
 
 #endif

@@ -9,7 +9,10 @@ const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
     return ptoi_image_pointer(window_task(w, id)->kernel);
 }
 
-const PTOSite *ptoi_task_site(const struct window *w, uint64_t id) { return ptoi_image_pointer(window_task(w, id)->site); }
+const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
+{
+    return ptoi_image_pointer(window_task(w, id)->site);
+}
 
 /* heap_base NULL: the tensors' addresses are not wanted. */
 static void unpack(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
@@ -19,7 +22,8 @@ static void unpack(const struct window *w, char *heap_base, uint64_t id, PTOArg 
     const int64_t *extent = (const int64_t *)(head + t->param_count);
     for (int i = 0; i < t->param_count; i++) {
         const int rank = head[i].rank;
-        args[i] = (PTOArg){.shape = extent, .stride = extent + rank, .kind = head[i].kind, .type = head[i].type, .rank = head[i].rank};
+        args[i] = (PTOArg){
+            .shape = extent, .stride = extent + rank, .kind = head[i].kind, .type = head[i].type, .rank = head[i].rank};
         extent += 2 * rank;
         if (head[i].kind == PTO_PARAM_SCALAR)
             args[i].value.i64 = head[i].value;
@@ -66,8 +70,8 @@ static int request(const struct backend *backend, const PTOKernel *kernel, const
     return backend->request(backend, kernel, &r);
 }
 
-int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
-                     uint64_t number)
+int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count,
+                     const PTOSite *site, uint64_t number)
 {
     const void *outer = ptoi_orchestrate(&ptoi_none);
     ptoi_crash_mark(kernel, site, number, args, count);
@@ -83,7 +87,8 @@ static int call_checked(struct window *w, const struct backend *backend, uint64_
     struct checked_call c;
     uint64_t none = 0;
     ptoi_checked_begin(&c, args, count);
-    const int result = ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);
+    const int result =
+        ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);
     const struct checked_fault fault = ptoi_checked_end(&c, args);
     if (fault.result == 0) return result;
     /* relaxed: the completion of this task publishes fault_at to whoever reports it */

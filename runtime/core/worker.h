@@ -5,8 +5,8 @@
 #include "window.h"
 
 /* Calls a kernel, or hands the work request to the backend; a crash will name it.  Any worker thread. */
-int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
-                     uint64_t number);
+int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count,
+                     const PTOSite *site, uint64_t number);
 /* Likewise of a task in the window that is RUNNING.  Both return what the kernel returned. */
 int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id);
 /* The kernel of a task that has not retired. */

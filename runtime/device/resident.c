@@ -6,17 +6,48 @@
 uint64_t ptoi_resident_fingerprint(void)
 {
     static const uint64_t layout[] = {
-        PTO_WINDOW_VERSION, PTO_WORKER_TYPES, PTO_GRANULE, PTO_MAILBOX_DEPTH,
-        sizeof(struct window), OFFSET(window, task_mask), OFFSET(window, tasks_at), OFFSET(window, task_head), OFFSET(window, event_head),
-        OFFSET(window, task_tail), OFFSET(window, event_tail), OFFSET(window, quiet_tasks), OFFSET(window, quiet_events),
-        sizeof(struct task_slot), OFFSET(task_slot, arg_begin), OFFSET(task_slot, dep_begin), OFFSET(task_slot, dep_count),
-        OFFSET(task_slot, priority), OFFSET(task_slot, param_count), OFFSET(task_slot, worker), OFFSET(task_slot, exclusive),
-        sizeof(struct arg_head), OFFSET(arg_head, buffer), OFFSET(arg_head, fresh),
-        sizeof(struct life_event), OFFSET(life_event, stamp), OFFSET(life_event, buffer), OFFSET(life_event, kind),
-        sizeof(struct outcome), OFFSET(outcome, claimed), OFFSET(outcome, status),
-        sizeof(struct mailbox), OFFSET(mailbox, task), OFFSET(mailbox, done),
-        sizeof(struct resident_block), OFFSET(resident_block, workers), OFFSET(resident_block, asked), OFFSET(resident_block, request),
-        OFFSET(resident_block, answered), OFFSET(resident_block, state), OFFSET(resident_block, worker_tasks), OFFSET(resident_block, beats),
+        PTO_WINDOW_VERSION,
+        PTO_WORKER_TYPES,
+        PTO_GRANULE,
+        PTO_MAILBOX_DEPTH,
+        sizeof(struct window),
+        OFFSET(window, task_mask),
+        OFFSET(window, tasks_at),
+        OFFSET(window, task_head),
+        OFFSET(window, event_head),
+        OFFSET(window, task_tail),
+        OFFSET(window, event_tail),
+        OFFSET(window, quiet_tasks),
+        OFFSET(window, quiet_events),
+        sizeof(struct task_slot),
+        OFFSET(task_slot, arg_begin),
+        OFFSET(task_slot, dep_begin),
+        OFFSET(task_slot, dep_count),
+        OFFSET(task_slot, priority),
+        OFFSET(task_slot, param_count),
+        OFFSET(task_slot, worker),
+        OFFSET(task_slot, exclusive),
+        sizeof(struct arg_head),
+        OFFSET(arg_head, buffer),
+        OFFSET(arg_head, fresh),
+        sizeof(struct life_event),
+        OFFSET(life_event, stamp),
+        OFFSET(life_event, buffer),
+        OFFSET(life_event, kind),
+        sizeof(struct outcome),
+        OFFSET(outcome, claimed),
+        OFFSET(outcome, status),
+        sizeof(struct mailbox),
+        OFFSET(mailbox, task),
+        OFFSET(mailbox, done),
+        sizeof(struct resident_block),
+        OFFSET(resident_block, workers),
+        OFFSET(resident_block, asked),
+        OFFSET(resident_block, request),
+        OFFSET(resident_block, answered),
+        OFFSET(resident_block, state),
+        OFFSET(resident_block, worker_tasks),
+        OFFSET(resident_block, beats),
     };
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, a word at a time */
     for (unsigned i = 0; i < sizeof layout / sizeof *layout; i++) h = (h ^ layout[i]) * 0x100000001b3u;
@@ -59,9 +90,9 @@ static int collect(void *context, struct completion *out, int max)
     int count = 0;
     for (uint32_t i = 0; i < r->first[PTO_WORKER_TYPES] && count < max; i++) {
         struct mailbox *m = resident_mailbox(r->block, (int)i);
-        const uint64_t done = load_acquire(&m->done, DEVICE_ENDED); /* [DEVICE_ENDED] */
-        for (; r->collected[i] != done && count < max; r->collected[i]++)
-            out[count++] = (struct completion){.id = m->task[r->collected[i] % PTO_MAILBOX_DEPTH]}; /* a failure is in the outcome */
+        const uint64_t done = load_acquire(&m->done, DEVICE_ENDED);       /* [DEVICE_ENDED] */
+        for (; r->collected[i] != done && count < max; r->collected[i]++) /* a failure is in the outcome */
+            out[count++] = (struct completion){.id = m->task[r->collected[i] % PTO_MAILBOX_DEPTH]};
     }
     return count;
 }
@@ -87,7 +118,10 @@ static void serve(struct resident *r, uint32_t asked)
     answer(r, asked);
 }
 
-uint64_t ptoi_resident_bytes(const struct resident_block *b) { return is_ours(b) ? ptoi_sched_bytes(part(b, b->window_at)) : 0; }
+uint64_t ptoi_resident_bytes(const struct resident_block *b)
+{
+    return is_ours(b) ? ptoi_sched_bytes(part(b, b->window_at)) : 0;
+}
 
 bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memory)
 {
@@ -108,7 +142,7 @@ bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memo
 
 bool ptoi_resident_step(struct resident *r)
 {
-    const uint32_t asked = load_acquire(&r->block->asked, DEVICE_ASK); /* [DEVICE_ASK] */
+    const uint32_t asked = load_acquire(&r->block->asked, DEVICE_ASK);   /* [DEVICE_ASK] */
     store_relaxed(&r->block->beats, load_relaxed(&r->block->beats) + 1); /* relaxed: a sign of life */
     const bool any = ptoi_sched_step(&r->sched);
     ptoi_sched_tell_quiet(&r->sched);

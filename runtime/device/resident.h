@@ -1,11 +1,12 @@
 /* resident.h - the scheduler as a program of a device: it lives beside the workers, and the host only orchestrates.
  *
- * Idea       one block of memory that host, device and workers see, each at an address of its own: this header's struct, a mailbox
- *            for each worker, the outcome, the window.  Everything in it is an offset, a count or a word with one writer.  The
- *            scheduler gives tasks to mailboxes and never sees a kernel, an argument's address or the heap.
+ * Idea       one block of memory that host, device and workers see, each at an address of its own: this header's
+ *            struct, a mailbox for each worker, the outcome, the window.  Everything in it is an offset, a count or a
+ *            word with one writer.  The scheduler gives tasks to mailboxes and never sees a kernel, an argument's
+ *            address or the heap.
  * Owner      the host lays the block out; who writes which word is said at it.
- * Portable   no library, no system: an instruction set, <stdint.h> and lock-free words of 64 bits are all it needs.  Both sides
- *            compare a fingerprint of the layout before anything else is believed.
+ * Portable   no library, no system: an instruction set, <stdint.h> and lock-free words of 64 bits are all it needs.
+ *            Both sides compare a fingerprint of the layout before anything else is believed.
  * Tests      test/device
  *
  * [DEVICE_SENT]   a mailbox's task[] is complete below sent.
@@ -32,17 +33,17 @@ struct mailbox {
 
 struct resident_block {
     uint64_t magic, fingerprint, bytes;
-    uint64_t mailbox_at, outcome_at, window_at;      /* offsets from here */
-    uint32_t workers[PTO_WORKER_TYPES];              /* mailboxes, type by type */
+    uint64_t mailbox_at, outcome_at, window_at; /* offsets from here */
+    uint32_t workers[PTO_WORKER_TYPES];         /* mailboxes, type by type */
     /* W host, R scheduler: store release [DEVICE_ASK], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t asked;
     uint32_t request;
     /* W scheduler, R host: store release [DEVICE_ANSWER], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t answered;
-    uint32_t state;                                  /* enum resident_state */
+    uint32_t state; /* enum resident_state */
     int64_t worker_tasks[PTO_WORKER_TYPES];
     uint64_t ready_max[PTO_WORKER_TYPES];
-    _Atomic uint64_t beats;                          /* rounds of the scheduler, relaxed: it lives */
+    _Atomic uint64_t beats; /* rounds of the scheduler, relaxed: it lives */
 };
 
 /* Of the layout of all that is shared: the same on both sides, or one of them was built from other sources. */
@@ -61,14 +62,16 @@ struct resident {
     uint64_t collected[PTO_RESIDENT_WORKERS]; /* of each mailbox's `done`, as far as seen */
     uint32_t first[PTO_WORKER_TYPES + 1];     /* mailboxes of a type are [first[t], first[t + 1]) */
     uint32_t answered;
-    bool is_over;                             /* the host asked it to leave */
+    bool is_over; /* the host asked it to leave */
 };
 
-uint64_t ptoi_resident_bytes(const struct resident_block *block); /* of the scheduler's own memory; 0: the block is not what it should be */
-/* memory: so many bytes, zero, aligned to a cache line.  Answers the host's first request.  false: RESIDENT_REFUSES, the layouts differ. */
+/* of the scheduler's own memory; 0: the block is not what it should be */
+uint64_t ptoi_resident_bytes(const struct resident_block *block);
+/* memory: so many bytes, zero, aligned to a cache line.  Answers the host's first request.  false: RESIDENT_REFUSES,
+ * the layouts differ. */
 bool ptoi_resident_open(struct resident *r, struct resident_block *block, void *memory);
-/* One round: what the host asks, what was published, what ended, what can start.  true: something changed.  The caller decides how to
- * wait, and ends when r->is_over. */
+/* One round: what the host asks, what was published, what ended, what can start.  true: something changed.  The caller
+ * decides how to wait, and ends when r->is_over. */
 bool ptoi_resident_step(struct resident *r);
 
 #endif

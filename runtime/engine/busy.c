@@ -1,10 +1,14 @@
 /* busy.c - see busy.h. */
 #include "busy.h"
 
-/* Of a short kernel every so many calls are measured, and of one that is still so short that two looks at the clock would show. */
+/* Of a short kernel every so many calls are measured, and of one that is still so short that two looks at the clock
+ * would show. */
 enum { SHORT_NS = 2000, SAMPLE_OF_SHORT = 16, MEDIUM_NS = 50000, SAMPLE_OF_MEDIUM = 4 };
 
-static uint32_t sample_of(int64_t ns) { return ns < SHORT_NS ? SAMPLE_OF_SHORT : ns < MEDIUM_NS ? SAMPLE_OF_MEDIUM : 1; }
+static uint32_t sample_of(int64_t ns)
+{
+    return ns < SHORT_NS ? SAMPLE_OF_SHORT : ns < MEDIUM_NS ? SAMPLE_OF_MEDIUM : 1;
+}
 
 static struct busy_line *line_of(struct busy *b, const PTOKernel *kernel)
 {

@@ -1,7 +1,7 @@
 /* busy.h - how long workers run kernels, without asking the clock twice a task.
  *
- * Idea       two looks at the clock cost as much as a small task.  Kernels that run for long are always measured; of shorter ones every so
- *            many calls are, and stand for those between.
+ * Idea       two looks at the clock cost as much as a small task.  Kernels that run for long are always measured; of
+ *            shorter ones every so many calls are, and stand for those between.
  * Owner      a worker's thread. */
 #ifndef PTOI_BUSY_H
 #define PTOI_BUSY_H
@@ -9,9 +9,9 @@
 
 struct busy_line {
     const PTOKernel *kernel;
-    int64_t last_ns;   /* of the last call that was measured */
-    uint32_t skipped;  /* calls since */
-    uint32_t skip;     /* how many may be */
+    int64_t last_ns;  /* of the last call that was measured */
+    uint32_t skipped; /* calls since */
+    uint32_t skip;    /* how many may be */
 };
 
 enum { BUSY_LINES = 16 };

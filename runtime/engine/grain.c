@@ -1,8 +1,8 @@
 /* grain.c - see grain.h. */
 #include "grain.h"
 
-/* A long call of a kernel that was short counts as many short ones: about one in so many may be long, as when the thread was
- * preempted.  With STRIKES_OUT it is coarse for good. */
+/* A long call of a kernel that was short counts as many short ones: about one in so many may be long, as when the
+ * thread was preempted.  With STRIKES_OUT it is coarse for good. */
 enum { TIME_BITS = 20, STRIKE = 16, STRIKES_OUT = 128 };
 
 void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
@@ -13,13 +13,15 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns)
     uint64_t strikes = is_same ? known >> TIME_BITS & 0xff : 0;
     if (strikes >= STRIKES_OUT) return;
     const int64_t last = (int64_t)(known & longest), some = last / 8;
-    if (is_same && strikes == 0 && last > (int64_t)g->fine_ns && ns > last - some && ns < last + some) return; /* no news: others have this line */
+    /* no news: others have this line */
+    if (is_same && strikes == 0 && last > (int64_t)g->fine_ns && ns > last - some && ns < last + some) return;
     const bool was_fine = is_same && last <= (int64_t)g->fine_ns, is_fine = ns <= (int64_t)g->fine_ns;
     if (is_fine)
         strikes -= strikes > 0;
     else if (was_fine)
         strikes += STRIKE;
-    store_relaxed(ptoi_grain_line(g, kernel), tag | strikes << TIME_BITS | ((uint64_t)ns < longest ? (uint64_t)ns : longest));
+    store_relaxed(ptoi_grain_line(g, kernel),
+                  tag | strikes << TIME_BITS | ((uint64_t)ns < longest ? (uint64_t)ns : longest));
 }
 
 #ifdef PTO_TINY

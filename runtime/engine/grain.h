@@ -1,7 +1,8 @@
 /* grain.h - which kernels are fine: so short that handing a task to a worker costs more than running it.
  *
- * Idea       whoever measures a call tells how long it took.  A kernel is fine if its last measured call was short.  One that is
- *            short now and long then is found out by its strikes, and is coarse from then on: it would stop the orchestrator.
+ * Idea       whoever measures a call tells how long it took.  A kernel is fine if its last measured call was short.
+ *            One that is short now and long then is found out by its strikes, and is coarse from then on: it would stop
+ *            the orchestrator.
  * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
  * Tests      test/runtime/test_elide.c */
 #ifndef PTOI_GRAIN_H
@@ -12,17 +13,20 @@
 
 enum { GRAIN_BITS = 8, GRAIN_LINES = 1 << GRAIN_BITS };
 
-/* Handing a task over costs both sides 400 ns together.  Two processors share that and the task; more than two share it among them too, but
- * the orchestrator cannot hand over faster than one in 200 ns. */
+/* Handing a task over costs both sides 400 ns together.  Two processors share that and the task; more than two share it
+ * among them too, but the orchestrator cannot hand over faster than one in 200 ns. */
 enum { GRAIN_FINE_NS = 250, GRAIN_FINE_NS_OF_TWO = 400 };
 
 struct grain {
-    uint64_t fine_ns; /* constant */
+    uint64_t fine_ns;                   /* constant */
     _Atomic uint64_t line[GRAIN_LINES]; /* by kernel; 0: nothing is known */
 };
 
 /* *g is zero.  So many processors can run the process. */
-static inline void ptoi_grain_init(struct grain *g, int processors) { g->fine_ns = processors == 2 ? GRAIN_FINE_NS_OF_TWO : GRAIN_FINE_NS; }
+static inline void ptoi_grain_init(struct grain *g, int processors)
+{
+    g->fine_ns = processors == 2 ? GRAIN_FINE_NS_OF_TWO : GRAIN_FINE_NS;
+}
 
 /* One call of the kernel took so long. */
 void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
@@ -31,7 +35,8 @@ void ptoi_grain_measured(struct grain *g, const PTOKernel *kernel, int64_t ns);
 static inline uint64_t ptoi_grain_tag(const PTOKernel *kernel) { return (uint64_t)(uintptr_t)kernel >> 3 << 28; }
 static inline _Atomic uint64_t *ptoi_grain_line(struct grain *g, const PTOKernel *kernel)
 {
-    /* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each other. */
+    /* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each
+     * other. */
     return &g->line[((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - GRAIN_BITS)];
 }
 
@@ -42,13 +47,15 @@ int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel);
 static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20;
-    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= g->fine_ns; /* relaxed: a choice */
+    /* relaxed: a choice */
+    return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= g->fine_ns;
 }
 /* How long the kernel's last measured call took; 0: nobody knows, or it is short now and long then. */
 static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20, longest = (1u << 20) - 1;
-    const uint64_t ns = (load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes; /* relaxed: a choice */
+    /* relaxed: a choice */
+    const uint64_t ns = (load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes;
     return ns <= longest ? (int64_t)ns : 0;
 }
 #endif

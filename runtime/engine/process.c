@@ -1,13 +1,14 @@
 /* process.c - the caller orchestrates; the scheduler and the workers are another process, and the two share the window.
  *
- * Idea       what both use (window, heap, outcome, record, and `struct control` here) is mapped before the fork.  The child opens
- *            the lanes of threads.c in itself; its first thread schedules when no worker does, and sleeps.  Between the processes
- *            every word has one writer: no lock, no read-modify-write.
+ * Idea       what both use (window, heap, outcome, record, and `struct control` here) is mapped before the fork.  The
+ *            child opens the lanes of threads.c in itself; its first thread schedules when no worker does, and sleeps.
+ *            Between the processes every word has one writer: no lock, no read-modify-write.
  * Owner      parent: asked, request, the bell `call`.  Child: everything else in struct control.
- * Invariant  the child is this runtime's from open to close, or dead; when it died, the run has failed, every later run fails, and
- *            nothing waits for it any more.
- * Blocks     the orchestrator and the child's first thread, after a short spin, at a bell.  Both look now and then whether the
- *            other one lives.  (Not PR_SET_PDEATHSIG: that would fire when the thread that created the runtime ends.)
+ * Invariant  the child is this runtime's from open to close, or dead; when it died, the run has failed, every later run
+ *            fails, and nothing waits for it any more.
+ * Blocks     the orchestrator and the child's first thread, after a short spin, at a bell.  Both look now and then
+ *            whether the other one lives.  (Not PR_SET_PDEATHSIG: that would fire when the thread that created the
+ *            runtime ends.)
  *
  * [ASK]      request is complete when `asked` says so.
  * [ANSWER]   what the child answers is complete when `answered` says so.
@@ -41,7 +42,7 @@ struct control {
     uint64_t first_id; /* of the run */
     /* W child, R parent: store release [ANSWER], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t answered;
-    int32_t status;    /* of opening */
+    int32_t status; /* of opening */
     int64_t worker_tasks[PTO_WORKER_TYPES];
     uint64_t ready_max[PTO_WORKER_TYPES];
     uint64_t steps;
@@ -59,7 +60,7 @@ struct process {
     char why[3600]; /* is_lost: what every later run says */
 };
 
-/* ---- the child ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the child --------------------------------------------------------------------------------------------------- */
 
 /* The host's handlers are not for this process; what the terminal sends is for the parent, whose end is ours. */
 static void settle_signals(void)
@@ -144,7 +145,7 @@ static _Noreturn void child_main(PTORuntime *rt, struct control *c, pid_t parent
     _exit(0);
 }
 
-/* ---- the child's life, seen from the parent ----------------------------------------------------------------------------------------- */
+/* ---- the child's life, seen from the parent ---------------------------------------------------------------------- */
 
 static void describe_end(char *text, size_t size, bool is_known, int status)
 {
@@ -170,9 +171,10 @@ static void note_loss(PTORuntime *rt, PTOStatus status, const char *reason)
         site = ptoi_task_site(rt->window, id);
         PTOArg args[PTO_MAX_PARAMS];
         struct crash_text text = {0};
-        ptoi_crash_describe(&text, ptoi_task_kernel(rt->window, id), args, ptoi_task_args(rt->window, rt->heap, id, args), &c->crash.address);
-        snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s%.2800s", ptoi_task_kernel(rt->window, id)->name,
-                 (long long)(id - rt->window->first_id), reason, text.bytes);
+        ptoi_crash_describe(&text, ptoi_task_kernel(rt->window, id), args,
+                            ptoi_task_args(rt->window, rt->heap, id, args), &c->crash.address);
+        snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s%.2800s",
+                 ptoi_task_kernel(rt->window, id)->name, (long long)(id - rt->window->first_id), reason, text.bytes);
     } else {
         snprintf(e->why, sizeof e->why, "%s%s%s", reason, running[0] ? "; what ran then:" : "", running);
     }
@@ -212,7 +214,8 @@ static void stop_by_watchdog(PTORuntime *rt)
     char reason[120];
     kill_child(e);
     ptoi_outcome_disown(rt->outcome, child);
-    snprintf(reason, sizeof reason, "no task finished for %g s, the worker process was stopped", rt->config.watchdog_seconds);
+    snprintf(reason, sizeof reason, "no task finished for %g s, the worker process was stopped",
+             rt->config.watchdog_seconds);
     note_loss(rt, PTO_ERR_WATCHDOG, reason);
 }
 
@@ -222,8 +225,9 @@ static void stop_overdue(PTORuntime *rt, uint64_t id)
     struct process *e = rt->engine_state;
     const pid_t child = e->child;
     char reason[400];
-    snprintf(reason, sizeof reason, PTO_TIMEOUT_TEXT ", the worker process was stopped", ptoi_task_kernel(rt->window, id)->name,
-             (long long)(ptoi_task_limit_ns(rt->window, id) / 1000000), (long long)(id - rt->window->first_id));
+    snprintf(reason, sizeof reason, PTO_TIMEOUT_TEXT ", the worker process was stopped",
+             ptoi_task_kernel(rt->window, id)->name, (long long)(ptoi_task_limit_ns(rt->window, id) / 1000000),
+             (long long)(id - rt->window->first_id));
     kill_child(e);
     ptoi_outcome_disown(rt->outcome, child);
     note_loss(rt, PTO_ERR_TIMEOUT, reason);
@@ -257,7 +261,7 @@ static bool wait_answer(PTORuntime *rt)
     }
 }
 
-/* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------------ */
+/* ---- the orchestrator's side ------------------------------------------------------------------------------------- */
 
 static void process_published(void *context)
 {
@@ -285,9 +289,11 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
         } else {
             uint64_t late;
             ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
-            if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, c->line, e->workers, &late) && !is_lost(rt))
+            if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, c->line, e->workers, &late) &&
+                !is_lost(rt))
                 stop_overdue(rt, late);
-            else if (ptoi_bell_heard(&c->told) == heard && !is_lost(rt) && ptoi_watchdog_bites(&dog, c->line, e->workers))
+            else if (ptoi_bell_heard(&c->told) == heard && !is_lost(rt) &&
+                     ptoi_watchdog_bites(&dog, c->line, e->workers))
                 stop_by_watchdog(rt);
             spins = 0;
         }
@@ -306,7 +312,8 @@ static void process_begin(PTORuntime *rt)
     wait_answer(rt);
 }
 
-static void process_poke(PTORuntime *rt) { (void)rt; } /* whatever the orchestrator waits for, the child looks at the outcome after it */
+/* whatever the orchestrator waits for, the child looks at the outcome after it */
+static void process_poke(PTORuntime *rt) { (void)rt; }
 
 static int64_t process_now(void *context)
 {
@@ -333,11 +340,11 @@ static void process_measure(PTORuntime *rt, PTORunStats *stats)
     const struct process *e = rt->engine_state;
     int at = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = 0; i < rt->config.workers[t]; i++)
-            stats->worker_busy_ns[t] += load_relaxed(&e->control->line[at++].busy_ns); /* relaxed: [RETIRE] came after them */
+        for (int i = 0; i < rt->config.workers[t]; i++) /* relaxed: [RETIRE] came after them */
+            stats->worker_busy_ns[t] += load_relaxed(&e->control->line[at++].busy_ns);
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------------------------------------------ */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 static void process_close(PTORuntime *rt)
 {
@@ -373,7 +380,7 @@ static PTOStatus process_open(PTORuntime *rt)
     }
     fflush(stdout); /* what waits there must not be written by both */
     fflush(stderr);
-    e->asked = 1; /* it answers when it is open */
+    e->asked = 1;                                /* it answers when it is open */
     store_relaxed(&e->control->asked, e->asked); /* relaxed: the fork comes after it */
     const pid_t parent = getpid();
     e->child = fork();

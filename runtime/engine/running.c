@@ -11,8 +11,8 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)
     return task != 0 && head - *id - 1 <= w->task_mask && window_task(w, *id)->id == *id;
 }
 
-void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text, uint64_t size,
-                           const PTOSite **site)
+void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text,
+                           uint64_t size, const PTOSite **site)
 {
     enum { SHOWN = 8, ROOM = 400, SHOWN_NS = 100000000 };
     const int64_t now = ptoi_now_ns();
@@ -21,15 +21,19 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
     text[0] = '\0';
     *site = NULL;
     for (int i = 0; i < count && shown < SHOWN && n + ROOM < size; i++) {
-        const uint64_t task = load_acquire(&line[i].task, RUNNING); /* what is read next is of this task or of a later one, */
+        /* what is read next is of this task or of a later one, */
+        const uint64_t task = load_acquire(&line[i].task, RUNNING);
         const PTOKernel *kernel = load_relaxed(&line[i].kernel);
         const PTOSite *at = load_relaxed(&line[i].site);
         const int64_t since = load_relaxed(&line[i].since);
-        if (task == 0 || load_relaxed(&line[i].task) != task) continue; /* which is seen here at most times, and names a task that ran, too */
+        /* which is seen here at most times, and names a task that ran, too */
+        if (task == 0 || load_relaxed(&line[i].task) != task) continue;
         if (shown++ == 0) *site = at;
-        n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", kernel->name, (long long)(task - 1 - w->first_id));
+        n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", kernel->name,
+                                (long long)(task - 1 - w->first_id));
         if (at) n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", at->file, at->line, at->column);
-        if (since > 0 && now - since >= SHOWN_NS) n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)(now - since) / 1e9);
+        if (since > 0 && now - since >= SHOWN_NS)
+            n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)(now - since) / 1e9);
         n += (uint64_t)snprintf(text + n, size - n, ")");
     }
 }
@@ -52,7 +56,8 @@ void ptoi_running_end(struct running_line *line)
     store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
 }
 
-void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now)
+void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id,
+                            int64_t since, int64_t now)
 {
     const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
     ptoi_running_end(line);
@@ -64,7 +69,8 @@ bool ptoi_running_overdue(const struct window *w, const struct running_line *lin
 {
     const int64_t now = ptoi_now_ns();
     for (int i = 0; i < count; i++) {
-        const uint64_t task = load_acquire(&line[i].task, RUNNING); /* what is read next is of this task, or of a later one with a later end */
+        /* what is read next is of this task, or of a later one with a later end */
+        const uint64_t task = load_acquire(&line[i].task, RUNNING);
         const int64_t overdue_at = load_relaxed(&line[i].overdue_at);
         if (task != 0 && overdue_at != 0 && now > overdue_at && ptoi_running_task(w, task, id)) return true;
     }

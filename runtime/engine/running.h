@@ -1,7 +1,8 @@
 /* running.h - who runs what: a line that each worker writes and anyone may read.
  *
  * Idea       the watchdog and the report of a dead worker process need to know what was running without asking anybody.
- * Owner      a line: its worker.  All words but one are relaxed: they are statistics, what they name is ordered by [TASK] and [RETIRE].
+ * Owner      a line: its worker.  All words but one are relaxed: they are statistics, what they name is ordered by
+ *            [TASK] and [RETIRE].
  * Tests      test/runtime/test_process.c, test_crash.c */
 #ifndef PTOI_RUNNING_H
 #define PTOI_RUNNING_H
@@ -11,18 +12,20 @@
 
 struct running_line {
     _Alignas(PTO_CACHELINE) _Atomic uint64_t task; /* id + 1 of the task whose kernel runs; 0: none */
-    _Atomic int64_t overdue_at;                    /* when that task's @timeout is over; 0: it has none.  Before `task`: release, acquire */
-    _Atomic uint64_t ended;                        /* kernels that returned */
-    _Atomic int64_t busy_ns;                       /* of this run */
+    /* when that task's @timeout is over; 0: it has none.  Before `task`: release, acquire */
+    _Atomic int64_t overdue_at;
+    _Atomic uint64_t ended;  /* kernels that returned */
+    _Atomic int64_t busy_ns; /* of this run */
     /* Of that task.  Before `task`, too. */
     _Atomic(const PTOKernel *) kernel;
-    _Atomic(const PTOSite *) site;                 /* NULL: it has none */
-    _Atomic int64_t since;                         /* 0: nobody looked at the clock */
+    _Atomic(const PTOSite *) site; /* NULL: it has none */
+    _Atomic int64_t since;         /* 0: nobody looked at the clock */
 };
 
-/* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  Any thread. */
-void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text, uint64_t size,
-                           const PTOSite **site);
+/* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  Any
+ * thread. */
+void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text,
+                           uint64_t size, const PTOSite **site);
 /* The task of a line or a note, unless it is none that the window holds. */
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 
@@ -31,7 +34,8 @@ void ptoi_running_begin(struct running_line *line, const struct window *w, uint6
 /* Its kernel returned. */
 void ptoi_running_end(struct running_line *line);
 /* The same, with its time; one that was too slow fails the run, if nobody noticed before. */
-void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id, int64_t since, int64_t now);
+void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id,
+                            int64_t since, int64_t now);
 /* The caller is the orchestrator.  true, with the id: a kernel runs for longer than it may. */
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id);
 void ptoi_fail_timeout(const struct window *w, struct outcome *outcome, uint64_t id);

@@ -1,7 +1,8 @@
 /* serial.c - one thread holds every role.
  *
- * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what remains is the
- *            graph.  Where nobody watches the graph, a task does not even pass through the window, core/elide.c. */
+ * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what
+ *            remains is the graph.  Where nobody watches the graph, a task does not even pass through the window,
+ *            core/elide.c. */
 #include "busy.h"
 #include "watchdog.h"
 #include "check.h"
@@ -33,7 +34,8 @@ static bool start_and_run(void *context, PTOWorkerType type, uint64_t id, int *p
     if (is_timed) since = ptoi_now_ns();
     struct running_line *line = rt->watchdog ? ptoi_watchdog_line(rt->watchdog) : NULL;
     if (line) ptoi_running_begin(line, rt->window, id, ptoi_now_ns());
-    e->ended = (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
+    e->ended =
+        (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
     if (line) ptoi_running_end(line);
     if (is_timed) {
         ns = ptoi_now_ns() - since;
@@ -102,8 +104,8 @@ static void serial_measure(PTORuntime *rt, PTORunStats *stats)
     memcpy(stats->worker_busy_ns, e->busy_ns, sizeof e->busy_ns);
 }
 
-#define ONE_THREAD                                                                                                        \
-    .unit = "ns", .open = serial_open, .close = serial_close, .begin = serial_begin, .now = serial_now,                   \
+#define ONE_THREAD                                                                                                     \
+    .unit = "ns", .open = serial_open, .close = serial_close, .begin = serial_begin, .now = serial_now,                \
     .published = serial_published, .elides = true, .wait = serial_wait, .poke = serial_poke, .measure = serial_measure
 
 const struct engine ptoi_engine_serial = {.name = "serial", ONE_THREAD};

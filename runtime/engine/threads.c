@@ -1,19 +1,22 @@
-/* threads.c - the caller orchestrates, every worker is a thread, and the scheduler role goes to whoever has nothing better to do.
+/* threads.c - the caller orchestrates, every worker is a thread, and the scheduler role goes to whoever has nothing
+ * better to do.
  *
- * Idea       each worker has a lane: tasks go in by `sent`, results come out by `done`, both only grow, each has one writer.
- *            `role` is a flag; whoever swaps it from 0 to 1 is the scheduler until it swaps it back.
- * Owner      the holder of the role: struct scheduler, and in every lane `sent`, `task`, `collected`.  The worker of a lane: `done`,
- *            `result`.
+ * Idea       each worker has a lane: tasks go in by `sent`, results come out by `done`, both only grow, each has one
+ *            writer. `role` is a flag; whoever swaps it from 0 to 1 is the scheduler until it swaps it back.
+ * Owner      the holder of the role: struct scheduler, and in every lane `sent`, `task`, `collected`.  The worker of a
+ *            lane: `done`, `result`.
  * Blocks     workers and the waiting orchestrator, after a short spin, in park.h.
  *
- * [ROLE]     swap acq_rel: what one holder did is visible to the next.  No input is left lying and no sleeper is forgotten:
- *            whoever makes input (a task published, a kernel ended) or announces that it sleeps, then swaps `role`.  If that
- *            finds the role taken, the holder's swap back comes later in the order of `role` and reads from it, so the holder
- *            sees the announcement in leave_role() and the input in has_input(), for which it looks after every swap back; a
- *            worker that has a short task of its own runs that first, and comes back.
+ * [ROLE]     swap acq_rel: what one holder did is visible to the next.  No input is left lying and no sleeper is
+ * forgotten:
+ *            whoever makes input (a task published, a kernel ended) or announces that it sleeps, then swaps `role`.  If
+ *            that finds the role taken, the holder's swap back comes later in the order of `role` and reads from it, so
+ *            the holder sees the announcement in leave_role() and the input in has_input(), for which it looks after
+ *            every swap back; a worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
- * [GUEST]    who serves a lane, see Note [guest]: what is sent comes after the guest, and the host's turn after all that it ran.
- * [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are complete below done.
+ * [GUEST]    who serves a lane, see Note [guest]: what is sent comes after the guest, and the host's turn after all
+ * that it ran. [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are
+ * complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
 #include "threads.h"
 #include "busy.h"
@@ -33,25 +36,30 @@ enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wa
 #else
 enum { SPINS = 256, YIELDS = 16 };
 #endif
-enum { ROUNDS = 4 /* of scheduling, before something else has its turn */, UNLOOKED = 7, HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */ };
+enum {
+    ROUNDS = 4 /* of scheduling, before something else has its turn */,
+    UNLOOKED = 7,
+    HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */
+};
 
-/* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than a small task.
- * So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when that is done, not after each task.
- * Behind other work nothing waits: who comes for its next task when it has ended the last gets the most urgent, and that is often the
- * one whose data it has just written.  Only where workers are MANY, and one may find the role taken, has it one task in reserve, and only
- * while enough are ready for every other worker: so nobody is idle for its sake. */
+/* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than
+ * a small task. So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when
+ * that is done, not after each task. Behind other work nothing waits: who comes for its next task when it has ended the
+ * last gets the most urgent, and that is often the one whose data it has just written.  Only where workers are MANY,
+ * and one may find the role taken, has it one task in reserve, and only while enough are ready for every other worker:
+ * so nobody is idle for its sake. */
 enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5, UNKNOWN_NS = 1 << 30 };
 
-/* Of a chain, Note [followers] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.  While its worker goes through it,
- * what its tasks have made ready waits, unless somebody has nothing to do: those who spin look themselves, and while anybody sleeps
- * the worker looks after each task. */
+/* Of a chain, Note [followers] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.  While
+ * its worker goes through it, what its tasks have made ready waits, unless somebody has nothing to do: those who spin
+ * look themselves, and while anybody sleeps the worker looks after each task. */
 enum { CHAIN_NS = 64000 };
 
-/* Note [guest]: where a type has as many workers as there are processors, the orchestrator is one thread too many, and whenever it wakes
- * it stops a worker, perhaps one that has the role.  So while it waits it serves the last lane of that type itself, as a guest, and runs
- * what is known to be short; while it does not wait, short tasks do not go to that lane, and its host goes to sleep.  What
- * is long goes to the host as ever, and so does everything while the orchestrator sleeps.  When nothing is in the lane, the holder of the
- * role changes whose it is. */
+/* Note [guest]: where a type has as many workers as there are processors, the orchestrator is one thread too many, and
+ * whenever it wakes it stops a worker, perhaps one that has the role.  So while it waits it serves the last lane of
+ * that type itself, as a guest, and runs what is known to be short; while it does not wait, short tasks do not go to
+ * that lane, and its host goes to sleep.  What is long goes to the host as ever, and so does everything while the
+ * orchestrator sleeps.  When nothing is in the lane, the holder of the role changes whose it is. */
 struct sent_task {
     uint64_t id;
     int64_t expected_ns; /* UNKNOWN_NS: nobody knows */
@@ -65,7 +73,7 @@ struct lane {
     /* W holder of the role; R anyone, relaxed: a hint that something ended. */
     _Atomic uint64_t collected;
     _Atomic int has_guest; /* W holder of the role while the lane is empty: store release [GUEST], load acquire */
-    int64_t load_ns; /* the holder's: what is expected of the tasks that were sent and not collected */
+    int64_t load_ns;       /* the holder's: what is expected of the tasks that were sent and not collected */
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
@@ -86,37 +94,44 @@ struct threads {
     int unlooked; /* the holder's: steps since it looked at what was published */
     /* By type of worker, how many sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
     _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
-    _Alignas(PTO_CACHELINE) _Atomic int stop; /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
+    /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
+    _Alignas(PTO_CACHELINE) _Atomic int stop;
     struct parker orchestrator;
-    /* W orchestrator, R holder of the role, relaxed: the swap of the role after its announcement publishes it.  It sleeps until so many tasks have
-     * retired, 0: until anything changes. */
+    /* W orchestrator, R holder of the role, relaxed: the swap of the role after its announcement publishes it.  It
+     * sleeps until so many tasks have retired, 0: until anything changes. */
     _Atomic uint64_t wake_at;
-    /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of the role: exchange
-     * acquire. */
+    /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of
+     * the role: exchange acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
-    /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W holder of the role, relaxed:
-     * start() is what tells others of the task; then who ends it, compare-exchange: once. */
-    struct { _Atomic uint64_t open; uint32_t next; int32_t result; } *outside; /* next: the stack's links */
-    uint32_t taken_outside;     /* what is left of the stack that was taken; the holder's */
+    /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W
+     * holder of the role, relaxed: start() is what tells others of the task; then who ends it, compare-exchange:
+     * once. */
+    struct {
+        _Atomic uint64_t open;
+        uint32_t next;
+        int32_t result;
+    } * outside;                  /* next: the stack's links */
+    uint32_t taken_outside;       /* what is left of the stack that was taken; the holder's */
     struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
     ptoi_thread scheduler;
-    struct bell *told;          /* where an orchestrator in another process sleeps; NULL: it is in this one */
-    struct running_line *line;  /* one a lane */
+    struct bell *told;         /* where an orchestrator in another process sleeps; NULL: it is in this one */
+    struct running_line *line; /* one a lane */
     bool owns_lines;
-    char *stacks;               /* for handlers of crashes, one a lane */
+    char *stacks; /* for handlers of crashes, one a lane */
     struct lane *lane;
     int lane_count, started;
     int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
     struct grain grain;
     struct lane *guest; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
-    bool holds;                      /* it has the role, and nothing is in the window: tasks run at their submits */
+    bool holds; /* it has the role, and nothing is in the window: tasks run at their submits */
 };
 
-/* ---- the machine that the scheduler feeds: the lanes ------------------------------------------------------------------- */
+/* ---- the machine that the scheduler feeds: the lanes ------------------------------------------------------------- */
 
-static uint64_t load_of(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); } /* relaxed: both are ours */
+/* relaxed: both are ours */
+static uint64_t load_of(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); }
 
 static bool has_room(struct lane *l, int64_t expected_ns, bool takes_reserve)
 {
@@ -159,7 +174,7 @@ static bool start_outside(PTORuntime *rt, uint64_t id)
     PTOArg args[PTO_MAX_PARAMS];
     int count = ptoi_task_args(rt->window, rt->heap, id, args);
     store_relaxed(&e->outside[id & rt->window->task_mask].open, id + 1); /* relaxed: see there */
-    const void *outer = ptoi_orchestrate(&ptoi_none); /* the caller may be the orchestrator */
+    const void *outer = ptoi_orchestrate(&ptoi_none);                    /* the caller may be the orchestrator */
     rt->config.external_start(rt->config.external_context, (int64_t)(id - (uint64_t)rt->config.first_task_id),
                               ptoi_task_kernel(rt->window, id), args, count);
     ptoi_orchestrate(outer);
@@ -214,7 +229,7 @@ static bool lane_follow(void *context, int place, uint64_t id)
 static int collect_outside(PTORuntime *rt, struct completion *out, int max)
 {
     struct threads *e = rt->engine_state;
-    if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0) /* relaxed: a hint */
+    if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0)  /* relaxed: a hint */
         e->taken_outside = swap_acquire(&e->ended_outside, 0, OUTSIDE); /* [OUTSIDE] */
     int n = 0;
     for (; e->taken_outside && n < max; n++) {
@@ -243,7 +258,7 @@ static int lane_collect(void *context, struct completion *out, int max)
     return n;
 }
 
-/* ---- the role ----------------------------------------------------------------------------------------------------------------- */
+/* ---- the role ---------------------------------------------------------------------------------------------------- */
 
 static bool take_role(struct threads *e) /* model: TAKE_ROLE */
 {
@@ -286,8 +301,9 @@ static bool has_task(struct lane *l) { return load_acquire(&l->sent, SENT) != lo
 /* For its worker. */
 static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_guest, GUEST); }
 
-/* The number of the next task that the caller has to run; false: none.  In this order: what was sent came after the guest did, and before
- * it left it had run all; so whoever finds fewer sent than done has looked at `sent` before that. */
+/* The number of the next task that the caller has to run; false: none.  In this order: what was sent came after the
+ * guest did, and before it left it had run all; so whoever finds fewer sent than done has looked at `sent` before
+ * that. */
 static bool find_own(struct lane *l, bool as_guest, uint64_t *n)
 {
     const uint64_t sent = load_acquire(&l->sent, SENT); /* [SENT] */
@@ -298,10 +314,10 @@ static bool find_own(struct lane *l, bool as_guest, uint64_t *n)
     return (int64_t)(sent - *n) > 0;
 }
 
-/* Gives the role back and wakes who has something to do now; has_input() comes after it, [ROLE].  A sleeping orchestrator is
- * woken without progress too: it may have found the role taken, and only it can prove that nothing will change any more.  One that
- * waits for a ring is let sleep until as much has retired as it wants: all in flight retires without it, and whoever takes the last
- * comes by here. */
+/* Gives the role back and wakes who has something to do now; has_input() comes after it, [ROLE].  A sleeping
+ * orchestrator is woken without progress too: it may have found the role taken, and only it can prove that nothing will
+ * change any more.  One that waits for a ring is let sleep until as much has retired as it wants: all in flight retires
+ * without it, and whoever takes the last comes by here. */
 static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
 {
     struct threads *e = rt->engine_state;
@@ -310,7 +326,8 @@ static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model:
     swap_acq_rel(&e->role, 0, ROLE); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_own_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
-    if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt)) ptoi_park_wake(&e->idle_scheduler);
+    if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt))
+        ptoi_park_wake(&e->idle_scheduler);
     if (progress && e->told)
         ptoi_bell_wake(e->told);
     else if (!by_sleeper && ptoi_park_is_sleeping(&e->orchestrator) && retired >= load_relaxed(&e->wake_at))
@@ -341,11 +358,12 @@ static bool does_anybody_sleep(PTORuntime *rt)
     struct threads *e = rt->engine_state;
     int idle = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) idle += load_relaxed(&e->idle[t]); /* relaxed: a hint */
-    return idle > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0); /* relaxed: a hint */
+    /* relaxed: a hint */
+    return idle > 0 || (ptoi_park_is_sleeping(&e->orchestrator) && load_relaxed(&e->wake_at) == 0);
 }
 
-/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits for LANE_NS at most,
- * or CHAIN_NS while nobody sleeps. */
+/* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits
+ * for LANE_NS at most, or CHAIN_NS while nobody sleeps. */
 static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
 {
     uint64_t n;
@@ -354,8 +372,8 @@ static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
     return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->rt));
 }
 
-/* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a sleeper.
- * true: something was taken. */
+/* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a
+ * sleeper. true: something was taken. */
 static bool schedule(PTORuntime *rt, struct lane *own, bool as_guest) /* model: SCHEDULE */
 {
     struct threads *e = rt->engine_state;
@@ -379,7 +397,7 @@ static bool schedule(PTORuntime *rt, struct lane *own, bool as_guest) /* model: 
     return any;
 }
 
-/* ---- workers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- workers ----------------------------------------------------------------------------------------------------- */
 
 /* as_guest: the caller is the orchestrator. */
 static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
@@ -387,8 +405,8 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
     PTORuntime *rt = l->rt;
     uint64_t n;
     if (!find_own(l, as_guest, &n)) return false;
-    /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that failed, or was cancelled, must
-     * not run, whatever the status says by now. */
+    /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
+     * failed, or was cancelled, must not run, whatever the status says by now. */
     int result = 0;
     if (load_relaxed(&rt->outcome->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
     if (!l->has_stopped) {
@@ -399,7 +417,9 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
                               rt->config.watchdog_seconds > 0;
         if (is_timed) since = ptoi_now_ns();
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
-        if (t) t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane), t->begin = ptoi_record_now(rt->recorder);
+        if (t)
+            t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane),
+            t->begin = ptoi_record_now(rt->recorder);
         ptoi_running_begin(l->line, rt->window, id, since);
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
         if (is_timed) {
@@ -417,7 +437,8 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
     return true;
 }
 
-/* Sleeps unless there is something to do.  The announcement comes before the swap, the swap before the last look: [ROLE]. */
+/* Sleeps unless there is something to do.  The announcement comes before the swap, the swap before the last look:
+ * [ROLE]. */
 static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_WORKER */
 {
     PTORuntime *rt = l->rt;
@@ -459,7 +480,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* ---- a scheduler with a thread of its own ----------------------------------------------------------------------------------------- */
+/* ---- a scheduler with a thread of its own ------------------------------------------------------------------------ */
 
 static void *scheduler_main(void *arg)
 {
@@ -482,7 +503,7 @@ static void *scheduler_main(void *arg)
     return NULL;
 }
 
-/* ---- tasks that something outside carries out ------------------------------------------------------------------------------------- */
+/* ---- tasks that something outside carries out -------------------------------------------------------------------- */
 
 static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
 {
@@ -499,10 +520,10 @@ static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
     return true;
 }
 
-/* ---- the orchestrator's side ------------------------------------------------------------------------------------------------------ */
+/* ---- the orchestrator's side ------------------------------------------------------------------------------------- */
 
-/* The role stays with the workers, whose caches hold what it needs, as long as none sleeps that could run the task.  One that waits for
- * others is started by whoever ends the last of them. */
+/* The role stays with the workers, whose caches hold what it needs, as long as none sleeps that could run the task.
+ * One that waits for others is started by whoever ends the last of them. */
 static bool wants_scheduling(PTORuntime *rt)
 {
     struct threads *e = rt->engine_state;
@@ -511,7 +532,8 @@ static bool wants_scheduling(PTORuntime *rt)
     if (rt->config.external[t->worker]) return true;
     if (t->dep_count > 0) return false;
     if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
-    return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) && expect(e, rt, t->id) >= LANE_NS;
+    return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) &&
+           expect(e, rt, t->id) >= LANE_NS;
 }
 
 static void threads_published(void *context) /* model: PUBLISHED */
@@ -527,7 +549,7 @@ static void threads_published(void *context) /* model: PUBLISHED */
     hand_over(e);
 }
 
-/* ---- fine tasks: the orchestrator runs them itself, and is the scheduler while it does ----------------------------------------------- */
+/* ---- fine tasks: the orchestrator runs them itself, and is the scheduler while it does --------------------------- */
 
 static bool threads_is_fine(void *context, const PTOKernel *kernel)
 {
@@ -553,7 +575,7 @@ static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
     ptoi_grain_measured(&e->grain, kernel, ns);
 }
 
-/* ---- the waiting orchestrator works ------------------------------------------------------------------------------------------------------- */
+/* ---- the waiting orchestrator works ------------------------------------------------------------------------------ */
 
 /* Becomes the guest, if the host has nothing to run. */
 static bool enter_lane(PTORuntime *rt, struct lane *l)
@@ -580,7 +602,8 @@ static void leave_lane(PTORuntime *rt, struct lane *l)
     }
 }
 
-/* Works until the condition holds, *met, or there has been nothing to do for a while.  false: the lane is its host's now. */
+/* Works until the condition holds, *met, or there has been nothing to do for a while.  false: the lane is its host's
+ * now. */
 static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg, bool *met) /* model: GUEST */
 {
     struct threads *e = rt->engine_state;
@@ -606,11 +629,13 @@ static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg,
 /* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
 static void fail_by_replay(PTORuntime *rt)
 {
-    ptoi_fail(rt->outcome, PTO_ERR_ARGUMENT, NULL, "the schedule %s does not fit this run: its start number %lld never becomes ready",
-              rt->config.replay, (long long)rt->replay->next);
+    ptoi_fail(rt->outcome, PTO_ERR_ARGUMENT, NULL,
+              "the schedule %s does not fit this run: its start number %lld never becomes ready", rt->config.replay,
+              (long long)rt->replay->next);
 }
 
-/* So much has to retire before the wait is met that there is no use in watching, while the processors have other work. */
+/* So much has to retire before the wait is met that there is no use in watching, while the processors have other
+ * work. */
 static bool is_far(const PTORuntime *rt)
 {
     enum { FAR = 16 };
@@ -618,14 +643,15 @@ static bool is_far(const PTORuntime *rt)
     return e->guest && rt->orch.flow.wake_at > load_relaxed(&rt->window->task_tail) + FAR; /* relaxed: a hint */
 }
 
-/* For the orchestrator that has announced it.  true: somebody will come who wakes it when there is reason to.  It does what there is to do
- * first: where workers are never idle there is always something, and coming back for that would stop one of them each time. */
+/* For the orchestrator that has announced it.  true: somebody will come who wakes it when there is reason to.  It does
+ * what there is to do first: where workers are never idle there is always something, and coming back for that would
+ * stop one of them each time. */
 static bool may_sleep(PTORuntime *rt) /* model: SLEEP_ORCHESTRATOR */
 {
     struct threads *e = rt->engine_state;
     for (int round = 0; round < ROUNDS; round++) {
-        if (e->guest && round == 0)
-            ptoi_threads_take_role(rt); /* what was shut is open now, and has to be looked at: nobody else might come by */
+        if (e->guest && round == 0) /* what was shut is open now, and has to be looked at: nobody else might come by */
+            ptoi_threads_take_role(rt);
         else if (!take_role(e))
             return true; /* its holder will look at our announcement */
         const bool progress = step(rt, false);
@@ -741,7 +767,7 @@ static void threads_settle(PTORuntime *rt, bool reset)
     ptoi_threads_leave_role(rt, false);
 }
 
-/* ---- opening and closing ------------------------------------------------------------------------------------------------------------ */
+/* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
 void ptoi_threads_close(PTORuntime *rt)
 {
@@ -778,7 +804,9 @@ static void choose_guest(PTORuntime *rt)
     struct threads *e = rt->engine_state;
     const PTOConfig *c = &rt->config;
     const int processors = ptoi_processors();
-    if (e->told || e->outside || rt->backend->mirror || c->replay || c->dedicated_scheduler || c->watchdog_seconds > 0 || processors < 2) return;
+    if (e->told || e->outside || rt->backend->mirror || c->replay || c->dedicated_scheduler ||
+        c->watchdog_seconds > 0 || processors < 2)
+        return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         if (c->workers[t] >= processors) e->guest = &e->lane[e->first[t + 1] - 1];
 }
@@ -810,7 +838,8 @@ static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct be
             ptoi_park_init(&e->lane[i].parker);
         }
     choose_guest(rt);
-    rt->sched.machine = (struct machine){.context = rt, .start = lane_start, .collect = lane_collect, .follow = lane_follow};
+    rt->sched.machine =
+        (struct machine){.context = rt, .start = lane_start, .collect = lane_collect, .follow = lane_follow};
     e->has_scheduler = rt->config.dedicated_scheduler; /* before any thread looks */
     if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, scheduler_main, rt)) {
         e->has_scheduler = false;

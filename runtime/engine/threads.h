@@ -5,12 +5,12 @@
 #include "running.h"
 #include "runtime.h"
 
-/* Starts the workers; the orchestrator is in another process: it reads `line` (one a worker) and sleeps at `told`, which the
- * holder of the role rings after every step that changed something. */
+/* Starts the workers; the orchestrator is in another process: it reads `line` (one a worker) and sleeps at `told`,
+ * which the holder of the role rings after every step that changed something. */
 PTOStatus ptoi_threads_open_apart(PTORuntime *rt, struct running_line *line, struct bell *told);
-void      ptoi_threads_close(PTORuntime *rt);
-void      ptoi_threads_begin(PTORuntime *rt);
-int       ptoi_threads_count(const PTORuntime *rt);
+void ptoi_threads_close(PTORuntime *rt);
+void ptoi_threads_begin(PTORuntime *rt);
+int ptoi_threads_count(const PTORuntime *rt);
 /* Schedules until there is nothing left to take.  true: something was taken. */
 bool ptoi_threads_schedule(PTORuntime *rt);
 /* Waits for the role; what comes between is done as the scheduler.  changed: the orchestrator is told. */

@@ -1,11 +1,12 @@
-/* timing.c - discrete-event simulation: a clock in cycles, one for every worker, so that a program's time on a device can be
- * predicted and is the same on every run and machine.
+/* timing.c - discrete-event simulation: a clock in cycles, one for every worker, so that a program's time on a device
+ * can be predicted and is the same on every run and machine.
  *
- * Idea       a kernel runs (or is skipped) at the moment it starts, and its end is an event `cost` cycles later.  The program's
- *            own clock moves by submit_cycles a task, and to the event it waited for when a ring was full.  Before a task is
- *            published everything that ends earlier has happened.
+ * Idea       a kernel runs (or is skipped) at the moment it starts, and its end is an event `cost` cycles later.  The
+ *            program's own clock moves by submit_cycles a task, and to the event it waited for when a ring was full.
+ *            Before a task is published everything that ends earlier has happened.
  * Owner      one thread holds every role.
- * Invariant  events are taken in order of time, ties in order of start; workers of a type are taken lowest number first.
+ * Invariant  events are taken in order of time, ties in order of start; workers of a type are taken lowest number
+ *            first.
  * Source     next-event time advance: Law, Simulation Modeling and Analysis, ch. 1.
  * Tests      test/runtime/test_timing.c */
 #include "check.h"
@@ -22,21 +23,22 @@ struct event {
 };
 
 struct timing {
-    int64_t now;            /* of scheduler and workers */
-    int64_t program;        /* of the orchestrator, never behind now when it runs */
-    int64_t began;          /* of this run */
+    int64_t now;     /* of scheduler and workers */
+    int64_t program; /* of the orchestrator, never behind now when it runs */
+    int64_t began;   /* of this run */
     int64_t last_end;
-    struct event *heap;     /* one a busy worker */
+    struct event *heap; /* one a busy worker */
     int32_t busy;
     uint64_t order;
     bool *is_busy;
     int32_t first[PTO_WORKER_TYPES + 1];
     int64_t busy_cycles[PTO_WORKER_TYPES];
-    int64_t *path;          /* by task of the run: cycles of the costliest chain that ends with it, its own cost included */
+    /* by task of the run: cycles of the costliest chain that ends with it, its own cost included */
+    int64_t *path;
     uint64_t paths, first_id; /* room in path; the first task of the run */
-    int64_t reached;        /* the same of the producers of the task being submitted */
+    int64_t reached;          /* the same of the producers of the task being submitted */
     int64_t critical_path;
-    bool is_full;           /* there was no memory for path: the run has failed */
+    bool is_full; /* there was no memory for path: the run has failed */
 };
 
 static int64_t cycles_after(int64_t at, int64_t more)
@@ -45,7 +47,7 @@ static int64_t cycles_after(int64_t at, int64_t more)
     return __builtin_add_overflow(at, more, &sum) ? INT64_MAX : sum;
 }
 
-/* ---- events: a binary heap ------------------------------------------------------------------------------------------------ */
+/* ---- events: a binary heap --------------------------------------------------------------------------------------- */
 
 static bool is_earlier(const struct event *a, const struct event *b)
 {
@@ -75,7 +77,7 @@ static struct event pop_event(struct timing *t)
     return top;
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------------- */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static int64_t task_cost(PTORuntime *rt, uint64_t id)
 {
@@ -119,7 +121,7 @@ static int collect(void *context, struct completion *out, int max)
     return n;
 }
 
-/* ---- time ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------------------------- */
 
 static void settle(PTORuntime *rt)
 {
@@ -141,7 +143,8 @@ static void timing_published(void *context)
     PTORuntime *rt = context;
     struct timing *t = rt->engine_state;
     t->program = cycles_after(t->program, rt->config.submit_cycles);
-    advance(rt, t->program - 1); /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
+    /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
+    advance(rt, t->program - 1);
     if (t->program > t->now) t->now = t->program;
     settle(rt);
 }
@@ -162,7 +165,7 @@ static int64_t timing_now(void *context)
     return t->program > t->now ? t->program : t->now;
 }
 
-/* ---- the critical path: what the dependences alone cost ---------------------------------------------------------------------------- */
+/* ---- the critical path: what the dependences alone cost ---------------------------------------------------------- */
 
 static void see_edge(void *context, uint64_t from, uint64_t to, uint8_t reasons)
 {
@@ -190,7 +193,8 @@ static void see_task(void *context, uint64_t id)
     struct timing *t = rt->engine_state;
     const int64_t path = cycles_after(t->reached, task_cost(rt, id));
     if (id - t->first_id == t->paths && !more_paths(t)) {
-        ptoi_fail(rt->outcome, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks", (unsigned long long)t->paths);
+        ptoi_fail(rt->outcome, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks",
+                  (unsigned long long)t->paths);
         t->is_full = true;
     }
     if (!t->is_full) t->path[id - t->first_id] = path;
@@ -198,7 +202,7 @@ static void see_task(void *context, uint64_t id)
     if (path > t->critical_path) t->critical_path = path;
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------------------- */
 
 static void timing_close(PTORuntime *rt)
 {

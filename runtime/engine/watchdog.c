@@ -25,7 +25,8 @@ static void fail(struct watchdog_thread *d)
     char text[3000];
     const PTOSite *site;
     ptoi_running_describe(rt->window, d->lines, d->count, text, sizeof text, &site);
-    ptoi_fail(rt->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s", rt->config.watchdog_seconds, text);
+    ptoi_fail(rt->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
+              rt->config.watchdog_seconds, text);
     rt->engine->poke(rt);
 }
 
@@ -55,7 +56,8 @@ struct watchdog_thread *ptoi_watchdog_open(PTORuntime *rt, const struct running_
 {
     struct watchdog_thread *d = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *d));
     if (!d) return NULL;
-    *d = (struct watchdog_thread){.rt = rt, .lines = lines ? lines : &d->own, .count = lines ? count : 1, .lock = PTOI_LOCK_OPEN};
+    *d = (struct watchdog_thread){
+        .rt = rt, .lines = lines ? lines : &d->own, .count = lines ? count : 1, .lock = PTOI_LOCK_OPEN};
     ptoi_park_init(&d->parker);
     if (ptoi_thread_start(&d->thread, watch, d)) return d;
     free(d);

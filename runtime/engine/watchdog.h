@@ -1,9 +1,10 @@
 /* watchdog.h - a thread that notices that kernels run but none has ended for a while, whatever the orchestrator does.
  *
- * Idea       each worker has a line that says what it runs (running.h); an engine whose kernels run on the orchestrator's thread uses the
- *            line here.  While a run is active the thread looks at the lines ten times a second, or oftener.  When no kernel has ended
- *            for as long as asked, the run fails, with the names of those that run.  A thread cannot be stopped: what happens to a
- *            kernel that never returns is the program's business.
+ * Idea       each worker has a line that says what it runs (running.h); an engine whose kernels run on the
+ *            orchestrator's thread uses the line here.  While a run is active the thread looks at the lines ten times a
+ *            second, or oftener.  When no kernel has ended for as long as asked, the run fails, with the names of those
+ *            that run.  A thread cannot be stopped: what happens to a kernel that never returns is the program's
+ *            business.
  * Owner      the orchestrator; the thread owns nothing but its sleep.
  * Blocks     begin and end, while the thread describes what runs.
  * Not here   the engine process, whose orchestrator looks while it waits, and ends the worker process.

@@ -1,5 +1,6 @@
 /* array.h - an array in host memory, C order, with the shape that goes with it.
- * Idea       a shape first (array_measure), then storage (array_allocate), so that sizes are known good before memory is asked for.
+ * Idea       a shape first (array_measure), then storage (array_allocate), so that sizes are known good before memory
+ *            is asked for.
  * Owner      whoever holds the struct frees data with array_free; a zeroed struct holds nothing.
  * Invariant  bytes == count * size of an element and fits; data is 64-byte aligned, NULL when bytes is 0.
  * Tests      test/runtime/test_npy.c, test_bind.c
@@ -21,16 +22,15 @@ struct host_array {
     bool reserved; /* storage is addresses only: memory is obtained page by page where it is touched */
 };
 
-/* count and bytes from type and shape; false when they do not fit.  An extent of 0 makes them 0, whatever the others are. */
+/* count and bytes from type and shape; false when they do not fit.  An extent of 0 makes them 0, whatever the others
+ * are. */
 static inline bool array_measure(struct host_array *a)
 {
     a->count = 1;
     for (int d = 0; d < a->rank; d++)
-        if (a->shape[d] == 0)
-            a->count = 0;
+        if (a->shape[d] == 0) a->count = 0;
     for (int d = 0; d < a->rank; d++)
-        if (__builtin_mul_overflow(a->count, a->shape[d], &a->count))
-            return false;
+        if (__builtin_mul_overflow(a->count, a->shape[d], &a->count)) return false;
     /* Room for the alignment and for a header, so that no later sum can overflow. */
     return !__builtin_mul_overflow(a->count, pto_type_bytes(a->type), &a->bytes) && a->bytes < INT64_MAX / 2;
 }
@@ -39,8 +39,7 @@ static inline bool array_measure(struct host_array *a)
 static inline bool array_allocate(struct host_array *a, bool zeroed)
 {
     a->data = NULL;
-    if (a->bytes == 0)
-        return true;
+    if (a->bytes == 0) return true;
     if (a->shared || a->reserved) { /* zeroed as it is */
         a->data = pto_shared_alloc(a->bytes);
         return a->data != NULL;
@@ -49,8 +48,7 @@ static inline bool array_allocate(struct host_array *a, bool zeroed)
         a->data = NULL;
         return false;
     }
-    if (zeroed)
-        memset(a->data, 0, (size_t)a->bytes);
+    if (zeroed) memset(a->data, 0, (size_t)a->bytes);
     return true;
 }
 

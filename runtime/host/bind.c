@@ -1,6 +1,7 @@
 /* bind.c - dimension variables from the arrays that were given.
- * Idea       three passes: an extent that is exactly a variable says its value; an extent with one open variable in which it is
- *            linear is solved; then every extent of every array is computed from the variables and compared.
+ * Idea       three passes: an extent that is exactly a variable says its value; an extent with one open variable in
+ *            which it is linear is solved; then every extent of every array is computed from the variables and
+ *            compared.
  * Invariant  nothing is rounded: a solution is an integer from 0 that gives exactly the extent in the file.
  * Tests      test/runtime/test_bind.c
  */
@@ -20,9 +21,11 @@ static bool extent_at(const struct binding *b, int32_t formal, int32_t dim, int3
 
 enum solution { SOLVED, NOT_LINEAR, NO_INTEGER, NEGATIVE };
 
-/* Is the extent slope * v + base, and where is it target?  A function like min(v, 100) looks linear near 0, so it is looked at
- * in several other places, far out and around the solution; where it cannot be computed there, it says nothing. */
-static enum solution solve(const struct binding *b, int32_t formal, int32_t dim, int32_t v, int64_t target, int64_t *value)
+/* Is the extent slope * v + base, and where is it target?  A function like min(v, 100) looks linear near 0, so it is
+ * looked at in several other places, far out and around the solution; where it cannot be computed there, it says
+ * nothing. */
+static enum solution solve(const struct binding *b, int32_t formal, int32_t dim, int32_t v, int64_t target,
+                           int64_t *value)
 {
     int64_t base, at_one, slope, rest;
     if (!extent_at(b, formal, dim, v, 0, &base) || !extent_at(b, formal, dim, v, 1, &at_one) ||
@@ -33,15 +36,13 @@ static enum solution solve(const struct binding *b, int32_t formal, int32_t dim,
     const int64_t probes[] = {2, 3, 5, 17, 1000, 1 << 20, INT64_C(1) << 31, low, low + 1, low + 2};
     for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
         int64_t extent, expected;
-        if (!extent_at(b, formal, dim, v, probes[i], &extent))
-            continue;
+        if (!extent_at(b, formal, dim, v, probes[i], &extent)) continue;
         if (__builtin_mul_overflow(slope, probes[i], &expected) || __builtin_add_overflow(expected, base, &expected) ||
             extent != expected)
             return NOT_LINEAR;
     }
     *value = guess;
-    if (rest % slope != 0)
-        return NO_INTEGER;
+    if (rest % slope != 0) return NO_INTEGER;
     return guess < 0 ? NEGATIVE : SOLVED;
 }
 
@@ -51,8 +52,7 @@ static int32_t only_open(const struct binding *b, uint64_t uses)
     int32_t open = -1;
     for (int32_t v = 0; v < b->entry->dim_count && v < 64; v++)
         if ((uses >> v & 1) && b->origin[v] == BIND_NOTHING) {
-            if (open >= 0)
-                return -1;
+            if (open >= 0) return -1;
             open = v;
         }
     return open;
@@ -72,8 +72,8 @@ static int fail_solving(const struct binding *b, int32_t formal, int32_t dim, in
         snprintf(why, sizeof why, "would make it %" PRId64, value);
     else
         snprintf(why, sizeof why, "is no extent for any integer");
-    return host_fail(e, HOST_FILE, "'%s' is %s, declared %s: extent %d, %" PRId64 ", does not bind '%s', it %s", f->name,
-                     array_text_of(b, formal, shape, sizeof shape), f->text, dim,
+    return host_fail(e, HOST_FILE, "'%s' is %s, declared %s: extent %d, %" PRId64 ", does not bind '%s', it %s",
+                     f->name, array_text_of(b, formal, shape, sizeof shape), f->text, dim,
                      b->formals[formal].array.shape[dim], b->entry->dims[v], why);
 }
 
@@ -96,12 +96,10 @@ static int bind_linear(struct binding *b, bool *progress, struct host_error *e)
     for (int32_t f = 0; f < b->entry->formal_count; f++)
         for (int32_t d = 0; b->formals[f].given && d < b->entry->formals[f].rank; d++) {
             int32_t v = only_open(b, b->entry->formals[f].uses[d]);
-            if (v < 0)
-                continue;
+            if (v < 0) continue;
             int64_t value = 0;
             enum solution s = solve(b, f, d, v, b->formals[f].array.shape[d], &value);
-            if (s == NO_INTEGER || s == NEGATIVE)
-                return fail_solving(b, f, d, v, value, s == NEGATIVE, e);
+            if (s == NO_INTEGER || s == NEGATIVE) return fail_solving(b, f, d, v, value, s == NEGATIVE, e);
             if (s == SOLVED) {
                 b->dims[v] = value;
                 b->origin[v] = f;
@@ -138,8 +136,7 @@ static int fail_extent(const struct binding *b, int32_t f, int32_t d, int64_t ex
     int32_t option = -1;
     for (int32_t v = 0; v < b->entry->dim_count && v < 64; v++) {
         int32_t other = b->origin[v];
-        if (!(formal->uses[d] >> v & 1))
-            continue;
+        if (!(formal->uses[d] >> v & 1)) continue;
         if (other == BIND_OPTION)
             option = v;
         else if (other != f)
@@ -149,10 +146,10 @@ static int fail_extent(const struct binding *b, int32_t f, int32_t d, int64_t ex
                              array_text_of(b, other, other_shape, sizeof other_shape), b->entry->dims[v], b->dims[v]);
     }
     if (option >= 0)
-        return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 " with --dim %s=%" PRId64, formal->name,
-                         shape, d, formal->text, expected, b->entry->dims[option], b->dims[option]);
-    return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 ", not %" PRId64, formal->name, shape, d,
-                     formal->text, expected, extent);
+        return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 " with --dim %s=%" PRId64,
+                         formal->name, shape, d, formal->text, expected, b->entry->dims[option], b->dims[option]);
+    return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 ", not %" PRId64, formal->name,
+                     shape, d, formal->text, expected, extent);
 }
 
 static int check_formal(struct binding *b, int32_t f, struct host_error *e)
@@ -165,15 +162,15 @@ static int check_formal(struct binding *b, int32_t f, struct host_error *e)
             return host_fail(e, HOST_USAGE, "extent %d of '%s' (%s) overflows or divides by zero", d, formal->name,
                              formal->text);
         if (extent < 0)
-            return host_fail(e, HOST_USAGE, "extent %d of '%s' (%s) is negative: %" PRId64, d, formal->name, formal->text,
-                             extent);
-        if (b->formals[f].given && a->shape[d] != extent)
-            return fail_extent(b, f, d, extent, e);
+            return host_fail(e, HOST_USAGE, "extent %d of '%s' (%s) is negative: %" PRId64, d, formal->name,
+                             formal->text, extent);
+        if (b->formals[f].given && a->shape[d] != extent) return fail_extent(b, f, d, extent, e);
         a->shape[d] = extent;
     }
     char shape[256];
     if (formal->rank > 0 && !array_measure(a))
-        return host_fail(e, HOST_USAGE, "the size of '%s' overflows: %s", formal->name, array_text_of(b, f, shape, sizeof shape));
+        return host_fail(e, HOST_USAGE, "the size of '%s' overflows: %s", formal->name,
+                         array_text_of(b, f, shape, sizeof shape));
     return HOST_OK;
 }
 
@@ -182,16 +179,13 @@ int ptoi_bind(struct binding *b, struct host_error *e)
     bind_exact(b);
     for (bool progress = true; progress;) {
         int code = bind_linear(b, &progress, e);
-        if (code != HOST_OK)
-            return code;
+        if (code != HOST_OK) return code;
     }
     for (int32_t v = 0; v < b->entry->dim_count; v++)
-        if (b->origin[v] == BIND_NOTHING)
-            return fail_open(b, v, e);
+        if (b->origin[v] == BIND_NOTHING) return fail_open(b, v, e);
     for (int32_t f = 0; f < b->entry->formal_count; f++) {
         int code = check_formal(b, f, e);
-        if (code != HOST_OK)
-            return code;
+        if (code != HOST_OK) return code;
     }
     return HOST_OK;
 }

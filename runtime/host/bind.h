@@ -22,7 +22,7 @@ struct binding {
     const PTOScalar *scalars;    /* entry->formal_count; extents may name them */
 };
 
-/* Binds what --dim (origin BIND_OPTION) left open, checks every extent of every array, and completes the shapes and sizes of those
- * not given.  Returns an exit code of fail.h. */
+/* Binds what --dim (origin BIND_OPTION) left open, checks every extent of every array, and completes the shapes and
+ * sizes of those not given.  Returns an exit code of fail.h. */
 int ptoi_bind(struct binding *b, struct host_error *e);
 #endif

@@ -1,6 +1,6 @@
 /* compare.c - is this array what the oracle made?
- * Idea       bytes are compared, not numbers: a NaN equals the same NaN, and -0 differs from 0, because both engines run the same
- *            kernels and have no reason to differ in a single bit.
+ * Idea       bytes are compared, not numbers: a NaN equals the same NaN, and -0 differs from 0, because both engines
+ *            run the same kernels and have no reason to differ in a single bit.
  * Tests      test/lit/host/check.test, test/runtime/test_bind.c
  */
 #include "compare.h"
@@ -13,17 +13,15 @@ static int64_t first_difference(const char *a, const char *b, int64_t bytes)
 {
     int64_t at = 0;
     const int64_t block = 4096;
-    while (bytes - at > block && memcmp(a + at, b + at, (size_t)block) == 0)
-        at += block;
-    while (a[at] == b[at])
-        at++;
+    while (bytes - at > block && memcmp(a + at, b + at, (size_t)block) == 0) at += block;
+    while (a[at] == b[at]) at++;
     return at;
 }
 
-bool ptoi_compare(const char *name, const struct host_array *made, const struct host_array *oracle, char *text, size_t size)
+bool ptoi_compare(const char *name, const struct host_array *made, const struct host_array *oracle, char *text,
+                  size_t size)
 {
-    if (made->bytes == 0 || memcmp(made->data, oracle->data, (size_t)made->bytes) == 0)
-        return true;
+    if (made->bytes == 0 || memcmp(made->data, oracle->data, (size_t)made->bytes) == 0) return true;
     int64_t element = pto_type_bytes(made->type);
     int64_t at = first_difference(made->data, oracle->data, made->bytes) / element, rest = at;
     int64_t index[PTO_MAX_RANK];

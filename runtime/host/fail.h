@@ -1,5 +1,6 @@
 /* fail.h - how the parts of the command line say that something is wrong.
- * Idea       a function that can fail returns an exit code and leaves one line of text; program.c prints it, nobody else does.
+ * Idea       a function that can fail returns an exit code and leaves one line of text; program.c prints it, nobody
+ *            else does.
  * Invariant  the text is one line, whatever a file name or an argument contains.
  * Tests      test/runtime/test_npy.c, test_options.c, test_bind.c
  */
@@ -17,23 +18,19 @@ struct host_error {
 };
 
 /* Returns code, so that a caller can write `return host_fail(...)`. */
-__attribute__((format(printf, 3, 4))) static inline int host_fail(struct host_error *e, int code, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static inline int host_fail(struct host_error *e, int code, const char *format,
+                                                                  ...)
 {
     va_list args;
     va_start(args, format);
     int length = vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
     e->id = NULL;
-    if (length >= (int)sizeof e->text)
-        memcpy(e->text + sizeof e->text - 4, "...", 4);
+    if (length >= (int)sizeof e->text) memcpy(e->text + sizeof e->text - 4, "...", 4);
     for (char *c = e->text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     return code;
 }
 
-static inline int host_fail_memory(struct host_error *e)
-{
-    return host_fail(e, HOST_INTERNAL, "out of memory");
-}
+static inline int host_fail_memory(struct host_error *e) { return host_fail(e, HOST_INTERNAL, "out of memory"); }
 #endif

@@ -16,9 +16,10 @@ struct npy_file {
     struct host_array array;
 };
 
-/* Opens path, which must hold `rank` dimensions of `type`; `name` is what messages call the array.  Never blocks: what is not a
- * regular file is refused. */
-int ptoi_npy_open(struct npy_file *f, const char *path, const char *name, PTOType type, int32_t rank, struct host_error *e);
+/* Opens path, which must hold `rank` dimensions of `type`; `name` is what messages call the array.  Never blocks: what
+ * is not a regular file is refused. */
+int ptoi_npy_open(struct npy_file *f, const char *path, const char *name, PTOType type, int32_t rank,
+                  struct host_error *e);
 /* Allocates f->array.data and fills it; the caller owns it, also after ptoi_npy_close. */
 int ptoi_npy_read(struct npy_file *f, struct host_error *e);
 void ptoi_npy_close(struct npy_file *f); /* leaves array alone */

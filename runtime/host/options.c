@@ -1,8 +1,9 @@
 /* options.c - the run options of a built program's command line.
- * Idea       one table row an option: its name, what it takes, what it does, its line of help.  `--name value` and `--name=value`
- *            are the same; the last of an option given twice counts, but one name may be set, given or written only once.
- * Invariant  o->config is either what pto_runtime_create accepts or refuses with a better message than we have; a 0 in it was
- *            not asked for, because 0 given by hand is refused here wherever 0 would mean the default.
+ * Idea       one table row an option: its name, what it takes, what it does, its line of help.  `--name value` and
+ *            `--name=value` are the same; the last of an option given twice counts, but one name may be set, given or
+ *            written only once.
+ * Invariant  o->config is either what pto_runtime_create accepts or refuses with a better message than we have; a 0 in
+ *            it was not asked for, because 0 given by hand is refused here wherever 0 would mean the default.
  * Tests      test/runtime/test_options.c, test/lit/host/usage-refused.test
  */
 #include "options.h"
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- values ------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static int digit_of(char c)
 {
@@ -22,21 +23,21 @@ static int digit_of(char c)
     return 99;
 }
 
-/* Digits as the language has them, decimal or 0x, `_` between them; stops at the first character that belongs to none. */
+/* Digits as the language has them, decimal or 0x, `_` between them; stops at the first character that belongs to
+ * none. */
 static const char *scan_integer(const char *text, int64_t *value, bool *fits)
 {
     bool negative = *text == '-';
-    if (*text == '-' || *text == '+')
-        text++;
+    if (*text == '-' || *text == '+') text++;
     int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-    if (base == 16)
-        text += 2;
+    if (base == 16) text += 2;
     *value = 0;
     *fits = true;
     const char *first = text;
     for (; digit_of(*text) < base || (*text == '_' && text > first && digit_of(text[1]) < base); text++) {
         int64_t digit = negative ? -digit_of(*text) : digit_of(*text);
-        if (*text != '_' && (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value)))
+        if (*text != '_' &&
+            (__builtin_mul_overflow(*value, base, value) || __builtin_add_overflow(*value, digit, value)))
             *fits = false;
     }
     return text > first ? text : NULL;
@@ -54,17 +55,14 @@ bool ptoi_parse_i64(const char *text, int64_t *value, bool *fits)
 static bool parse_size(const char *text, int64_t *value, bool *fits)
 {
     const char *end = scan_integer(text, value, fits);
-    if (!end)
-        return false;
+    if (!end) return false;
     static const char suffixes[] = "KMG";
     if (*end) {
         char upper = (char)(*end >= 'a' && *end <= 'z' ? *end - 'a' + 'A' : *end);
         const char *suffix = strchr(suffixes, upper);
-        if (!suffix || end[1] != '\0')
-            return false;
+        if (!suffix || end[1] != '\0') return false;
         for (const char *s = suffixes; s <= suffix; s++)
-            if (__builtin_mul_overflow(*value, 1024, value))
-                *fits = false;
+            if (__builtin_mul_overflow(*value, 1024, value)) *fits = false;
     }
     return *fits;
 }
@@ -74,12 +72,10 @@ static bool parse_float(const char *text, bool single, double *value, bool *fits
 {
     char *end;
     *fits = true;
-    if (*text == '\0' || strchr(" \t\n\v\f\r", *text))
-        return false;
+    if (*text == '\0' || strchr(" \t\n\v\f\r", *text)) return false;
     errno = 0;
     *value = single ? (double)strtof(text, &end) : strtod(text, &end);
-    if (*end != '\0' || strchr(text, '('))
-        return false;
+    if (*end != '\0' || strchr(text, '(')) return false;
     *fits = !(errno == ERANGE && isinf(*value)); /* too small is rounded, too large is not what was meant */
     return *fits;
 }
@@ -102,13 +98,13 @@ int ptoi_parse_scalar(const char *what, const char *text, PTOType type, PTOScala
         else
             value->f64 = number;
     }
-    if (good)
-        return HOST_OK;
-    int code = !fits ? host_fail(e, HOST_USAGE, "'%s' does not fit in '%s', which is %s", text, what, pto_type_name(type))
-                     : host_fail(e, HOST_USAGE, "'%s' is %s, '%s' is not %s", what, pto_type_name(type), text,
-                                 type == PTO_BOOL  ? "true, false, 1 or 0"
-                                 : type == PTO_I64 ? "an integer"
-                                                   : "a number");
+    if (good) return HOST_OK;
+    int code = !fits
+                   ? host_fail(e, HOST_USAGE, "'%s' does not fit in '%s', which is %s", text, what, pto_type_name(type))
+                   : host_fail(e, HOST_USAGE, "'%s' is %s, '%s' is not %s", what, pto_type_name(type), text,
+                               type == PTO_BOOL  ? "true, false, 1 or 0"
+                               : type == PTO_I64 ? "an integer"
+                                                 : "a number");
     e->id = "E16";
     return code;
 }
@@ -118,7 +114,7 @@ bool ptoi_setting_is(const struct host_setting *s, const char *name)
     return (int)strlen(name) == s->length && memcmp(s->name, name, (size_t)s->length) == 0;
 }
 
-/* ---- the nearest name ----------------------------------------------------------------------------------------------- */
+/* ---- the nearest name -------------------------------------------------------------------------------------------- */
 
 enum { MAX_NAME = 64 }; /* longer ones are not compared */
 
@@ -126,8 +122,7 @@ enum { MAX_NAME = 64 }; /* longer ones are not compared */
 static int edit_distance(const char *a, int la, const char *b, int lb)
 {
     int rows[3][MAX_NAME + 1];
-    for (int j = 0; j <= lb; j++)
-        rows[0][j] = j;
+    for (int j = 0; j <= lb; j++) rows[0][j] = j;
     for (int i = 1; i <= la; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
@@ -149,8 +144,7 @@ const char *ptoi_nearest_name(const char *text, int length, const char *const *n
     int least = length / 3 > 1 ? length / 3 + 1 : 2;
     for (int i = 0; i < count && length <= MAX_NAME; i++) {
         int other = (int)strlen(names[i]);
-        if (other > MAX_NAME)
-            continue;
+        if (other > MAX_NAME) continue;
         int distance = edit_distance(text, length, names[i], other);
         if (distance < least && distance < (other > length ? other : length)) {
             least = distance;
@@ -160,9 +154,10 @@ const char *ptoi_nearest_name(const char *text, int length, const char *const *n
     return nearest;
 }
 
-/* ---- one function an option ------------------------------------------------------------------------------------------ */
+/* ---- one function an option -------------------------------------------------------------------------------------- */
 
-static int take_setting(struct host_setting *list, int *count, const char *option, const char *text, struct host_error *e)
+static int take_setting(struct host_setting *list, int *count, const char *option, const char *text,
+                        struct host_error *e)
 {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || equals[1] == '\0')
@@ -198,12 +193,12 @@ static int take_input(struct host_options *o, const char *text, struct host_erro
     for (int i = 0; i < o->input_count && code == HOST_OK; i++)
         if (o->inputs[i].setting.length == s.length && memcmp(o->inputs[i].setting.name, s.name, (size_t)s.length) == 0)
             code = host_fail(e, HOST_USAGE, "--input gives '%.*s' twice", s.length, s.name);
-    if (code != HOST_OK)
-        return code;
+    if (code != HOST_OK) return code;
     struct host_input *input = &o->inputs[o->input_count++];
     input->setting = s;
     if (!ptoi_fill_parse(s.value, &input->fill))
-        return host_fail(e, HOST_USAGE, "--input %.*s=random:SEED takes an integer, not '%s'", s.length, s.name, s.value + 7);
+        return host_fail(e, HOST_USAGE, "--input %.*s=random:SEED takes an integer, not '%s'", s.length, s.name,
+                         s.value + 7);
     return HOST_OK;
 }
 
@@ -212,14 +207,12 @@ static int take_dim(struct host_options *o, const char *text, struct host_error 
     int64_t extent;
     bool fits = true;
     int code = take_setting(o->dims, &o->dim_count, "dim", text, e);
-    if (code != HOST_OK)
-        return code;
+    if (code != HOST_OK) return code;
     const struct host_setting *s = &o->dims[o->dim_count - 1];
     if (!ptoi_parse_i64(s->value, &extent, &fits))
         return host_fail(e, HOST_USAGE, "--dim %.*s takes an integer%s, not '%s'", s->length, s->name,
                          fits ? "" : " of 64 bits", s->value);
-    if (extent < 0)
-        return host_fail(e, HOST_USAGE, "--dim %.*s is negative: %s", s->length, s->name, s->value);
+    if (extent < 0) return host_fail(e, HOST_USAGE, "--dim %.*s is negative: %s", s->length, s->name, s->value);
     return HOST_OK;
 }
 
@@ -234,11 +227,9 @@ static int take_backend(struct host_options *o, const char *text, struct host_er
 {
     static const char *const names[] = {"sim", "ascend"};
     o->config.backend = text;
-    if (strcmp(text, names[0]) == 0 || strcmp(text, names[1]) == 0)
-        return HOST_OK;
+    if (strcmp(text, names[0]) == 0 || strcmp(text, names[1]) == 0) return HOST_OK;
     const char *near = ptoi_nearest_name(text, (int)strlen(text), names, 2);
-    if (near)
-        return host_fail(e, HOST_USAGE, "there is no backend '%s'; did you mean '%s'?", text, near);
+    if (near) return host_fail(e, HOST_USAGE, "there is no backend '%s'; did you mean '%s'?", text, near);
     return host_fail(e, HOST_USAGE, "there is no backend '%s'; there are sim and ascend", text);
 }
 
@@ -252,9 +243,9 @@ static int take_engine(struct host_options *o, const char *text, struct host_err
             return HOST_OK;
         }
     const char *near = ptoi_nearest_name(text, (int)strlen(text), engine_names, PTO_ENGINES);
-    if (near)
-        return host_fail(e, HOST_USAGE, "there is no engine '%s'; did you mean '%s'?", text, near);
-    return host_fail(e, HOST_USAGE, "there is no engine '%s'; there are threads, serial, timing, process and graph", text);
+    if (near) return host_fail(e, HOST_USAGE, "there is no engine '%s'; did you mean '%s'?", text, near);
+    return host_fail(e, HOST_USAGE, "there is no engine '%s'; there are threads, serial, timing, process and graph",
+                     text);
 }
 
 static const char *const worker_names[PTO_WORKER_TYPES] = {"cube", "vector", "cpu", "accel"};
@@ -283,22 +274,21 @@ static int take_workers(struct host_options *o, const char *text, struct host_er
         }
         snprintf(number, sizeof number, "%.*s", digits, part + name_length + 1);
         if (digits >= (int)sizeof number || !ptoi_parse_i64(number, &count, &fits) || count < 0 || count > INT32_MAX)
-            return host_fail(e, HOST_USAGE, "--workers %s takes a number from 0, not '%.*s'", worker_names[type], digits,
-                             part + name_length + 1);
-        if (given[type])
-            return host_fail(e, HOST_USAGE, "--workers gives '%s' twice", worker_names[type]);
+            return host_fail(e, HOST_USAGE, "--workers %s takes a number from 0, not '%.*s'", worker_names[type],
+                             digits, part + name_length + 1);
+        if (given[type]) return host_fail(e, HOST_USAGE, "--workers gives '%s' twice", worker_names[type]);
         given[type] = true;
         o->config.workers[type] = (int32_t)count;
     }
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {
-        if (!given[type])
-            o->config.workers[type] = 1;
+        if (!given[type]) o->config.workers[type] = 1;
         total += o->config.workers[type];
     }
     return total > 0 ? HOST_OK : host_fail(e, HOST_USAGE, "--workers leaves no worker at all");
 }
 
-static int take_size(const char *option, const char *text, int64_t least, int64_t most, int64_t *value, struct host_error *e)
+static int take_size(const char *option, const char *text, int64_t least, int64_t most, int64_t *value,
+                     struct host_error *e)
 {
     bool fits = true;
     if (!parse_size(text, value, &fits))
@@ -306,8 +296,7 @@ static int take_size(const char *option, const char *text, int64_t least, int64_
                     : host_fail(e, HOST_USAGE, "--%s %s is too large", option, text);
     if (*value < least)
         return host_fail(e, HOST_USAGE, "--%s must be at least %" PRId64 ", not %s", option, least, text);
-    if (*value > most)
-        return host_fail(e, HOST_USAGE, "--%s must be at most %" PRId64 ", not %s", option, most, text);
+    if (*value > most) return host_fail(e, HOST_USAGE, "--%s must be at most %" PRId64 ", not %s", option, most, text);
     return HOST_OK;
 }
 
@@ -351,12 +340,12 @@ static int take_recursion(struct host_options *o, const char *text, struct host_
     return code;
 }
 
-#define FLAG(name, member)                                                                                            \
-    static int take_##name(struct host_options *o, const char *text, struct host_error *e)                            \
-    {                                                                                                                 \
-        (void)text, (void)e;                                                                                          \
-        o->member = true;                                                                                             \
-        return HOST_OK;                                                                                               \
+#define FLAG(name, member)                                                                                             \
+    static int take_##name(struct host_options *o, const char *text, struct host_error *e)                             \
+    {                                                                                                                  \
+        (void)text, (void)e;                                                                                           \
+        o->member = true;                                                                                              \
+        return HOST_OK;                                                                                                \
     }
 FLAG(check, check)
 FLAG(stats, stats)
@@ -369,12 +358,24 @@ FLAG(prealloc, config.prealloc)
 FLAG(bind, config.bind_workers)
 FLAG(defer, config.always_defer)
 
-/* ---- the table -------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
-static int take_trace(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->trace = text, HOST_OK; }
-static int take_report(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->report = text, HOST_OK; }
-static int take_graph(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->graph = text, HOST_OK; }
-static int take_record(struct host_options *o, const char *text, struct host_error *e) { return (void)e, o->record = text, HOST_OK; }
+static int take_trace(struct host_options *o, const char *text, struct host_error *e)
+{
+    return (void)e, o->trace = text, HOST_OK;
+}
+static int take_report(struct host_options *o, const char *text, struct host_error *e)
+{
+    return (void)e, o->report = text, HOST_OK;
+}
+static int take_graph(struct host_options *o, const char *text, struct host_error *e)
+{
+    return (void)e, o->graph = text, HOST_OK;
+}
+static int take_record(struct host_options *o, const char *text, struct host_error *e)
+{
+    return (void)e, o->record = text, HOST_OK;
+}
 
 static int take_replay(struct host_options *o, const char *text, struct host_error *e)
 {
@@ -435,7 +436,7 @@ static int take_dispatch_cycles(struct host_options *o, const char *text, struct
 }
 
 static const struct option_row {
-    const char *name, *value; /* value NULL: a flag */
+    const char *name, *value;                                                    /* value NULL: a flag */
     int (*take)(struct host_options *o, const char *text, struct host_error *e); /* NULL: not in this build */
     const char *help;
 } rows[] = {
@@ -482,8 +483,7 @@ void ptoi_options_print_help(FILE *out)
     for (int i = 0; i < ROWS; i++) {
         char left[40];
         snprintf(left, sizeof left, "--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
-        if (rows[i].take)
-            fprintf(out, "  %-24s %s\n", left, rows[i].help);
+        if (rows[i].take) fprintf(out, "  %-24s %s\n", left, rows[i].help);
     }
 }
 
@@ -492,11 +492,9 @@ static int fail_unknown(const char *name, int length, struct host_error *e)
     const char *names[ROWS];
     int count = 0;
     for (int i = 0; i < ROWS; i++)
-        if (rows[i].take)
-            names[count++] = rows[i].name;
+        if (rows[i].take) names[count++] = rows[i].name;
     const char *near = ptoi_nearest_name(name, length, names, count);
-    if (near)
-        return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", length, name, near);
+    if (near) return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", length, name, near);
     return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; --help lists them", length, name);
 }
 
@@ -508,14 +506,10 @@ static int parse_option(struct host_options *o, int argc, char **argv, int *at, 
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     const struct option_row *row = NULL;
     for (int i = 0; i < ROWS; i++)
-        if ((int)strlen(rows[i].name) == length && memcmp(rows[i].name, name, (size_t)length) == 0)
-            row = &rows[i];
-    if (!row)
-        return fail_unknown(name, length, e);
-    if (!row->take)
-        return host_fail(e, HOST_USAGE, "--%s is not available in this build", row->name);
-    if (!row->value && value)
-        return host_fail(e, HOST_USAGE, "--%s takes no value", row->name);
+        if ((int)strlen(rows[i].name) == length && memcmp(rows[i].name, name, (size_t)length) == 0) row = &rows[i];
+    if (!row) return fail_unknown(name, length, e);
+    if (!row->take) return host_fail(e, HOST_USAGE, "--%s is not available in this build", row->name);
+    if (!row->value && value) return host_fail(e, HOST_USAGE, "--%s takes no value", row->name);
     if (row->value && !value) {
         if (*at + 1 == argc || strncmp(argv[*at + 1], "--", 2) == 0)
             return host_fail(e, HOST_USAGE, "--%s needs %s", row->name, row->value);
@@ -529,10 +523,11 @@ static int parse_option(struct host_options *o, int argc, char **argv, int *at, 
 int ptoi_options_parse(struct host_options *o, int argc, char **argv, struct host_error *e)
 {
     size_t most = (size_t)(argc > 0 ? argc : 1);
-    *o = (struct host_options){.sets = calloc(most, sizeof *o->sets), .outputs = calloc(most, sizeof *o->outputs),
-                               .dims = calloc(most, sizeof *o->dims), .inputs = calloc(most, sizeof *o->inputs)};
-    if (!o->sets || !o->outputs || !o->dims || !o->inputs)
-        return host_fail_memory(e);
+    *o = (struct host_options){.sets = calloc(most, sizeof *o->sets),
+                               .outputs = calloc(most, sizeof *o->outputs),
+                               .dims = calloc(most, sizeof *o->dims),
+                               .inputs = calloc(most, sizeof *o->inputs)};
+    if (!o->sets || !o->outputs || !o->dims || !o->inputs) return host_fail_memory(e);
     int code = HOST_OK;
     bool options = true;
     for (int at = 1; at < argc && code == HOST_OK && !o->help; at++) {

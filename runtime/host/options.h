@@ -1,7 +1,7 @@
 /* options.h - what the command line of a built program asked for.
  *
- * Nothing here knows the program's table or opens a file: names of params and arrays are checked by program.c.  Everything
- * points into argv or into memory that ptoi_options_free returns. */
+ * Nothing here knows the program's table or opens a file: names of params and arrays are checked by program.c.
+ * Everything points into argv or into memory that ptoi_options_free returns. */
 #ifndef PTO_HOST_OPTIONS_H
 #define PTO_HOST_OPTIONS_H
 #include "fail.h"
@@ -38,7 +38,8 @@ void ptoi_options_print_help(FILE *out);
 
 bool ptoi_setting_is(const struct host_setting *s, const char *name);
 
-/* Values.  The text must be used up; false says nothing about why, except *fits: it is a number, but not one of this type. */
+/* Values.  The text must be used up; false says nothing about why, except *fits: it is a number, but not one of this
+ * type. */
 bool ptoi_parse_i64(const char *text, int64_t *value, bool *fits);
 /* type: PTO_I64, PTO_F64, PTO_F32 or PTO_BOOL, which is what the language's scalars are. */
 int ptoi_parse_scalar(const char *what, const char *text, PTOType type, PTOScalar *value, struct host_error *e);

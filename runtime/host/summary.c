@@ -1,6 +1,6 @@
 /* summary.c - what a run made, in a few lines on standard output.
- * Idea       a line for each output: shape, least, greatest, mean, and a checksum of the bytes (FNV-1a, 64 bits) that tells whether
- *            two runs gave the same.  NaNs are counted apart, so that one of them does not hide the rest.
+ * Idea       a line for each output: shape, least, greatest, mean, and a checksum of the bytes (FNV-1a, 64 bits) that
+ *            tells whether two runs gave the same.  NaNs are counted apart, so that one of them does not hide the rest.
  * Invariant  the same bytes give the same line on every machine.
  * Tests      test/lit/host/summary.test
  */
@@ -17,26 +17,22 @@ const char *ptoi_array_text(const struct host_array *a, char *text, size_t size)
     int at = snprintf(text, size, "%s[", pto_type_name(a->type));
     for (int d = 0; d < a->rank && at < (int)size; d++)
         at += snprintf(text + at, size - (size_t)at, d == 0 ? "%" PRId64 : ", %" PRId64, a->shape[d]);
-    if (at < (int)size)
-        snprintf(text + at, size - (size_t)at, "]");
+    if (at < (int)size) snprintf(text + at, size - (size_t)at, "]");
     return text;
 }
 
 static uint64_t checksum(const struct host_array *a)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    for (int64_t i = 0; i < a->bytes; i++)
-        hash = (hash ^ ((const unsigned char *)a->data)[i]) * 0x100000001b3u;
+    for (int64_t i = 0; i < a->bytes; i++) hash = (hash ^ ((const unsigned char *)a->data)[i]) * 0x100000001b3u;
     return hash;
 }
 
 /* a < b for 64-bit integers that a double would merge, and for everything else. */
 static bool is_less(PTOType type, const void *a, const void *b)
 {
-    if (type == PTO_I64)
-        return *(const int64_t *)a < *(const int64_t *)b;
-    if (type == PTO_U64)
-        return *(const uint64_t *)a < *(const uint64_t *)b;
+    if (type == PTO_I64) return *(const int64_t *)a < *(const int64_t *)b;
+    if (type == PTO_U64) return *(const uint64_t *)a < *(const uint64_t *)b;
     return ptoi_element_value(type, a) < ptoi_element_value(type, b);
 }
 
@@ -68,8 +64,7 @@ void ptoi_summary_print(const char *name, const struct host_array *a)
     else
         printf("min %s max %s mean %.9g ", ptoi_element_text(a->type, least, least_text),
                ptoi_element_text(a->type, greatest, greatest_text), mean / (double)(a->count - nans));
-    if (nans > 0 && least)
-        printf("nans %" PRId64 " ", nans);
+    if (nans > 0 && least) printf("nans %" PRId64 " ", nans);
     printf("checksum %016" PRIx64 "\n", checksum(a));
 }
 
@@ -91,14 +86,17 @@ static void print_tasks(const PTORunStats *s)
 void ptoi_summary_print_run(PTORuntime *rt)
 {
     const PTORunStats *s = pto_get_run_stats(rt);
-    const bool is_simulated = strcmp(pto_get_flow_stats(rt)->unit, "cycles") == 0; /* then the host's clock says nothing */
+    /* then the host's clock says nothing */
+    const bool is_simulated = strcmp(pto_get_flow_stats(rt)->unit, "cycles") == 0;
     print_tasks(s);
-    printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes, s->scopes);
+    printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes,
+           s->scopes);
     if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to close gaps in the heap\n", s->moved_bytes);
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {
         const double available = (double)s->ns * s->workers[type];
         if (s->worker_tasks[type] == 0) continue;
-        printf("Workers %s: %d, %" PRId64 " tasks", pto_worker_type_name((PTOWorkerType)type), s->workers[type], s->worker_tasks[type]);
+        printf("Workers %s: %d, %" PRId64 " tasks", pto_worker_type_name((PTOWorkerType)type), s->workers[type],
+               s->worker_tasks[type]);
         if (is_simulated)
             printf("\n");
         else

@@ -1,4 +1,5 @@
-/* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick look. */
+/* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick
+ * look. */
 #include "json.h"
 #include "misuse.h"
 #include "report.h"
@@ -52,13 +53,16 @@ static void write_dot(FILE *out, const struct recorder *r)
             const struct recorded_edge *e = &r->edge[t->first_edge + k];
             char why[32];
             reason_text(e->reasons, why, sizeof why);
-            fprintf(out, "  t%llu -> t%llu [label=\"%s\", color=%s];\n", (unsigned long long)e->from, (unsigned long long)n, why,
-                    color(e->reasons));
+            fprintf(out, "  t%llu -> t%llu [label=\"%s\", color=%s];\n", (unsigned long long)e->from,
+                    (unsigned long long)n, why, color(e->reasons));
         }
     }
-    if (r->lost) fprintf(out, "  lost [shape=note, label=\"%llu more tasks were not recorded\"];\n", (unsigned long long)r->lost);
+    if (r->lost)
+        fprintf(out, "  lost [shape=note, label=\"%llu more tasks were not recorded\"];\n",
+                (unsigned long long)r->lost);
     if (r->lost_edges)
-        fprintf(out, "  lost_edges [shape=note, label=\"%llu more edges were not recorded\"];\n", (unsigned long long)r->lost_edges);
+        fprintf(out, "  lost_edges [shape=note, label=\"%llu more edges were not recorded\"];\n",
+                (unsigned long long)r->lost_edges);
     fprintf(out, "}\n");
 }
 
@@ -82,7 +86,8 @@ static void write_text(FILE *out, const struct recorder *r)
 
 static void write_json(FILE *out, const struct recorder *r)
 {
-    fprintf(out, "{\"lost_tasks\":%llu,\"lost_edges\":%llu,\"tasks\":[", (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
+    fprintf(out, "{\"lost_tasks\":%llu,\"lost_edges\":%llu,\"tasks\":[", (unsigned long long)r->lost,
+            (unsigned long long)r->lost_edges);
     for (uint64_t n = 0; n < r->tasks; n++) {
         const struct recorded_task *t = &r->task[n];
         fprintf(out, "%s\n{\"id\":%llu,\"kernel\":", n ? "," : "", (unsigned long long)n);

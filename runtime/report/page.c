@@ -1,6 +1,7 @@
-/* page.c - a run as one page of HTML: what it did, the timeline, each kernel's times, the graph if it is small, flow control and advice.
- * Idea       everything is in the page, nothing is fetched, and it is well-formed XML, so other programs can read it too.
- *            More tasks than can be seen as boxes are shown as how busy each worker was.
+/* page.c - a run as one page of HTML: what it did, the timeline, each kernel's times, the graph if it is small, flow
+ * control and advice.
+ * Idea       everything is in the page, nothing is fetched, and it is well-formed XML, so other programs can read it
+ *            too. More tasks than can be seen as boxes are shown as how busy each worker was.
  * Tests      test/lit/host/report.test
  */
 #include "misuse.h"
@@ -10,7 +11,8 @@
 
 enum { WIDTH = 1200, ROW = 20, LEFT = 110, BOXES = 4000, COLUMNS = 600, GRAPH_TASKS = 80, COLORS = 10 };
 
-static const char *const colors[COLORS] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#86bcb6"};
+static const char *const colors[COLORS] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
+                                           "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#86bcb6"};
 
 struct kernel_times {
     const PTOKernel *kernel;
@@ -22,10 +24,10 @@ struct page {
     FILE *out;
     PTORuntime *rt;
     const struct recorder *record;
-    int64_t end;               /* of the last task, from the origin */
+    int64_t end; /* of the last task, from the origin */
     struct kernel_times *kernel;
     int kernels;
-    int64_t *times;            /* what kernel[].ns points into */
+    int64_t *times; /* what kernel[].ns points into */
 };
 
 static void text(FILE *out, const char *s)
@@ -42,7 +44,10 @@ static void text(FILE *out, const char *s)
 static const char *name_of(const struct recorded_task *t) { return t->name ? t->name : t->kernel->name; }
 static bool has_run(const struct recorded_task *t) { return t->begin != 0 || t->end != 0; }
 static const char *unit(const struct page *p) { return p->record->unit[0] == 'n' ? "us" : "cycles"; }
-static double shown(const struct page *p, int64_t ticks) { return p->record->unit[0] == 'n' ? (double)ticks / 1000.0 : (double)ticks; }
+static double shown(const struct page *p, int64_t ticks)
+{
+    return p->record->unit[0] == 'n' ? (double)ticks / 1000.0 : (double)ticks;
+}
 
 /* ---- what is counted first ---- */
 
@@ -89,7 +94,8 @@ static bool count_kernels(struct page *p)
         struct kernel_times *k = &p->kernel[kernel_number(p, r->task[n].kernel)];
         k->ns[k->count++] = r->task[n].end - r->task[n].begin;
     }
-    for (int i = 0; i < p->kernels; i++) qsort(p->kernel[i].ns, p->kernel[i].count, sizeof *p->kernel[i].ns, compare_times);
+    for (int i = 0; i < p->kernels; i++)
+        qsort(p->kernel[i].ns, p->kernel[i].count, sizeof *p->kernel[i].ns, compare_times);
     return true;
 }
 
@@ -98,15 +104,20 @@ static bool count_kernels(struct page *p)
 static void write_summary(struct page *p)
 {
     const PTORunStats *s = pto_get_run_stats(p->rt);
-    fprintf(p->out, "<h2>Run</h2>\n<table>\n<tr><th>engine</th><td>%s</td></tr>\n<tr><th>tasks</th><td>%lld</td></tr>\n", p->rt->engine->name,
-            (long long)s->tasks);
+    fprintf(p->out,
+            "<h2>Run</h2>\n<table>\n<tr><th>engine</th><td>%s</td></tr>\n<tr><th>tasks</th><td>%lld</td></tr>\n",
+            p->rt->engine->name, (long long)s->tasks);
     fprintf(p->out, "<tr><th>dependences found</th><td>%lld</td></tr>\n", (long long)s->dependences);
-    if (!p->rt->engine->has_cycles) fprintf(p->out, "<tr><th>wall time</th><td>%.1f us</td></tr>\n", (double)s->ns / 1000.0);
+    if (!p->rt->engine->has_cycles)
+        fprintf(p->out, "<tr><th>wall time</th><td>%.1f us</td></tr>\n", (double)s->ns / 1000.0);
     const PTOFlowControlStats *f = pto_get_flow_stats(p->rt);
-    fprintf(p->out, "<tr><th>time in await</th><td>%.1f %s, for %lld of %lld values</td></tr>\n", shown(p, f->await_ns), unit(p),
-            (long long)f->awaits_blocked, (long long)f->awaits);
-    if (s->cycles) fprintf(p->out, "<tr><th>simulated</th><td>%lld cycles, critical path %lld</td></tr>\n", (long long)s->cycles, (long long)s->critical_path);
-    if (p->record->lost) fprintf(p->out, "<tr><th>not recorded</th><td>%llu tasks</td></tr>\n", (unsigned long long)p->record->lost);
+    fprintf(p->out, "<tr><th>time in await</th><td>%.1f %s, for %lld of %lld values</td></tr>\n", shown(p, f->await_ns),
+            unit(p), (long long)f->awaits_blocked, (long long)f->awaits);
+    if (s->cycles)
+        fprintf(p->out, "<tr><th>simulated</th><td>%lld cycles, critical path %lld</td></tr>\n", (long long)s->cycles,
+                (long long)s->critical_path);
+    if (p->record->lost)
+        fprintf(p->out, "<tr><th>not recorded</th><td>%llu tasks</td></tr>\n", (unsigned long long)p->record->lost);
     fprintf(p->out, "</table>\n");
 }
 
@@ -117,12 +128,15 @@ static int row_count(const struct page *p)
     return rows;
 }
 
-static double place(const struct page *p, int64_t at) { return LEFT + (double)at / (double)(p->end > 0 ? p->end : 1) * (WIDTH - LEFT); }
+static double place(const struct page *p, int64_t at)
+{
+    return LEFT + (double)at / (double)(p->end > 0 ? p->end : 1) * (WIDTH - LEFT);
+}
 
 static void write_row_name(struct page *p, int row, const char *name)
 {
-    fprintf(p->out, "<text x=\"0\" y=\"%d\">%s</text>\n<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"row\"/>\n", row * ROW + 14, name, LEFT,
-            (row + 1) * ROW, WIDTH, (row + 1) * ROW);
+    fprintf(p->out, "<text x=\"0\" y=\"%d\">%s</text>\n<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"row\"/>\n",
+            row * ROW + 14, name, LEFT, (row + 1) * ROW, WIDTH, (row + 1) * ROW);
 }
 
 static void write_row_names(struct page *p)
@@ -145,8 +159,9 @@ static void write_waits(struct page *p)
         if (w->end == w->begin) continue;
         const double x = place(p, w->begin - p->record->origin), width = place(p, w->end - p->record->origin) - x;
         const bool is_await = w->reason == PTO_STALL_NONE;
-        fprintf(p->out, "<rect x=\"%.2f\" y=\"2\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>%s%s", x, width < 0.3 ? 0.3 : width, ROW - 4,
-                is_await ? "#888888" : "#cc8888", is_await ? "await" : "stall: ", is_await ? "" : pto_stall_reason_name(w->reason));
+        fprintf(p->out, "<rect x=\"%.2f\" y=\"2\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>%s%s", x,
+                width < 0.3 ? 0.3 : width, ROW - 4, is_await ? "#888888" : "#cc8888",
+                is_await ? "await" : "stall: ", is_await ? "" : pto_stall_reason_name(w->reason));
         if (w->tensor) {
             fputs(" of ", p->out);
             text(p->out, w->tensor);
@@ -165,8 +180,9 @@ static void write_box(struct page *p, uint64_t n)
 {
     const struct recorded_task *t = &p->record->task[n];
     const double x = place(p, t->begin - p->record->origin), width = place(p, t->end - p->record->origin) - x;
-    fprintf(p->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>task %llu: ", x, (t->row + 1) * ROW + 2, width < 0.3 ? 0.3 : width,
-            ROW - 4, colors[kernel_number(p, t->kernel) % COLORS], (unsigned long long)n);
+    fprintf(p->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>task %llu: ", x,
+            (t->row + 1) * ROW + 2, width < 0.3 ? 0.3 : width, ROW - 4, colors[kernel_number(p, t->kernel) % COLORS],
+            (unsigned long long)n);
     text(p->out, name_of(t));
     fprintf(p->out, ", %.3f %s", shown(p, t->end - t->begin), unit(p));
     if (t->site) {
@@ -189,7 +205,8 @@ static bool write_columns(struct page *p, int rows)
         const double begin = (double)(t->begin - p->record->origin), end = (double)(t->end - p->record->origin);
         for (int c = (int)(begin / width); c < COLUMNS && c * width < end; c++) {
             if (c < 0) continue;
-            const double from = begin > c * width ? begin : c * width, to = end < (c + 1) * width ? end : (c + 1) * width;
+            const double from = begin > c * width ? begin : c * width,
+                         to = end < (c + 1) * width ? end : (c + 1) * width;
             if (to > from) busy[(t->row + 1) * COLUMNS + c] += to - from;
         }
     }
@@ -197,8 +214,11 @@ static bool write_columns(struct page *p, int rows)
         const double share = busy[i] / width;
         if (share <= 0) continue;
         fprintf(p->out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\" fill-opacity=\"%.2f\"/>\n",
-                LEFT + (double)(i % COLUMNS) * (WIDTH - LEFT) / COLUMNS, i / COLUMNS * ROW + 2, (double)(WIDTH - LEFT) / COLUMNS, ROW - 4, colors[0],
-                share > 1 ? 1.0 : share < 0.02 ? 0.02 : share); /* what little ran is seen */
+                LEFT + (double)(i % COLUMNS) * (WIDTH - LEFT) / COLUMNS, i / COLUMNS * ROW + 2,
+                (double)(WIDTH - LEFT) / COLUMNS, ROW - 4, colors[0],
+                share > 1      ? 1.0
+                : share < 0.02 ? 0.02
+                               : share); /* what little ran is seen */
     }
     free(busy);
     return true;
@@ -208,8 +228,8 @@ static bool write_timeline(struct page *p)
 {
     const int rows = row_count(p);
     bool ok = true;
-    fprintf(p->out, "<h2>Timeline</h2>\n<p>0 to %.1f %s%s</p>\n<svg width=\"%d\" height=\"%d\">\n", shown(p, p->end), unit(p),
-            p->record->tasks > BOXES ? "; the darker, the busier" : "", WIDTH, rows * ROW + 4);
+    fprintf(p->out, "<h2>Timeline</h2>\n<p>0 to %.1f %s%s</p>\n<svg width=\"%d\" height=\"%d\">\n", shown(p, p->end),
+            unit(p), p->record->tasks > BOXES ? "; the darker, the busier" : "", WIDTH, rows * ROW + 4);
     write_row_names(p);
     write_waits(p);
     if (p->record->tasks > BOXES) {
@@ -224,8 +244,11 @@ static bool write_timeline(struct page *p)
 
 static void write_kernels(struct page *p)
 {
-    fprintf(p->out, "<h2>Kernels</h2>\n<table>\n<tr><th>kernel</th><th>worker</th><th>tasks</th><th>least, %s</th><th>median</th><th>most</th>"
-                    "<th>all</th></tr>\n", unit(p));
+    fprintf(p->out,
+            "<h2>Kernels</h2>\n<table>\n<tr><th>kernel</th><th>worker</th><th>tasks</th><th>least, "
+            "%s</th><th>median</th><th>most</th>"
+            "<th>all</th></tr>\n",
+            unit(p));
     for (int i = 0; i < p->kernels; i++) {
         const struct kernel_times *k = &p->kernel[i];
         int64_t sum = 0;
@@ -233,8 +256,8 @@ static void write_kernels(struct page *p)
         fprintf(p->out, "<tr><td><span style=\"color:%s\">&#9632;</span> ", colors[i % COLORS]);
         text(p->out, k->kernel->name);
         fprintf(p->out, "</td><td>%s</td><td>%llu</td><td>%.3f</td><td>%.3f</td><td>%.3f</td><td>%.3f</td></tr>\n",
-                pto_worker_type_name(k->kernel->worker), (unsigned long long)k->count, shown(p, k->ns[0]), shown(p, k->ns[k->count / 2]),
-                shown(p, k->ns[k->count - 1]), shown(p, sum));
+                pto_worker_type_name(k->kernel->worker), (unsigned long long)k->count, shown(p, k->ns[0]),
+                shown(p, k->ns[k->count / 2]), shown(p, k->ns[k->count - 1]), shown(p, sum));
     }
     fprintf(p->out, "</table>\n");
 }
@@ -261,14 +284,17 @@ static void write_graph(struct page *p)
         for (uint32_t k = 0; k < r->task[n].edge_count; k++) {
             const uint64_t from = r->edge[r->task[n].first_edge + k].from;
             if (from >= n) continue;
-            fprintf(p->out, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"edge\"/>\n", level[from] * ACROSS + 100, place_in_level[from] * DOWN + 15,
-                    level[n] * ACROSS, place_in_level[n] * DOWN + 15);
+            fprintf(p->out, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" class=\"edge\"/>\n",
+                    level[from] * ACROSS + 100, place_in_level[from] * DOWN + 15, level[n] * ACROSS,
+                    place_in_level[n] * DOWN + 15);
         }
     for (uint64_t n = 0; n < r->tasks; n++) {
         const int color = kernel_number(p, r->task[n].kernel);
-        fprintf(p->out, "<rect x=\"%d\" y=\"%d\" width=\"100\" height=\"20\" fill=\"%s\" fill-opacity=\"0.5\"/>\n<text x=\"%d\" y=\"%d\">%llu ",
-                level[n] * ACROSS, place_in_level[n] * DOWN + 5, color < 0 ? "#cccccc" : colors[color % COLORS], level[n] * ACROSS + 4,
-                place_in_level[n] * DOWN + 19, (unsigned long long)n);
+        fprintf(p->out,
+                "<rect x=\"%d\" y=\"%d\" width=\"100\" height=\"20\" fill=\"%s\" fill-opacity=\"0.5\"/>\n<text "
+                "x=\"%d\" y=\"%d\">%llu ",
+                level[n] * ACROSS, place_in_level[n] * DOWN + 5, color < 0 ? "#cccccc" : colors[color % COLORS],
+                level[n] * ACROSS + 4, place_in_level[n] * DOWN + 19, (unsigned long long)n);
         char name[13];
         snprintf(name, sizeof name, "%s", name_of(&r->task[n]));
         text(p->out, name);
@@ -301,7 +327,8 @@ PTOStatus ptoi_write_report(PTORuntime *rt, const char *path, struct whole_file 
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
     FILE *out = file->out;
     struct page p = {.out = out, .rt = rt, .record = rt->recorder};
-    fprintf(out, "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\">\n<head><meta charset=\"utf-8\"/><title>A run of ptoc</title>\n<style>\n"
+    fprintf(out, "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\">\n<head><meta "
+                 "charset=\"utf-8\"/><title>A run of ptoc</title>\n<style>\n"
                  "body { font: 14px sans-serif; margin: 2em; }\ntable { border-collapse: collapse; }\n"
                  "td, th { text-align: left; padding: 2px 12px 2px 0; }\nsvg text { font: 12px sans-serif; }\n"
                  ".row { stroke: #ddd; }\n.edge { stroke: #999; }\n</style></head>\n<body>\n<h1>A run of ptoc</h1>\n");

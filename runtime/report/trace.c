@@ -1,6 +1,6 @@
 /* trace.c - the timeline of a run as Chrome/Perfetto JSON.
- * Format     the Trace Event Format: X complete events, C counters, s and f flows, M names.  Times are microseconds with a
- *            fraction; on the timing engine one cycle is shown as one microsecond. */
+ * Format     the Trace Event Format: X complete events, C counters, s and f flows, M names.  Times are microseconds
+ *            with a fraction; on the timing engine one cycle is shown as one microsecond. */
 #include "json.h"
 #include "misuse.h"
 #include "report.h"
@@ -101,7 +101,8 @@ static void write_flows(struct writer *w, uint64_t n)
         begin_event(w, "s", ROW_WORKERS + from->row);
         fprintf(w->out, ",\"ts\":%.3f,\"id\":%llu,\"name\":\"edge\",\"cat\":\"edge\"}", shown(w, from->end), id);
         begin_event(w, "f", ROW_WORKERS + t->row);
-        fprintf(w->out, ",\"ts\":%.3f,\"id\":%llu,\"name\":\"edge\",\"cat\":\"edge\",\"bp\":\"e\"}", shown(w, t->begin), id);
+        fprintf(w->out, ",\"ts\":%.3f,\"id\":%llu,\"name\":\"edge\",\"cat\":\"edge\",\"bp\":\"e\"}", shown(w, t->begin),
+                id);
     }
 }
 
@@ -116,7 +117,8 @@ static void write_counters(struct writer *w)
         begin_event(w, "C", 0);
         fprintf(w->out, ",\"ts\":%.3f,\"name\":\"deplist pool\",\"args\":{\"entries\":%u}}", shown(w, s->at), s->deps);
         begin_event(w, "C", 0);
-        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"heap\",\"args\":{\"bytes\":%llu}}", shown(w, s->at), (unsigned long long)s->heap);
+        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"heap\",\"args\":{\"bytes\":%llu}}", shown(w, s->at),
+                (unsigned long long)s->heap);
     }
 }
 
@@ -130,8 +132,10 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
     FILE *out = file->out;
     const struct recorder *r = rt->recorder;
     struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
-    fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu},\"displayTimeUnit\":\"ns\",\"traceEvents\":[", r->unit,
-            (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
+    fprintf(out,
+            "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu},\"displayTimeUnit\":\"ns\","
+            "\"traceEvents\":[",
+            r->unit, (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
     name_rows(&w, rt);
     for (uint64_t n = 0; n < r->tasks; n++) {
         if (r->task[n].end == 0 && r->task[n].begin == 0) continue; /* it never ran */

@@ -1,15 +1,16 @@
-/* stub.c - a library with the C interface of CANN's run-time library, for tests on machines without one.  ABI stub, not run on
- * Ascend.
+/* stub.c - a library with the C interface of CANN's run-time library, for tests on machines without one.  ABI stub, not
+ * run on Ascend.
  *
- * Idea       it does what the interface says: a stream is a thread with a queue, a launch calls a function of a shared object of
- *            the host, a copy copies.  Device memory has addresses of its own, where nothing can be read or written: its bytes
- *            are mapped a second time, and only copies and kernels here know where.  So a device address that the host
- *            dereferences traps, as one would beside a device, and so does a kernel that leaves its allocation by 64 bytes or
- *            uses memory that was freed.
- * Strict     a call that the documentation forbids is a MISTAKE in the log and an error: before aclInit, without a context or
- *            with that of another device, a copy whose kind does not fit its addresses, arguments of a launch in device memory,
- *            a second free.
- * Kernels    int f(const uint64_t *block, size_t words, uint64_t reach): the argument block, and what to add to a device address.
+ * Idea       it does what the interface says: a stream is a thread with a queue, a launch calls a function of a shared
+ *            object of the host, a copy copies.  Device memory has addresses of its own, where nothing can be read or
+ *            written: its bytes are mapped a second time, and only copies and kernels here know where.  So a device
+ *            address that the host dereferences traps, as one would beside a device, and so does a kernel that leaves
+ *            its allocation by 64 bytes or uses memory that was freed.
+ * Strict     a call that the documentation forbids is a MISTAKE in the log and an error: before aclInit, without a
+ *            context or with that of another device, a copy whose kind does not fit its addresses, arguments of a
+ *            launch in device memory, a second free.
+ * Kernels    int f(const uint64_t *block, size_t words, uint64_t reach): the argument block, and what to add to a
+ *            device address.
  * Environment
  *   PTO_STUB_LOG=FILE       a line for each call, in order
  *   PTO_STUB_FAIL=NAME:N    the N-th call of NAME fails;  NAME@OTHER:N  the first call of NAME after the N-th of OTHER
@@ -115,7 +116,7 @@ static struct {
 static _Thread_local struct object *current_context;
 static _Thread_local char last_message[256];
 
-/* ---- the log --------------------------------------------------------------------------------------------------------------- */
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
@@ -181,9 +182,11 @@ static bool shall_fail(const char *name, int n)
     for (int i = 0; text && i < MAX_FAILURES; i++) {
         char wanted[64], other[64] = "";
         int count = 0;
-        if (sscanf(text, "%63[^@:,]@%63[^:,]:%d", wanted, other, &count) != 3 && sscanf(text, "%63[^:,]:%d", wanted, &count) != 2)
+        if (sscanf(text, "%63[^@:,]@%63[^:,]:%d", wanted, other, &count) != 3 &&
+            sscanf(text, "%63[^:,]:%d", wanted, &count) != 2)
             return false;
-        if (strcmp(wanted, name) == 0 && (other[0] ? *uses_of(other) >= count && after[i]++ == 0 : n == count)) return true;
+        if (strcmp(wanted, name) == 0 && (other[0] ? *uses_of(other) >= count && after[i]++ == 0 : n == count))
+            return true;
         text = strchr(text, ',');
         if (text) text++;
     }
@@ -217,7 +220,7 @@ static int leave(int error)
     return error;
 }
 
-/* ---- objects --------------------------------------------------------------------------------------------------------------- */
+/* ---- objects ----------------------------------------------------------------------------------------------------- */
 
 static struct object *make(enum kind kind)
 {
@@ -250,7 +253,8 @@ static void drop(struct object *o)
 
 static void unmap(struct object *o)
 {
-    void *gone = mmap(S.alias + o->at, o->pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    void *gone =
+        mmap(S.alias + o->at, o->pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     if (gone == MAP_FAILED) abort();
     (void)!fallocate(S.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)o->at, (off_t)o->pages);
     S.memory_left += o->bytes;
@@ -322,7 +326,7 @@ static bool is_device(const void *address)
 }
 static char *ours(const void *address) { return S.alias + ((const char *)address - S.device); }
 
-/* ---- streams: a thread each ------------------------------------------------------------------------------------------------ */
+/* ---- streams: a thread each -------------------------------------------------------------------------------------- */
 
 static void carry_out(struct work *w)
 {
@@ -437,7 +441,7 @@ aclError aclrtStreamAbort(aclrtStream stream)
 }
 #endif
 
-/* ---- events ---------------------------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static aclError create_event(const char *name, aclrtEvent *event)
 {
@@ -455,7 +459,8 @@ aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
 {
     if (flag != ACL_EVENT_CAPTURE_STREAM_PROGRESS) {
         pthread_mutex_lock(&S.lock);
-        return leave(mistake(ERROR_PARAM, "aclrtCreateEventExWithFlag with flag %u: such an event is not to be queried", flag));
+        return leave(
+            mistake(ERROR_PARAM, "aclrtCreateEventExWithFlag with flag %u: such an event is not to be queried", flag));
     }
     return create_event("aclrtCreateEventExWithFlag", event);
 }
@@ -488,11 +493,12 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus *statu
     if (error) return leave(error);
     const bool is_complete = e->recorded > 0 && e->ended == e->recorded;
     *status = is_complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
-    if (is_complete) say("aclrtQueryEventStatus(event %d) complete", e->number); /* how often it is not yet is of no interest */
+    /* how often it is not yet is of no interest */
+    if (is_complete) say("aclrtQueryEventStatus(event %d) complete", e->number);
     return leave(0);
 }
 
-/* ---- the library, devices, contexts ---------------------------------------------------------------------------------------- */
+/* ---- the library, devices, contexts ------------------------------------------------------------------------------ */
 
 aclError aclInit(const char *config_path)
 {
@@ -512,7 +518,8 @@ static void sweep(int32_t device)
 {
     for (int pass = 0; pass < KINDS; pass++)
         for (struct object *o = S.objects, *next; o; o = next) {
-            static const enum kind order[KINDS] = {ARGUMENTS, STREAM, EVENT, MEMORY, HOST_MEMORY, FUNCTION, BINARY, CONTEXT};
+            static const enum kind order[KINDS] = {ARGUMENTS,   STREAM,   EVENT,  MEMORY,
+                                                   HOST_MEMORY, FUNCTION, BINARY, CONTEXT};
             next = o->next;
             if (o->kind != order[pass] || (device >= 0 && o->device != device)) continue;
             if (!o->is_given_back && o->kind != ARGUMENTS && o->kind != FUNCTION) {
@@ -640,14 +647,15 @@ aclError aclrtDestroyContext(aclrtContext context)
     int error = enter("aclrtDestroyContext", false);
     for (struct object *o = S.objects; o && !error; o = o->next)
         if (o->context == context && !o->is_given_back && (o->kind == STREAM || o->kind == EVENT))
-            error = mistake(ERROR_PARAM, "aclrtDestroyContext, but %s %d is still there", kind_names[o->kind], o->number);
+            error =
+                mistake(ERROR_PARAM, "aclrtDestroyContext, but %s %d is still there", kind_names[o->kind], o->number);
     if (!error && current_context == context) current_context = NULL;
     for (struct object *o = S.objects; o && !error; o = o->next)
         if (o->context == context) o->context = NULL;
     return leave(give_back(error, CONTEXT, context, "aclrtDestroyContext"));
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 aclError aclrtMalloc(void **memory, size_t bytes, aclrtMemMallocPolicy policy)
 {
@@ -669,7 +677,9 @@ aclError aclrtMalloc(void **memory, size_t bytes, aclrtMemMallocPolicy policy)
     o->address = S.device + S.top + (pages - rounded); /* the end is a page's end: what lies behind traps */
     S.top += pages + PAGE;
     S.memory_left -= bytes;
-    if (mmap(S.alias + o->at, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, S.file, (off_t)o->at) == MAP_FAILED) abort();
+    if (mmap(S.alias + o->at, pages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, S.file, (off_t)o->at) ==
+        MAP_FAILED)
+        abort();
     memset(ours(o->address), 0xA5, bytes < PAGE ? bytes : PAGE); /* it is not zeroed, and nobody is to rely on it */
     say("aclrtMalloc(%zu) memory %d", bytes, o->number);
     *memory = o->address;
@@ -699,7 +709,8 @@ static struct object *pinned(const void *address, size_t bytes)
 {
     const char *p = address;
     for (struct object *o = S.objects; o; o = o->next)
-        if (o->kind == HOST_MEMORY && p >= o->address && bytes <= o->bytes && p + bytes <= o->address + o->bytes) return o;
+        if (o->kind == HOST_MEMORY && p >= o->address && bytes <= o->bytes && p + bytes <= o->address + o->bytes)
+            return o;
     return NULL;
 }
 
@@ -722,8 +733,8 @@ static int check_side(const char *name, const char *side, const void *address, s
     return 0;
 }
 
-static int check_copy(const char *name, const void *to, size_t room, const void *from, size_t bytes, aclrtMemcpyKind kind,
-                      bool is_async)
+static int check_copy(const char *name, const void *to, size_t room, const void *from, size_t bytes,
+                      aclrtMemcpyKind kind, bool is_async)
 {
     const bool to_device = kind == ACL_MEMCPY_HOST_TO_DEVICE || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     const bool from_device = kind == ACL_MEMCPY_DEVICE_TO_HOST || kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
@@ -751,15 +762,18 @@ aclError aclrtMemcpy(void *to, size_t room, const void *from, size_t bytes, aclr
     return leave(0);
 }
 
-aclError aclrtMemcpyAsync(void *to, size_t room, const void *from, size_t bytes, aclrtMemcpyKind kind, aclrtStream stream)
+aclError aclrtMemcpyAsync(void *to, size_t room, const void *from, size_t bytes, aclrtMemcpyKind kind,
+                          aclrtStream stream)
 {
     int error = enter("aclrtMemcpyAsync", true);
     struct object *s = error ? NULL : stream_of(stream, "aclrtMemcpyAsync", &error);
     if (!error) error = check_copy("aclrtMemcpyAsync", to, room, from, bytes, kind, true);
     if (error) return leave(error);
     struct work *w = calloc(1, sizeof *w);
-    *w = (struct work){
-        .kind = WORK_COPY, .to = is_device(to) ? ours(to) : to, .from = is_device(from) ? ours(from) : from, .bytes = bytes};
+    *w = (struct work){.kind = WORK_COPY,
+                       .to = is_device(to) ? ours(to) : to,
+                       .from = is_device(from) ? ours(from) : from,
+                       .bytes = bytes};
     say("aclrtMemcpyAsync(%zu, %s, stream %d)", bytes, copy_text(kind), s->number);
     enqueue(s, w);
     return leave(0);
@@ -783,7 +797,7 @@ aclError aclrtMemset(void *memory, size_t room, int32_t value, size_t bytes)
     return leave(0);
 }
 
-/* ---- kernels --------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /* Kernels of the AI CPU: the library beside the description, if it is loaded in the mode for that. */
 static const char *library_of(const char *path, const aclrtBinaryLoadOptions *options, char *text, size_t size)
@@ -800,9 +814,11 @@ aclError aclrtBinaryLoadFromFile(const char *path, aclrtBinaryLoadOptions *optio
 {
     char text[4096];
     int error = enter("aclrtBinaryLoadFromFile", true);
-    if (!error && path[0] != '/') error = mistake(ERROR_PARAM, "aclrtBinaryLoadFromFile of a path that is not absolute");
+    if (!error && path[0] != '/')
+        error = mistake(ERROR_PARAM, "aclrtBinaryLoadFromFile of a path that is not absolute");
     const char *file = error ? NULL : library_of(path, options, text, sizeof text);
-    if (!error && !file) error = mistake(ERROR_PARAM, "aclrtBinaryLoadFromFile of AI CPU kernels in another mode than 1");
+    if (!error && !file)
+        error = mistake(ERROR_PARAM, "aclrtBinaryLoadFromFile of AI CPU kernels in another mode than 1");
     if (error) return leave(error);
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -871,8 +887,8 @@ static int launch(const char *name, int error, const void *function, uint32_t bl
 
 #ifndef STUB_OLD
 aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream,
-                                       aclrtLaunchKernelCfg *config, void *args, size_t bytes, aclrtPlaceHolderInfo *placeholders,
-                                       size_t placeholder_count)
+                                       aclrtLaunchKernelCfg *config, void *args, size_t bytes,
+                                       aclrtPlaceHolderInfo *placeholders, size_t placeholder_count)
 {
     static const char name[] = "aclrtLaunchKernelWithHostArgs";
     int error = enter(name, true);
@@ -884,7 +900,8 @@ aclError aclrtLaunchKernelWithHostArgs(aclrtFuncHandle function, uint32_t blocks
 aclError aclrtKernelArgsInit(aclrtFuncHandle function, aclrtArgsHandle *args)
 {
     int error = enter("aclrtKernelArgsInit", true);
-    if (!error && !find(FUNCTION, function)) error = mistake(ERROR_PARAM, "aclrtKernelArgsInit of something that is no function");
+    if (!error && !find(FUNCTION, function))
+        error = mistake(ERROR_PARAM, "aclrtKernelArgsInit of something that is no function");
     if (error) return leave(error);
     *args = make(ARGUMENTS);
     say("aclrtKernelArgsInit()");
@@ -915,16 +932,16 @@ aclError aclrtKernelArgsFinalize(aclrtArgsHandle args)
     return leave(0);
 }
 
-aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream, aclrtLaunchKernelCfg *config,
-                                     aclrtArgsHandle args, void *reserved)
+aclError aclrtLaunchKernelWithConfig(aclrtFuncHandle function, uint32_t blocks, aclrtStream stream,
+                                     aclrtLaunchKernelCfg *config, aclrtArgsHandle args, void *reserved)
 {
     static const char name[] = "aclrtLaunchKernelWithConfig";
     int error = enter(name, true);
     struct object *a = find(ARGUMENTS, args);
     if (!error && (!a || !a->is_ending || reserved))
         error = mistake(ERROR_PARAM, "%s with arguments that are not finished", name);
-    error =
-        launch(name, error, function, blocks, stream, config, a ? a->words : NULL, a ? a->word_count * sizeof a->words[0] : 0);
+    error = launch(name, error, function, blocks, stream, config, a ? a->words : NULL,
+                   a ? a->word_count * sizeof a->words[0] : 0);
     if (!error) drop(a);
     return leave(error);
 }

@@ -58,17 +58,17 @@ static PTORuntime *create(PTOEngine engine)
 }
 
 /* The end of every test: nothing is left, and the stub has nothing to say. */
-#define CLOSE(rt)                                                                                                                \
-    do {                                                                                                                         \
-        pto_runtime_destroy(rt);                                                                                                 \
-        EXPECT_STR(pto_last_error(NULL), "");                                                                                    \
-        EXPECT_EQ(logged("# ABI stub, not run on Ascend: "), 1);                                                                 \
-        EXPECT_EQ(logged(" 0 mistakes, 0 leaks"), 1);                                                                            \
+#define CLOSE(rt)                                                                                                      \
+    do {                                                                                                               \
+        pto_runtime_destroy(rt);                                                                                       \
+        EXPECT_STR(pto_last_error(NULL), "");                                                                          \
+        EXPECT_EQ(logged("# ABI stub, not run on Ascend: "), 1);                                                       \
+        EXPECT_EQ(logged(" 0 mistakes, 0 leaks"), 1);                                                                  \
     } while (0)
 
 enum { N = 64 };
 
-/* ---- runs ------------------------------------------------------------------------------------------------------------------ */
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
 
 struct arrays {
     int64_t x[N], y[N];
@@ -80,7 +80,8 @@ static void add_up(PTORuntime *rt, void *arg)
     pto_buffer(rt, a->x, sizeof a->x);
     pto_buffer(rt, a->y, sizeof a->y);
     for (int64_t i = 0; i < 10; i++)
-        SUBMIT(rt, &mix, PTO_INPUT(a->x, 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(a->y, 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR(i));
+        SUBMIT(rt, &mix, PTO_INPUT(a->x, 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(a->y, 0, PTO_ARRAY(PTO_I64, N)),
+               PTO_SCALAR(i));
 }
 
 static void expect_added(struct arrays *a, const int64_t *before)
@@ -109,7 +110,7 @@ TEST(device_memory_is_kept_between_runs)
     CLOSE(rt);
 }
 
-/* ---- pto_runtime_execute ------------------------------------------------------------------------------------------------------ */
+/* ---- pto_runtime_execute ----------------------------------------------------------------------------------------- */
 
 /* Nothing is told by pto_buffer.  inputs[1] is outputs[0]. */
 static void execute_mixing(PTORuntime *rt, void **inputs, void **outputs, void *params)
@@ -117,8 +118,10 @@ static void execute_mixing(PTORuntime *rt, void **inputs, void **outputs, void *
     const int64_t value = *(int64_t *)params;
     void *P = NULL;
     SUBMIT(rt, &set, PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR(value));
-    SUBMIT(rt, &mix, PTO_INPUT(inputs[0], 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(outputs[0], 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)2));
-    SUBMIT(rt, &mix, PTO_INPUT(P, 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(inputs[1], 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)3));
+    SUBMIT(rt, &mix, PTO_INPUT(inputs[0], 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(outputs[0], 0, PTO_ARRAY(PTO_I64, N)),
+           PTO_SCALAR((int64_t)2));
+    SUBMIT(rt, &mix, PTO_INPUT(P, 0, PTO_ARRAY(PTO_I64, N)), PTO_INOUT(inputs[1], 0, PTO_ARRAY(PTO_I64, N)),
+           PTO_SCALAR((int64_t)3));
     /* The second half of outputs[0] as outputs[1]. */
     SUBMIT(rt, &set, PTO_OUTPUT(&outputs[1], 0, PTO_ARRAY(PTO_I64, N / 2)), PTO_SCALAR(value + 1));
 }
@@ -146,7 +149,8 @@ TEST(execute_copies_its_arrays_to_the_device_and_back)
                 EXPECT_EQ((uint64_t)y[i], i < N / 2 ? mixed : (uint64_t)run + 1);
             }
             memcpy(before, y, sizeof y);
-            EXPECT_EQ(pto_runtime_execute(rt, execute_failing, in, in_bytes, 2, out, out_bytes, 2, &run), PTO_ERR_KERNEL);
+            EXPECT_EQ(pto_runtime_execute(rt, execute_failing, in, in_bytes, 2, out, out_bytes, 2, &run),
+                      PTO_ERR_KERNEL);
             EXPECT(memcmp(before, y, sizeof y) == 0); /* nothing was copied back */
         }
         CLOSE(rt);
@@ -180,7 +184,7 @@ TEST(two_runtimes_share_the_library_and_the_device)
     EXPECT_EQ(logged("aclrtResetDevice"), 1);
 }
 
-/* ---- failures -------------------------------------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 static void run_fail(PTORuntime *rt, void *arg)
 {
@@ -269,7 +273,8 @@ TEST(what_could_not_be_given_back_is_told)
 static void run_sleep(PTORuntime *rt, void *arg)
 {
     pto_buffer(rt, arg, 8 * N);
-    for (int i = 0; i < 4; i++) SUBMIT(rt, &sleeping, PTO_INOUT(arg, 16 * i, PTO_ARRAY(PTO_I64, 16)), PTO_SCALAR((int64_t)20));
+    for (int i = 0; i < 4; i++)
+        SUBMIT(rt, &sleeping, PTO_INOUT(arg, 16 * i, PTO_ARRAY(PTO_I64, 16)), PTO_SCALAR((int64_t)20));
     pto_cancel(rt);
 }
 
@@ -282,7 +287,7 @@ TEST(a_cancelled_run_waits_for_the_kernels_that_run)
     CLOSE(rt);
 }
 
-/* ---- traps of the stub, which is why a test over it means something -------------------------------------------------------- */
+/* ---- traps of the stub, which is why a test over it means something ---------------------------------------------- */
 
 static void run_overrun(PTORuntime *rt, void *arg)
 {
@@ -309,11 +314,12 @@ TEST(a_kernel_that_leaves_its_array_traps)
     EXPECT(status != 0); /* by the signal, or by a sanitizer's report of it */
 }
 
-/* ---- work requests --------------------------------------------------------------------------------------------------------- */
+/* ---- work requests ----------------------------------------------------------------------------------------------- */
 
 enum { ROWS = 6, COLUMNS = 5 };
 struct moves {
-    int64_t a[ROWS][COLUMNS], transposed[COLUMNS][ROWS], picked[4][COLUMNS], spread[ROWS][COLUMNS], cube[2][3][4], part[2][4][3];
+    int64_t a[ROWS][COLUMNS], transposed[COLUMNS][ROWS], picked[4][COLUMNS], spread[ROWS][COLUMNS], cube[2][3][4],
+        part[2][4][3];
     int64_t index[8];
     const PTOKernel *kernel;
 };
@@ -326,11 +332,13 @@ static void move(PTORuntime *rt, void *arg)
            PTO_INOUT(m->transposed, 0, PTO_STRIDED(PTO_I64, (ROWS, COLUMNS), (1, ROWS))));
     void *rows = NULL;
     SUBMIT(rt, &gather, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)),
-           PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))), PTO_OUTPUT(&rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
+           PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))),
+           PTO_OUTPUT(&rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
     SUBMIT(rt, &copy, PTO_INPUT(rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)),
            PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
     SUBMIT(rt, &scatter, PTO_INPUT(rows, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)),
-           PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))), PTO_INOUT(m->spread, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)));
+           PTO_INPUT(m->index, 0, PTO_STRIDED(PTO_I64, (4), (2))),
+           PTO_INOUT(m->spread, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)));
     SUBMIT(rt, &copy, PTO_INPUT(m->cube, 0, PTO_STRIDED(PTO_I64, (2, 4, 3), (12, 1, 4))),
            PTO_INOUT(m->part, 0, PTO_ARRAY(PTO_I64, 2, 4, 3)));
     SUBMIT(rt, &copy, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, 0, COLUMNS)),
@@ -351,7 +359,8 @@ TEST(work_requests_move_what_they_move_on_sim)
     fill(&on_sim);
     fill(&on_ascend);
     setenv("PTO_STUB_SLOW", "2000", 1);
-    PTORuntime *sim = pto_runtime_create(&(PTOConfig){.heap_bytes = 1 << 16}, NULL), *ascend = create(PTO_ENGINE_THREADS);
+    PTORuntime *sim = pto_runtime_create(&(PTOConfig){.heap_bytes = 1 << 16}, NULL),
+               *ascend = create(PTO_ENGINE_THREADS);
     EXPECT_EQ(pto_runtime_run(sim, move, &on_sim), PTO_OK);
     EXPECT_EQ(pto_runtime_run(ascend, move, &on_ascend), PTO_OK);
     EXPECT(memcmp(&on_sim, &on_ascend, sizeof on_sim) == 0);
@@ -365,10 +374,11 @@ static void move_badly(PTORuntime *rt, void *arg)
     struct moves *m = arg;
     pto_buffer(rt, m, sizeof *m);
     if (m->kernel == &gather)
-        SUBMIT(rt, &gather, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)), PTO_INPUT(m->index, 0, PTO_ARRAY(PTO_I64, 4)),
-               PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
+        SUBMIT(rt, &gather, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, ROWS, COLUMNS)),
+               PTO_INPUT(m->index, 0, PTO_ARRAY(PTO_I64, 4)), PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 4, COLUMNS)));
     else
-        SUBMIT(rt, m->kernel, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, 2, 3)), PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 3, 2)));
+        SUBMIT(rt, m->kernel, PTO_INPUT(m->a, 0, PTO_ARRAY(PTO_I64, 2, 3)),
+               PTO_INOUT(m->picked, 0, PTO_ARRAY(PTO_I64, 3, 2)));
 }
 
 TEST(bad_work_requests_fail_as_on_sim)
@@ -392,7 +402,7 @@ TEST(bad_work_requests_fail_as_on_sim)
     CLOSE(rt);
 }
 
-/* ---- host and device in step: random programs against what happens when everything runs at once ---------------------------- */
+/* ---- host and device in step: random programs against what happens when everything runs at once ------------------ */
 
 enum { ARRAYS = 4, LENGTH = 48, STEPS = 120 };
 
@@ -413,8 +423,8 @@ static uint32_t draw(struct world *w, uint32_t below)
 static void step(PTORuntime *rt, struct world *w)
 {
     const int a = (int)draw(w, ARRAYS), b = (a + 1 + (int)draw(w, ARRAYS - 1)) % ARRAYS;
-    const int64_t count = 1 + draw(w, LENGTH / 3), stride = 1 + draw(w, 3), at = draw(w, (uint32_t)(LENGTH - count * 3 + 1)),
-                  s = draw(w, 1000);
+    const int64_t count = 1 + draw(w, LENGTH / 3), stride = 1 + draw(w, 3),
+                  at = draw(w, (uint32_t)(LENGTH - count * 3 + 1)), s = draw(w, 1000);
     int64_t to;
     switch (draw(w, 5)) {
     case 0: /* a task writes */
@@ -480,7 +490,8 @@ TEST(host_and_device_stay_in_step)
             for (size_t i = 0; i < sizeof w.block / 8; i++) w.block[i] = (int64_t)(i + seed);
             EXPECT_EQ(pto_runtime_run(rt, play, &w), PTO_OK);
             EXPECT(!w.is_wrong);
-            for (int a = 0; a < ARRAYS / 2; a++) EXPECT(memcmp(w.block + a * LENGTH, w.model[a], sizeof w.model[a]) == 0);
+            for (int a = 0; a < ARRAYS / 2; a++)
+                EXPECT(memcmp(w.block + a * LENGTH, w.model[a], sizeof w.model[a]) == 0);
         }
         CLOSE(rt);
     }

@@ -1,4 +1,5 @@
-/* test_ascendc.c - the kernels of kernels/ascend on the stand-in of mock/, against the references.  Mock, not run on Ascend.
+/* test_ascendc.c - the kernels of kernels/ascend on the stand-in of mock/, against the references.  Mock, not run on
+ * Ascend.
  * Idea       every launch is an argument block, made here as docs/ascend.md says; random shapes and strides, and one,
  *            three or more cores than there is work.
  */
@@ -39,11 +40,21 @@ static void put_operands(struct operand **o, int count)
     }
 }
 
-#define DEVICE(kernel) int device_pto_tile_##kernel(const uint64_t *block, size_t words, uint64_t reach);
-DEVICE(gemm_f32)
-DEVICE(gemm_acc_f32) DEVICE(gemm_nt_f32) DEVICE(add_f32) DEVICE(sub_f32) DEVICE(mul_f32) DEVICE(add_to_f32)
-    DEVICE(axpy_f32) DEVICE(scale_f32) DEVICE(fill_f32) DEVICE(copy_f32) DEVICE(copy_f64) DEVICE(transpose_f32)
-        DEVICE(transpose_f64)
+#define DEVICE(kernel) int device_pto_tile_##kernel(const uint64_t *block, size_t words, uint64_t reach)
+DEVICE(gemm_f32);
+DEVICE(gemm_acc_f32);
+DEVICE(gemm_nt_f32);
+DEVICE(add_f32);
+DEVICE(sub_f32);
+DEVICE(mul_f32);
+DEVICE(add_to_f32);
+DEVICE(axpy_f32);
+DEVICE(scale_f32);
+DEVICE(fill_f32);
+DEVICE(copy_f32);
+DEVICE(copy_f64);
+DEVICE(transpose_f32);
+DEVICE(transpose_f64);
 
 #define OPERANDS(...)                                                                                                  \
     put_operands((struct operand *[]){__VA_ARGS__},                                                                    \
@@ -51,7 +62,7 @@ DEVICE(gemm_acc_f32) DEVICE(gemm_nt_f32) DEVICE(add_f32) DEVICE(sub_f32) DEVICE(
 #define LAUNCH(kernel) EXPECT_EQ(device_pto_tile_##kernel(block.words, block.count, 0), 0)
 #define REF(o)         (o)->twin, (o)->stride
 
-            static void set_cores(int round)
+static void set_cores(int round)
 {
     static const char *const cores[] = {"1", "3", "40"};
     EXPECT_EQ(setenv("PTO_MOCK_BLOCKS", cores[round % 3], 1), 0);

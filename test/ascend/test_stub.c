@@ -1,5 +1,5 @@
-/* test_stub.c - the stub is strict: what the documentation forbids is a mistake in its log and an error.  ABI stub, not run on
- * Ascend. */
+/* test_stub.c - the stub is strict: what the documentation forbids is a mistake in its log and an error.  ABI stub, not
+ * run on Ascend. */
 #include "acl.h"
 #include "unit.h"
 #include <dlfcn.h>
@@ -89,12 +89,16 @@ TEST(copies_say_the_truth)
     EXPECT_EQ(acl->aclrtMemcpy(device, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE), 0);
     EXPECT_EQ(acl->aclrtMemcpy(back, 256, device, 256, ACL_MEMCPY_DEVICE_TO_HOST), 0);
     EXPECT_STR(back, "host");
-    EXPECT(acl->aclrtMemcpy(device, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);             /* 1: the kind */
-    EXPECT(acl->aclrtMemcpy(back, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);               /* 2: no device address */
-    EXPECT(acl->aclrtMemcpy(host, 256, device, 256, ACL_MEMCPY_HOST_TO_HOST) != 0);               /* 3: a device address */
-    EXPECT(acl->aclrtMemcpy(device, 128, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0);             /* 4: no room */
-    EXPECT(acl->aclrtMemcpy((char *)device + 1, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0); /* 5: behind the end */
-    EXPECT(acl->aclrtMemset(host, 256, 0, 256) != 0);                                             /* 6: of host memory */
+    EXPECT(acl->aclrtMemcpy(device, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0); /* 1: the kind */
+    /* 2: no device address */
+    EXPECT(acl->aclrtMemcpy(back, 256, host, 256, ACL_MEMCPY_DEVICE_TO_HOST) != 0);
+    /* 3: a device address */
+    EXPECT(acl->aclrtMemcpy(host, 256, device, 256, ACL_MEMCPY_HOST_TO_HOST) != 0);
+    EXPECT(acl->aclrtMemcpy(device, 128, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0); /* 4: no room */
+    /* 5: behind the end */
+    EXPECT(acl->aclrtMemcpy((char *)device + 1, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE) != 0);
+    /* 6: of host memory */
+    EXPECT(acl->aclrtMemset(host, 256, 0, 256) != 0);
     aclrtStream stream;
     EXPECT_EQ(acl->aclrtCreateStream(&stream), 0);
     EXPECT(acl->aclrtMemcpyAsync(device, 256, host, 256, ACL_MEMCPY_HOST_TO_DEVICE, stream) != 0); /* 7: not pinned */

@@ -43,7 +43,7 @@ static void begin(struct check_fiber *f)
     setcontext(&context);
 }
 
-/* ---- thread-local variables of the program: a fiber has its own, which lie in the thread's place while it runs ---- */
+/* ---- thread-local variables of the program: a fiber has its own, which lie in the thread's place while it runs --- */
 
 static struct {
     char *at;

@@ -1,14 +1,14 @@
 /* memory_model.h - which stores a load may read: C11, without the executions that need a load to read from the future.
  *
- * Idea       a location is the list of its stores in their modification order, the order in which they were executed.  A
- *            fiber has a view: of each location the oldest store that it may still read.  To store with release puts the
- *            view beside the value, to load with acquire joins it; a read-modify-write reads the newest store and
+ * Idea       a location is the list of its stores in their modification order, the order in which they were executed.
+ *            A fiber has a view: of each location the oldest store that it may still read.  To store with release puts
+ *            the view beside the value, to load with acquire joins it; a read-modify-write reads the newest store and
  *            carries on what was beside that (a release sequence).  A sequentially consistent load reads no store older
  *            than the newest sequentially consistent one.
  * Exact      for words with one writer at a time and for words that are only read, modified and written: there the
- *            modification order lies in happens-before and reads-from, so every execution that C11 allows (but for loads
- *            from the future) has an order of steps that this finds.  All words of the runtime are of these kinds.
- *            Elsewhere it finds some of what is allowed, never more.
+ *            modification order lies in happens-before and reads-from, so every execution that C11 allows (but for
+ *            loads from the future) has an order of steps that this finds.  All words of the runtime are of these
+ *            kinds. Elsewhere it finds some of what is allowed, never more.
  * Weaker     than C11 in one thing, as C++20 is: a release sequence continues through read-modify-writes only, not
  *            through later stores of the same thread. */
 #ifndef CHECK_MEMORY_MODEL_H

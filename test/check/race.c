@@ -80,8 +80,11 @@ static void access_range(const volatile void *p, unsigned long size, bool writes
     void __tsan_unaligned_write##size(void *p) { access_range(p, size, true, PC); }
 HOOK(1)
 HOOK(2)
-HOOK(4) HOOK(8) HOOK(16) HOOK_UNALIGNED(2) HOOK_UNALIGNED(4) HOOK_UNALIGNED(8)
-    HOOK_UNALIGNED(16) void __tsan_read_range(void *p, unsigned long size)
+HOOK(4)
+HOOK(8)
+HOOK(16)
+HOOK_UNALIGNED(2)
+HOOK_UNALIGNED(4) HOOK_UNALIGNED(8) HOOK_UNALIGNED(16) void __tsan_read_range(void *p, unsigned long size)
 {
     access_range(p, size, false, PC);
 }

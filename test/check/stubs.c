@@ -1,5 +1,5 @@
-/* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not there.
- * */
+/* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not
+ * there. */
 #include "backend.h"
 #include "crash.h"
 #include <sched.h>

@@ -38,7 +38,8 @@ static struct ir_function *f;
 static void open_program(void)
 {
     struct source_map *sources = source_map_create();
-    front = (struct front){.mem = arena_create(), .names = interner_create(), .sources = sources, .diag = diag_create(sources, stderr)};
+    front = (struct front){
+        .mem = arena_create(), .names = interner_create(), .sources = sources, .diag = diag_create(sources, stderr)};
     source_map_add(sources, "verify.pto", program, strlen(program));
     const struct sema_options options = {0};
     const struct memory_plan memory = {.kind = PLAN_RING};
@@ -92,8 +93,10 @@ static struct spot find(enum ir_op_kind kind, int nth)
 
 static struct ir_op *take(struct spot p)
 {
-    if (p.before) p.before->next = p.op->next;
-    else p.block->first = p.op->next;
+    if (p.before)
+        p.before->next = p.op->next;
+    else
+        p.block->first = p.op->next;
     if (p.block->last == p.op) p.block->last = p.before;
     p.op->next = NULL;
     return p.op;

@@ -1,7 +1,9 @@
-/* host.c - the host's side of a resident scheduler: it takes the place of the engine `process` in the programs it is linked with.
+/* host.c - the host's side of a resident scheduler: it takes the place of the engine `process` in the programs it is
+ * linked with.
  *
- * Idea       the window and the outcome, mapped already, move into a file that the scheduler's process maps too; the workers are threads
- *            here, each at its mailbox.  Nobody can ring a bell for another instruction set's process, so everybody polls.
+ * Idea       the window and the outcome, mapped already, move into a file that the scheduler's process maps too; the
+ *            workers are threads here, each at its mailbox.  Nobody can ring a bell for another instruction set's
+ *            process, so everybody polls.
  * Owner      parent: the block's request words, and each worker its mailbox's `done`.
  * Set        PTO_RESIDENT: the command that starts the scheduler; the file's number and size are put behind it.
  * Not here   watchdog, @timeout and crashes of kernels: they are the engines', not the scheduler's. */
@@ -36,7 +38,7 @@ struct host {
     _Atomic int stop;
     int started, workers;
     struct host_worker worker[PTO_RESIDENT_WORKERS];
-    pid_t child;          /* 0: it has ended */
+    pid_t child; /* 0: it has ended */
     bool is_lost;
     uint32_t asked;
 };
@@ -47,9 +49,12 @@ static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 409
 
 static void pause_for(int turn)
 {
-    if (turn < SPINS) pto_relax();
-    else if (turn < SPINS + YIELDS) sched_yield();
-    else nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    if (turn < SPINS)
+        pto_relax();
+    else if (turn < SPINS + YIELDS)
+        sched_yield();
+    else
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
 /* ---- workers ---- */
@@ -65,7 +70,8 @@ static void *work(void *arg)
             continue;
         }
         const uint64_t id = me->box->task[done % PTO_MAILBOX_DEPTH];
-        if (load_relaxed(&me->rt->outcome->status) == PTO_OK) { /* a failed run starts nothing more; relaxed: a hint, later is fine */
+        /* a failed run starts nothing more; relaxed: a hint, later is fine */
+        if (load_relaxed(&me->rt->outcome->status) == PTO_OK) {
             struct recorded_task *r = ptoi_record_task(me->rt->recorder, id);
             const int64_t since = ptoi_now_ns();
             const int result = ptoi_worker_run(me->rt->window, me->rt->backend, me->rt->heap, id);
@@ -89,7 +95,8 @@ static bool is_lost(PTORuntime *rt)
     if (waitpid(h->child, &status, WNOHANG) == 0) return false;
     h->child = 0;
     h->is_lost = rt->orch.is_lost = true;
-    ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died: %s %d", WIFSIGNALED(status) ? "signal" : "exit code",
+    ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died: %s %d",
+              WIFSIGNALED(status) ? "signal" : "exit code",
               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return true;
 }
@@ -100,7 +107,8 @@ static bool ask(PTORuntime *rt, uint32_t request)
     if (h->is_lost) return false;
     h->block->request = request;
     store_release(&h->block->asked, ++h->asked, DEVICE_ASK); /* [DEVICE_ASK] */
-    for (int turn = 0; load_acquire(&h->block->answered, DEVICE_ANSWER) != h->asked; pause_for(turn++)) /* [DEVICE_ANSWER] */
+    /* [DEVICE_ANSWER] */
+    for (int turn = 0; load_acquire(&h->block->answered, DEVICE_ANSWER) != h->asked; pause_for(turn++))
         if (turn % LOOKS == LOOKS - 1 && is_lost(rt)) return false;
     return true;
 }
@@ -110,7 +118,8 @@ static void start_scheduler(struct host *h, int fd)
     char *command = strdup(getenv("PTO_RESIDENT") ? getenv("PTO_RESIDENT") : ""), *rest = NULL, number[16], size[32];
     char *argv[MAX_WORDS + 3];
     int count = 0;
-    for (char *w = strtok_r(command, " ", &rest); w && count < MAX_WORDS; w = strtok_r(NULL, " ", &rest)) argv[count++] = w;
+    for (char *w = strtok_r(command, " ", &rest); w && count < MAX_WORDS; w = strtok_r(NULL, " ", &rest))
+        argv[count++] = w;
     snprintf(number, sizeof number, "%d", fd);
     snprintf(size, sizeof size, "%llu", (unsigned long long)h->file_bytes);
     argv[count] = number, argv[count + 1] = size, argv[count + 2] = NULL;
@@ -130,7 +139,9 @@ static bool move_in(void *at, uint64_t bytes, int fd, uint64_t offset)
     static const char zeros[4096];
     for (uint64_t n = 0; n < bytes; n += 4096) {
         const uint64_t left = bytes - n < 4096 ? bytes - n : 4096;
-        if (memcmp((char *)at + n, zeros, left) != 0 && pwrite(fd, (char *)at + n, left, (off_t)(offset + n)) != (ssize_t)left) return false;
+        if (memcmp((char *)at + n, zeros, left) != 0 &&
+            pwrite(fd, (char *)at + n, left, (off_t)(offset + n)) != (ssize_t)left)
+            return false;
     }
     return mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == at;
 }
@@ -165,7 +176,8 @@ static PTOStatus host_open(PTORuntime *rt)
     rt->engine_state = h;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) h->workers += rt->config.workers[t];
     if (h->workers > PTO_RESIDENT_WORKERS) return fail_open(rt, PTO_ERR_CONFIG);
-    const uint64_t outcome_at = whole_pages(sizeof(struct resident_block) + (uint64_t)h->workers * sizeof(struct mailbox));
+    const uint64_t outcome_at =
+        whole_pages(sizeof(struct resident_block) + (uint64_t)h->workers * sizeof(struct mailbox));
     const uint64_t window_at = outcome_at + whole_pages(sizeof *rt->outcome);
     h->block_bytes = outcome_at;
     h->file_bytes = window_at + whole_pages(rt->window_bytes);
@@ -173,10 +185,15 @@ static PTOStatus host_open(PTORuntime *rt)
     if (fd < 0 || ftruncate(fd, (off_t)h->file_bytes) != 0) return fail_open(rt, PTO_ERR_NOMEM);
     h->block = mmap(NULL, h->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h->block == MAP_FAILED) h->block = NULL;
-    if (!h->block || !move_in(rt->outcome, sizeof *rt->outcome, fd, outcome_at) || !move_in(rt->window, rt->window_bytes, fd, window_at))
+    if (!h->block || !move_in(rt->outcome, sizeof *rt->outcome, fd, outcome_at) ||
+        !move_in(rt->window, rt->window_bytes, fd, window_at))
         return fail_open(rt, PTO_ERR_NOMEM);
-    *h->block = (struct resident_block){.magic = PTO_RESIDENT_MAGIC, .fingerprint = ptoi_resident_fingerprint(), .bytes = h->file_bytes,
-                                        .mailbox_at = sizeof(struct resident_block), .outcome_at = outcome_at, .window_at = window_at};
+    *h->block = (struct resident_block){.magic = PTO_RESIDENT_MAGIC,
+                                        .fingerprint = ptoi_resident_fingerprint(),
+                                        .bytes = h->file_bytes,
+                                        .mailbox_at = sizeof(struct resident_block),
+                                        .outcome_at = outcome_at,
+                                        .window_at = window_at};
     for (int t = 0; t < PTO_WORKER_TYPES; t++) h->block->workers[t] = (uint32_t)rt->config.workers[t];
     if (getenv("PTO_RESIDENT_OTHER_LAYOUT")) h->block->fingerprint++; /* as if it had been built from other sources */
     start_scheduler(h, fd);
@@ -196,7 +213,8 @@ static PTOStatus host_open(PTORuntime *rt)
 
 static void host_begin(PTORuntime *rt)
 {
-    if (!ask(rt, RESIDENT_BEGIN)) ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died in a run before");
+    if (!ask(rt, RESIDENT_BEGIN))
+        ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died in a run before");
 }
 
 static void host_settle(PTORuntime *rt, bool reset)

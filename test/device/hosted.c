@@ -1,7 +1,8 @@
 /* hosted.c - the resident scheduler as an ordinary program: what a device's operating system would supply.
  * usage: hosted FD BYTES   the shared block is the file FD, so many bytes
  *
- * Built for this machine and for aarch64; the second runs under qemu-aarch64.  It has nothing of the runtime but the freestanding core. */
+ * Built for this machine and for aarch64; the second runs under qemu-aarch64.  It has nothing of the runtime but the
+ * freestanding core. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +39,12 @@ int main(int argc, char **argv)
     if (!ptoi_resident_open(&resident, block, map(-1, bytes ? bytes : 1))) return 1;
     const pid_t parent = getppid();
     for (int idle = 0; !resident.is_over;) {
-        if (ptoi_resident_step(&resident)) idle = 0;
-        else if (++idle < ROUNDS_BEFORE_YIELD) pto_relax();
-        else if (idle < ROUNDS_BEFORE_SLEEP) sched_yield();
+        if (ptoi_resident_step(&resident))
+            idle = 0;
+        else if (++idle < ROUNDS_BEFORE_YIELD)
+            pto_relax();
+        else if (idle < ROUNDS_BEFORE_SLEEP)
+            sched_yield();
         else {
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
             if (getppid() != parent) return 1;

@@ -1,5 +1,5 @@
-/* test_resident.c - a scheduler in a process of its own, perhaps of another instruction set, serves the orchestrator of this one.
- * PTO_RESIDENT names it.  What it must be equal to is the serial engine. */
+/* test_resident.c - a scheduler in a process of its own, perhaps of another instruction set, serves the orchestrator of
+ * this one. PTO_RESIDENT names it.  What it must be equal to is the serial engine. */
 #include "host.h"
 #include "submit.h"
 #include "unit.h"
@@ -41,7 +41,10 @@ static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_AI_CPU
 static const PTOKernel slow = {.name = "slow", .worker = PTO_WORKER_VECTOR, .fn = k_slow};
 
 enum { PLACES = 16 };
-struct work { int64_t x[PLACES], tasks; uint64_t awaited; };
+struct work {
+    int64_t x[PLACES], tasks;
+    uint64_t awaited;
+};
 
 /* Chains, fans and renamed outputs over a few places, and now and then an await. */
 static void mixed(PTORuntime *rt, void *arg)
@@ -59,7 +62,8 @@ static void mixed(PTORuntime *rt, void *arg)
         } else if (from != to && SUBMIT(rt, &add, PTO_INPUT(w->x, from, I64(1)), PTO_INOUT(w->x, to, I64(1))) < 0) {
             return;
         }
-        if (i % 1000 == 999 && pto_await(rt, w->x, to * 8, 8) == PTO_OK) w->awaited = 31 * w->awaited + (uint64_t)w->x[to];
+        if (i % 1000 == 999 && pto_await(rt, w->x, to * 8, 8) == PTO_OK)
+            w->awaited = 31 * w->awaited + (uint64_t)w->x[to];
     }
 }
 
@@ -70,7 +74,9 @@ static void compare(PTOConfig c, int64_t tasks)
     PTORuntime *rt = create(c);
     EXPECT_EQ(pto_runtime_run(rt, mixed, &there), PTO_OK);
     const int64_t submitted = pto_get_run_stats(rt)->tasks;
-    EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_VECTOR] + pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_CUBE], submitted);
+    EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_VECTOR] +
+                  pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_CUBE],
+              submitted);
     pto_runtime_destroy(rt);
     c.engine = PTO_ENGINE_SERIAL;
     rt = pto_runtime_create(&c, &status);
@@ -86,12 +92,20 @@ TEST(one_task_and_none)
     compare((PTOConfig){0}, 1);
 }
 
-TEST(many_tasks_through_every_kind_of_dependence) { compare((PTOConfig){.workers = {2, 2}}, 20000); }
+TEST(many_tasks_through_every_kind_of_dependence)
+{
+    compare((PTOConfig){.workers = {2, 2}}, 20000);
+}
 
 TEST(the_smallest_rings_push_back_and_lose_nothing)
 {
-    compare((PTOConfig){.task_window = 2, .deplist_entries = 4, .tensormap_entries = 8, .heap_bytes = 256, .heap_rings = 2}, 3000);
-    compare((PTOConfig){.task_window = 16, .deplist_entries = 16, .tensormap_entries = 16, .heap_bytes = 1024, .workers = {1, 3}}, 5000);
+    compare(
+        (PTOConfig){.task_window = 2, .deplist_entries = 4, .tensormap_entries = 8, .heap_bytes = 256, .heap_rings = 2},
+        3000);
+    compare(
+        (PTOConfig){
+            .task_window = 16, .deplist_entries = 16, .tensormap_entries = 16, .heap_bytes = 1024, .workers = {1, 3}},
+        5000);
 }
 
 TEST(a_second_run_and_a_second_runtime)

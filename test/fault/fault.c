@@ -1,6 +1,7 @@
 /* fault.c - makes the n-th call of a kind fail in a program that was not built for it: a library for LD_PRELOAD.
- * Idea       calls to libc are counted from main() on, in the program that FAULT_PROGRAM names; call FAULT_AT fails as the system would
- *            fail it, with FAULT_STICKY=1 all after it too.  Streams are made over counted read and write, so what stdio does counts.
+ * Idea       calls to libc are counted from main() on, in the program that FAULT_PROGRAM names; call FAULT_AT fails as
+ *            the system would fail it, with FAULT_STICKY=1 all after it too.  Streams are made over counted read and
+ *            write, so what stdio does counts.
  * Kinds      FAULT_KIND is memory, file or thread (processes count as threads).
  * Report     FAULT_LOG gets "fault NAME" when the call failed, and "calls N" when the program ends by exit().
  * Tests      inject.py is the only user. */
@@ -68,7 +69,8 @@ static void report_calls(void)
 
 static int counted_main(int argc, char **argv, char **envp)
 {
-    const char *name = getenv("FAULT_PROGRAM"), *which = getenv("FAULT_KIND"), *at = getenv("FAULT_AT"), *stays = getenv("FAULT_STICKY");
+    const char *name = getenv("FAULT_PROGRAM"), *which = getenv("FAULT_KIND"), *at = getenv("FAULT_AT"),
+               *stays = getenv("FAULT_STICKY");
     const char *slash = strrchr(argv[0], '/');
     log_path = getenv("FAULT_LOG");
     if (name && which && at && log_path && strcmp(slash ? slash + 1 : argv[0], name) == 0) {
@@ -81,8 +83,10 @@ static int counted_main(int argc, char **argv, char **envp)
     return program_main(argc, argv, envp);
 }
 
-int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld)(void), void *end);
-int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void), void (*rtld)(void), void *end)
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld)(void), void *end);
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*rtld)(void), void *end)
 {
     REAL(__libc_start_main);
     program_main = main;
@@ -135,10 +139,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int file, off_t off
 
 /* ---- files ---- */
 
-static mode_t mode_of(int flags, va_list args)
-{
-    return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
-}
+static mode_t mode_of(int flags, va_list args) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0; }
 
 int open(const char *path, int flags, ...)
 {
@@ -200,7 +201,8 @@ static int cookie_close(void *file) { return close((int)(long)file); }
 
 static FILE *stream_over(int file, const char *mode)
 {
-    return fopencookie((void *)(long)file, mode, (cookie_io_functions_t){.read = cookie_read, .write = cookie_write, .close = cookie_close});
+    return fopencookie((void *)(long)file, mode,
+                       (cookie_io_functions_t){.read = cookie_read, .write = cookie_write, .close = cookie_close});
 }
 
 FILE *fopen(const char *path, const char *mode)
@@ -234,7 +236,8 @@ WRAP(FILES, ENOSPC, NULL, char *, mkdtemp, (char *template), (template))
 WRAP(FILES, EIO, -1, int, fstat, (int file, struct stat *st), (file, st))
 WRAP(FILES, EIO, -1, int, stat, (const char *path, struct stat *st), (path, st))
 WRAP(FILES, EIO, -1, int, lstat, (const char *path, struct stat *st), (path, st))
-WRAP(FILES, EIO, -1, int, fstatat, (int folder, const char *path, struct stat *st, int flags), (folder, path, st, flags))
+WRAP(FILES, EIO, -1, int, fstatat, (int folder, const char *path, struct stat *st, int flags),
+     (folder, path, st, flags))
 WRAP(FILES, EIO, -1, int, access, (const char *path, int mode), (path, mode))
 WRAP(FILES, EIO, -1, int, faccessat, (int folder, const char *path, int mode, int flags), (folder, path, mode, flags))
 WRAP(FILES, EPERM, -1, int, fchmod, (int file, mode_t mode), (file, mode))
@@ -248,11 +251,14 @@ WRAP(FILES, ENOENT, NULL, char *, getcwd, (char *to, size_t bytes), (to, bytes))
 
 /* ---- threads and processes ---- */
 
-WRAP(THREADS, EAGAIN, EAGAIN, int, pthread_create, (pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg), (thread, attr, fn, arg))
+WRAP(THREADS, EAGAIN, EAGAIN, int, pthread_create,
+     (pthread_t * thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg), (thread, attr, fn, arg))
 WRAP(THREADS, EAGAIN, -1, pid_t, fork, (void), ())
 WRAP(THREADS, EAGAIN, EAGAIN, int, posix_spawn,
-     (pid_t *pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attr, char *const argv[], char *const envp[]),
+     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attr,
+      char *const argv[], char *const envp[]),
      (pid, path, files, attr, argv, envp))
 WRAP(THREADS, EAGAIN, EAGAIN, int, posix_spawnp,
-     (pid_t *pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attr, char *const argv[], char *const envp[]),
+     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files, const posix_spawnattr_t *attr,
+      char *const argv[], char *const envp[]),
      (pid, path, files, attr, argv, envp))

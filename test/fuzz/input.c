@@ -1,5 +1,6 @@
 /* input.c - one input of a fuzzer, from the bytes to the last byte freed.
- * Idea       a front end is opened on a text in memory, as `ptoc check` opens one on a file; modules of std/ are read from disk.
+ * Idea       a front end is opened on a text in memory, as `ptoc check` opens one on a file; modules of std/ are read
+ *            from disk.
  * Owner      everything is freed before fuzz_input() returns, so that a leak is seen at the input that made it.
  * Invariant  64 KiB of any bytes take at most a second of processor time; sanitizers are given ten.
  * Tests      test/fuzz/CMakeLists.txt: fuzz_parse, fuzz_check, fuzz_emit
@@ -44,8 +45,10 @@ void fuzz_input(const uint8_t *data, size_t size)
     if (size > FUZZ_MAX_BYTES) return;
     double start = seconds_used();
     struct source_map *sources = source_map_create();
-    struct front front = {
-        .mem = arena_create(), .names = interner_create(), .sources = sources, .diag = diag_create(sources, fuzz_sink())};
+    struct front front = {.mem = arena_create(),
+                          .names = interner_create(),
+                          .sources = sources,
+                          .diag = diag_create(sources, fuzz_sink())};
     int file = source_map_add(sources, FUZZ_PATH, (const char *)data, size);
     fuzz_stage(&front, (uint32_t)file);
     diag_destroy(front.diag);

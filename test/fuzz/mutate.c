@@ -1,5 +1,6 @@
 /* mutate.c - texts that are almost programs.
- * Idea       bytes changed blindly die in the lexer; words, lines and bracketed pieces that move about reach the checker.
+ * Idea       bytes changed blindly die in the lexer; words, lines and bracketed pieces that move about reach the
+ *            checker.
  * Owner      nothing; the same seed makes the same text.
  * Invariant  never more than capacity bytes.
  * Tests      fuzz_parse, fuzz_check, fuzz_emit
@@ -49,10 +50,7 @@ static void replace(struct text *t, struct piece at, const uint8_t *by, size_t s
     t->size = at.begin + size + rest;
 }
 
-static bool is_word(uint8_t c)
-{
-    return isalnum(c) || c == '_';
-}
+static bool is_word(uint8_t c) { return isalnum(c) || c == '_'; }
 
 static struct piece some_word(struct text *t, const uint8_t *data, size_t size)
 {
@@ -106,13 +104,28 @@ static void replace_by_copy(struct text *t, struct piece at, const uint8_t *from
     if (size > sizeof copy) size = sizeof copy;
     if (size > 0) memcpy(copy, from + piece.begin, size);
     replace(t, at, copy, size);
-    for (struct piece behind = {at.begin, at.begin}; --times > 0 && t->size + size <= t->capacity;) replace(t, behind, copy, size);
+    for (struct piece behind = {at.begin, at.begin}; --times > 0 && t->size + size <= t->capacity;)
+        replace(t, behind, copy, size);
 }
 
 static void change_number(struct text *t, struct piece at)
 {
-    static const char *const numbers[] = {"0", "1", "-1", "2", "3", "255", "256", "257", "2147483647", "4294967296",
-                                          "9223372036854775807", "9223372036854775808", "0x7f", "1e308", "0.5", "64"};
+    static const char *const numbers[] = {"0",
+                                          "1",
+                                          "-1",
+                                          "2",
+                                          "3",
+                                          "255",
+                                          "256",
+                                          "257",
+                                          "2147483647",
+                                          "4294967296",
+                                          "9223372036854775807",
+                                          "9223372036854775808",
+                                          "0x7f",
+                                          "1e308",
+                                          "0.5",
+                                          "64"};
     const char *number = numbers[random_below(t, sizeof numbers / sizeof *numbers)];
     while (at.begin < t->size && !isdigit(t->data[at.begin])) at.begin++;
     for (at.end = at.begin; at.end < t->size && isdigit(t->data[at.end]);) at.end++;
@@ -135,9 +148,14 @@ static void change_once(struct text *t, const uint8_t *other, size_t other_size)
     case 1: replace_by_copy(t, empty, t->data, some_piece(t, t->data, t->size), 1); break;
     case 2: replace_by_copy(t, at, t->data, some_piece(t, t->data, t->size), 1); break;
     case 3: replace_by_copy(t, empty, t->data, at, 1 + random_below(t, MAX_REPEAT)); break;
-    case 4: if (t->size > 0) t->data[random_below(t, t->size)] = (uint8_t)random_next(t); break;
+    case 4:
+        if (t->size > 0) t->data[random_below(t, t->size)] = (uint8_t)random_next(t);
+        break;
     case 5: change_number(t, at); break;
-    case 6: if (other_size > 0) replace_by_copy(t, random_below(t, 2) ? at : empty, other, some_piece(t, other, other_size), 1); break;
+    case 6:
+        if (other_size > 0)
+            replace_by_copy(t, random_below(t, 2) ? at : empty, other, some_piece(t, other, other_size), 1);
+        break;
     default: put_word(t, random_below(t, 3) ? at : empty, words[random_below(t, WORD_COUNT)]);
     }
 }

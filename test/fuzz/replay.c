@@ -1,8 +1,9 @@
-/* replay.c - a target without libFuzzer: files and changed files for the tests, standard input for AFL++ and for people.
+/* replay.c - a target without libFuzzer: files and changed files for the tests, standard input for AFL++ and for
+ * people.
  * Idea       every file of the given folders once, then --mutations N of them, chosen and changed from --seed.
  * Owner      the texts, until the end of the process.
- * Invariant  the process has at most --memory MiB of addresses (sanitizers need more, there it is not set); what breaks a limit or
- *            crashes has been written to --failure first.
+ * Invariant  the process has at most --memory MiB of addresses (sanitizers need more, there it is not set); what breaks
+ *            a limit or crashes has been written to --failure first.
  * Blocks     in reading.
  * Tests      fuzz_parse, fuzz_check, fuzz_emit
  */
@@ -83,7 +84,8 @@ static void try_mutations(long count, uint64_t seed)
 {
     for (long i = 0; i < count && seeds.count > 0; i++) {
         uint64_t n = seed + (uint64_t)i, random = n * 0x9e3779b97f4a7c15;
-        const struct seed *s = &seeds.data[(random >> 33) % seeds.count], *other = &seeds.data[(random >> 13) % seeds.count];
+        const struct seed *s = &seeds.data[(random >> 33) % seeds.count],
+                          *other = &seeds.data[(random >> 13) % seeds.count];
         memcpy(buffer, s->data, s->size);
         size_t size = s->size;
         for (uint64_t more = 0; more <= n % 3; more++)
@@ -117,11 +119,16 @@ int main(int argc, char **argv)
     long mutations = 0, seed = 1;
     for (int i = 1; i < argc; i++) {
         bool has_value = strncmp(argv[i], "--", 2) == 0 && i + 1 < argc;
-        if (has_value && strcmp(argv[i], "--mutations") == 0) mutations = strtol(argv[++i], NULL, 10);
-        else if (has_value && strcmp(argv[i], "--seed") == 0) seed = strtol(argv[++i], NULL, 10);
-        else if (has_value && strcmp(argv[i], "--memory") == 0) limit_memory(strtol(argv[++i], NULL, 10));
-        else if (has_value && strcmp(argv[i], "--failure") == 0) failure = argv[++i];
-        else read_path(argv[i]);
+        if (has_value && strcmp(argv[i], "--mutations") == 0)
+            mutations = strtol(argv[++i], NULL, 10);
+        else if (has_value && strcmp(argv[i], "--seed") == 0)
+            seed = strtol(argv[++i], NULL, 10);
+        else if (has_value && strcmp(argv[i], "--memory") == 0)
+            limit_memory(strtol(argv[++i], NULL, 10));
+        else if (has_value && strcmp(argv[i], "--failure") == 0)
+            failure = argv[++i];
+        else
+            read_path(argv[i]);
     }
     if (seeds.count == 0) serve_stdin();
     for (size_t i = 0; i < seeds.count; i++) try_input(seeds.data[i].data, seeds.data[i].size);

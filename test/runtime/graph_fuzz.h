@@ -1,10 +1,10 @@
 /* graph_fuzz.h - random programs over the C API, made of kernels whose result depends on order.
- * Idea       a program is a pure function of its seed: run on the serial engine it gives the reference, run on any other engine
- *            with any sizes it must leave the same bytes.  Tasks read and write random rectangles of two outside matrices and
- *            of heap buffers, with up to 63 of them in a task and as views of rank 2 to 8; scopes, early releases, buffers without a task
- *            and awaits are mixed in.
- * Invariant  at most LIVE_MAX heap buffers of at most BUFFER_ELEMENTS elements are alive, so a heap ring of HEAP_LEAST bytes is
- *            enough for every program. */
+ * Idea       a program is a pure function of its seed: run on the serial engine it gives the reference, run on any
+ *            other engine with any sizes it must leave the same bytes.  Tasks read and write random rectangles of two
+ *            outside matrices and of heap buffers, with up to 63 of them in a task and as views of rank 2 to 8; scopes,
+ *            early releases, buffers without a task and awaits are mixed in.
+ * Invariant  at most LIVE_MAX heap buffers of at most BUFFER_ELEMENTS elements are alive, so a heap ring of HEAP_LEAST
+ *            bytes is enough for every program. */
 #ifndef PTO_TEST_GRAPH_FUZZ_H
 #define PTO_TEST_GRAPH_FUZZ_H
 #include <pto/pto_runtime.h>
@@ -32,7 +32,8 @@ static inline uint64_t fuzz_mix(uint64_t a, uint64_t b)
 
 enum { KIND_IN, KIND_OUT, KIND_INOUT, KIND_ACC };
 
-/* An existing region that a task writes: does it read the region before?  args[0] of the task, number of the parameter. */
+/* An existing region that a task writes: does it read the region before?  args[0] of the task, number of the
+ * parameter. */
 static inline bool fuzz_overwrites(uint64_t code, int p) { return fuzz_mix(code, (uint64_t)p) & 1; }
 
 /* The elements of an argument, the last index fastest. */
@@ -61,7 +62,8 @@ static inline void fuzz_step(struct fuzz_walk *w)
     w->cell = NULL;
 }
 
-/* args[0]: below, the number of the other parameters; above, what the task mixes in.  Reads everything first, then writes. */
+/* args[0]: below, the number of the other parameters; above, what the task mixes in.  Reads everything first, then
+ * writes. */
 static inline int fuzz_kernel(const PTOArg *args)
 {
     const uint64_t code = (uint64_t)args[0].value.i64;
@@ -150,7 +152,8 @@ static inline void fuzz_swap(struct fuzz_view *v, int a, int b)
 
 static inline struct fuzz_view fuzz_rectangle(uint64_t *s, int64_t rows, int64_t cols, int64_t largest)
 {
-    int64_t i = fuzz_below(s, rows), j = fuzz_below(s, cols), height = 1 + fuzz_below(s, rows - i), width = 1 + fuzz_below(s, cols - j);
+    int64_t i = fuzz_below(s, rows), j = fuzz_below(s, cols), height = 1 + fuzz_below(s, rows - i),
+            width = 1 + fuzz_below(s, cols - j);
     if (fuzz_below(s, 4) == 0) i = 0, j = 0, height = rows, width = cols;
     if (height > largest) height = largest;
     if (width > largest) width = largest;
@@ -165,7 +168,8 @@ static inline struct fuzz_view fuzz_rectangle(uint64_t *s, int64_t rows, int64_t
     return v;
 }
 
-/* The same elements with more dimensions: one is split into two, or one of extent 1 is put before it.  dense: in the same order. */
+/* The same elements with more dimensions: one is split into two, or one of extent 1 is put before it.  dense: in the
+ * same order. */
 static inline void fuzz_split(uint64_t *s, struct fuzz_view *v, int rank, bool dense)
 {
     while (v->rank < rank) {
@@ -182,7 +186,8 @@ static inline void fuzz_split(uint64_t *s, struct fuzz_view *v, int rank, bool d
     }
 }
 
-static inline void fuzz_note(struct fuzz_log *log, int64_t task, int kernel, const PTOTaskParam *p, const struct fuzz_view *view, int count)
+static inline void fuzz_note(struct fuzz_log *log, int64_t task, int kernel, const PTOTaskParam *p,
+                             const struct fuzz_view *view, int count)
 {
     if (!log) return;
     for (int k = 0; k < count; k++) {
@@ -195,8 +200,12 @@ static inline void fuzz_note(struct fuzz_log *log, int64_t task, int kernel, con
     }
 }
 
-/* How many parameters of a task are regions, and of which rank: mostly few of rank 2, in some programs up to all that there may be. */
-static inline int fuzz_wanted(uint64_t *s, bool is_wide) { return 1 + (int)fuzz_below(s, is_wide ? PTO_MAX_PARAMS - 1 : 5); }
+/* How many parameters of a task are regions, and of which rank: mostly few of rank 2, in some programs up to all that
+ * there may be. */
+static inline int fuzz_wanted(uint64_t *s, bool is_wide)
+{
+    return 1 + (int)fuzz_below(s, is_wide ? PTO_MAX_PARAMS - 1 : 5);
+}
 static inline int fuzz_rank(uint64_t *s) { return fuzz_below(s, 3) ? 2 : 2 + (int)fuzz_below(s, PTO_MAX_RANK - 1); }
 
 static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
@@ -252,7 +261,8 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
                 PTOTaskParam *to = &params[++count];
                 struct fuzz_view *v = &view[count];
                 if (kind == KIND_OUT && !made && where >= 2 && live_count < LIVE_MAX) {
-                    fresh = (struct fuzz_handle){.rows = 1 + fuzz_below(&s, 8), .cols = 1 + fuzz_below(&s, 8), .scope = depth};
+                    fresh = (struct fuzz_handle){
+                        .rows = 1 + fuzz_below(&s, 8), .cols = 1 + fuzz_below(&s, 8), .scope = depth};
                     made = true;
                     *to = (PTOTaskParam)PTO_OUTPUT(&fresh.base, 0, 0);
                     *v = fuzz_flat(0, fresh.rows, fresh.cols, fresh.cols);
@@ -261,7 +271,8 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
                     struct fuzz_handle *h = where >= 2 && live_count > 0 ? &live[fuzz_below(&s, live_count)] : NULL;
                     void *base = h ? h->base : p->matrix[where & 1];
                     *v = fuzz_rectangle(&s, h ? h->rows : SIDE, h ? h->cols : SIDE, is_wide ? 3 : SIDE);
-                    if (kind == KIND_ACC && !h) *v = fuzz_flat(fuzz_below(&s, 3) * SIDE, 1, SIDE, SIDE); /* often the same */
+                    /* often the same */
+                    if (kind == KIND_ACC && !h) *v = fuzz_flat(fuzz_below(&s, 3) * SIDE, 1, SIDE, SIDE);
                     if (kind != KIND_ACC) fuzz_split(&s, v, fuzz_rank(&s), false);
                     if (kind == KIND_IN)
                         *to = (PTOTaskParam)PTO_INPUT(base, v->at, 0);
@@ -302,8 +313,8 @@ static inline uint64_t fuzz_digest(const struct fuzz_program *p)
     return h;
 }
 
-/* Small rings, or in one of three so large ones that only the ring of arguments can fill; few or many workers, counters that start
- * where they wrap. */
+/* Small rings, or in one of three so large ones that only the ring of arguments can fill; few or many workers, counters
+ * that start where they wrap. */
 static inline PTOConfig fuzz_config(uint64_t *s)
 {
     static const int64_t windows[] = {2, 2, 4, 8, 16, 64, 1024}, pools[] = {2, 3, 4, 16, 64, 4096};

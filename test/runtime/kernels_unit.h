@@ -1,8 +1,8 @@
 /* kernels_unit.h - random strided operands for the tests of the kernels.
- * Idea       An operand lies in a buffer of its own, just as large as its strides reach, in one of the layouts that programs
- *            make: dense, rows of a wider matrix, transposed, every other column, and for inputs repeated rows or columns.
- *            A second buffer with the same bytes is for the reference.  Afterwards the elements must agree, and every byte
- *            between them must be what it was.
+ * Idea       An operand lies in a buffer of its own, just as large as its strides reach, in one of the layouts that
+ *            programs make: dense, rows of a wider matrix, transposed, every other column, and for inputs repeated rows
+ *            or columns. A second buffer with the same bytes is for the reference.  Afterwards the elements must agree,
+ *            and every byte between them must be what it was.
  * Owner      the operands of one check; operands_free() ends them.
  * Tests      test_kernels_*.c use it
  */
@@ -15,7 +15,7 @@
 
 #include "unit.h"
 
-/* ---- random numbers: the same in every run, unless PTO_TEST_SEED says otherwise ------------------------------------ */
+/* ---- random numbers: the same in every run, unless PTO_TEST_SEED says otherwise ---------------------------------- */
 static uint64_t random_state;
 
 static inline uint64_t random_u64(void)
@@ -44,7 +44,7 @@ static inline int64_t random_extent(void)
     return random_below(3) == 0 ? random_below(40) : edges[random_below((int64_t)(sizeof edges / sizeof *edges))];
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------- */
+/* ---- operands ---------------------------------------------------------------------------------------------------- */
 struct operand {
     void *p, *twin; /* first element: for the kernel, for the reference.  NULL when there is none. */
     int64_t stride[2], extent[2];

@@ -1,6 +1,7 @@
-/* stress_graphs.c - random programs on every engine leave the bytes that program order leaves, and an independent checker finds
- * every conflicting pair ordered and every edge explained.
- * PTO_GRAPHS=N programs (default 300), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are checked (default 3); a failure prints the seed that repeats it. */
+/* stress_graphs.c - random programs on every engine leave the bytes that program order leaves, and an independent
+ * checker finds every conflicting pair ordered and every edge explained.
+ * PTO_GRAPHS=N programs (default 300), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are checked (default 3); a
+ * failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
 #include "runtime.h"
 #include "unit.h"
@@ -9,7 +10,8 @@ enum { MAX_ACCESSES = 4096 };
 
 static void complain(const struct fuzz_program *p, const char *what, int64_t i, int64_t j)
 {
-    fprintf(stderr, "seed %llu: %s (tasks %lld, %lld)\n", (unsigned long long)p->seed, what, (long long)i, (long long)j);
+    fprintf(stderr, "seed %llu: %s (tasks %lld, %lld)\n", (unsigned long long)p->seed, what, (long long)i,
+            (long long)j);
     fail();
 }
 
@@ -40,9 +42,9 @@ static bool same_region(const struct fuzz_access *a, const struct fuzz_access *b
     return size == b->shape[0] * b->shape[1] && shared_elements(a, b, size) == size;
 }
 
-/* O(n^2): pairs of accesses of different tasks that share an element, one of them a write, must not have run at the same time and
- * not in the other order; and an edge must come from such a pair.  (Buffers that follow each other at one address count too: the
- * second must not begin before the first one's last user has ended.) */
+/* O(n^2): pairs of accesses of different tasks that share an element, one of them a write, must not have run at the
+ * same time and not in the other order; and an edge must come from such a pair.  (Buffers that follow each other at one
+ * address count too: the second must not begin before the first one's last user has ended.) */
 static void check_order(const struct fuzz_program *p, const struct recorder *r)
 {
     static bool explained[1 << 16];
@@ -109,11 +111,11 @@ TEST(every_schedule_gives_what_program_order_gives)
         struct fuzz_program p = {.seed = (uint64_t)seed, .tasks = 5 + (int)fuzz_below(&s, 200), .matrix = {a, b}};
         PTOConfig c = fuzz_config(&s), oracle = {.engine = PTO_ENGINE_SERIAL};
         uint64_t want = run(&p, &oracle);
-        static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_PROCESS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_SERIAL,
-                                           PTO_ENGINE_THREADS};
+        static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_PROCESS, PTO_ENGINE_SERIAL,
+                                            PTO_ENGINE_TIMING,  PTO_ENGINE_SERIAL,  PTO_ENGINE_THREADS};
         for (int e = 0; e < 6; e++) {
             c.engine = engines[e];
-            c.always_defer = e < 4; /* the last two also elide */
+            c.always_defer = e < 4;                       /* the last two also elide */
             if (e < 2 && seed % checked == e % checked) { /* the checker looks at some: it costs more than the runs */
                 c.record_tasks = 512;
                 p.log = &log;
@@ -122,7 +124,9 @@ TEST(every_schedule_gives_what_program_order_gives)
             c.record_tasks = 0;
             c.count_dependences &= e < 3;
             p.log = NULL;
-            if (got != want) fprintf(stderr, "seed %ld: the result on engine %d differs from program order\n", seed, (int)engines[e]);
+            if (got != want)
+                fprintf(stderr, "seed %ld: the result on engine %d differs from program order\n", seed,
+                        (int)engines[e]);
             EXPECT_EQ(got, want);
         }
     }

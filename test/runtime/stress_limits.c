@@ -1,6 +1,7 @@
 /* stress_limits.c - the promises about memory, deadlocks and failures, many times over.
- * PTO_SCALE=N multiplies the default counts; PTO_SCALE=100 is what a release is checked with (10^7 tasks, 10^6 inner outputs,
- * 1,000 deadlocks, 10^4 failures).  PTO_SLOW_MS: how long the slow kernels of the no-false-report test sleep (default 20). */
+ * PTO_SCALE=N multiplies the default counts; PTO_SCALE=100 is what a release is checked with (10^7 tasks, 10^6 inner
+ * outputs, 1,000 deadlocks, 10^4 failures).  PTO_SLOW_MS: how long the slow kernels of the no-false-report test sleep
+ * (default 20). */
 #include "graph_fuzz.h"
 #include "submit.h"
 #include "unit.h"
@@ -105,8 +106,10 @@ TEST(p8_resident_memory_after_very_many_tasks_is_that_of_few)
     int64_t sum = 0;
     for (int k = 0; k < 64; k++) sum += j.cell[k];
     EXPECT_EQ(sum, j.count / 2);
-    if (j.kib_end > j.kib_early + 1024) fprintf(stderr, "resident: %ld KiB early, %ld KiB at the end\n", j.kib_early, j.kib_end);
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) /* those keep books of their own for every byte ever touched */
+    if (j.kib_end > j.kib_early + 1024)
+        fprintf(stderr, "resident: %ld KiB early, %ld KiB at the end\n", j.kib_early, j.kib_end);
+#if !defined(__SANITIZE_THREAD__) &&                                                                                   \
+    !defined(__SANITIZE_ADDRESS__) /* those keep books of their own for every byte ever touched */
     EXPECT(j.kib_end <= j.kib_early + 1024);
 #endif
     pto_runtime_destroy(rt);
@@ -186,8 +189,8 @@ TEST(h47_slow_kernels_with_every_ring_full_are_never_reported)
 {
     const char *text = getenv("PTO_SLOW_MS");
     for (long n = 0; n < 3 + scale() - 1; n++) {
-        PTORuntime *rt = create((PTOConfig){.task_window = 2, .heap_bytes = 1024, .heap_rings = 1, .deplist_entries = 2,
-                                            .tensormap_entries = 2});
+        PTORuntime *rt = create((PTOConfig){
+            .task_window = 2, .heap_bytes = 1024, .heap_rings = 1, .deplist_entries = 2, .tensormap_entries = 2});
         struct job j = {.count = 1000 * (text ? atol(text) : 20)};
         EXPECT_EQ(pto_runtime_run(rt, all_full_and_slow, &j), PTO_OK);
         pto_runtime_destroy(rt);
@@ -202,7 +205,9 @@ static void fails_somewhere(PTORuntime *rt, void *arg)
     for (int64_t i = 0; i < 60; i++) {
         void *P = NULL;
         pto_scope_begin(rt);
-        if (SUBMIT(rt, &fail_at, PTO_OUTPUT(&P, 0, 64 + fuzz_below(&s, 500)), PTO_SCALAR(i - j->count), PTO_SCALAR((int64_t)6)) < 0) return;
+        if (SUBMIT(rt, &fail_at, PTO_OUTPUT(&P, 0, 64 + fuzz_below(&s, 500)), PTO_SCALAR(i - j->count),
+                   PTO_SCALAR((int64_t)6)) < 0)
+            return;
         SUBMIT(rt, &use, PTO_INPUT(P, 0, 8), PTO_INOUT(j->cell, i % 3, 8));
         if (fuzz_below(&s, 4) == 0) pto_release(rt, P);
         if (fuzz_below(&s, 8) == 0) pto_await(rt, j->cell, 0, 8);

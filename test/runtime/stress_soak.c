@@ -1,9 +1,10 @@
-/* stress_soak.c - mixed load in one process: runs on every engine, failures, cancels, misuse, trims, creates and destroys, several runtimes
- * at once, programs that are loaded and unloaded, traces that are written.  Results are those of program order, and memory, descriptors,
- * threads and child processes are flat.
- * Method     several clients, each a thread with runtimes of its own, work until a phase ends; then everything is destroyed, and what the
- *            process still holds is compared with what it held after the first phase.
- * PTO_SOAK_SECONDS=N lasts N seconds (default 6; an hour is what a release is checked with), PTO_SEED=S begins elsewhere. */
+/* stress_soak.c - mixed load in one process: runs on every engine, failures, cancels, misuse, trims, creates and
+ * destroys, several runtimes at once, programs that are loaded and unloaded, traces that are written.  Results are
+ * those of program order, and memory, descriptors, threads and child processes are flat.
+ * Method     several clients, each a thread with runtimes of its own, work until a phase ends; then everything is
+ *            destroyed, and what the process still holds is compared with what it held after the first phase.
+ * PTO_SOAK_SECONDS=N lasts N seconds (default 6; an hour is what a release is checked with), PTO_SEED=S begins
+ * elsewhere. */
 #include "graph_fuzz.h"
 #include "submit.h"
 #include "unit.h"
@@ -21,8 +22,8 @@
 #define HAS_SANITIZER 1
 #endif
 #endif
-/* The thread sanitizer does not follow threads of a child that was forked by a process with threads, and the address sanitizer may leave its
- * allocator locked in one. */
+/* The thread sanitizer does not follow threads of a child that was forked by a process with threads, and the address
+ * sanitizer may leave its allocator locked in one. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define HAS_CHILDREN 0
 #else
@@ -44,7 +45,8 @@ static struct reference {
 } reference[PROGRAMS];
 static float loaded_reference[LENGTH];
 
-static _Atomic long compared_runs, compared_arrays, wrong, failed_runs, cancelled_runs, misused_runs, creates, loads, trims, traces, forks;
+static _Atomic long compared_runs, compared_arrays, wrong, failed_runs, cancelled_runs, misused_runs, creates, loads,
+    trims, traces, forks;
 static _Atomic bool is_over;
 
 struct client {
@@ -64,7 +66,8 @@ static void complain(const char *what, PTORuntime *rt)
 
 /* ---- runtimes ---- */
 
-static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_THREADS, PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
+static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_THREADS, PTO_ENGINE_THREADS,
+                                    PTO_ENGINE_SERIAL,  PTO_ENGINE_SERIAL,  PTO_ENGINE_TIMING};
 
 static PTORuntime *create(struct client *c, int i)
 {
@@ -100,7 +103,8 @@ static bool is_right(const struct fuzz_program *p, const struct reference *r) { 
 
 static struct fuzz_program program_of(struct client *c, int n)
 {
-    struct fuzz_program p = {.seed = (uint64_t)n + 1, .tasks = reference[n].tasks, .matrix = {c->matrix[0], c->matrix[1]}};
+    struct fuzz_program p = {
+        .seed = (uint64_t)n + 1, .tasks = reference[n].tasks, .matrix = {c->matrix[0], c->matrix[1]}};
     fuzz_reset(&p);
     return p;
 }
@@ -173,8 +177,10 @@ static void run_and_cancel(struct client *c)
 static void *misuse(void *arg)
 {
     struct interference *i = arg;
-    if (i->after % 2) pto_runtime_destroy(i->rt);
-    else pto_scope_end(i->rt);
+    if (i->after % 2)
+        pto_runtime_destroy(i->rt);
+    else
+        pto_scope_end(i->rt);
     return NULL;
 }
 
@@ -211,7 +217,8 @@ static void trace(struct client *c)
     const int n = (int)fuzz_below(&c->seed, PROGRAMS);
     PTORuntime *rt = pto_runtime_create(&config, NULL);
     struct fuzz_program p = program_of(c, n);
-    if (!rt || pto_runtime_run(rt, fuzz_orchestrate, &p) != PTO_OK || !is_right(&p, &reference[n])) complain("a recorded run", rt);
+    if (!rt || pto_runtime_run(rt, fuzz_orchestrate, &p) != PTO_OK || !is_right(&p, &reference[n]))
+        complain("a recorded run", rt);
     snprintf(path, sizeof path, "soak.%d.%d.json", (int)getpid(), c->number);
     if (rt && pto_runtime_write_trace(rt, path) != PTO_OK) complain("a trace", rt);
     unlink(path);
@@ -231,7 +238,8 @@ static PTOStatus load_and_run(struct client *c, PTORuntime *rt)
     void *entry = program ? dlsym(program, "run_soak") : NULL;
     PTOStatus status = PTO_ERR_IO;
     if (entry)
-        status = ((PTOStatus(*)(PTORuntime *, const float *, const float *, float *))(uintptr_t)entry)(rt, c->x, c->y, c->z);
+        status =
+            ((PTOStatus(*)(PTORuntime *, const float *, const float *, float *))(uintptr_t)entry)(rt, c->x, c->y, c->z);
     else
         fprintf(stderr, "%s\n", dlerror());
     if (program) dlclose(program);
@@ -246,10 +254,13 @@ static void run_loaded(struct client *c)
     const PTOConfig config = {.engine = engines[fuzz_below(&c->seed, 6)], .checked = true};
     PTORuntime *const checked = fuzz_below(&c->seed, 8) == 0 ? pto_runtime_create(&config, NULL) : NULL;
     PTORuntime *const rt = checked ? checked : choose(c, &i);
-    if (!rt || (!checked && c->engine[i] == PTO_ENGINE_PROCESS)) return; /* it does not have what was loaded after it was forked */
+    /* it does not have what was loaded after it was forked */
+    if (!rt || (!checked && c->engine[i] == PTO_ENGINE_PROCESS)) return;
     memset(c->z, 0, LENGTH * sizeof *c->z);
-    if (load_and_run(c, rt) != PTO_OK) complain("a loaded program", rt);
-    else if (memcmp(c->z, loaded_reference, sizeof loaded_reference) != 0) complain("a wrong result of a loaded program", rt);
+    if (load_and_run(c, rt) != PTO_OK)
+        complain("a loaded program", rt);
+    else if (memcmp(c->z, loaded_reference, sizeof loaded_reference) != 0)
+        complain("a wrong result of a loaded program", rt);
     if (checked) pto_runtime_destroy(checked);
     atomic_fetch_add(&loads, 1);
     atomic_fetch_add(&compared_runs, 1);
@@ -260,7 +271,8 @@ static void create_in_vain(void)
 {
     PTOStatus status;
     PTORuntime *rt = pto_runtime_create(&(PTOConfig){.task_window = 7}, &status);
-    if (rt || status != PTO_ERR_CONFIG || pto_runtime_run(rt, fuzz_orchestrate, NULL) != PTO_ERR_MISUSE) complain("a create that fails", NULL);
+    if (rt || status != PTO_ERR_CONFIG || pto_runtime_run(rt, fuzz_orchestrate, NULL) != PTO_ERR_MISUSE)
+        complain("a create that fails", NULL);
     pto_runtime_destroy(rt);
 }
 
@@ -269,14 +281,22 @@ static void *work(void *arg)
     struct client *c = arg;
     while (!atomic_load(&is_over)) {
         const int64_t choice = fuzz_below(&c->seed, 100);
-        if (choice < 74) run_and_compare(c);
-        else if (choice < 80) run_loaded(c);
-        else if (choice < 87) run_and_cancel(c);
-        else if (choice < 93) run_and_fail(c);
-        else if (choice < 95) run_and_misuse(c);
-        else if (choice < 97) trim(c);
-        else if (choice < 98) trace(c);
-        else create_in_vain();
+        if (choice < 74)
+            run_and_compare(c);
+        else if (choice < 80)
+            run_loaded(c);
+        else if (choice < 87)
+            run_and_cancel(c);
+        else if (choice < 93)
+            run_and_fail(c);
+        else if (choice < 95)
+            run_and_misuse(c);
+        else if (choice < 97)
+            trim(c);
+        else if (choice < 98)
+            trace(c);
+        else
+            create_in_vain();
     }
     for (int i = 0; i < KEPT; i++) {
         pto_runtime_destroy(c->kept[i]);
@@ -371,14 +391,17 @@ TEST(mixed_load_gives_right_results_and_leaves_nothing_behind)
         work_for(client, seconds / PHASES);
         const struct holdings now = measure();
         if (phase == 0) first = now;
-        printf("phase %d: %ld KiB, %ld descriptors, %ld threads\n", phase + 1, now.resident_kib, now.descriptors, now.threads);
+        printf("phase %d: %ld KiB, %ld descriptors, %ld threads\n", phase + 1, now.resident_kib, now.descriptors,
+               now.threads);
         EXPECT_EQ(now.descriptors, first.descriptors);
         EXPECT_EQ(now.threads, first.threads);
         EXPECT(!now.has_children);
         EXPECT(HAS_SANITIZER || now.resident_kib <= first.resident_kib + GROWTH_KIB);
     }
-    printf("%ld runs with %ld arrays compared, %ld wrong; %ld failed, %ld cancelled, %ld misused, %ld loaded, %ld traced; %ld creates (%ld forks), %ld trims\n",
-           compared_runs, compared_arrays, wrong, failed_runs, cancelled_runs, misused_runs, loads, traces, creates, forks, trims);
+    printf("%ld runs with %ld arrays compared, %ld wrong; %ld failed, %ld cancelled, %ld misused, %ld loaded, %ld "
+           "traced; %ld creates (%ld forks), %ld trims\n",
+           compared_runs, compared_arrays, wrong, failed_runs, cancelled_runs, misused_runs, loads, traces, creates,
+           forks, trims);
     EXPECT_EQ(atomic_load(&wrong), 0);
     EXPECT(compared_runs > 0);
     for (int n = 0; n < CLIENTS; n++) {

@@ -1,5 +1,5 @@
-/* test_arguments.c - the ring of arguments holds what every unfinished task needs, however many parameters the tasks have and of
- * whatever rank: a full ring makes the orchestrator wait and never overwrites an argument. */
+/* test_arguments.c - the ring of arguments holds what every unfinished task needs, however many parameters the tasks
+ * have and of whatever rank: a full ring makes the orchestrator wait and never overwrites an argument. */
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <stdatomic.h>
@@ -25,7 +25,7 @@ static int k_digits(const PTOArg *a)
     const int count = (int)a[1].value.i64;
     uint64_t digits = 0;
     for (int i = 2; i < count - 1; i++) {
-        digits = digits * 31 + (uint64_t)*(const int64_t *)a[i].ptr;
+        digits = digits * 31 + (uint64_t) * (const int64_t *)a[i].ptr;
         for (int d = 0; d < a[i].rank; d++)
             if (a[i].shape[d] != 1 || a[i].stride[d] != d + 1) digits++;
     }
@@ -65,7 +65,10 @@ static void orchestrate(PTORuntime *rt, void *arg)
 
 static void expect_right_results(int window, int params, int rank)
 {
-    struct work w = {.cell = malloc(sizeof(int64_t) * TASKS * CELLS_OF_TASK), .key = malloc(sizeof(int64_t)), .params = params, .rank = rank};
+    struct work w = {.cell = malloc(sizeof(int64_t) * TASKS * CELLS_OF_TASK),
+                     .key = malloc(sizeof(int64_t)),
+                     .params = params,
+                     .rank = rank};
     for (int n = 0; n < TASKS * CELLS_OF_TASK; n++) w.cell[n] = n % 29 + 1;
     PTOConfig c = {.engine = PTO_ENGINE_THREADS, .task_window = window, .always_defer = true, .workers = {1, 1, 1, 1}};
     PTORuntime *rt = pto_runtime_create(&c, NULL);
@@ -83,8 +86,17 @@ static void expect_right_results(int window, int params, int rank)
     free(w.key);
 }
 
-TEST(many_parameters_of_rank_4_fill_the_ring_before_256_slots_are_full) { expect_right_results(256, 30, 4); }
+TEST(many_parameters_of_rank_4_fill_the_ring_before_256_slots_are_full)
+{
+    expect_right_results(256, 30, 4);
+}
 
-TEST(the_largest_tasks_fill_the_ring_of_a_small_window) { expect_right_results(16, PTO_MAX_PARAMS, PTO_MAX_RANK); }
+TEST(the_largest_tasks_fill_the_ring_of_a_small_window)
+{
+    expect_right_results(16, PTO_MAX_PARAMS, PTO_MAX_RANK);
+}
 
-TEST(one_largest_task_fits_the_smallest_window) { expect_right_results(2, PTO_MAX_PARAMS, PTO_MAX_RANK); }
+TEST(one_largest_task_fits_the_smallest_window)
+{
+    expect_right_results(2, PTO_MAX_PARAMS, PTO_MAX_RANK);
+}

@@ -10,7 +10,20 @@
 #include <string.h>
 
 /* Each formal has rank 1; what its extent is is said by `kind`, over dimension variables N and M. */
-enum kind { IS_N, IS_M, N_PLUS_2, TWO_N_PLUS_M, N_MINUS_M, SEVEN_MINUS_N, N_TIMES_N, HALF_N, MIN_N_100, HUNDRED_BY_N, SEVEN, HUGE_N };
+enum kind {
+    IS_N,
+    IS_M,
+    N_PLUS_2,
+    TWO_N_PLUS_M,
+    N_MINUS_M,
+    SEVEN_MINUS_N,
+    N_TIMES_N,
+    HALF_N,
+    MIN_N_100,
+    HUNDRED_BY_N,
+    SEVEN,
+    HUGE_N
+};
 
 static enum kind kinds[4];
 static PTOFormal formals[4];
@@ -35,7 +48,10 @@ static bool extent(int32_t formal, int32_t dim, const int64_t *d, const PTOScala
     case N_TIMES_N: return !__builtin_mul_overflow(d[0], d[0], value);
     case HALF_N: *value = d[0] / 2; return true;
     case MIN_N_100: *value = d[0] < 100 ? d[0] : 100; return true;
-    case HUNDRED_BY_N: if (d[0] == 0) return false; *value = 100 / d[0]; return true;
+    case HUNDRED_BY_N:
+        if (d[0] == 0) return false;
+        *value = 100 / d[0];
+        return true;
     case SEVEN: *value = 7; return true;
     case HUGE_N: return !__builtin_mul_overflow(d[0], INT64_C(1) << 60, value);
     }
@@ -48,7 +64,8 @@ static const uint64_t uses_0[] = {0}, uses_n[] = {1}, uses_m[] = {2}, uses_both[
 static void start(int count)
 {
     static const char *const names[] = {"N", "M"};
-    entry = (PTOEntry){.name = "e", .dims = names, .dim_count = 2, .formals = formals, .formal_count = count, .extent = extent};
+    entry = (PTOEntry){
+        .name = "e", .dims = names, .dim_count = 2, .formals = formals, .formal_count = count, .extent = extent};
     b = (struct binding){.entry = &entry, .formals = arrays, .dims = dims, .origin = origin};
     memset(arrays, 0, sizeof arrays);
     origin[0] = origin[1] = BIND_NOTHING;
@@ -60,9 +77,18 @@ static void formal(int f, const char *name, enum kind kind, int64_t have)
 {
     bool both = kind == TWO_N_PLUS_M || kind == N_MINUS_M;
     kinds[f] = kind;
-    formals[f] = (PTOFormal){.name = name, .direction = PTO_IN, .type = PTO_F32, .rank = 1, .text = "f32[...]",
-                             .exact = kind == IS_N ? exact_n : kind == IS_M ? exact_m : exact_none,
-                             .uses = both ? uses_both : kind == IS_M ? uses_m : kind == SEVEN ? uses_0 : uses_n};
+    formals[f] = (PTOFormal){.name = name,
+                             .direction = PTO_IN,
+                             .type = PTO_F32,
+                             .rank = 1,
+                             .text = "f32[...]",
+                             .exact = kind == IS_N   ? exact_n
+                                      : kind == IS_M ? exact_m
+                                                     : exact_none,
+                             .uses = both            ? uses_both
+                                     : kind == IS_M  ? uses_m
+                                     : kind == SEVEN ? uses_0
+                                                     : uses_n};
     arrays[f] = (struct bind_formal){.array = {.type = PTO_F32, .rank = 1, .shape = {have}}, .given = have >= 0};
 }
 
@@ -75,8 +101,7 @@ static void bind_m(int64_t value)
 static void expect_failure(int code, const char *why)
 {
     int got = ptoi_bind(&b, &error);
-    if (got != code || !strstr(error.text, why))
-        print_message("code %d, '%s' is not in: %s\n", got, why, error.text);
+    if (got != code || !strstr(error.text, why)) print_message("code %d, '%s' is not in: %s\n", got, why, error.text);
     EXPECT_EQ(got, code);
     EXPECT(strstr(error.text, why) != NULL);
 }
@@ -271,8 +296,7 @@ TEST(random_data_is_the_same_again_and_differs_by_name_and_seed)
     EXPECT(fabs(sum) < 100);
     array_free(&a), array_free(&again), array_free(&other), array_free(&seeded);
     a = made(PTO_BOOL, 100, "random", "A");
-    for (int i = 0; i < 100; i++)
-        EXPECT(((uint8_t *)a.data)[i] <= 1);
+    for (int i = 0; i < 100; i++) EXPECT(((uint8_t *)a.data)[i] <= 1);
     array_free(&a);
 }
 

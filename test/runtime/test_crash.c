@@ -1,5 +1,5 @@
-/* test_crash.c - a kernel that crashes: one line that names it, then the process ends by that signal; on the process engine the run
- * fails with the same facts and the host lives.
+/* test_crash.c - a kernel that crashes: one line that names it, then the process ends by that signal; on the process
+ * engine the run fails with the same facts and the host lives.
  * Method     the crash happens in a forked process, whose standard error is a pipe. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "unit.h"
@@ -76,8 +76,8 @@ static int in_process(void (*body)(void *), void *arg, char *text, size_t size)
         setrlimit(RLIMIT_CORE, &none);
         setrlimit(RLIMIT_STACK, &stack);
         dup2(ends[1], 2);
-        for (int s = 1; s < 16; s++)
-            if (s == SIGSEGV || s == SIGABRT || s == SIGFPE || s == SIGBUS || s == SIGILL) signal(s, SIG_DFL); /* cmocka's */
+        for (int s = 1; s < 16; s++) /* cmocka's */
+            if (s == SIGSEGV || s == SIGABRT || s == SIGFPE || s == SIGBUS || s == SIGILL) signal(s, SIG_DFL);
         body(arg);
         _exit(0);
     }
@@ -103,7 +103,8 @@ static void run_it(void *arg)
     if (rt) pto_runtime_run(rt, crashes, &a->how);
 }
 
-static const char help[] = "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments\n";
+static const char help[] =
+    "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments\n";
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -138,8 +139,8 @@ TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
                 continue;
             }
             EXPECT_EQ(strstr(text, "\n  the address ") != NULL, is_access);
-            snprintf(want, sizeof want, "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld%s", (void *)&cell, (void *)(&cell + 1),
-                     (long long)ways[w].how, help);
+            snprintf(want, sizeof want, "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld%s", (void *)&cell,
+                     (void *)(&cell + 1), (long long)ways[w].how, help);
             EXPECT(ends_with(text, want));
         }
 }
@@ -160,11 +161,13 @@ TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
         EXPECT(strstr(text, "(task 5"));
         if (!HAS_SANITIZER) { /* the handler said which of the kernels that ran it was */
             char want[200];
-            snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed (task 5): the worker process died: signal %d (%s)\n",
+            snprintf(want, sizeof want,
+                     "c.pto:12:5: error: kernel 'boom' crashed (task 5): the worker process died: signal %d (%s)\n",
                      ways[w].signal, strsignal(ways[w].signal));
             EXPECT(strncmp(text, want, strlen(want)) == 0);
-            snprintf(want, sizeof want, "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld\n  help: ", (void *)&cell, (void *)(&cell + 1),
-                     (long long)ways[w].how);
+            snprintf(want, sizeof want,
+                     "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld\n  help: ", (void *)&cell,
+                     (void *)(&cell + 1), (long long)ways[w].how);
             EXPECT(strstr(text, want));
         }
         pto_runtime_destroy(rt);
@@ -268,7 +271,8 @@ static int k_step_outside(const PTOArg *a)
     volatile char *bytes = a[0].ptr;
     return bytes[a[1].value.i64] & 0;
 }
-static const PTOKernel step_outside = {.name = "step_outside", .worker = PTO_WORKER_VECTOR, .fn = k_step_outside, .formals = "table, index"};
+static const PTOKernel step_outside = {
+    .name = "step_outside", .worker = PTO_WORKER_VECTOR, .fn = k_step_outside, .formals = "table, index"};
 
 static void steps_outside(PTORuntime *rt, void *arg)
 {
@@ -293,8 +297,10 @@ TEST(the_argument_next_to_the_address_of_a_crash_is_named)
     static const struct {
         int64_t at;
         const char *text;
-    } cases[] = {{PAGE, " lies 0 bytes behind the end of argument 1 'table'\n"},       {PAGE + 17, " lies 17 bytes behind the end of argument 1 'table'\n"},
-                 {-1, " lies 1 bytes before argument 1 'table'\n"},                    {-PAGE, " lies 4096 bytes before argument 1 'table'\n"},
+    } cases[] = {{PAGE, " lies 0 bytes behind the end of argument 1 'table'\n"},
+                 {PAGE + 17, " lies 17 bytes behind the end of argument 1 'table'\n"},
+                 {-1, " lies 1 bytes before argument 1 'table'\n"},
+                 {-PAGE, " lies 4096 bytes before argument 1 'table'\n"},
                  {-((int64_t)1 << 38), " lies near no argument\n"}};
     static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS};
     pages = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -304,8 +310,10 @@ TEST(the_argument_next_to_the_address_of_a_crash_is_named)
             char text[4096], want[400];
             struct attempt a = {engines[e], cases[i].at, true};
             in_process(step, &a, text, sizeof text);
-            snprintf(want, sizeof want, "\n  the address %p%s  argument 1 'table': f32[4, 256] at %p to %p\n  argument 2 'index': %lld\n",
-                     (void *)(pages + PAGE + cases[i].at), cases[i].text, (void *)(pages + PAGE), (void *)(pages + 2 * PAGE), (long long)cases[i].at);
+            snprintf(want, sizeof want,
+                     "\n  the address %p%s  argument 1 'table': f32[4, 256] at %p to %p\n  argument 2 'index': %lld\n",
+                     (void *)(pages + PAGE + cases[i].at), cases[i].text, (void *)(pages + PAGE),
+                     (void *)(pages + 2 * PAGE), (long long)cases[i].at);
             EXPECT(strstr(text, want));
         }
     munmap(pages, 3 * PAGE);

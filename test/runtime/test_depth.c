@@ -1,5 +1,6 @@
-/* test_depth.c - thousands of nested scopes that each hold a little: the work grows with the depth, not with its square, in large heaps and in
- * heaps of exactly what is held, and a heap that is too small is found out at once.  Steps are counted, not time. */
+/* test_depth.c - thousands of nested scopes that each hold a little: the work grows with the depth, not with its
+ * square, in large heaps and in heaps of exactly what is held, and a heap that is too small is found out at once.
+ * Steps are counted, not time. */
 #include "runtime.h"
 #include "submit.h"
 #include "unit.h"
@@ -15,7 +16,8 @@ static int fill(const PTOArg *a)
 static const PTOKernel fill_kernel = {.name = "fill", .worker = PTO_WORKER_VECTOR, .fn = fill};
 
 struct nest {
-    int depth, temporaries; /* of each scope, which are released before it opens the next one, and made again after that has ended */
+    /* of each scope, which are released before it opens the next one, and made again after that has ended */
+    int depth, temporaries;
     void *held[MOST];
     int reached, wrong;
 };
@@ -50,7 +52,9 @@ static void run_nest(PTORuntime *rt, void *arg)
     }
 }
 
-struct steps { int64_t compactions, moved_bytes; };
+struct steps {
+    int64_t compactions, moved_bytes;
+};
 
 static struct steps nest(PTOConfig c, uint64_t heap_bytes, int depth, int temporaries, PTOStatus want)
 {
@@ -89,7 +93,8 @@ TEST(in_a_heap_of_what_is_held_nothing_is_moved_where_all_is_held)
     EXPECT_EQ(nest(deferred, (uint64_t)MOST * BYTES, MOST, 0, PTO_OK).compactions, 0);
 }
 
-/* A compaction moves what is held at most once, and after it the next one is so far away that twice what was held at last is never exceeded. */
+/* A compaction moves what is held at most once, and after it the next one is so far away that twice what was held at
+ * last is never exceeded. */
 TEST(the_bytes_moved_grow_with_the_depth)
 {
     for (uint64_t percent = 100; percent <= 200; percent += 50)

@@ -1,5 +1,5 @@
-/* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same results, errors
- * and lives of buffers. */
+/* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same
+ * results, errors and lives of buffers. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "engine/grain.h"
 #include "submit.h"
@@ -16,7 +16,7 @@ static PTORuntime *create(PTOConfig c)
     return rt;
 }
 
-/* ---- errors ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------------------------------ */
 
 static int copy(const PTOArg *a)
 {
@@ -45,7 +45,8 @@ static void *fresh(PTORuntime *rt)
 /* One wrong submit each; what it returns is compared, and what the run says of it. */
 static int64_t wrong(PTORuntime *rt, int which)
 {
-    static const int64_t shape[] = {4, 4}, negative[] = {4, -1}, huge[] = {INT64_MAX / 2, 4}, strides[] = {8, 1}, backwards[] = {-4, 1};
+    static const int64_t shape[] = {4, 4}, negative[] = {4, -1}, huge[] = {INT64_MAX / 2, 4}, strides[] = {8, 1},
+                         backwards[] = {-4, 1};
     void *p = NULL, *q = fresh(rt);
     PTOTaskParam view = PTO_INPUT(outside, 0, 0);
     view.type = PTO_F32;
@@ -115,7 +116,7 @@ TEST(every_wrong_submit_is_refused_in_the_same_words)
     pto_runtime_destroy(deferred);
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- lives ------------------------------------------------------------------------------------------------------- */
 
 static int increment(const PTOArg *a)
 {
@@ -133,7 +134,8 @@ static void long_chain(PTORuntime *rt, void *arg)
     for (int i = 0; i < 100000; i++) {
         pto_scope_begin(rt);
         void *next = NULL;
-        SUBMIT(rt, &increment_kernel, PTO_INPUT(last ? last : kept, 0, 8), PTO_OUTPUT_IN(PTO_SCOPE_CURRENT, &next, 0, 8));
+        SUBMIT(rt, &increment_kernel, PTO_INPUT(last ? last : kept, 0, 8),
+               PTO_OUTPUT_IN(PTO_SCOPE_CURRENT, &next, 0, 8));
         pto_release(rt, next);
         pto_scope_end(rt);
         SUBMIT(rt, &increment_kernel, PTO_INPUT(kept, 0, 8), PTO_INOUT(kept, 0, 8));
@@ -169,7 +171,7 @@ TEST(a_call_that_writes_nothing_is_not_made)
     pto_runtime_destroy(rt);
 }
 
-/* ---- one processor ------------------------------------------------------------------------------------------------------------- */
+/* ---- one processor ----------------------------------------------------------------------------------------------- */
 
 static pthread_t kernel_thread;
 static int note_thread(const PTOArg *a)
@@ -211,7 +213,7 @@ TEST(on_one_processor_the_engine_threads_runs_tasks_itself)
     EXPECT(!watched); /* somebody has to look while the kernel hangs */
 }
 
-/* ---- fine tasks beside workers -------------------------------------------------------------------------------------------------- */
+/* ---- fine tasks beside workers ----------------------------------------------------------------------------------- */
 
 static int add_one(const PTOArg *a)
 {
@@ -296,7 +298,8 @@ static void many_here(PTORuntime *rt, void *arg)
     }
 }
 
-/* Two kernels of a program on one line would each be unknown whenever the other has run, and go to a worker for ever. */
+/* Two kernels of a program on one line would each be unknown whenever the other has run, and go to a worker for
+ * ever. */
 TEST(kernels_beside_each_other_have_lines_of_their_own)
 {
     enum { KERNELS = 24 };
@@ -381,7 +384,7 @@ TEST(a_fine_task_with_a_limit_goes_to_a_worker)
     pto_runtime_destroy(rt);
 }
 
-/* ---- busy time --------------------------------------------------------------------------------------------------------------------- */
+/* ---- busy time --------------------------------------------------------------------------------------------------- */
 
 static int sleep_2_ms(const PTOArg *a)
 {

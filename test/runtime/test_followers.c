@@ -1,6 +1,7 @@
-/* test_followers.c - tasks that are sent behind their producers: a machine of lanes on one thread, which runs what is in them in any order
- * of lanes.
- * Method     a runtime of the serial engine whose scheduler is given that machine; results are compared with those of the plain engine. */
+/* test_followers.c - tasks that are sent behind their producers: a machine of lanes on one thread, which runs what is
+ * in them in any order of lanes.
+ * Method     a runtime of the serial engine whose scheduler is given that machine; results are compared with those of
+ *            the plain engine. */
 #include "graph_fuzz.h"
 #include "runtime.h"
 #include "submit.h"
@@ -170,7 +171,19 @@ static int64_t followers_of(void (*program)(PTORuntime *rt, void *arg))
     return lanes.followed;
 }
 
-TEST(a_whole_chain_follows_its_first_task) { EXPECT_EQ(followers_of(submit_chain), LINKS - 1); }
-TEST(where_many_wait_for_a_task_none_follows) { EXPECT_EQ(followers_of(submit_fan), 0); }
-TEST(a_task_follows_only_on_its_type_of_worker) { EXPECT_EQ(followers_of(submit_turns), 0); }
-TEST(nothing_follows_past_what_is_more_urgent) { EXPECT_EQ(followers_of(submit_urgent), 0); }
+TEST(a_whole_chain_follows_its_first_task)
+{
+    EXPECT_EQ(followers_of(submit_chain), LINKS - 1);
+}
+TEST(where_many_wait_for_a_task_none_follows)
+{
+    EXPECT_EQ(followers_of(submit_fan), 0);
+}
+TEST(a_task_follows_only_on_its_type_of_worker)
+{
+    EXPECT_EQ(followers_of(submit_turns), 0);
+}
+TEST(nothing_follows_past_what_is_more_urgent)
+{
+    EXPECT_EQ(followers_of(submit_urgent), 0);
+}

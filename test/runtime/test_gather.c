@@ -1,5 +1,5 @@
-/* test_gather.c - where the heap has room but no piece that is large enough, what lives is moved, and the program does not notice:
- * random programs in heaps of exactly what they hold, on every engine. */
+/* test_gather.c - where the heap has room but no piece that is large enough, what lives is moved, and the program does
+ * not notice: random programs in heaps of exactly what they hold, on every engine. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>
@@ -81,7 +81,8 @@ static void look(PTORuntime *rt, struct program *p, int which)
 static void step(PTORuntime *rt, struct program *p)
 {
     const int64_t room = HEAP / 64 - (p->with_stayer ? 1 : 0) - p->held, bytes = 1 + (int64_t)below(p, HEAP / 3);
-    const int a = p->count > 0 ? (int)below(p, (uint64_t)p->count) : 0, b = p->count > 0 ? (int)below(p, (uint64_t)p->count) : 0;
+    const int a = p->count > 0 ? (int)below(p, (uint64_t)p->count) : 0,
+              b = p->count > 0 ? (int)below(p, (uint64_t)p->count) : 0;
     const uint64_t what = below(p, 8);
     void *made = NULL, *last = NULL;
     if (what < 3 && p->count < LIVE && granules(bytes) <= room) {
@@ -91,15 +92,18 @@ static void step(PTORuntime *rt, struct program *p)
         keep(p, made, bytes);
     } else if (what < 5 && p->count > 0 && p->count + 1 < LIVE && granules(p->bytes[a]) + granules(bytes) <= room) {
         const int64_t n = p->bytes[a]; /* two outputs: the second may move the first */
-        SUBMIT(rt, &run_up_kernel, PTO_INPUT(p->buffer[a], 0, U8(n)), PTO_OUTPUT(&made, 0, U8(n)), PTO_OUTPUT(&last, 0, U8(bytes)));
+        SUBMIT(rt, &run_up_kernel, PTO_INPUT(p->buffer[a], 0, U8(n)), PTO_OUTPUT(&made, 0, U8(n)),
+               PTO_OUTPUT(&last, 0, U8(bytes)));
         uint8_t sum = 0;
         for (int64_t i = 0; i < n; i++) p->want[p->count][i] = sum = (uint8_t)(sum + p->want[a][i]);
         keep(p, made, n);
         memset(p->want[p->count], sum, (size_t)bytes);
         keep(p, last, bytes);
     } else if (what == 5 && p->count > 0 && a != b) {
-        SUBMIT(rt, &add_kernel, PTO_INPUT(p->buffer[a], 0, U8(p->bytes[a])), PTO_INOUT(p->buffer[b], 0, U8(p->bytes[b])));
-        for (int64_t i = 0; i < p->bytes[a] && i < p->bytes[b]; i++) p->want[b][i] = (uint8_t)(p->want[b][i] * 3 + p->want[a][i]);
+        SUBMIT(rt, &add_kernel, PTO_INPUT(p->buffer[a], 0, U8(p->bytes[a])),
+               PTO_INOUT(p->buffer[b], 0, U8(p->bytes[b])));
+        for (int64_t i = 0; i < p->bytes[a] && i < p->bytes[b]; i++)
+            p->want[b][i] = (uint8_t)(p->want[b][i] * 3 + p->want[a][i]);
     } else if (what == 6 && p->count > 0) {
         look(rt, p, a);
     } else if (p->count > 0) {
@@ -115,7 +119,8 @@ static void run_program(PTORuntime *rt, void *arg)
     for (p->steps = 0; p->steps < STEPS; p->steps++) {
         step(rt, p);
         if (stayer) p->wrong += (*stayer)++ != p->steps;
-        if (depth < 5 && p->steps % 50 == 49) pto_scope_begin(rt), depth++; /* what is made from now on is of another depth */
+        /* what is made from now on is of another depth */
+        if (depth < 5 && p->steps % 50 == 49) pto_scope_begin(rt), depth++;
     }
     for (int i = 0; i < p->count; i++) look(rt, p, i);
     while (depth-- > 0) pto_scope_end(rt);
@@ -143,15 +148,37 @@ static int64_t run_all(PTOConfig c, bool with_stayer, int programs)
     return moved;
 }
 
-TEST(serial) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_SERIAL}, false, 30) > 0); }
-TEST(threads) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_THREADS, .always_defer = true}, false, 20) > 0); }
-TEST(threads_in_a_tiny_window) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_THREADS, .always_defer = true, .task_window = 2}, false, 10) > 0); }
-TEST(threads_that_run_what_is_short_at_once) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_THREADS}, false, 10) > 0); }
-TEST(timing) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_TIMING}, false, 10) > 0); }
-TEST(process) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_PROCESS}, false, 5) > 0); }
-TEST(an_array_of_the_program_stays) { EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_SERIAL}, true, 30) > 0); }
+TEST(serial)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_SERIAL}, false, 30) > 0);
+}
+TEST(threads)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_THREADS, .always_defer = true}, false, 20) > 0);
+}
+TEST(threads_in_a_tiny_window)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_THREADS, .always_defer = true, .task_window = 2}, false, 10) > 0);
+}
+TEST(threads_that_run_what_is_short_at_once)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_THREADS}, false, 10) > 0);
+}
+TEST(timing)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_TIMING}, false, 10) > 0);
+}
+TEST(process)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_PROCESS}, false, 5) > 0);
+}
+TEST(an_array_of_the_program_stays)
+{
+    EXPECT(run_all((PTOConfig){.engine = PTO_ENGINE_SERIAL}, true, 30) > 0);
+}
 
-/* Two of four are let go; what is left has the addresses of before, and a new one, in a place that has a name already, one of its own. */
+/* Two of four are let go; what is left has the addresses of before, and a new one, in a place that has a name already,
+ * one of its own. */
 static void names(PTORuntime *rt, void *arg)
 {
     bool *good = arg;
@@ -173,7 +200,8 @@ static void names(PTORuntime *rt, void *arg)
 TEST(an_address_stays_a_name)
 {
     for (int engine = PTO_ENGINE_THREADS; engine <= PTO_ENGINE_TIMING; engine++) {
-        PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = (PTOEngine)engine, .heap_bytes = HEAP, .heap_rings = 1}, NULL);
+        PTORuntime *rt =
+            pto_runtime_create(&(PTOConfig){.engine = (PTOEngine)engine, .heap_bytes = HEAP, .heap_rings = 1}, NULL);
         assert_non_null(rt);
         for (int again = 0; again < 3; again++) {
             bool good = false;
@@ -196,7 +224,8 @@ static void fixed(PTORuntime *rt, void *arg)
 
 TEST(nothing_moves_where_the_program_has_addresses)
 {
-    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = HEAP, .heap_rings = 1}, NULL);
+    PTORuntime *rt =
+        pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = HEAP, .heap_rings = 1}, NULL);
     int64_t id = 0;
     EXPECT_EQ(pto_runtime_run(rt, fixed, &id), PTO_ERR_DEADLOCK);
     EXPECT(id < 0);

@@ -1,5 +1,5 @@
-/* test_hazards.c - defects of the design's first sketch that need a whole runtime to show; the table of all of them, with the test
- * of each, is docs/hazards.md. */
+/* test_hazards.c - defects of the design's first sketch that need a whole runtime to show; the table of all of them,
+ * with the test of each, is docs/hazards.md. */
 #include "submit.h"
 #include "unit.h"
 #include "window.h"
@@ -13,7 +13,8 @@ static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_E
 #define EACH_ENGINE(c) for (size_t e_ = 0; e_ < 3 && ((c).engine = engines[e_], 1); e_++)
 
 static int k_set(const PTOArg *a) { return *(int64_t *)a[0].ptr = a[1].value.i64, 0; }
-static int k_add(const PTOArg *a) { return *(uint64_t *)a[1].ptr += *(const uint64_t *)a[0].ptr, 0; } /* wraps: some sums do */
+/* wraps: some sums do */
+static int k_add(const PTOArg *a) { return *(uint64_t *)a[1].ptr += *(const uint64_t *)a[0].ptr, 0; }
 static int k_mix(const PTOArg *a) { return *(uint64_t *)a[0].ptr = 3 * *(uint64_t *)a[0].ptr + 1, 0; }
 static int k_two(const PTOArg *a) { return *(int64_t *)a[0].ptr = 1, *(int64_t *)a[1].ptr = 2, 0; }
 static int k_slow_set(const PTOArg *a) { return usleep(2000), *(int64_t *)a[0].ptr = a[1].value.i64, 0; }
@@ -52,7 +53,8 @@ TEST(h05_a_parameter_has_separate_members_for_a_buffer_and_for_a_variable)
     EXPECT(in.buffer == P && in.ref == NULL && out.ref == &P && out.buffer == NULL);
 }
 
-/* Window 2: the slot that a task takes was its own producer's producer's; 3 x + 1 is wrong when any step is lost or doubled. */
+/* Window 2: the slot that a task takes was its own producer's producer's; 3 x + 1 is wrong when any step is lost or
+ * doubled. */
 static void chain(PTORuntime *rt, void *arg)
 {
     struct job *j = arg;
@@ -281,7 +283,8 @@ TEST(h46_sizes_are_computed_from_the_structs)
 {
     EXPECT_EQ(sizeof(struct task_slot), 64);
     EXPECT_EQ(sizeof(struct arg_head), 16);
-    const struct window_sizes small = {.tasks = 2, .deps = 2, .heap_bytes = 64}, larger = {.tasks = 1024, .deps = 8192, .heap_bytes = 1 << 28};
+    const struct window_sizes small = {.tasks = 2, .deps = 2, .heap_bytes = 64},
+                              larger = {.tasks = 1024, .deps = 8192, .heap_bytes = 1 << 28};
     EXPECT(ptoi_window_bytes(&small) > 0);
     EXPECT(ptoi_window_bytes(&larger) - ptoi_window_bytes(&small) >= 1022 * 64 + 8190 * 8);
     const struct window_sizes overflow = {.tasks = (uint64_t)1 << 60, .deps = 2, .heap_bytes = 64};
@@ -311,7 +314,8 @@ TEST(h36_memory_is_freed_whatever_the_last_task_had)
     }
 }
 
-/* Producers that end while their consumer is being submitted, consumers with many producers: each task runs exactly once. */
+/* Producers that end while their consumer is being submitted, consumers with many producers: each task runs exactly
+ * once. */
 static int k_count(const PTOArg *a) { return ++*(int64_t *)a[0].ptr, 0; }
 static const PTOKernel count_any[PTO_WORKER_TYPES] = {
     {.name = "count", .worker = PTO_WORKER_CUBE, .fn = k_count},

@@ -62,7 +62,8 @@ TEST(h34_a_full_heap_never_hands_out_live_memory)
     drop(&f);
 }
 
-/* Each new buffer of a program that keeps all is a new maximum; a look at all chunks for each would make it quadratic. */
+/* Each new buffer of a program that keeps all is a new maximum; a look at all chunks for each would make it
+ * quadratic. */
 TEST(a_program_that_keeps_everything_is_not_looked_at_whole_for_each_buffer)
 {
     enum { BUFFERS = 4000, LOOKS_A_BUFFER = 9 };
@@ -141,7 +142,9 @@ TEST(buffers_of_random_lives_never_overlap)
 {
     enum { LIVE = 64 };
     struct fixture f = make(64 * 1024, 16 * 1024, 5);
-    struct { uint64_t at, size; } live[LIVE];
+    struct {
+        uint64_t at, size;
+    } live[LIVE];
     int count = 0;
     uint64_t seed = 42;
     for (int i = 0; i < 200000; i++) {
@@ -191,7 +194,8 @@ static uint32_t pieces_of(const struct fixture *f, const uint64_t *bytes, struct
     uint32_t count = 0;
     for (uint64_t at = 0; at < f->w->heap_bytes; at += 64)
         for (uint32_t b = 1; b <= f->h.fresh_buffer; b++)
-            if (f->at[b - 1] == at) piece[count++] = (struct heap_piece){.buffer = b, .from = at, .bytes = bytes[b - 1]};
+            if (f->at[b - 1] == at)
+                piece[count++] = (struct heap_piece){.buffer = b, .from = at, .bytes = bytes[b - 1]};
     return count;
 }
 
@@ -252,7 +256,8 @@ TEST(nested_scopes_take_no_more_than_twice_what_they_hold)
             EXPECT(try_alloc(&f, d, size, &at));
             held += size;
         }
-        for (uint64_t s = 0; s < f.w->segment_count; s++) taken += (f.h.taken[s / 64] >> (s % 64) & 1) * f.w->segment_bytes;
+        for (uint64_t s = 0; s < f.w->segment_count; s++)
+            taken += (f.h.taken[s / 64] >> (s % 64) & 1) * f.w->segment_bytes;
         EXPECT(taken <= 2 * held + 2 * f.w->segment_bytes);
         EXPECT(ptoi_heap_is_valid(&f.h));
         drop(&f);

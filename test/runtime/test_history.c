@@ -1,4 +1,5 @@
-/* test_history.c - the edges of random accesses against a model that knows every byte, and those that are found from a log of them. */
+/* test_history.c - the edges of random accesses against a model that knows every byte, and those that are found from a
+ * log of them. */
 #include "history_log.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -129,7 +130,8 @@ struct replayed {
     uint64_t next; /* task that will be found */
 };
 
-static void found(void *context, enum history_entry entry, uint64_t task, const struct history_edge *edge, int64_t count)
+static void found(void *context, enum history_entry entry, uint64_t task, const struct history_edge *edge,
+                  int64_t count)
 {
     struct replayed *r = context;
     EXPECT_EQ(entry, HISTORY_TASK);
@@ -241,8 +243,7 @@ TEST(random_accesses_have_the_edges_of_a_model_that_knows_every_byte)
 
 /* ---- how much is remembered ---- */
 
-static bool submit(struct history *h, uint32_t space, int64_t low, int64_t bytes, enum access access,
-                   uint64_t task)
+static bool submit(struct history *h, uint32_t space, int64_t low, int64_t bytes, enum access access, uint64_t task)
 {
     const struct region r = {.low = low, .high = low + bytes, .run = bytes};
     const struct history_access a = {.space = space, .region = &r, .access = access};
@@ -253,8 +254,7 @@ TEST(what_a_write_covers_and_what_is_gone_is_not_remembered)
 {
     struct history *h = ptoi_history_create();
     assert_non_null(h);
-    for (uint64_t n = 0; n < 1000; n++)
-        assert_true(submit(h, 0, 4096 + 64 * (int64_t)(n % 10), 64, ACCESS_UPDATE, n));
+    for (uint64_t n = 0; n < 1000; n++) assert_true(submit(h, 0, 4096 + 64 * (int64_t)(n % 10), 64, ACCESS_UPDATE, n));
     EXPECT_EQ(ptoi_history_regions(h), 10);
     for (uint64_t n = 1000; n < 2000; n++) assert_true(submit(h, 0, 4096, 640, ACCESS_READ, n));
     EXPECT_EQ(ptoi_history_regions(h), 11); /* readers of one region are a list */

@@ -13,7 +13,8 @@ static const int64_t one[1] = {1}, dense[2] = {N, 1};
 
 static struct operand *f64(bool is_written) { return operand_new(true, N, N, is_written); }
 
-/* A lower factor with whole numbers, powers of two on the diagonal: nothing that is computed with it is ever rounded. */
+/* A lower factor with whole numbers, powers of two on the diagonal: nothing that is computed with it is ever
+ * rounded. */
 static void whole_factor(double l[N][N])
 {
     for (int i = 0; i < N; i++)

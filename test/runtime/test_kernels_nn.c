@@ -45,8 +45,8 @@ TEST(activations_are_within_a_few_roundings)
         double span = round % 3 == 0 ? 200 : 6;
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) operand_set(x, i, j, random_real(-span, span));
-        // 1 + tanh loses digits where tanh is near -1, so the error is a few roundings of 1 times |x| / 2, and where x is
-        // large the two sides are 0 or x exactly.
+        // 1 + tanh loses digits where tanh is near -1, so the error is a few roundings of 1 times |x| / 2, and where x
+        // is large the two sides are 0 or x exactly.
         EXPECT_EQ(pto_nn_gelu_f32(IN(x), IN(y), m, n), 0);
         ref_nn_gelu_f32(REF(x), REF(y), m, n);
         expect_agree(y, 6 * 6 * FLT_EPSILON, 2 * FLT_EPSILON);
@@ -224,7 +224,8 @@ TEST(the_blocks_together_are_attention)
             for (int d = 0; d < D; d++) {
                 double want = 0;
                 for (int j = 0; j < seen; j++) want += score[j] / sum * V[j * D + d];
-                // Weights that add up to 1 and values below 1; scores below 26 with 40 roundings each are what errs most.
+                // Weights that add up to 1 and values below 1; scores below 26 with 40 roundings each are what errs
+                // most.
                 assert_float_equal(Y[i * D + d], want, 1e-4);
             }
         }

@@ -1,4 +1,5 @@
-/* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing; and who serves it. */
+/* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing; and who
+ * serves it. */
 #include "flow.h"
 #include "processors.h"
 #include "submit.h"
@@ -147,8 +148,8 @@ static void submit_rounds(PTORuntime *rt, void *arg)
         for (int i = 0; i < WIDE; i++) SUBMIT(rt, kernel, PTO_INOUT(cells[i], 0, 64));
 }
 
-/* Every task runs once, whoever runs it.  When the orchestrator waits, the worker may not have finished what is in its lane: that it never
- * has in a hundred runs does not happen. */
+/* Every task runs once, whoever runs it.  When the orchestrator waits, the worker may not have finished what is in its
+ * lane: that it never has in a hundred runs does not happen. */
 TEST(a_waiting_orchestrator_serves_a_lane_where_workers_are_as_many_as_processors)
 {
     enum { LEAST_RUNS = 10, MOST_RUNS = 100 };
@@ -245,7 +246,8 @@ static void submit_long(PTORuntime *rt, void *arg)
     *since = switches();
 }
 
-/* With nothing left to submit it has no business with each task that ends: where all processors work, it would stop a worker every time. */
+/* With nothing left to submit it has no business with each task that ends: where all processors work, it would stop a
+ * worker every time. */
 TEST(an_orchestrator_that_has_submitted_all_is_not_woken_for_each_task)
 {
 #ifdef PTO_TINY
@@ -260,7 +262,8 @@ TEST(an_orchestrator_that_has_submitted_all_is_not_woken_for_each_task)
         EXPECT_EQ(pto_runtime_run(rt, submit_long, &since), PTO_OK);
         count += switches() - since;
     }
-    if (count >= LONG_TASKS / 4) fail_msg("switched %lld times in %d runs of %d tasks", (long long)count, RUNS, LONG_TASKS);
+    if (count >= LONG_TASKS / 4)
+        fail_msg("switched %lld times in %d runs of %d tasks", (long long)count, RUNS, LONG_TASKS);
     pto_runtime_destroy(rt);
 }
 
@@ -291,7 +294,8 @@ TEST(what_follows_a_failed_task_in_its_lane_does_not_run)
     for (int round = 0; round < 20; round++) {
         atomic_store(&ran, 0);
         fails_at = CHAIN;
-        EXPECT_EQ(pto_runtime_run(rt, submit_chain, NULL), PTO_OK); /* now it is known how long they take, and the last failure is forgotten */
+        /* now it is known how long they take, and the last failure is forgotten */
+        EXPECT_EQ(pto_runtime_run(rt, submit_chain, NULL), PTO_OK);
         EXPECT_EQ(atomic_load(&ran), CHAIN);
         atomic_store(&ran, 0);
         fails_at = FAILS_AT;
@@ -317,14 +321,16 @@ static const PTOKernel looking = {.name = "looking", .worker = PTO_WORKER_CUBE, 
 static void submit_looking(PTORuntime *rt, void *arg)
 {
     (void)arg;
-    for (int i = 0; i < WIDE; i++) SUBMIT(rt, &looking, PTO_TIMEOUT(60000), PTO_INOUT(cells[i], 0, 64)); /* never run by a guest */
+    /* never run by a guest */
+    for (int i = 0; i < WIDE; i++) SUBMIT(rt, &looking, PTO_TIMEOUT(60000), PTO_INOUT(cells[i], 0, 64));
 }
 
 TEST(bound_workers_keep_to_one_processor_and_others_do_not)
 {
     if (ptoi_processors() < 2) skip();
     for (int bound = 0; bound < 2; bound++) {
-        PTOConfig c = {.workers = {[PTO_WORKER_CUBE] = ptoi_processors() + 1}, .always_defer = true, .bind_workers = bound};
+        PTOConfig c = {
+            .workers = {[PTO_WORKER_CUBE] = ptoi_processors() + 1}, .always_defer = true, .bind_workers = bound};
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
         atomic_store(&unbound, 0);

@@ -1,5 +1,5 @@
-/* test_misuse.c - calls that the rules forbid: each is PTO_ERR_MISUSE and a sentence, ends the run that it disturbs, and leaves the
- * runtime good for the next one. */
+/* test_misuse.c - calls that the rules forbid: each is PTO_ERR_MISUSE and a sentence, ends the run that it disturbs,
+ * and leaves the runtime good for the next one. */
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
@@ -24,8 +24,8 @@
 #endif
 
 /* Where kernels run. */
-/* The thread sanitizer does not follow threads of a child that was forked by a process with threads: under it test_process alone tests
- * the engine process. */
+/* The thread sanitizer does not follow threads of a child that was forked by a process with threads: under it
+ * test_process alone tests the engine process. */
 #ifdef __SANITIZE_THREAD__
 #define HAS_CHILDREN 0
 static const PTOEngine engines[] = {PTO_ENGINE_SERIAL, PTO_ENGINE_THREADS, PTO_ENGINE_TIMING};
@@ -90,9 +90,25 @@ struct intruder {
     int64_t cell, result;
     char message[400];
 };
-enum { SUBMIT_CALL, SCOPE_BEGIN, SCOPE_END, SCOPE_CURRENT, SCOPE_DEPTH, GET_OUTPUT, ALLOC, RELEASE, AWAIT, AWAIT_USERS, RUN, RUN_ENTRY, CALLS };
-static const char *const call_names[CALLS] = {"pto_submit_task", "pto_scope_begin", "pto_scope_end",   "pto_scope_current", "pto_scope_depth", "pto_task_get_output", "pto_alloc",
-                                              "pto_release",     "pto_await",       "pto_await_users", "pto_runtime_run",   "pto_run_entry"};
+enum {
+    SUBMIT_CALL,
+    SCOPE_BEGIN,
+    SCOPE_END,
+    SCOPE_CURRENT,
+    SCOPE_DEPTH,
+    GET_OUTPUT,
+    ALLOC,
+    RELEASE,
+    AWAIT,
+    AWAIT_USERS,
+    RUN,
+    RUN_ENTRY,
+    CALLS
+};
+static const char *const call_names[CALLS] = {"pto_submit_task",   "pto_scope_begin", "pto_scope_end",
+                                              "pto_scope_current", "pto_scope_depth", "pto_task_get_output",
+                                              "pto_alloc",         "pto_release",     "pto_await",
+                                              "pto_await_users",   "pto_runtime_run", "pto_run_entry"};
 
 static int64_t make_call(PTORuntime *rt, int call, void *cell)
 {
@@ -243,7 +259,8 @@ TEST(a_kernel_in_the_worker_process_that_submits_ends_the_run_and_is_named)
         const PTOStatus status = pto_runtime_run(rt, kernel_in_a_process, &call);
         EXPECT_EQ(status, PTO_ERR_MISUSE);
         EXPECT_EQ(shared[0], PTO_ERR_MISUSE);
-        EXPECT(contains(pto_last_error(rt), call < RUN ? "m.pto:7:3: error: kernel 'by_argument' calls " : "kernel 'by_argument' calls pto_run"));
+        EXPECT(contains(pto_last_error(rt), call < RUN ? "m.pto:7:3: error: kernel 'by_argument' calls "
+                                                       : "kernel 'by_argument' calls pto_run"));
         EXPECT(works(rt));
         pto_runtime_destroy(rt);
     }
@@ -344,7 +361,10 @@ static void forks_during_a_run(PTORuntime *rt, void *arg)
     pto_await(rt, &n, 0, 8);
     fflush(NULL);
     const pid_t child = fork();
-    if (child == 0) _exit(SUBMIT(rt, &increment, PTO_INOUT(&n, 0, 8)) == PTO_ERR_MISUSE && pto_scope_begin(rt) == PTO_SCOPE_CURRENT ? 0 : 2);
+    if (child == 0)
+        _exit(SUBMIT(rt, &increment, PTO_INOUT(&n, 0, 8)) == PTO_ERR_MISUSE && pto_scope_begin(rt) == PTO_SCOPE_CURRENT
+                  ? 0
+                  : 2);
     waitpid(child, &status, 0);
     *(int *)arg = WIFEXITED(status) ? WEXITSTATUS(status) : 3;
 }
@@ -563,7 +583,8 @@ TEST(pto_task_complete_of_a_task_that_has_ended_or_never_started)
         PTORuntime *rt = create(c);
         char want[100];
         EXPECT_EQ(pto_runtime_run(rt, completed_wrongly, (void *)(uintptr_t)&wrong[i]), PTO_ERR_MISUSE);
-        snprintf(want, sizeof want, "pto_task_complete of task %lld, which was not started outside, or has ended", (long long)wrong[i]);
+        snprintf(want, sizeof want, "pto_task_complete of task %lld, which was not started outside, or has ended",
+                 (long long)wrong[i]);
         EXPECT_STR(pto_last_error(rt), want);
         EXPECT_STR(pto_last_error(NULL), want);
         pto_runtime_destroy(rt);

@@ -1,4 +1,5 @@
-/* test_names.c - names of buffers: no two that are taken meet, each is found by any of its bytes, and as many as can be alive fit. */
+/* test_names.c - names of buffers: no two that are taken meet, each is found by any of its bytes, and as many as can be
+ * alive fit. */
 #include "names.h"
 #include "unit.h"
 #include <string.h>
@@ -68,7 +69,8 @@ TEST(names_of_random_lifetimes_do_not_meet)
             f.bytes[b] = bytes;
             held += takes;
             for (uint32_t k = 1; k <= 200; k++)
-                EXPECT(k == b || f.bytes[k] == 0 || f.name[k] + f.bytes[k] <= f.name[b] || f.name[b] + bytes <= f.name[k]);
+                EXPECT(k == b || f.bytes[k] == 0 || f.name[k] + f.bytes[k] <= f.name[b] ||
+                       f.name[b] + bytes <= f.name[k]);
         }
     }
     drop(&f);

@@ -1,5 +1,5 @@
-/* test_nomem.c - the n-th allocation of creating a runtime fails, for n = 1, 2, ... until it succeeds: a status and a message each
- * time, nothing leaked, and nothing is allocated at all while a run goes on.
+/* test_nomem.c - the n-th allocation of creating a runtime fails, for n = 1, 2, ... until it succeeds: a status and a
+ * message each time, nothing leaked, and nothing is allocated at all while a run goes on.
  * Method     SQLite's: the linker sends malloc, calloc, aligned_alloc, mmap and pthread_create here (--wrap). */
 #include "unit.h"
 #include <pthread.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static long countdown;          /* 0: never fail */
-static bool was_refused;        /* since that was set */
+static long countdown;   /* 0: never fail */
+static bool was_refused; /* since that was set */
 static _Atomic long allocations;
-static _Atomic long mappings;   /* mapped minus unmapped */
+static _Atomic long mappings; /* mapped minus unmapped */
 
 static int is_refused(void)
 {
@@ -29,7 +29,10 @@ int __real_munmap(void *at, size_t size);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 void *__wrap_malloc(size_t size) { return is_refused() ? NULL : __real_malloc(size); }
 void *__wrap_calloc(size_t count, size_t size) { return is_refused() ? NULL : __real_calloc(count, size); }
-void *__wrap_aligned_alloc(size_t alignment, size_t size) { return is_refused() ? NULL : __real_aligned_alloc(alignment, size); }
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return is_refused() ? NULL : __real_aligned_alloc(alignment, size);
+}
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
     if (is_refused()) return MAP_FAILED;
@@ -63,7 +66,10 @@ static void orchestrate(PTORuntime *rt, void *arg)
 }
 
 /* Every dependence of the run is kept, which takes memory while it goes on. */
-static bool keeps_history(const PTOConfig *c) { return c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH; }
+static bool keeps_history(const PTOConfig *c)
+{
+    return c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH;
+}
 
 static void try_every_allocation(PTOConfig c)
 {
@@ -102,10 +108,22 @@ static void try_every_allocation(PTOConfig c)
     pto_shared_free(cell, sizeof *cell);
 }
 
-TEST(every_allocation_of_threads_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}}); }
-TEST(every_allocation_of_process_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_PROCESS, .workers = {1, 1}}); }
-TEST(every_allocation_of_serial_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_SERIAL}); }
-TEST(every_allocation_of_timing_may_fail) { try_every_allocation((PTOConfig){.engine = PTO_ENGINE_TIMING}); }
+TEST(every_allocation_of_threads_may_fail)
+{
+    try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}});
+}
+TEST(every_allocation_of_process_may_fail)
+{
+    try_every_allocation((PTOConfig){.engine = PTO_ENGINE_PROCESS, .workers = {1, 1}});
+}
+TEST(every_allocation_of_serial_may_fail)
+{
+    try_every_allocation((PTOConfig){.engine = PTO_ENGINE_SERIAL});
+}
+TEST(every_allocation_of_timing_may_fail)
+{
+    try_every_allocation((PTOConfig){.engine = PTO_ENGINE_TIMING});
+}
 TEST(every_allocation_of_a_recording_run_may_fail)
 {
     try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}, .record_tasks = 4096});
@@ -158,7 +176,10 @@ static void try_every_allocation_of_a_run(PTOConfig c)
     pto_shared_free(cells, 2000 * (int64_t)sizeof *cells);
 }
 
-TEST(every_allocation_in_a_run_of_graph_may_fail) { try_every_allocation_of_a_run((PTOConfig){.engine = PTO_ENGINE_GRAPH, .record_tasks = 100}); }
+TEST(every_allocation_in_a_run_of_graph_may_fail)
+{
+    try_every_allocation_of_a_run((PTOConfig){.engine = PTO_ENGINE_GRAPH, .record_tasks = 100});
+}
 TEST(every_allocation_in_a_run_of_timing_may_fail)
 {
     try_every_allocation_of_a_run((PTOConfig){.engine = PTO_ENGINE_TIMING, .skip_kernels = true});

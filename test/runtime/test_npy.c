@@ -32,12 +32,10 @@ static void put_npy(int major, const char *header, size_t data_bytes)
     size_t length = strlen(header), at = 8;
     bytes[at++] = (unsigned char)(length & 0xff);
     bytes[at++] = (unsigned char)(length >> 8);
-    if (major > 1)
-        at += 2;
+    if (major > 1) at += 2;
     memcpy(bytes + at, header, length);
     at += length;
-    for (size_t i = 0; i < data_bytes; i++)
-        bytes[at++] = (unsigned char)(i + 1);
+    for (size_t i = 0; i < data_bytes; i++) bytes[at++] = (unsigned char)(i + 1);
     put_bytes(bytes, at);
 }
 
@@ -53,8 +51,7 @@ static void refused(const char *header, size_t data_bytes, PTOType type, int ran
 {
     put_npy(1, header, data_bytes);
     EXPECT_EQ(open_as(type, rank), HOST_FILE);
-    if (!strstr(error.text, why))
-        print_message("'%s' is not in: %s\n", why, error.text);
+    if (!strstr(error.text, why)) print_message("'%s' is not in: %s\n", why, error.text);
     EXPECT(strstr(error.text, why) != NULL);
     EXPECT(strchr(error.text, '\n') == NULL);
 }
@@ -63,8 +60,7 @@ static void accepted(int major, const char *header, size_t data_bytes, PTOType t
 {
     put_npy(major, header, data_bytes);
     int code = open_as(type, rank);
-    if (code != HOST_OK)
-        print_message("%s\n", error.text);
+    if (code != HOST_OK) print_message("%s\n", error.text);
     EXPECT_EQ(code, HOST_OK);
 }
 
@@ -98,15 +94,20 @@ TEST(all_three_versions_and_any_order_of_keys)
 
 TEST(every_element_type_has_its_name)
 {
-    static const struct { PTOType type; const char *descr; size_t bytes; } types[] = {
-        {PTO_F16, "<f2", 2}, {PTO_BF16, "<u2", 2}, {PTO_F32, "<f4", 4}, {PTO_F64, "<f8", 8}, {PTO_I8, "|i1", 1},
-        {PTO_I16, "<i2", 2}, {PTO_I32, "<i4", 4}, {PTO_I64, "<i8", 8}, {PTO_U8, "|u1", 1}, {PTO_U16, "<u2", 2},
-        {PTO_U32, "<u4", 4}, {PTO_U64, "<u8", 8}, {PTO_BOOL, "|b1", 1},
+    static const struct {
+        PTOType type;
+        const char *descr;
+        size_t bytes;
+    } types[] = {
+        {PTO_F16, "<f2", 2}, {PTO_BF16, "<u2", 2}, {PTO_F32, "<f4", 4},  {PTO_F64, "<f8", 8}, {PTO_I8, "|i1", 1},
+        {PTO_I16, "<i2", 2}, {PTO_I32, "<i4", 4},  {PTO_I64, "<i8", 8},  {PTO_U8, "|u1", 1},  {PTO_U16, "<u2", 2},
+        {PTO_U32, "<u4", 4}, {PTO_U64, "<u8", 8},  {PTO_BOOL, "|b1", 1},
     };
     char header[128];
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         for (size_t j = 0; j < sizeof types / sizeof types[0]; j++) {
-            snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", types[j].descr);
+            snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n",
+                     types[j].descr);
             put_npy(1, header, types[j].bytes);
             int expected = strcmp(types[i].descr, types[j].descr) == 0 ? HOST_OK : HOST_FILE;
             EXPECT_EQ(open_as(types[i].type, 1), expected);
@@ -118,7 +119,8 @@ TEST(every_element_type_has_its_name)
 TEST(no_extent_is_no_data)
 {
     accepted(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }\n", 0, PTO_F32, 1);
-    accepted(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 0, 4611686018427387904), }\n", 0, PTO_F32, 3);
+    accepted(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 0, 4611686018427387904), }\n",
+             0, PTO_F32, 3);
     put_npy(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }\n", 0);
     EXPECT_EQ(ptoi_npy_open(&file, path, "A", PTO_F32, 2, &error), HOST_OK);
     EXPECT_EQ(ptoi_npy_read(&file, &error), HOST_OK);
@@ -131,9 +133,11 @@ TEST(other_elements_are_refused)
 {
     refused("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }\n", 8, PTO_F32, 1, "holds f64, 'A' is f32");
     refused("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "holds big-endian f32");
-    refused("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }\n", 2, PTO_BF16, 1, "holds i16, 'A' is bf16, which a file has as u16");
+    refused("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }\n", 2, PTO_BF16, 1,
+            "holds i16, 'A' is bf16, which a file has as u16");
     refused("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "'|O'");
-    refused("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "simple element type");
+    refused("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1,
+            "simple element type");
     refused("{'descr': '<f4\\n', 'fortran_order': False, 'shape': (1,), }\n", 4, PTO_F32, 1, "simple element type");
 }
 
@@ -146,14 +150,17 @@ TEST(other_shapes_are_refused)
     accepted(1, "{'descr': '<f4', 'fortran_order': True, 'shape': (4,), }\n", 16, PTO_F32, 1);
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }\n", 4, PTO_F32, 1, "negative");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,), }\n", 4, PTO_F32, 1, "64 bits");
-    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }\n", 4, PTO_F32, 1, "overflows");
-    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }\n", 4, PTO_F32, 2, "overflows");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,), }\n", 4, PTO_F32, 1,
+            "overflows");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }\n", 4, PTO_F32, 2,
+            "overflows");
     refused("{'descr': '|u1', 'fortran_order': False, 'shape': (9223372036854775807,), }\n", 4, PTO_U8, 1, "overflows");
 }
 
 TEST(more_or_less_data_than_the_shape_says_is_refused)
 {
-    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 7, PTO_F32, 1, "truncated: it has 7 of 8 bytes");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 7, PTO_F32, 1,
+            "truncated: it has 7 of 8 bytes");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }\n", 8, PTO_F32, 1, "truncated");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 9, PTO_F32, 1, "1 bytes behind its data");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }\n", 4, PTO_F32, 1, "4 bytes behind its data");
@@ -162,19 +169,36 @@ TEST(more_or_less_data_than_the_shape_says_is_refused)
 TEST(garbage_in_the_header_is_refused)
 {
     static const char *const headers[] = {
-        "", "\n", "{", "}", "{}", "{'descr'}", "{'descr': }", "[]", "garbage", "{'descr': '<f4', 'fortran_order': False}\n",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': 1}\n",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1, }\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,,)}\n",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}\n",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1.0,)}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,",
-        "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x\n",
-        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n", "{'descr': '<f4' 'shape': (1,)}\n",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}\n", "{'descr': '<f4, 'fortran_order': False}\n",
-        "{'descr': \"<f4', 'fortran_order': False, 'shape': (1,)}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}\n",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (nan,)}\n", "{,'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n",
+        "",
+        "\n",
+        "{",
+        "}",
+        "{}",
+        "{'descr'}",
+        "{'descr': }",
+        "[]",
+        "garbage",
+        "{'descr': '<f4', 'fortran_order': False}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 1}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1, }\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,,)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1.0,)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,",
+        "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x\n",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n",
+        "{'descr': '<f4' 'shape': (1,)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}\n",
+        "{'descr': '<f4, 'fortran_order': False}\n",
+        "{'descr': \"<f4', 'fortran_order': False, 'shape': (1,)}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}\n",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (nan,)}\n",
+        "{,'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n",
     };
-    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
-        refused(headers[i], 4, PTO_F32, 1, "the header of");
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) refused(headers[i], 4, PTO_F32, 1, "the header of");
 }
 
 TEST(a_file_cut_anywhere_is_refused)
@@ -271,8 +295,7 @@ TEST(what_is_written_is_read_again_and_is_padded_to_64)
 TEST(the_largest_header_fits)
 {
     struct host_array a = {.type = PTO_F32, .rank = PTO_MAX_RANK};
-    for (int d = 0; d < PTO_MAX_RANK; d++)
-        a.shape[d] = d == 0 ? 0 : INT64_MAX;
+    for (int d = 0; d < PTO_MAX_RANK; d++) a.shape[d] = d == 0 ? 0 : INT64_MAX;
     EXPECT(array_measure(&a));
     snprintf(path, sizeof path, "/tmp/test_npy.%d", (int)getpid());
     EXPECT_EQ(write_npy(path, &a, &error), HOST_OK);

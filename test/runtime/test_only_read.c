@@ -38,7 +38,8 @@ static const PTOKernel setting = {.name = "setting", .worker = PTO_WORKER_VECTOR
 
 static void read_all(PTORuntime *rt)
 {
-    for (int i = 0; i < READERS; i++) SUBMIT(rt, &copying, PTO_INPUT(x, 0, sizeof *x), PTO_INOUT(&seen[i], 0, sizeof *seen));
+    for (int i = 0; i < READERS; i++)
+        SUBMIT(rt, &copying, PTO_INPUT(x, 0, sizeof *x), PTO_INOUT(&seen[i], 0, sizeof *seen));
 }
 
 static PTORuntime *create(PTOEngine engine)
@@ -62,7 +63,8 @@ static void read_then_write_then_read(PTORuntime *rt, void *arg)
     pto_input(rt, x, sizeof x);
     pto_buffer(rt, seen, sizeof seen);
     read_all(rt);
-    SUBMIT(rt, &setting, PTO_INOUT(x, 0, sizeof *x), PTO_SCALAR((int64_t)2)); /* the same memory, as something that is written */
+    /* the same memory, as something that is written */
+    SUBMIT(rt, &setting, PTO_INOUT(x, 0, sizeof *x), PTO_SCALAR((int64_t)2));
     SUBMIT(rt, &copying, PTO_INPUT(x, 0, sizeof *x), PTO_INOUT(y, 0, sizeof *y));
     SUBMIT(rt, &setting_slowly, PTO_INOUT(x, 0, sizeof *x), PTO_SCALAR((int64_t)3));
     SUBMIT(rt, &copying, PTO_INPUT(x, 0, sizeof *x), PTO_INOUT(&y[1], 0, sizeof *y));

@@ -14,8 +14,7 @@ static int parse(char **words)
 {
     int count = 1;
     char *argv[32] = {(char *)"program"};
-    for (; words[count - 1]; count++)
-        argv[count] = words[count - 1];
+    for (; words[count - 1]; count++) argv[count] = words[count - 1];
     memset(&error, 0, sizeof error);
     return ptoi_options_parse(&o, count, argv, &error);
 }
@@ -43,9 +42,9 @@ TEST(nothing_asked_for_is_all_defaults)
 
 TEST(both_forms_of_every_option)
 {
-    EXPECT_EQ(PARSE("--window", "64", "--heap=2M", "--rings", "2", "--deps=1k", "--tensormap", "0x100", "--recursion=1_000",
-                    "--engine", "serial", "--backend=sim", "--entry", "main", "--check", "--stats", "--quiet", "--progress",
-                    "--workers", "cube=4,vector=0"),
+    EXPECT_EQ(PARSE("--window", "64", "--heap=2M", "--rings", "2", "--deps=1k", "--tensormap", "0x100",
+                    "--recursion=1_000", "--engine", "serial", "--backend=sim", "--entry", "main", "--check", "--stats",
+                    "--quiet", "--progress", "--workers", "cube=4,vector=0"),
               HOST_OK);
     EXPECT_EQ(o.config.task_window, 64);
     EXPECT_EQ(o.config.heap_bytes, 2 << 20);
@@ -65,8 +64,8 @@ TEST(both_forms_of_every_option)
 
 TEST(settings_keep_what_was_given)
 {
-    EXPECT_EQ(PARSE("--set", "n=4", "--set=vec.n=-1", "--input", "A=a=b.npy", "--input=B=random:0x10", "--output", "C=c.npy",
-                    "--dim", "M=512"),
+    EXPECT_EQ(PARSE("--set", "n=4", "--set=vec.n=-1", "--input", "A=a=b.npy", "--input=B=random:0x10", "--output",
+                    "C=c.npy", "--dim", "M=512"),
               HOST_OK);
     EXPECT_EQ(o.set_count, 2);
     EXPECT(ptoi_setting_is(&o.sets[0], "n") && strcmp(o.sets[0].value, "4") == 0);

@@ -1,4 +1,5 @@
-/* test_outcome.c - the first failure sticks, and a second one stops the scheduler at once even while the first is being written. */
+/* test_outcome.c - the first failure sticks, and a second one stops the scheduler at once even while the first is being
+ * written. */
 #include "outcome.h"
 #include "runtime.h"
 #include "submit.h"
@@ -25,7 +26,10 @@ TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
 {
     static struct outcome o;
     const PTOSite site = {"a.pto", 3, 7, "x"};
-    const struct { const PTOSite *site; const char *text, *message; } cases[] = {
+    const struct {
+        const PTOSite *site;
+        const char *text, *message;
+    } cases[] = {
         {&site, "[E05] index 9", "a.pto:3:7: error[E05]: index 9"},
         {NULL, "[E20] no", "error[E20]: no"},
         {NULL, "plain", "plain"},
@@ -40,8 +44,8 @@ TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
     ptoi_outcome_reset(&o);
 }
 
-/* A cancel has claimed the outcome and is still writing its message when a kernel fails: the status says nothing yet, but what depends
- * on that kernel must not start. */
+/* A cancel has claimed the outcome and is still writing its message when a kernel fails: the status says nothing yet,
+ * but what depends on that kernel must not start. */
 TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)
 {
     static struct outcome o;
@@ -54,8 +58,8 @@ TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)
     ptoi_outcome_reset(&o);
 }
 
-/* A cancel that was interrupted between its claim and its status: tasks are left out already, so neither a run nor an await may say that all
- * is well. */
+/* A cancel that was interrupted between its claim and its status: tasks are left out already, so neither a run nor an
+ * await may say that all is well. */
 static int k_write(const PTOArg *a)
 {
     *(int64_t *)a[0].ptr = 1;

@@ -1,5 +1,5 @@
-/* test_park.c - no wake is lost: not one that comes before the sleep, not between two threads or two processes that wake each other as
- * fast as they can. */
+/* test_park.c - no wake is lost: not one that comes before the sleep, not between two threads or two processes that
+ * wake each other as fast as they can. */
 #include "park.h"
 #include "flow.h"
 #include "memory.h"

@@ -142,15 +142,18 @@ TEST(the_pool_is_told_in_words)
     pto_runtime_destroy(rt);
     rt = create(1 << 20, false, PTO_ENGINE_SERIAL);
     const PTOPoolStats s = now();
-    EXPECT_EQ(s.reuse_hits - before.reuse_hits, s.grow_count - before.grow_count); /* the second found what the first left */
+    /* the second found what the first left */
+    EXPECT_EQ(s.reuse_hits - before.reuse_hits, s.grow_count - before.grow_count);
     char *text = NULL, expected[400];
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     pto_pool_print(out);
     fclose(out);
-    snprintf(expected, sizeof expected, "Pool: %lld hits, %lld misses (hit rate %.1f%%), %lld bytes in use (at most %lld), %lld kept\n",
-             (long long)s.reuse_hits, (long long)s.grow_count, 100.0 * (double)s.reuse_hits / (double)(s.reuse_hits + s.grow_count),
-             (long long)s.used_bytes, (long long)s.used_bytes_max, (long long)(s.total_bytes - s.used_bytes));
+    snprintf(expected, sizeof expected,
+             "Pool: %lld hits, %lld misses (hit rate %.1f%%), %lld bytes in use (at most %lld), %lld kept\n",
+             (long long)s.reuse_hits, (long long)s.grow_count,
+             100.0 * (double)s.reuse_hits / (double)(s.reuse_hits + s.grow_count), (long long)s.used_bytes,
+             (long long)s.used_bytes_max, (long long)(s.total_bytes - s.used_bytes));
     EXPECT_STR(text, expected);
     free(text);
     pto_runtime_destroy(rt);

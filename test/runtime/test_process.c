@@ -1,4 +1,5 @@
-/* test_process.c - the process engine: what is shared, what a dead worker process means, idleness, statistics, the watchdog, timeouts. */
+/* test_process.c - the process engine: what is shared, what a dead worker process means, idleness, statistics, the
+ * watchdog, timeouts. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
@@ -16,7 +17,7 @@ static struct shared {
     int64_t x[64];
     _Atomic int worker_process;
     int64_t got;
-} *share;
+} * share;
 __attribute__((constructor)) static void make_share(void) { share = pto_shared_alloc(sizeof *share); }
 
 static PTORuntime *create(PTOConfig c)
@@ -139,7 +140,8 @@ TEST(a_killed_worker_process_is_an_error_at_once_and_the_next_runtime_works)
     unsigned seed = 1;
     for (int n = 0; n < 100; n++) {
         static const int64_t windows[] = {2, 16, 1024};
-        PTORuntime *rt = create((PTOConfig){.task_window = windows[n % 3], .heap_bytes = 4096 << n % 3, .workers = {1, 1 + n % 3}});
+        PTORuntime *rt =
+            create((PTOConfig){.task_window = windows[n % 3], .heap_bytes = 4096 << n % 3, .workers = {1, 1 + n % 3}});
         EXPECT_EQ(pto_runtime_run(rt, ask_who, share), PTO_OK);
         share->worker_process = (int)share->got;
         pthread_t thread;
@@ -211,7 +213,8 @@ TEST(the_worker_process_ends_with_its_parent)
     EXPECT_EQ(waitpid(parent, &status, 0), parent);
     EXPECT(WIFSIGNALED(status));
     EXPECT(share->got > 0);
-    /* Its last sign of life: whoever adopted it may leave a zombie for a while, so look at its state and not at its id. */
+    /* Its last sign of life: whoever adopted it may leave a zombie for a while, so look at its state and not at its
+     * id. */
     char name[64], state = 0;
     snprintf(name, sizeof name, "/proc/%d/stat", (int)share->got);
     for (int i = 0; i < 300; i++) {
@@ -258,8 +261,9 @@ TEST(the_watchdog_stops_a_worker_process_that_is_stuck)
     const int64_t since = now_ms();
     EXPECT_EQ(pto_runtime_run(rt, sleeps_long, share), PTO_ERR_WATCHDOG);
     EXPECT(now_ms() - since < 2500);
-    EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: no task finished for 0.2 s, the worker process was stopped; what ran then:\n"
-                                      "  kernel 'sleepy' (task 0, p.pto:4:7, for 0."));
+    EXPECT(strstr(pto_last_error(rt),
+                  "p.pto:4:7: error: no task finished for 0.2 s, the worker process was stopped; what ran then:\n"
+                  "  kernel 'sleepy' (task 0, p.pto:4:7, for 0."));
     EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST);
     pto_runtime_destroy(rt);
 }
@@ -309,7 +313,8 @@ TEST(a_timeout_stops_a_worker_process_whose_kernel_is_late)
     const int64_t since = now_ms();
     EXPECT_EQ(pto_runtime_run(rt, limited, share), PTO_ERR_TIMEOUT);
     EXPECT(now_ms() - since < 2500);
-    EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms (task 1), the worker process was stopped"));
+    EXPECT(strstr(pto_last_error(rt), "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms "
+                                      "(task 1), the worker process was stopped"));
     EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_ERR_LOST);
     pto_runtime_destroy(rt);
 }
@@ -327,7 +332,8 @@ TEST(a_timeout_on_threads_is_noticed_at_once_or_when_the_kernel_returns)
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     EXPECT_EQ(pto_runtime_run(rt, limited, share), PTO_ERR_TIMEOUT);
-    EXPECT_STR(pto_last_error(rt), "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms (task 1)");
+    EXPECT_STR(pto_last_error(rt),
+               "p.pto:4:7: error: kernel 'sleepy' runs for longer than its @timeout of 100 ms (task 1)");
     EXPECT_EQ(pto_runtime_run(rt, limited_without_wait, share), PTO_ERR_TIMEOUT);
     EXPECT_EQ(pto_runtime_run(rt, many, share), PTO_OK); /* and the next run is right */
     pto_runtime_destroy(rt);

@@ -52,7 +52,10 @@ TEST(higher_priority_leaves_first_and_ties_keep_their_order)
 TEST(any_mixture_leaves_by_priority_and_arrival)
 {
     enum { SLOTS = 256, STEPS = 200000 };
-    static struct { uint64_t id, came; int32_t priority; } held[SLOTS];
+    static struct {
+        uint64_t id, came;
+        int32_t priority;
+    } held[SLOTS];
     struct ready_queue q;
     void *memory = lines(ptoi_ready_bytes(SLOTS));
     uint64_t seed = 1, pushed = 0;
@@ -72,7 +75,9 @@ TEST(any_mixture_leaves_by_priority_and_arrival)
             int best = 0;
             uint64_t id;
             for (int i = 1; i < count; i++)
-                if (held[i].priority != held[best].priority ? held[i].priority > held[best].priority : held[i].came < held[best].came) best = i;
+                if (held[i].priority != held[best].priority ? held[i].priority > held[best].priority
+                                                            : held[i].came < held[best].came)
+                    best = i;
             EXPECT(ptoi_ready_peek(&q, &id));
             EXPECT_EQ(id, held[best].id);
             ptoi_ready_pop(&q);

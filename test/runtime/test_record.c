@@ -26,7 +26,8 @@ static void orchestrate(PTORuntime *rt, void *arg)
 static void expect_inside(int64_t at, int64_t low, int64_t high)
 {
     const int64_t slack = 1000000; /* what the rate may be wrong by, and where the two clocks were read */
-    if (at < low - slack || at > high + slack) fail_msg("%lld is not in %lld .. %lld", (long long)at, (long long)low, (long long)high);
+    if (at < low - slack || at > high + slack)
+        fail_msg("%lld is not in %lld .. %lld", (long long)at, (long long)low, (long long)high);
 }
 
 /* Two runs of one runtime; before the second the clocks have drifted as far as they do. */
@@ -54,7 +55,8 @@ TEST(recorded_times_are_nanoseconds_of_the_run)
                 EXPECT(t->begin >= t->submitted - 1000);
             }
             EXPECT(rt->recorder->samples == TASKS);
-            for (uint64_t i = 0; i < rt->recorder->steps; i++) EXPECT(rt->recorder->step[i].begin <= rt->recorder->step[i].end);
+            for (uint64_t i = 0; i < rt->recorder->steps; i++)
+                EXPECT(rt->recorder->step[i].begin <= rt->recorder->step[i].end);
         }
         pto_runtime_destroy(rt);
     }

@@ -1,6 +1,6 @@
 /* test_region.c - regions against the plain truth: sets of bytes written out one by one.
- * Idea       random small views, every byte of which is marked in an array; overlap and containment of the marks are what
- *            the functions must say.  Large ones are checked at the edges of 64 bits and for known answers.
+ * Idea       random small views, every byte of which is marked in an array; overlap and containment of the marks are
+ *            what the functions must say.  Large ones are checked at the edges of 64 bits and for known answers.
  */
 #include "unit.h"
 #include "region.h"
@@ -20,10 +20,7 @@ static uint64_t rng(void)
     return rng_state;
 }
 
-static int64_t pick(int64_t low, int64_t high)
-{
-    return low + (int64_t)(rng() % (uint64_t)(high - low + 1));
-}
+static int64_t pick(int64_t low, int64_t high) { return low + (int64_t)(rng() % (uint64_t)(high - low + 1)); }
 
 struct view {
     int64_t address, element;
@@ -52,8 +49,7 @@ static void view_mark(const struct view *v, uint8_t *bytes)
             at += rest % v->shape[k] * stride[k] * v->element;
             rest /= v->shape[k];
         }
-        for (int64_t u = 0; u < v->element; u++)
-            bytes[at + u] = 1;
+        for (int64_t u = 0; u < v->element; u++) bytes[at + u] = 1;
     }
 }
 
@@ -61,8 +57,7 @@ static int64_t view_reach(const struct view *v)
 {
     int64_t reach = v->element, next = 1;
     for (int32_t k = v->rank - 1; k >= 0; k--) {
-        if (v->shape[k] == 0)
-            return 0;
+        if (v->shape[k] == 0) return 0;
         reach += (v->shape[k] - 1) * (v->row_major ? next : v->stride[k]) * v->element;
         next *= v->shape[k];
     }
@@ -93,8 +88,7 @@ static bool share(const uint8_t *a, const uint8_t *b)
         uint64_t x, y;
         memcpy(&x, a + i, 8);
         memcpy(&y, b + i, 8);
-        if (x & y)
-            return true;
+        if (x & y) return true;
     }
     return false;
 }
@@ -105,8 +99,7 @@ static bool covers(const uint8_t *outer, const uint8_t *inner)
         uint64_t x, y;
         memcpy(&x, outer + i, 8);
         memcpy(&y, inner + i, 8);
-        if (y & ~x)
-            return false;
+        if (y & ~x) return false;
     }
     return true;
 }
@@ -114,16 +107,14 @@ static bool covers(const uint8_t *outer, const uint8_t *inner)
 static int64_t marked(const uint8_t *a)
 {
     int64_t n = 0;
-    for (int32_t i = 0; i < SPACE; i++)
-        n += a[i];
+    for (int32_t i = 0; i < SPACE; i++) n += a[i];
     return n;
 }
 
 static void describe(const struct view *v)
 {
     printf("  address %" PRId64 " element %" PRId64 "%s:", v->address, v->element, v->row_major ? " row-major" : "");
-    for (int32_t k = 0; k < v->rank; k++)
-        printf(" %" PRId64 "x%" PRId64, v->shape[k], v->stride[k]);
+    for (int32_t k = 0; k < v->rank; k++) printf(" %" PRId64 "x%" PRId64, v->shape[k], v->stride[k]);
     printf("\n");
 }
 
@@ -147,7 +138,8 @@ static void compare(const struct view *a, const struct view *b, bool must_know_c
     EXPECT(is_normal(&ra) && is_normal(&rb));
     view_mark(a, bytes_a);
     view_mark(b, bytes_b);
-    bool overlap = share(bytes_a, bytes_b), inside = covers(bytes_a, bytes_b), same = inside && covers(bytes_b, bytes_a);
+    bool overlap = share(bytes_a, bytes_b), inside = covers(bytes_a, bytes_b),
+         same = inside && covers(bytes_b, bytes_a);
     bool says_inside = ptoi_region_contains(&ra, &rb);
     bool right = ptoi_region_overlaps(&ra, &rb) == overlap && ptoi_region_overlaps(&rb, &ra) == overlap &&
                  (!says_inside || inside) && (!must_know_containment || says_inside == inside) &&
@@ -233,8 +225,7 @@ TEST(high_rank_views_compare_right)
 {
     for (int32_t n = 0; n < ROUNDS / 10; n++) {
         struct view v[2];
-        for (int32_t i = 0; i < 2; i++)
-            do {
+        for (int32_t i = 0; i < 2; i++) do {
                 memset(&v[i], 0, sizeof v[i]);
                 v[i].element = pick(1, 3);
                 v[i].rank = (int32_t)pick(5, 8);
@@ -328,21 +319,19 @@ TEST(h42_huge_strides_and_runs_compare_right)
             for (int32_t k = 0; k < 3; k++) {
                 shape[i][k] = pick(1, 3);
                 stride[i][k] = left / (shape[i][k] * pick(1, 2) + pick(0, 1)) / run[i] - pick(0, 1);
-                if (stride[i][k] <= 0)
-                    shape[i][k] = stride[i][k] = 1;
+                if (stride[i][k] <= 0) shape[i][k] = stride[i][k] = 1;
                 left -= (shape[i][k] - 1) * stride[i][k] * run[i];
             }
             for (int32_t k = 0; k < 27; k++)
-                place[i][k] = k / 9 % shape[i][0] * stride[i][0] * run[i] + k / 3 % 3 % shape[i][1] * stride[i][1] * run[i] +
+                place[i][k] = k / 9 % shape[i][0] * stride[i][0] * run[i] +
+                              k / 3 % 3 % shape[i][1] * stride[i][1] * run[i] +
                               k % 3 % shape[i][2] * stride[i][2] * run[i];
         }
         int64_t near = place[0][pick(0, 26)] - place[1][pick(0, 26)] + pick(-3, 3); /* some places nearly meet */
         int64_t low[2] = {address + (near < 0 ? -near : 0), address + (near > 0 ? near : 0)};
         bool fits = true, overlap = false;
-        for (int32_t i = 0; i < 2; i++)
-            fits = fits && ptoi_region_make(&r[i], low[i], run[i], 3, shape[i], stride[i]);
-        if (!fits)
-            continue;
+        for (int32_t i = 0; i < 2; i++) fits = fits && ptoi_region_make(&r[i], low[i], run[i], 3, shape[i], stride[i]);
+        if (!fits) continue;
         for (int32_t i = 0; i < 27; i++)
             for (int32_t k = 0; k < 27; k++)
                 overlap |= low[0] + place[0][i] < low[1] + place[1][k] + run[1] &&
@@ -369,7 +358,8 @@ TEST(h08_two_tilings_of_one_matrix)
                 }
 }
 
-/* Views that real programs have, by the thousand, with steps counted by the test's time limit: none may search for long. */
+/* Views that real programs have, by the thousand, with steps counted by the test's time limit: none may search for
+ * long. */
 TEST(realistic_high_rank_views_are_decided_quickly)
 {
     struct region a, b;
@@ -377,7 +367,8 @@ TEST(realistic_high_rank_views_are_decided_quickly)
     for (int64_t n = 0; n < 2000; n++) {
         int64_t t = n % 16;
         /* batch x heads x rows x columns, tile by tile; the same memory seen with another order and other paddings */
-        EXPECT(ptoi_region_make(&a, t * 64 * 4, 4, 4, (int64_t[]){8, 4, 64, 48}, (int64_t[]){4194304, 524288, 1024, 1}));
+        EXPECT(
+            ptoi_region_make(&a, t * 64 * 4, 4, 4, (int64_t[]){8, 4, 64, 48}, (int64_t[]){4194304, 524288, 1024, 1}));
         EXPECT(ptoi_region_make(&b, (t ^ 1) * 48 * 4 + 4, 4, 4, (int64_t[]){64, 8, 3, 32},
                                 (int64_t[]){1000, 4000000, 500000, 3}));
         overlaps += ptoi_region_overlaps(&a, &b);

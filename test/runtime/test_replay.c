@@ -1,5 +1,5 @@
-/* test_replay.c - a schedule is written, repeated exactly, and refused when it does not fit; a scheduler thread of its own; tasks
- * that something outside the library carries out. */
+/* test_replay.c - a schedule is written, repeated exactly, and refused when it does not fit; a scheduler thread of its
+ * own; tasks that something outside the library carries out. */
 #include "graph_fuzz.h"
 #include "runtime.h"
 #include "unit.h"
@@ -60,7 +60,8 @@ TEST(r7_a_recorded_schedule_is_repeated_start_for_start)
         rt = create(c);
         for (int k = 0; k < 2; k++) {
             EXPECT_EQ(run(rt, seed), digest);
-            /* Two kernels that start within one tick of the clock may be written in either order: compare what the scheduler sent. */
+            /* Two kernels that start within one tick of the clock may be written in either order: compare what the
+             * scheduler sent. */
             EXPECT_EQ(rt->replay->next, rt->replay->count);
             EXPECT_EQ(pto_runtime_write_schedule(rt, again), PTO_OK);
             read_file(path, first, sizeof first);
@@ -126,7 +127,8 @@ TEST(a_scheduler_of_its_own_gives_the_same_results)
     PTORuntime *oracle = create((PTOConfig){.engine = PTO_ENGINE_SERIAL});
     for (uint64_t seed = 1; seed <= 40; seed++) {
         uint64_t want = run(oracle, seed);
-        PTORuntime *rt = create((PTOConfig){.workers = {2, 1, 1, 1}, .task_window = (int64_t)2 << seed % 5, .dedicated_scheduler = true});
+        PTORuntime *rt = create(
+            (PTOConfig){.workers = {2, 1, 1, 1}, .task_window = (int64_t)2 << seed % 5, .dedicated_scheduler = true});
         EXPECT_EQ(run(rt, seed), want);
         EXPECT_EQ(run(rt, seed), want);
         pto_runtime_destroy(rt);
@@ -193,8 +195,12 @@ TEST(h31_tasks_may_be_carried_out_outside_and_completed_from_any_thread)
         struct pool p = {.fail_at = -1};
         pthread_mutex_init(&p.mutex, NULL);
         pthread_cond_init(&p.changed, NULL);
-        p.rt = create((PTOConfig){.workers = {1, 1, 1, 1}, .task_window = 32, .external = {true, false, true}, .external_start = outside_start,
-                                  .external_context = &p, .first_task_id = seed % 2 ? 0 : ((int64_t)1 << 32) - 8});
+        p.rt = create((PTOConfig){.workers = {1, 1, 1, 1},
+                                  .task_window = 32,
+                                  .external = {true, false, true},
+                                  .external_start = outside_start,
+                                  .external_context = &p,
+                                  .first_task_id = seed % 2 ? 0 : ((int64_t)1 << 32) - 8});
         pthread_t thread[3];
         for (int i = 0; i < 3; i++) pthread_create(&thread[i], NULL, outside_main, &p);
         EXPECT_EQ(run(p.rt, seed), want);

@@ -1,5 +1,5 @@
-/* test_requests.c - accelerator workers take work requests: copy, gather, scatter, in order with everything else, and operations of the
- * program. */
+/* test_requests.c - accelerator workers take work requests: copy, gather, scatter, in order with everything else, and
+ * operations of the program. */
 #include "../../runtime/backend/sim/sim.h"
 #include "submit.h"
 #include "unit.h"
@@ -35,7 +35,8 @@ static void move(PTORuntime *rt, void *arg)
     struct job *j = arg;
     /* double, transpose by copying into a transposed view, gather three rows, scatter them elsewhere */
     SUBMIT(rt, &twice, PTO_INOUT(j->a, 0, PTO_ARRAY(PTO_F32, M, N)));
-    SUBMIT(rt, &copy, PTO_INPUT(j->a, 0, PTO_ARRAY(PTO_F32, M, N)), PTO_INOUT(j->t, 0, PTO_STRIDED(PTO_F32, (M, N), (1, M))));
+    SUBMIT(rt, &copy, PTO_INPUT(j->a, 0, PTO_ARRAY(PTO_F32, M, N)),
+           PTO_INOUT(j->t, 0, PTO_STRIDED(PTO_F32, (M, N), (1, M))));
     void *rows = NULL;
     SUBMIT(rt, &gather, PTO_INPUT(j->a, 0, PTO_ARRAY(PTO_F32, M, N)), PTO_INPUT(j->index, 0, PTO_ARRAY(PTO_I64, 3)),
            PTO_OUTPUT(&rows, 0, PTO_ARRAY(PTO_F32, 3, N)), PTO_SCALAR((int64_t)1));
@@ -71,8 +72,8 @@ TEST(requests_move_what_they_say_in_program_order)
 static void one(PTORuntime *rt, void *arg)
 {
     struct job *j = arg;
-    j->got = SUBMIT(rt, j->kernel, PTO_INPUT(j->a, 0, PTO_ARRAY(PTO_F32, M, N)), PTO_INPUT(j->index, 0, PTO_ARRAY(PTO_I64, 3)),
-                    PTO_INOUT(j->g, 0, PTO_ARRAY(PTO_F32, 3, N)));
+    j->got = SUBMIT(rt, j->kernel, PTO_INPUT(j->a, 0, PTO_ARRAY(PTO_F32, M, N)),
+                    PTO_INPUT(j->index, 0, PTO_ARRAY(PTO_I64, 3)), PTO_INOUT(j->g, 0, PTO_ARRAY(PTO_F32, 3, N)));
 }
 
 static void many_scalars(PTORuntime *rt, void *arg)
@@ -97,7 +98,8 @@ TEST(bad_requests_fail_with_a_message)
             for (int i = 0; i < N; i++) EXPECT(j.g[k][i] == 0); /* nothing was written */
         j.kernel = &unknown;
         EXPECT_EQ(pto_runtime_run(rt, one, &j), PTO_ERR_UNSUPPORTED);
-        EXPECT(strstr(pto_last_error(rt), "'unknown' is operation 63, which the accelerators of the backend sim do not have"));
+        EXPECT(strstr(pto_last_error(rt),
+                      "'unknown' is operation 63, which the accelerators of the backend sim do not have"));
         j.kernel = &copy; /* three buffers */
         EXPECT_EQ(pto_runtime_run(rt, one, &j), PTO_ERR_KERNEL);
         EXPECT(strstr(pto_last_error(rt), "it returned 1, the buffers are not those of the operation"));
@@ -109,7 +111,7 @@ TEST(bad_requests_fail_with_a_message)
     }
 }
 
-/* ---- moves against the same moves element by element ----------------------------------------------------------------------------- */
+/* ---- moves against the same moves element by element ------------------------------------------------------------- */
 
 enum { MOST = 12, STEPS = 3, ROOM = MOST * MOST * STEPS * STEPS };
 
@@ -148,7 +150,8 @@ TEST(moves_of_any_layout_and_element_are_those_of_single_elements)
     for (int round = 0; round < 4000; round++) {
         const int32_t opcode = (int32_t)(PTO_OP_COPY + below(3));
         const PTOType type = types[below(4)];
-        const int64_t bytes = pto_type_bytes(type), columns = below(MOST), whole = 1 + below(MOST - 1), picked = below(MOST);
+        const int64_t bytes = pto_type_bytes(type), columns = below(MOST), whole = 1 + below(MOST - 1),
+                      picked = below(MOST);
         int64_t index[MOST * STEPS] = {0};
         const int64_t index_step = below(STEPS);
         make_plane(&src, type, opcode == PTO_OP_SCATTER_ROWS ? picked : whole, columns);
@@ -187,7 +190,7 @@ TEST(the_last_row_scattered_to_a_place_stays)
     EXPECT(to[0] == 0 && to[1] == 7);
 }
 
-/* ---- operations of the program --------------------------------------------------------------------------------------------------- */
+/* ---- operations of the program ----------------------------------------------------------------------------------- */
 
 enum { NEGATE = 77 };
 
@@ -231,7 +234,8 @@ static void negate_twice(PTORuntime *rt, void *arg)
     struct numbers *n = arg;
     void *t = NULL;
     pto_at(rt, &negated);
-    SUBMIT(rt, &negation, PTO_INPUT(n->x, 0, PTO_ARRAY(PTO_F32, 4)), PTO_OUTPUT(&t, 0, PTO_ARRAY(PTO_F32, 4)), PTO_SCALAR(n->scalar));
+    SUBMIT(rt, &negation, PTO_INPUT(n->x, 0, PTO_ARRAY(PTO_F32, 4)), PTO_OUTPUT(&t, 0, PTO_ARRAY(PTO_F32, 4)),
+           PTO_SCALAR(n->scalar));
     SUBMIT(rt, &negation, PTO_INPUT_OF(t, 0, PTO_ARRAY(PTO_F32, 4)), PTO_INOUT(n->y, 0, PTO_ARRAY(PTO_F32, 4)),
            PTO_SCALAR(2 * n->scalar));
 }
@@ -267,8 +271,9 @@ TEST(a_program_adds_operations)
         EXPECT_EQ(pto_operation(rt, NEGATE, NULL, NULL), PTO_OK);
         EXPECT_EQ(pto_operation(rt, NEGATE, NULL, NULL), PTO_OK); /* there is none any more */
         EXPECT_EQ(pto_runtime_run(rt, negate_twice, &n), PTO_ERR_UNSUPPORTED);
-        EXPECT(strstr(pto_last_error(rt), "f.pto:7:3: error: kernel 'negation' is operation 77, which the accelerators of the "
-                                          "backend sim do not have: the program registers it with pto_operation"));
+        EXPECT(strstr(pto_last_error(rt),
+                      "f.pto:7:3: error: kernel 'negation' is operation 77, which the accelerators of the "
+                      "backend sim do not have: the program registers it with pto_operation"));
         pto_runtime_destroy(rt);
     }
 }

@@ -1,5 +1,5 @@
-/* test_runtime.c - the promises of a run, on all engines whose workers are real: order, write-back, limits, proofs, failure and the way
- * back. */
+/* test_runtime.c - the promises of a run, on all engines whose workers are real: order, write-back, limits, proofs,
+ * failure and the way back. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
@@ -452,14 +452,20 @@ static void bad_parameter(PTORuntime *rt, void *arg)
     case 0: s->got = pto_submit_task(rt, NULL, NULL, 0); break;
     case 1: s->got = pto_submit_task(rt, &set, NULL, 2); break;
     case 2: s->got = SUBMIT(rt, &set, PTO_OUTPUT(&P, 0, I64(-1)), PTO_SCALAR((int64_t)1)); break;
-    case 3: s->got = SUBMIT(rt, &set, PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_I64, INT64_MAX, 2)), PTO_SCALAR((int64_t)1)); break;
+    case 3:
+        s->got = SUBMIT(rt, &set, PTO_OUTPUT(&P, 0, PTO_ARRAY(PTO_I64, INT64_MAX, 2)), PTO_SCALAR((int64_t)1));
+        break;
     case 4: s->got = SUBMIT(rt, &set, PTO_OUTPUT(NULL, 0, I64(1)), PTO_SCALAR((int64_t)1)); break;
     case 5: s->got = SUBMIT(rt, &set, PTO_INOUT(s->x, -1, I64(1)), PTO_SCALAR((int64_t)1)); break;
     case 6: s->got = SUBMIT(rt, &set, PTO_INOUT(s->x, 0, -5), PTO_SCALAR((int64_t)1)); break;
     case 7: s->got = SUBMIT(rt, &set, PTO_INOUT(s->x, INT64_MAX / 2, 5), PTO_SCALAR((int64_t)1)); break;
-    case 8: s->got = SUBMIT(rt, &set, PTO_INOUT(s->x, 0, PTO_STRIDED(PTO_I64, (4), (-1))), PTO_SCALAR((int64_t)1)); break;
+    case 8:
+        s->got = SUBMIT(rt, &set, PTO_INOUT(s->x, 0, PTO_STRIDED(PTO_I64, (4), (-1))), PTO_SCALAR((int64_t)1));
+        break;
     case 9: s->got = SUBMIT(rt, &set, {.kind = 99}); break;
-    case 10: s->got = SUBMIT(rt, &set, {.kind = PTO_PARAM_INPUT, .type = 99, .rank = 0, .buffer = s->x, .bytes = 8}); break;
+    case 10:
+        s->got = SUBMIT(rt, &set, {.kind = PTO_PARAM_INPUT, .type = 99, .rank = 0, .buffer = s->x, .bytes = 8});
+        break;
     }
 }
 
@@ -481,10 +487,11 @@ TEST(bad_parameters_give_a_status_and_a_message)
 
 TEST(bad_configurations_are_refused_with_a_message)
 {
-    const PTOConfig bad[] = {{.task_window = 3},    {.task_window = 1},       {.task_window = -4},        {.heap_bytes = 63},
-                             {.heap_bytes = -1},    {.heap_rings = 65},       {.deplist_entries = 1},     {.tensormap_entries = 1},
-                             {.workers = {-1, 1}},  {.workers = {100000}},    {.recursion_limit = -1},    {.heap_bytes = INT64_MAX},
-                             {.first_task_id = -1}, {.backend = "elsewhere"}, {.engine = (PTOEngine)77}};
+    const PTOConfig bad[] = {{.task_window = 3},     {.task_window = 1},       {.task_window = -4},
+                             {.heap_bytes = 63},     {.heap_bytes = -1},       {.heap_rings = 65},
+                             {.deplist_entries = 1}, {.tensormap_entries = 1}, {.workers = {-1, 1}},
+                             {.workers = {100000}},  {.recursion_limit = -1},  {.heap_bytes = INT64_MAX},
+                             {.first_task_id = -1},  {.backend = "elsewhere"}, {.engine = (PTOEngine)77}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         PTOStatus status = PTO_OK;
         EXPECT(pto_runtime_create(&bad[i], &status) == NULL);
@@ -507,10 +514,7 @@ static void recurse(PTORuntime *rt, int64_t n)
     pto_scope_end(rt);
     pto_leave(rt);
 }
-static void recurse_entry(PTORuntime *rt, void *arg)
-{
-    recurse(rt, ((struct shared *)arg)->n);
-}
+static void recurse_entry(PTORuntime *rt, void *arg) { recurse(rt, ((struct shared *)arg)->n); }
 
 TEST(recursion_is_limited_and_reported_with_the_calls)
 {
@@ -612,8 +616,9 @@ TEST(waiting_for_one_long_kernel_uses_no_processor_time)
     getrusage(RUSAGE_SELF, &before);
     EXPECT_EQ(pto_runtime_run(rt, one_long_kernel, s), PTO_OK);
     getrusage(RUSAGE_SELF, &after);
-    int64_t us = (after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_stime.tv_sec) * 1000000 +
-                 after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec - before.ru_stime.tv_usec;
+    int64_t us =
+        (after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_stime.tv_sec) * 1000000 +
+        after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec - before.ru_stime.tv_usec;
     EXPECT(us < 100000);
     pto_runtime_destroy(rt);
 }

@@ -1,7 +1,8 @@
-/* test_second_mapping.c - the window and the heap mapped twice in one process: the orchestrator uses one mapping, the scheduler and
- * the worker the other, on one thread.  Random programs end right, so the window holds offsets only.
- * Method     a runtime of the serial engine, whose window and heap are replaced by a file in memory that is mapped at their addresses
- *            and once more elsewhere.  While the other side works, this side's mapping cannot be touched at all. */
+/* test_second_mapping.c - the window and the heap mapped twice in one process: the orchestrator uses one mapping, the
+ * scheduler and the worker the other, on one thread.  Random programs end right, so the window holds offsets only.
+ * Method     a runtime of the serial engine, whose window and heap are replaced by a file in memory that is mapped at
+ *            their addresses and once more elsewhere.  While the other side works, this side's mapping cannot be
+ *            touched at all. */
 #include "graph_fuzz.h"
 #include "runtime.h"
 #include "unit.h"
@@ -105,7 +106,8 @@ static bool wait_apart(void *context, bool (*is_met)(void *arg), void *arg)
 
 static void take_apart(PTORuntime *rt)
 {
-    apart = (struct apart){.rt = rt, .window = map_twice(rt->window, rt->window_bytes), .heap = map_twice(rt->heap, rt->heap_bytes)};
+    apart = (struct apart){
+        .rt = rt, .window = map_twice(rt->window, rt->window_bytes), .heap = map_twice(rt->heap, rt->heap_bytes)};
     assert_true(apart.window.first != apart.window.second && apart.heap.first != apart.heap.second);
     rt->sched.window = (struct window *)(void *)apart.window.second;
     rt->sched.machine = (struct machine){.context = &apart, .start = start, .collect = collect};

@@ -1,7 +1,7 @@
-/* test_short_way.c - tasks that their callers run (pto_submit.h): the kernel is given the same, and what is wrong is refused in the same
- * words, as when the submit is a call.
- * Method     a kernel can see how it was called: only a caller that runs it writes `running` of the runtime.  Every case is submitted
- *            until it has gone that way, and by the same runtime's call with all tasks deferred. */
+/* test_short_way.c - tasks that their callers run (pto_submit.h): the kernel is given the same, and what is wrong is
+ * refused in the same words, as when the submit is a call.
+ * Method     a kernel can see how it was called: only a caller that runs it writes `running` of the runtime.  Every
+ *            case is submitted until it has gone that way, and by the same runtime's call with all tasks deferred. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "submit.h"
 #include "unit.h"
@@ -20,11 +20,13 @@ static int64_t short_calls, long_calls;
 
 static void note_way(void)
 {
-    if (((PTOShortWay *)active)->running) short_calls++;
-    else long_calls++;
+    if (((PTOShortWay *)active)->running)
+        short_calls++;
+    else
+        long_calls++;
 }
 
-/* ---- which way -------------------------------------------------------------------------------------------------------------- */
+/* ---- which way --------------------------------------------------------------------------------------------------- */
 
 static int add_one(const PTOArg *a)
 {
@@ -65,8 +67,10 @@ TEST(most_calls_of_a_short_kernel_are_made_by_the_caller_and_all_are_counted)
 TEST(who_watches_has_every_task_in_the_window)
 {
     const PTOConfig closed[] = {
-        {.engine = PTO_ENGINE_SERIAL, .always_defer = true}, {.engine = PTO_ENGINE_SERIAL, .count_dependences = true},
-        {.engine = PTO_ENGINE_SERIAL, .record_tasks = 16},   {.engine = PTO_ENGINE_SERIAL, .checked = true},
+        {.engine = PTO_ENGINE_SERIAL, .always_defer = true},
+        {.engine = PTO_ENGINE_SERIAL, .count_dependences = true},
+        {.engine = PTO_ENGINE_SERIAL, .record_tasks = 16},
+        {.engine = PTO_ENGINE_SERIAL, .checked = true},
         {.engine = PTO_ENGINE_TIMING},
     };
     for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
@@ -109,7 +113,7 @@ TEST(outside_of_a_run_nothing_is_called)
     pto_runtime_destroy(rt);
 }
 
-/* ---- what the kernel is given ------------------------------------------------------------------------------------------------- */
+/* ---- what the kernel is given ------------------------------------------------------------------------------------ */
 
 /* Numbers, as text would take so long that the kernel were no short one. */
 enum { MAX_SEEN = 128 };
@@ -165,11 +169,15 @@ static int64_t submit_good(PTORuntime *rt, int which)
     case 5: return SUBMIT(rt, &one, PTO_INPUT(cells, 3, PTO_STRIDED(PTO_F32, (7, 9), (0, 0))));
     case 6: return SUBMIT(rt, &one, PTO_INPUT(cells, 3, PTO_ARRAY(PTO_BOOL, 2, 1)));
     case 7: return SUBMIT(rt, &one, PTO_OUTPUT(&at, 3, PTO_STRIDED(PTO_I64, (4, 5), (10, 1))));
-    case 8: return SUBMIT(rt, &three, PTO_INPUT(cells, 0, 8), PTO_PRIORITY(7), PTO_SCALAR((int64_t)-1), PTO_NAME("n"), PTO_SCALAR(2.5f));
+    case 8:
+        return SUBMIT(rt, &three, PTO_INPUT(cells, 0, 8), PTO_PRIORITY(7), PTO_SCALAR((int64_t)-1), PTO_NAME("n"),
+                      PTO_SCALAR(2.5f));
     case 9: return SUBMIT(rt, &three, PTO_OUTPUT(&p, 0, 100), PTO_SCALAR(true), PTO_SCALAR(1e300));
     case 10: return SUBMIT(rt, &one, PTO_OUTPUT_IN(PTO_SCOPE_CURRENT, &p, 0, PTO_STRIDED(PTO_BF16, (1, 9), (77, 1))));
-    case 11: return SUBMIT(rt, &eight, PTO_INPUT(cells, 0, 8), PTO_INPUT(cells, 1, 8), PTO_INPUT(cells, 2, 8), PTO_INPUT(cells, 3, 8),
-                           PTO_INPUT(cells, 4, 8), PTO_INPUT(cells, 5, 8), PTO_INPUT(cells, 6, 8), PTO_OUTPUT(&p, 0, 8));
+    case 11:
+        return SUBMIT(rt, &eight, PTO_INPUT(cells, 0, 8), PTO_INPUT(cells, 1, 8), PTO_INPUT(cells, 2, 8),
+                      PTO_INPUT(cells, 3, 8), PTO_INPUT(cells, 4, 8), PTO_INPUT(cells, 5, 8), PTO_INPUT(cells, 6, 8),
+                      PTO_OUTPUT(&p, 0, 8));
     case 12: return SUBMIT(rt, &one, PTO_OUTPUT(&p, 0, PTO_ARRAY(PTO_I32, 6, 7)));
     /* The long way. */
     case 13: return SUBMIT(rt, &three, PTO_INPUT(cells, 0, 8), PTO_OUTPUT(&p, 0, 8), PTO_OUTPUT(&q, 0, 8));
@@ -227,7 +235,7 @@ TEST(a_kernel_is_given_the_same_arguments_both_ways)
     pto_runtime_destroy(deferred);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------------------------ */
+/* ---- what is refused --------------------------------------------------------------------------------------------- */
 
 static int nothing(const PTOArg *a) { return (void)a, 0; }
 static const PTOKernel quiet = {.name = "quiet", .worker = PTO_WORKER_VECTOR, .fn = nothing};
@@ -324,7 +332,8 @@ static void fill(PTORuntime *rt, void *arg)
 TEST(a_full_heap_is_told_as_ever)
 {
     PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 1024, .heap_rings = 1});
-    PTORuntime *deferred = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 1024, .heap_rings = 1, .always_defer = true});
+    PTORuntime *deferred =
+        create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 1024, .heap_rings = 1, .always_defer = true});
     int64_t made, later;
     EXPECT_EQ(pto_runtime_run(rt, fill, &made), PTO_ERR_DEADLOCK);
     EXPECT_EQ(pto_runtime_run(deferred, fill, &later), PTO_ERR_DEADLOCK);
@@ -337,7 +346,7 @@ TEST(a_full_heap_is_told_as_ever)
     pto_runtime_destroy(deferred);
 }
 
-/* ---- how a run ends --------------------------------------------------------------------------------------------------------------- */
+/* ---- how a run ends ---------------------------------------------------------------------------------------------- */
 
 static int64_t fails_at;
 static int fail_at(const PTOArg *a)
@@ -356,7 +365,8 @@ static void fail_in_turn(PTORuntime *rt, void *arg)
     for (int i = 0; i < 100; i++) {
         void *p = NULL;
         short_calls = 0;
-        const int64_t number = SUBMIT(rt, &failing, PTO_INOUT(&count, 0, PTO_ARRAY(PTO_I64, 1)), PTO_OUTPUT(&p, 0, 16), PTO_SCALAR((int64_t)9));
+        const int64_t number = SUBMIT(rt, &failing, PTO_INOUT(&count, 0, PTO_ARRAY(PTO_I64, 1)), PTO_OUTPUT(&p, 0, 16),
+                                      PTO_SCALAR((int64_t)9));
         if (count < fails_at) continue;
         EXPECT_EQ(count, fails_at);
         EXPECT(number >= 0); /* as when the task is deferred: the next submit returns the failure */
@@ -374,7 +384,8 @@ TEST(a_kernel_that_fails_is_named_with_its_arguments_place_and_number)
     for (fails_at = 1; fails_at < 40; fails_at++) {
         char expected[200];
         EXPECT_EQ(pto_runtime_run(rt, fail_in_turn, &was_short), PTO_ERR_KERNEL);
-        snprintf(expected, sizeof expected, "b.pto:2:5: error: kernel 'failing' failed: it returned 7 (task %lld)\n  of (i64[1], byte[16], 9)",
+        snprintf(expected, sizeof expected,
+                 "b.pto:2:5: error: kernel 'failing' failed: it returned 7 (task %lld)\n  of (i64[1], byte[16], 9)",
                  (long long)(numbers + fails_at - 1));
         EXPECT_STR(pto_last_error(rt), expected);
         numbers += fails_at;
@@ -405,7 +416,7 @@ TEST(a_cancelled_run_calls_no_more_kernels)
     pto_runtime_destroy(rt);
 }
 
-/* ---- runs in kernels of runs ---------------------------------------------------------------------------------------------------- */
+/* ---- runs in kernels of runs ------------------------------------------------------------------------------------- */
 
 static PTORuntime *inner;
 static int run_inside(const PTOArg *a)
@@ -440,7 +451,7 @@ TEST(a_kernel_may_run_another_runtime)
     pto_runtime_destroy(rt);
 }
 
-/* ---- overlap of two views, which callers look at before a submit ------------------------------------------------------------------- */
+/* ---- overlap of two views, which callers look at before a submit ------------------------------------------------- */
 
 static uint64_t state = 1;
 static int64_t below(int64_t n)
@@ -479,6 +490,7 @@ TEST(the_inlined_look_at_two_views_says_what_the_exact_one_says)
         overlaps += exact;
     }
     EXPECT(overlaps > 20000 && overlaps < 180000);
-    PTOTaskParam far = PTO_INPUT(cells, INT64_MAX / 2, PTO_ARRAY(PTO_F64, 4)), near = PTO_INPUT(cells, 0, PTO_ARRAY(PTO_F64, 4));
+    PTOTaskParam far = PTO_INPUT(cells, INT64_MAX / 2, PTO_ARRAY(PTO_F64, 4)),
+                 near = PTO_INPUT(cells, 0, PTO_ARRAY(PTO_F64, 4));
     EXPECT_EQ(pto_views_overlap(&far, &near), (pto_views_overlap)(&far, &near));
 }

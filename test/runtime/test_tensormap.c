@@ -1,6 +1,6 @@
 /* test_tensormap.c - the map against a model that remembers every access and compares all pairs.
- * Idea       What the map finds must be true (a live earlier task that really conflicts, once, with a reason) and enough (every
- *            live conflicting task is found or is followed, step by step, by one that is found).
+ * Idea       What the map finds must be true (a live earlier task that really conflicts, once, with a reason) and
+ *            enough (every live conflicting task is found or is followed, step by step, by one that is found).
  */
 #include "unit.h"
 #include "tensormap.h"
@@ -21,10 +21,7 @@ static uint64_t rng(void)
     return rng_state;
 }
 
-static int64_t pick(int64_t low, int64_t high)
-{
-    return low + (int64_t)(rng() % (uint64_t)(high - low + 1));
-}
+static int64_t pick(int64_t low, int64_t high) { return low + (int64_t)(rng() % (uint64_t)(high - low + 1)); }
 
 /* ---- small helpers for tests by hand ---- */
 
@@ -65,8 +62,7 @@ static void add(struct tensormap *m, struct map_buffer *b, struct region r, enum
 static bool is_found(uint64_t task_id, int reason)
 {
     for (int32_t i = 0; i < found.count; i++)
-        if (ids[i] == task_id)
-            return reasons[i] == reason;
+        if (ids[i] == task_id) return reasons[i] == reason;
     return false;
 }
 
@@ -84,8 +80,7 @@ TEST(h01_a_reader_finds_every_overlapping_writer)
     struct tensormap *m = map_of(128);
     struct map_buffer b = {0};
     ptoi_map_open(m, &b, 0, 10000);
-    for (uint64_t k = 0; k < 100; k++)
-        add(m, &b, bytes_of((int64_t)k * 100, 100), ACCESS_WRITE, k);
+    for (uint64_t k = 0; k < 100; k++) add(m, &b, bytes_of((int64_t)k * 100, 100), ACCESS_WRITE, k);
     EXPECT(find(m, &b, bytes_of(0, 256), ACCESS_READ) == 3);
     EXPECT(is_found(0, EDGE_RAW) && is_found(1, EDGE_RAW) && is_found(2, EDGE_RAW));
     EXPECT(find(m, &b, bytes_of(0, 10000), ACCESS_READ) == 100);
@@ -99,8 +94,7 @@ TEST(h02_a_writer_finds_every_overlapping_reader)
     struct map_buffer b = {0};
     ptoi_map_open(m, &b, 0, 1000);
     add(m, &b, bytes_of(0, 1000), ACCESS_WRITE, 0);
-    for (uint64_t k = 1; k <= 64; k++)
-        add(m, &b, bytes_of((int64_t)(k % 4) * 250, 250), ACCESS_READ, k);
+    for (uint64_t k = 1; k <= 64; k++) add(m, &b, bytes_of((int64_t)(k % 4) * 250, 250), ACCESS_READ, k);
     EXPECT(find(m, &b, bytes_of(0, 250), ACCESS_WRITE) == 17);
     EXPECT(is_found(0, EDGE_WAW) && is_found(4, EDGE_WAR) && is_found(64, EDGE_WAR) && !is_found(1, EDGE_WAR));
     EXPECT(find(m, &b, bytes_of(0, 250), ACCESS_READ) == 1); /* readers need not wait for readers */
@@ -115,7 +109,8 @@ TEST(h03_a_writer_finds_the_writer_before_it)
     add(m, &b, bytes_of(100, 100), ACCESS_WRITE, 7);
     EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_WRITE) == 1 && is_found(7, EDGE_WAW));
     EXPECT(find(m, &b, bytes_of(200, 100), ACCESS_WRITE) == 0);
-    EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_UPDATE) == 1 && is_found(7, EDGE_RAW | EDGE_WAW)); /* it reads what it changes */
+    /* it reads what it changes */
+    EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_UPDATE) == 1 && is_found(7, EDGE_RAW | EDGE_WAW));
     add(m, &b, bytes_of(0, 300), ACCESS_UPDATE, 8); /* and stands for the writer it contains */
     EXPECT(find(m, &b, bytes_of(150, 100), ACCESS_READ) == 1 && is_found(8, EDGE_RAW));
     ptoi_map_destroy(m);
@@ -147,9 +142,11 @@ TEST(h08_two_tilings_of_one_tensor_meet)
     EXPECT(find(m, &b, box_of(256, 0, 17, 256, 1), ACCESS_READ) == 16);
     EXPECT(find(m, &b, box_of(256, 0, 0, 256, 256), ACCESS_READ) == 256);
     add(m, &b, box_of(256, 8, 8, 16, 16), ACCESS_WRITE, 256);
-    EXPECT(find(m, &b, box_of(256, 0, 0, 16, 16), ACCESS_READ) == 1); /* slot of task 256 is that of task 0, and the newer one counts */
+    /* slot of task 256 is that of task 0, and the newer one counts */
+    EXPECT(find(m, &b, box_of(256, 0, 0, 16, 16), ACCESS_READ) == 1);
     EXPECT(is_found(256, EDGE_RAW));
-    EXPECT(find(m, &b, box_of(256, 16, 0, 16, 16), ACCESS_READ) == 2 && is_found(256, EDGE_RAW) && is_found(16, EDGE_RAW));
+    EXPECT(find(m, &b, box_of(256, 16, 0, 16, 16), ACCESS_READ) == 2 && is_found(256, EDGE_RAW) &&
+           is_found(16, EDGE_RAW));
     ptoi_map_destroy(m);
 }
 
@@ -179,8 +176,7 @@ TEST(h12_a_full_pool_says_so_and_loses_nothing)
     struct map_buffer b = {0};
     ptoi_map_open(m, &b, 0, 1000);
     EXPECT(ptoi_map_capacity(m) == 4 && ptoi_map_reserve(m, 4) && !ptoi_map_reserve(m, 5));
-    for (uint64_t k = 0; k < 4; k++)
-        add(m, &b, bytes_of((int64_t)k * 10, 10), ACCESS_WRITE, k);
+    for (uint64_t k = 0; k < 4; k++) add(m, &b, bytes_of((int64_t)k * 10, 10), ACCESS_WRITE, k);
     EXPECT(!ptoi_map_reserve(m, 1) && ptoi_map_used(m) == 4);
     EXPECT(find(m, &b, bytes_of(0, 1000), ACCESS_READ) == 4);
     ptoi_map_retire(m, 0);
@@ -424,12 +420,9 @@ TEST(a_buffer_found_before_a_join_is_still_good_after_it)
     struct tensormap *m = map_of(64);
     struct map_buffer *b[3];
     struct region r[3] = {bytes_of(0, 100), bytes_of(200, 100), bytes_of(50, 200)};
-    for (int k = 0; k < 3; k++)
-        b[k] = ptoi_map_find_outside(m, &r[k]); /* the third joins the first two */
-    for (int k = 0; k < 3; k++)
-        add(m, b[k], r[k], ACCESS_READ, (uint64_t)k);
-    for (int k = 0; k < 3; k++)
-        EXPECT(find(m, b[k], bytes_of(0, 300), ACCESS_WRITE) == 3);
+    for (int k = 0; k < 3; k++) b[k] = ptoi_map_find_outside(m, &r[k]); /* the third joins the first two */
+    for (int k = 0; k < 3; k++) add(m, b[k], r[k], ACCESS_READ, (uint64_t)k);
+    for (int k = 0; k < 3; k++) EXPECT(find(m, b[k], bytes_of(0, 300), ACCESS_WRITE) == 3);
     ptoi_map_destroy(m);
 }
 
@@ -440,10 +433,12 @@ static int32_t find_byte(struct tensormap *m, struct map_buffer *b, int64_t at)
     return find(m, b, bytes_of(at, 1), ACCESS_READ);
 }
 
-/* Sizes that have and have not an inverse of 64 bits, offsets before the grid's origin and behind what the inverse is good for. */
+/* Sizes that have and have not an inverse of 64 bits, offsets before the grid's origin and behind what the inverse is
+ * good for. */
 TEST(runs_of_any_size_are_found_by_their_first_and_their_last_byte)
 {
-    static const int64_t sizes[] = {1, 2, 3, 5, 7, 24, 63, 64, 65, 100, 4095, 1048579, INT64_C(1) << 33, (INT64_C(1) << 40) + 1};
+    static const int64_t sizes[] = {
+        1, 2, 3, 5, 7, 24, 63, 64, 65, 100, 4095, 1048579, INT64_C(1) << 33, (INT64_C(1) << 40) + 1};
     enum { RUNS = 40 };
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
         for (int64_t first = 0; first < 3; first++) {
@@ -461,8 +456,7 @@ TEST(runs_of_any_size_are_found_by_their_first_and_their_last_byte)
                 EXPECT(find_byte(m, &b, begin) == 1 && is_found((uint64_t)k, EDGE_RAW));
                 EXPECT(find_byte(m, &b, begin + size - 1) == 1 && is_found((uint64_t)k, EDGE_RAW));
                 EXPECT(find(m, &b, bytes_of(begin, size), ACCESS_WRITE) == 1 && is_found((uint64_t)k, EDGE_WAW));
-                if (size > 1 && at + 1 < RUNS)
-                    EXPECT(find(m, &b, bytes_of(begin + size - 1, 2), ACCESS_READ) == 2);
+                if (size > 1 && at + 1 < RUNS) EXPECT(find(m, &b, bytes_of(begin + size - 1, 2), ACCESS_READ) == 2);
             }
             EXPECT(b.entries == RUNS);
             ptoi_map_destroy(m);
@@ -481,10 +475,11 @@ TEST(tiles_of_any_size_are_found_by_boxes_that_lie_anywhere)
             struct map_buffer b = {0};
             ptoi_map_open(m, &b, MATRIX, MATRIX + TILES * height * columns * 4);
             for (int64_t k = 0; k < TILES * TILES; k++)
-                add(m, &b, box_of(columns, k / TILES * height, k % TILES * width, height, width), ACCESS_WRITE, (uint64_t)k);
+                add(m, &b, box_of(columns, k / TILES * height, k % TILES * width, height, width), ACCESS_WRITE,
+                    (uint64_t)k);
             for (int32_t n = 0; n < 200; n++) {
-                const int64_t h = pick(1, TILES * height), w = pick(1, TILES * width), row = pick(0, TILES * height - h),
-                              column = pick(0, TILES * width - w);
+                const int64_t h = pick(1, TILES * height), w = pick(1, TILES * width),
+                              row = pick(0, TILES * height - h), column = pick(0, TILES * width - w);
                 const int64_t down = (row + h - 1) / height - row / height + 1;
                 const int64_t across = (column + w - 1) / width - column / width + 1;
                 EXPECT(find(m, &b, box_of(columns, row, column, h, w), ACCESS_READ) == down * across);
@@ -500,7 +495,8 @@ TEST(tiles_of_any_size_are_found_by_boxes_that_lie_anywhere)
         }
 }
 
-/* What an access remembers of its cell from find to add is of a grid that another access of the task may have changed. */
+/* What an access remembers of its cell from find to add is of a grid that another access of the task may have
+ * changed. */
 TEST(a_grid_that_changes_between_find_and_add_loses_nothing)
 {
     struct tensormap *m = ptoi_map_create(4096, 4096, 4);
@@ -582,10 +578,7 @@ struct model {
 
 static const char kernels[2];
 
-static int64_t heap_low(int32_t h)
-{
-    return OUTSIDE_BYTES + (int64_t)h * HEAP_BYTES;
-}
+static int64_t heap_low(int32_t h) { return OUTSIDE_BYTES + (int64_t)h * HEAP_BYTES; }
 
 /* Boxes of 32 x 32 byte matrices: tiles of several tilings, halos, rows, columns, every other row, flat ranges. */
 static struct region random_region(int64_t base, int64_t bytes)
@@ -603,21 +596,19 @@ static struct region random_region(int64_t base, int64_t bytes)
     case 6: height = 16, step = 2, row = pick(0, 1), width = pick(1, 16), column = pick(0, 16); break;
     default: height = pick(1, 2), width = pick(1, 2), row = pick(0, 30), column = pick(0, 30); break;
     }
-    EXPECT(ptoi_region_make(&r, matrix + row * 32 + column, 1, 2, (int64_t[]){height, width}, (int64_t[]){32 * step, 1}));
+    EXPECT(
+        ptoi_region_make(&r, matrix + row * 32 + column, 1, 2, (int64_t[]){height, width}, (int64_t[]){32 * step, 1}));
     return r;
 }
 
 static int expected_reason(const struct model_access *earlier, const struct model_access *later)
 {
-    if (!ptoi_region_overlaps(&earlier->region, &later->region))
-        return 0;
-    if (earlier->access == ACCESS_READ && later->access == ACCESS_READ)
-        return 0;
+    if (!ptoi_region_overlaps(&earlier->region, &later->region)) return 0;
+    if (earlier->access == ACCESS_READ && later->access == ACCESS_READ) return 0;
     if (earlier->access == ACCESS_ACC && later->access == ACCESS_ACC && earlier->kernel == later->kernel &&
         ptoi_region_equals(&earlier->region, &later->region))
         return 0;
-    if (earlier->access == ACCESS_ACC || later->access == ACCESS_ACC)
-        return EDGE_ACC;
+    if (earlier->access == ACCESS_ACC || later->access == ACCESS_ACC) return EDGE_ACC;
     return later->access == ACCESS_READ ? EDGE_RAW : earlier->access == ACCESS_READ ? EDGE_WAR : EDGE_WAW;
 }
 
@@ -630,10 +621,7 @@ static int expected_reasons(const struct model_task *earlier, const struct model
     return reasons_of_pair;
 }
 
-static bool bit_of(const uint64_t *set, uint64_t id)
-{
-    return set[id % WINDOW / 64] >> (id % 64) & 1;
-}
+static bool bit_of(const uint64_t *set, uint64_t id) { return set[id % WINDOW / 64] >> (id % 64) & 1; }
 
 static void model_retire(struct model *o, uint64_t count)
 {
@@ -651,8 +639,7 @@ static void model_reopen(struct model *o, int32_t h)
     for (uint64_t id = o->tail; id < o->head; id++) {
         struct model_task *t = &o->task[id % WINDOW];
         for (int32_t i = 0; i < t->count; i++)
-            if (t->access[i].heap == h)
-                t->access[i--] = t->access[--t->count];
+            if (t->access[i].heap == h) t->access[i--] = t->access[--t->count];
     }
     ptoi_map_close(o->map, &o->heap[h]);
     ptoi_map_open(o->map, &o->heap[h], heap_low(h), heap_low(h) + HEAP_BYTES);
@@ -667,10 +654,8 @@ static void model_check(struct model *o, struct model_task *t, const struct map_
         const struct model_task *earlier = &o->task[id % WINDOW];
         int expected = expected_reasons(earlier, t);
         EXPECT(f->reason[i] != 0 && (f->reason[i] & ~expected) == 0);
-        for (int32_t k = 0; k < i; k++)
-            EXPECT(f->task_id[k] != id);
-        for (int32_t w = 0; w < WORDS; w++)
-            t->after[w] |= earlier->after[w];
+        for (int32_t k = 0; k < i; k++) EXPECT(f->task_id[k] != id);
+        for (int32_t w = 0; w < WORDS; w++) t->after[w] |= earlier->after[w];
         t->after[id % WINDOW / 64] |= UINT64_C(1) << id % 64;
     }
     for (uint64_t id = o->tail; id < o->head; id++)
@@ -691,19 +676,16 @@ static void model_submit_all(struct model *o, struct model_task *t, struct map_b
     }
     int32_t used = 0; /* the orchestrator leaves out what is empty */
     for (int32_t i = 0; i < t->count; i++)
-        if (a[i].region->run > 0)
-            a[used++] = a[i];
+        if (a[i].region->run > 0) a[used++] = a[i];
     ptoi_map_find_all(o->map, a, used, t->access[0].kernel, &found);
     model_check(o, t, &found);
-    if (pick(0, 3) == 0)
-        model_retire(o, (uint64_t)pick(0, 4));
+    if (pick(0, 3) == 0) model_retire(o, (uint64_t)pick(0, 4));
     ptoi_map_add_all(o->map, a, used, t->access[0].kernel, o->head);
 }
 
 static void model_submit(struct model *o, int64_t most_params, bool check_deep)
 {
-    if (o->head - o->tail == WINDOW)
-        model_retire(o, (uint64_t)pick(1, 20));
+    if (o->head - o->tail == WINDOW) model_retire(o, (uint64_t)pick(1, 20));
     struct model_task *t = &o->task[o->head % WINDOW];
     struct map_buffer *b[4];
     int64_t params = pick(1, most_params);
@@ -713,8 +695,9 @@ static void model_submit(struct model *o, int64_t most_params, bool check_deep)
         bool again = i > 0 && pick(0, 3) == 0; /* one region twice, say read and written */
         a->heap = again ? t->access[i - 1].heap : (int32_t)pick(-2, HEAPS - 1);
         a->heap = a->heap < 0 ? -1 : a->heap;
-        a->region = again ? t->access[i - 1].region
-                          : random_region(a->heap < 0 ? 0 : heap_low(a->heap), a->heap < 0 ? OUTSIDE_BYTES : HEAP_BYTES);
+        a->region = again
+                        ? t->access[i - 1].region
+                        : random_region(a->heap < 0 ? 0 : heap_low(a->heap), a->heap < 0 ? OUTSIDE_BYTES : HEAP_BYTES);
         a->access = (enum access)(pick(0, 9) / 4);
         a->kernel = &kernels[pick(0, 1)];
         b[i] = a->heap < 0 ? ptoi_map_find_outside(o->map, &a->region) : &o->heap[a->heap];
@@ -740,12 +723,12 @@ static void model_submit(struct model *o, int64_t most_params, bool check_deep)
         for (int32_t i = 0; i < params; i++)
             ptoi_map_add(o->map, b[i], &t->access[i].region, t->access[i].access, t->access[i].kernel, o->head);
     }
-    if (check_deep)
-        EXPECT(ptoi_map_is_valid(o->map));
+    if (check_deep) EXPECT(ptoi_map_is_valid(o->map));
     o->head++;
 }
 
-static void model_run(int64_t entries, int64_t outside, uint64_t first_id, int64_t tasks, int64_t most_params, bool check_deep)
+static void model_run(int64_t entries, int64_t outside, uint64_t first_id, int64_t tasks, int64_t most_params,
+                      bool check_deep)
 {
     struct model *o = calloc(1, sizeof *o);
     EXPECT(o != NULL);
@@ -753,23 +736,18 @@ static void model_run(int64_t entries, int64_t outside, uint64_t first_id, int64
     o->map = ptoi_map_create(entries, WINDOW, outside);
     EXPECT(o->map != NULL);
     o->head = o->tail = first_id;
-    for (int32_t h = 0; h < HEAPS; h++)
-        ptoi_map_open(o->map, &o->heap[h], heap_low(h), heap_low(h) + HEAP_BYTES);
+    for (int32_t h = 0; h < HEAPS; h++) ptoi_map_open(o->map, &o->heap[h], heap_low(h), heap_low(h) + HEAP_BYTES);
     while (o->head - first_id < (uint64_t)tasks && tasks-- > 0) {
         model_submit(o, most_params, check_deep);
-        if (pick(0, 15) == 0)
-            model_retire(o, (uint64_t)pick(0, 6));
-        if (pick(0, 63) == 0)
-            model_reopen(o, (int32_t)pick(0, HEAPS - 1));
-        if (pick(0, 255) == 0)
-            ptoi_map_tell_outside(o->map, pick(0, 1) * 1024, OUTSIDE_BYTES);
+        if (pick(0, 15) == 0) model_retire(o, (uint64_t)pick(0, 6));
+        if (pick(0, 63) == 0) model_reopen(o, (int32_t)pick(0, HEAPS - 1));
+        if (pick(0, 255) == 0) ptoi_map_tell_outside(o->map, pick(0, 1) * 1024, OUTSIDE_BYTES);
     }
     EXPECT(ptoi_map_is_valid(o->map));
     EXPECT(entries < 4 || (o->edges > 0 && o->conflicts >= o->edges));
     model_retire(o, WINDOW);
     EXPECT(ptoi_map_used(o->map) == 0 && ptoi_map_is_valid(o->map));
-    for (int32_t h = 0; h < HEAPS; h++)
-        EXPECT(o->heap[h].entries == 0 && o->heap[h].all == 0);
+    for (int32_t h = 0; h < HEAPS; h++) EXPECT(o->heap[h].entries == 0 && o->heap[h].all == 0);
     ptoi_map_destroy(o->map);
     free(o);
 }

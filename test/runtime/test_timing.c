@@ -1,4 +1,5 @@
-/* test_timing.c - the discrete-event engine: same cycles every time, bounded below by the critical path and by the work. */
+/* test_timing.c - the discrete-event engine: same cycles every time, bounded below by the critical path and by the
+ * work. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
@@ -23,7 +24,8 @@ static void bgemm(PTORuntime *rt, void *arg)
                 for (int k = 0; k < 4; k++) {
                     void *P = NULL;
                     pto_scope_begin(rt);
-                    SUBMIT(rt, &gemm, PTO_INPUT(A, b * 16 + i * 4 + k, 64), PTO_INPUT(B, b * 16 + k * 4 + j, 64), PTO_OUTPUT(&P, 0, 64));
+                    SUBMIT(rt, &gemm, PTO_INPUT(A, b * 16 + i * 4 + k, 64), PTO_INPUT(B, b * 16 + k * 4 + j, 64),
+                           PTO_OUTPUT(&P, 0, 64));
                     SUBMIT(rt, &add, PTO_INPUT(P, 0, 64), PTO_INOUT(C, b * 16 + i * 4 + j, 64));
                     pto_scope_end(rt);
                 }
@@ -46,8 +48,8 @@ static PTORunStats run(PTOConfig c, void (*fn)(PTORuntime *, void *), void *arg)
 
 static char memory[3 * 4096];
 
-/* 256 gemms of 100 cycles on 4 cubes are 6,400 cycles of work; the last wave of gemms is followed by adds.  The serial sum that
- * the seed reported is 38,400. */
+/* 256 gemms of 100 cycles on 4 cubes are 6,400 cycles of work; the last wave of gemms is followed by adds.  The serial
+ * sum that the seed reported is 38,400. */
 TEST(h53_the_seeds_bgemm_takes_what_four_cubes_need_and_not_the_serial_sum)
 {
     PTORunStats s = run((PTOConfig){.workers = {4, 4}}, bgemm, memory);

@@ -1,5 +1,7 @@
-/* test_watchdog.c - a kernel that does not return is named while it runs, whoever runs it and whatever the orchestrator does meanwhile.
- * Method     the kernel returns when another thread has seen the run fail, so a watchdog that waits for the kernel is never seen. */
+/* test_watchdog.c - a kernel that does not return is named while it runs, whoever runs it and whatever the orchestrator
+ * does meanwhile.
+ * Method     the kernel returns when another thread has seen the run fail, so a watchdog that waits for the kernel is
+ *            never seen. */
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
@@ -52,8 +54,8 @@ static void stuck(PTORuntime *rt, void *arg)
 
 TEST(a_kernel_that_does_not_return_is_named_while_it_runs)
 {
-    for (int e = 0; e < ENGINES; e++)
-        for (int is_busy = 0; is_busy < 1 + (engines[e] == PTO_ENGINE_THREADS); is_busy++) { /* elsewhere it runs the kernel */
+    for (int e = 0; e < ENGINES; e++) /* elsewhere it runs the kernel */
+        for (int is_busy = 0; is_busy < 1 + (engines[e] == PTO_ENGINE_THREADS); is_busy++) {
             const PTOConfig c = {.engine = engines[e], .workers = {0, 2}, .watchdog_seconds = 0.2};
             struct job j = {.rt = pto_runtime_create(&c, NULL), .is_busy = is_busy};
             pthread_t thread;
@@ -63,7 +65,8 @@ TEST(a_kernel_that_does_not_return_is_named_while_it_runs)
             EXPECT_EQ(pto_runtime_run(j.rt, stuck, &j), PTO_ERR_WATCHDOG);
             pthread_join(thread, NULL);
             EXPECT_EQ(j.seen, PTO_ERR_WATCHDOG);
-            const char *begin = "w.pto:9:2: error: no task finished for 0.2 s while these ran:\n  kernel 'waits' (task 40, w.pto:9:2, for 0.";
+            const char *begin = "w.pto:9:2: error: no task finished for 0.2 s while these ran:\n  kernel 'waits' (task "
+                                "40, w.pto:9:2, for 0.";
             EXPECT(strncmp(j.message, begin, strlen(begin)) == 0);
             EXPECT_STR(pto_last_error(j.rt), j.message);
             EXPECT_EQ(pto_runtime_run(j.rt, stuck, &j), PTO_OK); /* the kernel returns at once now */

@@ -1,5 +1,6 @@
 /* build.c - from a .pto file to C, a header or a binary.
- * Idea       check, generate, and for a binary hand the C to a C compiler with the run-time library that stands beside ptoc.
+ * Idea       check, generate, and for a binary hand the C to a C compiler with the run-time library that stands beside
+ *            ptoc.
  * Invariant  nothing is written when there was an error, and never over something that was read.
  * Blocks     in files and in the C compiler.
  * Tests      test/lit/run/build.test, test/lit/run/c-errors.pto
@@ -24,7 +25,8 @@
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino && S_ISREG(sa.st_mode);
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino &&
+           S_ISREG(sa.st_mode);
 }
 
 static bool would_destroy(const struct options *o, const struct checked *checked, const char *output)
@@ -47,9 +49,14 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
     const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
-    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0) codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
+    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
+        codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
     if (diag_error_count(s.front.diag) == 0) {
-        struct codegen_options options = {.input = o->input, .no_line = o->no_line, .no_main = o->no_main, .memory = o->memory, .checked = o->checked};
+        struct codegen_options options = {.input = o->input,
+                                          .no_line = o->no_line,
+                                          .no_main = o->no_main,
+                                          .memory = o->memory,
+                                          .checked = o->checked};
         if (o->dumps)
             codegen_dump(&s.front, checked, &o->memory, o->dumps, text);
         else if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
@@ -116,7 +123,8 @@ static bool describe_inputs(const struct options *o, struct strbuf *key)
 }
 
 /* Finds the program, or builds and keeps it. */
-static int find_or_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output, int *kept)
+static int find_or_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output,
+                         int *kept)
 {
     struct cache cache;
     struct reads reads;
@@ -143,8 +151,10 @@ static int find_or_build(const struct toolchain *t, const char *stem, const stru
         noting.reads = &reads;
         reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
         result = toolchain_build(&noting, stem, text, output);
-        if (result == EXIT_OK && reads_list(&reads, &list)) cache_keep(&cache, &key, &list, output);
-        else if (result == EXIT_OK && t->o->verbose) fprintf(stderr, "not kept: %s\n", reads.unsure);
+        if (result == EXIT_OK && reads_list(&reads, &list))
+            cache_keep(&cache, &key, &list, output);
+        else if (result == EXIT_OK && t->o->verbose)
+            fprintf(stderr, "not kept: %s\n", reads.unsure);
         reads_free(&reads);
     }
     cache_close(&cache);
@@ -154,7 +164,8 @@ static int find_or_build(const struct toolchain *t, const char *stem, const stru
     return result;
 }
 
-static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output, const char *replaced, int *kept)
+static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output,
+                    const char *replaced, int *kept)
 {
     struct strbuf text = {0};
     char *stem = NULL, *prefix = prefix_find(o->program);

@@ -6,13 +6,16 @@
 int build_main(const struct options *o); /* VERB_BUILD */
 int fmt_main(const struct options *o);   /* VERB_FMT, in fmt.c */
 int run_main(const struct options *o);   /* VERB_RUN, in run.c */
-int graph_main(const struct options *o); /* VERB_GRAPH, in run.c: orchestrates without running a kernel, prints the graph */
+/* VERB_GRAPH, in run.c: orchestrates without running a kernel, prints the graph */
+int graph_main(const struct options *o);
 
-/* Compiles and links the program into `output`.  replaced: NULL, or the file whose place it will take.  kept: NULL, or where a descriptor of a program goes that was built before from the same:
- * then there is no output; -1 else.  Returns an exit code; messages are on standard error. */
+/* Compiles and links the program into `output`.  replaced: NULL, or the file whose place it will take.  kept: NULL, or
+ * where a descriptor of a program goes that was built before from the same: then there is no output; -1 else.  Returns
+ * an exit code; messages are on standard error. */
 int build_binary(const struct options *o, const char *temp_dir, const char *output, const char *replaced, int *kept);
 
-/* The messages of a link that failed, from a file: E12 for kernels, the rest as they are.  true: nothing is left to say. */
+/* The messages of a link that failed, from a file: E12 for kernels, the rest as they are.  true: nothing is left to
+ * say. */
 bool missing_report(const struct options *o, const char *log_path);
 
 #endif

@@ -1,9 +1,10 @@
 /* cache.c - programs that were built before.
- * Idea       one file a program, named by a digest of its key: the program, the key, the list of what was read, and an end with a digest
- *            of all before it.  It is made under another name and renamed, so whoever opens it sees all of it.
+ * Idea       one file a program, named by a digest of its key: the program, the key, the list of what was read, and an
+ *            end with a digest of all before it.  It is made under another name and renamed, so whoever opens it sees
+ *            all of it.
  * Owner      the folder $PTOC_CACHE, else $XDG_CACHE_HOME/ptoc, else $HOME/.cache/ptoc, shared by all runs of the user.
- * Invariant  an entry that was verified is executed by the descriptor that was verified; MAX_KEPT programs are kept, the ones used last;
- *            nobody but the user and root can have written to the folder.
+ * Invariant  an entry that was verified is executed by the descriptor that was verified; MAX_KEPT programs are kept,
+ *            the ones used last; nobody but the user and root can have written to the folder.
  * Blocks     in files.  A failure there only means that the program is built.
  * Tests      test/lit/run/cache.test, cache-reads.test, cache-folder.test, scripts/cache_edits.py
  */
@@ -65,20 +66,18 @@ static void make_folder(const char *path)
     mkdir(path, 0700);
 }
 
-static bool is_trusted(uid_t owner)
-{
-    return owner == geteuid() || owner == 0;
-}
+static bool is_trusted(uid_t owner) { return owner == geteuid() || owner == 0; }
 
-/* Is this folder, or one above it, another user's to change?  A sticky folder lets others add names and leaves ours alone.
- * real: without links; it is cut up. */
+/* Is this folder, or one above it, another user's to change?  A sticky folder lets others add names and leaves ours
+ * alone. real: without links; it is cut up. */
 static bool others_may_write(int folder, char *real)
 {
     struct stat st;
     if (fstat(folder, &st) != 0 || st.st_uid != geteuid() || (st.st_mode & 022)) return true;
     for (char *slash; (slash = strrchr(real, '/')) != NULL;) {
         slash[slash == real] = '\0';
-        if (lstat(real, &st) != 0 || !is_trusted(st.st_uid) || ((st.st_mode & 022) && !(st.st_mode & S_ISVTX))) return true;
+        if (lstat(real, &st) != 0 || !is_trusted(st.st_uid) || ((st.st_mode & 022) && !(st.st_mode & S_ISVTX)))
+            return true;
         if (slash == real) break;
     }
     return false;
@@ -132,7 +131,9 @@ static bool is_good(const char *data, size_t size, const struct strbuf *key)
 static bool is_found(int file, const struct strbuf *key)
 {
     struct stat st;
-    if (fstat(file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) || st.st_size <= 0) return false;
+    if (fstat(file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) ||
+        st.st_size <= 0)
+        return false;
     char *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     if (data == MAP_FAILED) return false;
     const bool good = is_good(data, (size_t)st.st_size, key);
@@ -145,7 +146,9 @@ int cache_find(const struct cache *c, const struct strbuf *key, char **path)
     char name[NAME_BYTES];
     if (c->folder < 0) return -1;
     name_of(key, name);
-    const int file = faccessat(c->folder, name, X_OK, 0) == 0 ? openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : -1;
+    const int file = faccessat(c->folder, name, X_OK, 0) == 0
+                         ? openat(c->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+                         : -1;
     if (file >= 0 && is_found(file, key) && asprintf(path, "%s/%s", c->path, name) >= 0) {
         futimens(file, NULL); /* used now */
         return file;
@@ -156,12 +159,16 @@ int cache_find(const struct cache *c, const struct strbuf *key, char **path)
 
 /* ---- keeping ---- */
 
-struct kept { char name[NAME_BYTES]; struct timespec used; };
+struct kept {
+    char name[NAME_BYTES];
+    struct timespec used;
+};
 
 static int by_use(const void *pa, const void *pb)
 {
     const struct timespec *a = &((const struct kept *)pa)->used, *b = &((const struct kept *)pb)->used;
-    return a->tv_sec != b->tv_sec ? (a->tv_sec > b->tv_sec) - (a->tv_sec < b->tv_sec) : (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+    return a->tv_sec != b->tv_sec ? (a->tv_sec > b->tv_sec) - (a->tv_sec < b->tv_sec)
+                                  : (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
 }
 
 /* The programs that were not used for longest go, and what processes that were killed have left. */
@@ -176,7 +183,9 @@ static void forget_old(int folder)
     if (!entries && again >= 0) close(again);
     for (struct dirent *e; entries && count < MAX_SEEN && (e = readdir(entries));) {
         struct stat st;
-        if (strlen(e->d_name) >= sizeof seen->name || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) continue;
+        if (strlen(e->d_name) >= sizeof seen->name || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(st.st_mode))
+            continue;
         if (e->d_name[0] == '.') {
             if (st.st_mtim.tv_sec + ABANDONED_SECONDS < now) unlinkat(folder, e->d_name, 0);
             continue;
@@ -189,7 +198,11 @@ static void forget_old(int folder)
     if (entries) closedir(entries);
 }
 
-struct writer { int file; bool good; struct digest_state digest; };
+struct writer {
+    int file;
+    bool good;
+    struct digest_state digest;
+};
 
 static void put(struct writer *w, const void *bytes, size_t length)
 {
@@ -211,8 +224,10 @@ static bool write_entry(int file, const char *program, const struct strbuf *key,
     digest_begin(&w.digest);
     ssize_t n = in < 0 ? -1 : 1;
     while (n > 0 && w.good)
-        if ((n = read(in, block, sizeof block)) > 0) put(&w, block, (size_t)n);
-        else if (n < 0 && errno == EINTR) n = 1;
+        if ((n = read(in, block, sizeof block)) > 0)
+            put(&w, block, (size_t)n);
+        else if (n < 0 && errno == EINTR)
+            n = 1;
     if (in >= 0) close(in);
     put(&w, key->data, key->length);
     put(&w, list->data, list->length);
@@ -234,6 +249,8 @@ void cache_keep(const struct cache *c, const struct strbuf *key, const struct st
     if (file < 0) return;
     bool good = write_entry(file, program, key, list) && fchmod(file, 0700) == 0;
     good = close(file) == 0 && good && renameat(c->folder, fresh, c->folder, name) == 0;
-    if (good) forget_old(c->folder);
-    else unlinkat(c->folder, fresh, 0);
+    if (good)
+        forget_old(c->folder);
+    else
+        unlinkat(c->folder, fresh, 0);
 }

@@ -1,14 +1,15 @@
 /* cache.h - programs that `ptoc run` built before, so that an unchanged one starts at once.
  *
- * A program is found by a key, all that its build was told: the generated C, the words of the command lines, the environment that
- * compilers listen to; and is good only if each file that the build read is as it was (reads.h).  The key is compared whole. */
+ * A program is found by a key, all that its build was told: the generated C, the words of the command lines, the
+ * environment that compilers listen to; and is good only if each file that the build read is as it was (reads.h).  The
+ * key is compared whole. */
 #ifndef PTOC_CACHE_H
 #define PTOC_CACHE_H
 #include "reads.h"
 
 struct cache {
-    int folder;  /* -1: nothing is kept */
-    char *path;  /* of it, for messages */
+    int folder; /* -1: nothing is kept */
+    char *path; /* of it, for messages */
 };
 
 /* Nothing is kept where others may write to the folder; that is said in a line on standard error. */
@@ -16,7 +17,7 @@ void cache_open(struct cache *c);
 void cache_close(struct cache *c);
 
 /* A descriptor of the program, to be executed, or -1: there is none.  *path: where it was found, to be freed. */
-int  cache_find(const struct cache *c, const struct strbuf *key, char **path);
+int cache_find(const struct cache *c, const struct strbuf *key, char **path);
 /* Keeps a copy of the program; what cannot be kept is not.  list: of reads_list. */
 void cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program);
 

@@ -1,14 +1,16 @@
 /* digest.h - 128 bits that tell two texts apart, at the speed of memory.
  *
- * Two different texts have the same digest with a probability of about 2^-64; nobody is defended who builds one on purpose, because
- * whoever may write the user's files needs no collision. */
+ * Two different texts have the same digest with a probability of about 2^-64; nobody is defended who builds one on
+ * purpose, because whoever may write the user's files needs no collision. */
 #ifndef PTOC_DIGEST_H
 #define PTOC_DIGEST_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct digest { uint64_t word[2]; };
+struct digest {
+    uint64_t word[2];
+};
 
 enum { DIGEST_LANES = 8, DIGEST_BLOCK = 8 * DIGEST_LANES };
 

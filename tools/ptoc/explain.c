@@ -1,5 +1,6 @@
 /* explain.c - `ptoc explain`: the pages of docs/explain on a terminal.
- * Idea       a page is Markdown of headings, paragraphs and fenced programs; a heading ends in a colon here, a program is indented.
+ * Idea       a page is Markdown of headings, paragraphs and fenced programs; a heading ends in a colon here, a program
+ *            is indented.
  * Owner      nothing.
  * Invariant  every id of diag.def has a page; scripts/check_docs.py looks.
  * Blocks     never.
@@ -32,12 +33,14 @@ static void print_page(const char *page)
 int explain_main(const struct options *o)
 {
     if (o->topic == NULL) {
-        for (int i = 0; i < DIAG_COUNT; i++) printf("%s  %s\n", diag_id_name((enum diag_id)i), diag_id_title((enum diag_id)i));
+        for (int i = 0; i < DIAG_COUNT; i++)
+            printf("%s  %s\n", diag_id_name((enum diag_id)i), diag_id_title((enum diag_id)i));
         return EXIT_OK;
     }
     for (int i = 0; i < DIAG_COUNT; i++) {
         const char *name = diag_id_name((enum diag_id)i);
-        if (strlen(o->topic) != strlen(name) || toupper((unsigned char)o->topic[0]) != name[0] || strcmp(o->topic + 1, name + 1) != 0)
+        if (strlen(o->topic) != strlen(name) || toupper((unsigned char)o->topic[0]) != name[0] ||
+            strcmp(o->topic + 1, name + 1) != 0)
             continue;
         if (explain_pages[i] == NULL)
             printf("%s: %s\n", name, diag_id_title((enum diag_id)i));

@@ -13,7 +13,8 @@
 
 static int write_result(const struct options *o, const struct strbuf *before, const struct strbuf *after)
 {
-    bool is_same = before->length == after->length && memcmp(strbuf_text(before), strbuf_text(after), after->length) == 0;
+    bool is_same =
+        before->length == after->length && memcmp(strbuf_text(before), strbuf_text(after), after->length) == 0;
     const char *name = strcmp(o->input, "-") == 0 ? "<stdin>" : o->input;
     if (o->fmt_diff) {
         struct strbuf text = {0};

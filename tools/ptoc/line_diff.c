@@ -1,6 +1,6 @@
 /* line_diff.c - what changed between two texts, line by line.
- * Idea       equal ends are cut off; of the rest the longest common subsequence is kept.  A rest too large for its table is shown as
- *            one change.
+ * Idea       equal ends are cut off; of the rest the longest common subsequence is kept.  A rest too large for its
+ *            table is shown as one change.
  * Owner      nothing.
  * Tests      test/lit/fmt/modes.test
  */
@@ -53,7 +53,9 @@ static void merge(const struct line *a, size_t m, const struct line *b, size_t n
     for (size_t x = m; length != NULL && x-- > 0;)
         for (size_t y = n; y-- > 0;) {
             uint32_t down = length[(x + 1) * width + y], right = length[x * width + y + 1];
-            length[x * width + y] = is_equal(&a[x], &b[y]) ? length[(x + 1) * width + y + 1] + 1 : down > right ? down : right;
+            length[x * width + y] = is_equal(&a[x], &b[y]) ? length[(x + 1) * width + y + 1] + 1
+                                    : down > right         ? down
+                                                           : right;
         }
     while (i < m || k < n) {
         if (length != NULL && i < m && k < n && is_equal(&a[i], &b[k])) {
@@ -72,7 +74,8 @@ static void print_hunk(const lines *all, size_t begin, size_t end, size_t old_li
 {
     size_t old_count = 0, new_count = 0;
     for (size_t i = begin; i < end; i++) old_count += all->data[i].mark != '+', new_count += all->data[i].mark != '-';
-    strbuf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", old_line + (old_count > 0), old_count, new_line + (new_count > 0), new_count);
+    strbuf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", old_line + (old_count > 0), old_count, new_line + (new_count > 0),
+                  new_count);
     for (size_t i = begin; i < end; i++) {
         const struct line *l = &all->data[i];
         strbuf_putc(out, l->mark);
@@ -102,7 +105,9 @@ void line_diff(const char *name, const struct strbuf *before, const struct strbu
     lines a = split(before), b = split(after), all = {0};
     size_t head = 0, tail = 0;
     while (head < a.count && head < b.count && is_equal(&a.data[head], &b.data[head])) head++;
-    while (tail < a.count - head && tail < b.count - head && is_equal(&a.data[a.count - 1 - tail], &b.data[b.count - 1 - tail])) tail++;
+    while (tail < a.count - head && tail < b.count - head &&
+           is_equal(&a.data[a.count - 1 - tail], &b.data[b.count - 1 - tail]))
+        tail++;
     for (size_t i = 0; i < head; i++) put(&all, a.data[i], ' ');
     merge(a.data + head, a.count - head - tail, b.data + head, b.count - head - tail, &all);
     for (size_t i = a.count - tail; i < a.count; i++) put(&all, a.data[i], ' ');

@@ -18,7 +18,8 @@ static int check_main(const struct options *o)
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
     const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
-    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0) codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
+    if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
+        codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
     return session_close(&s);
 }
 
@@ -45,9 +46,17 @@ static int read_main(const struct options *o)
 static int compile_main(const struct options *o)
 {
     switch (o->emit) {
-    case EMIT_TOKENS: case EMIT_AST: return read_main(o);
-    case EMIT_BIN: case EMIT_C: case EMIT_HEADER: case EMIT_KERNELS: case EMIT_ASCENDC: case EMIT_BOUNDS: case EMIT_MEMORY:
-    case EMIT_TYPES: case EMIT_TASKS: break;
+    case EMIT_TOKENS:
+    case EMIT_AST: return read_main(o);
+    case EMIT_BIN:
+    case EMIT_C:
+    case EMIT_HEADER:
+    case EMIT_KERNELS:
+    case EMIT_ASCENDC:
+    case EMIT_BOUNDS:
+    case EMIT_MEMORY:
+    case EMIT_TYPES:
+    case EMIT_TASKS: break;
     }
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }
@@ -58,7 +67,8 @@ static int verb_main(const struct options *o)
     case VERB_HELP: options_print_help(stdout); return EXIT_OK;
     case VERB_VERSION: puts("ptoc 0.1.0"); return EXIT_OK;
     case VERB_CHECK: return check_main(o);
-    case VERB_BUILD: case VERB_RUN: return compile_main(o);
+    case VERB_BUILD:
+    case VERB_RUN: return compile_main(o);
     case VERB_GRAPH: return graph_main(o);
     case VERB_FMT: return fmt_main(o);
     case VERB_EXPLAIN: return explain_main(o);

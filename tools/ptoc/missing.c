@@ -1,6 +1,7 @@
 /* missing.c - kernels that no C file, object or library defines: what the linker says, in the words of the program.
- * Idea       the linker alone knows what an archive or -lfoo holds, so it is asked first; a name that it calls undefined is looked
- *            for among the kernels without body, and the message stands at the kernel's declaration.
+ * Idea       the linker alone knows what an archive or -lfoo holds, so it is asked first; a name that it calls
+ *            undefined is looked for among the kernels without body, and the message stands at the kernel's
+ *            declaration.
  * Invariant  what is not about a kernel is shown as the linker said it.
  * Tests      test/lit/run/e12-missing.test
  */
@@ -11,10 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$'; }
 
 /* The line, if it says that the symbol is undefined: all of GNU ld, gold, lld and mold use the word. */
 static bool says_undefined(const char *line, size_t length, const char *symbol)
@@ -38,8 +36,10 @@ static bool is_missing(const char *log, const char *symbol)
 
 static void report(struct diag *d, const struct symbol *kernel, const char *symbol)
 {
-    diag_error(d, DIAG_E12, kernel->decl->name_at, "kernel '%s' has no implementation: no C function '%s' was found", kernel->name, symbol);
-    diag_help(d, "give ptoc a C file, object or library that defines it ('ptoc build --emit=header' prints its prototype), or write a C "
+    diag_error(d, DIAG_E12, kernel->decl->name_at, "kernel '%s' has no implementation: no C function '%s' was found",
+               kernel->name, symbol);
+    diag_help(d, "give ptoc a C file, object or library that defines it ('ptoc build --emit=header' prints its "
+                 "prototype), or write a C "
                  "body instead of the ';'");
 }
 
@@ -80,7 +80,8 @@ bool missing_report(const struct options *o, const char *log_path)
     struct front_session s;
     int left = log ? count_undefined(log) : 0, found = 0;
     if (left > 0 && session_open(&s, o) == EXIT_OK) {
-        for (int i = 0; i < DIAG_COUNT; i++) diag_set_warning_enabled(s.front.diag, (enum diag_id)i, false); /* said before */
+        /* said before */
+        for (int i = 0; i < DIAG_COUNT; i++) diag_set_warning_enabled(s.front.diag, (enum diag_id)i, false);
         const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
         for (int m = 0; m < checked->module_count; m++)
             for (int i = 0; i < checked->modules[m]->symbol_count; i++)

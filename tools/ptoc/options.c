@@ -1,8 +1,8 @@
 /* options.c - the command line of ptoc.
  * Idea       one table row an option: its name, what follows it, for which verbs it is, and where it goes.
  * Owner      the struct owns its arrays; the texts in them are argv's.
- * Invariant  options that stand for the built program are kept verbatim and in order: ptoc knows only which of them take a
- *            value, the program itself checks the value.
+ * Invariant  options that stand for the built program are kept verbatim and in order: ptoc knows only which of them
+ *            take a value, the program itself checks the value.
  * Blocks     never.
  * Tests      test/lit/diag/usage.test
  */
@@ -16,13 +16,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOR_CHECK = 1, FOR_BUILD = 2, FOR_RUN = 4, FOR_GRAPH = 8, FOR_FMT = 16, FOR_OTHERS = 32, FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH };
+enum {
+    FOR_CHECK = 1,
+    FOR_BUILD = 2,
+    FOR_RUN = 4,
+    FOR_GRAPH = 8,
+    FOR_FMT = 16,
+    FOR_OTHERS = 32,
+    FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH
+};
 
 enum option_id {
-    OPTION_OUTPUT, OPTION_EMIT, OPTION_DEFINE, OPTION_IMPORT, OPTION_PLAN, OPTION_DUMP, OPTION_CC, OPTION_DEBUG, OPTION_NO_LINE,
-    OPTION_NO_MAIN, OPTION_KEEP, OPTION_NO_CACHE,
-    OPTION_VERBOSE, OPTION_HEAP, OPTION_RINGS, OPTION_CHECKED, OPTION_DIAG, OPTION_COLOR, OPTION_NO_WARNINGS, OPTION_FORMAT, OPTION_FMT_CHECK,
-    OPTION_FMT_DIFF, OPTION_HELP, OPTION_VERSION, OPTION_PROGRAM
+    OPTION_OUTPUT,
+    OPTION_EMIT,
+    OPTION_DEFINE,
+    OPTION_IMPORT,
+    OPTION_PLAN,
+    OPTION_DUMP,
+    OPTION_CC,
+    OPTION_DEBUG,
+    OPTION_NO_LINE,
+    OPTION_NO_MAIN,
+    OPTION_KEEP,
+    OPTION_NO_CACHE,
+    OPTION_VERBOSE,
+    OPTION_HEAP,
+    OPTION_RINGS,
+    OPTION_CHECKED,
+    OPTION_DIAG,
+    OPTION_COLOR,
+    OPTION_NO_WARNINGS,
+    OPTION_FORMAT,
+    OPTION_FMT_CHECK,
+    OPTION_FMT_DIFF,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_PROGRAM
 };
 
 struct row {
@@ -92,15 +121,21 @@ static const struct row rows[] = {
     {"--progress", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
 };
 
-static const struct { const char *name; enum verb verb; unsigned bit; } verbs[] = {
-    {"check", VERB_CHECK, FOR_CHECK}, {"build", VERB_BUILD, FOR_BUILD}, {"run", VERB_RUN, FOR_RUN},
-    {"graph", VERB_GRAPH, FOR_GRAPH}, {"fmt", VERB_FMT, FOR_FMT},       {"explain", VERB_EXPLAIN, FOR_OTHERS},
+static const struct {
+    const char *name;
+    enum verb verb;
+    unsigned bit;
+} verbs[] = {
+    {"check", VERB_CHECK, FOR_CHECK}, {"build", VERB_BUILD, FOR_BUILD},
+    {"run", VERB_RUN, FOR_RUN},       {"graph", VERB_GRAPH, FOR_GRAPH},
+    {"fmt", VERB_FMT, FOR_FMT},       {"explain", VERB_EXPLAIN, FOR_OTHERS},
     {"help", VERB_HELP, FOR_OTHERS},  {"version", VERB_VERSION, FOR_OTHERS},
 };
 
 static const char *const emit_names[] = {
-    [EMIT_BIN] = "bin",       [EMIT_TOKENS] = "tokens", [EMIT_AST] = "ast", [EMIT_TYPES] = "types",   [EMIT_MEMORY] = "memory",
-    [EMIT_BOUNDS] = "bounds", [EMIT_TASKS] = "tasks",   [EMIT_C] = "c",     [EMIT_HEADER] = "header", [EMIT_KERNELS] = "kernels", [EMIT_ASCENDC] = "ascendc",
+    [EMIT_BIN] = "bin",       [EMIT_TOKENS] = "tokens",   [EMIT_AST] = "ast",         [EMIT_TYPES] = "types",
+    [EMIT_MEMORY] = "memory", [EMIT_BOUNDS] = "bounds",   [EMIT_TASKS] = "tasks",     [EMIT_C] = "c",
+    [EMIT_HEADER] = "header", [EMIT_KERNELS] = "kernels", [EMIT_ASCENDC] = "ascendc",
 };
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -150,8 +185,12 @@ static bool parse_size(const char *text, int64_t *bytes)
     }
     plain[count] = '\0';
     if (count == 0 || p[-1] == '_') return false;
-    int shift = *p == '\0' ? 0 : p[1] != '\0' ? -1 : *p == 'K' || *p == 'k' ? 10 : *p == 'M' || *p == 'm' ? 20 :
-                *p == 'G' || *p == 'g' ? 30 : -1;
+    int shift = *p == '\0'               ? 0
+                : p[1] != '\0'           ? -1
+                : *p == 'K' || *p == 'k' ? 10
+                : *p == 'M' || *p == 'm' ? 20
+                : *p == 'G' || *p == 'g' ? 30
+                                         : -1;
     errno = 0;
     intmax_t value = strtoimax(plain, NULL, is_hex ? 16 : 10);
     if (shift < 0 || errno != 0 || value <= 0 || value > INT64_MAX >> shift) return false;
@@ -206,7 +245,9 @@ static int set_emit(struct options *o, const char *text)
         keep_nearer(text, emit_names[i], &nearest, &least);
     }
     if (nearest != NULL) return usage_error("--emit can not make '%s'; did you mean '%s'?", text, nearest);
-    return usage_error("--emit can not make '%s'; it makes tokens, ast, types, memory, bounds, tasks, c, header, kernels, ascendc or bin", text);
+    return usage_error("--emit can not make '%s'; it makes tokens, ast, types, memory, bounds, tasks, c, header, "
+                       "kernels, ascendc or bin",
+                       text);
 }
 
 static int choose(const char *option, const char *text, const char *const *choices, int count, int *chosen)
@@ -216,13 +257,16 @@ static int choose(const char *option, const char *text, const char *const *choic
             *chosen = i;
             return EXIT_OK;
         }
-    return usage_error("%s takes %s%s%s or %s, not '%s'", option, choices[0], count == 3 ? ", " : "", count == 3 ? choices[1] : "",
-                       choices[count - 1], text);
+    return usage_error("%s takes %s%s%s or %s, not '%s'", option, choices[0], count == 3 ? ", " : "",
+                       count == 3 ? choices[1] : "", choices[count - 1], text);
 }
 
 static int set_plan(struct options *o, const char *text)
 {
-    static const struct { const char *name; enum plan_kind kind; } plans[] = {{"ring", PLAN_RING}, {"free", PLAN_FREE}, {"min", PLAN_MIN}};
+    static const struct {
+        const char *name;
+        enum plan_kind kind;
+    } plans[] = {{"ring", PLAN_RING}, {"free", PLAN_FREE}, {"min", PLAN_MIN}};
     for (int i = 0; i < COUNT(plans); i++)
         if (strcmp(plans[i].name, text) == 0) {
             o->memory.kind = plans[i].kind;
@@ -236,14 +280,17 @@ static int set_plan(struct options *o, const char *text)
 /* --dump=scopes,liveness,slots,ir */
 static int set_dumps(struct options *o, const char *text)
 {
-    static const struct { const char *name; unsigned bit; } dumps[] = {
-        {"scopes", DUMP_SCOPES}, {"liveness", DUMP_LIVENESS}, {"slots", DUMP_SLOTS}, {"ir", DUMP_IR}};
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } dumps[] = {{"scopes", DUMP_SCOPES}, {"liveness", DUMP_LIVENESS}, {"slots", DUMP_SLOTS}, {"ir", DUMP_IR}};
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         unsigned bit = 0;
         for (int i = 0; i < COUNT(dumps); i++)
             if (strlen(dumps[i].name) == length && strncmp(dumps[i].name, at, length) == 0) bit = dumps[i].bit;
-        if (bit == 0) return usage_error("--dump takes scopes, liveness, slots and ir, with commas, not '%.*s'", (int)length, at);
+        if (bit == 0)
+            return usage_error("--dump takes scopes, liveness, slots and ir, with commas, not '%.*s'", (int)length, at);
         o->dumps |= bit;
         at += length;
         if (*at == '\0') return EXIT_OK;
@@ -274,10 +321,7 @@ static int set_format(struct options *o, const char *text)
     return choose("--format", text, choices, 3, &chosen);
 }
 
-static bool is_warning(int id)
-{
-    return diag_id_name((enum diag_id)id)[0] == 'W';
-}
+static bool is_warning(int id) { return diag_id_name((enum diag_id)id)[0] == 'W'; }
 
 /* -W... in all its forms. */
 static int set_warning(struct options *o, const char *arg)
@@ -296,8 +340,10 @@ static int set_warning(struct options *o, const char *arg)
         is_known = true;
     }
     for (int i = 0; i < DIAG_COUNT && !is_known; i++)
-        if (strcmp(name, diag_id_name((enum diag_id)i)) == 0) return usage_error("'%s': %s is an error, which cannot be turned off", arg, name);
-    return is_known ? EXIT_OK : usage_error("unknown warning '%s'; warnings are W01 to W08, as in -Wno-W03, and -Werror", arg);
+        if (strcmp(name, diag_id_name((enum diag_id)i)) == 0)
+            return usage_error("'%s': %s is an error, which cannot be turned off", arg, name);
+    return is_known ? EXIT_OK
+                    : usage_error("unknown warning '%s'; warnings are W01 to W08, as in -Wno-W03, and -Werror", arg);
 }
 
 /* ---- options ---- */
@@ -307,7 +353,8 @@ static int apply(struct building *b, const struct row *row, const char *value)
     struct options *o = b->o;
     switch (row->id) {
     case OPTION_OUTPUT:
-        if (o->output != NULL && strcmp(o->output, value) != 0) return usage_error("-o is given twice: '%s' and '%s'", o->output, value);
+        if (o->output != NULL && strcmp(o->output, value) != 0)
+            return usage_error("-o is given twice: '%s' and '%s'", o->output, value);
         o->output = value;
         return EXIT_OK;
     case OPTION_EMIT: return set_emit(o, value);
@@ -325,11 +372,13 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_VERBOSE: o->verbose = true; return EXIT_OK;
     case OPTION_HEAP:
         o->heap_text = value;
-        if (!parse_size(value, &o->heap_bytes)) return usage_error("--heap needs a size such as 64K or 16M, not '%s'", value);
+        if (!parse_size(value, &o->heap_bytes))
+            return usage_error("--heap needs a size such as 64K or 16M, not '%s'", value);
         return EXIT_OK;
     case OPTION_RINGS: {
         int64_t rings;
-        if (!parse_size(value, &rings) || rings > 64) return usage_error("--rings needs a number from 1 to 64, not '%s'", value);
+        if (!parse_size(value, &rings) || rings > 64)
+            return usage_error("--rings needs a number from 1 to 64, not '%s'", value);
         o->rings = (int)rings;
         return EXIT_OK;
     }
@@ -377,7 +426,8 @@ static int unknown_option(const char *arg, unsigned verb_bit, enum verb verb)
     const char *nearest = NULL;
     int least = farthest(name);
     for (int i = 0; i < COUNT(rows); i++) {
-        if (strcmp(rows[i].name, name) == 0) return usage_error("'%s' is not an option of 'ptoc %s'", name, verb_name(verb));
+        if (strcmp(rows[i].name, name) == 0)
+            return usage_error("'%s' is not an option of 'ptoc %s'", name, verb_name(verb));
         if (rows[i].verbs & verb_bit) keep_nearer(name, rows[i].name, &nearest, &least);
     }
     if (nearest != NULL) return usage_error("unknown option '%s'; did you mean '%s'?", arg, nearest);
@@ -398,14 +448,16 @@ static int parse_option(struct building *b, unsigned verb_bit, int argc, char **
         const struct row *row = &rows[i];
         if (!(row->verbs & verb_bit) || !names_option(row, arg, &value)) continue;
         if (row->value == NULL && value != NULL) return usage_error("'%s' takes no value", row->name);
-        bool is_for_program = row->id == OPTION_PROGRAM || ((row->id == OPTION_HEAP || row->id == OPTION_RINGS) && verb_bit & (FOR_RUN | FOR_GRAPH));
+        bool is_for_program = row->id == OPTION_PROGRAM ||
+                              ((row->id == OPTION_HEAP || row->id == OPTION_RINGS) && verb_bit & (FOR_RUN | FOR_GRAPH));
         if (is_for_program) vec_push(&b->run_args, arg);
         if (row->value != NULL && value == NULL) {
             if (*at + 1 >= argc) return usage_error("'%s' needs %s", row->name, row->value);
             value = argv[++*at];
             if (is_for_program) vec_push(&b->run_args, value);
         }
-        if (value != NULL && *value == '\0' && !is_for_program) return usage_error("'%s' needs %s", row->name, row->value);
+        if (value != NULL && *value == '\0' && !is_for_program)
+            return usage_error("'%s' needs %s", row->name, row->value);
         return apply(b, row, value);
     }
     return unknown_option(arg, verb_bit, b->o->verb);
@@ -427,7 +479,9 @@ static bool is_link_input(const char *path)
 static int add_input(struct building *b, unsigned verb_bit, const char *path)
 {
     struct options *o = b->o;
-    if (*path == '\0') return o->verb == VERB_EXPLAIN ? usage_error("'ptoc explain' takes an id such as E08") : usage_error("a file name is empty");
+    if (*path == '\0')
+        return o->verb == VERB_EXPLAIN ? usage_error("'ptoc explain' takes an id such as E08")
+                                       : usage_error("a file name is empty");
     if (o->verb == VERB_EXPLAIN) {
         if (o->topic != NULL) return usage_error("'ptoc explain' takes one id");
         o->topic = path;
@@ -436,7 +490,8 @@ static int add_input(struct building *b, unsigned verb_bit, const char *path)
             return usage_error("'ptoc %s' takes one .pto file, not '%s'", verb_name(o->verb), path);
         vec_push(&b->links, path);
     } else if (o->input != NULL) {
-        if (!ends_with(path, ".pto")) return usage_error("what is '%s'? One .pto file is taken, and C files, objects and libraries", path);
+        if (!ends_with(path, ".pto"))
+            return usage_error("what is '%s'? One .pto file is taken, and C files, objects and libraries", path);
         return usage_error("two programs: '%s' and '%s'", o->input, path);
     } else {
         o->input = path;
@@ -489,7 +544,8 @@ static int parse_words(struct building *b, int argc, char **argv)
     }
     if (o->verb == VERB_HELP || o->verb == VERB_VERSION) return EXIT_OK;
     if (o->no_main && o->emit == EMIT_BIN) return usage_error("--no-main is for --emit=c: a program needs its main");
-    if (o->verb == VERB_RUN && o->emit != EMIT_BIN) return usage_error("'ptoc run' runs a program: --emit=%s makes none", emit_names[o->emit]);
+    if (o->verb == VERB_RUN && o->emit != EMIT_BIN)
+        return usage_error("'ptoc run' runs a program: --emit=%s makes none", emit_names[o->emit]);
     if (o->input == NULL && o->verb != VERB_EXPLAIN) return usage_error("no .pto file given");
     return EXIT_OK;
 }
@@ -528,33 +584,37 @@ void options_free(struct options *o)
 
 void options_print_help(FILE *out)
 {
-    fputs("ptoc check   f.pto                                  errors and warnings only\n"
-          "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
-          "ptoc run     f.pto [k.c ...] [run options]          build where needed, and run\n"
-          "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
-          "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
-          "ptoc explain [E08]                                  what a message id means\n"
-          "ptoc --help, ptoc --version\n"
-          "\n"
-          "  -o FILE                    where the result goes\n"
-          "  --emit=KIND                bin (default), c, header, kernels, ascendc, types, tasks, memory, bounds, ast, tokens; text goes to standard output without -o\n"
-          "  -D NAME=VALUE              replaces the value of a const of the main file\n"
-          "  -I DIR                     another folder to search for imported modules\n"
-          "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
-          "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), all;\n"
-          "  --plan=budget=BYTES        as much as fits\n"
-          "  --dump=scopes,liveness,slots,ir  who owns each tensor, where its life ends, where it lies in the frame; the IR\n"
-          "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
-          "  --no-line                  no #line in the generated C\n"
-          "  --no-main                  with --emit=c: only what a C host program calls\n"
-          "  --keep, -v                 keep the generated C; show the commands that are run\n"
-          "  --no-cache                 run, graph: build the program anew, and do not keep it\n"
-          "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
-          "  --heap BYTES, --rings N    of one heap ring (K, M, G), and how many: what surely does not fit is an error\n"
-          "  --diag=json                one message a line, as JSON\n"
-          "  --color=auto|always|never  NO_COLOR is respected\n"
-          "\n"
-          "Run options are those of the built program: ptoc run f.pto -- --help lists them.\n"
-          "'-' as the file is standard input.\n",
-          out);
+    fputs(
+        "ptoc check   f.pto                                  errors and warnings only\n"
+        "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
+        "ptoc run     f.pto [k.c ...] [run options]          build where needed, and run\n"
+        "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
+        "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
+        "ptoc explain [E08]                                  what a message id means\n"
+        "ptoc --help, ptoc --version\n"
+        "\n"
+        "  -o FILE                    where the result goes\n"
+        "  --emit=KIND                bin (default), c, header, kernels, ascendc, types, tasks, memory, bounds, ast, "
+        "tokens; text goes to standard output without -o\n"
+        "  -D NAME=VALUE              replaces the value of a const of the main file\n"
+        "  -I DIR                     another folder to search for imported modules\n"
+        "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
+        "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), "
+        "all;\n"
+        "  --plan=budget=BYTES        as much as fits\n"
+        "  --dump=scopes,liveness,slots,ir  who owns each tensor, where its life ends, where it lies in the frame; the "
+        "IR\n"
+        "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
+        "  --no-line                  no #line in the generated C\n"
+        "  --no-main                  with --emit=c: only what a C host program calls\n"
+        "  --keep, -v                 keep the generated C; show the commands that are run\n"
+        "  --no-cache                 run, graph: build the program anew, and do not keep it\n"
+        "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
+        "  --heap BYTES, --rings N    of one heap ring (K, M, G), and how many: what surely does not fit is an error\n"
+        "  --diag=json                one message a line, as JSON\n"
+        "  --color=auto|always|never  NO_COLOR is respected\n"
+        "\n"
+        "Run options are those of the built program: ptoc run f.pto -- --help lists them.\n"
+        "'-' as the file is standard input.\n",
+        out);
 }

@@ -1,7 +1,7 @@
 /* options.h - what the command line asked for.
  *
- * options_parse() fills the struct or says what is wrong with the command line; nothing here opens a file.  Everything points into
- * argv or into memory that options_free() returns.  main.c hands the struct to the verb:
+ * options_parse() fills the struct or says what is wrong with the command line; nothing here opens a file.  Everything
+ * points into argv or into memory that options_free() returns.  main.c hands the struct to the verb:
  *     int build_main(const struct options *);   build.h
  *     int run_main(const struct options *);     build.h   (VERB_RUN and VERB_GRAPH) */
 #ifndef PTOC_OPTIONS_H
@@ -16,53 +16,63 @@ enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3
 enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_EXPLAIN };
 
 enum emit_kind {
-    EMIT_BIN, EMIT_TOKENS, EMIT_AST, EMIT_TYPES, EMIT_MEMORY, EMIT_BOUNDS, EMIT_TASKS, EMIT_C, EMIT_HEADER, EMIT_KERNELS, EMIT_ASCENDC
+    EMIT_BIN,
+    EMIT_TOKENS,
+    EMIT_AST,
+    EMIT_TYPES,
+    EMIT_MEMORY,
+    EMIT_BOUNDS,
+    EMIT_TASKS,
+    EMIT_C,
+    EMIT_HEADER,
+    EMIT_KERNELS,
+    EMIT_ASCENDC
 };
 
 struct options {
     enum verb verb;
-    const char *program;           /* argv[0] as called; to find std/ and the run-time library beside the binary */
-    const char *input;             /* the .pto file ("-": standard input); NULL for HELP, VERSION, EXPLAIN */
-    const char *topic;             /* EXPLAIN: "E08", or NULL for the list */
-    const char **link_inputs;      /* k.c k.o libk.a as written, in order */
+    const char *program;      /* argv[0] as called; to find std/ and the run-time library beside the binary */
+    const char *input;        /* the .pto file ("-": standard input); NULL for HELP, VERSION, EXPLAIN */
+    const char *topic;        /* EXPLAIN: "E08", or NULL for the list */
+    const char **link_inputs; /* k.c k.o libk.a as written, in order */
     int link_input_count;
-    const char *output;            /* -o, or NULL; "-" is standard output */
-    enum emit_kind emit;           /* EMIT_BIN where none was asked for */
-    struct define *defines;        /* -D name=value; plain -D name is name=true */
+    const char *output;     /* -o, or NULL; "-" is standard output */
+    enum emit_kind emit;    /* EMIT_BIN where none was asked for */
+    struct define *defines; /* -D name=value; plain -D name is name=true */
     int define_count;
-    const char **import_dirs;      /* -I */
+    const char **import_dirs; /* -I */
     int import_dir_count;
-    unsigned dumps;                /* --dump: DUMP_SCOPES ... */
-    struct memory_plan memory;     /* --plan=ring|free|min|budget=BYTES */
-    const char *cc;                /* --cc=..., or NULL: the C compiler to use for a binary */
-    int optimize;                  /* -O0 .. -O3; -1 where none was given */
-    bool debug;                    /* -g */
-    bool no_line;                  /* --no-line: no #line in --emit=c */
-    bool no_main;                  /* --no-main: C for a host program of its own */
-    bool checked;                  /* --checked of `build`: every run of the program is checked */
-    bool keep;                     /* --keep: do not remove the generated C */
-    bool no_cache;                 /* --no-cache of `run`: no program that was built before, and none kept */
-    bool verbose;                  /* -v: print the commands that are run */
-    int64_t heap_bytes;            /* --heap (also in run_args for `run`); 0 where none was given */
-    const char *heap_text;         /* as written, or NULL */
-    int rings;                     /* --rings (also in run_args for `run`); 4 where none was given */
+    unsigned dumps;            /* --dump: DUMP_SCOPES ... */
+    struct memory_plan memory; /* --plan=ring|free|min|budget=BYTES */
+    const char *cc;            /* --cc=..., or NULL: the C compiler to use for a binary */
+    int optimize;              /* -O0 .. -O3; -1 where none was given */
+    bool debug;                /* -g */
+    bool no_line;              /* --no-line: no #line in --emit=c */
+    bool no_main;              /* --no-main: C for a host program of its own */
+    bool checked;              /* --checked of `build`: every run of the program is checked */
+    bool keep;                 /* --keep: do not remove the generated C */
+    bool no_cache;             /* --no-cache of `run`: no program that was built before, and none kept */
+    bool verbose;              /* -v: print the commands that are run */
+    int64_t heap_bytes;        /* --heap (also in run_args for `run`); 0 where none was given */
+    const char *heap_text;     /* as written, or NULL */
+    int rings;                 /* --rings (also in run_args for `run`); 4 where none was given */
 
-    bool json;                     /* --diag=json */
+    bool json; /* --diag=json */
     enum diag_color color;
-    bool warnings_are_errors;      /* -Werror */
-    bool warning_off[DIAG_COUNT];  /* -w, -Wno-W03 */
+    bool warnings_are_errors;     /* -Werror */
+    bool warning_off[DIAG_COUNT]; /* -w, -Wno-W03 */
 
-    const char *graph_format;      /* --format=dot|json|text of `graph`, or NULL */
+    const char *graph_format; /* --format=dot|json|text of `graph`, or NULL */
     bool fmt_check, fmt_diff;
 
-    /* RUN, GRAPH: the run options, verbatim and in order ("--set", "n=4096", "--engine=serial"), then whatever stood after
-     * `--`.  To be given to the built program behind its name; run_args[run_arg_count] is NULL. */
+    /* RUN, GRAPH: the run options, verbatim and in order ("--set", "n=4096", "--engine=serial"), then whatever stood
+     * after `--`.  To be given to the built program behind its name; run_args[run_arg_count] is NULL. */
     const char **run_args;
     int run_arg_count;
 };
 
 /* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
-int  options_parse(struct options *o, int argc, char **argv);
+int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 void options_print_help(FILE *out);
 
@@ -75,12 +85,12 @@ struct front_session {
 };
 
 /* Returns EXIT_OK; or EXIT_FILE after saying why the program can not be read, and then there is nothing to close. */
-int  session_open(struct front_session *s, const struct options *o);
+int session_open(struct front_session *s, const struct options *o);
 /* Flushes the messages and frees everything.  EXIT_ERRORS if there was an error, else EXIT_OK. */
-int  session_close(struct front_session *s);
+int session_close(struct front_session *s);
 
-/* The folder above bin/ that the running compiler was started from, without a slash at its end: it has share/pto, include and
- * lib.  To be freed; NULL if it can not be found out. */
+/* The folder above bin/ that the running compiler was started from, without a slash at its end: it has share/pto,
+ * include and lib.  To be freed; NULL if it can not be found out. */
 char *prefix_find(const char *program);
 
 #endif

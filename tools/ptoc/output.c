@@ -1,8 +1,9 @@
 /* output.c - see output.h.
- * Idea       a file is made beside its place under another name and renamed when it is whole; so whatever happens meanwhile, the old one
- *            is there or the new one.  Devices and pipes are written as they are.
+ * Idea       a file is made beside its place under another name and renamed when it is whole; so whatever happens
+ *            meanwhile, the old one is there or the new one.  Devices and pipes are written as they are.
  * Owner      the verb that opened it.
- * Invariant  a link stays a link, and a file keeps its mode; a file that was not finished is removed when ptoc ends, by exit() too.
+ * Invariant  a link stays a link, and a file keeps its mode; a file that was not finished is removed when ptoc ends, by
+ *            exit() too.
  * Blocks     in files.
  * Tests      test/lit/run/whole-files.test
  */
@@ -70,7 +71,8 @@ bool output_place(struct output *o, const char *path)
     }
     clock_gettime(CLOCK_REALTIME, &now);
     o->target = target;
-    if (asprintf(&o->beside, "%.*s.ptoc-%ld-%09ld", folder_length(target), target, (long)getpid(), now.tv_nsec) < 0) o->beside = NULL;
+    if (asprintf(&o->beside, "%.*s.ptoc-%ld-%09ld", folder_length(target), target, (long)getpid(), now.tv_nsec) < 0)
+        o->beside = NULL;
     if (!o->beside) return cannot_write(o, ENOMEM);
     if (!is_registered) atexit(remove_unfinished);
     is_registered = true;
@@ -78,10 +80,7 @@ bool output_place(struct output *o, const char *path)
     return true;
 }
 
-const char *output_name(const struct output *o)
-{
-    return o->beside ? o->beside : o->path;
-}
+const char *output_name(const struct output *o) { return o->beside ? o->beside : o->path; }
 
 /* With the mode of the file that it replaces, which has to be one that may be written. */
 static bool open_beside(struct output *o)
@@ -91,7 +90,8 @@ static bool open_beside(struct output *o)
     if (exists && access(o->target, W_OK) != 0) return cannot_write(o, errno);
     const int file = open(o->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return cannot_write(o, errno);
-    if (exists && fchmod(file, st.st_mode & 07777) == 0) (void)!fchown(file, st.st_uid, st.st_gid); /* root keeps the owner */
+    /* root keeps the owner */
+    if (exists && fchmod(file, st.st_mode & 07777) == 0) (void)!fchown(file, st.st_uid, st.st_gid);
     o->out = fdopen(file, "w");
     if (!o->out) {
         cannot_write(o, errno);
@@ -110,8 +110,10 @@ bool output_open(struct output *o, const char *path)
         output_close(o, false);
         return false;
     }
-    if (o->target) open_beside(o);
-    else if ((o->out = fopen(path, "w")) == NULL) cannot_write(o, errno);
+    if (o->target)
+        open_beside(o);
+    else if ((o->out = fopen(path, "w")) == NULL)
+        cannot_write(o, errno);
     if (!o->out) output_close(o, false);
     return o->out != NULL;
 }

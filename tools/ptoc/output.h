@@ -7,17 +7,19 @@
 
 struct output {
     const char *path; /* as the user wrote it, for messages */
-    char *target;     /* what it means when links are followed; NULL: no file that could be replaced, but a device or a pipe */
-    char *beside;     /* a new name in the same folder, where the file is made; NULL as target is */
+    /* what it means when links are followed; NULL: no file that could be replaced, but a device or a pipe */
+    char *target;
+    char *beside; /* a new name in the same folder, where the file is made; NULL as target is */
     FILE *out;
-    bool failed;      /* the message is printed */
+    bool failed; /* the message is printed */
 };
 
 /* Every call prints its own message.  path: NULL or "-" is standard output. */
-bool output_open(struct output *o, const char *path);   /* o->out is to be written */
-bool output_place(struct output *o, const char *path);  /* another program writes output_name() */
+bool output_open(struct output *o, const char *path);  /* o->out is to be written */
+bool output_place(struct output *o, const char *path); /* another program writes output_name() */
 const char *output_name(const struct output *o);
-/* good: the file takes the place of the old one.  Else, and where that fails, the old one stays.  Returns an exit code. */
+/* good: the file takes the place of the old one.  Else, and where that fails, the old one stays.  Returns an exit
+ * code. */
 int output_close(struct output *o, bool good);
 
 int output_text(const char *path, const struct strbuf *text);

@@ -24,7 +24,11 @@ static const int held[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 enum { HELD = sizeof held / sizeof *held };
 static struct sigaction before[HELD];
 static volatile sig_atomic_t interrupted, child;
-static struct { char *path; DIR *entries; } temporary; /* open from the start, so that it can be emptied when nothing more can be opened */
+/* open from the start, so that it can be emptied when nothing more can be opened */
+static struct {
+    char *path;
+    DIR *entries;
+} temporary;
 
 /* The terminal sends SIGINT and SIGQUIT to the child as well; what was sent to ptoc alone is passed on. */
 static void on_signal(int number)
@@ -47,7 +51,8 @@ static void remove_temporary(void)
     if (!temporary.path) return;
     rewinddir(temporary.entries);
     for (struct dirent *entry; (entry = readdir(temporary.entries)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) unlinkat(dirfd(temporary.entries), entry->d_name, 0);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(temporary.entries), entry->d_name, 0);
     rmdir(temporary.path);
     closedir(temporary.entries);
     temporary.path = NULL;
@@ -69,8 +74,8 @@ char *temp_dir_create(void)
         rmdir(dir);
         errno = why;
     }
-    fprintf(stderr, "ptoc: error: cannot make a folder for temporary files in '%s': %s\n", root && *root ? root : "/tmp",
-            strerror(errno));
+    fprintf(stderr, "ptoc: error: cannot make a folder for temporary files in '%s': %s\n",
+            root && *root ? root : "/tmp", strerror(errno));
     free(dir);
     return NULL;
 }
@@ -93,10 +98,7 @@ int process_out_of_memory(void)
     return EXIT_INTERNAL;
 }
 
-int process_interrupted(void)
-{
-    return interrupted;
-}
+int process_interrupted(void) { return interrupted; }
 
 /* This environment, with messages in English.  To be freed, or NULL. */
 static char **plain_environment(void)
@@ -110,7 +112,8 @@ static char **plain_environment(void)
     return plain;
 }
 
-/* log: where standard error goes; NULL: where ours does.  ask: standard output goes there too, and there is no input. */
+/* log: where standard error goes; NULL: where ours does.  ask: standard output goes there too, and there is no
+ * input. */
 static int start(const char *path, const char *const *argv, const char *log, bool ask, pid_t *pid)
 {
     posix_spawnattr_t attributes;
@@ -140,7 +143,8 @@ static int start(const char *path, const char *const *argv, const char *log, boo
 static int run(const char *path, const char *const *argv, const char *log, bool ask, bool verbose)
 {
     if (verbose) {
-        for (int i = 0; argv[i]; i++) fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
+        for (int i = 0; argv[i]; i++)
+            fprintf(stderr, strpbrk(argv[i], " \t'\"") ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
         fputc('\n', stderr);
     }
     fflush(NULL);
@@ -152,7 +156,8 @@ static int run(const char *path, const char *const *argv, const char *log, bool 
         return -1;
     }
     child = pid;
-    if (interrupted == SIGTERM || interrupted == SIGHUP) kill(pid, interrupted); /* it came before the child had a number */
+    /* it came before the child had a number */
+    if (interrupted == SIGTERM || interrupted == SIGHUP) kill(pid, interrupted);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
     child = 0;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -168,7 +173,4 @@ int process_run_logged(const char *log, const char *const *argv, bool verbose)
     return run(NULL, argv, log, false, verbose);
 }
 
-int process_ask(const char *answer, const char *const *argv)
-{
-    return run(NULL, argv, answer, true, false);
-}
+int process_ask(const char *answer, const char *const *argv) { return run(NULL, argv, answer, true, false); }

@@ -3,18 +3,19 @@
 #define PTOC_PROCESS_H
 #include <stdbool.h>
 
-/* A new folder for temporary files, or NULL after a message.  From now on signals that would end ptoc wait until the program it
- * started has ended, so that the folder can be removed. */
+/* A new folder for temporary files, or NULL after a message.  From now on signals that would end ptoc wait until the
+ * program it started has ended, so that the folder can be removed. */
 char *temp_dir_create(void);
-void  temp_dir_remove(char *dir, bool keep); /* with what is in it; frees dir */
+void temp_dir_remove(char *dir, bool keep); /* with what is in it; frees dir */
 
-/* Runs argv (NULL at its end) and waits.  path: what to execute; NULL: argv[0], looked for in PATH.  Returns the exit code, 128 + n
- * for signal n, or -1 after a message when it could not be started. */
+/* Runs argv (NULL at its end) and waits.  path: what to execute; NULL: argv[0], looked for in PATH.  Returns the exit
+ * code, 128 + n for signal n, or -1 after a message when it could not be started. */
 int process_run(const char *path, const char *const *argv, bool verbose);
 /* The same, with what it writes to standard error in a file, in English. */
 int process_run_logged(const char *log, const char *const *argv, bool verbose);
 
-/* Runs argv, with nothing to read, for what it writes to standard output and standard error, in English: that goes to a file. */
+/* Runs argv, with nothing to read, for what it writes to standard output and standard error, in English: that goes to a
+ * file. */
 int process_ask(const char *answer, const char *const *argv);
 
 /* Says so; returns the exit code. */

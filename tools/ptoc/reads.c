@@ -4,15 +4,16 @@
  *                same DEVICE INODE BYTES MTIME CTIME PATH   the large file was not written (Note [large files])
  *                none PATH                         there is no such file; a compiler that looks there goes on looking
  * Owner      names are the arena's.
- * Invariant  a file counts only if it was last changed before the build began, so that the compiler and the digest saw the same; more
- *            places count as looked at than were: a file that appears there costs a build.
+ * Invariant  a file counts only if it was last changed before the build began, so that the compiler and the digest saw
+ *            the same; more places count as looked at than were: a file that appears there costs a build.
  * Blocks     in reading files.
  * Tests      test/lit/run/cache-reads.test, scripts/cache_edits.py
  *
- * Note [large files]: the compiler, the linker and the libraries are 90 MB, and a digest of them would cost 30 ms.  A file above
- * LARGE_BYTES goes by device, inode, size and times.  Every write() moves the time of the last change (ctime), which no call can set
- * back; a store through a shared mapping moves it when the page is next written back, 30 s later at most, so the file has to have
- * rested for RESTED_SECONDS and to lie in a file system of which this is known.  Else its content is digested.
+ * Note [large files]: the compiler, the linker and the libraries are 90 MB, and a digest of them would cost 30 ms.  A
+ * file above LARGE_BYTES goes by device, inode, size and times.  Every write() moves the time of the last change
+ * (ctime), which no call can set back; a store through a shared mapping moves it when the page is next written back, 30
+ * s later at most, so the file has to have rested for RESTED_SECONDS and to lie in a file system of which this is
+ * known.  Else its content is digested.
  */
 #include "reads.h"
 #include "scan.h"
@@ -105,9 +106,12 @@ static void add_rule(struct reads *r, read_names *names, const char *path)
         }
         if (n + 1 == sizeof name) reads_are_unsure(r, "a path is too long");
         if (n > 0) add_name(r, names, name, n);
-        if (*p == '\\' && p[1] == '\n') p += 2;
-        else if (*p == ' ') p++;
-        else if (n + 1 == sizeof name) return;
+        if (*p == '\\' && p[1] == '\n')
+            p += 2;
+        else if (*p == ' ')
+            p++;
+        else if (n + 1 == sizeof name)
+            return;
     }
 }
 
@@ -129,7 +133,8 @@ void reads_add_text(struct reads *r, const char *text, size_t length)
 void reads_add_assembly(struct reads *r, const char *path)
 {
     size_t length;
-    const char *text = text_of_path(r, path, &length), *reason = text ? scan_assembly(text, length) : "its assembly cannot be read";
+    const char *text = text_of_path(r, path, &length),
+               *reason = text ? scan_assembly(text, length) : "its assembly cannot be read";
     if (reason) reads_are_unsure(r, reason);
 }
 
@@ -148,15 +153,18 @@ void reads_add_include_dirs(struct reads *r, const char *log)
     for (; line && *line; line += strcspn(line, "\n"), line += *line == '\n') {
         static const char specs[] = "Reading specs from ", configuration[] = "Configuration file: ";
         const size_t n = strcspn(line, "\n");
-        if (strncmp(line, "#include \"...\"", 14) == 0) in_list = true;
-        else if (strncmp(line, "End of search list", 18) == 0) complete = in_list;
+        if (strncmp(line, "#include \"...\"", 14) == 0)
+            in_list = true;
+        else if (strncmp(line, "End of search list", 18) == 0)
+            complete = in_list;
         else if (in_list && !complete && *line == ' ') {
             const char *remark = memmem(line, n, " (framework", 11);
             add_name(r, &r->include_dirs, line + 1, remark ? (size_t)(remark - line - 1) : n - 1);
         }
         add_quoted(r, line, "ignoring nonexistent directory \"");
         add_quoted(r, line, "ignoring duplicate directory \"");
-        if (strncmp(line, specs, sizeof specs - 1) == 0) add_name(r, &r->programs, line + sizeof specs - 1, n - (sizeof specs - 1));
+        if (strncmp(line, specs, sizeof specs - 1) == 0)
+            add_name(r, &r->programs, line + sizeof specs - 1, n - (sizeof specs - 1));
         if (strncmp(line, configuration, sizeof configuration - 1) == 0)
             add_name(r, &r->programs, line + sizeof configuration - 1, n - (sizeof configuration - 1));
     }
@@ -168,7 +176,8 @@ void reads_add_library_dirs(struct reads *r, const char *log)
     size_t length;
     const char *text = text_of_path(r, log, &length);
     for (const char *p = text; p && (p = strstr(p, "-L")) != NULL; p += 2)
-        if (p > text && (p[-1] == ' ' || p[-1] == '"')) add_name(r, &r->library_dirs, p + 2, strcspn(p + 2, p[-1] == '"' ? "\"\n" : " \n"));
+        if (p > text && (p[-1] == ' ' || p[-1] == '"'))
+            add_name(r, &r->library_dirs, p + 2, strcspn(p + 2, p[-1] == '"' ? "\"\n" : " \n"));
     if (r->library_dirs.count == 0) reads_are_unsure(r, "the C compiler does not say where it looks for libraries");
 }
 
@@ -195,7 +204,8 @@ bool program_is_elf(const char *path)
 {
     char mark[SELFMAG];
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is_elf = file >= 0 && read(file, mark, sizeof mark) == (ssize_t)sizeof mark && memcmp(mark, ELFMAG, SELFMAG) == 0;
+    const bool is_elf =
+        file >= 0 && read(file, mark, sizeof mark) == (ssize_t)sizeof mark && memcmp(mark, ELFMAG, SELFMAG) == 0;
     if (file >= 0) close(file);
     return is_elf;
 }
@@ -222,20 +232,23 @@ static void add_line(struct listing *l, const char *line, const char *path)
 
 static bool is_same_change(const struct stat *a, const struct stat *b)
 {
-    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+    return a->st_ino == b->st_ino && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+           a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 static const char *identity_line(struct arena *mem, const struct stat *st, const char *path)
 {
-    return arena_printf(mem, "same %ju %ju %jd %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino, (intmax_t)st->st_size,
-                        (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec, path);
+    return arena_printf(mem, "same %ju %ju %jd %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev, (uintmax_t)st->st_ino,
+                        (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+                        (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec, path);
 }
 
 static bool times_are_kept(int file)
 {
-    static const unsigned long known[] = {0xEF53 /* ext */, 0x58465342 /* XFS */, 0x9123683E /* Btrfs */, 0x794c7630 /* overlay */,
-                                          0x2fc12fc1 /* ZFS */, 0xF2F52010 /* F2FS */, 0x73717368 /* squashfs */, 0xE0F5E1E2 /* EROFS */};
+    static const unsigned long known[] = {
+        0xEF53 /* ext */,     0x58465342 /* XFS */,  0x9123683E /* Btrfs */,    0x794c7630 /* overlay */,
+        0x2fc12fc1 /* ZFS */, 0xF2F52010 /* F2FS */, 0x73717368 /* squashfs */, 0xE0F5E1E2 /* EROFS */};
     struct statfs fs;
     if (fstatfs(file, &fs) != 0) return false;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -255,26 +268,35 @@ static void add_open_file(struct listing *l, const char *path, int file, bool is
     struct stat before, after;
     struct digest digest;
     uint64_t bytes;
-    if (fstat(file, &before) != 0 || !S_ISREG(before.st_mode)) return reads_are_unsure(r, arena_printf(r->mem, "'%s' is not a file", path));
-    if (!is_before(before.st_ctim, r->begin)) return reads_are_unsure(r, arena_printf(r->mem, "'%s' was changed meanwhile", path));
+    if (fstat(file, &before) != 0 || !S_ISREG(before.st_mode))
+        return reads_are_unsure(r, arena_printf(r->mem, "'%s' is not a file", path));
+    if (!is_before(before.st_ctim, r->begin))
+        return reads_are_unsure(r, arena_printf(r->mem, "'%s' was changed meanwhile", path));
     if (is_source) {
         size_t length;
         const char *text = text_of(r, file, &length);
-        const char *reason = text ? scan_source(text, length, is_of_system(r, path), add_asked, r) : "it cannot be read";
+        const char *reason =
+            text ? scan_source(text, length, is_of_system(r, path), add_asked, r) : "it cannot be read";
         if (reason) reads_are_unsure(r, arena_printf(r->mem, "'%s': %s", path, reason));
     }
     const bool has_rested = before.st_ctim.tv_sec + RESTED_SECONDS < r->begin.tv_sec;
-    if (before.st_size > LARGE_BYTES && has_rested && times_are_kept(file)) return add_line(l, identity_line(r->mem, &before, path), path);
+    if (before.st_size > LARGE_BYTES && has_rested && times_are_kept(file))
+        return add_line(l, identity_line(r->mem, &before, path), path);
     if (!digest_of_file(file, &digest, &bytes) || fstat(file, &after) != 0 || !is_same_change(&before, &after))
         return reads_are_unsure(r, arena_printf(r->mem, "'%s' cannot be read, or was changed meanwhile", path));
-    add_line(l, arena_printf(r->mem, "read %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %s", digest.word[0], digest.word[1], bytes, path), path);
+    add_line(l,
+             arena_printf(r->mem, "read %016" PRIx64 "%016" PRIx64 " %" PRIu64 " %s", digest.word[0], digest.word[1],
+                          bytes, path),
+             path);
 }
 
 static void add_file(struct listing *l, const char *path, bool is_source)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) reads_are_unsure(l->r, arena_printf(l->r->mem, "'%s': %s", path, strerror(errno)));
-    else add_open_file(l, path, file, is_source);
+    if (file < 0)
+        reads_are_unsure(l->r, arena_printf(l->r->mem, "'%s': %s", path, strerror(errno)));
+    else
+        add_open_file(l, path, file, is_source);
     if (file >= 0) close(file);
 }
 
@@ -292,24 +314,20 @@ static void add_missing(struct listing *l, const char *path)
     add_line(l, arena_printf(l->r->mem, "none %s", shortest), path);
 }
 
-/* A place where a tool may have looked.  What is there and was not read does not matter: if it is to be read one day, then because
- * another file is gone, or has come, which this list knows. */
+/* A place where a tool may have looked.  What is there and was not read does not matter: if it is to be read one day,
+ * then because another file is gone, or has come, which this list knows. */
 static void add_candidate(struct listing *l, const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0) add_missing(l, path);
-    else if (S_ISDIR(st.st_mode)) reads_are_unsure(l->r, arena_printf(l->r->mem, "'%s' is a folder", path));
+    if (stat(path, &st) != 0)
+        add_missing(l, path);
+    else if (S_ISDIR(st.st_mode))
+        reads_are_unsure(l->r, arena_printf(l->r->mem, "'%s' is a folder", path));
 }
 
-static void pass(void *context, const char *path)
-{
-    add_missing(context, path);
-}
+static void pass(void *context, const char *path) { add_missing(context, path); }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
 static void sort_unique(read_names *names)
 {
@@ -325,7 +343,8 @@ static void drop_temporary(struct reads *r, read_names *names)
     size_t kept = 0;
     const size_t n = strlen(r->temp_dir);
     for (size_t i = 0; i < names->count; i++)
-        if (strncmp(names->data[i], r->temp_dir, n) != 0 || names->data[i][n] != '/') names->data[kept++] = names->data[i];
+        if (strncmp(names->data[i], r->temp_dir, n) != 0 || names->data[i][n] != '/')
+            names->data[kept++] = names->data[i];
     names->count = kept;
     sort_unique(names);
 }
@@ -343,8 +362,8 @@ static const char *with_slash(struct reads *r, const char *folder)
     return n == 0 || folder[n - 1] == '/' ? folder : arena_printf(r->mem, "%s/", folder);
 }
 
-/* A header was found in a folder of the search or beside the file that includes it.  Which it was does not matter: each name that it
- * can have had is looked for in each folder. */
+/* A header was found in a folder of the search or beside the file that includes it.  Which it was does not matter: each
+ * name that it can have had is looked for in each folder. */
 static void add_header_places(struct listing *l)
 {
     struct reads *r = l->r;
@@ -363,13 +382,17 @@ static void add_header_places(struct listing *l)
     sort_unique(&names);
     for (size_t i = 0; i < names.count; i++)
         for (size_t k = 0; k < folders.count; k++) {
-            if (names.data[i][0] != '/') add_candidate(l, arena_printf(r->mem, "%s%s", folders.data[k], names.data[i]));
-            else add_candidate(l, names.data[i]);
+            if (names.data[i][0] != '/')
+                add_candidate(l, arena_printf(r->mem, "%s%s", folders.data[k], names.data[i]));
+            else
+                add_candidate(l, names.data[i]);
         }
     for (size_t i = 0; i < r->sources.count; i++) { /* a header that was compiled before goes before it */
         const char *path = arena_printf(r->mem, "%s.gch", r->sources.data[i]);
-        if (access(path, F_OK) == 0) reads_are_unsure(r, arena_printf(r->mem, "'%s' may be read", path));
-        else add_missing(l, path);
+        if (access(path, F_OK) == 0)
+            reads_are_unsure(r, arena_printf(r->mem, "'%s' may be read", path));
+        else
+            add_missing(l, path);
     }
     vec_free(&folders);
     vec_free(&names);
@@ -386,12 +409,14 @@ static void add_asked_files(struct listing *l)
         }
 }
 
-/* -lname is libname.so or libname.a of the first folder that has one; the files of the C library are found in the same folders. */
+/* -lname is libname.so or libname.a of the first folder that has one; the files of the C library are found in the same
+ * folders. */
 static void add_library_places(struct listing *l)
 {
     struct reads *r = l->r;
     for (size_t i = 0; i < r->libraries.count; i++) {
-        const char *slash = strrchr(r->libraries.data[i], '/'), *base = slash ? slash + 1 : r->libraries.data[i], *end = strstr(base, ".so");
+        const char *slash = strrchr(r->libraries.data[i], '/'), *base = slash ? slash + 1 : r->libraries.data[i],
+                   *end = strstr(base, ".so");
         if (!end) end = strrchr(base, '.');
         const int stem = end ? (int)(end - base) : (int)strlen(base);
         for (size_t k = 0; k < r->library_dirs.count; k++) {
@@ -440,18 +465,17 @@ static bool has_content(const char *facts, const char *path)
     struct digest wanted, digest;
     uint64_t wanted_bytes, bytes;
     struct stat st;
-    if (sscanf(facts, "%16" SCNx64 "%16" SCNx64 " %" SCNu64, &wanted.word[0], &wanted.word[1], &wanted_bytes) != 3) return false;
+    if (sscanf(facts, "%16" SCNx64 "%16" SCNx64 " %" SCNu64, &wanted.word[0], &wanted.word[1], &wanted_bytes) != 3)
+        return false;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool same = file >= 0 && fstat(file, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size == wanted_bytes &&
-                      digest_of_file(file, &digest, &bytes) && bytes == wanted_bytes && digest_is_equal(digest, wanted);
+    const bool same = file >= 0 && fstat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+                      (uint64_t)st.st_size == wanted_bytes && digest_of_file(file, &digest, &bytes) &&
+                      bytes == wanted_bytes && digest_is_equal(digest, wanted);
     if (file >= 0) close(file);
     return same;
 }
 
-static bool is_absent(const char *path)
-{
-    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
+static bool is_absent(const char *path) { return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR); }
 
 static bool has_identity(const char *line, const char *path)
 {

@@ -1,5 +1,5 @@
-/* run.c - ptoc run: builds into a temporary folder, runs the program there, and hands on its exit code; ptoc graph: the same with
- * an engine that runs nothing, and the graph as the result.
+/* run.c - ptoc run: builds into a temporary folder, runs the program there, and hands on its exit code; ptoc graph: the
+ * same with an engine that runs nothing, and the graph as the result.
  *            A program that was built before from the same is started from the cache.
  * Invariant  the program has ptoc's standard streams and its working folder; what ends it by a signal is said.
  * Tests      test/lit/run/exit-codes.test
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead, or -1; closed
- * here.  more: arguments after the user's, NULL-terminated, or NULL. */
+/* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead,
+ * or -1; closed here.  more: arguments after the user's, NULL-terminated, or NULL. */
 static int start(const struct options *o, const char *program, int kept, const char *const *more)
 {
     VEC(const char *) argv = {0};
@@ -48,7 +48,9 @@ static char *program_path(const char *dir, const char *input)
 int run_main(const struct options *o)
 {
     char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
-    int kept = -1, result = !temp ? EXIT_INTERNAL : !program ? process_out_of_memory() : build_binary(o, temp, program, NULL, &kept);
+    int kept = -1, result = !temp      ? EXIT_INTERNAL
+                            : !program ? process_out_of_memory()
+                                       : build_binary(o, temp, program, NULL, &kept);
     if (result == EXIT_OK) result = start(o, program, kept, NULL);
     if (temp) temp_dir_remove(temp, o->keep);
     free(program);

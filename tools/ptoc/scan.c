@@ -1,6 +1,7 @@
 /* scan.c - see scan.h.
- * Idea       lines that a backslash joins are joined first, so a word is found however it was cut; then words are compared whole.
- *            Comments and strings are read like code: a word in a comment costs a build, never a wrong result.
+ * Idea       lines that a backslash joins are joined first, so a word is found however it was cut; then words are
+ *            compared whole. Comments and strings are read like code: a word in a comment costs a build, never a wrong
+ *            result.
  * Owner      nothing.
  * Invariant  a word of the list is found in every spelling that a preprocessor accepts, put together by ## too.
  * Blocks     never.
@@ -11,7 +12,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct { const char *word, *reason; bool asks; } words[] = {
+static const struct {
+    const char *word, *reason;
+    bool asks;
+} words[] = {
     {"__TIME__", "it uses __TIME__", false},
     {"__DATE__", "it uses __DATE__", false},
     {"__TIMESTAMP__", "it uses __TIMESTAMP__", false},
@@ -26,12 +30,10 @@ static bool is_letter(char c)
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
-/* The text without joined lines: a backslash, or its trigraph, with blanks and a newline behind it.  To be freed; NULL: no memory. */
+/* The text without joined lines: a backslash, or its trigraph, with blanks and a newline behind it.  To be freed; NULL:
+ * no memory. */
 static char *join_lines(const char *text, size_t length, size_t *joined_length)
 {
     char *joined = malloc(length + 1);
@@ -68,13 +70,17 @@ static bool asks_by_name(const char *p, scan_asked *asked, void *context)
     while (is_blank(*p)) p++;
     if (*p++ != '(') return false;
     while (is_blank(*p)) p++;
-    const char close = *p == '"' ? '"' : *p == '<' ? '>' : '\0', *end = close ? p + 1 + strcspn(p + 1, close == '"' ? "\"\n" : ">\n") : p;
+    const char close = *p == '"'   ? '"'
+                       : *p == '<' ? '>'
+                                   : '\0',
+               *end = close ? p + 1 + strcspn(p + 1, close == '"' ? "\"\n" : ">\n") : p;
     if (!close || *end != close) return false;
     asked(context, p + 1, (size_t)(end - p - 1));
     return true;
 }
 
-static const char *scan_word(const char *text, const char *at, size_t length, bool is_system, scan_asked *asked, void *context)
+static const char *scan_word(const char *text, const char *at, size_t length, bool is_system, scan_asked *asked,
+                             void *context)
 {
     for (int i = 0; i < WORDS; i++) {
         const size_t whole = strlen(words[i].word);
@@ -83,7 +89,9 @@ static const char *scan_word(const char *text, const char *at, size_t length, bo
             if (is_system) continue;
             return "it has a part of such a word, which ## may complete";
         }
-        if (is_system && words[i].asks && (only_asks_whether_known(text, at) || asks_by_name(at + length, asked, context))) return NULL;
+        if (is_system && words[i].asks &&
+            (only_asks_whether_known(text, at) || asks_by_name(at + length, asked, context)))
+            return NULL;
         return words[i].reason;
     }
     return NULL;
@@ -105,7 +113,8 @@ const char *scan_source(const char *text, size_t length, bool is_system, scan_as
 {
     size_t joined_length;
     char *joined = join_lines(text, length, &joined_length);
-    const char *reason = joined ? scan_joined(joined, joined_length, is_system, asked, context) : "there is no memory to look at it";
+    const char *reason =
+        joined ? scan_joined(joined, joined_length, is_system, asked, context) : "there is no memory to look at it";
     free(joined);
     return reason;
 }
@@ -116,7 +125,8 @@ const char *scan_assembly(const char *text, size_t length)
     static const char *const directives[] = {".incbin", ".include", ".macro", ".irp", ".rept", ".altmacro"};
     for (const char *at = text, *end = text + length; (at = memchr(at, '.', (size_t)(end - at))) != NULL; at++)
         for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
-            if ((size_t)(end - at) >= strlen(directives[i]) && strncasecmp(at, directives[i], strlen(directives[i])) == 0)
+            if ((size_t)(end - at) >= strlen(directives[i]) &&
+                strncasecmp(at, directives[i], strlen(directives[i])) == 0)
                 return "its assembly may read other files";
     return NULL;
 }

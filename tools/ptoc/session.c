@@ -1,5 +1,6 @@
 /* session.c - one run of the compiler: the arena, the names, the files, the messages.
- * Idea       every verb opens one, works, and closes it; so messages look the same everywhere and nothing is left allocated.
+ * Idea       every verb opens one, works, and closes it; so messages look the same everywhere and nothing is left
+ *            allocated.
  * Owner      the verb that opened it.
  * Invariant  the program's own file is read before anything else, because not being able to is another exit code.
  * Blocks     in reading files.
@@ -76,7 +77,10 @@ int session_open(struct front_session *s, const struct options *o)
 {
     struct source_map *sources = source_map_create();
     *s = (struct front_session){
-        .front = {.mem = arena_create(), .names = interner_create(), .sources = sources, .diag = diag_create(sources, stderr)},
+        .front = {.mem = arena_create(),
+                  .names = interner_create(),
+                  .sources = sources,
+                  .diag = diag_create(sources, stderr)},
     };
     set_diag(s->front.diag, o);
     set_search_path(s, o);

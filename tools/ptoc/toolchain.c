@@ -1,6 +1,6 @@
 /* toolchain.c - see toolchain.h.
- * Idea       a C file becomes an object in the folder for temporary files; where the reads are wanted, by way of its assembly, because
- *            an assembler reads files too.
+ * Idea       a C file becomes an object in the folder for temporary files; where the reads are wanted, by way of its
+ *            assembly, because an assembler reads files too.
  * Owner      the caller's; words are the arena's.
  * Invariant  the program is the same whether its reads are wanted or not.
  * Blocks     in the C compiler and the linker.
@@ -81,10 +81,25 @@ static void add_libraries(words *argv, const struct toolchain *t)
 /* What GCC, Clang and GNU ld listen to. */
 static bool is_heard(const char *variable)
 {
-    static const char *const heard[] = {"PATH=*",      "CPATH=*",        "C_INCLUDE_PATH=*",      "LIBRARY_PATH=*",   "COMPILER_PATH=*",
-                                        "GCC_*",       "LD_*",           "SOURCE_DATE_EPOCH=*",   "CCC_*",            "COLLECT_*",
-                                        "CLANG_*",     "LANG=*",         "LC_ALL=*",              "LC_CTYPE=*",       "GNUTARGET=*",
-                                        "LDEMULATION=*", "DEPENDENCIES_OUTPUT=*", "SUNPRO_DEPENDENCIES=*", "DEBUGINFOD_*"};
+    static const char *const heard[] = {"PATH=*",
+                                        "CPATH=*",
+                                        "C_INCLUDE_PATH=*",
+                                        "LIBRARY_PATH=*",
+                                        "COMPILER_PATH=*",
+                                        "GCC_*",
+                                        "LD_*",
+                                        "SOURCE_DATE_EPOCH=*",
+                                        "CCC_*",
+                                        "COLLECT_*",
+                                        "CLANG_*",
+                                        "LANG=*",
+                                        "LC_ALL=*",
+                                        "LC_CTYPE=*",
+                                        "GNUTARGET=*",
+                                        "LDEMULATION=*",
+                                        "DEPENDENCIES_OUTPUT=*",
+                                        "SUNPRO_DEPENDENCIES=*",
+                                        "DEBUGINFOD_*"};
     for (size_t i = 0; i < sizeof heard / sizeof *heard; i++)
         if (fnmatch(heard[i], variable, 0) == 0) return true;
     return false;
@@ -111,8 +126,11 @@ void toolchain_describe(const struct toolchain *t, struct strbuf *key)
 /* Words that change what the compiler makes and name no file that it would read unseen. */
 static bool is_plain_option(const char *word)
 {
-    static const char *const plain[] = {"-D*", "-U*", "-I*", "-m*", "-g*", "-O*", "-std=*", "-pthread", "-pipe", "-w", "-W[!alp]*", "-Wall", "-f*"};
-    if (strncmp(word, "-f", 2) == 0 && (strpbrk(word, "/.") || strstr(word, "plugin") || strstr(word, "profile") || strstr(word, "use-ld"))) return false;
+    static const char *const plain[] = {"-D*",      "-U*",   "-I*", "-m*",       "-g*",   "-O*", "-std=*",
+                                        "-pthread", "-pipe", "-w",  "-W[!alp]*", "-Wall", "-f*"};
+    if (strncmp(word, "-f", 2) == 0 &&
+        (strpbrk(word, "/.") || strstr(word, "plugin") || strstr(word, "profile") || strstr(word, "use-ld")))
+        return false;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (fnmatch(plain[i], word, 0) == 0) return true;
     return false;
@@ -137,11 +155,14 @@ const char *toolchain_is_opaque(const struct toolchain *t)
     words cc = {0};
     const char *reason = NULL;
     add_compiler(&cc, t);
-    if (!is_known_compiler(cc.data[0])) reason = arena_printf(t->mem, "'%s' is neither GCC nor Clang, which say what they read", cc.data[0]);
+    if (!is_known_compiler(cc.data[0]))
+        reason = arena_printf(t->mem, "'%s' is neither GCC nor Clang, which say what they read", cc.data[0]);
     for (size_t i = 1; i < cc.count && !reason; i++)
-        if (!is_plain_option(cc.data[i])) reason = arena_printf(t->mem, "'%s' may make the compiler read a file", cc.data[i]);
+        if (!is_plain_option(cc.data[i]))
+            reason = arena_printf(t->mem, "'%s' may make the compiler read a file", cc.data[i]);
     for (int i = 0; i < t->o->link_input_count && !reason; i++)
-        if (t->o->link_inputs[i][0] == '-') reason = arena_printf(t->mem, "'%s' is for the linker", t->o->link_inputs[i]);
+        if (t->o->link_inputs[i][0] == '-')
+            reason = arena_printf(t->mem, "'%s' is for the linker", t->o->link_inputs[i]);
     vec_free(&cc);
     return reason;
 }
@@ -161,8 +182,10 @@ static int run_compiler(const struct toolchain *t, words *argv, const char *what
 static void add_source(const struct toolchain *t, words *argv, bool is_ours, const char *source)
 {
     add_compiler(argv, t);
-    if (is_ours) add_strict(argv, t);
-    else add_common(argv, t);
+    if (is_ours)
+        add_strict(argv, t);
+    else
+        add_common(argv, t);
     if (is_ours) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
     vec_push(argv, source[0] == '-' ? arena_printf(t->mem, "./%s", source) : source);
 }
@@ -175,7 +198,8 @@ static void add_output(words *argv, const char *step, const char *output)
 }
 
 /* By way of the assembly, with a list of what was read. */
-static int compile_and_note(const struct toolchain *t, bool is_ours, const char *source, const char *object, const char *what)
+static int compile_and_note(const struct toolchain *t, bool is_ours, const char *source, const char *object,
+                            const char *what)
 {
     const char *assembly = arena_printf(t->mem, "%s.s", object), *rule = arena_printf(t->mem, "%s.d", object);
     words argv = {0}, assemble = {0};
@@ -231,15 +255,18 @@ static int run_linker(const struct toolchain *t, words *argv)
 /* Asks the linker for a list of what it reads.  False: it knows no such option, or it does not accept the program. */
 static bool link_and_note(const struct toolchain *t, const words *objects, const char *output)
 {
-    const char *rule = arena_printf(t->mem, "%s/link.d", t->temp_dir), *log = arena_printf(t->mem, "%s/link.log", t->temp_dir);
+    const char *rule = arena_printf(t->mem, "%s/link.d", t->temp_dir),
+               *log = arena_printf(t->mem, "%s/link.log", t->temp_dir);
     words argv = {0};
     add_link(&argv, t, objects, output);
     vec_push(&argv, "-Xlinker");
     vec_push(&argv, arena_printf(t->mem, "--dependency-file=%s", rule));
     vec_push(&argv, NULL);
     bool good = process_run_logged(log, argv.data, t->o->verbose) == 0;
-    if (good) reads_add_libraries(t->reads, rule);
-    else reads_are_unsure(t->reads, "the linker does not say which files it has read");
+    if (good)
+        reads_add_libraries(t->reads, rule);
+    else
+        reads_are_unsure(t->reads, "the linker does not say which files it has read");
     vec_free(&argv);
     return good;
 }

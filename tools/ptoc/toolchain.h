@@ -7,9 +7,9 @@
 struct toolchain {
     const struct options *o;
     struct arena *mem;
-    const char *prefix;   /* the folder that ptoc is installed in */
+    const char *prefix; /* the folder that ptoc is installed in */
     const char *temp_dir;
-    struct reads *reads;  /* NULL: nobody wants to know */
+    struct reads *reads; /* NULL: nobody wants to know */
 };
 
 /* All that the compiler and the linker are told, but for the names of temporary files. */
@@ -18,8 +18,8 @@ void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 /* NULL: what the compiler reads can be found out.  Else why not. */
 const char *toolchain_is_opaque(const struct toolchain *t);
 
-/* Writes the text as STEM.c, compiles it and the C files of the command line, and links all into `output`.  Messages are on standard
- * error; returns an exit code. */
+/* Writes the text as STEM.c, compiles it and the C files of the command line, and links all into `output`.  Messages
+ * are on standard error; returns an exit code. */
 int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output);
 
 #endif

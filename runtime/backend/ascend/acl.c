@@ -7,8 +7,8 @@
 
 enum { MAX_DEVICES = 64 };
 
-/* One library a process: it keeps state of its own, and aclInit may be called once.  What was initialized once stays loaded until the
- * process ends: a library with threads and thread-local state does not survive being unloaded. */
+/* One library a process: it keeps state of its own, and aclInit may be called once.  What was initialized once stays
+ * loaded until the process ends: a library with threads and thread-local state does not survive being unloaded. */
 static struct {
     ptoi_lock lock; /* guards everything here; calls of the library are made under it; nothing nests in it */
     void *library;
@@ -30,7 +30,7 @@ void ptoi_acl_explain(const struct acl *acl, char *text, size_t size, const char
     for (size_t n = strlen(text); n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '); n--) text[n - 1] = '\0';
 }
 
-/* ---- finding it ---------------------------------------------------------------------------------------------------------- */
+/* ---- finding it -------------------------------------------------------------------------------------------------- */
 
 static void *find_library(char *message, size_t size)
 {
@@ -42,7 +42,8 @@ static void *find_library(char *message, size_t size)
         if (i == 0) snprintf(first, sizeof first, "%s", dlerror());
     }
     snprintf(message, size,
-             "no CANN library: neither libacl_rt.so nor libascendcl.so can be loaded (%s); is its set_env.sh sourced?", first);
+             "no CANN library: neither libacl_rt.so nor libascendcl.so can be loaded (%s); is its set_env.sh sourced?",
+             first);
     return NULL;
 }
 
@@ -50,13 +51,13 @@ static void *find_library(char *message, size_t size)
 static const char *find_functions(void *library, struct acl *acl)
 {
     const char *missing = NULL;
-#define ACL_MAYBE(result, name, parameters)                                                                                      \
-    do {                                                                                                                         \
-        void *found = dlsym(library, #name);                                                                                     \
-        memcpy(&acl->name, &found, sizeof found); /* ISO C has no conversion from an object pointer to a function's */           \
+#define ACL_MAYBE(result, name, parameters)                                                                            \
+    do {                                                                                                               \
+        void *found = dlsym(library, #name);                                                                           \
+        memcpy(&acl->name, &found, sizeof found); /* ISO C has no conversion from an object pointer to a function's */ \
     } while (0);
-#define ACL(result, name, parameters)                                                                                            \
-    ACL_MAYBE(result, name, parameters)                                                                                          \
+#define ACL(result, name, parameters)                                                                                  \
+    ACL_MAYBE(result, name, parameters)                                                                                \
     if (!acl->name && !missing) missing = #name;
 #include "acl.def"
 #undef ACL
@@ -107,7 +108,7 @@ bool ptoi_acl_close(char *message, size_t size)
     return error == ACL_SUCCESS;
 }
 
-/* ---- devices --------------------------------------------------------------------------------------------------------------- */
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
 
 aclError ptoi_acl_take_device(int32_t device)
 {

@@ -1,8 +1,10 @@
-/* acl.h - what the backend uses of the CANN library: types and functions, declared here anew, found when a program asks for them.
+/* acl.h - what the backend uses of the CANN library: types and functions, declared here anew, found when a program asks
+ * for them.
  *
- * Idea       nothing of CANN is needed to build.  Names, parameters and values are what its public documentation says; acl.def
- *            lists the functions, and both this table and the stub of the tests are made of that list.
- * Owner      the process: one library, one aclInit, one aclrtSetDevice for each device in use, however many runtimes there are.
+ * Idea       nothing of CANN is needed to build.  Names, parameters and values are what its public documentation says;
+ *            acl.def lists the functions, and both this table and the stub of the tests are made of that list.
+ * Owner      the process: one library, one aclInit, one aclrtSetDevice for each device in use, however many runtimes
+ *            there are.
  * Tests      test/ascend */
 #ifndef PTOI_ASCEND_ACL_H
 #define PTOI_ASCEND_ACL_H
@@ -24,7 +26,10 @@ enum {
     ACL_ERROR_REPEAT_INITIALIZE = 100002,
     ACL_EVENT_CAPTURE_STREAM_PROGRESS = 2, /* flag of an event that is queried */
 };
-typedef enum { ACL_EVENT_RECORDED_STATUS_NOT_READY = 0, ACL_EVENT_RECORDED_STATUS_COMPLETE = 1 } aclrtEventRecordedStatus;
+typedef enum {
+    ACL_EVENT_RECORDED_STATUS_NOT_READY = 0,
+    ACL_EVENT_RECORDED_STATUS_COMPLETE = 1
+} aclrtEventRecordedStatus;
 typedef enum { ACL_MEM_MALLOC_HUGE_FIRST = 0 } aclrtMemMallocPolicy;
 typedef enum {
     ACL_MEMCPY_HOST_TO_HOST = 0,
@@ -68,7 +73,7 @@ typedef struct {
 } aclrtPlaceHolderInfo;
 
 struct acl {
-#define ACL(result, name, parameters) result(*name) parameters;
+#define ACL(result, name, parameters)       result(*name) parameters;
 #define ACL_MAYBE(result, name, parameters) ACL(result, name, parameters)
 #include "acl.def"
 #undef ACL

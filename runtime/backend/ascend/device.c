@@ -1,8 +1,9 @@
 /* device.c - opening and closing a device.
  *
- * Idea       open_steps says the order; each step has its way back, and a close goes the list backwards from where the opening
- *            came to.
- * Blocks     in the library; closing waits for what is still running on a stream only where the library cannot abort it.
+ * Idea       open_steps says the order; each step has its way back, and a close goes the list backwards from where the
+ *            opening came to.
+ * Blocks     in the library; closing waits for what is still running on a stream only where the library cannot abort
+ *            it.
  * Tests      test/ascend */
 #include "device.h"
 #include "limit.h"
@@ -15,7 +16,7 @@
 
 enum { DEFAULT_TIMEOUT_S = 600 };
 
-/* ---- failures -------------------------------------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...)
 {
@@ -49,7 +50,7 @@ bool ptoi_ascend_enter(struct device *d)
     return true;
 }
 
-/* ---- the steps: open returns PTO_OK or why not, close gives back whatever open took, also half of it ----------------------- */
+/* ---- the steps: open returns PTO_OK or why not, close gives back whatever open took, also half of it ------------- */
 
 static PTOStatus failed(struct device *d, const char *call, aclError error)
 {
@@ -66,8 +67,8 @@ static PTOStatus open_device(struct device *d)
         return PTO_ERR_DEVICE;
     }
     if ((uint32_t)d->number >= count) {
-        ptoi_ascend_fail(d, true, "there is no device %d: there %s %u, counted from 0", d->number, count == 1 ? "is" : "are",
-                         count);
+        ptoi_ascend_fail(d, true, "there is no device %d: there %s %u, counted from 0", d->number,
+                         count == 1 ? "is" : "are", count);
         return PTO_ERR_CONFIG;
     }
     const aclError error = ptoi_acl_take_device(d->number);
@@ -176,8 +177,8 @@ static PTOStatus open_binaries(struct device *d)
         if (error == ACL_SUCCESS) continue;
         char text[600];
         ptoi_acl_explain(d->acl, text, sizeof text, "aclrtBinaryGetFunction", error);
-        ptoi_ascend_fail(d, true, "kernel '%.60s': there is no function '%.60s' in %.150s: %s", e->name, e->function, o->path,
-                         text);
+        ptoi_ascend_fail(d, true, "kernel '%.60s': there is no function '%.60s' in %.150s: %s", e->name, e->function,
+                         o->path, text);
         return PTO_ERR_IO;
     }
     return PTO_OK;
@@ -196,11 +197,13 @@ static PTOStatus open_memory(struct device *d)
     bool any_status = false;
     for (int i = 0; i < d->map.entry_count; i++) any_status |= d->map.entry[i].has_status;
     void *memory = NULL;
-    if (!ptoi_ascend_is_fine(d, "aclrtMallocHost", d->acl->aclrtMallocHost(&memory, STAGING_BYTES))) return PTO_ERR_NOMEM;
+    if (!ptoi_ascend_is_fine(d, "aclrtMallocHost", d->acl->aclrtMallocHost(&memory, STAGING_BYTES)))
+        return PTO_ERR_NOMEM;
     d->staging = memory;
     if (!any_status) return PTO_OK;
-    if (!ptoi_ascend_is_fine(d, "aclrtMalloc",
-                             d->acl->aclrtMalloc(&memory, (size_t)d->stream_count * STATUS_BYTES, ACL_MEM_MALLOC_HUGE_FIRST)))
+    if (!ptoi_ascend_is_fine(
+            d, "aclrtMalloc",
+            d->acl->aclrtMalloc(&memory, (size_t)d->stream_count * STATUS_BYTES, ACL_MEM_MALLOC_HUGE_FIRST)))
         return PTO_ERR_NOMEM;
     d->status = memory;
     for (int i = 0; i < d->stream_count; i++) d->stream[i].status = d->status + i * STATUS_BYTES;
@@ -225,7 +228,7 @@ static const struct step {
 };
 enum { STEPS = sizeof steps / sizeof *steps };
 
-/* ---- the heap -------------------------------------------------------------------------------------------------------------- */
+/* ---- the heap ---------------------------------------------------------------------------------------------------- */
 
 static void free_heap(const struct backend *b, void *memory, uint64_t bytes, bool shared)
 {
@@ -241,7 +244,8 @@ static void free_heap(const struct backend *b, void *memory, uint64_t bytes, boo
 static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
 {
     struct device *d = device_of(b);
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *device = NULL;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+         *device = NULL;
     (void)shared;
     if (memory == MAP_FAILED) {
         ptoi_ascend_fail(d, false, "no room for so many addresses on the host");
@@ -258,7 +262,7 @@ static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
     return NULL;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool close_all(struct device *d, int opened, char *message, size_t size)
 {

@@ -1,11 +1,13 @@
 /* device.h - one opened device: what the files of this backend share; nobody else includes it.
  *
- * Idea       a worker is a stream.  A thread that runs its first kernel takes the context and a stream of the kernel's worker
- *            type, and keeps both; the orchestrator copies.  Addresses in a program are the host's: the heap is reserved on the
- *            host too, so that offsets are those of every backend, and only what the host reads or writes is ever there.
- * Owner      open and close: the runtime.  A stream: the thread that took it.  Memory, staging, what is whose: the orchestrator,
- *            mirror.c. The buffers that workers look up: under `lock`.
- * Invariant  what was opened is closed in reverse order, on every path; a device that failed is not used for another run.
+ * Idea       a worker is a stream.  A thread that runs its first kernel takes the context and a stream of the kernel's
+ *            worker type, and keeps both; the orchestrator copies.  Addresses in a program are the host's: the heap is
+ *            reserved on the host too, so that offsets are those of every backend, and only what the host reads or
+ *            writes is ever there.
+ * Owner      open and close: the runtime.  A stream: the thread that took it.  Memory, staging, what is whose: the
+ *            orchestrator, mirror.c. The buffers that workers look up: under `lock`.
+ * Invariant  what was opened is closed in reverse order, on every path; a device that failed is not used for another
+ *            run.
  * Tests      test/ascend */
 #ifndef PTOI_ASCEND_DEVICE_H
 #define PTOI_ASCEND_DEVICE_H
@@ -25,9 +27,9 @@ enum {
 struct stream {
     aclrtStream stream;
     aclrtEvent event;
-    bool is_lost;      /* something that was started on it may be running still */
-    bool is_stuck;     /* and has taken too long already */
-    char *status;      /* device memory for the word that a kernel with `status = yes` stores; NULL: the map has none */
+    bool is_lost;  /* something that was started on it may be running still */
+    bool is_stuck; /* and has taken too long already */
+    char *status;  /* device memory for the word that a kernel with `status = yes` stores; NULL: the map has none */
     uint64_t block[BLOCK_WORDS];
     struct {
         const PTOKernel *kernel;
@@ -59,7 +61,7 @@ enum { MAX_DIRTY = 256, MAX_CLEAN = 32 };
 struct device {
     struct backend backend; /* first: what the runtime sees */
     const struct acl *acl;
-    uint64_t serial;        /* no other device of the process ever has it */
+    uint64_t serial; /* no other device of the process ever has it */
     int32_t number;
     double timeout_seconds;
     bool names_options; /* limit.h */
@@ -67,25 +69,28 @@ struct device {
     aclrtContext context;
     struct kernel_map map;
     struct stream *stream;
-    int stream_count;                 /* opened */
-    int first[PTO_WORKER_TYPES + 1];  /* streams of a worker type are [first[t], first[t + 1]) */
-    _Atomic int taken[PTO_WORKER_TYPES]; /* how many threads took one: add relaxed, the stream is whole before any thread runs */
-    char *status;                     /* device memory: a line each stream */
-    char *staging;                    /* pinned host memory */
+    int stream_count;                /* opened */
+    int first[PTO_WORKER_TYPES + 1]; /* streams of a worker type are [first[t], first[t + 1]) */
+    /* how many threads took one: add relaxed, the stream is whole before any thread runs */
+    _Atomic int taken[PTO_WORKER_TYPES];
+    char *status;  /* device memory: a line each stream */
+    char *staging; /* pinned host memory */
 
-    char *heap, *device_heap;         /* the same bytes, as the program and as the device name them */
+    char *heap, *device_heap; /* the same bytes, as the program and as the device name them */
     uint64_t heap_bytes;
     bool is_zeroed;
 
-    ptoi_lock lock;                   /* guards buffer, failure; nothing nests in it */
-    struct buffer *buffer;            /* sorted by address, apart from each other */
+    ptoi_lock lock;        /* guards buffer, failure; nothing nests in it */
+    struct buffer *buffer; /* sorted by address, apart from each other */
     int buffer_count, buffer_room;
     char failure[1024];
-    /* The device: nothing is started on it any more.  W under lock: store release, after `failure`; R any worker: load acquire. */
+    /* The device: nothing is started on it any more.  W under lock: store release, after `failure`; R any worker: load
+     * acquire. */
     _Atomic bool has_failed;
-    bool was_told;                    /* the runtime has asked for `failure`: what closing finds is of no interest then */
+    /* the runtime has asked for `failure`: what closing finds is of no interest then */
+    bool was_told;
 
-    struct block_memory *spare;       /* device memory between two uses */
+    struct block_memory *spare; /* device memory between two uses */
     int spare_count, spare_room;
     struct span dirty[MAX_DIRTY], clean[MAX_CLEAN];
     int dirty_count, clean_count, clean_next;

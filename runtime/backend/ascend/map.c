@@ -52,7 +52,7 @@ static void cut_comment(char *line)
         }
 }
 
-/* ---- a section ------------------------------------------------------------------------------------------------------------- */
+/* ---- a section --------------------------------------------------------------------------------------------------- */
 
 static PTOStatus end_section(struct reader *r)
 {
@@ -89,7 +89,8 @@ static PTOStatus take_object(struct reader *r, struct map_entry *e, const char *
     char text[PATH_MAX], path[PATH_MAX];
     const char *slash = strrchr(r->map->path, '/');
     const int folder = *value != '/' && slash ? (int)(slash - r->map->path + 1) : 0;
-    if (snprintf(text, sizeof text, "%.*s%s", folder, r->map->path, value) >= (int)sizeof text || !realpath(text, path)) {
+    if (snprintf(text, sizeof text, "%.*s%s", folder, r->map->path, value) >= (int)sizeof text ||
+        !realpath(text, path)) {
         wrong(r, "cannot read the object %s of kernel '%s': %s", text, e->name, strerror(errno));
         return PTO_ERR_IO;
     }
@@ -109,7 +110,8 @@ static PTOStatus take_object(struct reader *r, struct map_entry *e, const char *
 
 static PTOStatus take_key(struct reader *r, const char *key, const char *value)
 {
-    static const char *const engines[] = {[MAP_CUBE] = "cube", [MAP_VECTOR] = "vector", [MAP_MIX] = "mix", [MAP_CPU] = "cpu"};
+    static const char *const engines[] = {
+        [MAP_CUBE] = "cube", [MAP_VECTOR] = "vector", [MAP_MIX] = "mix", [MAP_CPU] = "cpu"};
     struct map_entry *e = &r->map->entry[r->map->entry_count - 1];
     if (strcmp(key, "object") == 0) return take_object(r, e, value);
     if (strcmp(key, "function") == 0) {
@@ -120,7 +122,8 @@ static PTOStatus take_key(struct reader *r, const char *key, const char *value)
     if (strcmp(key, "blocks") == 0) {
         char *end;
         const long blocks = strtol(value, &end, 10);
-        if (*end || blocks < 1 || blocks > 65535) return wrong(r, "blocks is a number from 1 to 65535, not '%s'", value);
+        if (*end || blocks < 1 || blocks > 65535)
+            return wrong(r, "blocks is a number from 1 to 65535, not '%s'", value);
         e->blocks = (uint32_t)blocks;
         return PTO_OK;
     }
@@ -156,7 +159,7 @@ static PTOStatus take_line(struct reader *r, char *line)
     return *value ? take_key(r, key, value) : wrong(r, "'%s' without a value", key);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -186,7 +189,8 @@ PTOStatus ptoi_kernels_load(struct kernel_map *map, const char *path, char *mess
     free(line);
     fclose(in);
     if (status == PTO_OK) status = end_section(&r);
-    if (status == PTO_OK && map->entry_count > 0) qsort(map->entry, (size_t)map->entry_count, sizeof *map->entry, by_name);
+    if (status == PTO_OK && map->entry_count > 0)
+        qsort(map->entry, (size_t)map->entry_count, sizeof *map->entry, by_name);
     if (status != PTO_OK) ptoi_kernels_unload(map);
     return status;
 }

@@ -1,10 +1,11 @@
 /* mirror.c - memory of the host and memory of the device kept in step.
  *
- * Idea       an array of the program is copied to the device once, when the first task names it, and back once, at the end of
- *            the run, if a task has written it.  The heap is the device's; what the host awaits is read, and what the host
- *            writes is sent before the next submit.  `dirty` is what the host has written since, `clean` what it has read and no
- *            task has written since.
- * Owner      the orchestrator; only ptoi_ascend_reach is for workers, and the table of buffers is under the lock for it.
+ * Idea       an array of the program is copied to the device once, when the first task names it, and back once, at the
+ *            end of the run, if a task has written it.  The heap is the device's; what the host awaits is read, and
+ *            what the host writes is sent before the next submit.  `dirty` is what the host has written since, `clean`
+ *            what it has read and no task has written since.
+ * Owner      the orchestrator; only ptoi_ascend_reach is for workers, and the table of buffers is under the lock for
+ *            it.
  * Invariant  no byte is in two spans of `dirty`; what a task may write is in none of `clean`.
  * Blocks     in copies.
  * Tests      test/ascend */
@@ -13,14 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- copies, in pieces through the pinned staging -------------------------------------------------------------------------- */
+/* ---- copies, in pieces through the pinned staging ---------------------------------------------------------------- */
 
 static bool upload(struct device *d, char *device, const char *host, int64_t bytes)
 {
     for (int64_t at = 0; at < bytes; at += STAGING_BYTES) {
         const size_t n = (size_t)(bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES);
         memcpy(d->staging, host + at, n);
-        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(device + at, n, d->staging, n, ACL_MEMCPY_HOST_TO_DEVICE)))
+        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy",
+                                 d->acl->aclrtMemcpy(device + at, n, d->staging, n, ACL_MEMCPY_HOST_TO_DEVICE)))
             return false;
     }
     return true;
@@ -30,14 +32,15 @@ static bool download(struct device *d, char *host, const char *device, int64_t b
 {
     for (int64_t at = 0; at < bytes; at += STAGING_BYTES) {
         const size_t n = (size_t)(bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES);
-        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy", d->acl->aclrtMemcpy(d->staging, n, device + at, n, ACL_MEMCPY_DEVICE_TO_HOST)))
+        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy",
+                                 d->acl->aclrtMemcpy(d->staging, n, device + at, n, ACL_MEMCPY_DEVICE_TO_HOST)))
             return false;
         memcpy(host + at, d->staging, n);
     }
     return true;
 }
 
-/* ---- device memory for arrays, kept between runs --------------------------------------------------------------------------- */
+/* ---- device memory for arrays, kept between runs ----------------------------------------------------------------- */
 
 static char *take_memory(struct device *d, int64_t bytes, int64_t *capacity)
 {
@@ -84,7 +87,7 @@ bool ptoi_ascend_free_memory(struct device *d)
     return is_fine;
 }
 
-/* ---- the table of arrays --------------------------------------------------------------------------------------------------- */
+/* ---- the table of arrays ----------------------------------------------------------------------------------------- */
 
 /* The first that ends behind the address; buffer_count: none does. */
 static int lower_buffer(const struct device *d, const char *address)
@@ -157,7 +160,7 @@ static PTOStatus tell_buffer(const struct backend *backend, const void *base, in
     return status;
 }
 
-/* ---- spans ----------------------------------------------------------------------------------------------------------------- */
+/* ---- spans ------------------------------------------------------------------------------------------------------- */
 
 static bool touches(const struct span *s, const char *from, const char *to) { return s->from < to && from < s->to; }
 
@@ -206,7 +209,7 @@ static bool send_dirty(struct device *d)
     return is_fine;
 }
 
-/* ---- what the runtime calls ------------------------------------------------------------------------------------------------ */
+/* ---- what the runtime calls -------------------------------------------------------------------------------------- */
 
 static const char *failure_of(const struct backend *backend)
 {
@@ -231,14 +234,16 @@ static PTOStatus begin(const struct backend *backend)
     d->dirty_count = d->clean_count = d->clean_next = 0;
     if (!ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
     if (d->is_zeroed) return PTO_OK;
-    d->is_zeroed = ptoi_ascend_is_fine(d, "aclrtMemset", d->acl->aclrtMemset(d->device_heap, d->heap_bytes, 0, d->heap_bytes));
+    d->is_zeroed =
+        ptoi_ascend_is_fine(d, "aclrtMemset", d->acl->aclrtMemset(d->device_heap, d->heap_bytes, 0, d->heap_bytes));
     return d->is_zeroed ? PTO_OK : PTO_ERR_DEVICE;
 }
 
 /* The bytes from the lowest to the highest that a parameter names; false: none. */
 static bool region_of(const PTOTaskParam *p, char **from, char **to)
 {
-    if (p->kind != PTO_PARAM_INPUT && p->kind != PTO_PARAM_OUTPUT && p->kind != PTO_PARAM_INOUT && p->kind != PTO_PARAM_ACC)
+    if (p->kind != PTO_PARAM_INPUT && p->kind != PTO_PARAM_OUTPUT && p->kind != PTO_PARAM_INOUT &&
+        p->kind != PTO_PARAM_ACC)
         return false;
     char *base = p->kind != PTO_PARAM_OUTPUT ? p->buffer : p->ref ? *(void **)p->ref : NULL;
     if (!base) return false;
@@ -267,7 +272,8 @@ static PTOStatus submitting(const struct backend *backend, const PTOTaskParam *p
         if (!region_of(&params[i], &from, &to) || is_in_heap(d, from)) continue;
         struct buffer *b = find_buffer(d, from);
         if (!b || to > b->host + b->bytes) {
-            ptoi_ascend_fail(d, false, "argument %d is not in memory that the device knows: tell it with pto_buffer", (int)i + 1);
+            ptoi_ascend_fail(d, false, "argument %d is not in memory that the device knows: tell it with pto_buffer",
+                             (int)i + 1);
             return PTO_ERR_ARGUMENT;
         }
         b->is_written |= params[i].kind != PTO_PARAM_INPUT;

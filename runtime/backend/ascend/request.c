@@ -1,7 +1,8 @@
 /* request.c - work requests: copies from device to device, and rows gathered or scattered by an index.
  *
- * Idea       what is contiguous in both views goes in one aclrtMemcpyAsync; all of a request are on one stream, in order, and
- *            waited for once.  An index is read by the host first, so that a bad one fails before anything is written.
+ * Idea       what is contiguous in both views goes in one aclrtMemcpyAsync; all of a request are on one stream, in
+ *            order, and waited for once.  An index is read by the host first, so that a bad one fails before anything
+ *            is written.
  * Blocks     until the copies have ended.
  * Tests      test/ascend, and what test/runtime/test_requests.c asks of sim */
 #include "device.h"
@@ -40,22 +41,26 @@ static int64_t contiguous(const PTOArg *dst, const PTOArg *src, int k)
 }
 
 /* What lies below dimension k of both. */
-static bool move_from(struct move *m, char *to, const PTOArg *dst, const char *from, const PTOArg *src, int k, int64_t element)
+static bool move_from(struct move *m, char *to, const PTOArg *dst, const char *from, const PTOArg *src, int k,
+                      int64_t element)
 {
     const int64_t elements = contiguous(dst, src, k);
     if (elements > 0) return move_bytes(m, to, from, elements * element);
     for (int64_t i = 0; i < dst->shape[k]; i++)
-        if (!move_from(m, to + i * dst->stride[k] * element, dst, from + i * src->stride[k] * element, src, k + 1, element))
+        if (!move_from(m, to + i * dst->stride[k] * element, dst, from + i * src->stride[k] * element, src, k + 1,
+                       element))
             return false;
     return true;
 }
 
-static bool move_view(struct move *m, char *to, const PTOArg *dst, const char *from, const PTOArg *src, int k, int64_t element)
+static bool move_view(struct move *m, char *to, const PTOArg *dst, const char *from, const PTOArg *src, int k,
+                      int64_t element)
 {
     for (int i = k; i < dst->rank; i++)
         if (dst->shape[i] == 0) return true;
     if (to && from) return move_from(m, to, dst, from, src, k, element);
-    ptoi_ascend_fail(m->d, false, "a buffer of a work request is not in memory that the device knows: tell it with pto_buffer");
+    ptoi_ascend_fail(m->d, false,
+                     "a buffer of a work request is not in memory that the device knows: tell it with pto_buffer");
     return false;
 }
 
@@ -66,16 +71,18 @@ static int64_t *read_index(struct move *m, const PTOArg *index)
     int64_t *row = malloc((size_t)(count > 0 ? count : 1) * sizeof *row);
     const char *from = ptoi_ascend_reach(m->d, index->ptr);
     if (!row || (!from && count > 0)) {
-        ptoi_ascend_fail(m->d, false, row ? "the index is not in memory that the device knows" : "no memory for an index");
+        ptoi_ascend_fail(m->d, false,
+                         row ? "the index is not in memory that the device knows" : "no memory for an index");
         free(row);
         return NULL;
     }
     const int64_t pieces = count > 0 && stride != 1 ? count : 1, bytes = (count / pieces) * (int64_t)sizeof *row;
     bool ok = true;
     for (int64_t i = 0; i < pieces && bytes > 0 && ok; i++)
-        ok = ptoi_ascend_is_fine(m->d, "aclrtMemcpy",
-                                 m->d->acl->aclrtMemcpy(&row[i], (size_t)bytes, from + i * stride * (int64_t)sizeof *row,
-                                                        (size_t)bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+        ok =
+            ptoi_ascend_is_fine(m->d, "aclrtMemcpy",
+                                m->d->acl->aclrtMemcpy(&row[i], (size_t)bytes, from + i * stride * (int64_t)sizeof *row,
+                                                       (size_t)bytes, ACL_MEMCPY_DEVICE_TO_HOST));
     if (ok) return row;
     free(row);
     return NULL;

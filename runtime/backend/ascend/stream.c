@@ -1,7 +1,7 @@
 /* stream.c - a kernel on a stream: the argument block, the launch, the wait.
  *
- * Idea       the worker's thread does all of it and waits until the kernel has ended, by asking for an event: first often, then
- *            less and less, so that a long kernel costs the host nothing.
+ * Idea       the worker's thread does all of it and waits until the kernel has ended, by asking for an event: first
+ *            often, then less and less, so that a long kernel costs the host nothing.
  * Blocks     until the kernel has ended, or --stream-timeout.
  * Tests      test/ascend */
 #include "device.h"
@@ -25,19 +25,15 @@ struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
     }
     if (!mine.stream[type]) {
         /* An engine that runs everything on one thread uses the first of each type; a thread after it begins anew. */
-        const int count = d->first[type + 1] - d->first[type],
-                  n = add_relaxed(&d->taken[type], 1);
+        const int count = d->first[type + 1] - d->first[type], n = add_relaxed(&d->taken[type], 1);
         mine.stream[type] = &d->stream[d->first[type] + n % count];
     }
     return mine.stream[type];
 }
 
-/* ---- waiting --------------------------------------------------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------------------------------------- */
 
-static double seconds_now(void)
-{
-    return 1e-9 * (double)ptoi_clock_ns();
-}
+static double seconds_now(void) { return 1e-9 * (double)ptoi_clock_ns(); }
 
 static void pause_after(int asked)
 {
@@ -60,13 +56,14 @@ bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what)
     const double until = seconds_now() + d->timeout_seconds;
     for (int asked = 0;; asked++) {
         aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
-        if (!ptoi_ascend_is_fine(d, "aclrtQueryEventStatus", acl->aclrtQueryEventStatus(s->event, &status))) return false;
+        if (!ptoi_ascend_is_fine(d, "aclrtQueryEventStatus", acl->aclrtQueryEventStatus(s->event, &status)))
+            return false;
         if (status == ACL_EVENT_RECORDED_STATUS_COMPLETE) break;
         pause_after(asked);
         if (asked % 64 == 63 && seconds_now() > until) {
             s->is_stuck = true;
             ptoi_ascend_fail(d, true, "%s has not ended after %g s (%s)", what, d->timeout_seconds,
-                            ptoi_limit_name(LIMIT_STREAM_TIMEOUT, d->names_options));
+                             ptoi_limit_name(LIMIT_STREAM_TIMEOUT, d->names_options));
             return false;
         }
     }
@@ -74,7 +71,7 @@ bool ptoi_ascend_wait(struct device *d, struct stream *s, const char *what)
     return true;
 }
 
-/* ---- the argument block ---------------------------------------------------------------------------------------------------- */
+/* ---- the argument block ------------------------------------------------------------------------------------------ */
 
 static bool is_empty(const PTOArg *a)
 {
@@ -91,7 +88,8 @@ static int fill_block(struct device *d, struct stream *s, const PTOArg *args, in
         if (args[i].kind == PTO_PARAM_SCALAR) continue;
         char *address = ptoi_ascend_reach(d, args[i].ptr);
         if (!address && !is_empty(&args[i])) {
-            ptoi_ascend_fail(d, false, "argument %d is not in memory that the device knows: tell it with pto_buffer", i + 1);
+            ptoi_ascend_fail(d, false, "argument %d is not in memory that the device knows: tell it with pto_buffer",
+                             i + 1);
             return 0;
         }
         s->block[n++] = (uint64_t)(uintptr_t)address;
@@ -106,7 +104,7 @@ static int fill_block(struct device *d, struct stream *s, const PTOArg *args, in
     return n;
 }
 
-/* ---- the launch ------------------------------------------------------------------------------------------------------------ */
+/* ---- the launch -------------------------------------------------------------------------------------------------- */
 
 /* For libraries that do not take a block: one parameter a word. */
 static bool launch_word_by_word(struct device *d, struct stream *s, const struct map_entry *e, int words,
@@ -134,8 +132,9 @@ static bool launch(struct device *d, struct stream *s, const struct map_entry *e
     aclrtLaunchKernelCfg config = {.attrs = &engine, .numAttrs = 1};
     if (!d->acl->aclrtLaunchKernelWithHostArgs) return launch_word_by_word(d, s, e, words, has_engine ? &config : NULL);
     return ptoi_ascend_is_fine(d, "aclrtLaunchKernelWithHostArgs",
-                               d->acl->aclrtLaunchKernelWithHostArgs(e->handle, e->blocks, s->stream, has_engine ? &config : NULL,
-                                                                     s->block, (size_t)words * sizeof s->block[0], NULL, 0));
+                               d->acl->aclrtLaunchKernelWithHostArgs(e->handle, e->blocks, s->stream,
+                                                                     has_engine ? &config : NULL, s->block,
+                                                                     (size_t)words * sizeof s->block[0], NULL, 0));
 }
 
 static const struct map_entry *find(struct device *d, struct stream *s, const PTOKernel *kernel)
@@ -167,9 +166,9 @@ int ptoi_ascend_run(const struct backend *b, const PTOKernel *kernel, const PTOA
         s->block[words++] = (uint64_t)(uintptr_t)s->status;
     }
     if (!launch(d, s, e, words) || !ptoi_ascend_wait(d, s, "a kernel")) return PTOI_MACHINE_FAILED;
-    if (e->has_status &&
-        !ptoi_ascend_is_fine(d, "aclrtMemcpy",
-                             d->acl->aclrtMemcpy(&status, sizeof status, s->status, sizeof status, ACL_MEMCPY_DEVICE_TO_HOST)))
+    if (e->has_status && !ptoi_ascend_is_fine(d, "aclrtMemcpy",
+                                              d->acl->aclrtMemcpy(&status, sizeof status, s->status, sizeof status,
+                                                                  ACL_MEMCPY_DEVICE_TO_HOST)))
         return PTOI_MACHINE_FAILED;
     return status;
 }

@@ -63,7 +63,8 @@ static struct operation *find(const struct sim *s, int32_t opcode)
 static int sim_request(const struct backend *b, const PTOKernel *kernel, const PTOWorkRequest *request)
 {
     const struct operation *own = find(sim_of(b), kernel->opcode);
-    return own ? ptoi_guarded_call((ptoi_function)own->fn, own->context, (void *)(uintptr_t)request) : ptoi_sim_move(request);
+    return own ? ptoi_guarded_call((ptoi_function)own->fn, own->context, (void *)(uintptr_t)request)
+               : ptoi_sim_move(request);
 }
 
 static bool sim_has_operation(const struct backend *b, int32_t opcode)

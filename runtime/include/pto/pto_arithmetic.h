@@ -1,12 +1,12 @@
-/* pto_arithmetic.h - small functions that generated C leans on where nothing can fail the run: costs, extents, counted loops.
- * Included by pto_program.h. */
+/* pto_arithmetic.h - small functions that generated C leans on where nothing can fail the run: costs, extents, counted
+ * loops. Included by pto_program.h. */
 #ifndef PTO_ARITHMETIC_H
 #define PTO_ARITHMETIC_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* ---- loops: how often `for i in low .. high step step` turns, and the value of i in a turn; nothing can overflow ----------- */
+/* ---- loops: iterations of `for i in low .. high step step` and the value of i; nothing can overflow ---- */
 static inline uint64_t pto_turns_between(int64_t low, int64_t high, uint64_t step)
 {
     return low < high ? ((uint64_t)high - (uint64_t)low - 1) / step + 1 : 0;
@@ -16,7 +16,7 @@ static inline int64_t pto_turn(int64_t low, int64_t step, uint64_t turn)
     return (int64_t)((uint64_t)low + (uint64_t)step * turn);
 }
 
-/* ---- trying: *ok becomes false when the result leaves 64 bits or there is none -------------------------------------------- */
+/* ---- trying: *ok becomes false when the result leaves 64 bits or there is none ----------------------------------- */
 static inline int64_t pto_try_add(bool *ok, int64_t a, int64_t b)
 {
     int64_t r;
@@ -45,10 +45,7 @@ static inline int64_t pto_try_mod(bool *ok, int64_t a, int64_t b)
     *ok &= b != 0;
     return *ok && b != -1 ? a % b : 0;
 }
-static inline int64_t pto_try_abs(bool *ok, int64_t a)
-{
-    return a < 0 ? pto_try_sub(ok, 0, a) : a;
-}
+static inline int64_t pto_try_abs(bool *ok, int64_t a) { return a < 0 ? pto_try_sub(ok, 0, a) : a; }
 static inline int64_t pto_try_ceil_div(bool *ok, int64_t a, int64_t b)
 {
     int64_t q = pto_try_div(ok, a, b);
@@ -60,21 +57,21 @@ static inline int64_t pto_try_log2(bool *ok, int64_t a)
     return *ok ? 63 - __builtin_clzll((unsigned long long)a) : 0;
 }
 
-/* ---- costs: an estimate stops at the largest number instead of failing ---------------------------------------------------- */
+/* ---- costs: an estimate stops at the largest number instead of failing ------------------------------------------- */
 static inline int64_t pto_cost_limit(bool ok, int64_t value) { return ok ? value : INT64_MAX; }
-#define PTO_COST_OF_TWO(name)                                                                                             \
-    static inline int64_t pto_cost_##name(int64_t a, int64_t b)                                                           \
-    {                                                                                                                     \
-        bool ok = true;                                                                                                   \
-        int64_t r = pto_try_##name(&ok, a, b);                                                                            \
-        return pto_cost_limit(ok, r);                                                                                     \
+#define PTO_COST_OF_TWO(name)                                                                                          \
+    static inline int64_t pto_cost_##name(int64_t a, int64_t b)                                                        \
+    {                                                                                                                  \
+        bool ok = true;                                                                                                \
+        int64_t r = pto_try_##name(&ok, a, b);                                                                         \
+        return pto_cost_limit(ok, r);                                                                                  \
     }
-#define PTO_COST_OF_ONE(name)                                                                                             \
-    static inline int64_t pto_cost_##name(int64_t a)                                                                      \
-    {                                                                                                                     \
-        bool ok = true;                                                                                                   \
-        int64_t r = pto_try_##name(&ok, a);                                                                               \
-        return pto_cost_limit(ok, r);                                                                                     \
+#define PTO_COST_OF_ONE(name)                                                                                          \
+    static inline int64_t pto_cost_##name(int64_t a)                                                                   \
+    {                                                                                                                  \
+        bool ok = true;                                                                                                \
+        int64_t r = pto_try_##name(&ok, a);                                                                            \
+        return pto_cost_limit(ok, r);                                                                                  \
     }
 PTO_COST_OF_TWO(add)
 PTO_COST_OF_TWO(sub)
@@ -91,7 +88,7 @@ static inline int64_t pto_cost_real(double value)
     return value >= 9.2e18 ? INT64_MAX : value > 0 ? (int64_t)value : 0; /* not a number: 0 */
 }
 
-/* ---- bf16 is the upper half of an f32 ------------------------------------------------------------------------------------- */
+/* ---- bf16 is the upper half of an f32 ---------------------------------------------------------------------------- */
 static inline float pto_bf16_value(uint16_t bits)
 {
     uint32_t all = (uint32_t)bits << 16;
@@ -100,7 +97,7 @@ static inline float pto_bf16_value(uint16_t bits)
     return value;
 }
 
-/* ---- views ------------------------------------------------------------------------------------------------------------------ */
+/* ---- views ------------------------------------------------------------------------------------------------------- */
 static inline bool pto_is_row_major(int rank, const int64_t *shape, const int64_t *stride)
 {
     int64_t dense = 1;

@@ -1,5 +1,6 @@
-/* pto_program.h - what generated C needs beside pto_runtime.h: checked arithmetic, run-time checks, call frames, and the table
- * that tells the command line of a built program what it can be given.  Hand-written programs rarely need it. */
+/* pto_program.h - what generated C needs beside pto_runtime.h: checked arithmetic, run-time checks, call frames, and
+ * the table that tells the command line of a built program what it can be given.  Hand-written programs rarely need
+ * it. */
 #ifndef PTO_PROGRAM_H
 #define PTO_PROGRAM_H
 #include <pto/pto_arithmetic.h>
@@ -12,25 +13,26 @@ extern "C" {
 
 /* ---- failing ---------------------------------------------------------------------------------------------------- */
 
-/* Runs fn like pto_runtime_run, or in place when a run is active, and comes back early when something fails: a check, an
- * assert, a submit.  This is how generated code unwinds; nothing in it needs cleaning up.  Where gaps in the heap leave no room, what
- * lives may be moved while a call makes a buffer: fn looks at its buffers through pto_where. */
+/* Runs fn like pto_runtime_run, or in place when a run is active, and comes back early when something fails: a check,
+ * an assert, a submit.  This is how generated code unwinds; nothing in it needs cleaning up.  Where gaps in the heap
+ * leave no room, what lives may be moved while a call makes a buffer: fn looks at its buffers through pto_where. */
 PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
-/* Like pto_buffer, of what an entry only reads: while a run that pto_run_entry began is active, its tasks need not be ordered with writes,
- * which there are none of.  A write to it after all, through another argument that names the same memory, waits for all tasks in flight
- * first.  In other runs, and while tasks are in flight, it is pto_buffer. */
+/* Like pto_buffer, of what an entry only reads: while a run that pto_run_entry began is active, its tasks need not be
+ * ordered with writes, which there are none of.  A write to it after all, through another argument that names the same
+ * memory, waits for all tasks in flight first.  In other runs, and while tasks are in flight, it is pto_buffer. */
 PTO_API void pto_input(PTORuntime *rt, const void *base, int64_t bytes);
 
 /* Fails the run at the current pto_at() place and unwinds to pto_run_entry.  Does not return. */
 PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Every orchestration function announces itself: recursion limit, call chain of error messages.  `at` of the caller is kept. */
+/* Every orchestration function announces itself: recursion limit, call chain of error messages.  `at` of the caller is
+ * kept. */
 PTO_API void pto_enter(PTORuntime *rt, const char *function) __attribute__((nonnull(1)));
 PTO_API void pto_leave(PTORuntime *rt);
 
-/* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run -------------------------------------- */
+/* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run ------------------------------------ */
 PTO_API PTO_NORETURN void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b);
 PTO_API PTO_NORETURN void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a);
 PTO_API PTO_NORETURN void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
@@ -83,10 +85,12 @@ static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
 }
 /* 0 <= low <= high <= extent, or the run fails; returns low. */
 /* A kernel that never names its strides needs a view without gaps. */
-static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char *tensor, int rank, const int64_t *shape, const int64_t *stride)
+static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char *tensor, int rank, const int64_t *shape,
+                                 const int64_t *stride)
 {
     if (!pto_is_row_major(rank, shape, stride))
-        pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' needs an array without gaps, and this piece of '%s' has some", kernel, tensor);
+        pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' needs an array without gaps, and this piece of '%s' has some",
+                  kernel, tensor);
 }
 static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
@@ -101,22 +105,26 @@ static inline uint64_t pto_trip_count(PTORuntime *rt, int64_t low, int64_t high,
     return step > 0 ? pto_turns_between(low, high, (uint64_t)step) : pto_turns_between(high, low, -(uint64_t)step);
 }
 
-/* An element as the integer of the language: a function, or C compilers remark that a uint8_t is never negative, never 300. */
+/* An element as the integer of the language: a function, or C compilers remark that a uint8_t is never negative, never
+ * 300. */
 static inline int64_t pto_integer(int64_t value) { return value; }
 static inline int64_t pto_integer_of_u64(PTORuntime *rt, uint64_t value)
 {
-    if (value > INT64_MAX) pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] the element %llu does not fit in i64", (unsigned long long)value);
+    if (value > INT64_MAX)
+        pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] the element %llu does not fit in i64", (unsigned long long)value);
     return (int64_t)value;
 }
 
-/* Where the bytes of a buffer are until the next call that makes one.  The address that the program was given stays the buffer's name;
- * memory that is not from the heap is where its address says. */
+/* Where the bytes of a buffer are until the next call that makes one.  The address that the program was given stays the
+ * buffer's name; memory that is not from the heap is where its address says. */
 PTO_API void *pto_where(PTORuntime *rt, const void *buffer);
 
-/* The same for what the program reads and writes without waiting: elements of its arrays, and scalars that it was given by reference. */
+/* The same for what the program reads and writes without waiting: elements of its arrays, and scalars that it was given
+ * by reference. */
 static inline void *pto_here(PTORuntime *rt, const void *address)
 {
-    return __builtin_expect(((const PTOShortWay *)rt)->has_moved, 0) ? pto_where(rt, address) : (void *)(uintptr_t)address;
+    return __builtin_expect(((const PTOShortWay *)rt)->has_moved, 0) ? pto_where(rt, address)
+                                                                     : (void *)(uintptr_t)address;
 }
 
 /* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
@@ -127,7 +135,8 @@ static inline const void *pto_await_element(PTORuntime *rt, const void *base, in
     return (const char *)pto_where(rt, base) + at * bytes;
 }
 
-/* The address of an element that the orchestration itself writes: waits for every task that uses it; a failed wait unwinds. */
+/* The address of an element that the orchestration itself writes: waits for every task that uses it; a failed wait
+ * unwinds. */
 static inline void *pto_lent_element(PTORuntime *rt, void *base, int64_t at, int64_t bytes)
 {
     PTOStatus status = pto_await_users(rt, base, at * bytes, bytes);
@@ -150,7 +159,7 @@ static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, si
     if (bytes > 0) memset(pto_own_element(rt, (char *)base + at * (int64_t)element, 0, bytes), 0, (size_t)bytes);
 }
 
-/* ---- overlap of two views of one call (E09), when the compiler could not decide ----------------------------------- */
+/* ---- overlap of two views of one call (E09), when the compiler could not decide ---------------------------------- */
 PTO_API bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b);
 
 /* From the first to behind the last byte of a view whose sizes cannot overflow.  false: it has others, or no bytes. */
@@ -159,7 +168,10 @@ PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high
     const int last = p->rank - 1;
     if (last < 0 || last >= PTO_SHORT_RANK || !p->shape) return false;
     const uint64_t outer = last == 1 ? (uint64_t)p->shape[0] - 1 : 0, inner = (uint64_t)p->shape[last] - 1;
-    const uint64_t row = last == 0 ? 0 : p->stride ? (uint64_t)p->stride[0] : inner + 1, step = p->stride ? (uint64_t)p->stride[last] : 1;
+    const uint64_t row = last == 0   ? 0
+                         : p->stride ? (uint64_t)p->stride[0]
+                                     : inner + 1,
+                   step = p->stride ? (uint64_t)p->stride[last] : 1;
     const uint64_t bytes = (uint64_t)pto_bytes_of_(p->type), base = (uint64_t)(uintptr_t)p->buffer;
     if (PTO_RARE_((outer | inner) >> 30 | (row | step) >> 24 | (uint64_t)p->at >> 40 | base >> 60)) return false;
     *low = base + (uint64_t)p->at * bytes;
@@ -171,28 +183,29 @@ PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high
 PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *b)
 {
     uint64_t low_a = 0, high_a = 0, low_b = 0, high_b = 0;
-    if (__builtin_expect(pto_span_(a, &low_a, &high_a) && pto_span_(b, &low_b, &high_b) && (high_a <= low_b || high_b <= low_a), 1)) return false;
-    const PTOTaskParam views[2] = {*a, *b}; /* so that nobody else has the addresses of a and b, and they need not exist before */
+    if (__builtin_expect(
+            pto_span_(a, &low_a, &high_a) && pto_span_(b, &low_b, &high_b) && (high_a <= low_b || high_b <= low_a), 1))
+        return false;
+    /* so that nobody else has the addresses of a and b, and they need not exist before */
+    const PTOTaskParam views[2] = {*a, *b};
     return pto_views_overlap(&views[0], &views[1]);
 }
 #ifndef PTO_CALL_SUBMITS
 #define pto_views_overlap(...) pto_views_overlap_(__VA_ARGS__)
 #endif
 
-/* ---- frames: tensors of a function that lie in one allocation --------------------------------------------------------- */
-/* The current scope owns it.  need: the bytes that are held at most while it is, the frame itself and all that is made beside it.  NULL where the
- * open scopes leave less than that: then every tensor is made by its first writer, as without a frame.  Blocks while the heap is full. */
+/* ---- frames: tensors of a function that lie in one allocation ---------------------------------------------------- */
+/* The current scope owns it.  need: the bytes that are held at most while it is, the frame itself and all that is made
+ * beside it.  NULL where the open scopes leave less than that: then every tensor is made by its first writer, as
+ * without a frame.  Blocks while the heap is full. */
 PTO_API void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need);
 
-/* `ptoc build --checked` prints these before a call: the tensor that a slot is for is written, or used.  A use fails the run where another
- * tensor was written into the slot since. */
+/* `ptoc build --checked` prints these before a call: the tensor that a slot is for is written, or used.  A use fails
+ * the run where another tensor was written into the slot since. */
 PTO_API void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor);
 PTO_API void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor);
 
-static inline void *pto_slot(void *frame, int64_t at)
-{
-    return frame ? (char *)frame + at : NULL;
-}
+static inline void *pto_slot(void *frame, int64_t at) { return frame ? (char *)frame + at : NULL; }
 
 /* The last use of a tensor that has a slot: it goes with the frame, or, where there is none, now. */
 static inline void pto_slot_end(PTORuntime *rt, const void *frame, const void *tensor)
@@ -200,7 +213,7 @@ static inline void pto_slot_end(PTORuntime *rt, const void *frame, const void *t
     if (!frame) pto_release(rt, tensor);
 }
 
-/* ---- tensors that were moved into a function (`own`) ---------------------------------------------------------------- */
+/* ---- tensors that were moved into a function (`own`) ------------------------------------------------------------- */
 /* Its life ends here, if it has not ended before: *t is empty afterwards. */
 PTO_API void pto_drop(PTORuntime *rt, PTOTensor *t);
 
@@ -212,14 +225,15 @@ static inline PTOTensor pto_move(PTOTensor *t)
     return moved;
 }
 
-/* A tensor of the function's own, made by PTO_INPUT, is what it returns: the place receives the buffer, or, where the caller has a
- * place already, a copy. */
+/* A tensor of the function's own, made by PTO_INPUT, is what it returns: the place receives the buffer, or, where the
+ * caller has a place already, a copy. */
 PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor);
 
-/* ---- print ---------------------------------------------------------------------------------------------------------- */
+/* ---- print ------------------------------------------------------------------------------------------------------- */
 /* `print` of the language is a printf to standard output with these helpers for what printf cannot say. */
 enum { PTO_NUMBER_TEXT = 40 };
-PTO_API const char *pto_f64_text(double value, char *text); /* shortest text that reads back as the same number; room for PTO_NUMBER_TEXT */
+/* shortest text that reads back as the same number; room for PTO_NUMBER_TEXT */
+PTO_API const char *pto_f64_text(double value, char *text);
 PTO_API const char *pto_f32_text(float value, char *text);
 #ifndef __cplusplus
 #define PTO_TEXT_ROOM_ ((char[PTO_NUMBER_TEXT]){0}) /* lives as long as the block */
@@ -232,7 +246,7 @@ struct PTOTextRoom_ {
 #define PTO_F64_TEXT(value) pto_f64_text(value, PTO_TEXT_ROOM_)
 #define PTO_F32_TEXT(value) pto_f32_text(value, PTO_TEXT_ROOM_)
 
-/* ---- the table ------------------------------------------------------------------------------------------------------ */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 typedef enum PTODirection { PTO_IN, PTO_OUT, PTO_INOUT_, PTO_ACC_, PTO_OWN, PTO_HOST } PTODirection;
 
 /* A `param`: an object of C type int64_t, double, float or bool. */
@@ -251,9 +265,9 @@ typedef struct PTOFormal {
     PTODirection direction;
     PTOType type; /* of the elements, or of the scalar when rank is 0 */
     int32_t rank;
-    const char *text;            /* "f32[N + 2, N + 2]", for messages */
-    const int32_t *exact;        /* rank entries: the dimension variable that this extent simply is, or -1 */
-    const uint64_t *uses;        /* rank entries: bit v set when the extent mentions dimension variable v */
+    const char *text;     /* "f32[N + 2, N + 2]", for messages */
+    const int32_t *exact; /* rank entries: the dimension variable that this extent simply is, or -1 */
+    const uint64_t *uses; /* rank entries: bit v set when the extent mentions dimension variable v */
 } PTOFormal;
 
 typedef struct PTOEntry {
@@ -262,8 +276,8 @@ typedef struct PTOEntry {
     int32_t dim_count;
     const PTOFormal *formals;
     int32_t formal_count;
-    /* The value of extent `dim` of formal `formal` for these dimension variables and scalars (one a formal, as for `run`); false on
-     * overflow or division by zero. */
+    /* The value of extent `dim` of formal `formal` for these dimension variables and scalars (one a formal, as for
+     * `run`); false on overflow or division by zero. */
     bool (*extent)(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value);
     /* data[f]: the array of tensor formal f, C order (NULL when empty); scalars[f]: of scalar formal f. */
     PTOStatus (*run)(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims);
@@ -275,14 +289,14 @@ typedef struct PTOProgram {
     int32_t param_count;
     const PTOEntry *entries;
     int32_t entry_count;
-    /* NULL, or: gives the params with a derived default that --set did not give their values, in order.  false: one has none, and
-     * message says which. */
+    /* NULL, or: gives the params with a derived default that --set did not give their values, in order.  false: one has
+     * none, and message says which. */
     bool (*derive_params)(char *message, size_t size);
     bool checked; /* every run is checked, as with the option --checked */
 } PTOProgram;
 
-/* main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.  Returns the
- * exit code. */
+/* main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.  Returns
+ * the exit code. */
 PTO_API int pto_program_main(const PTOProgram *program, int argc, char **argv);
 
 #ifdef __cplusplus

@@ -1,13 +1,15 @@
-/* pto_submit.h - tasks that run at their submits, in the caller: what pto_submit_task becomes.  Included by pto_runtime.h.
+/* pto_submit.h - tasks that run at their submits, in the caller: what pto_submit_task becomes.  Included by
+ * pto_runtime.h.
  *
- * Idea       where every task runs at its submit, because one thread holds all roles or the kernel is known to be very short, most of
- *            a submit is known to the C compiler: how many parameters there are, of what kind, type and rank.  So it is a function that
- *            is inlined.  While the way is open it checks what is left, puts the arguments on the stack and calls the kernel.  Whatever
- *            is not simple, and all that is wrong, goes the long way with the same parameters, as if nothing had been looked at.
- * Limits     1 to PTO_SHORT_PARAMS parameters, a constant number of them, and an optimizing compiler; views of up to PTO_SHORT_RANK
- *            dimensions; one new output.  All else is right too, by a call.
- * ABI        what stands here is of one build of the library: a program is compiled with the headers of the library that it is linked
- *            with.  The functions of the other headers do not depend on it. */
+ * Idea       where every task runs at its submit, because one thread holds all roles or the kernel is known to be very
+ *            short, most of a submit is known to the C compiler: how many parameters there are, of what kind, type and
+ *            rank.  So it is a function that is inlined.  While the way is open it checks what is left, puts the
+ *            arguments on the stack and calls the kernel.  Whatever is not simple, and all that is wrong, goes the long
+ *            way with the same parameters, as if nothing had been looked at.
+ * Limits     1 to PTO_SHORT_PARAMS parameters, a constant number of them, and an optimizing compiler; views of up to
+ *            PTO_SHORT_RANK dimensions; one new output.  All else is right too, by a call.
+ * ABI        what stands here is of one build of the library: a program is compiled with the headers of the library
+ *            that it is linked with.  The functions of the other headers do not depend on it. */
 #ifndef PTO_SUBMIT_H
 #define PTO_SUBMIT_H
 #include <pto/pto_types.h>
@@ -17,12 +19,19 @@
 extern "C" {
 #endif
 
-enum { PTO_SHORT_PARAMS = 8, PTO_SHORT_RANK = 2, PTO_SHORT_LINE_BITS = 5, PTO_SHORT_LINES = 1 << PTO_SHORT_LINE_BITS, PTO_HEAP_GRANULE = 64 };
+enum {
+    PTO_SHORT_PARAMS = 8,
+    PTO_SHORT_RANK = 2,
+    PTO_SHORT_LINE_BITS = 5,
+    PTO_SHORT_LINES = 1 << PTO_SHORT_LINE_BITS,
+    PTO_HEAP_GRANULE = 64
+};
 
 /* A kernel that may be called at its submit. */
 typedef struct PTOKernelLine {
     const PTOKernel *kernel; /* NULL: none */
-    int64_t left;            /* so often without a look at the clock; 0: the next call is measured; below 0: not by the caller */
+    /* so often without a look at the clock; 0: the next call is measured; below 0: not by the caller */
+    int64_t left;
 } PTOKernelLine;
 
 /* A buffer of the heap: where it begins, from the start of the heap, and its bytes, 0 when its life has ended. */
@@ -30,12 +39,15 @@ typedef struct PTOBufferLife {
     uint64_t at, bytes;
 } PTOBufferLife;
 
-/* The first part of every PTORuntime.  Only the orchestrator's thread looks at it, but for handlers of its own signals. */
+/* The first part of every PTORuntime.  Only the orchestrator's thread looks at it, but for handlers of its own
+ * signals. */
 typedef struct PTOShortWay {
-    const PTOSite *site;                 /* pto_at() writes it */
-    const int *closed;                   /* 0 there: the way is open.  While it is, the status of the run is what stands there */
-    const PTOKernel *volatile running;   /* the kernel that was called here; a report of its crash names it.  Not its arguments: C compilers put
-                                          * the kernel here in place of the call, and need none that no one has the address of */
+    const PTOSite *site; /* pto_at() writes it */
+    /* 0 there: the way is open.  While it is, the status of the run is what stands there */
+    const int *closed;
+    /* the kernel that was called here; a report of its crash names it.  Not its arguments: C compilers put the
+     * kernel here in place of the call, and need none that no one has the address of */
+    const PTOKernel *volatile running;
     uint64_t number;                     /* of the next task */
     uint64_t heap, heap_bytes;           /* the address of the heap */
     const uint32_t *starts;              /* by granule of the heap: the buffer that begins or began there */
@@ -45,7 +57,8 @@ typedef struct PTOShortWay {
 } PTOShortWay;
 
 /* The long way.  result: what the kernel returned, if it has been called and failed; else 0. */
-PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int32_t result);
+PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                                 int32_t result);
 /* Room for a new output; NULL: the long way knows what to do. */
 PTO_API void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name);
 
@@ -61,7 +74,7 @@ PTO_API int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args);
 #define PTO_CALL_KERNEL_(kernel, args) (kernel)->fn(args)
 #endif
 
-#define PTO_INLINED_ static inline __attribute__((always_inline))
+#define PTO_INLINED_         static inline __attribute__((always_inline))
 #define PTO_RARE_(condition) __builtin_expect(!!(condition), 0)
 #ifdef __clang__
 #define PTO_UNROLL_ _Pragma("clang loop unroll(full)")
@@ -86,8 +99,8 @@ PTO_INLINED_ bool pto_is_held_(const PTOShortWay *w, uint64_t at, uint64_t end)
     return before < life->bytes && end <= life->bytes - before;
 }
 
-/* Makes an argument of a parameter.  false: it is not simple, or wrong.  `lay` has room for strides and extents that the parameter does
- * not bring along.  A new output has no address yet, and *bytes. */
+/* Makes an argument of a parameter.  false: it is not simple, or wrong.  `lay` has room for strides and extents that
+ * the parameter does not bring along.  A new output has no address yet, and *bytes. */
 PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg *a, int64_t *lay, int64_t *bytes)
 {
     const int64_t *shape = p->shape, *stride = p->stride;
@@ -103,7 +116,8 @@ PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg 
         a->shape = a->stride = NULL;
         return true;
     }
-    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || p->type >= PTO_TYPE_COUNT || p->rank > PTO_SHORT_RANK) return false;
+    if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || p->type >= PTO_TYPE_COUNT || p->rank > PTO_SHORT_RANK)
+        return false;
     if (p->rank == 0) { /* a flat range: a vector of bytes */
         if (p->type != PTO_BYTE || PTO_RARE_((((uint64_t)p->bytes - 1) | (uint64_t)p->at) >> 30)) return false;
         lay[0] = 1;
@@ -126,7 +140,8 @@ PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg 
         *bytes = (shape[last] - 1) * stride[last] + 1;
         if (last == 1) *bytes += (shape[0] - 1) * stride[0];
         *bytes *= unit;
-        is_dense = !p->stride || ((stride[last] == 1 || shape[last] == 1) && (last == 0 || stride[0] == shape[1] || shape[0] == 1));
+        is_dense = !p->stride ||
+                   ((stride[last] == 1 || shape[last] == 1) && (last == 0 || stride[0] == shape[1] || shape[0] == 1));
     }
     a->shape = shape;
     a->stride = stride;
@@ -145,8 +160,8 @@ PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg 
 }
 
 /* false: go the long way; *result as pto_submit_long_ wants it. */
-PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count, int64_t *number,
-                                    int32_t *result)
+PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                                    int64_t *number, int32_t *result)
 {
     PTOShortWay *w = (PTOShortWay *)rt;
     PTOArg arg[PTO_SHORT_PARAMS];
@@ -156,8 +171,10 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
     if (!rt) return false;
     PTOKernelLine *line = &w->line[pto_kernel_line_(kernel)];
     if (PTO_RARE_(line->kernel != kernel || line->left < 0) || !kernel->fn) return false;
-    PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++) {
-        if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue; /* nothing waits, and nothing is recorded */
+    PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
+    {
+        /* nothing waits, and nothing is recorded */
+        if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;
         bytes[n] = 0;
         if (PTO_RARE_(!pto_take_(w, &params[i], &arg[n], lay[n], &bytes[n]))) return false;
         if (params[i].kind == PTO_PARAM_OUTPUT) made += arg[n].ptr == NULL;
@@ -165,7 +182,8 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
     }
     /* Not before: C compilers know what stands in the lists of the caller as long as nothing is ordered. */
     if (made > 1 || PTO_RARE_(__atomic_load_n(w->closed, __ATOMIC_ACQUIRE) != 0)) return false; /* [OUTCOME] */
-    PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++) {
+    PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
+    {
         if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;
         if (params[i].kind == PTO_PARAM_OUTPUT && !arg[n].ptr) {
             arg[n].ptr = pto_room_(rt, params[i].scope, bytes[n], params[i].name);
@@ -192,23 +210,24 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
     return __builtin_expect(*result == 0, 1);
 }
 
-PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params,
+                                         int32_t count)
 {
     int64_t number;
     int32_t result = 0;
     if (!__builtin_constant_p(count) || count < 1 || count > PTO_SHORT_PARAMS || !params)
         return pto_submit_long_(rt, kernel, params, count, 0);
     if (__builtin_expect(pto_submit_short_(rt, kernel, params, count, &number, &result), 1)) return number;
-    PTOTaskParam copy[PTO_SHORT_PARAMS]; /* so that nobody else has the address of `params`, and they need not exist before */
-    PTO_UNROLL_ for (int i = 0; i < count; i++) {
-        copy[i] = params[i];
-    }
+    /* so that nobody else has the address of `params`, and they need not exist before */
+    PTOTaskParam copy[PTO_SHORT_PARAMS];
+    PTO_UNROLL_ for (int i = 0; i < count; i++) { copy[i] = params[i]; }
     return pto_submit_long_(rt, kernel, copy, count, result);
 }
 
-/* A call over several lines belongs to its first line: all that a macro prints does.  PTO_CALL_SUBMITS: a program with many submits is
- * compiled faster, and smaller, when they are calls.  With a sanitizer, which looks at each access of an inlined one, a submit takes a C
- * compiler half a second, so there they are calls too, unless PTO_INLINE_SUBMITS is defined. */
+/* A call over several lines belongs to its first line: all that a macro prints does.  PTO_CALL_SUBMITS: a program with
+ * many submits is compiled faster, and smaller, when they are calls.  With a sanitizer, which looks at each access of
+ * an inlined one, a submit takes a C compiler half a second, so there they are calls too, unless PTO_INLINE_SUBMITS is
+ * defined. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define PTO_IS_SANITIZED_ 1
@@ -225,12 +244,13 @@ PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel
 /* pto_submit_task with the parameters, at least one, as arguments:
  *     PTO_SUBMIT(rt, &kernel, PTO_INPUT(a, 0, 64), PTO_OUTPUT(&p, 0, 64)) */
 #ifndef __cplusplus
-#define PTO_SUBMIT(rt, kernel, ...)                                                                                      \
-    pto_submit_task(rt, kernel, (const PTOTaskParam[]){__VA_ARGS__},                                                     \
+#define PTO_SUBMIT(rt, kernel, ...)                                                                                    \
+    pto_submit_task(rt, kernel, (const PTOTaskParam[]){__VA_ARGS__},                                                   \
                     (int32_t)(sizeof((const PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam)))
 #else
 #define PTO_SUBMIT(rt, kernel, ...) pto_submit_each_(rt, kernel, __VA_ARGS__)
-PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count); /* pto_runtime.h */
+/* pto_runtime.h */
+PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 }
 
 /* pto_submit_task of a list of PTOParam, which keep their extents. */

@@ -9,15 +9,15 @@
 extern "C" {
 #endif
 
-#define PTO_API __attribute__((visibility("default")))
+#define PTO_API      __attribute__((visibility("default")))
 #define PTO_NORETURN __attribute__((noreturn))
-/* f16 is _Float16 in C.  clang before 15 has that type on x86-64 only for processors with AVX512-FP16; its __fp16 is stored alike and
- * computes in float, but is no type for parameters and results of functions. */
+/* f16 is _Float16 in C.  clang before 15 has that type on x86-64 only for processors with AVX512-FP16; its __fp16 is
+ * stored alike and computes in float, but is no type for parameters and results of functions. */
 #if defined __clang__ && !defined __FLT16_MANT_DIG__
 #define _Float16 __fp16
 #endif
 
-#define PTO_MAX_RANK 8    /* dimensions of a tensor */
+#define PTO_MAX_RANK   8  /* dimensions of a tensor */
 #define PTO_MAX_PARAMS 64 /* parameters of a task */
 
 typedef struct PTORuntime PTORuntime; /* opaque */
@@ -25,15 +25,24 @@ typedef struct PTORuntime PTORuntime; /* opaque */
 /* Element types.  PTO_BYTE is untyped memory: what a flat byte range has. */
 typedef enum PTOType {
     PTO_BYTE,
-    PTO_F16, PTO_BF16, PTO_F32, PTO_F64,
-    PTO_I8, PTO_I16, PTO_I32, PTO_I64,
-    PTO_U8, PTO_U16, PTO_U32, PTO_U64,
+    PTO_F16,
+    PTO_BF16,
+    PTO_F32,
+    PTO_F64,
+    PTO_I8,
+    PTO_I16,
+    PTO_I32,
+    PTO_I64,
+    PTO_U8,
+    PTO_U16,
+    PTO_U32,
+    PTO_U64,
     PTO_BOOL,
     PTO_TYPE_COUNT
 } PTOType;
 
-PTO_API const char *pto_type_name(PTOType type);  /* "f32"; "byte" for PTO_BYTE */
-PTO_API int64_t     pto_type_bytes(PTOType type); /* 4 for PTO_F32 */
+PTO_API const char *pto_type_name(PTOType type); /* "f32"; "byte" for PTO_BYTE */
+PTO_API int64_t pto_type_bytes(PTOType type);    /* 4 for PTO_F32 */
 
 typedef enum PTOWorkerType {
     PTO_WORKER_CUBE,
@@ -65,11 +74,12 @@ typedef struct PTOArg {
     uint8_t rank;
 } PTOArg;
 
-/* Returns 0 for success; anything else fails the task.  Thread: a worker.  Must not touch what is not among its arguments. */
+/* Returns 0 for success; anything else fails the task.  Thread: a worker.  Must not touch what is not among its
+ * arguments. */
 typedef int (*PTOKernelFn)(const PTOArg *args);
 
-/* What a fixed-function accelerator is given instead of a call: its operation, the buffers in order, the scalars in order.
- * Lives until the operation has ended. */
+/* What a fixed-function accelerator is given instead of a call: its operation, the buffers in order, the scalars in
+ * order. Lives until the operation has ended. */
 enum { PTO_REQUEST_PARAMS = 16 };
 typedef struct PTOWorkRequest {
     int32_t opcode; /* PTOOpcode, or a number that pto_operation was given */
@@ -78,23 +88,26 @@ typedef struct PTOWorkRequest {
     int64_t param[PTO_REQUEST_PARAMS];
 } PTOWorkRequest;
 
-/* What the accelerators of every backend can do.  Element types and row lengths of source and destination must agree; an index
- * out of range fails the task, and nothing is written. */
+/* What the accelerators of every backend can do.  Element types and row lengths of source and destination must agree;
+ * an index out of range fails the task, and nothing is written. */
 typedef enum PTOOpcode {
     PTO_OP_NONE,         /* the kernel is a function */
     PTO_OP_COPY,         /* in src, out dst of the same shape, any strides */
     PTO_OP_GATHER_ROWS,  /* in src[m, n], in index i64[r], out dst[r, n]: dst[k] = src[index[k]] */
     PTO_OP_SCATTER_ROWS, /* in src[r, n], in index i64[r], inout dst[m, n]: dst[index[k]] = src[k], in order of k */
     PTO_OPCODES,
-    PTO_OP_OWN = 64      /* from here on: operations of a program, see pto_operation */
+    PTO_OP_OWN = 64 /* from here on: operations of a program, see pto_operation */
 } PTOOpcode;
 
 /* What a copy, gather or scatter returns that fails its task. */
-enum { PTO_REQUEST_BAD = 1 /* buffers of the wrong number, shape or type */, PTO_REQUEST_INDEX = 2 /* an index is out of range */ };
+enum {
+    PTO_REQUEST_BAD = 1 /* buffers of the wrong number, shape or type */,
+    PTO_REQUEST_INDEX = 2 /* an index is out of range */
+};
 
-/* An operation of a program.  Returns 0 for success; anything else fails the task.  Thread: an accelerator worker, several at once where
- * there are several, or the orchestrator's where a task runs at its submit.  May block; must not submit, await or touch what is not among
- * the buffers.  `request` and what it points to live until it returns. */
+/* An operation of a program.  Returns 0 for success; anything else fails the task.  Thread: an accelerator worker,
+ * several at once where there are several, or the orchestrator's where a task runs at its submit.  May block; must not
+ * submit, await or touch what is not among the buffers.  `request` and what it points to live until it returns. */
 typedef int (*PTOOperationFn)(void *context, const PTOWorkRequest *request);
 
 /* A kernel: what a task runs.  Constant, owned by the program, must live as long as the runtime. */
@@ -104,7 +117,8 @@ typedef struct PTOKernel {
     PTOKernelFn fn;
     int64_t (*cost)(const PTOArg *args); /* simulated cycles; NULL: 1.  Sees shapes and scalars; ptr is NULL. */
     int32_t opcode; /* accelerators, with fn NULL: what the work request asks for; at most 16 scalars */
-    const char *symbol; /* unique in the program: what the map of a backend with kernels of its own calls it; NULL: name */
+    /* unique in the program: what the map of a backend with kernels of its own calls it; NULL: name */
+    const char *symbol;
     const char *formals; /* "a, b, c": the names of the arguments, for reports; NULL: they have none */
 } PTOKernel;
 
@@ -130,15 +144,16 @@ typedef enum PTOParamKind {
     PTO_PARAM_TIMEOUT   /* likewise: how long its kernel may run */
 } PTOParamKind;
 
-/* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes each.
- * rank > 0 is a view: `at` elements after the base, with shape and stride in elements (stride NULL: row-major). */
+/* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes
+ * each. rank > 0 is a view: `at` elements after the base, with shape and stride in elements (stride NULL:
+ * row-major). */
 typedef struct PTOTaskParam {
     uint8_t kind; /* PTOParamKind */
     uint8_t type; /* PTOType */
     uint8_t rank;
-    uint8_t flags; /* PTO_SINGLE_WRITER */
-    void *buffer;  /* INPUT, INOUT, ACC: base of the buffer, never an interior pointer of it */
-    void *ref;     /* OUTPUT: address of the variable (a void *) that holds the base or receives it */
+    uint8_t flags;  /* PTO_SINGLE_WRITER */
+    void *buffer;   /* INPUT, INOUT, ACC: base of the buffer, never an interior pointer of it */
+    void *ref;      /* OUTPUT: address of the variable (a void *) that holds the base or receives it */
     PTOScope scope; /* OUTPUT: owner of a new allocation */
     int64_t at;
     int64_t bytes;
@@ -151,68 +166,127 @@ typedef struct PTOTaskParam {
 
 /* The macros that make parameters; for C++ they are in pto_cxx.h, with the same names and arguments.
  *     PTO_INPUT(base, at, extent)       the task reads the region
- *     PTO_INPUT_OF(base, at, extent)    an input whose buffer was the PTO_OUTPUT of one task and is never written again: its producer is
- *                                       known without a look-up, and nobody needs to find this reader.  A later write to such a buffer
- *                                       is the caller's mistake
+ *     PTO_INPUT_OF(base, at, extent)    an input whose buffer was the PTO_OUTPUT of one task and is never written
+ *     again: its producer is
+ *                                       known without a look-up, and nobody needs to find this reader.  A later write
+ *                                       to such a buffer is the caller's mistake
  *     PTO_INOUT(base, at, extent)       the task reads and writes it
  *     PTO_ACC(base, at, extent)         the task adds to it: in any order with others of the same kernel, one at a time
- *     PTO_OUTPUT(ref, at, extent)       the task writes all of it.  Mode B: if *ref is NULL, a new buffer is allocated for this task's
- *                                       output and its base is written back to *ref before pto_submit_task returns; else the region of
- *                                       the buffer that *ref names is overwritten.  A zero-size output leaves *ref
+ *     PTO_OUTPUT(ref, at, extent)       the task writes all of it.  Mode B: if *ref is NULL, a new buffer is allocated
+ *     for this task's
+ *                                       output and its base is written back to *ref before pto_submit_task returns;
+ *                                       else the region of the buffer that *ref names is overwritten.  A zero-size
+ *                                       output leaves *ref
  *     PTO_OUTPUT_IN(scope, ref, at, extent)   the same, and the scope that owns a new buffer
  *     PTO_SCALAR(value)                 float, double, bool, or any integer, which becomes an int64_t
- *     PTO_PRIORITY(n)                   @priority(n): higher starts first among ready tasks of one worker type; default 0
- *     PTO_NAME(string)                  @name: what reports call the task, a constant string
- *     PTO_TIMEOUT(ms)                   @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more than so many
+ *     PTO_PRIORITY(n)                   @priority(n): higher starts first among ready tasks of one worker type; default
+ *     0 PTO_NAME(string)                  @name: what reports call the task, a constant string
+ *     PTO_TIMEOUT(ms)                   @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more
+ *     than so many
  *                                       milliseconds, at least 1, of real time
- * A time-out is noticed while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the engine `serial`
- * notices it then only.  A kernel that is running is waited for, except in the engine `process`, which kills its worker process.  The
- * engines `timing` and `graph`, and workers from outside, take no notice.
+ * A time-out is noticed while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the
+ * engine `serial` notices it then only.  A kernel that is running is waited for, except in the engine `process`, which
+ * kills its worker process.  The engines `timing` and `graph`, and workers from outside, take no notice.
  *
  * `at` and `extent`: see PTOTaskParam.  The extent is a number of bytes, or one of these.
  *     PTO_ARRAY(PTO_F32, 64, 64)                row-major
  *     PTO_STRIDED(PTO_F32, (64, 64), (512, 1))  any strides, in elements
  *
- * A list of parameters is an array of PTOParam, good for as long as its block.  In C that is PTOTaskParam, and the extents of PTO_ARRAY
- * and PTO_STRIDED live as long as the block; in C++ it is a class that keeps its extents (pto_cxx.h). */
+ * A list of parameters is an array of PTOParam, good for as long as its block.  In C that is PTOTaskParam, and the
+ * extents of PTO_ARRAY and PTO_STRIDED live as long as the block; in C++ it is a class that keeps its extents
+ * (pto_cxx.h). */
 
-static inline PTOScalar pto_scalar_i64(int64_t v) { PTOScalar s = {0}; s.i64 = v; return s; }
-static inline PTOScalar pto_scalar_f64(double v) { PTOScalar s = {0}; s.f64 = v; return s; }
-static inline PTOScalar pto_scalar_f32(float v) { PTOScalar s = {0}; s.f32 = v; return s; }
-static inline PTOScalar pto_scalar_bool(bool v) { PTOScalar s = {0}; s.i64 = v; return s; }
+static inline PTOScalar pto_scalar_i64(int64_t v)
+{
+    PTOScalar s = {0};
+    s.i64 = v;
+    return s;
+}
+static inline PTOScalar pto_scalar_f64(double v)
+{
+    PTOScalar s = {0};
+    s.f64 = v;
+    return s;
+}
+static inline PTOScalar pto_scalar_f32(float v)
+{
+    PTOScalar s = {0};
+    s.f32 = v;
+    return s;
+}
+static inline PTOScalar pto_scalar_bool(bool v)
+{
+    PTOScalar s = {0};
+    s.i64 = v;
+    return s;
+}
 
 #ifndef __cplusplus
-#define PTO_LIST_(...) ((const int64_t[]){__VA_ARGS__})
+#define PTO_LIST_(...)  ((const int64_t[]){__VA_ARGS__})
 #define PTO_COUNT_(...) ((uint8_t)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
-#define PTO_ARRAY(elem, ...)                                                                                             \
+#define PTO_ARRAY(elem, ...)                                                                                           \
     0, .type = (uint8_t)(elem), .rank = PTO_COUNT_(__VA_ARGS__), .shape = PTO_LIST_(__VA_ARGS__), .stride = NULL
-#define PTO_STRIDED(elem, extents, strides)                                                                              \
+#define PTO_STRIDED(elem, extents, strides)                                                                            \
     0, .type = (uint8_t)(elem), .rank = PTO_COUNT_ extents, .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides
 
-/* Every member is given: a C compiler clears a list of parameters as a whole first when one member of one of them is left out, and
- * that takes as long as half a submit. */
-#define PTO_REST_(kind_, flags_, buffer_, ref_, scope_, at_, ...)                                                         \
-    .kind = (kind_), .flags = (flags_), .buffer = (void *)(buffer_), .ref = (ref_), .scope = (scope_), .at = (at_),       \
+/* Every member is given: a C compiler clears a list of parameters as a whole first when one member of one of them is
+ * left out, and that takes as long as half a submit. */
+#define PTO_REST_(kind_, flags_, buffer_, ref_, scope_, at_, ...)                                                      \
+    .kind = (kind_), .flags = (flags_), .buffer = (void *)(buffer_), .ref = (ref_), .scope = (scope_), .at = (at_),    \
     .value = {.i64 = 0}, PTO_EXTENT_(__VA_ARGS__)
 #define PTO_EXTENT_(...) PTO_EXTENT_PICK_(__VA_ARGS__, VIEW, VIEW, VIEW, VIEW, FLAT, )(__VA_ARGS__)
-#define PTO_EXTENT_PICK_(a, b, c, d, e, form, ...) PTO_EXTENT_##form##_
-#define PTO_EXTENT_VIEW_(...) .bytes = __VA_ARGS__
-#define PTO_EXTENT_FLAT_(bytes_) .bytes = bytes_, .type = 0, .rank = 0, .shape = NULL, .stride = NULL
-#define PTO_INPUT(base, at_, extent) {PTO_REST_(PTO_PARAM_INPUT, 0, base, NULL, 0, at_, extent), .name = NULL}
-#define PTO_INPUT_OF(base, at_, extent) {PTO_REST_(PTO_PARAM_INPUT, PTO_SINGLE_WRITER, base, NULL, 0, at_, extent), .name = NULL}
-#define PTO_INOUT(base, at_, extent) {PTO_REST_(PTO_PARAM_INOUT, 0, base, NULL, 0, at_, extent), .name = NULL}
-#define PTO_ACC(base, at_, extent) {PTO_REST_(PTO_PARAM_ACC, 0, base, NULL, 0, at_, extent), .name = NULL}
-#define PTO_OUTPUT(ref_, at_, extent) {PTO_REST_(PTO_PARAM_OUTPUT, 0, NULL, ref_, 0, at_, extent), .name = #ref_}
-#define PTO_OUTPUT_IN(scope_, ref_, at_, extent) {PTO_REST_(PTO_PARAM_OUTPUT, 0, NULL, ref_, scope_, at_, extent), .name = #ref_}
-#define PTO_NO_REGION_ .flags = 0, .ref = NULL, .scope = 0, .type = 0, .rank = 0, .bytes = 0, .shape = NULL, .stride = NULL
-#define PTO_SCALAR(v)                                                                                                     \
-    {.kind = PTO_PARAM_SCALAR, PTO_NO_REGION_, .buffer = NULL, .at = 0, .name = NULL,                                     \
-     .value = _Generic((v), float: pto_scalar_f32, double: pto_scalar_f64, bool: pto_scalar_bool, default: pto_scalar_i64)(v)}
 
-#define PTO_PRIORITY(n) {.kind = PTO_PARAM_PRIORITY, PTO_NO_REGION_, .buffer = NULL, .at = (n), .value = {.i64 = 0}, .name = NULL}
-#define PTO_NAME(string)                                                                                                  \
-    {.kind = PTO_PARAM_NAME, PTO_NO_REGION_, .buffer = (void *)(string), .at = 0, .value = {.i64 = 0}, .name = NULL}
-#define PTO_TIMEOUT(ms) {.kind = PTO_PARAM_TIMEOUT, PTO_NO_REGION_, .buffer = NULL, .at = (ms), .value = {.i64 = 0}, .name = NULL}
+#define PTO_EXTENT_PICK_(a, b, c, d, e, form, ...) PTO_EXTENT_##form##_
+#define PTO_EXTENT_VIEW_(...)                      .bytes = __VA_ARGS__
+#define PTO_EXTENT_FLAT_(bytes_)                   .bytes = bytes_, .type = 0, .rank = 0, .shape = NULL, .stride = NULL
+#define PTO_INPUT(base, at_, extent)                                                                                   \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_INPUT, 0, base, NULL, 0, at_, extent), .name = NULL                                        \
+    }
+#define PTO_INPUT_OF(base, at_, extent)                                                                                \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_INPUT, PTO_SINGLE_WRITER, base, NULL, 0, at_, extent), .name = NULL                        \
+    }
+#define PTO_INOUT(base, at_, extent)                                                                                   \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_INOUT, 0, base, NULL, 0, at_, extent), .name = NULL                                        \
+    }
+#define PTO_ACC(base, at_, extent)                                                                                     \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_ACC, 0, base, NULL, 0, at_, extent), .name = NULL                                          \
+    }
+#define PTO_OUTPUT(ref_, at_, extent)                                                                                  \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_OUTPUT, 0, NULL, ref_, 0, at_, extent), .name = #ref_                                      \
+    }
+#define PTO_OUTPUT_IN(scope_, ref_, at_, extent)                                                                       \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_OUTPUT, 0, NULL, ref_, scope_, at_, extent), .name = #ref_                                 \
+    }
+#define PTO_NO_REGION_                                                                                                 \
+    .flags = 0, .ref = NULL, .scope = 0, .type = 0, .rank = 0, .bytes = 0, .shape = NULL, .stride = NULL
+#define PTO_SCALAR(v)                                                                                                  \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_SCALAR, PTO_NO_REGION_, .buffer = NULL, .at = 0, .name = NULL,                               \
+        .value = _Generic((v), float                                                                                   \
+                          : pto_scalar_f32, double                                                                     \
+                          : pto_scalar_f64, bool                                                                       \
+                          : pto_scalar_bool, default                                                                   \
+                          : pto_scalar_i64)(v)                                                                         \
+    }
+
+#define PTO_PRIORITY(n)                                                                                                \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_PRIORITY, PTO_NO_REGION_, .buffer = NULL, .at = (n), .value = {.i64 = 0}, .name = NULL       \
+    }
+#define PTO_NAME(string)                                                                                               \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_NAME, PTO_NO_REGION_, .buffer = (void *)(string), .at = 0, .value = {.i64 = 0}, .name = NULL \
+    }
+#define PTO_TIMEOUT(ms)                                                                                                \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_TIMEOUT, PTO_NO_REGION_, .buffer = NULL, .at = (ms), .value = {.i64 = 0}, .name = NULL       \
+    }
 typedef PTOTaskParam PTOParam;
 #endif
 
@@ -223,8 +297,9 @@ typedef struct PTOTensor {
     int64_t s[PTO_MAX_RANK];
 } PTOTensor;
 
-/* Where an orchestration function puts the tensor it returns: the caller's variable, and the scope that owns what is newly
- * allocated for it.  *ref not NULL: write there, at `at` with strides s; NULL: the producing task allocates, row-major. */
+/* Where an orchestration function puts the tensor it returns: the caller's variable, and the scope that owns what is
+ * newly allocated for it.  *ref not NULL: write there, at `at` with strides s; NULL: the producing task allocates,
+ * row-major. */
 typedef struct PTOPlace {
     void *ref;
     PTOScope scope;

@@ -1,4 +1,5 @@
-/* kernel_operator.h - a stand-in for the header of AscendC, so that its kernels run on the host.  Mock, not run on Ascend.
+/* kernel_operator.h - a stand-in for the header of AscendC, so that its kernels run on the host.  Mock, not run on
+ * Ascend.
  * Idea       The names of the public documentation that our kernels use, each doing at once what is documented for
  *            it, on one core after the other.  Local memory is the host's; a buffer knows where it stands in the way
  *            of its queue.

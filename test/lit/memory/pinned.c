@@ -1,5 +1,5 @@
-// A tensor that is born in a loop and pinned from outside is told by name when its scope ends, with how many are held; what ends with its
-// scope, or is released, is not.
+// A tensor that is born in a loop and pinned from outside is told by name when its scope ends, with how many are held;
+// what ends with its scope, or is released, is not.
 // RUN: %pto-cc %s -o %t
 // RUN: %t | FileCheck %s
 // CHECK:      leak:
@@ -11,9 +11,14 @@
 // CHECK-NOT:  {{.}}
 #include <pto/pto_runtime.h>
 #include <stdio.h>
-static int fill(const PTOArg *args) { *(float *)args[0].ptr = 1; return 0; }
+static int fill(const PTOArg *args)
+{
+    *(float *)args[0].ptr = 1;
+    return 0;
+}
 static const PTOKernel FILL = {.name = "fill", .fn = fill, .worker = PTO_WORKER_VECTOR};
-static const PTOSite OUTER = {.file = "loop.c", .line = 2, .text = "program"}, TURN = {.file = "loop.c", .line = 7, .text = "fill"};
+static const PTOSite OUTER = {.file = "loop.c", .line = 2, .text = "program"},
+                     TURN = {.file = "loop.c", .line = 7, .text = "fill"};
 enum way { LEAK, RIGHT, RELEASED };
 
 static void program(PTORuntime *rt, void *arg)
@@ -25,7 +30,8 @@ static void program(PTORuntime *rt, void *arg)
         void *a = NULL, *b = NULL;
         pto_at(rt, &TURN);
         pto_scope_begin(rt);
-        pto_submit_task(rt, &FILL, (PTOTaskParam[]){PTO_OUTPUT_IN(way == RIGHT ? PTO_SCOPE_CURRENT : outer, &a, 0, 64)}, 1);
+        pto_submit_task(rt, &FILL, (PTOTaskParam[]){PTO_OUTPUT_IN(way == RIGHT ? PTO_SCOPE_CURRENT : outer, &a, 0, 64)},
+                        1);
         pto_submit_task(rt, &FILL, (PTOTaskParam[]){PTO_OUTPUT(&b, 0, 64)}, 1);
         pto_scope_end(rt);
         if (way == RELEASED) pto_release(rt, a);

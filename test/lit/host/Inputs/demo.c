@@ -1,8 +1,8 @@
 /* A hand-written program table, as a compiler would make it:
  *     param n: i64 = 2;  param tol: f32 = 0.5;  param loud: bool = false;  param must: i64;      (-DMUST only)
- *     export orch scale<N, M>(in x: f32[N, M], inout y: f32[N + 2, M], out z: f32[n * M], s: f64)   y[0 .. N] += s * x; z = n
- *     export orch types<K>(in h: f16[K], in b: bf16[K], in t: bool[K], in i: i8[K], in u: u64[K], out k: i64[K])     k = u
- *     export orch broken(out z: f32[1])                      a kernel that fails
+ *     export orch scale<N, M>(in x: f32[N, M], inout y: f32[N + 2, M], out z: f32[n * M], s: f64)   y[0 .. N] += s * x;
+ *     z = n export orch types<K>(in h: f16[K], in b: bf16[K], in t: bool[K], in i: i8[K], in u: u64[K], out k: i64[K])
+ *     k = u export orch broken(out z: f32[1])                      a kernel that fails
  *     export orch drift(out z: f32[2, 3])                    a kernel that makes something else each time
  * -DONE leaves the first entry only, -DNONE none. */
 #include <pto/pto_program.h>
@@ -25,16 +25,14 @@ static int add_scaled(const PTOArg *a)
 {
     const float *x = a[0].ptr;
     float *y = a[1].ptr;
-    for (int64_t i = 0; i < a[3].value.i64; i++)
-        y[i] += (float)a[2].value.f64 * x[i];
+    for (int64_t i = 0; i < a[3].value.i64; i++) y[i] += (float)a[2].value.f64 * x[i];
     return 0;
 }
 
 static int fill(const PTOArg *a)
 {
     float *z = a[0].ptr;
-    for (int64_t i = 0; i < a[2].value.i64; i++)
-        z[i] = a[1].value.f32;
+    for (int64_t i = 0; i < a[2].value.i64; i++) z[i] = a[1].value.f32;
     return 0;
 }
 
@@ -42,8 +40,7 @@ static int copy(const PTOArg *a)
 {
     const uint64_t *u = a[0].ptr;
     int64_t *k = a[1].ptr;
-    for (int64_t i = 0; i < a[2].value.i64; i++)
-        k[i] = (int64_t)u[i];
+    for (int64_t i = 0; i < a[2].value.i64; i++) k[i] = (int64_t)u[i];
     return 0;
 }
 
@@ -57,8 +54,7 @@ static int count_calls(const PTOArg *a)
 {
     static float calls;
     float *z = a[0].ptr;
-    for (int i = 0; i < 6; i++)
-        z[i] = i == 4 ? calls : 0;
+    for (int i = 0; i < 6; i++) z[i] = i == 4 ? calls : 0;
     calls++;
     return 0;
 }
@@ -82,13 +78,16 @@ static void scale_body(PTORuntime *rt, void *arg)
     void *z = c->data[2];
     int64_t N = c->dims[0], M = c->dims[1];
     if (loud)
-        printf("N %lld M %lld n %lld tol %g s %g\n", (long long)N, (long long)M, (long long)n, (double)tol, c->scalars[3].f64);
+        printf("N %lld M %lld n %lld tol %g s %g\n", (long long)N, (long long)M, (long long)n, (double)tol,
+               c->scalars[3].f64);
     pto_at(rt, &site);
     pto_scope_begin(rt);
-    pto_submit_task(rt, &add_scaled_kernel, (PTOTaskParam[]){PTO_INPUT(c->data[0], 0, N * M * 4),
-                    PTO_INOUT(c->data[1], 0, N * M * 4), PTO_SCALAR(c->scalars[3].f64), PTO_SCALAR(N * M)}, 4);
-    pto_submit_task(rt, &fill_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, n * M * 4), PTO_SCALAR((float)n),
-                    PTO_SCALAR(n * M)}, 3);
+    pto_submit_task(rt, &add_scaled_kernel,
+                    (PTOTaskParam[]){PTO_INPUT(c->data[0], 0, N * M * 4), PTO_INOUT(c->data[1], 0, N * M * 4),
+                                     PTO_SCALAR(c->scalars[3].f64), PTO_SCALAR(N * M)},
+                    4);
+    pto_submit_task(rt, &fill_kernel,
+                    (PTOTaskParam[]){PTO_OUTPUT(&z, 0, n * M * 4), PTO_SCALAR((float)n), PTO_SCALAR(n * M)}, 3);
     pto_scope_end(rt);
 }
 
@@ -97,8 +96,10 @@ static void types_body(PTORuntime *rt, void *arg)
     const struct call *c = arg;
     void *k = c->data[5];
     pto_at(rt, &site);
-    pto_submit_task(rt, &copy_kernel, (PTOTaskParam[]){PTO_INPUT(c->data[4], 0, c->dims[0] * 8),
-                    PTO_OUTPUT(&k, 0, c->dims[0] * 8), PTO_SCALAR(c->dims[0])}, 3);
+    pto_submit_task(rt, &copy_kernel,
+                    (PTOTaskParam[]){PTO_INPUT(c->data[4], 0, c->dims[0] * 8), PTO_OUTPUT(&k, 0, c->dims[0] * 8),
+                                     PTO_SCALAR(c->dims[0])},
+                    3);
 }
 
 static void broken_body(PTORuntime *rt, void *arg)
@@ -115,11 +116,11 @@ static void drift_body(PTORuntime *rt, void *arg)
     pto_submit_task(rt, &count_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, 24)}, 1);
 }
 
-#define RUN(name)                                                                                                     \
-    static PTOStatus name##_run(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)     \
-    {                                                                                                                 \
-        struct call c = {data, scalars, dims};                                                                        \
-        return pto_run_entry(rt, name##_body, &c);                                                                    \
+#define RUN(name)                                                                                                      \
+    static PTOStatus name##_run(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)      \
+    {                                                                                                                  \
+        struct call c = {data, scalars, dims};                                                                         \
+        return pto_run_entry(rt, name##_body, &c);                                                                     \
     }
 RUN(scale)
 RUN(types)
@@ -130,10 +131,8 @@ static bool scale_extent(int32_t formal, int32_t dim, const int64_t *dims, const
 {
     (void)scalars;
     *value = dim == 1 ? dims[1] : dims[0];
-    if (formal == 1 && dim == 0)
-        return !__builtin_add_overflow(dims[0], 2, value);
-    if (formal == 2)
-        return !__builtin_mul_overflow(n, dims[1], value);
+    if (formal == 1 && dim == 0) return !__builtin_add_overflow(dims[0], 2, value);
+    if (formal == 2) return !__builtin_mul_overflow(n, dims[1], value);
     return true;
 }
 
@@ -190,8 +189,7 @@ static const PTOEntry entries[] = {
 static bool derive_params(char *message, size_t size)
 {
     (void)must;
-    if (n < 0)
-        snprintf(message, size, "n must not be negative");
+    if (n < 0) snprintf(message, size, "n must not be negative");
     return n >= 0;
 }
 
@@ -210,7 +208,4 @@ static const PTOProgram program = {
     .derive_params = derive_params,
 };
 
-int main(int argc, char **argv)
-{
-    return pto_program_main(&program, argc, argv);
-}
+int main(int argc, char **argv) { return pto_program_main(&program, argc, argv); }

@@ -4,11 +4,21 @@
 // CHECK: 0 pto_release of a buffer whose life has ended
 #include <pto/pto_runtime.h>
 #include <stdio.h>
-static int fill(const PTOArg *args) { for (int i = 0; i < 16; i++) ((float *)args[0].ptr)[i] = (float)i; return 0; }
-static int add(const PTOArg *args) { for (int i = 0; i < 16; i++) ((float *)args[1].ptr)[i] = ((const float *)args[0].ptr)[i] + 1; return 0; }
+static int fill(const PTOArg *args)
+{
+    for (int i = 0; i < 16; i++) ((float *)args[0].ptr)[i] = (float)i;
+    return 0;
+}
+static int add(const PTOArg *args)
+{
+    for (int i = 0; i < 16; i++) ((float *)args[1].ptr)[i] = ((const float *)args[0].ptr)[i] + 1;
+    return 0;
+}
 static const PTOKernel FILL = {.name = "fill", .fn = fill, .worker = PTO_WORKER_VECTOR};
 static const PTOKernel ADD = {.name = "add", .fn = add, .worker = PTO_WORKER_VECTOR};
-#define SUBMIT(kernel, ...) pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__}, sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam))
+#define SUBMIT(kernel, ...)                                                                                            \
+    pto_submit_task(rt, kernel, (PTOTaskParam[]){__VA_ARGS__},                                                         \
+                    sizeof((PTOTaskParam[]){__VA_ARGS__}) / sizeof(PTOTaskParam))
 
 static void program(PTORuntime *rt, void *arg)
 {
