@@ -2,7 +2,7 @@
 #ifndef PTOC_CODEGEN_H
 #define PTOC_CODEGEN_H
 #include "memory_plan.h"
-#include "sema.h"
+#include "sema/sema.h"
 #include "support/strbuf.h"
 
 struct codegen_options {

@@ -2,7 +2,7 @@
  * travels with it. */
 #ifndef PTOC_KERNEL_DIMS_H
 #define PTOC_KERNEL_DIMS_H
-#include "sema.h"
+#include "sema/sema.h"
 
 /* Which extent of which formal determines a dimension variable, as factor * variable + rest; false: none does. */
 bool kernel_dim_source(const struct checked *checked, const struct symbol *kernel, const struct symbol *dim,

@@ -7,7 +7,7 @@
 #define PTOC_PLAN_H
 #include "memory_plan.h"
 #include "support/ptrmap.h"
-#include "sema.h"
+#include "sema/sema.h"
 #include "support/vec.h"
 
 struct arena;

@@ -1,7 +1,7 @@
 /* source_text.h - a piece of the program's text on one line, for names, messages and comments. */
 #ifndef PTOC_SOURCE_TEXT_H
 #define PTOC_SOURCE_TEXT_H
-#include "sema.h"
+#include "sema/sema.h"
 
 struct arena;
 

@@ -79,7 +79,7 @@ def unwatched_accesses(source):
 def main():
     source = sys.argv[1]
     wrong = []
-    ids = re.findall(r'^DIAG\((\w+), "([^"]*)"\)', read(source, "frontend", "diag.def"), re.M)
+    ids = re.findall(r'^DIAG\((\w+), "([^"]*)"\)', read(source, "frontend", "syntax", "diag.def"), re.M)
     if "--write" in sys.argv:
         write_rows(source, ids)
     errors = read(source, "docs", "errors.md")

@@ -8,7 +8,7 @@
 #define PTOC_EMIT_H
 #include "codegen.h"
 #include "kernel_dims.h"
-#include "lower.h"
+#include "ir/lower.h"
 #include "mangle.h"
 #include "out.h"
 #include "plan.h"

@@ -5,7 +5,7 @@
  *            scalar.
  * Tests      test/lit/codegen/kernel-bodies.pto, test/lit/run/c-errors.pto
  */
-#include "c_text.h"
+#include "syntax/c_text.h"
 #include "emit.h"
 #include <ctype.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
  */
 #ifndef PTOC_IR_H
 #define PTOC_IR_H
-#include "sema.h"
+#include "sema/sema.h"
 
 struct arena;
 struct ir_call;

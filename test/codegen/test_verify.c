@@ -3,7 +3,7 @@
  */
 #include "unit.h"
 
-#include "lower.h"
+#include "ir/lower.h"
 #include "support/arena.h"
 #include "support/intern.h"
 #include <string.h>

@@ -2,7 +2,7 @@
  * tests. */
 #ifndef PTO_FUZZ_H
 #define PTO_FUZZ_H
-#include "parser.h"
+#include "syntax/parser.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* target_check.c - the checker, with the modules of std/ to import.  Tests: fuzz_check */
 #include "fuzz.h"
-#include "sema.h"
+#include "sema/sema.h"
 
 void fuzz_stage(struct front *front, uint32_t file)
 {

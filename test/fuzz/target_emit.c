@@ -1,7 +1,7 @@
 /* target_emit.c - a checked program becomes C and a header.  Tests: fuzz_emit */
 #include "codegen.h"
 #include "fuzz.h"
-#include "sema.h"
+#include "sema/sema.h"
 
 void fuzz_stage(struct front *front, uint32_t file)
 {

@@ -1,7 +1,7 @@
 /* explain.h - what each message id means: the pages of docs/explain, which are compiled in. */
 #ifndef PTOC_EXPLAIN_H
 #define PTOC_EXPLAIN_H
-#include "diag.h"
+#include "syntax/diag.h"
 #include "options.h"
 
 extern const char *const explain_pages[DIAG_COUNT]; /* Markdown; NULL: there is no page */

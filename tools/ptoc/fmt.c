@@ -6,7 +6,7 @@
  * Tests      test/lit/fmt/
  */
 #include "build.h"
-#include "format/format.h"
+#include "syntax/format/format.h"
 #include "line_diff.h"
 #include "output.h"
 #include <string.h>

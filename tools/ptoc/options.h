@@ -6,9 +6,9 @@
  *     int run_main(const struct options *);     build.h   (VERB_RUN and VERB_GRAPH) */
 #ifndef PTOC_OPTIONS_H
 #define PTOC_OPTIONS_H
-#include "diag.h"
+#include "syntax/diag.h"
 #include "memory_plan.h"
-#include "sema.h"
+#include "sema/sema.h"
 
 /* What every program of the project returns. */
 enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3, EXIT_FILE = 4 };

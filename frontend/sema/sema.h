@@ -2,7 +2,7 @@
  * sema" members filled in, plus the side tables below. */
 #ifndef PTOC_SEMA_H
 #define PTOC_SEMA_H
-#include "parser.h"
+#include "syntax/parser.h"
 #include "support/ptrmap.h"
 #include "symbol.h"
 

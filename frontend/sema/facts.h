@@ -1,7 +1,7 @@
 /* facts.h - what is known about integers at one place of a function, and what follows from it. */
 #ifndef PTOC_FACTS_H
 #define PTOC_FACTS_H
-#include "ast.h"
+#include "syntax/ast.h"
 #include "size.h"
 
 struct facts;

@@ -1,10 +1,10 @@
-/* habits.c - what people bring along from C, Python and Rust: told in their words, with the fix.
- * Idea       at a syntax error the tokens around it, and the text, are compared with habits; the first that fits
- *            speaks.
+/* foreign_syntax.c - constructs of C, Python and Rust: reported in the terms of that language, with the fix.
+ * Idea       at a syntax error, the tokens around it and the text are compared with the patterns of foreign syntax; the
+ *            first that matches reports the error.
  * Owner      nothing; reads the parse, and says when the rest of a statement need not be told.
  * Invariant  a fix is given only where the text as a whole is right afterwards, as far as can be seen.
  * Blocks     never.
- * Tests      test/lit/reject/habits-*.test
+ * Tests      test/lit/reject/foreign-syntax-*.test
  */
 #include "grammar.h"
 #include "parse.h"
@@ -679,9 +679,9 @@ static bool half_a_number(const struct scene *s)
     return true;
 }
 
-bool habits_report(struct parse *cx, const char *const *expected, int expected_count)
+bool foreign_syntax_report(struct parse *cx, const char *const *expected, int expected_count)
 {
-    static bool (*const habits[])(const struct scene *) = {
+    static bool (*const hints[])(const struct scene *) = {
         loop_of_c,
         range_of_python,
         loop_without_begin,
@@ -714,8 +714,8 @@ bool habits_report(struct parse *cx, const char *const *expected, int expected_c
                       .last = cx->last,
                       .before = cx->before,
                       .begin = cx->begin};
-    for (int i = 0; i < COUNT(habits); i++)
-        if (habits[i](&s)) return true;
+    for (int i = 0; i < COUNT(hints); i++)
+        if (hints[i](&s)) return true;
     return false;
 }
 
@@ -731,7 +731,7 @@ static void hint_suffix(struct parse *cx, struct span at)
              text + digits);
 }
 
-void habits_hint_token(struct parse *cx, const struct token *t)
+void foreign_syntax_hint_token(struct parse *cx, const struct token *t)
 {
     if (t->kind == TOK_INT) hint_suffix(cx, t->problem_at);
     if (t->kind != TOK_BAD) return;

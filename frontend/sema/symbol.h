@@ -1,7 +1,7 @@
 /* symbol.h - what a name means. */
 #ifndef PTOC_SYMBOL_H
 #define PTOC_SYMBOL_H
-#include "ast.h"
+#include "syntax/ast.h"
 #include "types.h"
 
 #define MAX_CAPTURED (3 * MAX_RANK)

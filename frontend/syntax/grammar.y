@@ -7,7 +7,7 @@
  * Tests      test/lit/parse/
  */
 %code requires {
-#include "parse.h"
+#include "syntax/parse.h"
 }
 %code {
 static int yylex(YYSTYPE *value, YYLTYPE *at, struct parse *cx)

@@ -2,7 +2,7 @@
  * alone. */
 #ifndef PTOC_FORMAT_PIECES_H
 #define PTOC_FORMAT_PIECES_H
-#include "parser.h"
+#include "syntax/parser.h"
 #include "support/vec.h"
 
 enum { PIECE_LINE_COMMENT = -1, PIECE_BLOCK_COMMENT = -2, MAX_COLUMNS = 130 };

@@ -64,9 +64,10 @@ void parse_give_up(struct parse *cx, struct span at, const char *format, ...) __
 /* expected: at most expected_count names of tokens as in grammar.y; the token found is cx->now. */
 void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count);
 
-/* ---- habits.c: a mistake that comes from another language; true: it is reported ---- */
-bool habits_report(struct parse *cx, const char *const *expected, int expected_count);
-void habits_hint_token(struct parse *cx, const struct token *t); /* help for a token whose problem was reported */
+/* ---- foreign_syntax.c: a mistake that comes from another language; true: it is reported ---- */
+bool foreign_syntax_report(struct parse *cx, const char *const *expected, int expected_count);
+void foreign_syntax_hint_token(struct parse *cx,
+                               const struct token *t); /* help for a token whose problem was reported */
 
 /* ---- syntax_error.c: "';' or an operator" ---- */
 struct strbuf;

@@ -8,7 +8,7 @@
  * Blocks     never.
  * Tests      test/lit/lexer/
  */
-#include "lexer.h"
+#include "syntax/lexer.h"
 #include "grammar.h"
 #include "support/arena.h"
 #include "support/intern.h"

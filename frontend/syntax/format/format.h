@@ -1,7 +1,7 @@
 /* format.h - a program in the usual layout: `ptoc fmt`. */
 #ifndef PTOC_FORMAT_H
 #define PTOC_FORMAT_H
-#include "parser.h"
+#include "syntax/parser.h"
 #include "support/strbuf.h"
 
 /* Lays out a file that was parsed without an error.  The same tokens and comments in the same order; of white space

@@ -7,7 +7,7 @@
  */
 #include "pieces.h"
 #include "grammar.h"
-#include "lexer.h"
+#include "syntax/lexer.h"
 #include <string.h>
 
 bool piece_is_comment(const struct piece *p) { return p->kind < 0; }

@@ -4,7 +4,7 @@
  * Gives      type, value, formals, dims, result of file-level symbols.
  * Tests      test/lit/sema/e12*.pto e15-constants.pto e16*.pto e17*.pto
  */
-#include "c_text.h"
+#include "syntax/c_text.h"
 #include "checker.h"
 #include "support/nearest.h"
 #include <stdlib.h>

@@ -35,7 +35,7 @@ static void report_problem(struct parse *cx, const struct token *t)
     enum diag_id id = t->kind == TOK_FLOAT ? DIAG_E15 : DIAG_E00;
     if (!cx->gave_up && (!cx->is_skipping || t->ends_file))
         diag_error(cx->front->diag, id, t->problem_at, "%s", t->problem);
-    if (!cx->gave_up && !cx->is_skipping) habits_hint_token(cx, t);
+    if (!cx->gave_up && !cx->is_skipping) foreign_syntax_hint_token(cx, t);
     cx->had_error = true;
     cx->is_noise = t->kind != TOK_FLOAT;
     if (t->ends_file) cx->gave_up = true;
@@ -369,7 +369,7 @@ void parse_report_syntax(struct parse *cx, const char *const *expected, int expe
         diag_help(cx->front->diag, "write 'a < b && b < c', or put one of them in parentheses");
         return;
     }
-    if (habits_report(cx, expected, expected_count)) return;
+    if (foreign_syntax_report(cx, expected, expected_count)) return;
     report_expected(cx, expected, expected_count);
     add_hints(cx, expected, expected_count);
 }
