@@ -5,7 +5,7 @@
  *            programs have a clock of their own, which goes on by 50 ns whenever someone looks.
  * Needs      one thread: engines `serial` and `timing`. */
 #include "counted.h"
-#include "runtime.h"
+#include "api/runtime.h"
 #include <stdint.h>
 #include <time.h>
 #include <valgrind/callgrind.h>

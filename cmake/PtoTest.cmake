@@ -33,8 +33,7 @@ function(pto_unit_test name)
     set(target ${kind}_${name})
     add_executable(${target} ${kind}_${name}.c)
     target_include_directories(${target} PRIVATE
-        ${CMAKE_SOURCE_DIR}/test/runtime ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_SOURCE_DIR}/runtime/core
-        ${CMAKE_SOURCE_DIR}/runtime/host ${CMOCKA_INCLUDE})
+        ${CMAKE_SOURCE_DIR}/test/runtime ${CMAKE_SOURCE_DIR}/runtime ${CMOCKA_INCLUDE})
     target_link_libraries(${target} PRIVATE pto_flags ${arg_LIBS} ${CMOCKA_LIBRARY} Threads::Threads m)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     add_test(NAME ${target} COMMAND ${target})

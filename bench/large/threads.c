@@ -6,7 +6,7 @@
  *            first. Each thread has a processor of its own: a system may leave a new thread where it was made for
  *            longer than such a run takes. */
 #include "large.h"
-#include "processors.h"
+#include "shared/processors.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

@@ -15,7 +15,7 @@
  * [DEVICE_ANSWER] what is answered is complete when `answered` says so. */
 #ifndef PTOI_RESIDENT_H
 #define PTOI_RESIDENT_H
-#include "scheduler.h"
+#include "schedule/scheduler.h"
 
 #define PTO_RESIDENT_MAGIC 0x544e444953455250u
 enum { PTO_MAILBOX_DEPTH = 2, PTO_RESIDENT_WORKERS = 256 };

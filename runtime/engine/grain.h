@@ -7,7 +7,7 @@
  * Tests      test/runtime/test_elide.c */
 #ifndef PTOI_GRAIN_H
 #define PTOI_GRAIN_H
-#include "atomics.h"
+#include "shared/atomics.h"
 #include <pto/pto_types.h>
 #include <stdbool.h>
 

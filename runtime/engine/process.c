@@ -13,10 +13,10 @@
  * [ASK]      request is complete when `asked` says so.
  * [ANSWER]   what the child answers is complete when `answered` says so.
  * Tests      test/runtime/test_process.c, test_runtime.c, stress_graphs.c */
-#include "check.h"
-#include "crash.h"
-#include "memory.h"
-#include "system.h"
+#include "shared/check.h"
+#include "debug/crash.h"
+#include "shared/map_memory.h"
+#include "shared/system.h"
 #include "threads.h"
 #include "worker.h"
 #include <errno.h>

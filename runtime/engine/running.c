@@ -1,7 +1,7 @@
 /* running.c - see running.h. */
 #include "running.h"
-#include "flow.h"
-#include "park.h"
+#include "submit/flow.h"
+#include "shared/park.h"
 #include "worker.h"
 
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)

@@ -6,8 +6,8 @@
  * Tests      test/runtime/test_process.c, test_crash.c */
 #ifndef PTOI_RUNNING_H
 #define PTOI_RUNNING_H
-#include "outcome.h"
-#include "window.h"
+#include "shared/outcome.h"
+#include "shared/window.h"
 #include <stdbool.h>
 
 struct running_line {

@@ -2,11 +2,11 @@
  *
  * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what
  *            remains is the graph.  Where nobody watches the graph, a task does not even pass through the window,
- *            core/elide.c. */
+ *            submit/elide.c. */
 #include "busy.h"
 #include "watchdog.h"
-#include "check.h"
-#include "runtime.h"
+#include "shared/check.h"
+#include "api/runtime.h"
 #include "worker.h"
 #include <stdlib.h>
 #include <string.h>

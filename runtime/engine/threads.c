@@ -20,13 +20,13 @@
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
 #include "threads.h"
 #include "busy.h"
-#include "check.h"
-#include "crash.h"
+#include "shared/check.h"
+#include "debug/crash.h"
 #include "grain.h"
-#include "memory.h"
-#include "misuse.h"
-#include "processors.h"
-#include "system.h"
+#include "shared/map_memory.h"
+#include "api/misuse.h"
+#include "shared/processors.h"
+#include "shared/system.h"
 #include "worker.h"
 #include <stdlib.h>
 #include <string.h>

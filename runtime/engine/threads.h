@@ -1,9 +1,9 @@
 /* threads.h - the lanes of threads.c, for an engine that holds them in another process. */
 #ifndef PTOI_THREADS_H
 #define PTOI_THREADS_H
-#include "park.h"
+#include "shared/park.h"
 #include "running.h"
-#include "runtime.h"
+#include "api/runtime.h"
 
 /* Starts the workers; the orchestrator is in another process: it reads `line` (one a worker) and sleeps at `told`,
  * which the holder of the role rings after every step that changed something. */

@@ -9,8 +9,8 @@
  *            first.
  * Source     next-event time advance: Law, Simulation Modeling and Analysis, ch. 1.
  * Tests      test/runtime/test_timing.c */
-#include "check.h"
-#include "runtime.h"
+#include "shared/check.h"
+#include "api/runtime.h"
 #include "watchdog.h"
 #include "worker.h"
 #include <stdlib.h>

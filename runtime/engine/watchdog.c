@@ -1,8 +1,8 @@
 /* watchdog.c - see watchdog.h. */
 #include "watchdog.h"
-#include "park.h"
-#include "runtime.h"
-#include "system.h"
+#include "shared/park.h"
+#include "api/runtime.h"
+#include "shared/system.h"
 #include <stdlib.h>
 
 enum { LONGEST_LOOK_NS = 100000000, LEAST_LOOK_NS = 1000000, LOOKS = 8 /* in the time that is asked for */ };

@@ -7,7 +7,7 @@
 #define PTO_HOST_NPY_H
 #include "array.h"
 #include "fail.h"
-#include "whole_file.h"
+#include "report/whole_file.h"
 
 struct npy_file {
     const char *path; /* the caller's */

@@ -13,7 +13,7 @@
 #include "npy.h"
 #include "options.h"
 #include "print.h"
-#include "report.h"
+#include "report/report.h"
 #include "summary.h"
 
 #include <errno.h>

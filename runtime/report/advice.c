@@ -1,7 +1,7 @@
 /* advice.c - see advice.h. */
 #include "advice.h"
-#include "limit.h"
-#include "processors.h"
+#include "shared/limit.h"
+#include "shared/processors.h"
 
 struct whatif_limits ptoi_advice_limits(const PTORuntime *rt)
 {

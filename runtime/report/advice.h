@@ -6,7 +6,7 @@
  * Tests      test/runtime/test_whatif.c, test/lit/host/advice.test */
 #ifndef PTOI_ADVICE_H
 #define PTOI_ADVICE_H
-#include "runtime.h"
+#include "api/runtime.h"
 #include "whatif.h"
 
 struct whatif_limits ptoi_advice_limits(const PTORuntime *rt);

@@ -1,7 +1,7 @@
 /* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick
  * look. */
 #include "json.h"
-#include "misuse.h"
+#include "api/misuse.h"
 #include "report.h"
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *            too. More tasks than can be seen as boxes are shown as how busy each worker was.
  * Tests      test/lit/host/report.test
  */
-#include "misuse.h"
+#include "api/misuse.h"
 #include "report.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * it, whatever the status.  The public functions of the same names are these and the renaming. */
 #ifndef PTOI_REPORT_H
 #define PTOI_REPORT_H
-#include "runtime.h"
+#include "api/runtime.h"
 #include "whole_file.h"
 #include <errno.h>
 

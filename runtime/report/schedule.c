@@ -1,5 +1,5 @@
-/* schedule.c - the schedule of a run as text that can be replayed; see core/replay.c for the format. */
-#include "misuse.h"
+/* schedule.c - the schedule of a run as text that can be replayed; see record/replay.c for the format. */
+#include "api/misuse.h"
 #include "report.h"
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * Format     the Trace Event Format: X complete events, C counters, s and f flows, M names.  Times are microseconds
  *            with a fraction; on the timing engine one cycle is shown as one microsecond. */
 #include "json.h"
-#include "misuse.h"
+#include "api/misuse.h"
 #include "report.h"
 
 enum { ROW_ORCHESTRATOR, ROW_SCHEDULER, ROW_WORKERS };

@@ -9,7 +9,7 @@
  * Tests      test/runtime/test_whatif.c */
 #ifndef PTOI_WHATIF_H
 #define PTOI_WHATIF_H
-#include "record.h"
+#include "record/record.h"
 
 enum whatif_ring { WHATIF_WINDOW, WHATIF_MAP, WHATIF_DEPS, WHATIF_HEAP, WHATIF_RINGS };
 

@@ -19,7 +19,7 @@
  *   PTO_STUB_SLOW=N         whatever is on a stream takes N microseconds more, so that who does not wait is found out
  *   PTO_STUB_DEVICES=N      how many devices there are (1)      PTO_STUB_MEMORY=BYTES  how much memory they have
  * STUB_OLD: a library without what is not always present. */
-#include "acl.h"
+#include "backend/ascend/acl.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@
 #define STUB_API                            __attribute__((visibility("default")))
 #define ACL(result, name, parameters)       STUB_API result name parameters;
 #define ACL_MAYBE(result, name, parameters) ACL(result, name, parameters)
-#include "acl.def"
+#include "backend/ascend/acl.def"
 #undef ACL
 #undef ACL_MAYBE
 

@@ -1,6 +1,6 @@
 /* test_stub.c - the stub is strict: what the documentation forbids is a mistake in its log and an error.  ABI stub, not
  * run on Ascend. */
-#include "acl.h"
+#include "backend/ascend/acl.h"
 #include "unit.h"
 #include <dlfcn.h>
 #include <pthread.h>

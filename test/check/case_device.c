@@ -6,9 +6,9 @@
  *            place of the engine `timing`. */
 #include "cases.h"
 #include "programs.h"
-#include "resident.h"
-#include "runtime.h"
-#include "worker.h"
+#include "device/resident.h"
+#include "api/runtime.h"
+#include "engine/worker.h"
 #include <stdlib.h>
 
 static struct {

@@ -1,10 +1,10 @@
 /* case_parts.c - parts of the runtime that threads share, each for itself: bells, parkers, the first failure, the pool,
  * time limits. */
 #include "cases.h"
-#include "outcome.h"
-#include "park.h"
-#include "pool.h"
-#include "running.h"
+#include "shared/outcome.h"
+#include "shared/park.h"
+#include "memory/pool.h"
+#include "engine/running.h"
 #include <pto/pto_runtime.h>
 #include <string.h>
 

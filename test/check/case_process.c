@@ -5,12 +5,12 @@
  *            struct PTORuntime, as after a fork, and its first thread is the fiber.  A sleep has no end but a ring, so
  *            the looks every now and then hide nothing. */
 #include "cases.h"
-#include "check.h"
-#include "crash.h"
-#include "memory.h"
+#include "shared/check.h"
+#include "debug/crash.h"
+#include "shared/map_memory.h"
 #include "programs.h"
-#include "threads.h"
-#include "worker.h"
+#include "engine/threads.h"
+#include "engine/worker.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -41,7 +41,7 @@ static pid_t has_child_ended(void) { return load_relaxed(&child.has_ended) ? CHI
 #define sigaction(s, a, b)    (((void)(b)), 1)
 #define signal(s, how)        ((void)0)
 #define sigprocmask(a, b, c)  ((void)(b))
-#include "../../runtime/engine/process.c"
+#include "engine/process.c"
 
 static void *run_child(void *arg)
 {

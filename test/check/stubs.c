@@ -1,7 +1,7 @@
 /* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not
  * there. */
-#include "backend.h"
-#include "crash.h"
+#include "backend/backend.h"
+#include "debug/crash.h"
 #include <sched.h>
 
 void ptoi_crash_watch(void) {}

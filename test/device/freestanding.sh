@@ -5,8 +5,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-for file in runtime/core/scheduler.c runtime/core/ready_queue.c runtime/core/window.c runtime/device/resident.c; do
-    "$@" -std=c11 -O2 -ffreestanding -nostdlib -fno-stack-protector -Wall -Wextra -Werror -Iruntime/include -Iruntime/core -c "$file" \
+for file in runtime/schedule/scheduler.c runtime/schedule/ready_queue.c runtime/shared/window.c runtime/device/resident.c; do
+    "$@" -std=c11 -O2 -ffreestanding -nostdlib -fno-stack-protector -Wall -Wextra -Werror -Iruntime/include -Iruntime -c "$file" \
         -o "$folder/$(basename "$file" .c).o"
 done
 "$@" -nostdlib -r "$folder"/*.o -o "$folder/core"

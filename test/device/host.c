@@ -8,10 +8,10 @@
  * Set        PTO_RESIDENT: the command that starts the scheduler; the file's number and size are put behind it.
  * Not here   watchdog, @timeout and crashes of kernels: they are the engines', not the scheduler's. */
 #include "host.h"
-#include "memory.h"
-#include "resident.h"
-#include "runtime.h"
-#include "worker.h"
+#include "shared/map_memory.h"
+#include "device/resident.h"
+#include "api/runtime.h"
+#include "engine/worker.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

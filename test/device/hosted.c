@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "resident.h"
+#include "shared/check.h"
+#include "device/resident.h"
 
 enum { ROUNDS_BEFORE_YIELD = 64, ROUNDS_BEFORE_SLEEP = 256 };
 

@@ -3,7 +3,7 @@
  * PTO_GRAPHS=N programs (default 300), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are checked (default 3); a
  * failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
-#include "runtime.h"
+#include "api/runtime.h"
 #include "unit.h"
 
 enum { MAX_ACCESSES = 4096 };

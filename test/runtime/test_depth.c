@@ -1,7 +1,7 @@
 /* test_depth.c - thousands of nested scopes that each hold a little: the work grows with the depth, not with its
  * square, in large heaps and in heaps of exactly what is held, and a heap that is too small is found out at once.
  * Steps are counted, not time. */
-#include "runtime.h"
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>

@@ -1,7 +1,7 @@
 /* test_edges.c - what is recorded of dependences is complete at any distance: whole runs against a model that
  * knows every element. */
 #include "graph_fuzz.h"
-#include "runtime.h"
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
 

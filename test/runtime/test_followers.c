@@ -3,10 +3,10 @@
  * Method     a runtime of the serial engine whose scheduler is given that machine; results are compared with those of
  *            the plain engine. */
 #include "graph_fuzz.h"
-#include "runtime.h"
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
-#include "worker.h"
+#include "engine/worker.h"
 
 enum { LANES = 3, DEPTH = 64 };
 

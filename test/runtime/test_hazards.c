@@ -2,7 +2,7 @@
  * with the test of each, is docs/hazards.md. */
 #include "submit.h"
 #include "unit.h"
-#include "window.h"
+#include "shared/window.h"
 #include <pto/pto_runtime.h>
 #include <stddef.h>
 #include <stdlib.h>

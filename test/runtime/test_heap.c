@@ -1,5 +1,5 @@
 /* test_heap.c - segments, chunks and chains, driven from one thread at the edges. */
-#include "heap.h"
+#include "memory/heap.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_history.c - the edges of random accesses against a model that knows every byte, and those that are found from a
  * log of them. */
-#include "history_log.h"
+#include "record/history_log.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>

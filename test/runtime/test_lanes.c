@@ -1,7 +1,7 @@
 /* test_lanes.c - what waits in the lane of a worker: short work in numbers, behind long work almost nothing; and who
  * serves it. */
-#include "flow.h"
-#include "processors.h"
+#include "submit/flow.h"
+#include "shared/processors.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* test_limit.c - what messages and advice say to do, for a C program and for a built one; doing it once is enough. */
-#include "limit.h"
+#include "shared/limit.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>

@@ -1,6 +1,6 @@
 /* test_names.c - names of buffers: no two that are taken meet, each is found by any of its bytes, and as many as can be
  * alive fit. */
-#include "names.h"
+#include "memory/names.h"
 #include "unit.h"
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* test_outcome.c - the first failure sticks, and a second one stops the scheduler at once even while the first is being
  * written. */
-#include "outcome.h"
-#include "runtime.h"
+#include "shared/outcome.h"
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* test_park.c - no wake is lost: not one that comes before the sleep, not between two threads or two processes that
  * wake each other as fast as they can. */
-#include "park.h"
-#include "flow.h"
-#include "memory.h"
+#include "shared/park.h"
+#include "submit/flow.h"
+#include "shared/map_memory.h"
 #include "unit.h"
 #include <pthread.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* test_ready_queue.c - priority first, then first in first out. */
-#include "atomics.h"
-#include "ready_queue.h"
+#include "shared/atomics.h"
+#include "schedule/ready_queue.h"
 #include "unit.h"
 #include <stdlib.h>
 

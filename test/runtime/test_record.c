@@ -1,5 +1,5 @@
 /* test_record.c - what a record says of time: nanoseconds of the run that was recorded, whatever clock took them. */
-#include "runtime.h"
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
 #include <time.h>

@@ -3,7 +3,7 @@
  *            what the functions must say.  Large ones are checked at the edges of 64 bits and for known answers.
  */
 #include "unit.h"
-#include "region.h"
+#include "depend/region.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

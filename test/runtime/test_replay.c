@@ -1,7 +1,7 @@
 /* test_replay.c - a schedule is written, repeated exactly, and refused when it does not fit; a scheduler thread of its
  * own; tasks that something outside the library carries out. */
 #include "graph_fuzz.h"
-#include "runtime.h"
+#include "api/runtime.h"
 #include "unit.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* test_requests.c - accelerator workers take work requests: copy, gather, scatter, in order with everything else, and
  * operations of the program. */
-#include "../../runtime/backend/sim/sim.h"
+#include "backend/sim/sim.h"
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>

@@ -4,9 +4,9 @@
  *            their addresses and once more elsewhere.  While the other side works, this side's mapping cannot be
  *            touched at all. */
 #include "graph_fuzz.h"
-#include "runtime.h"
+#include "api/runtime.h"
 #include "unit.h"
-#include "worker.h"
+#include "engine/worker.h"
 #include <sys/mman.h>
 
 struct twice {

@@ -1,7 +1,7 @@
 /* test_slots.c - which tensor lies in which granule of the heap of a checked run. */
-#include "slots.h"
+#include "debug/slots.h"
 #include "unit.h"
-#include "window.h"
+#include "shared/window.h"
 
 enum { HEAP = 64 * PTO_GRANULE };
 

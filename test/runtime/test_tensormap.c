@@ -3,8 +3,8 @@
  *            enough (every live conflicting task is found or is followed, step by step, by one that is found).
  */
 #include "unit.h"
-#include "tensormap.h"
-#include "tensormap_parts.h"
+#include "depend/tensormap.h"
+#include "depend/tensormap_parts.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

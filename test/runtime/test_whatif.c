@@ -1,5 +1,5 @@
 /* test_whatif.c - a recorded run with other rings: what is foretold is what the engine timing then measures. */
-#include "runtime.h"
+#include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
 #include "report/advice.h"

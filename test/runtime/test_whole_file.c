@@ -1,7 +1,7 @@
 /* test_whole_file.c - a file is the old one until the new one is renamed over it, whatever it is and wherever it
  * lies. */
 #include "unit.h"
-#include "whole_file.h"
+#include "report/whole_file.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

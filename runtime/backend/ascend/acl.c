@@ -1,6 +1,6 @@
 /* acl.c - see acl.h. */
 #include "acl.h"
-#include "system.h"
+#include "shared/system.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  *            it.
  * Tests      test/ascend */
 #include "device.h"
-#include "limit.h"
-#include "atomics.h"
+#include "shared/limit.h"
+#include "shared/atomics.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,9 +12,9 @@
 #ifndef PTOI_ASCEND_DEVICE_H
 #define PTOI_ASCEND_DEVICE_H
 #include "acl.h"
-#include "backend.h"
+#include "backend/backend.h"
 #include "map.h"
-#include "system.h"
+#include "shared/system.h"
 #include <stdatomic.h>
 
 enum {

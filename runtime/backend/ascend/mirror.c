@@ -10,7 +10,7 @@
  * Blocks     in copies.
  * Tests      test/ascend */
 #include "device.h"
-#include "atomics.h"
+#include "shared/atomics.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,8 @@
  * Blocks     until the kernel has ended, or --stream-timeout.
  * Tests      test/ascend */
 #include "device.h"
-#include "limit.h"
-#include "atomics.h"
+#include "shared/limit.h"
+#include "shared/atomics.h"
 #include <sched.h>
 #include <string.h>
 #include <time.h>

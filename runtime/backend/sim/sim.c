@@ -3,8 +3,8 @@
  * Invariant  operations change while no run is active, so workers read them without a lock.
  * Tests      test/runtime/test_requests.c */
 #include "sim.h"
-#include "guard.h"
-#include "pool.h"
+#include "debug/guard.h"
+#include "memory/pool.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,121 @@
+/* unwind.c - failing runs and the checks of generated code: coming back to pto_run_entry from anywhere.
+ *
+ * Idea       generated code owns nothing that needs cleaning up (buffers belong to scopes), so a failure is a longjmp.
+ * Owner      the orchestrator's thread. */
+#include "shared/check.h"
+#include "shared/limit.h"
+#include "misuse.h"
+#include "runtime.h"
+#include <limits.h>
+
+static _Noreturn void unwind(PTORuntime *rt)
+{
+    CHECK(rt->catcher && ptoi_orchestrated == rt); /* these calls belong into a run, and to its thread */
+    longjmp(*rt->catcher, 1);
+}
+
+/* The functions that are open, innermost first, as lines under the message. */
+static void describe_calls(const PTORuntime *rt, char *text, size_t size)
+{
+    enum { SHOWN = 8 };
+    size_t n = 0;
+    text[0] = '\0';
+    for (int i = rt->frame_count - 1; i > 0 && n + 1 < size; i--) {
+        if (rt->frame_count - i > SHOWN && i > 1) {
+            n += (size_t)snprintf(text + n, size - n, "\n  ... %d more calls", i);
+            break;
+        }
+        const PTOSite *at = rt->frames[i].called_at;
+        n += (size_t)snprintf(text + n, size - n, "\n  in '%s', called at %s:%d", rt->frames[i].function,
+                              at ? at->file : "?", at ? at->line : 0);
+    }
+}
+
+_Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
+{
+    char text[2048], calls[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    describe_calls(rt, calls, sizeof calls);
+    ptoi_fail(rt->outcome, status, rt->now.site, "%s%s", text, calls);
+    unwind(rt);
+}
+
+_Noreturn void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b)
+{
+    if (op[0] == 'a') pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] integer overflow: abs(%lld)", (long long)a);
+    pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] integer overflow: %lld %s %lld", (long long)a, op, (long long)b);
+}
+
+_Noreturn void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a)
+{
+    pto_raise(rt, PTO_ERR_DIVIDE, "[E15] division by zero: %lld %s 0", (long long)a, op);
+}
+
+_Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent)
+{
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] index %lld is out of bounds: the extent is %lld", (long long)index,
+              (long long)extent);
+}
+
+_Noreturn void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
+{
+    if (high < low)
+        pto_raise(rt, PTO_ERR_BOUNDS, "[E15] slice %lld .. %lld has a negative extent", (long long)low,
+                  (long long)high);
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] slice %lld .. %lld is out of bounds: the extent is %lld", (long long)low,
+              (long long)high, (long long)extent);
+}
+
+int64_t pto_ceil_div(PTORuntime *rt, int64_t a, int64_t b)
+{
+    int64_t q = pto_div(rt, a, b), r = a - q * b;
+    return r != 0 && (r > 0) == (b > 0) ? q + 1 : q;
+}
+
+int64_t pto_log2(PTORuntime *rt, int64_t a)
+{
+    if (a < 1) pto_raise(rt, PTO_ERR_ARGUMENT, "[E15] log2(%lld)", (long long)a);
+    return 63 - __builtin_clzll((unsigned long long)a);
+}
+
+void pto_enter(PTORuntime *rt, const char *function)
+{
+    char here;
+    if (rt->frame_count >= rt->config.recursion_limit)
+        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function,
+                  rt->config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->config.names_options));
+    if ((uintptr_t)&here < rt->stack.lowest)
+        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
+                  rt->frame_count, (unsigned long long)rt->stack.bytes / 1024,
+                  rt->stack.is_first ? "ulimit -s" : "pthread_attr_setstacksize");
+    rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};
+}
+
+void pto_leave(PTORuntime *rt)
+{
+    CHECK(rt->frame_count > 0);
+    rt->now.site = rt->frames[--rt->frame_count].called_at;
+}
+
+/* A run-time overlap check (E09) of two views of one call. */
+static bool view_region(const PTOTaskParam *p, struct region *r)
+{
+    int64_t bytes = pto_type_bytes((PTOType)p->type), at;
+    if (__builtin_mul_overflow(p->at, bytes, &at)) return false;
+    return ptoi_region_make(r, (int64_t)(intptr_t)p->buffer + at, bytes, p->rank, p->shape, p->stride);
+}
+
+bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b)
+{
+    struct region ra, rb;
+    return view_region(a, &ra) && view_region(b, &rb) && ptoi_region_overlaps(&ra, &rb);
+}
+
+PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status)
+{
+    if (rt->unwinds && ptoi_orchestrated == rt) unwind(rt);
+    return status;
+}

@@ -1,0 +1,278 @@
+/* crash.c - see crash.h.  Everything that a handler calls is safe in a handler: no allocation, no lock, no stdio. */
+#include "crash.h"
+#include "shared/system.h"
+#include <signal.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#endif
+#ifndef HAS_SANITIZER
+#define HAS_SANITIZER 0
+#endif
+
+static const struct {
+    int signal;
+    const char *name;
+} crashes[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGILL, "SIGILL"}, {SIGABRT, "SIGABRT"}};
+enum { CRASHES = sizeof crashes / sizeof crashes[0] };
+
+/* W the thread that runs the kernel, R its own handler. */
+static _Thread_local const PTOKernel *volatile marked;
+static _Thread_local const PTOSite *volatile marked_site;
+static _Thread_local volatile uint64_t marked_number;
+static _Thread_local const PTOArg *volatile marked_args;
+static _Thread_local volatile int marked_count;
+static _Thread_local const PTOShortWay *volatile orchestrates;
+
+static ptoi_lock lock = PTOI_LOCK_OPEN; /* guards watchers and before; nothing is taken under it */
+static int watchers;
+static struct sigaction before[CRASHES];
+static struct crash_note *note;
+static _Atomic int reported; /* the first thread that crashes swaps it to 1 */
+
+void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count)
+{
+    marked_args = args;
+    marked_count = count;
+    marked_number = number;
+    marked_site = site;
+    marked = kernel;
+}
+
+void ptoi_crash_unmark(void) { marked = NULL; }
+
+bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
+{
+    *kernel = marked;
+    *site = marked_site;
+    *number = marked_number;
+    return *kernel != NULL;
+}
+
+const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now)
+{
+    const PTOShortWay *before = orchestrates;
+    orchestrates = now;
+    return before;
+}
+
+/* ---- the report -------------------------------------------------------------------------------------------------- */
+
+static void put(struct crash_text *t, const char *s)
+{
+    while (*s && t->size + 1 < sizeof t->bytes) t->bytes[t->size++] = *s++;
+    t->bytes[t->size] = '\0';
+}
+
+static void put_in_base(struct crash_text *t, uint64_t n, unsigned base)
+{
+    char digits[24];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do digits[--at] = "0123456789abcdef"[n % base];
+    while (n /= base);
+    put(t, digits + at);
+}
+
+static void put_number(struct crash_text *t, int64_t n)
+{
+    if (n < 0) put(t, "-");
+    put_in_base(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 10);
+}
+
+static void put_address(struct crash_text *t, uint64_t address)
+{
+    put(t, "0x");
+    put_in_base(t, address, 16);
+}
+
+/* The first byte of a view, and how many there are from it to behind the last. */
+static uint64_t span_of(const PTOArg *a, uint64_t *begin)
+{
+    uint64_t elements = 1;
+    *begin = (uint64_t)(uintptr_t)a->ptr;
+    for (int d = 0; d < a->rank; d++) {
+        if (a->shape[d] <= 0) return 0;
+        elements += (uint64_t)(a->shape[d] - 1) * (uint64_t)a->stride[d];
+    }
+    return elements * (uint64_t)pto_type_bytes((PTOType)a->type);
+}
+
+/* "argument 2 'b'" */
+static void put_name(struct crash_text *t, const PTOKernel *kernel, int index)
+{
+    const char *name = kernel->formals;
+    put(t, "argument ");
+    put_number(t, index + 1);
+    for (int i = 0; name && i < index; i++) {
+        while (*name && *name != ',') name++;
+        if (*name) name += 2;
+    }
+    if (!name || !*name) return;
+    put(t, " '");
+    for (char letter[2] = {0}; *name && *name != ','; name++) {
+        letter[0] = *name;
+        put(t, letter);
+    }
+    put(t, "'");
+}
+
+static void put_argument(struct crash_text *t, const PTOArg *a)
+{
+    uint64_t begin;
+    const uint64_t bytes = span_of(a, &begin);
+    put(t, pto_type_name((PTOType)a->type));
+    put(t, "[");
+    for (int d = 0; d < a->rank; d++) {
+        if (d) put(t, ", ");
+        put_number(t, a->shape[d]);
+    }
+    put(t, "] at ");
+    put_address(t, begin);
+    put(t, " to ");
+    put_address(t, begin + bytes);
+}
+
+/* Which tensor the address lies in, or next to. */
+static void put_neighbour(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
+                          uint64_t address)
+{
+    const uint64_t near = 64 * 1024;
+    uint64_t least = near;
+    int nearest = -1;
+    bool is_behind = false;
+    for (int i = 0; i < count; i++) {
+        uint64_t begin;
+        const uint64_t bytes = args[i].kind == PTO_PARAM_SCALAR ? 0 : span_of(&args[i], &begin);
+        if (bytes == 0) continue;
+        const bool behind = address >= begin + bytes;
+        const uint64_t away = behind ? address - (begin + bytes) + 1 : address < begin ? begin - address : 0;
+        if (away < least) least = away, nearest = i, is_behind = behind;
+    }
+    put(t, "\n  the address ");
+    put_address(t, address);
+    if (nearest < 0) {
+        put(t, " lies near no argument");
+        return;
+    }
+    put(t, " lies ");
+    if (least > 0) {
+        put_number(t, (int64_t)(is_behind ? least - 1 : least));
+        put(t, is_behind ? " bytes behind the end of " : " bytes before ");
+    } else {
+        put(t, "in ");
+    }
+    put_name(t, kernel, nearest);
+}
+
+void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
+                         const struct crash_address *at)
+{
+    if (at->is_known && count > 0) put_neighbour(t, kernel, args, count, at->value);
+    for (int i = 0; i < count; i++) {
+        put(t, "\n  ");
+        put_name(t, kernel, i);
+        put(t, ": ");
+        if (args[i].kind == PTO_PARAM_SCALAR)
+            put_number(t, args[i].value.i64);
+        else
+            put_argument(t, &args[i]);
+    }
+    put(t,
+        "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments");
+}
+
+static void report(int signal, const struct crash_address *at)
+{
+    struct crash_text t;
+    const PTOSite *site = marked_site;
+    t.size = 0;
+    if (site) {
+        put(&t, site->file);
+        put(&t, ":");
+        put_number(&t, site->line);
+        if (site->column > 0) put(&t, ":"), put_number(&t, site->column);
+        put(&t, ": ");
+    }
+    put(&t, "error: kernel '");
+    put(&t, marked->name);
+    put(&t, "' crashed: ");
+    for (int i = 0; i < CRASHES; i++)
+        if (crashes[i].signal == signal) put(&t, crashes[i].name);
+    put(&t, " (task ");
+    put_number(&t, (int64_t)marked_number);
+    put(&t, ")");
+    ptoi_crash_describe(&t, marked, marked_args, marked_count, at);
+    put(&t, "\n");
+    ssize_t written = write(STDERR_FILENO, t.bytes, t.size);
+    (void)written; /* there is nobody left to tell */
+}
+
+static void restore(int i) { sigaction(crashes[i].signal, &before[i], NULL); }
+
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    const PTOShortWay *now = orchestrates;
+    struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 &&
+                                           info->si_code != SI_KERNEL};
+    (void)context;
+    if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
+    if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
+    if (marked && swap_relaxed(&reported, 1) == 0) {
+        if (note) {
+            note->address = at;
+            store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */
+        } else {
+            report(signal, &at);
+        }
+    }
+    for (int i = 0; i < CRASHES; i++)
+        if (crashes[i].signal == signal) restore(i);
+    raise(signal); /* blocked until we return, then as if we had never been there */
+}
+
+/* ---- installing -------------------------------------------------------------------------------------------------- */
+
+void ptoi_crash_report_to(struct crash_note *to) { note = to; }
+
+void ptoi_crash_watch(void)
+{
+    if (HAS_SANITIZER) return;
+    ptoi_lock_take(&lock);
+    if (watchers++ == 0) {
+        struct sigaction ours = {.sa_sigaction = on_crash, .sa_flags = SA_ONSTACK | SA_SIGINFO};
+        sigemptyset(&ours.sa_mask);
+        for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].signal, &ours, &before[i]);
+    }
+    ptoi_lock_leave(&lock);
+}
+
+void ptoi_crash_unwatch(void)
+{
+    if (HAS_SANITIZER) return;
+    ptoi_lock_take(&lock);
+    if (--watchers == 0)
+        for (int i = 0; i < CRASHES; i++) {
+            struct sigaction now;
+            sigaction(crashes[i].signal, NULL, &now);
+            /* else somebody else's came since */
+            if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash) restore(i);
+        }
+    ptoi_lock_leave(&lock);
+}
+
+void ptoi_crash_use_stack(void *stack)
+{
+    static _Thread_local bool is_ours;
+    stack_t now;
+    if (HAS_SANITIZER || sigaltstack(NULL, &now) != 0) return;
+    if (stack ? !(now.ss_flags & SS_DISABLE) : !is_ours) return;
+    stack_t next = {.ss_sp = stack, .ss_size = PTO_CRASH_STACK_BYTES, .ss_flags = stack ? 0 : SS_DISABLE};
+    is_ours = sigaltstack(&next, NULL) == 0 && stack;
+}

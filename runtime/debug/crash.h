@@ -1,0 +1,58 @@
+/* crash.h - a kernel that crashes says which kernel it was, for which task, submitted where, on which arguments, before
+ * the process ends.
+ *
+ * Idea       while runs are active, handlers for the signals of a crash look at what the crashing thread was running,
+ *            write one report, put back what was installed before them and raise the signal again: the process ends by
+ *            it, or the host's own handler runs.  A crash outside a kernel is not ours: nothing is written.
+ * Owner      the mark: its thread.  The handlers: the process, counted.
+ * Limits     the arguments of a task that its caller runs itself (pto_submit.h) are not known.  Under a sanitizer,
+ *            which reports crashes itself, nothing is installed.
+ * Tests      test/runtime/test_crash.c */
+#ifndef PTOI_CRASH_H
+#define PTOI_CRASH_H
+#include "shared/window.h"
+#include <pto/pto_submit.h>
+
+enum { PTO_CRASH_STACK_BYTES = 64 * 1024 };
+
+/* The address whose access crashed. */
+struct crash_address {
+    uint64_t value;
+    bool is_known; /* false: the signal was not one of an access */
+};
+
+/* Where a worker process leaves its report for the process that outlives it. */
+struct crash_note {
+    /* number + 1; 0: none.  W the first thread that crashes, R the survivor: relaxed, the death orders them */
+    _Atomic uint64_t task;
+    struct crash_address address; /* before `task` */
+};
+
+void ptoi_crash_watch(void); /* counted; any thread */
+void ptoi_crash_unwatch(void);
+void ptoi_crash_report_to(struct crash_note *note); /* instead of standard error; before watch */
+
+/* The calling thread's handlers run on this stack, so that a kernel that overflows its own is reported too; NULL: gives
+ * it up. A stack that somebody else gave the thread is left alone. */
+void ptoi_crash_use_stack(void *stack);
+
+/* What the calling thread runs.  number: of the task, counted from 0.  args: good until unmark. */
+void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count);
+void ptoi_crash_unmark(void);
+/* What was marked last; false: nothing, since the last unmark. */
+bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number);
+
+struct crash_text {
+    size_t size; /* without the 0 at the end */
+    char bytes[8192];
+};
+
+/* Which argument the address lies in or next to, a line for each argument, and a way to find out more, each after "\n
+ * ". */
+void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
+                         const struct crash_address *at);
+
+/* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */
+const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now);
+
+#endif

@@ -1,0 +1,677 @@
+/* tensormap.c - which uncompleted tasks touch which bytes: the orchestrator's private memory of accesses.
+ * Idea       A ring of entries, one for each access, in task order.  An entry hangs in the chain of the cell of its
+ *            buffer's grid that it touches, Note [cells]; all chains are in one hash table.  Exact overlap decides,
+ *            cells only choose whom to ask.  Tiles that are used again and again are a cell each, with a chain of their
+ *            own: one writer and its readers.
+ * Owner      the orchestrator.
+ * Invariant  Every entry that is not dead is in the chain of each cell it touches, Note [chains].  It is dead from when
+ *            its buffer is closed or a later write covers it, Note [superseded].  Its place in the ring comes back in
+ *            task order.
+ * Blocks     never, and allocates only in ptoi_map_create.
+ * Tests      test/runtime/test_tensormap.c
+ */
+#include "tensormap_parts.h"
+#include "shared/check.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Note [regrid]
+ * The first access may be a bad guess: one task clears a matrix, then tiles are used.  Entries looked at in vain are
+ * counted, and when they are many for the number of entries the grid is chosen again from the region that is added
+ * next. The move costs less than the vain looks did, so it can be wrong again and again and only doubles the cost. */
+enum { WASTE_BASE = 128, WASTE_PER_ENTRY = 16 };
+
+/* Note [superseded]
+ * A write that contains an older access follows it.  Whoever must follow the older access overlaps the write too, and
+ * follows that.  So the older entry need not be found any more, and the map holds about one writer for each live
+ * region. */
+
+static bool has_wasted(const struct map_buffer *b)
+{
+    return b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries;
+}
+
+/* ---- entries of several cells ---- */
+
+static void node_link(struct tensormap *m, uint32_t n, uint64_t entry, uint32_t at)
+{
+    struct node *node = &m->node[n];
+    node->entry = entry;
+    node->prev = AT_HEAD | at;
+    node->next = m->wide[at];
+    if (node->next) m->node[node->next].prev = n;
+    m->wide[at] = n;
+}
+
+static void node_unlink(struct tensormap *m, uint32_t n)
+{
+    struct node *node = &m->node[n];
+    if (node->prev & AT_HEAD)
+        m->wide[node->prev & ~AT_HEAD] = node->next;
+    else
+        m->node[node->prev].next = node->next;
+    if (node->next) m->node[node->next].prev = node->prev;
+}
+
+static uint32_t spare_take(struct tensormap *m)
+{
+    m->spare_count--;
+    uint32_t n = m->spare_free;
+    if (n) {
+        m->spare_free = m->node[n].sibling;
+        return n;
+    }
+    return m->spare_fresh++;
+}
+
+static void spare_give(struct tensormap *m, uint32_t n)
+{
+    m->node[n].sibling = m->spare_free;
+    m->spare_free = n;
+    m->spare_count++;
+}
+
+static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *b, const struct map_cells *c,
+                      uint32_t side)
+{
+    struct entry_rare *rare = rare_at(m, p);
+    rare->nodes = 0;
+    rare->visited = 0;
+    for (int64_t x = 0; x < c->count[0]; x++)
+        for (int64_t y = 0; y < c->count[1]; y++)
+            for (int64_t z = 0; z < c->count[2]; z++) {
+                uint32_t n = spare_take(m);
+                m->node[n].sibling = rare->nodes;
+                rare->nodes = n;
+                node_link(m, n, p, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z) * 2 + side);
+            }
+}
+
+THE_LONG_WAY static void wide_unhang(struct tensormap *m, uint64_t p)
+{
+    struct entry_rare *rare = rare_at(m, p);
+    while (rare->nodes) {
+        uint32_t n = rare->nodes;
+        rare->nodes = m->node[n].sibling;
+        node_unlink(m, n);
+        spare_give(m, n);
+    }
+}
+
+/* ---- life of an entry ---- */
+
+/* The chain goes from newer to older: what is added is the newest, what moves finds its place. */
+static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t side)
+{
+    uint64_t *link = &m->head[head].chain[side];
+    while (*link > p) link = &entry_at(m, *link)->next;
+    entry_at(m, p)->next = *link;
+    *link = p;
+}
+
+/* Into several cells, or the list. */
+THE_LONG_WAY static void entry_hang(struct tensormap *m, uint64_t p, const struct map_cells *cells)
+{
+    struct entry *e = entry_at(m, p);
+    struct map_buffer *b = e->buffer;
+    const uint32_t side = e->access != ACCESS_READ;
+    b->apart++;
+    b->is_odd = true;
+    if (cells->total <= CELL_LIMIT && cells->total <= m->spare_count) {
+        e->hanging = IN_CELLS;
+        wide_hang(m, p, b, cells, side);
+        return;
+    }
+    e->hanging = IN_LIST;
+    b->list++;
+    chain_link(m, p, head_of_list(m, b), side);
+}
+
+/* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the
+ * ring. */
+static inline void entry_leave(struct tensormap *m, const struct entry *e, uint64_t p)
+{
+    struct map_buffer *b = e->buffer;
+    if (--b->entries == 0) b->all = 0;
+    if (e->hanging == IN_CELL) return;
+    if (--b->apart == 0) b->is_odd = has_wasted(b);
+    if (e->hanging == IN_LIST)
+        b->list--;
+    else
+        wide_unhang(m, p);
+}
+
+static void entry_kill(struct tensormap *m, struct entry *e, uint64_t p)
+{
+    entry_leave(m, e, p);
+    e->buffer = NULL;
+    e->region.low = DEAD;
+}
+
+/* Takes the dead out of the list of b, so that nobody meets them twice. */
+static void all_compact(struct tensormap *m, struct map_buffer *b)
+{
+    uint64_t p = b->all, newer = 0;
+    for (uint64_t left = b->entries; left > 0; left--) {
+        const struct entry *e = entry_of(m, b, &p);
+        if (newer)
+            entry_at(m, newer)->older = (uint32_t)(newer - p);
+        else
+            b->all = p;
+        newer = p;
+        p -= e->older;
+    }
+}
+
+/* Takes all entries of b out of their chains.  They are left in a list by `older`, from the oldest, which is
+ * returned. */
+static uint64_t unhang_all(struct tensormap *m, struct map_buffer *b)
+{
+    uint64_t oldest = 0;
+    struct map_cells cells;
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct entry *e = entry_of(m, b, &p);
+        const uint64_t at = p;
+        p -= e->older;
+        e->older = (uint32_t)(oldest - at);
+        oldest = at;
+        if (e->hanging == IN_CELLS) {
+            wide_unhang(m, at);
+            continue;
+        }
+        const int64_t head =
+            e->hanging == IN_LIST ? (int64_t)head_of_list(m, b) : ptoi_grid_where(m, b, &e->region, &cells);
+        uint64_t *link = &m->head[head].chain[e->access != ACCESS_READ];
+        while (*link != at) link = &entry_at(m, *link)->next;
+        *link = e->next;
+    }
+    b->list = b->apart = 0;
+    return oldest;
+}
+
+/* What unhang_all left becomes entries of b, which may have others. */
+static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint64_t count)
+{
+    struct map_cells cells;
+    uint64_t older = 0;
+    for (; count > 0; count--) {
+        struct entry *e = entry_at(m, p);
+        const uint64_t next = p + e->older, at = p;
+        e->buffer = b;
+        e->older = (uint32_t)(at - older);
+        const int64_t head = ptoi_grid_where(m, b, &e->region, &cells);
+        e->hanging = IN_CELL;
+        if (head == MANY)
+            entry_hang(m, at, &cells);
+        else
+            chain_link(m, at, (uint32_t)head, e->access != ACCESS_READ);
+        older = at;
+        p = next;
+    }
+    b->all = older;
+}
+
+static void regrid(struct tensormap *m, struct map_buffer *b, const struct region *r) // see Note [regrid]
+{
+    const uint64_t oldest = unhang_all(m, b);
+    ptoi_grid_choose(m, b, r);
+    hang_all(m, b, oldest, b->entries);
+}
+
+void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buffer *to)
+{
+    uint64_t moved = from->entries, left = to->entries, p = to->all;
+    if (moved == 0) return;
+    hang_all(m, to, unhang_all(m, from), moved);
+    to->entries += from->entries;
+    from->entries = 0;
+    if (to->written < from->written) to->written = from->written;
+    uint64_t q = to->all, last = 0; /* two lists, each from newer to older, become one */
+    for (; moved + left > 0;) {
+        if (left > 0) entry_of(m, to, &p);
+        const bool is_moved = left == 0 || (moved > 0 && q > p);
+        uint64_t *at = is_moved ? &q : &p;
+        const uint64_t taken = *at;
+        *at -= entry_at(m, taken)->older;
+        *(is_moved ? &moved : &left) -= 1;
+        if (last)
+            entry_at(m, last)->older = (uint32_t)(last - taken);
+        else
+            to->all = taken;
+        last = taken;
+    }
+}
+
+/* ---- look-ups ---- */
+
+/* One task's look-ups. */
+struct look {
+    struct tensormap *m;
+    const void *kernel;
+    struct map_found *found;
+};
+
+static const uint8_t reason_of[4][4] = {
+    /* earlier      then READ, WRITE, ACC, UPDATE */
+    [ACCESS_READ] = {0, EDGE_WAR, EDGE_ACC, EDGE_WAR},
+    [ACCESS_WRITE] = {EDGE_RAW, EDGE_WAW, EDGE_ACC, EDGE_RAW | EDGE_WAW},
+    [ACCESS_ACC] = {EDGE_ACC, EDGE_ACC, EDGE_ACC, EDGE_ACC},
+    [ACCESS_UPDATE] = {EDGE_RAW, EDGE_WAW, EDGE_ACC, EDGE_RAW | EDGE_WAW},
+};
+
+static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, uint8_t reason)
+{
+    struct seen *seen = &m->seen[task_id & m->window_mask];
+    if (seen->turn != m->turn) {
+        seen->turn = m->turn;
+        seen->at = found->count++;
+        found->task_id[seen->at] = task_id;
+        found->reason[seen->at] = reason;
+    } else if (found->task_id[seen->at] == task_id) {
+        found->reason[seen->at] |= reason;
+    } else if (found->task_id[seen->at] < task_id) { /* the older one has given up the slot, so it is done */
+        found->task_id[seen->at] = task_id;
+        found->reason[seen->at] = reason;
+    }
+}
+
+static void note_waste(struct map_buffer *b)
+{
+    b->waste++;
+    b->is_odd |= has_wasted(b);
+}
+
+/* An entry that may have to do with the access: it shares a cell. */
+THE_LONG_WAY static void visit(const struct look *l, const struct map_access *a, const struct entry *e, uint64_t p)
+{
+    if (!ptoi_region_overlaps(a->region, &e->region))
+        note_waste(a->buffer);
+    else if (!(a->access == ACCESS_ACC && e->access == ACCESS_ACC && rare_at(l->m, p)->kernel == l->kernel &&
+               ptoi_region_equals(a->region, &e->region)))
+        found_note(l->m, l->found, e->task_id, reason_of[e->access][a->access]);
+}
+
+/* `conflict`: an entry that begins there needs no look, as every view touches its first byte. */
+static inline void find_in_chain(const struct look *l, const struct map_access *a, uint64_t *link, int64_t conflict)
+{
+    struct tensormap *m = l->m;
+    for (uint64_t p = *link; is_live(m, p); p = *link) {
+        struct entry *e = entry_at(m, p);
+        if (e->region.low == conflict) {
+            found_note(m, l->found, e->task_id, reason_of[e->access][a->access]);
+        } else if (!e->buffer) {
+            *link = e->next;
+            continue;
+        } else {
+            visit(l, a, e, p);
+        }
+        link = &e->next;
+    }
+}
+
+static inline void find_in_cell(const struct look *l, const struct map_access *a, struct head *cell)
+{
+    if (a->access == ACCESS_READ) {
+        find_in_chain(l, a, &cell->chain[WRITES], a->region->low);
+    } else {
+        const int64_t conflict = a->access == ACCESS_ACC ? INT64_MIN : a->region->low; /* accumulations may commute */
+        find_in_chain(l, a, &cell->chain[WRITES], conflict);
+        find_in_chain(l, a, &cell->chain[READS], conflict);
+    }
+}
+
+static void find_in_nodes(const struct look *l, const struct map_access *a, uint32_t n)
+{
+    for (; n; n = l->m->node[n].next) {
+        const uint64_t p = l->m->node[n].entry;
+        struct entry_rare *rare = rare_at(l->m, p);
+        if (rare->visited != l->m->visit) visit(l, a, entry_at(l->m, p), p);
+        rare->visited = l->m->visit;
+    }
+}
+
+static void find_at(const struct look *l, const struct map_access *a, uint32_t head)
+{
+    struct tensormap *m = l->m;
+    find_in_cell(l, a, &m->head[head]);
+    find_in_nodes(l, a, m->wide[head * 2 + WRITES]);
+    if (a->access != ACCESS_READ) find_in_nodes(l, a, m->wide[head * 2 + READS]);
+}
+
+/* More cells than entries: it is sooner asked of all of them. */
+static bool is_near_all(const struct map_buffer *b, const struct map_cells *c)
+{
+    return c->total > CELL_LIMIT && c->total > b->entries;
+}
+
+static void find_in_all(const struct look *l, const struct map_access *a)
+{
+    struct map_buffer *b = a->buffer;
+    const uint32_t waste = b->waste;
+    all_compact(l->m, b);
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        const struct entry *e = entry_at(l->m, p);
+        if (a->access != ACCESS_READ || e->access != ACCESS_READ) visit(l, a, e, p);
+        p -= e->older;
+    }
+    b->waste = waste; /* a grid of larger cells would not help: the region is near everything */
+}
+
+/* Where the access is in the grid of its buffer, which has one. */
+static void locate(const struct tensormap *m, struct map_access *a)
+{
+    const int64_t head = ptoi_grid_where(m, a->buffer, a->region, &a->cells);
+    a->cell = head == MANY ? NULL : &m->head[head];
+    a->grid = a->buffer->grid;
+}
+
+/* The long way: of any buffer, by any cells. */
+THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
+{
+    struct tensormap *m = l->m;
+    struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written))) return;
+    const struct map_cells *c = &a->cells;
+    locate(m, a);
+    m->visit++;
+    if (a->cell) {
+        find_at(l, a, (uint32_t)(a->cell - m->head));
+    } else if (is_near_all(b, c)) {
+        find_in_all(l, a);
+        return;
+    } else {
+        for (int64_t x = 0; x < c->count[0]; x++)
+            for (int64_t y = 0; y < c->count[1]; y++)
+                for (int64_t z = 0; z < c->count[2]; z++)
+                    find_at(l, a, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z));
+    }
+    if (b->list) find_at(l, a, head_of_list(m, b));
+}
+
+static inline bool region_holds(const struct region *outer, const struct region *inner)
+{
+    if (outer->low > inner->low || outer->high < inner->high) return false;
+    return outer->rank == 0 || ptoi_region_equals(outer, inner) || ptoi_region_contains(outer, inner);
+}
+
+/* Entries of earlier tasks in the chain that r contains are killed, see Note [superseded], and dead ones unlinked. */
+static void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
+{
+    for (uint64_t p = *link; is_live(m, p); p = *link) {
+        struct entry *e = entry_at(m, p);
+        if (e->buffer) {
+            if (e->task_id == task_id || !region_holds(r, &e->region)) {
+                link = &e->next;
+                continue;
+            }
+            entry_kill(m, e, p);
+        }
+        *link = e->next;
+    }
+}
+
+static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct region *r, uint64_t task_id)
+{
+    while (n) {
+        const uint64_t p = m->node[n].entry;
+        struct entry *e = entry_at(m, p);
+        n = m->node[n].next;
+        while (n && m->node[n].entry == p) /* another node of the entry, which leaves with it */
+            n = m->node[n].next;
+        if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, p);
+    }
+}
+
+static void supersede_at(struct tensormap *m, uint32_t head, const struct region *r, uint64_t task_id)
+{
+    for (uint32_t side = READS; side <= WRITES; side++) {
+        supersede_in_chain(m, &m->head[head].chain[side], r, task_id);
+        supersede_in_nodes(m, m->wide[head * 2 + side], r, task_id);
+    }
+}
+
+static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const struct region *r, uint64_t task_id)
+{
+    all_compact(m, b);
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct entry *e = entry_at(m, p);
+        const uint64_t at = p;
+        p -= e->older;
+        if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, at);
+    }
+}
+
+/* The long way, as find_far. */
+static void supersede_far(struct tensormap *m, const struct map_access *a, uint64_t task_id)
+{
+    struct map_buffer *b = a->buffer;
+    const struct map_cells *c = &a->cells;
+    if (a->cell) {
+        supersede_at(m, (uint32_t)(a->cell - m->head), a->region, task_id);
+    } else if (is_near_all(b, c)) {
+        supersede_in_all(m, b, a->region, task_id);
+        return;
+    } else {
+        for (int64_t x = 0; x < c->count[0]; x++)
+            for (int64_t y = 0; y < c->count[1]; y++)
+                for (int64_t z = 0; z < c->count[2]; z++)
+                    supersede_at(m, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z), a->region,
+                                 task_id);
+    }
+    if (b->list) supersede_at(m, head_of_list(m, b), a->region, task_id);
+}
+
+void ptoi_map_begin(struct tensormap *m, struct map_found *found)
+{
+    found->count = 0;
+    if (++m->turn == 0) { /* once in 2^32 tasks: stamps of the last lap must not look new */
+        memset(m->seen, 0, (size_t)(m->window_mask + 1) * sizeof *m->seen);
+        m->turn = 1;
+    }
+}
+
+static inline void find_one(const struct look *l, struct map_access *a)
+{
+    struct tensormap *m = l->m;
+    const struct map_buffer *b = a->buffer; /* one that was joined has no grid */
+    const int64_t head = cell_of(m, b, a->region);
+    if (head == MANY || b->is_odd) {
+        a->grid = UINT64_MAX;
+        if (b->entries || b->joined) find_far(l, a);
+        return;
+    }
+    a->cell = &m->head[head];
+    a->grid = b->grid;
+    find_in_cell(l, a, a->cell);
+}
+
+void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
+                       struct map_found *found)
+{
+    const struct look l = {m, kernel, found};
+    for (int32_t i = 0; i < count; i++) find_one(&l, &a[i]);
+}
+
+void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
+                   const void *kernel, struct map_found *found)
+{
+    struct map_access a = {.buffer = b, .region = r, .access = access};
+    if (r->run > 0) ptoi_map_find_all(m, &a, 1, kernel, found);
+}
+
+bool ptoi_map_reserve(struct tensormap *m, int64_t entries)
+{
+    return entries <= (int64_t)(m->capacity - (m->next - m->first));
+}
+
+static void region_copy(struct region *to, const struct region *from)
+{
+    to->low = from->low;
+    to->high = from->high;
+    to->run = from->run;
+    to->rank = from->rank;
+    if (from->rank == 0) return;
+    to->dim[0] = from->dim[0]; /* a tile of a matrix needs no more */
+    for (int32_t k = 1; k < from->rank; k++) to->dim[k] = from->dim[k];
+}
+
+/* The access is the first of its buffer: the grid is of its size. */
+static void grid_first(struct tensormap *m, struct map_access *a)
+{
+    struct map_buffer *b = a->buffer;
+    if (b->levels && a->cell && ptoi_grid_fits(b, a->region)) { /* tile after tile */
+        b->waste = 0;
+        return;
+    }
+    ptoi_grid_choose(m, b, a->region);
+    locate(m, a);
+}
+
+/* The next entry, but for where it hangs. */
+static inline struct entry *entry_make(struct tensormap *m, const struct map_access *a, uint64_t task_id)
+{
+    const uint64_t p = m->next++;
+    struct map_buffer *b = a->buffer;
+    struct entry *e = entry_at(m, p);
+    e->task_id = task_id;
+    e->buffer = b;
+    e->access = (uint8_t)a->access;
+    e->hanging = IN_CELL;
+    e->older = (uint32_t)(p - b->all);
+    region_copy(&e->region, a->region);
+    b->all = p;
+    b->entries++;
+    if (a->access != ACCESS_READ) b->written = p;
+    return e;
+}
+
+static inline void link_newest(struct entry *e, uint64_t p, uint64_t *link)
+{
+    e->next = *link;
+    *link = p;
+}
+
+/* The long way: of any buffer, with any grid, into any cells. */
+THE_LONG_WAY static void add_far(struct tensormap *m, struct map_access *a, const void *kernel, uint64_t task_id)
+{
+    struct map_buffer *b = a->buffer = buffer_now(a->buffer);
+    if (b->levels && a->grid != b->grid) locate(m, a);
+    if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries) supersede_far(m, a, task_id);
+    if (b->entries == 0) {
+        grid_first(m, a);
+    } else if (has_wasted(b)) {
+        regrid(m, b, a->region);
+        locate(m, a);
+    }
+    b->is_odd = b->apart > 0;
+
+    const uint64_t p = m->next;
+    struct entry *e = entry_make(m, a, task_id);
+    if (a->access == ACCESS_ACC) rare_at(m, p)->kernel = kernel;
+    if (a->cell)
+        link_newest(e, p, &a->cell->chain[a->access != ACCESS_READ]);
+    else
+        entry_hang(m, p, &a->cells);
+}
+
+void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
+{
+    for (const struct map_access *end = a + count; a < end; a++) {
+        const uint64_t p = m->next;
+        CHECK(p - m->first < m->capacity);
+        if (a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell) {
+            add_far(m, a, kernel, task_id);
+            continue;
+        }
+        if (a->access == ACCESS_READ) {
+            link_newest(entry_make(m, a, task_id), p, &a->cell->chain[READS]);
+            continue;
+        }
+        if (a->access == ACCESS_ACC) {
+            rare_at(m, p)->kernel = kernel;
+        } else {
+            for (int side = READS; side <= WRITES; side++)
+                if (is_live(m, a->cell->chain[side])) supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
+        }
+        link_newest(entry_make(m, a, task_id), p, &a->cell->chain[WRITES]);
+    }
+}
+
+void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
+                  const void *kernel, uint64_t task_id)
+{
+    struct map_access a = {.buffer = b, .region = r, .access = access, .grid = UINT64_MAX};
+    if (r->run > 0) ptoi_map_add_all(m, &a, 1, kernel, task_id);
+}
+
+void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
+{
+    for (; m->first < m->next; m->first++) {
+        const struct entry *e = entry_at(m, m->first);
+        if (e->task_id >= first_live_task) return;
+        if (e->buffer) entry_leave(m, e, m->first);
+    }
+}
+
+int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->next - m->first); }
+
+int64_t ptoi_map_capacity(const struct tensormap *m) { return (int64_t)m->capacity; }
+
+void ptoi_map_forget(struct tensormap *m, struct map_buffer *b)
+{
+    for (uint64_t left = b->entries, p = b->all; left > 0; left--) {
+        struct entry *e = entry_of(m, b, &p);
+        const uint64_t at = p;
+        p -= e->older;
+        entry_kill(m, e, at);
+    }
+}
+
+/* ---- making ---- */
+
+struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers)
+{
+    enum { LINE = 64 };
+    if (entries < 1 || entries > 1 << 26 || window < 1 || (window & (window - 1)) || outside_buffers < 1 ||
+        outside_buffers > 1 << 26)
+        return NULL;
+    struct tensormap *m = calloc(1, sizeof *m);
+    if (!m) return NULL;
+    int32_t bits = 0;
+    while (INT64_C(1) << bits < entries) bits++;
+    const size_t ring = (size_t)1 << bits, heads = (size_t)(bits < 3 ? 16 : 2 << bits);
+    m->mask = ring - 1;
+    m->shift = 64 - __builtin_ctzll(heads);
+    m->capacity = (uint64_t)entries;
+    m->first = m->next = 1;
+    m->spare_fresh = 1;
+    m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells each; when they are used up there is the list */
+    m->nodes = m->spare_fresh + m->spare_count;
+    m->window_mask = (uint64_t)window - 1;
+    m->entries_at = calloc(1, ring * sizeof *m->entry + LINE);
+    m->rare = calloc(ring, sizeof *m->rare);
+    m->node = calloc(m->nodes, sizeof *m->node);
+    m->head = calloc(heads, sizeof *m->head);
+    m->wide = calloc(2 * heads, sizeof *m->wide);
+    m->seen = calloc((size_t)window, sizeof *m->seen);
+    if (!ptoi_outside_create(&m->out, outside_buffers) || !m->entries_at || !m->rare || !m->node || !m->head ||
+        !m->wide || !m->seen) {
+        ptoi_map_destroy(m);
+        return NULL;
+    }
+    m->entry = (struct entry *)(((uintptr_t)m->entries_at + LINE - 1) / LINE * LINE);
+    return m;
+}
+
+void ptoi_map_destroy(struct tensormap *m)
+{
+    if (!m) return;
+    free(m->entries_at);
+    free(m->rare);
+    free(m->node);
+    free(m->head);
+    free(m->wide);
+    free(m->seen);
+    ptoi_outside_free(&m->out);
+    free(m);
+}

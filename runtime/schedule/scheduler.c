@@ -1,0 +1,369 @@
+/* scheduler.c - see scheduler.h. */
+#include "scheduler.h"
+#include "shared/check.h"
+#include "shared/lives.h"
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+/* Lays the parts out behind each other; memory NULL: only counts.  Numbers of buffers are dense, so of `refs` little is
+ * touched. */
+static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memory)
+{
+    const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
+    uint64_t at = 0;
+#define PART(name, size) (memory ? (void)(s->name = (void *)(memory + at)) : (void)0, at += ptoi_whole_lines(size))
+    PART(state, slots * sizeof *s->state);
+    PART(place, slots * sizeof *s->place);
+    PART(missing, slots * sizeof *s->missing);
+    PART(fanout, slots * sizeof *s->fanout);
+    PART(next, entries * sizeof *s->next);
+    PART(waiter, entries * sizeof *s->waiter);
+    PART(blocked, slots * sizeof *s->blocked);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        if (memory) ptoi_ready_init(&s->ready[t], slots, memory + at);
+        at += ptoi_ready_bytes(slots);
+    }
+    PART(refs, w->heap_bytes / PTO_GRANULE * sizeof *s->refs);
+#undef PART
+    return at;
+}
+
+uint64_t ptoi_sched_bytes(const struct window *w)
+{
+    struct scheduler none;
+    return lay_out(&none, w, NULL);
+}
+
+void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome, void *memory)
+{
+    *s = (struct scheduler){.window = w, .outcome = outcome};
+    lay_out(s, w, memory);
+    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    s->events = load_relaxed(&w->event_head);
+}
+
+/* ---- states and references --------------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct scheduler *s, uint64_t id) { return (uint32_t)(id & s->window->task_mask); }
+
+/* The one door through which a task changes its state. */
+static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, enum task_state to)
+{
+    CHECK(s->state[slot] == from);
+    s->state[slot] = (uint8_t)to;
+}
+
+static inline void drop_reference(struct scheduler *s, uint32_t buffer) { ptoi_lives_drop(s->window, s->refs, buffer); }
+
+static void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
+{
+    ptoi_ready_push(&s->ready[t->worker], id, t->priority);
+    s->ready_types |= 1u << t->worker;
+}
+
+static void make_ready(struct scheduler *s, uint64_t id)
+{
+    const struct task_slot *t = window_task(s->window, id);
+    set_state(s, slot_of(s, id), TASK_PENDING, TASK_READY);
+    enqueue(s, id, t);
+}
+
+/* ---- taking ------------------------------------------------------------------------------------------------------ */
+
+static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
+{
+    const struct task_slot *t = window_task(s->window, id);
+    const uint32_t slot = slot_of(s, id);
+    CHECK(t->id == id);
+    /* the orchestrator wrote all these lines a moment ago: fetch them together */
+    __builtin_prefetch(window_args(s->window, t->arg_begin));
+    if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
+    set_state(s, slot, TASK_FREE, TASK_PENDING);
+    s->fanout[slot] = 0;
+    uint32_t missing = 0;
+    for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
+        uint64_t producer = *window_dep(s->window, n);
+        uint32_t from = slot_of(s, producer), entry = (uint32_t)(n & s->window->dep_mask);
+        CHECK(producer < id);
+        /* its list was walked: nobody would count us */
+        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
+        s->waiter[entry] = slot;
+        s->next[entry] = s->fanout[from];
+        s->fanout[from] = entry + 1;
+        missing++;
+    }
+    s->missing[slot] = missing;
+    const struct arg_head *arg = window_args(s->window, t->arg_begin);
+    for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
+        if (arg[i].buffer == 0) continue;
+        if (arg[i].fresh) { ptoi_lives_open(s->refs, arg[i].buffer); }
+        s->refs[arg[i].buffer - 1]++; /* of this task, until it completes */
+    }
+    if (missing == 0) make_ready(s, id);
+}
+
+static void take_event(struct scheduler *s, const struct life_event *e) /* model: TAKE_EVENT */
+{
+    if (e->kind == EVENT_OPEN)
+        ptoi_lives_open(s->refs, e->buffer);
+    else
+        drop_reference(s, e->buffer);
+}
+
+static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLISHED */
+{
+    /* [TASK] before [EVENT]: so every event that precedes a task we see is seen too. */
+    const uint64_t head = load_acquire(&s->window->task_head, TASK);
+    const uint64_t event_head = load_acquire(&s->window->event_head, EVENT);
+    const uint64_t events = s->events, taken = s->taken;
+    PTO_LABEL(TASK);
+    for (;;) {
+        while (s->events != event_head && window_event(s->window, s->events)->stamp <= s->taken)
+            take_event(s, window_event(s->window, s->events++));
+        if (s->taken == head) break;
+        if (s->taken + 1 != head) __builtin_prefetch(window_task(s->window, s->taken + 1));
+        take_task(s, s->taken++);
+    }
+    if (s->events != events) store_release(&s->window->event_tail, s->events, TAKEN); /* [TAKEN] */
+    return s->events != events || s->taken != taken;
+}
+
+/* ---- accumulators: tasks that commute, but not at the same moment ------------------------------------------------ */
+
+/* Tasks that wait for an accumulator are as ready as before once it is free; whoever comes first takes it again. */
+static void free_accumulators(struct scheduler *s, uint32_t set)
+{
+    if (set == 0) return;
+    CHECK((s->held & set) == set);
+    s->held &= ~set;
+    uint64_t kept = 0, count = s->blocked_count;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t id = s->blocked[i];
+        const struct task_slot *t = window_task(s->window, id);
+        if (t->exclusive & s->held)
+            s->blocked[kept++] = id;
+        else
+            enqueue(s, id, t);
+    }
+    s->blocked_count = kept;
+}
+
+/* ---- completing -------------------------------------------------------------------------------------------------- */
+
+static void retire(struct scheduler *s) /* model: RETIRE */
+{
+    const uint64_t before = s->retired;
+    while (s->retired != s->taken && s->state[slot_of(s, s->retired)] == TASK_COMPLETED)
+        set_state(s, slot_of(s, s->retired++), TASK_COMPLETED, TASK_FREE);
+    if (s->retired == before) return;
+    PTO_LABEL(RETIRE);
+    store_release(&s->window->task_tail, s->retired, RETIRE); /* [RETIRE] */
+}
+
+static void complete_task(struct scheduler *s, uint64_t id, enum task_state from) /* model: COMPLETE */
+{
+    const struct task_slot *t = window_task(s->window, id);
+    const uint32_t slot = slot_of(s, id);
+    set_state(s, slot, from, TASK_COMPLETED);
+    store_release(window_completed(s->window, id), id + 1, DONE); /* [DONE] */
+    for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
+        uint32_t waiter = s->waiter[link - 1];
+        CHECK(s->missing[waiter] > 0);
+        /* or it follows */
+        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING)
+            make_ready(s, window_task(s->window, waiter)->id);
+    }
+    s->fanout[slot] = 0;
+    const struct arg_head *arg = window_args(s->window, t->arg_begin);
+    for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++)
+        if (arg[i].buffer) drop_reference(s, arg[i].buffer);
+}
+
+static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
+{
+    struct completion done[64];
+    int n = s->machine.collect(s->machine.context, done, 64);
+    for (int i = 0; i < n; i++) {
+        if (done[i].result != 0 && s->on_failure) s->on_failure(s->failure_context, done[i].id, done[i].result);
+        CHECK(s->running > 0);
+        s->running--;
+        free_accumulators(s, window_task(s->window, done[i].id)->exclusive);
+        complete_task(s, done[i].id, TASK_RUNNING);
+    }
+    return n > 0;
+}
+
+/* ---- followers --------------------------------------------------------------------------------------------------- */
+
+/* Note [followers]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but it,
+ * and for what was sent there before it, is sent behind it at once, and so on along the chain: its worker goes through
+ * a chain without a look at the scheduler, with the data in its cache.  Of several that could follow one goes, the
+ * others want other workers.  (Lanes, as in taskiter and in the design's performance page, section 6.) */
+
+/* What this task waits for has ended, or is at the place. */
+static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
+{
+    for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
+        const uint64_t producer = *window_dep(s->window, n);
+        const uint32_t from = slot_of(s, producer);
+        if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
+        if (s->state[from] != TASK_RUNNING || s->place[from] != place) return false;
+    }
+    return true;
+}
+
+/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, or one of them for many, it is
+ * no chain. */
+static const struct task_slot *find_follower(const struct scheduler *s, uint64_t id, int place)
+{
+    enum { MOST = 4 };
+    const struct task_slot *before = window_task(s->window, id), *found = NULL;
+    int seen = 0;
+    for (uint32_t link = s->fanout[slot_of(s, id)]; link; link = s->next[link - 1]) {
+        const uint32_t slot = s->waiter[link - 1];
+        const struct task_slot *t = window_task(s->window, slot);
+        if (++seen > MOST || s->missing[slot] > MOST) return NULL;
+        if (s->state[slot] == TASK_PENDING && t->worker == before->worker && !t->exclusive &&
+            waits_for_place(s, t, place))
+            found = t;
+    }
+    return found;
+}
+
+static void note_started(struct scheduler *s, const struct task_slot *t, int place)
+{
+    s->place[slot_of(s, t->id)] = (int16_t)place;
+    s->running++;
+    s->worker_tasks[t->worker]++;
+}
+
+static void send_followers(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
+{
+    for (;;) {
+        const struct task_slot *t = find_follower(s, id, place);
+        uint64_t first;
+        if (!t ||
+            (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority))
+            return;
+        if (!s->machine.follow(s->machine.context, place, t->id)) return;
+        id = t->id;
+        set_state(s, slot_of(s, id), TASK_PENDING, TASK_RUNNING);
+        note_started(s, t, place);
+    }
+}
+
+/* ---- starting ---------------------------------------------------------------------------------------------------- */
+
+/* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes
+ * ready. */
+static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
+{
+    bool any = s->blocked_count > 0;
+    for (uint64_t i = 0; i < s->blocked_count; i++) complete_task(s, s->blocked[i], TASK_READY);
+    s->blocked_count = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
+            ptoi_ready_pop(&s->ready[t]);
+            complete_task(s, id, TASK_READY);
+        }
+    s->ready_types = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (ptoi_ready_count(&s->ready[t]) > 0) s->ready_types |= 1u << t; /* what the completions above made ready */
+    return any;
+}
+
+static bool start_ready(struct scheduler *s) /* model: START_READY */
+{
+    bool any = false;
+    for (uint32_t types = s->ready_types; types; types &= types - 1) {
+        const int t = __builtin_ctz(types);
+        for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
+            const uint32_t exclusive = window_task(s->window, id)->exclusive;
+            if (exclusive & s->held) {
+                ptoi_ready_pop(&s->ready[t]);
+                s->blocked[s->blocked_count++] = id;
+                continue;
+            }
+            /* The state first: a machine may run the task inside start(). */
+            set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
+            int place = NO_PLACE;
+            if (!s->machine.start(s->machine.context, (PTOWorkerType)t, id, &place)) {
+                set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
+                break;
+            }
+            ptoi_ready_pop(&s->ready[t]);
+            s->held |= exclusive;
+            note_started(s, window_task(s->window, id), place);
+            if (place != NO_PLACE) send_followers(s, id, place);
+        }
+        if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
+    }
+    return any;
+}
+
+bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
+{
+    const bool any = take_ended(s);
+    *started = any && !ptoi_is_failing(s->outcome) && start_ready(s);
+    if (*started) retire(s);
+    CHECK_DEEP(ptoi_sched_is_valid(s));
+    return any;
+}
+
+bool ptoi_sched_step(struct scheduler *s) /* model: STEP */
+{
+    bool any = take_published(s);
+    any |= take_ended(s);
+    if (ptoi_is_failing(s->outcome))
+        while (cancel_ready(s)) any = true;
+    else
+        any |= start_ready(s);
+    retire(s);
+    CHECK_DEEP(ptoi_sched_is_valid(s));
+    return any;
+}
+
+bool ptoi_sched_has_input(const struct scheduler *s)
+{
+    return load_acquire(&s->window->task_head, TASK) != s->taken ||
+           load_acquire(&s->window->event_head, EVENT) != s->events;
+}
+
+bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
+{
+    if (ptoi_sched_has_input(s) || s->running > 0) return false;
+    CHECK(s->blocked_count == 0); /* whoever holds an accumulator runs */
+    return s->ready_types == 0;
+}
+
+void ptoi_sched_tell_quiet(struct scheduler *s)
+{
+    if (!ptoi_sched_is_quiet(s)) return;
+    PTO_LABEL(QUIET);
+    store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] after everything else that was told */
+    store_release(&s->window->quiet_events, s->events, QUIET); /* [QUIET] */
+}
+
+void ptoi_sched_reset_marks(struct scheduler *s)
+{
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) s->ready[t].count_max = ptoi_ready_count(&s->ready[t]);
+}
+
+bool ptoi_sched_is_valid(const struct scheduler *s)
+{
+    uint64_t running = 0, ready = 0, queued = 0;
+    for (uint64_t id = s->retired; id != s->taken; id++) {
+        enum task_state state = (enum task_state)s->state[slot_of(s, id)];
+        /* for what is in flight, or for what runs before it at its place */
+        const bool waits = s->missing[slot_of(s, id)] > 0;
+        if (state == TASK_FREE || (waits ? state != TASK_PENDING && state != TASK_RUNNING : state == TASK_PENDING))
+            return false;
+        running += state == TASK_RUNNING;
+        ready += state == TASK_READY;
+    }
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        queued += ptoi_ready_count(&s->ready[t]);
+        if ((ptoi_ready_count(&s->ready[t]) > 0) != (s->ready_types >> t & 1)) return false;
+    }
+    return running == s->running && ready == queued + s->blocked_count;
+}

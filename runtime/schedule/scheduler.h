@@ -1,0 +1,84 @@
+/* scheduler.h - the role that owns all dynamic task state: who waits for whom, what is ready, who still holds a buffer.
+ *
+ * Idea       takes tasks and lifetime events from the window in the order of publication, so a consumer is always
+ *            counted before its producer's buffer can be let go.  Fan-out lists are threaded through the consumers'
+ *            fan-in entries. A task that waits only for tasks of one place goes there before they have ended, see Note
+ *            [followers].
+ * Owner      whichever thread holds the role; everything here is private to it.  What it tells the orchestrator is in
+ *            window.h: task_tail, event_tail, completed[], consumed[].
+ * Blocks     never.
+ * Portable   no library, no system, no pointer that another role sees: the same code serves where a device has its own
+ *            processor.
+ * Tests      test/runtime/test_runtime.c, stress_graphs.c; test/device, test/model */
+#ifndef PTOI_SCHEDULER_H
+#define PTOI_SCHEDULER_H
+#include "shared/outcome.h"
+#include "ready_queue.h"
+#include "shared/window.h"
+
+/* A place is where tasks run in the order in which they were sent: the lane of a worker. */
+enum { NO_PLACE = -1 };
+
+struct completion {
+    uint64_t id;
+    int32_t result; /* of the kernel; 0: success */
+};
+
+/* What a scheduler needs of the machine it feeds. */
+struct machine {
+    void *context;
+    /* Starts a task on a worker of that type; false: all are busy.  Does not wait.  *place, NO_PLACE before: where what
+     * follows may be sent. */
+    bool (*start)(void *context, PTOWorkerType type, uint64_t id, int *place);
+    /* tasks that ended since, those of a place in their order; 0: none */
+    int (*collect)(void *context, struct completion *out, int max);
+    /* Sends a task behind all that were sent to the place.  false: not there.  NULL: no machine of places. */
+    bool (*follow)(void *context, int place, uint64_t id);
+};
+
+enum task_state { TASK_FREE, TASK_PENDING, TASK_READY, TASK_RUNNING, TASK_COMPLETED };
+
+struct scheduler {
+    struct window *window;
+    struct outcome *outcome;
+    struct machine machine;
+    uint8_t *state;                  /* enum task_state, by slot */
+    int16_t *place;                  /* where it runs, by slot */
+    uint32_t *missing;               /* producers that have not completed, by slot */
+    uint32_t *fanout;                /* first fan-in entry that waits for this slot + 1, by slot */
+    uint32_t *next;                  /* next entry of the same producer + 1, by entry */
+    uint32_t *waiter;                /* consumer's slot, by entry */
+    uint32_t *refs;                  /* who still holds a buffer, by its number - 1 */
+    uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
+    uint64_t running;
+    uint32_t held;     /* accumulators that running tasks update: see task_slot.exclusive */
+    uint64_t *blocked; /* ready, but an accumulator of theirs is held; in the order they came */
+    uint64_t blocked_count;
+    struct ready_queue ready[PTO_WORKER_TYPES];
+    uint32_t ready_types; /* bit t: ready[t] is not empty */
+    int64_t worker_tasks[PTO_WORKER_TYPES];
+    void (*on_failure)(void *context, uint64_t id, int32_t result); /* called once a failing task */
+    void *failure_context;
+};
+
+uint64_t ptoi_sched_bytes(const struct window *w);
+/* memory: so many bytes, zero, aligned to a cache line; they are the scheduler's as long as it is used, and touched as
+ * needed. */
+void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome, void *memory);
+
+/* One round: take what was published, what ended, start what can start.  true: something changed. */
+bool ptoi_sched_step(struct scheduler *s);
+/* Part of a round, without a look at what was published, whose counters are on a line that the orchestrator writes all
+ * the time: take what ended, start what that made ready.  true: something changed.  Not started: a whole round must
+ * follow under the same role. */
+bool ptoi_sched_feed(struct scheduler *s, bool *started);
+/* Is anything there to take?  Any thread that will take the role if so. */
+bool ptoi_sched_has_input(const struct scheduler *s);
+/* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */
+bool ptoi_sched_is_quiet(const struct scheduler *s);
+/* Says in the window that the scheduler is quiet, if it is: for an orchestrator that cannot ask. */
+void ptoi_sched_tell_quiet(struct scheduler *s);
+void ptoi_sched_reset_marks(struct scheduler *s); /* high-water marks of the ready queues */
+bool ptoi_sched_is_valid(const struct scheduler *s);
+
+#endif

@@ -1,0 +1,41 @@
+/* flow.h - back-pressure: how the orchestrator waits for a ring, and what that cost.
+ *
+ * Idea       one routine for every wait.  It asks the engine to wait until a condition holds; the engine answers false
+ *            only when it has proved that nothing will ever change: everything published was taken, nothing is ready or
+ *            running.
+ * Owner      the orchestrator; `current` may be read by any thread.
+ * Tests      test/runtime/test_runtime.c, stress_limits.c */
+#ifndef PTOI_FLOW_H
+#define PTOI_FLOW_H
+#include "shared/atomics.h"
+#include <pto/pto_stats.h>
+
+/* How an engine waits.  is_met(arg) is asked until it answers true and not once more, because it may take what it
+ * waited for. Returns false when it is proved that it never will. */
+struct waiter {
+    void *context;
+    bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
+};
+
+struct recorder;
+
+struct flow {
+    struct waiter waiter;
+    struct recorder *recorder; /* told of every stall; may be NULL */
+    /* the engine's clock, of waiter.context, where it counts cycles; NULL: ptoi_now_ns */
+    int64_t (*now)(void *context);
+    int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of that clock */
+    int64_t awaits, awaits_blocked, await_ns;                       /* of that clock, too */
+    uint64_t task_max, map_max, dep_max;                            /* high-water marks that no leaf keeps */
+    /* the wait that is on is not met before task_tail is so high; 0: nothing is known */
+    uint64_t wake_at;
+    _Atomic int current; /* PTOStallReason: relaxed, it orders nothing */
+};
+
+/* Blocks until is_met(arg), which must be false now.  false: it never will be. */
+bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg);
+void ptoi_flow_reset(struct flow *f);
+int64_t ptoi_flow_now(const struct flow *f); /* of that clock */
+int64_t ptoi_now_ns(void);                   /* monotonic */
+
+#endif

@@ -1,0 +1,1202 @@
+/* orchestrator.c - see orchestrator.h. */
+#include "orchestrator_parts.h"
+#include "shared/check.h"
+#include "debug/checked.h"
+#include "shared/limit.h"
+#include "shared/lives.h"
+#include "record/record.h"
+#include <pto/pto_program.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life of the role -------------------------------------------------------------------------------------------- */
+
+enum { OUTSIDE_BUFFERS = 1024 };
+
+static void tell_broken(void *context, uint32_t buffer)
+{
+    struct orchestrator *o = context;
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote behind its %llu bytes",
+              r->name ? r->name : "this buffer", (unsigned long long)r->bytes);
+}
+
+/* The log of a recorded run has room for all that is recorded if a task has no more words than this on average: then
+ * edges are found after the run.  Where they are only counted, they are found a batch at a time. */
+static bool keep_history(struct orchestrator *o, int64_t record_tasks)
+{
+    enum { WORDS_OF_TASK = 32, BATCH = 1 << 15 };
+    o->history = ptoi_history_create();
+    return o->history && ptoi_history_log_init(&o->log, BATCH + WORDS_OF_TASK * (uint64_t)record_tasks);
+}
+
+bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome,
+                    const struct orchestrator_config *c)
+{
+    *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
+    o->scope_policy = c->scope_policy;
+    o->names_options = c->names_options;
+    o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    o->event_head = load_relaxed(&w->event_head);
+    /* byte and entry counters start where the tests want them */
+    o->arg_head = o->arg_tail = o->dep_head = o->dep_tail = o->event_head;
+    const int64_t slots = (int64_t)w->task_mask + 1;
+    /* one a slot from the map, and births that have retired unseen */
+    const size_t producers = (size_t)slots + PTO_MAX_PARAMS;
+    o->found.task_id = calloc(producers, sizeof *o->found.task_id);
+    o->found.reason = calloc(producers, sizeof *o->found.reason);
+    o->map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
+    bool ok =
+        o->found.task_id && o->found.reason && o->map && (!c->count_dependences || keep_history(o, c->record_tasks));
+    ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
+    ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
+    o->scopes.guard = c->checked;
+    ok = ok && (!c->checked || ptoi_heap_check(&o->heap, c->heap_base, tell_broken, o));
+    if (!ok) ptoi_orch_free(o);
+    return ok;
+}
+
+void ptoi_orch_free(struct orchestrator *o)
+{
+    free(o->found.task_id);
+    free(o->found.reason);
+    ptoi_map_destroy(o->map);
+    ptoi_history_destroy(o->history);
+    ptoi_history_log_free(&o->log);
+    ptoi_names_free(&o->names, o->heap_base);
+    ptoi_heap_free(&o->heap);
+    ptoi_scopes_free(&o->scopes);
+    *o = (struct orchestrator){0};
+}
+
+PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    ptoi_vfail(o->outcome, status, *o->site, format, args);
+    va_end(args);
+    return ptoi_status(o->outcome) != PTO_OK ? ptoi_status(o->outcome) : status; /* an earlier failure sticks */
+}
+
+static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->outcome) != PTO_OK; }
+
+/* ---- what the scheduler has told --------------------------------------------------------------------------------- */
+
+static void give_entries_back(struct orchestrator *o)
+{
+    if (o->tail == o->map_retired) return;
+    ptoi_map_retire(o->map, o->tail);
+    o->map_retired = o->tail;
+}
+
+static void see_retired(struct orchestrator *o)
+{
+    uint64_t tail = load_acquire(&o->window->task_tail, RETIRE); /* [RETIRE] */
+    o->tail = tail;
+    /* holds the oldest arguments and fan-in entries */
+    const struct task_slot *oldest = tail == o->head ? NULL : window_task(o->window, tail);
+    o->arg_tail = oldest ? oldest->arg_begin : o->arg_head;
+    o->dep_tail = oldest ? oldest->dep_begin : o->dep_head;
+    give_entries_back(o);
+}
+
+static bool is_completed(const struct orchestrator *o, uint64_t id)
+{
+    return id < o->tail || load_acquire(window_completed(o->window, id), DONE) == id + 1; /* [DONE] */
+}
+
+/* ---- waiting: each resource says what it waits for --------------------------------------------------------------- */
+
+struct need {
+    struct orchestrator *o;
+    uint64_t mark; /* rings that come back in task order: not before so many have retired */
+    uint64_t amount;
+    int32_t depth;
+    uint32_t buffer; /* what try_alloc found, */
+    uint64_t at;     /* and where */
+};
+
+static bool slot_is_free(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->tail >= n->mark && n->o->head - n->o->tail <= n->o->window->task_mask;
+}
+
+uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - o->dep_tail; }
+
+/* A record does not cross the end of the ring. */
+static uint64_t arg_place(const struct orchestrator *o, uint64_t bytes)
+{
+    uint64_t ring = o->window->arg_mask + 1, left = ring - (o->arg_head & o->window->arg_mask);
+    return bytes <= left ? o->arg_head : o->arg_head + left;
+}
+
+static bool args_fit(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->tail >= n->mark &&
+           arg_place(n->o, n->amount) + n->amount - n->o->arg_tail <= n->o->window->arg_mask + 1;
+}
+
+static bool deps_fit(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->tail >= n->mark && n->o->dep_head - n->o->dep_tail + n->amount <= n->o->window->dep_limit;
+}
+
+static bool map_fits(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    if (n->o->tail < n->mark) return false;
+    return ptoi_map_reserve(n->o->map, (int64_t)n->amount);
+}
+
+static bool heap_fits(void *arg)
+{
+    struct need *n = arg;
+    n->buffer = ptoi_heap_try_alloc(&n->o->heap, n->depth, n->amount, &n->at);
+    return n->buffer != 0;
+}
+
+static bool event_fits(void *arg)
+{
+    struct need *n = arg;
+    return n->o->event_head - load_acquire(&n->o->window->event_tail, TAKEN) <= n->o->window->event_mask; /* [TAKEN] */
+}
+
+static bool all_retired(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    return n->o->tail == n->o->head;
+}
+
+static bool all_taken(void *arg)
+{
+    struct need *n = arg;
+    return all_retired(arg) && load_acquire(&n->o->window->event_tail, TAKEN) == n->o->event_head;
+}
+
+/* false: it can never be met. A failed run still meets these: its tasks are cancelled, which retires them. */
+/* model: IS_MET */
+static bool wait_for(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
+{
+    need->o = o;
+    return is_met(need) || ptoi_flow_wait(&o->flow, reason, is_met, need);
+}
+
+/* What is in flight retires without the orchestrator, in any program, so in the wait that follows nobody need wake it
+ * before task_tail is so high.  Not so where a recorded schedule wants a task next that was not submitted yet.  What
+ * was set; 0: nothing. */
+static uint64_t let_sleep_until(struct orchestrator *o, uint64_t retired)
+{
+    return o->flow.wake_at = o->replay ? 0 : retired;
+}
+
+/* As wait_for, for what comes back in task order.  The orchestrator sleeps until half of what is in flight has retired:
+ * a wake costs as much as hundreds of submits. */
+static bool wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), struct need *need)
+{
+    need->o = o;
+    need->mark = 0;
+    if (is_met(need)) return true;
+    need->mark = let_sleep_until(o, o->tail + (o->head - o->tail + 1) / 2);
+    const bool met = ptoi_flow_wait(&o->flow, reason, is_met, need);
+    o->flow.wake_at = 0;
+    return met;
+}
+
+static void wait_drained(struct orchestrator *o, PTOStallReason reason)
+{
+    struct need need = {0};
+    let_sleep_until(o, o->head);
+    bool met = wait_for(o, reason, all_retired, &need);
+    o->flow.wake_at = 0;
+    CHECK(met || o->is_lost); /* tasks depend on older tasks only */
+}
+
+/* The same for all events too, and not a stall: the program has nothing more to submit. */
+static bool wait_all_taken(struct orchestrator *o)
+{
+    struct need need = {.o = o};
+    if (all_taken(&need)) return true;
+    let_sleep_until(o, o->head);
+    const bool met = o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need);
+    o->flow.wake_at = 0;
+    return met;
+}
+
+/* ---- life of buffers --------------------------------------------------------------------------------------------- */
+
+static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
+{
+    struct need need = {0};
+    if (o->is_lost) return; /* to nobody */
+    bool met = wait_for(o, PTO_STALL_TASK_RING, event_fits, &need);
+    CHECK(met || o->is_lost); /* the scheduler takes events without waiting for anything */
+    if (!met) return;
+    struct life_event *e = window_event(o->window, o->event_head);
+    *e = (struct life_event){.stamp = o->head, .buffer = buffer, .kind = kind};
+    PTO_LABEL(EVENT);
+    store_release(&o->window->event_head, ++o->event_head, EVENT); /* [EVENT] */
+}
+
+/* Where this thread is the scheduler, nobody needs an event. */
+static inline void tell_open(struct orchestrator *o, uint32_t buffer)
+{
+    if (o->elides)
+        ptoi_lives_open(o->elision->refs, buffer);
+    else
+        publish_event(o, EVENT_OPEN, buffer);
+}
+
+static inline void tell_release(struct orchestrator *o, uint32_t buffer)
+{
+    if (o->elides)
+        ptoi_lives_drop(o->window, o->elision->refs, buffer);
+    else
+        publish_event(o, EVENT_RELEASE, buffer);
+}
+
+static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
+static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, char *text);
+
+static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
+{
+    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    return owner >= 0 && o->scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
+}
+
+int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope) { return owner_of(o, scope); }
+
+static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes,
+                                   uint64_t birth, const char *name)
+{
+    r->at = r->place = at;
+    r->bytes = bytes;
+    r->birth = birth;
+    r->maker = o->now.open->number; /* of the task that is being submitted */
+    r->output = 0;
+    r->site = *o->site;
+    r->name = name;
+    o->allocations++;
+    o->allocated_bytes += (int64_t)bytes;
+}
+
+/* What the heap gave becomes a buffer that scope need->depth owns. */
+static void open_buffer(struct orchestrator *o, const struct need *need, uint64_t birth, const char *name)
+{
+    struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
+    describe_buffer(o, r, need->at, need->amount, birth, name);
+    r->at = ptoi_gather_name(o, need->buffer, need->at, need->amount);
+    o->moved += r->at != r->place;
+    if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, need->amount);
+    if (o->slots) ptoi_slots_forget(o->slots, need->at, need->amount);
+    if (!o->elides) {
+        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
+        ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
+    }
+    ptoi_scope_own(&o->scopes, need->depth, need->buffer);
+    if (o->pinned) ptoi_pinned_born(o->pinned, need->buffer, o->scopes.serial);
+}
+
+/* false: there is no room, wherever what is held would lie. */
+static bool wait_for_heap(struct orchestrator *o, struct need *need)
+{
+    return wait_for(o, PTO_STALL_HEAP_RING, heap_fits, need) ||
+           (ptoi_gather(o, need->depth, need->amount) && heap_fits(need));
+}
+
+PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
+                                uint32_t *buffer)
+{
+    if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
+    if (ptoi_heap_is_too_large(&o->heap, bytes))
+        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more",
+                              name ? name : "a buffer", (unsigned long long)bytes,
+                              (unsigned long long)o->heap.ring_bytes, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
+    struct need need = {.amount = bytes, .depth = owner};
+    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
+    open_buffer(o, &need, birth, name);
+    *buffer = need.buffer;
+    return PTO_OK;
+}
+
+void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
+{
+    uint64_t at;
+    const int32_t owner = owner_of(o, scope);
+    const uint32_t buffer =
+        owner < 0 || bytes > o->heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->heap, owner, bytes, &at);
+    if (buffer == 0) return NULL;
+    CHECK(o->elides && o->moved == 0 && !o->pinned); /* the way is closed else */
+    describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH,
+                    name && name[0] == '&' ? name + 1 : name);
+    ptoi_scope_own(&o->scopes, owner, buffer);
+    ptoi_lives_open(o->elision->refs, buffer);
+    return o->heap_base + at;
+}
+
+/* ---- edges, where they are recorded or counted ------------------------------------------------------------------- */
+
+static void found_edges(void *context, enum history_entry entry, uint64_t number, const struct history_edge *edge,
+                        int64_t count)
+{
+    struct orchestrator *o = context;
+    if (entry == HISTORY_AWAIT) {
+        struct recorder *const r = o->flow.recorder;
+        for (int64_t k = 0; k < count; k++) ptoi_record_awaited(r, &r->wait[number], o->first_head + edge[k].from);
+        return;
+    }
+    o->dependences += count;
+    for (int32_t n = 0; n < o->observers; n++)
+        for (int64_t k = 0; k < count; k++)
+            o->observer[n].edge(o->observer[n].context, o->first_head + edge[k].from, o->first_head + number,
+                                edge[k].reasons);
+}
+
+bool ptoi_orch_find_edges(struct orchestrator *o)
+{
+    const struct history_reader reader = {.context = o, .found = found_edges};
+    if (o->lacks_edges)
+        o->log.used = 0;
+    else if (o->history)
+        o->lacks_edges = !ptoi_history_replay(&o->log, o->history, &reader);
+    return !o->lacks_edges;
+}
+
+static void forget_edges(struct orchestrator *o)
+{
+    ptoi_history_reset(o->history);
+    o->log.used = 0;
+    o->lacks_edges = false;
+}
+
+/* For any entry.  false: there was no memory to empty the log, which is empty now. */
+static inline bool log_has_room(struct orchestrator *o)
+{
+    return ptoi_history_log_has_room(&o->log) || ptoi_orch_find_edges(o);
+}
+
+static PTOStatus fail_history(struct orchestrator *o)
+{
+    return ptoi_orch_fail(o, PTO_ERR_NOMEM, "no memory to keep the dependences of the run, which is recorded");
+}
+
+static void forget_buffer(struct orchestrator *o, uint32_t buffer)
+{
+    if (!log_has_room(o)) fail_history(o);
+    ptoi_history_log_close(&o->log, buffer);
+    if (o->flow.recorder) ptoi_record_release(o->flow.recorder, ptoi_record(&o->scopes, buffer)->recorded);
+}
+
+static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
+{
+    struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    ptoi_scope_disown(&o->scopes, buffer);
+    o->moved -= r->at != r->place;
+    if (ptoi_names_hold(&o->names, r->at)) ptoi_names_give_back(&o->names, r->at);
+    if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
+    if (o->history) forget_buffer(o, buffer);
+    tell_release(o, buffer);
+}
+
+void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) { let_go(o, buffer); }
+
+/* ---- tasks that run at their submits: when ----------------------------------------------------------------------- */
+
+/* Note [fine tasks]: where other threads are workers, a task runs at its submit if its kernel is shorter than handing
+ * it over would take, and nothing coarse is in the window: then the window is empty at once, and stays so until a
+ * coarse task comes.  So no parallelism is lost that is worth its price, and a fine task needs no look at the map. */
+static void stop_eliding(struct orchestrator *o)
+{
+    if (!o->elides || !o->elision->is_fine) return;
+    ptoi_short_close(&o->now);
+    o->window->first_id = o->head - o->now.open->number; /* so that the numbers go on */
+    o->elision->leave(o->elision->context);
+    o->elides = false;
+}
+
+static bool start_eliding(struct orchestrator *o)
+{
+    if (!wait_all_taken(o)) return false;
+    o->elision->enter(o->elision->context);
+    ptoi_short_ask(&o->now, o->elision->is_fine, o->elision->context);
+    o->elides = true;
+    return true;
+}
+
+static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
+{
+    const struct elision *e = o->elision;
+    if (!e || !e->is_fine) return e != NULL;
+    if (!e->is_fine(e->context, kernel)) {
+        stop_eliding(o);
+        o->coarse = o->head + 1;
+        return false;
+    }
+    return o->elides || (o->coarse <= o->tail && start_eliding(o));
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------------------ */
+
+PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
+{
+    if (has_failed(o)) return PTO_SCOPE_CURRENT;
+    if (!ptoi_scope_push(&o->scopes, *o->site)) {
+        ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+        return PTO_SCOPE_CURRENT;
+    }
+    o->scope_count++;
+    return ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
+}
+
+static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
+{
+    struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
+    /* nobody has to be told, and the list need not be right in between */
+    if (o->elides && o->moved == 0 && !o->pinned) {
+        for (uint32_t b = s->first; b;) {
+            const uint32_t gone = b;
+            b = ptoi_scope_forget(&o->scopes, b);
+            ptoi_lives_drop(o->window, o->elision->refs, gone);
+        }
+        s->first = 0;
+    } else {
+        while (s->first) let_go(o, s->first);
+    }
+    o->scopes.held -= s->held;
+    o->scopes.depth--;
+}
+
+PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
+    if (o->scopes.depth <= 1)
+        return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
+    if (o->pinned) ptoi_pinned_scope_ends(o->pinned, &o->scopes);
+    close_scope(o);
+    return PTO_OK;
+}
+
+void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
+{
+    while (o->scopes.depth > depth) close_scope(o);
+}
+
+void ptoi_orch_begin(struct orchestrator *o)
+{
+    o->least_limit_ms = 0;
+    o->only_read.count = 0;
+    o->moved_bytes = o->compactions = 0;
+    ptoi_short_begin(&o->now);
+    o->first_number = o->now.open->number;
+    o->first_head = o->head;
+    if (o->history) forget_edges(o);
+    o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
+    CHECK(o->scopes.depth == 0);
+    bool pushed = ptoi_scope_push(&o->scopes, NULL);
+    CHECK(pushed);
+}
+
+void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
+{
+    ptoi_short_close(&o->now);
+    stop_eliding(o);
+    ptoi_orch_unwind(o, 0);
+    const bool met = wait_all_taken(o);
+    CHECK(met || o->is_lost);
+    if (!met || o->is_lost) return; /* nobody took the last events, though it looks as if none were left */
+    ptoi_heap_sweep(&o->heap);
+    CHECK(o->heap.used_bytes == 0 && o->scopes.held == 0); /* nothing is lost */
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+/* One parameter made ready: what the kernel will see, and what the map is asked. */
+struct place {
+    struct arg_head head;
+    const int64_t *shape, *stride; /* rank entries */
+    int64_t flat_shape, flat_stride[PTO_MAX_RANK];
+    struct map_buffer *buffer; /* NULL: scalar, empty, or fresh */
+    struct region region;
+    enum access access;
+    uint64_t birth;
+    uint64_t fresh_bytes;
+    const PTOTaskParam *param;
+};
+
+void ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high)
+{
+    struct need need = {.o = o};
+    if (all_retired(&need)) ptoi_only_read_add(&o->only_read, low, high);
+}
+
+/* true: nobody writes where this parameter reads.  A write there waits for all readers, as nobody knows them. */
+static bool is_only_read(struct orchestrator *o, const struct place *pl)
+{
+    const int64_t low = pl->region.low, high = pl->region.high;
+    if (o->only_read.count == 0) return false;
+    if (pl->param->kind == PTO_PARAM_INPUT) return ptoi_only_read_holds(&o->only_read, low, high);
+    if (ptoi_only_read_meets(&o->only_read, low, high)) {
+        wait_drained(o, PTO_STALL_TASK_RING);
+        ptoi_only_read_forget(&o->only_read, low, high);
+        o->place_again = true; /* this task may have been a reader that needs no entry */
+    }
+    return false;
+}
+
+/* The buffer that an address lies in; false: it is a dangling handle, or the region leaves its buffer. */
+static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index, struct place *pl)
+{
+    if (!ptoi_orch_is_in_heap(o, base)) {
+        pl->head.value = pl->region.low;
+        pl->birth = PTO_NO_BIRTH;
+        pl->buffer = is_only_read(o, pl) ? NULL : ptoi_map_find_near(o->map, &pl->region, &o->near[index]);
+        return PTO_OK;
+    }
+    const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
+    pl->head.buffer = ptoi_gather_buffer(o, offset);
+    if (pl->head.buffer == 0)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index,
+                              ptoi_param_text(pl->param));
+    struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
+    int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
+    if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index,
+                              ptoi_param_text(pl->param), (unsigned long long)r->bytes);
+    pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
+    pl->birth = r->birth;
+    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks ran at their submits */
+        ptoi_map_open(o->map, &r->map, start, start + (int64_t)r->bytes);
+    /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
+    const bool bypass =
+        pl->param->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
+    pl->buffer = bypass ? NULL : &r->map;
+    return PTO_OK;
+}
+
+static enum access access_of(PTOParamKind kind)
+{
+    switch (kind) {
+    case PTO_PARAM_INPUT: return ACCESS_READ;
+    case PTO_PARAM_ACC: return ACCESS_ACC;
+    case PTO_PARAM_INOUT: return ACCESS_UPDATE;
+    default: return ACCESS_WRITE;
+    }
+}
+
+static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int index, struct place *pl)
+{
+    if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
+    pl->param = p;
+    pl->buffer = NULL;
+    pl->birth = PTO_NO_BIRTH;
+    pl->fresh_bytes = 0;
+    pl->head = (struct arg_head){.kind = p->kind, .type = p->type, .rank = p->rank};
+    pl->shape = p->shape;
+    pl->stride = p->stride ? p->stride : pl->flat_stride;
+    const char *base = p->buffer;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
+        memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
+    }
+    int64_t at, low, bytes;
+    bool fits;
+    if (p->rank == 0) { /* a flat range: a vector of bytes */
+        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index,
+                                  (long long)p->bytes, (long long)p->at);
+        pl->flat_shape = p->bytes;
+        pl->flat_stride[0] = 1;
+        pl->head.rank = 1;
+        pl->shape = &pl->flat_shape;
+        pl->stride = pl->flat_stride;
+        fits = at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low) &&
+               ptoi_region_make_flat(&pl->region, low, p->bytes);
+    } else {
+        const int64_t element = ptoi_element_bytes(p->type);
+        for (int d = 0; d < p->rank; d++)
+            if (p->shape[d] < 0)
+                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index,
+                                      (long long)p->shape[d]);
+        fits = !__builtin_mul_overflow(p->at, element, &at) && at >= 0 &&
+               !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low);
+        if (p->stride)
+            fits = fits && ptoi_region_make(&pl->region, low, element, p->rank, p->shape, p->stride);
+        else
+            fits = fits && ptoi_lay_out(p->rank, p->shape, pl->flat_stride, &bytes) &&
+                   !__builtin_mul_overflow(bytes, element, &bytes) && ptoi_region_make_flat(&pl->region, low, bytes);
+    }
+    if (!fits)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory",
+                              index);
+    pl->access = access_of((PTOParamKind)p->kind);
+    if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
+    if (base) return find_buffer(o, base, index, pl);
+    if (p->kind != PTO_PARAM_OUTPUT)
+        return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
+    if (at != 0 || (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major",
+                              index, ptoi_param_text(p));
+    pl->fresh_bytes = (uint64_t)pl->region.run;
+    pl->head.fresh = 1;
+    return PTO_OK;
+}
+
+struct submission {
+    struct place place[PTO_MAX_PARAMS];
+    int count;
+    int32_t priority;
+    const char *name;
+    int64_t limit_ms; /* 0: none */
+    uint64_t arg_bytes;
+    int accesses;                             /* that the map has to remember, */
+    struct map_access access[PTO_MAX_PARAMS]; /* in the order of the places */
+    int scalars;
+    bool writes, writes_some;
+    bool makes; /* new outputs */
+    bool holds; /* some tensor lies in the heap */
+    bool accumulates;
+    uint32_t exclusive; /* its accumulators, as a set; see accumulators() */
+};
+
+static void note_access(struct submission *s, const struct place *pl)
+{
+    struct map_access *a = &s->access[s->accesses++];
+    a->buffer = pl->buffer;
+    a->region = &pl->region;
+    a->access = pl->access;
+}
+
+bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms)
+{
+    enum { LONGEST = INT32_MAX }; /* 24 days */
+    if (p->at < 1)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "@timeout(%lld): at least 1 ms is needed", (long long)p->at) ==
+               PTO_OK;
+    *ms = p->at < LONGEST ? p->at : LONGEST;
+    if (o->least_limit_ms == 0 || *ms < o->least_limit_ms) o->least_limit_ms = *ms;
+    return true;
+}
+
+static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
+{
+    s->count = s->accesses = s->scalars = 0;
+    s->priority = 0;
+    s->name = NULL;
+    s->limit_ms = 0;
+    s->arg_bytes = 0;
+    s->writes = s->writes_some = s->makes = s->holds = s->accumulates = false;
+    for (int i = 0; i < count; i++) {
+        const PTOTaskParam *p = &params[i];
+        if (p->kind == PTO_PARAM_PRIORITY) {
+            s->priority = p->at > INT32_MAX ? INT32_MAX : p->at < INT32_MIN ? INT32_MIN : (int32_t)p->at;
+            continue;
+        }
+        if (p->kind == PTO_PARAM_NAME) {
+            s->name = p->buffer;
+            continue;
+        }
+        if (p->kind == PTO_PARAM_TIMEOUT) {
+            if (s->limit_ms == 0) s->arg_bytes += sizeof s->limit_ms;
+            if (!ptoi_orch_limit(o, p, &s->limit_ms)) return PTO_ERR_ARGUMENT;
+            continue;
+        }
+        if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
+        if (s->count == PTO_MAX_PARAMS)
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
+        struct place *pl = &s->place[s->count++];
+        if (p->kind == PTO_PARAM_SCALAR) {
+            pl->buffer = NULL;
+            pl->birth = PTO_NO_BIRTH;
+            pl->head = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
+            s->scalars++;
+        } else {
+            PTOStatus status = place_tensor(o, p, i, pl);
+            if (status != PTO_OK) return status;
+            if (pl->buffer) note_access(s, pl);
+            s->makes |= pl->fresh_bytes > 0;
+            s->holds |= pl->head.buffer != 0;
+            s->accumulates |= p->kind == PTO_PARAM_ACC;
+            if (p->kind != PTO_PARAM_INPUT) {
+                s->writes = true;
+                s->writes_some |= pl->region.run > 0;
+            }
+        }
+        s->arg_bytes += sizeof(struct arg_head) + 2 * sizeof(int64_t) * pl->head.rank;
+    }
+    if (!o->place_again) return PTO_OK;
+    o->place_again = false;
+    return place_params(o, params, count, s);
+}
+
+/* ---- submission -------------------------------------------------------------------------------------------------- */
+
+static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
+{
+    uint8_t output = 0;
+    for (int i = 0; i < s->count; i++) {
+        struct place *pl = &s->place[i];
+        if (!pl->head.fresh) continue;
+        const int32_t owner = ptoi_orch_owner(o, pl->param->scope);
+        if (owner < 0)
+            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i,
+                                  ptoi_param_text(pl->param));
+        PTOStatus status = ptoi_orch_take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
+        if (status != PTO_OK) return status;
+        struct buffer_record *const r = ptoi_record(&o->scopes, pl->head.buffer);
+        r->output = output++;
+        pl->head.value = (int64_t)r->at;
+    }
+    return PTO_OK;
+}
+
+static void write_back(struct orchestrator *o, const struct submission *s)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->place[i].head.fresh) {
+            void *base = o->heap_base + s->place[i].head.value;
+            memcpy(s->place[i].param->ref, &base, sizeof base);
+        }
+}
+
+/* When a task fails to get all it needs, no task will ever make what it already took. */
+static void give_outputs_back(struct orchestrator *o, struct submission *s) /* model: GIVE_BACK */
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->place[i].head.fresh && s->place[i].head.buffer) {
+            publish_event(o, EVENT_OPEN, s->place[i].head.buffer);
+            ptoi_orch_let_go(o, s->place[i].head.buffer);
+        }
+}
+
+static void note_producer(struct orchestrator *o, uint64_t id, uint32_t reason)
+{
+    for (int32_t k = 0; k < o->found.count; k++)
+        if (o->found.task_id[k] == id) {
+            o->found.reason[k] |= (uint8_t)reason;
+            return;
+        }
+    o->found.task_id[o->found.count] = id;
+    o->found.reason[o->found.count++] = (uint8_t)reason;
+}
+
+/* Everything in the window that this task must follow goes to o->found, completed or not. */
+static void find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    ptoi_map_begin(o->map, &o->found);
+    ptoi_map_find_all(o->map, s->access, s->accesses, kernel, &o->found);
+    for (int i = 0; s->holds && i < s->count; i++) { /* after the map, which keeps its own marks */
+        struct place *pl = &s->place[i];
+        if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
+            note_producer(o, pl->birth,
+                          pl->access == ACCESS_READ    ? EDGE_RAW
+                          : pl->access == ACCESS_WRITE ? EDGE_WAW
+                                                       : EDGE_RAW | EDGE_WAW);
+    }
+}
+
+/* Leaves in o->found only what has not completed; counts. */
+static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE */
+{
+    int32_t kept = 0;
+    if (count && !o->history) o->dependences += o->found.count;
+    for (int32_t k = 0; k < o->found.count; k++)
+        if (!is_completed(o, o->found.task_id[k])) {
+            o->found.task_id[kept] = o->found.task_id[k];
+            o->found.reason[kept++] = o->found.reason[k];
+        }
+    o->found.count = kept;
+}
+
+/* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap.  Which
+ * do must not depend on addresses where what is found is recorded or simulated: there they are numbered.  false: no
+ * memory for that. */
+static bool accumulators(struct orchestrator *o, struct submission *s)
+{
+    s->exclusive = 0;
+    for (int i = 0; s->accumulates && i < s->count; i++) {
+        if (s->place[i].head.kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
+        const int64_t low = s->place[i].region.low, number = o->history ? ptoi_history_accumulator(o->history, low) : 0;
+        if (number < 0) return false;
+        s->exclusive |= (uint32_t)1 << (o->history ? (uint64_t)number % 32 : (uint64_t)low * 0x9e3779b97f4a7c15u >> 59);
+    }
+    return true;
+}
+
+/* ---- what is recorded of a task ---------------------------------------------------------------------------------- */
+
+static bool touches_memory(const struct place *pl) { return pl->head.kind != PTO_PARAM_SCALAR && pl->region.run != 0; }
+
+/* All that the task touches: also what the map need not know.  false: no memory. */
+static bool log_touched(struct orchestrator *o, enum history_entry entry, uint64_t number, const struct submission *s,
+                        const PTOKernel *kernel)
+{
+    if (!log_has_room(o)) return false;
+    int touches = 0;
+    for (int i = 0; i < s->count; i++) touches += touches_memory(&s->place[i]);
+    ptoi_history_log_begin(&o->log, entry, number, touches, kernel);
+    for (int i = 0; i < s->count; i++) {
+        const struct place *pl = &s->place[i];
+        if (!touches_memory(pl)) continue;
+        const struct history_access a = {.space = pl->head.buffer, .region = &pl->region, .access = pl->access};
+        int64_t origin = 0; /* of a new output, too: its region has no address yet */
+        if (a.space && !pl->head.fresh)
+            origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
+        ptoi_history_log_access(&o->log, &a, origin);
+    }
+    return !o->needs_edges_now || ptoi_orch_find_edges(o);
+}
+
+static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
+{
+    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    return (int64_t)(r->place - r->at);
+}
+
+/* model: WRITE_TASK */
+static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
+{
+    struct window *w = o->window;
+    struct task_slot *t = window_task(w, o->head);
+    const uint64_t begin = arg_place(o, s->arg_bytes);
+    *t = (struct task_slot){.id = o->head,
+                            .kernel = ptoi_image_offset(kernel),
+                            .site = ptoi_image_offset(*o->site),
+                            .arg_begin = begin,
+                            .dep_begin = o->dep_head,
+                            .dep_count = (uint32_t)o->found.count,
+                            .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->priority,
+                            .param_count = (uint16_t)s->count,
+                            .worker = (uint8_t)kernel->worker,
+                            .flags =
+                                (uint8_t)((s->limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->makes ? TASK_HOLDS : 0)),
+                            .exclusive = s->exclusive,
+                            .name = ptoi_image_offset(s->name)};
+    struct arg_head *head = window_args(w, begin);
+    int64_t *extent = (int64_t *)(head + s->count);
+    for (int i = 0; i < s->count; i++) {
+        const struct place *pl = &s->place[i];
+        const int rank = pl->head.rank;
+        /* Member by member, as it was written: a copy would wait until all of it has reached the cache. */
+        head[i].value = pl->head.value;
+        head[i].buffer = pl->head.buffer;
+        head[i].kind = pl->head.kind;
+        head[i].type = pl->head.type;
+        head[i].rank = pl->head.rank;
+        head[i].fresh = pl->head.fresh;
+        if (o->moved > 0 && pl->head.buffer != 0) head[i].value += place_less_name(o, pl->head.buffer);
+        for (int d = 0; d < rank; d++) {
+            extent[d] = pl->shape[d];
+            extent[rank + d] = pl->stride[d];
+        }
+        extent += 2 * rank;
+    }
+    if (s->limit_ms > 0) *extent = s->limit_ms;
+    for (int32_t k = 0; k < o->found.count; k++) *window_dep(w, o->dep_head + (uint64_t)k) = o->found.task_id[k];
+    o->arg_head = begin + s->arg_bytes;
+    o->dep_head += (uint64_t)o->found.count;
+}
+
+static void note_use(struct orchestrator *o)
+{
+    const uint64_t used = o->head - o->tail, map = (uint64_t)ptoi_map_used(o->map), deps = ptoi_orch_deps_used(o);
+    if (used > o->flow.task_max) o->flow.task_max = used;
+    if (map > o->flow.map_max) o->flow.map_max = map;
+    if (deps > o->flow.dep_max) o->flow.dep_max = deps;
+}
+
+/* One look at what has retired answers for a slot, the arguments and the map; mostly there is room for all. */
+static bool has_room(struct orchestrator *o, const struct submission *s)
+{
+    enum { LOOK = 16 };
+    if (o->head % LOOK == 0 || o->head - o->tail > o->window->task_mask) see_retired(o);
+    return o->head - o->tail <= o->window->task_mask &&
+           arg_place(o, s->arg_bytes) + s->arg_bytes - o->arg_tail <= o->window->arg_mask + 1 &&
+           ptoi_map_reserve(o->map, s->accesses);
+}
+
+/* Note [too large for a pool]: a task that needs more entries than the whole dependency pool or TensorMap has is
+ * submitted when everything before it has completed, so it needs no fan-in entry, and is waited for, so nobody needs to
+ * find its accesses. */
+static int64_t submit_placed(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    struct need need = {0};
+    const bool alone = s->accesses > ptoi_map_capacity(o->map);
+    if (alone || !has_room(o, s)) {
+        wait_for_ring(o, PTO_STALL_TASK_RING, slot_is_free, &need);
+        need.amount = s->arg_bytes;
+        wait_for_ring(o, PTO_STALL_TASK_RING, args_fit, &need);
+        need.amount = (uint64_t)s->accesses;
+        if (alone)
+            wait_drained(o, PTO_STALL_TENSORMAP_POOL);
+        else
+            wait_for_ring(o, PTO_STALL_TENSORMAP_POOL, map_fits, &need);
+    }
+
+    find_producers(o, s, kernel);
+    if (!accumulators(o, s)) return fail_history(o);
+    prune_producers(o, true);
+    if ((uint64_t)o->found.count > o->window->dep_limit) {
+        wait_drained(o, PTO_STALL_DEPLIST_POOL);
+        prune_producers(o, false);
+    } else if (o->dep_head - o->dep_tail + (uint64_t)o->found.count > o->window->dep_limit) {
+        need.amount = (uint64_t)o->found.count;
+        wait_for_ring(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
+    }
+    if (has_failed(o)) return ptoi_status(o->outcome);
+
+    if (o->history && !log_touched(o, HISTORY_TASK, o->head - o->first_head, s, kernel)) return fail_history(o);
+    o->edges += o->found.count;
+    write_task(o, s, kernel);
+    if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
+    if (s->makes) write_back(o, s);
+    PTO_LABEL(TASK);
+    o->accesses = s->accesses;
+    const uint64_t id = o->head++;
+    store_release(&o->window->task_head, o->head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */
+    const uint64_t number = o->now.open->number++;
+    note_use(o);
+    for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);
+    o->published(o->published_context);
+    if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
+    return (int64_t)number;
+}
+
+int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
+        (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
+    if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible",
+                              kernel->name, count, PTO_MAX_PARAMS);
+    PTOStatus status;
+    if (runs_now(o, kernel)) {
+        int64_t number;
+        if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
+        stop_eliding(o);
+    }
+    struct submission s;
+    status = place_params(o, params, count, &s);
+    if (status != PTO_OK) return status;
+    if (!kernel->fn && s.scalars > PTO_REQUEST_PARAMS)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible",
+                              kernel->name, s.scalars, PTO_REQUEST_PARAMS);
+    if (s.writes && !s.writes_some) return PTO_NO_TASK;
+    if (s.makes) status = take_outputs(o, &s);
+    int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
+    if (id < 0 && s.makes) give_outputs_back(o, &s);
+    return id;
+}
+
+/* ---- buffers without a task, release, await ---------------------------------------------------------------------- */
+
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
+{
+    *buffer = NULL;
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (bytes < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
+    if (bytes == 0) return PTO_OK;
+    const int32_t owner = ptoi_orch_owner(o, scope);
+    if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
+    uint32_t at;
+    PTOStatus status =
+        ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
+    if (status != PTO_OK) return status;
+    tell_open(o, at);
+    struct buffer_record *r = ptoi_record(&o->scopes, at);
+    r->maker = PTO_NO_MAKER;
+    *buffer = o->heap_base + r->at;
+    return PTO_OK;
+}
+
+/* Note [optional frames]: whether a frame is taken depends on what the program holds, never on what runs or where
+ * buffers lie, and it is taken only where the program surely completes with it.  So a larger heap has the frames of a
+ * smaller one, and more, and completes where that does. Guards count: no buffer takes more than twice its room with
+ * one. */
+static bool may_have_frame(const struct orchestrator *o, uint64_t will_need)
+{
+    const uint64_t held = o->scopes.held * PTO_GRANULE,
+                   free = o->window->heap_bytes > held ? o->window->heap_bytes - held : 0;
+    return will_need <= (o->heap.checked_base ? free / 2 : free);
+}
+
+PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer)
+{
+    *buffer = NULL;
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (will_need < 0 || !may_have_frame(o, (uint64_t)will_need)) return PTO_OK;
+    struct need need = {.amount = (uint64_t)bytes, .depth = ptoi_orch_owner(o, PTO_SCOPE_CURRENT)};
+    if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
+    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
+    open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
+    tell_open(o, need.buffer);
+    ptoi_record(&o->scopes, need.buffer)->maker = PTO_NO_MAKER;
+    *buffer = o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
+    return PTO_OK;
+}
+
+PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (!buffer) return PTO_OK;
+    if (!ptoi_orch_is_in_heap(o, buffer))
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
+    uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
+    uint32_t at = ptoi_gather_buffer(o, offset);
+    if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
+    ptoi_orch_let_go(o, at);
+    return PTO_OK;
+}
+
+PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer)
+{
+    return ptoi_orch_is_in_heap(o, buffer) ? ptoi_orch_release(o, buffer) : PTO_OK;
+}
+
+PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (!ptoi_orch_is_in_heap(o, buffer)) return PTO_OK;
+    const uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
+    const uint32_t at = ptoi_gather_buffer(o, offset);
+    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose life has ended, or a scope that is closed");
+    if (o->scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
+    ptoi_scope_disown(&o->scopes, at);
+    ptoi_scope_own(&o->scopes, owner, at);
+    return PTO_OK;
+}
+
+static bool producers_done(void *arg)
+{
+    struct need *n = arg;
+    see_retired(n->o);
+    for (; n->amount > 0; n->amount--)
+        if (!is_completed(n->o, n->o->found.task_id[n->amount - 1])) return false;
+    return true;
+}
+
+/* Also one that had not to wait: with other rings it might.  false: no memory. */
+static bool record_await(struct orchestrator *o, struct submission *s, int64_t begin, int64_t end)
+{
+    struct recorder *r = o->flow.recorder;
+    struct recorded_wait *w = ptoi_record_wait(r, PTO_STALL_NONE, begin, end);
+    if (!w) return true;
+    w->site = *o->site;
+    if (s->place[0].head.buffer) w->tensor = ptoi_record(&o->scopes, s->place[0].head.buffer)->name;
+    return log_touched(o, HISTORY_AWAIT, (uint64_t)(w - r->wait), s, NULL);
+}
+
+/* model: AWAIT */
+PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
+{
+    if (has_failed(o)) return ptoi_status(o->outcome);
+    PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT,
+                          .buffer = (char *)(uintptr_t)buffer + offset,
+                          .bytes = bytes};
+    if (bytes < 0 || offset < 0)
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
+    struct submission s; /* only what find_producers looks at is set */
+    PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
+    if (status != PTO_OK) return status;
+    s.count = 1;
+    s.accesses = 0;
+    s.holds = true;
+    if (s.place[0].buffer) note_access(&s, &s.place[0]);
+    find_producers(o, &s, NULL);
+    struct need need = {.o = o, .amount = (uint64_t)o->found.count};
+    const int64_t begin = o->flow.recorder ? ptoi_record_now(o->flow.recorder) : 0;
+    int64_t end = begin;
+    o->flow.awaits++;
+    if (!producers_done(&need)) {
+        const int64_t since = ptoi_flow_now(&o->flow);
+        bool met = o->flow.waiter.wait(o->flow.waiter.context, producers_done, &need);
+        CHECK(met || o->is_lost);
+        o->flow.awaits_blocked++;
+        o->flow.await_ns += ptoi_flow_now(&o->flow) - since;
+        if (o->flow.recorder) end = ptoi_record_now(o->flow.recorder);
+    }
+    if (o->flow.recorder && !record_await(o, &s, begin, end)) return fail_history(o);
+    return ptoi_final_status(o->outcome);
+}
+
+/* ---- the proof in the user's terms ------------------------------------------------------------------------------- */
+
+static int describe_scope(char *text, size_t size, const struct scope *s)
+{
+    if (!s->site) return snprintf(text, size, "the run itself");
+    return snprintf(text, size, "%s (%s:%d)", s->site->text ? s->site->text : "a scope", s->site->file, s->site->line);
+}
+
+static uint64_t rings_of(const struct orchestrator *o) { return o->window->heap_bytes / o->heap.ring_bytes; }
+
+/* Which heap to ask for when a buffer finds no room.  What the program holds later is not known, so it is twice what
+ * there is, or more where what is held now and the buffer need more. */
+static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, char *text)
+{
+    const uint64_t guard = o->heap.checked_base ? PTOI_GUARD_BYTES : 0, rings = rings_of(o);
+    uint64_t all = (bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    uint64_t ring = 2 * o->heap.ring_bytes > all ? 2 * o->heap.ring_bytes : all;
+    for (int32_t i = 0; i < o->scopes.depth; i++)
+        for (uint32_t b = o->scopes.scope[i].first; b; b = ptoi_record(&o->scopes, b)->next)
+            all += (ptoi_record(&o->scopes, b)->bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
+    if ((all + rings - 1) / rings > ring) ring = (all + rings - 1) / rings;
+    return ptoi_limit_set(LIMIT_HEAP, o->names_options, ring, text);
+}
+
+/* [heap] Everything published was taken, nothing is ready or running, and there is still no room: what is held is held
+ * by open scopes, which only the orchestrator could close. */
+static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes) /* model: DEADLOCK */
+{
+    char report[3000];
+    size_t n = 0;
+    uint64_t held = 0;
+    report[0] = '\0';
+    for (int32_t i = o->scopes.depth - 1; i >= 0; i--) {
+        const struct scope *s = &o->scopes.scope[i];
+        uint64_t scope_bytes = 0, scope_count = 0;
+        const struct buffer_record *largest = NULL;
+        for (uint32_t b = s->first; b; b = ptoi_record(&o->scopes, b)->next) {
+            const struct buffer_record *r = ptoi_record(&o->scopes, b);
+            scope_bytes += r->bytes;
+            scope_count++;
+            if (!largest || r->bytes > largest->bytes) largest = r;
+        }
+        held += scope_bytes;
+        if (!largest || n > sizeof report - 600) continue;
+        n += (size_t)snprintf(report + n, sizeof report - n, "\n  held by ");
+        n += (size_t)describe_scope(report + n, sizeof report - n > 200 ? 200 : 0, s);
+        n += (size_t)snprintf(report + n, sizeof report - n,
+                              ": %llu bytes in %llu buffers, the largest '%.60s' with %llu bytes",
+                              (unsigned long long)scope_bytes, (unsigned long long)scope_count,
+                              largest->name ? largest->name : "(no name)", (unsigned long long)largest->bytes);
+        if (largest->site)
+            n += (size_t)snprintf(report + n, sizeof report - n, " made at %.80s:%d", largest->site->file,
+                                  largest->site->line);
+    }
+    return ptoi_orch_fail(
+        o, PTO_ERR_DEADLOCK,
+        "deadlock: the heap ring is full and nothing that runs can free it\n"
+        "  %llu bytes are needed in one piece; of %llu bytes (%llu rings of %llu), %llu are held by open scopes, and "
+        "the "
+        "largest free piece has %llu%s\n"
+        "  help: %s or more, or end a lifetime earlier (%s)",
+        (unsigned long long)bytes, (unsigned long long)o->window->heap_bytes, (unsigned long long)rings_of(o),
+        (unsigned long long)o->heap.ring_bytes, (unsigned long long)held,
+        (unsigned long long)ptoi_heap_largest_free(&o->heap), report, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}),
+        o->names_options ? "`drop`, or a narrower block"
+                         : "pto_release, or a narrower scope; in a .pto file `drop`, or a narrower block");
+}
