@@ -7,9 +7,6 @@
 _Thread_local char ptoi_thread_message[PTOI_THREAD_MESSAGE];
 static _Thread_local char create_failure[256];
 
-const char ptoi_none;
-_Thread_local const void *ptoi_orchestrated = &ptoi_none;
-
 void ptoi_note_create(const char *failure) { snprintf(create_failure, sizeof create_failure, "%s", failure); }
 
 void ptoi_misuse_forked(void)

@@ -9,24 +9,13 @@
  * Tests      test/runtime/test_misuse.c */
 #ifndef PTOI_MISUSE_H
 #define PTOI_MISUSE_H
+#include "shared/caller.h"
 #include <pto/pto_runtime.h>
 
 /* What pto_last_error(NULL) says on this thread. */
 enum { PTOI_THREAD_MESSAGE = 512 };
 extern _Thread_local char ptoi_thread_message[PTOI_THREAD_MESSAGE];
 void ptoi_note_create(const char *failure); /* why this thread's last create failed; "": it did not */
-
-/* The runtime whose orchestration the calling thread is in; else an address that is no runtime's, and not NULL. */
-extern _Thread_local const void *ptoi_orchestrated;
-extern const char ptoi_none;
-
-/* The thread orchestrates `now`, or &ptoi_none.  What was before, which the caller restores. */
-static inline const void *ptoi_orchestrate(const void *now)
-{
-    const void *before = ptoi_orchestrated;
-    ptoi_orchestrated = now;
-    return before;
-}
 
 /* Is this a call of the orchestration, and not of a kernel? */
 static inline bool ptoi_may_call(const PTORuntime *rt)

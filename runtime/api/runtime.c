@@ -11,6 +11,7 @@
 #include "shared/processors.h"
 #include "engine/watchdog.h"
 #include "engine/worker.h"
+#include "shared/system.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -525,7 +526,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
 {
     struct orchestration orchestration = {fn, arg};
     jmp_buf catcher;
-    const int64_t since = ptoi_now_ns();
+    const int64_t since = ptoi_clock_ns();
     ptoi_outcome_reset(rt->outcome);
     store_relaxed(&rt->window->fault_task, 0); /* relaxed: [TASK] publishes it */
     rt->pinned.count = 0;
@@ -570,7 +571,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
-    rt->run_stats.ns = ptoi_now_ns() - since;
+    rt->run_stats.ns = ptoi_clock_ns() - since;
     const PTOStatus status = ptoi_final_status(rt->outcome);
     ptoi_life_give(&rt->life);
     return status;
@@ -722,7 +723,7 @@ int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args)
     return ptoi_guarded_call((ptoi_function)kernel->fn, (void *)(uintptr_t)args, NULL);
 }
 
-int64_t pto_measure_(PTORuntime *rt) { return ptoi_may_call(rt) ? ptoi_now_ns() : -1; }
+int64_t pto_measure_(PTORuntime *rt) { return ptoi_may_call(rt) ? ptoi_clock_ns() : -1; }
 
 void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
 {

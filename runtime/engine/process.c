@@ -318,7 +318,7 @@ static void process_poke(PTORuntime *rt) { (void)rt; }
 static int64_t process_now(void *context)
 {
     (void)context;
-    return ptoi_now_ns(); /* one clock for both processes */
+    return ptoi_clock_ns(); /* one clock for both processes */
 }
 
 static void process_settle(PTORuntime *rt, bool reset)
@@ -351,8 +351,8 @@ static void process_close(PTORuntime *rt)
     struct process *e = rt->engine_state;
     if (e->child && !e->is_lost) {
         post(e, LEAVE);
-        const int64_t since = ptoi_now_ns();
-        while (e->child && ptoi_now_ns() - since < LEAVE_NS) {
+        const int64_t since = ptoi_clock_ns();
+        while (e->child && ptoi_clock_ns() - since < LEAVE_NS) {
             pid_t ended = waitpid(e->child, NULL, WNOHANG);
             if (ended > 0 || (ended < 0 && errno != EINTR))
                 e->child = 0;

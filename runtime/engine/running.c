@@ -3,6 +3,7 @@
 #include "submit/flow.h"
 #include "shared/park.h"
 #include "worker.h"
+#include "shared/system.h"
 
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)
 {
@@ -15,7 +16,7 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
                            uint64_t size, const PTOSite **site)
 {
     enum { SHOWN = 8, ROOM = 400, SHOWN_NS = 100000000 };
-    const int64_t now = ptoi_now_ns();
+    const int64_t now = ptoi_clock_ns();
     uint64_t n = 0;
     int shown = 0;
     text[0] = '\0';
@@ -67,7 +68,7 @@ void ptoi_running_end_timed(struct running_line *line, const struct window *w, s
 
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id)
 {
-    const int64_t now = ptoi_now_ns();
+    const int64_t now = ptoi_clock_ns();
     for (int i = 0; i < count; i++) {
         /* what is read next is of this task, or of a later one with a later end */
         const uint64_t task = load_acquire(&line[i].task, RUNNING);
@@ -103,14 +104,14 @@ void ptoi_watchdog_start(struct watchdog *d, double seconds, const struct runnin
 {
     *d = (struct watchdog){.limit_ns = (int64_t)(seconds * 1e9)};
     if (d->limit_ns == 0) return;
-    d->since = ptoi_now_ns();
+    d->since = ptoi_clock_ns();
     d->ended = count_ended(line, count);
 }
 
 bool ptoi_watchdog_bites(struct watchdog *d, const struct running_line *line, int count)
 {
     if (d->limit_ns == 0) return false;
-    const int64_t now = ptoi_now_ns();
+    const int64_t now = ptoi_clock_ns();
     const uint64_t ended = count_ended(line, count);
     bool runs = false;
     for (int i = 0; i < count; i++) runs |= load_relaxed(&line[i].task) != 0; /* relaxed: see above */

@@ -8,6 +8,7 @@
 #include "shared/check.h"
 #include "api/runtime.h"
 #include "worker.h"
+#include "shared/system.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,14 +32,14 @@ static bool start_and_run(void *context, PTOWorkerType type, uint64_t id, int *p
     int64_t ns = 0, since = 0;
     const bool is_timed = e->runs && (ptoi_busy_is_due(&e->busy, kernel, &ns) || limit > 0);
     if (t && e->runs) t->row = (int32_t)type, t->begin = ptoi_record_now(rt->recorder);
-    if (is_timed) since = ptoi_now_ns();
+    if (is_timed) since = ptoi_clock_ns();
     struct running_line *line = rt->watchdog ? ptoi_watchdog_line(rt->watchdog) : NULL;
-    if (line) ptoi_running_begin(line, rt->window, id, ptoi_now_ns());
+    if (line) ptoi_running_begin(line, rt->window, id, ptoi_clock_ns());
     e->ended =
         (struct completion){.id = id, .result = e->runs ? ptoi_worker_run(rt->window, rt->backend, rt->heap, id) : 0};
     if (line) ptoi_running_end(line);
     if (is_timed) {
-        ns = ptoi_now_ns() - since;
+        ns = ptoi_clock_ns() - since;
         ptoi_busy_measured(&e->busy, kernel, ns);
         if (limit > 0 && ns > limit) ptoi_fail_timeout(rt->window, rt->outcome, id);
     }
@@ -95,7 +96,7 @@ static void serial_begin(PTORuntime *rt)
 static int64_t serial_now(void *context)
 {
     (void)context;
-    return ptoi_now_ns();
+    return ptoi_clock_ns();
 }
 
 static void serial_measure(PTORuntime *rt, PTORunStats *stats)

@@ -24,7 +24,7 @@
 #include "debug/crash.h"
 #include "grain.h"
 #include "shared/map_memory.h"
-#include "api/misuse.h"
+#include "shared/caller.h"
 #include "shared/processors.h"
 #include "shared/system.h"
 #include "worker.h"
@@ -415,7 +415,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
         int64_t since = 0, end;
         const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(rt->window, id) > 0 ||
                               rt->config.watchdog_seconds > 0;
-        if (is_timed) since = ptoi_now_ns();
+        if (is_timed) since = ptoi_clock_ns();
         struct recorded_task *t = ptoi_record_task(rt->recorder, id);
         if (t)
             t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane),
@@ -423,7 +423,7 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
         ptoi_running_begin(l->line, rt->window, id, since);
         result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
         if (is_timed) {
-            end = ptoi_now_ns();
+            end = ptoi_clock_ns();
             ptoi_busy_measured(&l->busy, kernel, end - since);
             ptoi_grain_measured(&((struct threads *)rt->engine_state)->grain, kernel, end - since);
         }
@@ -735,7 +735,7 @@ void ptoi_threads_begin(PTORuntime *rt)
 static int64_t threads_now(void *context)
 {
     (void)context;
-    return ptoi_now_ns();
+    return ptoi_clock_ns();
 }
 
 static void threads_measure(PTORuntime *rt, PTORunStats *stats)

@@ -13,6 +13,7 @@
 #include "api/runtime.h"
 #include "watchdog.h"
 #include "worker.h"
+#include "shared/system.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,7 @@ static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
         int64_t begin = cycles_after(t->now, rt->config.dispatch_cycles), cost = task_cost(rt, id);
         struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = w};
         struct running_line *line = rt->watchdog ? ptoi_watchdog_line(rt->watchdog) : NULL;
-        if (line) ptoi_running_begin(line, rt->window, id, ptoi_now_ns());
+        if (line) ptoi_running_begin(line, rt->window, id, ptoi_clock_ns());
         if (!rt->config.skip_kernels) e.result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
         if (line) ptoi_running_end(line);
         t->is_busy[w] = true;

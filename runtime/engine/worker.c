@@ -2,7 +2,7 @@
 #include "worker.h"
 #include "debug/checked.h"
 #include "debug/crash.h"
-#include "api/misuse.h"
+#include "shared/caller.h"
 
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 {

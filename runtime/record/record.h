@@ -10,6 +10,7 @@
 #ifndef PTOI_RECORD_H
 #define PTOI_RECORD_H
 #include "observer.h"
+#include "shared/atomics.h"
 #include "ticks.h"
 #include <pto/pto_stats.h>
 

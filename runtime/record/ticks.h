@@ -8,7 +8,7 @@
  *            cntvct_el0. */
 #ifndef PTOI_TICKS_H
 #define PTOI_TICKS_H
-#include "submit/flow.h"
+#include "shared/system.h"
 #if defined __x86_64__
 #include <cpuid.h>
 #endif
@@ -33,7 +33,7 @@ static inline int64_t ptoi_ticks(void)
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 #else
-    return ptoi_now_ns();
+    return ptoi_clock_ns();
 #endif
 }
 
@@ -44,13 +44,13 @@ struct tick_rate {
 
 static inline struct tick_rate ptoi_tick_begin(void)
 {
-    return (struct tick_rate){.ticks = ptoi_ticks(), .ns = ptoi_now_ns(), .ns_per_tick = 1};
+    return (struct tick_rate){.ticks = ptoi_ticks(), .ns = ptoi_clock_ns(), .ns_per_tick = 1};
 }
 
 /* A later moment: now the rate is known. */
 static inline void ptoi_tick_end(struct tick_rate *r)
 {
-    const int64_t ticks = ptoi_ticks() - r->ticks, ns = ptoi_now_ns() - r->ns;
+    const int64_t ticks = ptoi_ticks() - r->ticks, ns = ptoi_clock_ns() - r->ns;
     if (ticks > 0) r->ns_per_tick = (double)ns / (double)ticks;
 }
 

@@ -9,6 +9,7 @@
  * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
 #include "orchestrator_parts.h"
 #include "shared/lives.h"
+#include "shared/system.h"
 #include <pto/pto_program.h>
 #include <string.h>
 
@@ -231,7 +232,7 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
 void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t since)
 {
     const struct elision *e = o->elision;
-    const int64_t ns = ptoi_now_ns() - since;
+    const int64_t ns = ptoi_clock_ns() - since;
     if (e->measured) e->measured(e->context, kernel, ns);
     ptoi_short_measured(&o->now, kernel, ns, !e->is_fine || e->is_fine(e->context, kernel));
 }
@@ -241,7 +242,7 @@ static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const st
 {
     const struct elision *e = o->elision;
     const int *const closed = o->now.open->closed;
-    const int64_t since = ptoi_short_is_due(&o->now, kernel) ? ptoi_now_ns() : 0;
+    const int64_t since = ptoi_short_is_due(&o->now, kernel) ? ptoi_clock_ns() : 0;
     o->now.open->closed = &ptoi_short_closed; /* so that a submit by the kernel is found */
     const int result = e->run(e->context, kernel, c->arg, c->count, site, number);
     o->now.open->closed = closed;
@@ -262,9 +263,9 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     const uint64_t number = o->now.open->number++;
     o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */
     const PTOSite *site = *o->site;
-    const int64_t since = c->limit_ms > 0 ? ptoi_now_ns() : 0;
+    const int64_t since = c->limit_ms > 0 ? ptoi_clock_ns() : 0;
     const int result = call_kernel(o, kernel, c, site, number);
-    if (c->limit_ms > 0 && ptoi_now_ns() - since > c->limit_ms * 1000000)
+    if (c->limit_ms > 0 && ptoi_clock_ns() - since > c->limit_ms * 1000000)
         ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms,
                   (long long)number);
     if (result != 0) o->elision->failed(o->elision->context, kernel, c->arg, c->count, site, number, result);

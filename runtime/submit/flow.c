@@ -3,9 +3,7 @@
 #include "record/record.h"
 #include "shared/system.h"
 
-int64_t ptoi_now_ns(void) { return ptoi_clock_ns(); }
-
-int64_t ptoi_flow_now(const struct flow *f) { return f->now ? f->now(f->waiter.context) : ptoi_now_ns(); }
+int64_t ptoi_flow_now(const struct flow *f) { return f->now ? f->now(f->waiter.context) : ptoi_clock_ns(); }
 
 bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg)
 {

@@ -22,7 +22,7 @@ struct recorder;
 struct flow {
     struct waiter waiter;
     struct recorder *recorder; /* told of every stall; may be NULL */
-    /* the engine's clock, of waiter.context, where it counts cycles; NULL: ptoi_now_ns */
+    /* the engine's clock, of waiter.context, where it counts cycles; NULL: ptoi_clock_ns */
     int64_t (*now)(void *context);
     int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of that clock */
     int64_t awaits, awaits_blocked, await_ns;                       /* of that clock, too */
@@ -36,6 +36,5 @@ struct flow {
 bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg);
 void ptoi_flow_reset(struct flow *f);
 int64_t ptoi_flow_now(const struct flow *f); /* of that clock */
-int64_t ptoi_now_ns(void);                   /* monotonic */
 
 #endif

@@ -12,6 +12,7 @@
 #include "device/resident.h"
 #include "api/runtime.h"
 #include "engine/worker.h"
+#include "shared/system.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -73,9 +74,9 @@ static void *work(void *arg)
         /* a failed run starts nothing more; relaxed: a hint, later is fine */
         if (load_relaxed(&me->rt->outcome->status) == PTO_OK) {
             struct recorded_task *r = ptoi_record_task(me->rt->recorder, id);
-            const int64_t since = ptoi_now_ns();
+            const int64_t since = ptoi_clock_ns();
             const int result = ptoi_worker_run(me->rt->window, me->rt->backend, me->rt->heap, id);
-            if (r) r->begin = since, r->end = ptoi_now_ns(), r->row = (int32_t)(me - h->worker);
+            if (r) r->begin = since, r->end = ptoi_clock_ns(), r->row = (int32_t)(me - h->worker);
             /* before [DEVICE_ENDED]: nothing that depends on it starts */
             if (result != 0) me->rt->sched.on_failure(me->rt->sched.failure_context, id, result);
         }
@@ -242,7 +243,7 @@ static bool host_wait(void *context, bool (*is_met)(void *arg), void *arg)
 static int64_t host_now(void *context)
 {
     (void)context;
-    return ptoi_now_ns();
+    return ptoi_clock_ns();
 }
 
 static void host_published(void *context) { (void)context; } /* the scheduler looks by itself */

@@ -4,6 +4,7 @@
 #include "shared/processors.h"
 #include "submit.h"
 #include "unit.h"
+#include "shared/system.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -223,8 +224,8 @@ enum { LONG_TASKS = 1000, LONG_NS = 12000, SHORT_NS = 4000 };
 
 static int spin(int64_t ns)
 {
-    const int64_t until = ptoi_now_ns() + ns;
-    while (ptoi_now_ns() < until) {}
+    const int64_t until = ptoi_clock_ns() + ns;
+    while (ptoi_clock_ns() < until) {}
     return 0;
 }
 static int spin_long(const PTOArg *a) { return (void)a, spin(LONG_NS); }
