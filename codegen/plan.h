@@ -8,6 +8,7 @@
 #include "memory_plan.h"
 #include "support/ptrmap.h"
 #include "sema/sema.h"
+#include "syntax/ast_walk.h"
 #include "support/vec.h"
 
 struct arena;
@@ -77,13 +78,7 @@ struct interval range_of_size(struct plan *p, const struct size *s);
 /* The values of `a op b`; *fits: none of them leaves 64 bits and nothing is divided by zero. */
 struct interval range_apply(enum ast_op op, struct interval a, struct interval b, bool *fits);
 
-/* ---- walk.c ---- */
-
-/* Calls visit for n and everything below it, parents first, lists in order.  visit returns false to skip what is
- * below. */
-void ast_walk(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
-void ast_walk_list(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx);
-void ast_walk_below(struct ast *n, bool (*visit)(void *cx, struct ast *n), void *cx); /* its children, not itself */
+/* ---- branches.c ---- */
 
 /* The branches of an IF with all its `else if`, or of a MATCH. */
 struct branches {

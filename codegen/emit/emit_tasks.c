@@ -165,8 +165,6 @@ static void print_call(struct lister *l, const struct ast *n, const struct call 
 }
 
 /* Calls in an expression, those in the arguments of others first: the order of evaluation. */
-static void list_calls(struct lister *l, struct ast *n);
-
 static bool visit_expression(void *cx, struct ast *n)
 {
     struct lister *l = cx;
@@ -181,10 +179,12 @@ static bool visit_expression(void *cx, struct ast *n)
     return false;
 }
 
+static void list_statement(struct lister *l, struct ast *n);
+
 static void list_block(struct lister *l, struct ast *block)
 {
     l->depth++;
-    for (struct ast *s = block ? block->block.stmts : NULL; s; s = s->next) list_calls(l, s);
+    for (struct ast *s = block->block.stmts; s; s = s->next) list_statement(l, s);
     l->depth--;
 }
 
@@ -192,64 +192,45 @@ static void head(struct lister *l, const struct ast *n, const struct ast *body)
 {
     if (!l->prints) return;
     struct span at = n->at;
-    if (body && body->at.begin > at.begin) at.end = body->at.begin;
+    if (body->at.begin > at.begin) at.end = body->at.begin;
     put(l, n, emit_source_text(l->e, at));
 }
 
+/* The condition of a `while` belongs to the loop; the bounds of a `for` do not. */
 static void list_loop(struct lister *l, struct ast *n, struct ast *body)
 {
     const int outer = l->loop;
-    if (l->prints) {
-        head(l, n, body);
-        list_block(l, body);
-        return;
+    if (!l->prints) {
+        l->loop = (int)l->loops.count;
+        vec_push(&l->loops, outer);
     }
-    l->loop = (int)l->loops.count;
-    vec_push(&l->loops, outer);
     list_block(l, body);
     if (n->kind != AST_FOR) ast_walk(n->while_.cond, visit_expression, l);
     l->loop = outer;
 }
 
-static void list_calls(struct lister *l, struct ast *n)
+static void list_statement(struct lister *l, struct ast *n)
 {
-    switch (n->kind) {
-    case AST_BLOCK: list_block(l, n); break;
-    case AST_SCOPE:
-        head(l, n, n->scope.body);
-        list_block(l, n->scope.body);
-        break;
-    case AST_FOR:
-        ast_walk(n->loop.low, visit_expression, l);
-        ast_walk(n->loop.high, visit_expression, l);
-        if (n->loop.step) ast_walk(n->loop.step, visit_expression, l);
-        list_loop(l, n, n->loop.body);
-        break;
-    case AST_WHILE:
-    case AST_DO_WHILE:
-        list_loop(l, n, n->while_.body);
-        if (l->prints) ast_walk(n->while_.cond, visit_expression, l);
-        break;
-    case AST_IF:
-        ast_walk(n->if_.cond, visit_expression, l);
-        head(l, n, n->if_.then);
-        list_block(l, n->if_.then);
-        if (!n->if_.other) break;
-        if (l->prints && n->if_.other->kind == AST_BLOCK) put(l, n->if_.other, "else");
-        list_calls(l, n->if_.other);
-        break;
-    case AST_MATCH:
-        ast_walk(n->match.value, visit_expression, l);
-        for (struct ast *arm = n->match.arms; arm; arm = arm->next) {
-            head(l, arm, arm->arm.body);
-            list_block(l, arm->arm.body);
+    if (n->kind == AST_BLOCK) {
+        list_block(l, n);
+        return;
+    }
+    for (struct ast_child c = ast_first(n); c.node; ast_next(&c)) {
+        const bool is_else = c.node == ast_otherwise(n);
+        if (c.node->kind == AST_BLOCK) {
+            if (!is_else)
+                head(l, n, c.node);
+            else if (l->prints)
+                put(l, c.node, "else");
+            if (ast_is_loop(n))
+                list_loop(l, n, c.node);
+            else
+                list_block(l, c.node);
+        } else if (is_else || c.node->kind == AST_MATCH_ARM) {
+            list_statement(l, c.node);
+        } else if (!ast_is_loop(n) || n->kind == AST_FOR) {
+            ast_walk(c.node, visit_expression, l);
         }
-        if (n->match.other) {
-            if (l->prints) put(l, n->match.other, "else");
-            list_block(l, n->match.other);
-        }
-        break;
-    default: ast_walk(n, visit_expression, l); break;
     }
 }
 

@@ -7,6 +7,7 @@
  * Tests      test/lit/parse/ by way of --emit=ast; test/lit/parse/nesting-limits.test
  */
 #include "parse.h"
+#include "ast_walk.h"
 #include "support/arena.h"
 
 static void set_depth(struct parse *cx, struct ast *node, int depth)
@@ -17,18 +18,24 @@ static void set_depth(struct parse *cx, struct ast *node, int depth)
         parse_give_up(cx, node->at, "this is more than %d levels deep; name a part of it and use the name", MAX_DEPTH);
 }
 
-/* Makes child, which may be NULL, a child of node. */
-static struct ast *hold(struct parse *cx, struct ast *node, struct ast *child)
+static struct ast *count_depth(struct parse *cx, struct ast *n)
 {
-    if (child != NULL) set_depth(cx, node, child->depth + 1);
-    return child;
+    int deepest = -1;
+    for (struct ast_child c = ast_first(n); c.node; ast_next(&c))
+        if (c.node->depth > deepest) deepest = c.node->depth;
+    set_depth(cx, n, deepest + 1);
+    return n;
 }
 
-static struct ast *hold_list(struct parse *cx, struct ast *node, struct list list)
+static struct ast *build(struct parse *cx, struct ast node)
 {
-    if (list.first != NULL) set_depth(cx, node, list.depth + 1);
-    return list.first;
+    struct ast *n = ast_new(cx->front->mem, node.kind, node.at);
+    *n = node;
+    return count_depth(cx, n);
 }
+
+#define PLAIN(kind_, at_)   .kind = kind_, .at = at_, .name_at = at_
+#define NAMED(kind_, name_) .kind = kind_, .at = at, .name = (name_).name, .name_at = (name_).at
 
 struct list list_add(struct list list, struct ast *node)
 {
@@ -37,7 +44,6 @@ struct list list_add(struct list list, struct ast *node)
     else
         list.last->next = node;
     list.last = node;
-    if (node->depth > list.depth) list.depth = node->depth;
     return list;
 }
 
@@ -48,44 +54,31 @@ struct ast *ast_plain(struct parse *cx, enum ast_kind kind, struct span at)
 
 struct ast *ast_named(struct parse *cx, enum ast_kind kind, struct span at, struct token name)
 {
-    struct ast *n = ast_plain(cx, kind, at);
-    n->name = name.name;
-    n->name_at = name.at;
-    return n;
+    return build(cx, (struct ast){NAMED(kind, name)});
 }
 
 /* ---- items ---- */
 
 struct ast *ast_import(struct parse *cx, struct span at, struct ast *path)
 {
-    struct ast *n = ast_plain(cx, AST_IMPORT, at);
-    n->name_at = path->at;
-    n->import.path = hold(cx, n, path);
-    return n;
+    return build(cx, (struct ast){.kind = AST_IMPORT, .at = at, .name_at = path->at, .import = {.path = path}});
 }
 
 struct ast *ast_import_as(struct parse *cx, struct span at, struct ast *path, struct token name)
 {
-    struct ast *n = ast_named(cx, AST_IMPORT, at, name);
-    n->import.path = hold(cx, n, path);
-    return n;
+    return build(cx, (struct ast){NAMED(AST_IMPORT, name), .import = {.path = path}});
 }
 
 struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type,
                      struct ast *value)
 {
-    struct ast *n = ast_named(cx, kind, at, name);
-    n->decl.type = hold(cx, n, type);
-    n->decl.value = hold(cx, n, value);
-    return n;
+    return build(cx, (struct ast){NAMED(kind, name), .decl = {.type = type, .value = value}});
 }
 
 struct ast *ast_struct(struct parse *cx, struct span at, struct token name, struct list generics, struct list fields)
 {
-    struct ast *n = ast_named(cx, AST_STRUCT, at, name);
-    n->structure.generics = hold_list(cx, n, generics);
-    n->structure.fields = hold_list(cx, n, fields);
-    return n;
+    return build(
+        cx, (struct ast){NAMED(AST_STRUCT, name), .structure = {.generics = generics.first, .fields = fields.first}});
 }
 
 /* attrs is the KERNEL node the attributes were put into as they came. */
@@ -95,9 +88,9 @@ struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, stru
     attrs->at = at;
     attrs->name = name.name;
     attrs->name_at = name.at;
-    attrs->kernel->generics = hold_list(cx, attrs, generics);
-    attrs->kernel->formals = hold_list(cx, attrs, formals);
-    return attrs;
+    attrs->kernel->generics = generics.first;
+    attrs->kernel->formals = formals.first;
+    return count_depth(cx, attrs);
 }
 
 struct ast *ast_kernel_body(struct ast *kernel, struct token body)
@@ -123,35 +116,33 @@ struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker)
     return attrs;
 }
 
-struct ast *kernel_cost(struct parse *cx, struct ast *attrs, struct ast *cost)
+struct ast *kernel_cost(struct ast *attrs, struct ast *cost)
 {
     if (attrs->kernel->cost != NULL) return add_repeated(attrs, cost);
-    attrs->kernel->cost = hold(cx, attrs, cost);
+    attrs->kernel->cost = cost;
     return attrs;
 }
 
-struct ast *kernel_extern(struct parse *cx, struct ast *attrs, struct ast *symbol)
+struct ast *kernel_extern(struct ast *attrs, struct ast *symbol)
 {
     if (attrs->kernel->extern_name != NULL) return add_repeated(attrs, symbol);
-    attrs->kernel->extern_name = hold(cx, attrs, symbol);
+    attrs->kernel->extern_name = symbol;
     return attrs;
 }
 
-struct ast *kernel_where(struct parse *cx, struct ast *attrs, struct ast *cond)
+struct ast *kernel_where(struct ast *attrs, struct ast *cond)
 {
-    attrs->kernel->where = ast_append(attrs->kernel->where, hold(cx, attrs, cond));
+    attrs->kernel->where = ast_append(attrs->kernel->where, cond);
     return attrs;
 }
 
 struct ast *ast_orch(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
                      struct ast *result, struct ast *body)
 {
-    struct ast *n = ast_named(cx, AST_ORCH, at, name);
-    n->orch.generics = hold_list(cx, n, generics);
-    n->orch.formals = hold_list(cx, n, formals);
-    n->orch.result = hold(cx, n, result);
-    n->orch.body = hold(cx, n, body);
-    return n;
+    return build(
+        cx,
+        (struct ast){NAMED(AST_ORCH, name),
+                     .orch = {.generics = generics.first, .formals = formals.first, .result = result, .body = body}});
 }
 
 struct ast *ast_export(struct ast *orch, struct span at)
@@ -163,28 +154,20 @@ struct ast *ast_export(struct ast *orch, struct span at)
 
 struct ast *ast_formal(struct parse *cx, struct span at, struct mark mark, struct token name, struct ast *type)
 {
-    struct ast *n = ast_named(cx, AST_FORMAL, at, name);
-    n->formal.type = hold(cx, n, type);
-    n->formal.dir = mark.dir;
-    n->formal.dir_at = mark.at;
-    return n;
+    return build(cx,
+                 (struct ast){NAMED(AST_FORMAL, name), .formal = {.type = type, .dir = mark.dir, .dir_at = mark.at}});
 }
 
 struct ast *ast_check(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *message)
 {
-    struct ast *n = ast_plain(cx, kind, at);
-    n->check.cond = hold(cx, n, cond);
-    n->check.message = hold(cx, n, message);
-    return n;
+    return build(cx, (struct ast){PLAIN(kind, at), .check = {.cond = cond, .message = message}});
 }
 
 /* ---- types ---- */
 
 struct ast *ast_type_name(struct parse *cx, struct span at, struct token name, struct list dims)
 {
-    struct ast *n = ast_named(cx, AST_TYPE_NAME, at, name);
-    n->type_name.dims = hold_list(cx, n, dims);
-    return n;
+    return build(cx, (struct ast){NAMED(AST_TYPE_NAME, name), .type_name = {.dims = dims.first}});
 }
 
 struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name,
@@ -198,83 +181,58 @@ struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token mo
 
 struct ast *ast_type_array(struct parse *cx, struct span at, struct ast *length, struct ast *element)
 {
-    struct ast *n = ast_plain(cx, AST_TYPE_ARRAY, at);
-    n->type_array.length = hold(cx, n, length);
-    n->type_array.element = hold(cx, n, element);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_TYPE_ARRAY, at), .type_array = {.length = length, .element = element}});
 }
 
 /* ---- statements ---- */
 
 struct ast *ast_block(struct parse *cx, struct span at, struct list stmts)
 {
-    struct ast *n = ast_plain(cx, AST_BLOCK, at);
-    n->block.stmts = hold_list(cx, n, stmts);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_BLOCK, at), .block = {.stmts = stmts.first}});
 }
 
 struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs)
 {
     stmt->at = at;
-    stmt->attrs = hold_list(cx, stmt, attrs);
-    return stmt;
+    stmt->attrs = attrs.first;
+    return count_depth(cx, stmt);
 }
 
 struct ast *ast_attr(struct parse *cx, struct span at, struct token name, struct list args)
 {
-    struct ast *n = ast_named(cx, AST_ATTR, at, name);
-    n->attr.args = hold_list(cx, n, args);
-    return n;
+    return build(cx, (struct ast){NAMED(AST_ATTR, name), .attr = {.args = args.first}});
 }
 
 struct ast *ast_view(struct parse *cx, struct span at, struct token name, struct ast *tensor, struct list tiles)
 {
-    struct ast *n = ast_named(cx, AST_VIEW, at, name);
-    n->view.tensor = hold(cx, n, tensor);
-    n->view.tiles = hold_list(cx, n, tiles);
-    return n;
+    return build(cx, (struct ast){NAMED(AST_VIEW, name), .view = {.tensor = tensor, .tiles = tiles.first}});
 }
 
 struct ast *ast_expr_stmt(struct parse *cx, struct span at, struct ast *expr)
 {
-    struct ast *n = ast_plain(cx, AST_EXPR_STMT, at);
-    n->expr_stmt.expr = hold(cx, n, expr);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_EXPR_STMT, at), .expr_stmt = {.expr = expr}});
 }
 
 struct ast *ast_assign(struct parse *cx, struct span at, struct ast *target, struct ast *value)
 {
-    struct ast *n = ast_plain(cx, AST_ASSIGN, at);
-    n->assign.target = hold(cx, n, target);
-    n->assign.value = hold(cx, n, value);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_ASSIGN, at), .assign = {.target = target, .value = value}});
 }
 
 struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high,
                     struct ast *step, struct ast *body)
 {
-    struct ast *n = ast_named(cx, AST_FOR, at, name);
-    n->loop.low = hold(cx, n, low);
-    n->loop.high = hold(cx, n, high);
-    n->loop.step = hold(cx, n, step);
-    n->loop.body = hold(cx, n, body);
-    return n;
+    return build(cx,
+                 (struct ast){NAMED(AST_FOR, name), .loop = {.low = low, .high = high, .step = step, .body = body}});
 }
 
 struct ast *ast_while(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *body)
 {
-    struct ast *n = ast_plain(cx, kind, at);
-    n->while_.cond = hold(cx, n, cond);
-    n->while_.body = hold(cx, n, body);
-    return n;
+    return build(cx, (struct ast){PLAIN(kind, at), .while_ = {.cond = cond, .body = body}});
 }
 
 static struct ast *if_node(struct parse *cx, struct span at, struct ast *cond, struct ast *then)
 {
-    struct ast *n = ast_plain(cx, AST_IF, at);
-    n->if_.cond = hold(cx, n, cond);
-    n->if_.then = hold(cx, n, then);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_IF, at), .if_ = {.cond = cond, .then = then}});
 }
 
 struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then)
@@ -311,146 +269,95 @@ struct ast *chain_end(struct parse *cx, struct chain chain, struct span at, stru
 
 struct ast *ast_match(struct parse *cx, struct span at, struct ast *value, struct list arms, struct ast *other)
 {
-    struct ast *n = ast_plain(cx, AST_MATCH, at);
-    n->match.value = hold(cx, n, value);
-    n->match.arms = hold_list(cx, n, arms);
-    n->match.other = hold(cx, n, other);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_MATCH, at), .match = {.value = value, .arms = arms.first, .other = other}});
 }
 
 struct ast *ast_arm(struct parse *cx, struct span at, struct list values, struct ast *body)
 {
-    struct ast *n = ast_plain(cx, AST_MATCH_ARM, at);
-    n->arm.values = hold_list(cx, n, values);
-    n->arm.body = hold(cx, n, body);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_MATCH_ARM, at), .arm = {.values = values.first, .body = body}});
 }
 
 struct ast *ast_scope(struct parse *cx, struct span at, struct ast *label, struct ast *body)
 {
-    struct ast *n = ast_plain(cx, AST_SCOPE, at);
-    n->scope.label = hold(cx, n, label);
-    n->scope.body = hold(cx, n, body);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_SCOPE, at), .scope = {.label = label, .body = body}});
 }
 
 struct ast *ast_drop(struct parse *cx, struct span at, struct list names)
 {
-    struct ast *n = ast_plain(cx, AST_DROP, at);
-    n->drop.names = hold_list(cx, n, names);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_DROP, at), .drop = {.names = names.first}});
 }
 
 struct ast *ast_return(struct parse *cx, struct span at, struct ast *value)
 {
-    struct ast *n = ast_plain(cx, AST_RETURN, at);
-    n->ret.value = hold(cx, n, value);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_RETURN, at), .ret = {.value = value}});
 }
 
 struct ast *ast_print(struct parse *cx, struct span at, struct list values)
 {
-    struct ast *n = ast_plain(cx, AST_PRINT, at);
-    n->print.values = hold_list(cx, n, values);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_PRINT, at), .print = {.values = values.first}});
 }
 
 /* ---- expressions ---- */
 
 struct ast *ast_int(struct parse *cx, struct token t)
 {
-    struct ast *n = ast_plain(cx, AST_INT, t.at);
-    n->integer.digits = t.name;
-    n->integer.value = t.integer;
-    n->integer.too_large = t.too_large;
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_INT, t.at),
+                                  .integer = {.digits = t.name, .value = t.integer, .too_large = t.too_large}});
 }
 
 struct ast *ast_float(struct parse *cx, struct token t)
 {
-    struct ast *n = ast_plain(cx, AST_FLOAT, t.at);
-    n->real.value = t.real;
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_FLOAT, t.at), .real = {.value = t.real}});
 }
 
 struct ast *ast_string(struct parse *cx, struct token t)
 {
-    struct ast *n = ast_plain(cx, AST_STRING, t.at);
-    n->string.text = t.text;
-    n->string.length = t.length;
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_STRING, t.at), .string = {.text = t.text, .length = t.length}});
 }
 
 struct ast *ast_bool(struct parse *cx, struct span at, bool value)
 {
-    struct ast *n = ast_plain(cx, AST_BOOL, at);
-    n->boolean.value = value;
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_BOOL, at), .boolean = {.value = value}});
 }
 
 struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right,
                        struct span op_at)
 {
-    struct ast *n = ast_plain(cx, AST_BINARY, at);
-    n->binary.op = op;
-    n->binary.op_at = op_at;
-    n->binary.left = hold(cx, n, left);
-    n->binary.right = hold(cx, n, right);
-    return n;
+    return build(
+        cx, (struct ast){PLAIN(AST_BINARY, at), .binary = {.op = op, .op_at = op_at, .left = left, .right = right}});
 }
 
 struct ast *ast_unary(struct parse *cx, struct span at, enum ast_op op, struct ast *operand, struct span op_at)
 {
-    struct ast *n = ast_plain(cx, AST_UNARY, at);
-    n->binary.op = op;
-    n->binary.op_at = op_at;
-    n->binary.left = hold(cx, n, operand);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_UNARY, at), .binary = {.op = op, .op_at = op_at, .left = operand}});
 }
 
 struct ast *ast_await(struct parse *cx, struct span at, struct ast *operand)
 {
-    struct ast *n = ast_plain(cx, AST_AWAIT, at);
-    n->await.operand = hold(cx, n, operand);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_AWAIT, at), .await = {.operand = operand}});
 }
 
 struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args)
 {
-    struct ast *n = ast_plain(cx, AST_CALL, at);
-    n->call.callee = hold(cx, n, callee);
-    n->call.args = hold_list(cx, n, args);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_CALL, at), .call = {.callee = callee, .args = args.first}});
 }
 
 struct ast *ast_arg(struct parse *cx, struct span at, struct mark mark, struct ast *value)
 {
-    struct ast *n = ast_plain(cx, AST_ARG, at);
-    n->arg.value = hold(cx, n, value);
-    n->arg.dir = mark.dir;
-    n->arg.dir_at = mark.at;
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_ARG, at), .arg = {.value = value, .dir = mark.dir, .dir_at = mark.at}});
 }
 
 struct ast *ast_member(struct parse *cx, struct span at, struct ast *object, struct token name)
 {
-    struct ast *n = ast_named(cx, AST_MEMBER, at, name);
-    n->member.object = hold(cx, n, object);
-    return n;
+    return build(cx, (struct ast){NAMED(AST_MEMBER, name), .member = {.object = object}});
 }
 
 struct ast *ast_index(struct parse *cx, struct span at, struct ast *object, struct list indices)
 {
-    struct ast *n = ast_plain(cx, AST_INDEX, at);
-    n->index.object = hold(cx, n, object);
-    n->index.indices = hold_list(cx, n, indices);
-    return n;
+    return build(cx, (struct ast){PLAIN(AST_INDEX, at), .index = {.object = object, .indices = indices.first}});
 }
 
 struct ast *ast_range(struct parse *cx, enum ast_kind kind, struct span at, struct ast *low, struct ast *high)
 {
-    struct ast *n = ast_plain(cx, kind, at);
-    n->range.low = hold(cx, n, low);
-    n->range.high = hold(cx, n, high);
-    return n;
+    return build(cx, (struct ast){PLAIN(kind, at), .range = {.low = low, .high = high}});
 }

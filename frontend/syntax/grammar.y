@@ -111,9 +111,9 @@ kernel_head: "kernel" NAME generics "(" formals ")" kattrs
            ;
 kattrs: %empty                                  { $$ = ast_plain(cx, AST_KERNEL, @$); }
       | kattrs "on" NAME                        { $$ = kernel_on(cx, $1, $NAME); }
-      | kattrs "cost" expr                      { $$ = kernel_cost(cx, $1, $expr); }
-      | kattrs "extern" string                  { $$ = kernel_extern(cx, $1, $string); }
-      | kattrs "where" expr                     { $$ = kernel_where(cx, $1, $expr); }
+      | kattrs "cost" expr                      { $$ = kernel_cost($1, $expr); }
+      | kattrs "extern" string                  { $$ = kernel_extern($1, $string); }
+      | kattrs "where" expr                     { $$ = kernel_where($1, $expr); }
       ;
 orch: "orch" NAME generics "(" formals ")" result block
         { $$ = ast_orch(cx, @$, $NAME, $generics, $formals, $result, $block); }

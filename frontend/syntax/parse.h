@@ -12,7 +12,6 @@ enum {
 
 struct list { /* under construction */
     struct ast *first, *last;
-    int depth; /* of its deepest node */
 };
 
 struct chain { /* if .. else if .. else if .. */
@@ -87,9 +86,9 @@ struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, stru
                        struct ast *attrs);
 struct ast *ast_kernel_body(struct ast *kernel, struct token body);
 struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker);
-struct ast *kernel_cost(struct parse *cx, struct ast *attrs, struct ast *cost);
-struct ast *kernel_extern(struct parse *cx, struct ast *attrs, struct ast *symbol);
-struct ast *kernel_where(struct parse *cx, struct ast *attrs, struct ast *cond);
+struct ast *kernel_cost(struct ast *attrs, struct ast *cost);
+struct ast *kernel_extern(struct ast *attrs, struct ast *symbol);
+struct ast *kernel_where(struct ast *attrs, struct ast *cond);
 struct ast *ast_orch(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
                      struct ast *result, struct ast *body);
 struct ast *ast_export(struct ast *orch, struct span at);
