@@ -3,8 +3,7 @@
 #ifndef PTOC_BOUNDS_H
 #define PTOC_BOUNDS_H
 #include "plan.h"
-
-enum { BOUNDS_GRANULE = 64 }; /* PTO_GRANULE of the run-time heap: what a buffer is rounded up to */
+#include <pto/pto_limits.h>
 
 /* Somewhere a buffer is made while others are held. */
 struct need_point {

@@ -31,11 +31,11 @@ void codegen_ascendc(struct front *front, const struct checked *checked, const s
                      struct strbuf *out);
 
 /* --emit=bounds: for each function and scope how much heap it needs, and by which statement. */
-void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+void codegen_bounds(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);
 
 /* --emit=memory: for each function where each tensor lies, and why. */
-void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+void codegen_memory(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);
 
 /* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation. */
@@ -44,10 +44,11 @@ void codegen_dump(struct front *front, const struct checked *checked, const stru
                   struct strbuf *out);
 
 /* --emit=types: every declaration of the program with its type; std/ is left out. */
-void codegen_types(struct front *front, const struct checked *checked, struct strbuf *out);
+void codegen_types(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                   struct strbuf *out);
 
 /* --emit=tasks: for each function the tasks that it submits, and what each may have to wait for. */
-void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+void codegen_tasks(struct front *front, const struct checked *checked, const struct codegen_options *options,
                    struct strbuf *out);
 
 /* E14 for what surely does not fit into so many rings of so many bytes. */

@@ -76,6 +76,26 @@ def unwatched_accesses(source):
     return wrong
 
 
+def missing_options(source):
+    """docs/cli.md names every option of a built program, and everything that --emit makes."""
+    page = read(source, "docs", "cli.md")
+    options = re.findall(r'^OPTION\(\w+, "([^"]*)"', read(source, "runtime", "host", "options.def"), re.M)
+    kinds = re.findall(r'^EMIT\(\w+, +"([^"]*)"', read(source, "tools", "ptoc", "emits.def"), re.M)
+    wrong = ["docs/cli.md: no row of --%s" % name for name in options if not re.search(r"`--%s\b(?!-)" % name, page)]
+    return wrong + ["docs/cli.md: no row of --emit=%s" % kind for kind in kinds if not re.search("`(--emit=)?%s`" % kind, page)]
+
+
+def foreign_includes(source):
+    """What the compiler shares with the runtime is lists and numbers."""
+    wrong = []
+    for folder in ("frontend", "codegen", "tools"):
+        for path in glob.glob(os.path.join(source, folder, "**", "*.[chly]"), recursive=True):
+            for name in re.findall(r'^#include [<"]((?:pto|host)/[^>"]*)', read(path), re.M):
+                if name != "pto/pto_limits.h" and not name.endswith(".def"):
+                    wrong.append("%s: the compiler includes %s of the runtime" % (os.path.relpath(path, source), name))
+    return wrong
+
+
 def main():
     source = sys.argv[1]
     wrong = []
@@ -96,6 +116,8 @@ def main():
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
             if not os.path.exists(os.path.join(os.path.dirname(page), target)):
                 wrong.append("%s: link to %s, which is not there" % (os.path.relpath(page, source), target))
+    wrong += missing_options(source)
+    wrong += foreign_includes(source)
     wrong += missing_tests(source)
     wrong += unwatched_accesses(source)
     print("\n".join(wrong) or "documentation agrees with the source")

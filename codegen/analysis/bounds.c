@@ -177,19 +177,19 @@ static const struct size *not_negative(struct walk *w, const struct size *a)
 /* Of a whole tensor, in the granules of the heap. */
 static const struct size *bytes_of(struct walk *w, const struct type *t)
 {
-    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, BOUNDS_GRANULE);
+    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, PTO_GRANULE);
     for (int d = 0; d < t->rank; d++) {
         const struct size *extent = t->extent[d] ? size_expand(w->sizes, t->extent[d]) : NULL;
         b = multiply(w, b, not_negative(w, extent));
     }
     b = without_unknown(w, b);
     int64_t factor = b && b->kind == SIZE_MUL && b->arg[0]->kind == SIZE_CONST ? b->arg[0]->value : 0;
-    if (!b || (factor > 0 && factor % BOUNDS_GRANULE == 0)) return b;
+    if (!b || (factor > 0 && factor % PTO_GRANULE == 0)) return b;
     const struct size *count = size_binary(w->sizes, SIZE_CEIL_DIV, b, granule);
     return multiply(w, count, granule);
 }
 
-static int64_t round_up(int64_t bytes) { return (bytes + BOUNDS_GRANULE - 1) / BOUNDS_GRANULE * BOUNDS_GRANULE; }
+static int64_t round_up(int64_t bytes) { return (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE; }
 
 /* At least so many bytes, as they are asked for. */
 static int64_t least_bytes(struct walk *w, const struct type *t)
@@ -218,7 +218,7 @@ static bool is_of_call(const struct size *a)
 /* Of a whole tensor in granules, from below: in what the caller says, or else what it surely has. */
 static const struct size *sure_bytes(struct walk *w, const struct type *t)
 {
-    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, BOUNDS_GRANULE);
+    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, PTO_GRANULE);
     for (int d = 0; d < t->rank && b; d++) {
         const struct size *extent = t->extent[d] ? size_expand(w->sizes, t->extent[d]) : NULL;
         b = extent && is_of_call(extent) ? multiply(w, b, extent) : NULL;
@@ -941,7 +941,7 @@ struct function_bounds *bounds_again(struct plan *p, const struct symbol *orch, 
 
 static int64_t common_divisor(int64_t g, const struct size *bytes)
 {
-    int64_t factor = BOUNDS_GRANULE;
+    int64_t factor = PTO_GRANULE;
     if (bytes && bytes->kind == SIZE_CONST)
         factor = bytes->value;
     else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST)
@@ -975,7 +975,7 @@ static int64_t common_granule(struct plan *p)
         if (p->frame_list.data[i]->bytes) g = common_divisor(g, p->frame_list.data[i]->bytes);
     vec_free(&w.tensors);
     ptrmap_free(&w.numbers);
-    return g > 0 ? g : BOUNDS_GRANULE;
+    return g > 0 ? g : PTO_GRANULE;
 }
 
 void bounds_analyze(struct plan *p)

@@ -503,13 +503,13 @@ static bool is_known_at_entry(const struct size *s)
 
 static const struct size *bytes_at_entry(struct walk *w, const struct type *t)
 {
-    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, BOUNDS_GRANULE);
+    const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, PTO_GRANULE);
     for (int d = 0; d < t->rank && b; d++) {
         const struct size *extent = t->extent[d] ? size_expand(w->sizes, t->extent[d]) : NULL;
         b = extent && is_known_at_entry(extent) ? size_binary(w->sizes, SIZE_MUL, b, extent) : NULL;
     }
     int64_t factor = b && b->kind == SIZE_MUL && b->arg[0]->kind == SIZE_CONST ? b->arg[0]->value : 0;
-    if (!b || (factor > 0 && factor % BOUNDS_GRANULE == 0)) return b;
+    if (!b || (factor > 0 && factor % PTO_GRANULE == 0)) return b;
     b = size_binary(w->sizes, SIZE_CEIL_DIV, b, granule);
     return b ? size_binary(w->sizes, SIZE_MUL, b, granule) : NULL;
 }

@@ -83,10 +83,10 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     }
 }
 
-void codegen_bounds(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+void codegen_bounds(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *to)
 {
-    emit_listing(front, checked, memory, print_function, to);
+    emit_listing(front, checked, &options->memory, print_function, to);
 }
 
 /* ---- E14 ---- */
@@ -100,10 +100,9 @@ static const char *maker_name(const struct ast *at)
 /* The heap is cut into segments and rounded up to them: window.c of the run time, choose_segment_bytes. */
 static int64_t capacity_of(int64_t ring, int rings)
 {
-    enum { MAX_SEGMENTS = 1024, MAX_SEGMENT_BYTES = 64 * 1024 };
     if (ring > INT64_MAX / 2 / rings) return INT64_MAX;
-    int64_t segment = BOUNDS_GRANULE, bytes = ring * rings;
-    while (segment < MAX_SEGMENT_BYTES && bytes / segment > MAX_SEGMENTS) segment *= 2;
+    int64_t segment = PTO_GRANULE, bytes = ring * rings;
+    while (segment < PTO_HEAP_MAX_SEGMENT_BYTES && bytes / segment > PTO_HEAP_MAX_SEGMENTS) segment *= 2;
     return (bytes + segment - 1) / segment * segment;
 }
 

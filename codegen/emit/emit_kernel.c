@@ -389,10 +389,9 @@ static const char *worker_constant(const char *worker)
     static const struct {
         const char *name, *constant;
     } workers[] = {
-        {"cube", "PTO_WORKER_CUBE"},
-        {"vector", "PTO_WORKER_VECTOR"},
-        {"cpu", "PTO_WORKER_AI_CPU"},
-        {"accel", "PTO_WORKER_ACCELERATOR"},
+#define WORKER(id, name) {name, "PTO_WORKER_" #id},
+#include <pto/workers.def>
+#undef WORKER
     };
     for (size_t i = 0; worker && i < sizeof workers / sizeof *workers; i++)
         if (strcmp(worker, workers[i].name) == 0) return workers[i].constant;

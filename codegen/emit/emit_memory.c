@@ -132,8 +132,8 @@ static void print_memory(struct emitter *e, const struct symbol *orch)
     }
 }
 
-void codegen_memory(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+void codegen_memory(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *to)
 {
-    emit_listing(front, checked, memory, print_memory, to);
+    emit_listing(front, checked, &options->memory, print_memory, to);
 }

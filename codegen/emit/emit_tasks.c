@@ -249,8 +249,8 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     vec_free(&l.loops);
 }
 
-void codegen_tasks(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+void codegen_tasks(struct front *front, const struct checked *checked, const struct codegen_options *options,
                    struct strbuf *to)
 {
-    emit_listing(front, checked, memory, print_function, to);
+    emit_listing(front, checked, &options->memory, print_function, to);
 }

@@ -101,8 +101,10 @@ static void print_item(struct emitter *e, const struct symbol *s)
     }
 }
 
-void codegen_types(struct front *front, const struct checked *checked, struct strbuf *to)
+void codegen_types(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                   struct strbuf *to)
 {
+    (void)options;
     struct out out = {0};
     struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out};
     for (int m = 0; m < checked->module_count; m++) {

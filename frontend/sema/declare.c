@@ -509,20 +509,30 @@ static void check_body(struct checker *c, struct symbol *s)
 
 static void resolve_kernel(struct checker *c, struct symbol *s)
 {
-    static const char *const workers[] = {"cube", "vector", "cpu", "accel"};
+    static const char *const workers[] = {
+#define WORKER(id, name) name,
+#include <pto/workers.def>
+#undef WORKER
+    };
+    static const char list[] =
+#define WORKER(id, name) ", " name
+#include <pto/workers.def>
+#undef WORKER
+        ;
+    enum { WORKERS = sizeof workers / sizeof *workers };
     struct ast *d = s->decl;
     add_generics(c, s, d->kernel->generics);
     add_formals(c, s, d->kernel->formals);
     if (!d->bad) check_dims_bound(c, s);
     bool known = !d->kernel->worker;
-    for (size_t i = 0; i < 4 && !known; i++) known = strcmp(workers[i], d->kernel->worker) == 0;
+    for (size_t i = 0; i < WORKERS && !known; i++) known = strcmp(workers[i], d->kernel->worker) == 0;
     if (!known) {
         diag_error(c->diag, DIAG_E12, d->kernel->worker_at, "unknown worker '%s'", d->kernel->worker);
-        const char *near = nearest_word(d->kernel->worker, workers, 4);
+        const char *near = nearest_word(d->kernel->worker, workers, WORKERS);
         if (near)
             diag_fix(c->diag, d->kernel->worker_at, near, "did you mean '%s'?", near);
         else
-            diag_help(c->diag, "workers are cube, vector, cpu and accel");
+            diag_help(c->diag, "workers are %s", list + 2);
     }
     for (struct ast *r = d->kernel->repeated; r; r = r->next)
         diag_error(c->diag, DIAG_E17, r->at, "kernel '%s' has this attribute twice", s->name);

@@ -1,6 +1,6 @@
 /* requests.c - `@opcode(..) kernel`: a work request, which a fixed-function accelerator carries out.
  * Idea       the operations that every backend has are known here with the formals that they take; of a number from
- *            FIRST_OWN on, which a C program registers, only the limits of a request are.
+ *            PTO_OWN_OPCODE on, which a C program registers, only the limits of a request are.
  * Gives      the opcode of a KERNEL.
  * Tests      test/lit/sema/opcode.pto, test/lit/run/opcode.test
  */
@@ -8,7 +8,6 @@
 #include "support/nearest.h"
 #include <string.h>
 
-enum { FIRST_OWN = 64, MAX_SCALARS = 16 }; /* PTO_OP_OWN, PTO_REQUEST_PARAMS */
 enum { MAX_OPERANDS = 3, INDEX_FORMAL = 1 };
 
 static const struct operation {
@@ -39,7 +38,7 @@ static bool read_name(struct checker *c, const struct ast *arg, int64_t *opcode)
         diag_fix(c->diag, arg->at, arena_printf(c->mem, "\"%s\"", near), "did you mean '%s'?", near);
     else
         diag_help(c->diag, "operations are copy, gather_rows and scatter_rows; one of your own has a number from %d on",
-                  FIRST_OWN);
+                  PTO_OWN_OPCODE);
     return false;
 }
 
@@ -59,11 +58,11 @@ static bool read_opcode(struct checker *c, struct ast *attr, int64_t *opcode)
                    type_str(c, t));
     } else if (!consteval(c, arg, &value)) {
         diag_error(c->diag, DIAG_E19, arg->at, "the number of an operation is a constant");
-    } else if (value.i < 1 || (value.i >= OPERATIONS && value.i < FIRST_OWN) || value.i > INT32_MAX) {
+    } else if (value.i < 1 || (value.i >= OPERATIONS && value.i < PTO_OWN_OPCODE) || value.i > INT32_MAX) {
         diag_error(c->diag, DIAG_E17, arg->at, "there is no operation %lld", (long long)value.i);
         diag_help(c->diag,
                   "operations are 1 copy, 2 gather_rows and 3 scatter_rows; one of your own has a number from %d to %d",
-                  FIRST_OWN, INT32_MAX);
+                  PTO_OWN_OPCODE, INT32_MAX);
     } else {
         *opcode = value.i;
         return true;
@@ -168,9 +167,9 @@ static bool check_limits(struct checker *c, const struct symbol *kernel)
 {
     int scalars = 0;
     for (int i = 0; i < kernel->formal_count; i++) scalars += type_is_scalar(kernel->formals[i]->type);
-    if (scalars <= MAX_SCALARS) return true;
+    if (scalars <= PTO_REQUEST_PARAMS) return true;
     diag_error(c->diag, DIAG_E17, kernel->decl->name_at, "a work request has at most %d scalars, kernel '%s' has %d",
-               MAX_SCALARS, kernel->name, scalars);
+               PTO_REQUEST_PARAMS, kernel->name, scalars);
     return false;
 }
 

@@ -2,9 +2,10 @@
 #ifndef PTOC_TYPES_H
 #define PTOC_TYPES_H
 #include "size.h"
+#include <pto/pto_limits.h>
 
-#define MAX_RANK    8
-#define MAX_FORMALS 64
+#define MAX_RANK    PTO_MAX_RANK
+#define MAX_FORMALS PTO_MAX_PARAMS
 
 enum elem {
     ELEM_NONE,

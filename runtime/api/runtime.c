@@ -54,18 +54,18 @@ static PTOStatus check_config(PTOConfig *c)
     c->backend = c->backend ? c->backend : "sim";
     c->task_window = or_default(c->task_window, 1024);
     c->heap_bytes = or_default(c->heap_bytes, 64 << 20);
-    c->heap_rings = (int32_t)or_default(c->heap_rings, 4);
+    c->heap_rings = (int32_t)or_default(c->heap_rings, PTO_DEFAULT_RINGS);
     c->deplist_entries = or_default(c->deplist_entries, 8192);
     c->tensormap_entries = or_default(c->tensormap_entries, 4096);
     c->recursion_limit = (int32_t)or_default(c->recursion_limit, 256);
     if (c->task_window < 2 || c->task_window > (1 << 24) || (c->task_window & (c->task_window - 1)))
         return refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216",
                       (long long)c->task_window);
-    if (c->heap_bytes < 64 || c->heap_bytes > limit)
-        return refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from 64 to %lld", (long long)c->heap_bytes,
-                      (long long)limit);
-    if (c->heap_rings < 1 || c->heap_rings > 64)
-        return refuse(PTO_ERR_CONFIG, "%d heap rings: must be from 1 to 64", c->heap_rings);
+    if (c->heap_bytes < PTO_GRANULE || c->heap_bytes > limit)
+        return refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from %d to %lld", (long long)c->heap_bytes,
+                      PTO_GRANULE, (long long)limit);
+    if (c->heap_rings < 1 || c->heap_rings > PTO_MAX_RINGS)
+        return refuse(PTO_ERR_CONFIG, "%d heap rings: must be from 1 to %d", c->heap_rings, PTO_MAX_RINGS);
     if (c->heap_bytes > ((int64_t)UINT32_MAX - 1) * PTO_GRANULE / c->heap_rings)
         return refuse(PTO_ERR_CONFIG, "heap of %d x %lld bytes is too large", c->heap_rings, (long long)c->heap_bytes);
     if (c->deplist_entries < 2 || c->deplist_entries > (1 << 28))

@@ -248,7 +248,21 @@ static int take_engine(struct host_options *o, const char *text, struct host_err
                      text);
 }
 
-static const char *const worker_names[PTO_WORKER_TYPES] = {"cube", "vector", "cpu", "accel"};
+static const char *const worker_names[PTO_WORKER_TYPES] = {
+#define WORKER(id, name) name,
+#include <pto/workers.def>
+#undef WORKER
+};
+static const char worker_help[] =
+#define WORKER(id, name) name ", "
+#include <pto/workers.def>
+#undef WORKER
+    "one of each that is not named";
+static const char worker_form[] =
+#define WORKER(id, name) name "=N,"
+#include <pto/workers.def>
+#undef WORKER
+    ;
 
 /* cube=4,vector=2: types that are not named get one worker. */
 static int take_workers(struct host_options *o, const char *text, struct host_error *e)
@@ -265,12 +279,14 @@ static int take_workers(struct host_options *o, const char *text, struct host_er
                                            memcmp(part, worker_names[type], (size_t)name_length) != 0))
             type++;
         if (digits < 0 || name_length == 0)
-            return host_fail(e, HOST_USAGE, "--workers takes cube=N,vector=N,cpu=N,accel=N, not '%s'", text);
+            return host_fail(e, HOST_USAGE, "--workers takes %s not '%s'", worker_form, text);
         if (type == PTO_WORKER_TYPES) {
             const char *near = ptoi_nearest_name(part, name_length, worker_names, PTO_WORKER_TYPES);
-            return host_fail(e, HOST_USAGE, "there is no worker type '%.*s'; %s%s%s", name_length, part,
-                             near ? "did you mean '" : "there are cube, vector, cpu and accel", near ? near : "",
-                             near ? "'?" : "");
+            if (near)
+                return host_fail(e, HOST_USAGE, "there is no worker type '%.*s'; did you mean '%s'?", name_length, part,
+                                 near);
+            return host_fail(e, HOST_USAGE, "there is no worker type '%.*s'; --workers takes %.*s", name_length, part,
+                             (int)sizeof worker_form - 2, worker_form);
         }
         snprintf(number, sizeof number, "%.*s", digits, part + name_length + 1);
         if (digits >= (int)sizeof number || !ptoi_parse_i64(number, &count, &fits) || count < 0 || count > INT32_MAX)
@@ -311,13 +327,13 @@ static int take_window(struct host_options *o, const char *text, struct host_err
 
 static int take_heap(struct host_options *o, const char *text, struct host_error *e)
 {
-    return take_size("heap", text, 64, INT64_MAX, &o->config.heap_bytes, e);
+    return take_size("heap", text, PTO_GRANULE, INT64_MAX, &o->config.heap_bytes, e);
 }
 
 static int take_rings(struct host_options *o, const char *text, struct host_error *e)
 {
     int64_t rings = 0;
-    int code = take_size("rings", text, 1, 64, &rings, e);
+    int code = take_size("rings", text, 1, PTO_MAX_RINGS, &rings, e);
     o->config.heap_rings = (int32_t)rings;
     return code;
 }
@@ -436,45 +452,13 @@ static int take_dispatch_cycles(struct host_options *o, const char *text, struct
 }
 
 static const struct option_row {
-    const char *name, *value;                                                    /* value NULL: a flag */
-    int (*take)(struct host_options *o, const char *text, struct host_error *e); /* NULL: not in this build */
+    const char *name, *value; /* value NULL: a flag */
+    int (*take)(struct host_options *o, const char *text, struct host_error *e);
     const char *help;
 } rows[] = {
-    {"set", "NAME=VALUE", take_set, "a param, or a scalar of the entry"},
-    {"input", "A=FILE.npy", take_input, "data for an array; or A=zeros, ones, iota, random[:SEED]"},
-    {"output", "C=FILE.npy", take_output, "where to write an array after the run"},
-    {"dim", "M=N", take_dim, "a dimension variable that no file binds"},
-    {"entry", "NAME", take_entry, "which entry, when there are several"},
-    {"engine", "NAME", take_engine, "threads (default), serial, timing, process, graph"},
-    {"backend", "NAME", take_backend, "sim (default), ascend"},
-    {"kernels", "MAP", take_kernels, "ascend: the file that says what does the work of each kernel"},
-    {"device", "N", take_device, "ascend: which device, from 0"},
-    {"stream-timeout", "SECONDS", take_stream_timeout, "ascend: fail the run when a kernel takes longer (600)"},
-    {"workers", "cube=N,...", take_workers, "cube, vector, cpu, accel; one of each that is not named"},
-    {"bind", NULL, take_bind, "each worker keeps to one processor"},
-    {"window", "N", take_window, "task slots, a power of two (K, M and G suffixes here and below)"},
-    {"heap", "BYTES", take_heap, "bytes of one heap ring; the heap is --rings of them"},
-    {"rings", "N", take_rings, "heap rings, 1 to 64"},
-    {"prealloc", NULL, take_prealloc, "obtain all of the heap before the run"},
-    {"deps", "N", take_deps, "dependency entries"},
-    {"tensormap", "N", take_tensormap, "entries of the map from regions to tasks"},
-    {"recursion", "N", take_recursion, "how deep functions may call each other"},
-    {"check", NULL, take_check, "run the serial engine too and compare every output"},
-    {"defer", NULL, take_defer, "every task goes through the window, also one that could run at its submit"},
-    {"checked", NULL, take_checked, "find kernels that write where they must not, and memory used behind its life"},
-    {"stats", NULL, take_stats, "print flow-control and worker statistics"},
-    {"quiet", NULL, take_quiet, "no line for each output"},
-    {"progress", NULL, take_progress, "say on standard error what is being done"},
-    {"help", NULL, take_help, "this text"},
-    {"trace", "FILE", take_trace, "write the timeline of the run: Chrome/Perfetto JSON"},
-    {"graph", "FILE", take_graph, "write the tasks and why each waits for which: DOT, or JSON for a name in .json"},
-    {"record", "FILE", take_record, "write the schedule of the run"},
-    {"replay", "FILE", take_replay, "repeat a recorded schedule: the same starts on the same workers"},
-    {"watchdog", "SECONDS", take_watchdog, "fail the run when no task has finished for so long"},
-    {"skip-kernels", NULL, take_skip_kernels, "timing: kernels are costed, not run; there are no results"},
-    {"submit-cycles", "N", take_submit_cycles, "timing: what a submit costs the orchestrator"},
-    {"dispatch-cycles", "N", take_dispatch_cycles, "timing: from ready to running on an idle worker"},
-    {"report", "FILE", take_report, "write the run as one page of HTML: timeline, kernels, flow control, advice"},
+#define OPTION(name, text, value, verbs, help) {text, value, take_##name, help},
+#include "options.def"
+#undef OPTION
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -483,17 +467,15 @@ void ptoi_options_print_help(FILE *out)
     for (int i = 0; i < ROWS; i++) {
         char left[40];
         snprintf(left, sizeof left, "--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
-        if (rows[i].take) fprintf(out, "  %-24s %s\n", left, rows[i].help);
+        fprintf(out, "  %-24s %s\n", left, rows[i].help);
     }
 }
 
 static int fail_unknown(const char *name, int length, struct host_error *e)
 {
     const char *names[ROWS];
-    int count = 0;
-    for (int i = 0; i < ROWS; i++)
-        if (rows[i].take) names[count++] = rows[i].name;
-    const char *near = ptoi_nearest_name(name, length, names, count);
+    for (int i = 0; i < ROWS; i++) names[i] = rows[i].name;
+    const char *near = ptoi_nearest_name(name, length, names, ROWS);
     if (near) return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; did you mean '--%s'?", length, name, near);
     return host_fail(e, HOST_USAGE, "unknown option '--%.*s'; --help lists them", length, name);
 }
@@ -508,7 +490,6 @@ static int parse_option(struct host_options *o, int argc, char **argv, int *at, 
     for (int i = 0; i < ROWS; i++)
         if ((int)strlen(rows[i].name) == length && memcmp(rows[i].name, name, (size_t)length) == 0) row = &rows[i];
     if (!row) return fail_unknown(name, length, e);
-    if (!row->take) return host_fail(e, HOST_USAGE, "--%s is not available in this build", row->name);
     if (!row->value && value) return host_fail(e, HOST_USAGE, "--%s takes no value", row->name);
     if (row->value && !value) {
         if (*at + 1 == argc || strncmp(argv[*at + 1], "--", 2) == 0)

@@ -10,8 +10,8 @@ static int bits_of(uint64_t n) /* the least power of two that is not below n */
     return n <= 1 ? 0 : 64 - __builtin_clzll(n - 1);
 }
 
-enum { GRANULE_BITS = 6 };
-_Static_assert(PTO_GRANULE == 1 << GRANULE_BITS, "the smallest slot is a granule");
+/* The smallest slot is a granule. */
+enum { GRANULE_BITS = __builtin_ctz(PTO_GRANULE) };
 
 static int size_bits(int size) { return GRANULE_BITS + size; }
 

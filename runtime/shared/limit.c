@@ -24,8 +24,11 @@ const char *ptoi_limit_set(enum limit limit, bool names_options, uint64_t value,
 
 const char *ptoi_limit_worker(PTOWorkerType type, bool names_options, char *text)
 {
-    static const char *const constants[PTO_WORKER_TYPES] = {"PTO_WORKER_CUBE", "PTO_WORKER_VECTOR", "PTO_WORKER_AI_CPU",
-                                                            "PTO_WORKER_ACCELERATOR"};
+    static const char *const constants[PTO_WORKER_TYPES] = {
+#define WORKER(id, name) "PTO_WORKER_" #id,
+#include <pto/workers.def>
+#undef WORKER
+    };
     const char *name = ptoi_limit_name(LIMIT_WORKERS, names_options);
     if (names_options)
         snprintf(text, LIMIT_TEXT, "run with %s %s=1", name, pto_worker_type_name(type));

@@ -40,6 +40,10 @@ int64_t pto_type_bytes(PTOType type) { return (unsigned)type < PTO_TYPE_COUNT ? 
 
 const char *pto_worker_type_name(PTOWorkerType type)
 {
-    static const char *const names[PTO_WORKER_TYPES] = {"cube", "vector", "cpu", "accel"};
+    static const char *const names[PTO_WORKER_TYPES] = {
+#define WORKER(id, name) name,
+#include <pto/workers.def>
+#undef WORKER
+    };
     return (unsigned)type < PTO_WORKER_TYPES ? names[type] : "?";
 }

@@ -4,8 +4,6 @@
 
 const char ptoi_image_anchor[1] = {0};
 
-enum { MAX_SEGMENTS = 1024, MAX_SEGMENT_BYTES = 64 * 1024 };
-
 /* Arguments of a task: at most 64 parameters of rank 8.  The ring always holds the largest task, and 192 bytes for each
  * of a full window, which is four matrices; fuller tasks make the window shorter, never wrong. */
 enum { ARG_BYTES_PER_TASK = 192, ARG_BYTES_MAX = PTO_MAX_PARAMS * (16 + 2 * 8 * PTO_MAX_RANK) };
@@ -23,7 +21,7 @@ static uint64_t power_of_two(uint64_t at_least)
 static uint64_t choose_segment_bytes(uint64_t heap_bytes)
 {
     uint64_t s = PTO_GRANULE;
-    while (s < MAX_SEGMENT_BYTES && heap_bytes / s > MAX_SEGMENTS) s *= 2;
+    while (s < PTO_HEAP_MAX_SEGMENT_BYTES && heap_bytes / s > PTO_HEAP_MAX_SEGMENTS) s *= 2;
     return s;
 }
 

@@ -24,7 +24,6 @@
 
 #define PTO_WINDOW_MAGIC   0x57494e444f57504fu
 #define PTO_WINDOW_VERSION 3u
-#define PTO_GRANULE        64 /* heap bytes: alignment of a buffer */
 
 /* One parameter, in the order of submission; `rank` extents and `rank` strides (elements, int64_t) follow all heads. */
 struct arg_head {

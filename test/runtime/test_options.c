@@ -150,7 +150,7 @@ TEST(names_of_engines_backends_and_workers)
     REFUSE("there are sim and ascend", "--backend=elsewhere");
     REFUSE("did you mean 'sim'?", "--backend=sm");
     REFUSE("did you mean 'vector'?", "--workers=vectr=2");
-    REFUSE("there are cube", "--workers=warp=2");
+    REFUSE("there is no worker type 'warp'; --workers takes cube=N,", "--workers=warp=2");
     REFUSE("takes cube=N", "--workers=4");
     REFUSE("takes cube=N", "--workers=cube=1,,vector=1");
     REFUSE("takes cube=N", "--workers=cube=1,");

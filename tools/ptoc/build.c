@@ -42,6 +42,13 @@ static bool would_destroy(const struct options *o, const struct checked *checked
 
 /* ---- text ---- */
 
+static void (*const emitters[])(struct front *front, const struct checked *checked,
+                                const struct codegen_options *options, struct strbuf *out) = {
+#define EMIT(id, name, function) function,
+#include "emits.def"
+#undef EMIT
+};
+
 /* C or header of the program, when it has no error.  output: for the guard; *stem: of the file, to be freed. */
 static int generate(const struct options *o, const char *output, struct strbuf *text, char **stem)
 {
@@ -61,22 +68,8 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             codegen_dump(&s.front, checked, &o->memory, o->dumps, text);
         else if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
-        else if (o->emit == EMIT_BOUNDS)
-            codegen_bounds(&s.front, checked, &o->memory, text);
-        else if (o->emit == EMIT_TYPES)
-            codegen_types(&s.front, checked, text);
-        else if (o->emit == EMIT_TASKS)
-            codegen_tasks(&s.front, checked, &o->memory, text);
-        else if (o->emit == EMIT_MEMORY)
-            codegen_memory(&s.front, checked, &o->memory, text);
-        else if (o->emit == EMIT_HEADER)
-            codegen_header(&s.front, checked, &options, text);
-        else if (o->emit == EMIT_KERNELS)
-            codegen_kernels(&s.front, checked, &options, text);
-        else if (o->emit == EMIT_ASCENDC)
-            codegen_ascendc(&s.front, checked, &options, text);
         else
-            codegen_c(&s.front, checked, &options, text);
+            emitters[o->emit](&s.front, checked, &options, text);
         if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;
         if (stem && asprintf(stem, "%s", checked->modules[0]->name) < 0) result = process_out_of_memory();
     }
@@ -214,6 +207,8 @@ static char *default_output(const char *input)
     if (strcmp(input, "-") == 0 || !dot || dot == base) return strdup("a.out");
     return asprintf(&name, "%.*s", (int)(dot - base), base) < 0 ? NULL : name;
 }
+
+bool build_reads_only(const struct options *o) { return emitters[o->emit] == NULL; }
 
 int build_main(const struct options *o)
 {

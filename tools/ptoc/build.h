@@ -3,9 +3,10 @@
 #define PTOC_BUILD_H
 #include "options.h"
 
-int build_main(const struct options *o); /* VERB_BUILD */
-int fmt_main(const struct options *o);   /* VERB_FMT, in fmt.c */
-int run_main(const struct options *o);   /* VERB_RUN, in run.c */
+int build_main(const struct options *o);        /* VERB_BUILD */
+bool build_reads_only(const struct options *o); /* --emit of something that exists before the program is checked */
+int fmt_main(const struct options *o);          /* VERB_FMT, in fmt.c */
+int run_main(const struct options *o);          /* VERB_RUN, in run.c */
 /* VERB_GRAPH, in run.c: orchestrates without running a kernel, prints the graph */
 int graph_main(const struct options *o);
 

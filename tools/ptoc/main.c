@@ -23,7 +23,7 @@ static int check_main(const struct options *o)
     return session_close(&s);
 }
 
-/* --emit=tokens and --emit=ast: what was read, errors or not. */
+/* --emit=tokens and --emit=ast: the file as it was read, with errors or without. */
 static int read_main(const struct options *o)
 {
     struct front_session s;
@@ -45,19 +45,7 @@ static int read_main(const struct options *o)
 
 static int compile_main(const struct options *o)
 {
-    switch (o->emit) {
-    case EMIT_TOKENS:
-    case EMIT_AST: return read_main(o);
-    case EMIT_BIN:
-    case EMIT_C:
-    case EMIT_HEADER:
-    case EMIT_KERNELS:
-    case EMIT_ASCENDC:
-    case EMIT_BOUNDS:
-    case EMIT_MEMORY:
-    case EMIT_TYPES:
-    case EMIT_TASKS: break;
-    }
+    if (build_reads_only(o)) return read_main(o);
     return o->verb == VERB_RUN ? run_main(o) : build_main(o);
 }
 

@@ -23,6 +23,7 @@ enum {
     FOR_GRAPH = 8,
     FOR_FMT = 16,
     FOR_OTHERS = 32,
+    FOR_BOTH = FOR_RUN | FOR_GRAPH, /* as host/options.def calls them */
     FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH
 };
 
@@ -88,37 +89,10 @@ static const struct row rows[] = {
     {"-h", NULL, ~0u, OPTION_HELP},
     {"--version", NULL, ~0u, OPTION_VERSION},
 
-    {"--set", "name=value", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--input", "name=file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--output", "name=file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--dim", "name=value", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--entry", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--backend", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--kernels", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--device", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--stream-timeout", "seconds", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--engine", "a name", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--workers", "type=count,...", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--window", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--deps", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--tensormap", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--recursion", "a number", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--trace", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--graph", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--report", "a file", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--record", "a file", FOR_RUN, OPTION_PROGRAM},
-    {"--replay", "a file", FOR_RUN, OPTION_PROGRAM},
-    {"--submit-cycles", "a number", FOR_RUN, OPTION_PROGRAM},
-    {"--dispatch-cycles", "a number", FOR_RUN, OPTION_PROGRAM},
-    {"--watchdog", "seconds", FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--check", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
     {"--checked", NULL, FOR_BUILD, OPTION_CHECKED},
-    {"--checked", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--stats", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--defer", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--skip-kernels", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--quiet", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
-    {"--progress", NULL, FOR_RUN | FOR_GRAPH, OPTION_PROGRAM},
+#define OPTION(name, text, value, verbs, help) {"--" text, value, FOR_##verbs, OPTION_PROGRAM},
+#include "host/options.def"
+#undef OPTION
 };
 
 static const struct {
@@ -133,9 +107,9 @@ static const struct {
 };
 
 static const char *const emit_names[] = {
-    [EMIT_BIN] = "bin",       [EMIT_TOKENS] = "tokens",   [EMIT_AST] = "ast",         [EMIT_TYPES] = "types",
-    [EMIT_MEMORY] = "memory", [EMIT_BOUNDS] = "bounds",   [EMIT_TASKS] = "tasks",     [EMIT_C] = "c",
-    [EMIT_HEADER] = "header", [EMIT_KERNELS] = "kernels", [EMIT_ASCENDC] = "ascendc",
+#define EMIT(id, name, function) name,
+#include "emits.def"
+#undef EMIT
 };
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
@@ -245,9 +219,7 @@ static int set_emit(struct options *o, const char *text)
         keep_nearer(text, emit_names[i], &nearest, &least);
     }
     if (nearest != NULL) return usage_error("--emit can not make '%s'; did you mean '%s'?", text, nearest);
-    return usage_error("--emit can not make '%s'; it makes tokens, ast, types, memory, bounds, tasks, c, header, "
-                       "kernels, ascendc or bin",
-                       text);
+    return usage_error("--emit can not make '%s'; 'ptoc --help' lists the kinds", text);
 }
 
 static int choose(const char *option, const char *text, const char *const *choices, int count, int *chosen)
@@ -343,7 +315,8 @@ static int set_warning(struct options *o, const char *arg)
         if (strcmp(name, diag_id_name((enum diag_id)i)) == 0)
             return usage_error("'%s': %s is an error, which cannot be turned off", arg, name);
     return is_known ? EXIT_OK
-                    : usage_error("unknown warning '%s'; warnings are W01 to W08, as in -Wno-W03, and -Werror", arg);
+                    : usage_error("unknown warning '%s'; warnings are W01 to %s, as in -Wno-W03, and -Werror", arg,
+                                  diag_id_name((enum diag_id)(DIAG_COUNT - 1)));
 }
 
 /* ---- options ---- */
@@ -584,18 +557,21 @@ void options_free(struct options *o)
 
 void options_print_help(FILE *out)
 {
+    fputs("ptoc check   f.pto                                  errors and warnings only\n"
+          "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
+          "ptoc run     f.pto [k.c ...] [run options]          build where needed, and run\n"
+          "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
+          "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
+          "ptoc explain [E08]                                  what a message id means\n"
+          "ptoc --help, ptoc --version\n"
+          "\n"
+          "  -o FILE                    where the result goes\n"
+          "  --emit=KIND                ",
+          out);
+    for (int i = 0; i < COUNT(emit_names); i++)
+        fprintf(out, "%s%s%s", i ? ", " : "", emit_names[i], i == EMIT_BIN ? " (default)" : "");
     fputs(
-        "ptoc check   f.pto                                  errors and warnings only\n"
-        "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
-        "ptoc run     f.pto [k.c ...] [run options]          build where needed, and run\n"
-        "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
-        "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
-        "ptoc explain [E08]                                  what a message id means\n"
-        "ptoc --help, ptoc --version\n"
-        "\n"
-        "  -o FILE                    where the result goes\n"
-        "  --emit=KIND                bin (default), c, header, kernels, ascendc, types, tasks, memory, bounds, ast, "
-        "tokens; text goes to standard output without -o\n"
+        "; text goes to standard output without -o\n"
         "  -D NAME=VALUE              replaces the value of a const of the main file\n"
         "  -I DIR                     another folder to search for imported modules\n"
         "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"

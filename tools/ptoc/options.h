@@ -16,17 +16,9 @@ enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3
 enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_EXPLAIN };
 
 enum emit_kind {
-    EMIT_BIN,
-    EMIT_TOKENS,
-    EMIT_AST,
-    EMIT_TYPES,
-    EMIT_MEMORY,
-    EMIT_BOUNDS,
-    EMIT_TASKS,
-    EMIT_C,
-    EMIT_HEADER,
-    EMIT_KERNELS,
-    EMIT_ASCENDC
+#define EMIT(id, name, function) EMIT_##id,
+#include "emits.def"
+#undef EMIT
 };
 
 struct options {

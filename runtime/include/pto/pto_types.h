@@ -1,6 +1,7 @@
 /* pto_types.h - the plain types that programs, kernels and the runtime share.  Needs only libc. */
 #ifndef PTO_TYPES_H
 #define PTO_TYPES_H
+#include <pto/pto_limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,9 +17,6 @@ extern "C" {
 #if defined __clang__ && !defined __FLT16_MANT_DIG__
 #define _Float16 __fp16
 #endif
-
-#define PTO_MAX_RANK   8  /* dimensions of a tensor */
-#define PTO_MAX_PARAMS 64 /* parameters of a task */
 
 typedef struct PTORuntime PTORuntime; /* opaque */
 
@@ -45,10 +43,9 @@ PTO_API const char *pto_type_name(PTOType type); /* "f32"; "byte" for PTO_BYTE *
 PTO_API int64_t pto_type_bytes(PTOType type);    /* 4 for PTO_F32 */
 
 typedef enum PTOWorkerType {
-    PTO_WORKER_CUBE,
-    PTO_WORKER_VECTOR,
-    PTO_WORKER_AI_CPU,
-    PTO_WORKER_ACCELERATOR,
+#define WORKER(id, name) PTO_WORKER_##id,
+#include <pto/workers.def>
+#undef WORKER
     PTO_WORKER_TYPES
 } PTOWorkerType;
 
@@ -80,7 +77,6 @@ typedef int (*PTOKernelFn)(const PTOArg *args);
 
 /* What a fixed-function accelerator is given instead of a call: its operation, the buffers in order, the scalars in
  * order. Lives until the operation has ended. */
-enum { PTO_REQUEST_PARAMS = 16 };
 typedef struct PTOWorkRequest {
     int32_t opcode; /* PTOOpcode, or a number that pto_operation was given */
     int32_t buffer_count, param_count;
@@ -96,7 +92,7 @@ typedef enum PTOOpcode {
     PTO_OP_GATHER_ROWS,  /* in src[m, n], in index i64[r], out dst[r, n]: dst[k] = src[index[k]] */
     PTO_OP_SCATTER_ROWS, /* in src[r, n], in index i64[r], inout dst[m, n]: dst[index[k]] = src[k], in order of k */
     PTO_OPCODES,
-    PTO_OP_OWN = 64 /* from here on: operations of a program, see pto_operation */
+    PTO_OP_OWN = PTO_OWN_OPCODE /* from here on: operations of a program, see pto_operation */
 } PTOOpcode;
 
 /* What a copy, gather or scatter returns that fails its task. */

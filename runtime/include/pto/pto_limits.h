@@ -1,0 +1,18 @@
+/* pto_limits.h - the numbers that the compiler, the runtime and programs must agree on.  The compiler includes this and
+ * the lists *.def, and nothing else of the runtime. */
+#ifndef PTO_LIMITS_H
+#define PTO_LIMITS_H
+
+#define PTO_MAX_RANK       8  /* dimensions of a tensor */
+#define PTO_MAX_PARAMS     64 /* parameters of a task */
+#define PTO_REQUEST_PARAMS 16 /* scalars of a work request */
+#define PTO_OWN_OPCODE     64 /* the first operation that a program may number itself */
+
+/* The heap: one block of RINGS * bytes, cut into at most SEGMENTS segments of a power of two granules each. */
+#define PTO_GRANULE                64 /* bytes: alignment of a buffer, and the least heap ring */
+#define PTO_MAX_RINGS              64
+#define PTO_DEFAULT_RINGS          4
+#define PTO_HEAP_MAX_SEGMENTS      1024
+#define PTO_HEAP_MAX_SEGMENT_BYTES (64 * 1024)
+
+#endif
