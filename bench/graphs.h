@@ -196,7 +196,7 @@ static inline void lay_out(graph *g, long n, const char *number)
         g->result_end = g->result_begin + (size_t)(p[0] * p[1] * p[1]);
         g->cell_count = g->result_end + (size_t)(g->tasks / 2);
         return;
-    case STENCIL: /* p0 columns, p1 steps, two rows in turn */
+    case STENCIL: /* p0 columns, p1 steps, two rows, alternately */
         p[0] = side ? side : 64;
         p[1] = n / p[0] > 2 ? n / p[0] : 2;
         g->tasks = p[0] * p[1];

@@ -2,7 +2,7 @@
  * lines it prints.
  *
  * Idea       a program includes this, defines run_graph(), and calls harness_main().  It prints one line for every
- *            timed run; whoever calls several programs in turn (bench/run) compares them.
+ *            timed run; bench/run alternates between several programs and compares them.
  * Usage      PROGRAM TASKS RUNS GRAPH[:LENGTH_NS[:TASKS]]...
  * Prints     graph, tasks, length of a task in ns, ns in all, ns until the last submit returned, peak of memory in KiB,
  *            ok or WRONG; separated by tabs.

@@ -12,7 +12,7 @@ costs    submitting and completing apart, on the deferred path
 memory   the peak of memory at 10^5 and at 10^7 tasks
 large    products, Cholesky and attention on real kernels at tiles of 16 to 256: large.pto, OpenMP tasks, a schedule by hand, OpenBLAS
 
-Idea     programs take turns: each round starts every program once, so that a machine that is slow for a while is slow for all.
+Idea     programs alternate: each round starts every program once, so that a machine that is slow for a while is slow for all.
          Every start checks its graph against program order first; what is wrong gets no figure.
 Needs    our programs: `ninja bench_floor bench_capi bench_generated` in the build folder, preset release.  `./dev bench` does it all."""
 import argparse

@@ -24,10 +24,10 @@ struct scope_bound {
     struct bound need; /* beside what is held when it begins */
 };
 
-/* A loop of which nobody knows how often it turns. */
-struct turn_bound {
+/* A loop whose trip count is unknown. */
+struct iteration_bound {
     const struct ast *loop;
-    /* allocated in a turn, at most; what loops in it allocate that are such themselves does not count */
+    /* allocated in an iteration, at most; what loops in it allocate that are such themselves does not count */
     const struct size *bytes;
 };
 
@@ -43,8 +43,8 @@ struct function_bounds {
     struct bound whole;
     /* bytes with which it completes wherever earlier buffers happened to lie; see Note [gaps] in bounds.c */
     struct bound safe;
-    const struct size *peak; /* all that is ever allocated, beside what `turns` say; NULL: not known */
-    VEC(struct turn_bound) turns;
+    const struct size *peak; /* all that is ever allocated, in addition to `iterations`; NULL: not known */
+    VEC(struct iteration_bound) iterations;
     int64_t sure; /* every call needs at least so much, */
     /* and so much, in what the caller says: dimension variables and integer formals */
     const struct size *sure_of_call[4];

@@ -18,9 +18,9 @@ struct tensor_plan {
     const struct ast *first, *last; /* calls; NULL: nothing uses it */
     const struct ast *across;       /* a loop that it outlives, and that makes tensors of its own; or NULL */
     int slot;
-    /* two slots, slot and slot + 1: a turn of its loop takes the one that the turn before has not */
-    bool by_turns;
-    const struct symbol *turn; /* the variable of that loop */
+    /* two slots, slot and slot + 1: an iteration of its loop takes the slot that the previous iteration did not take */
+    bool alternates;
+    const struct symbol *loop_variable; /* the variable of that loop */
 };
 
 struct slot {
@@ -29,7 +29,7 @@ struct slot {
 
 /* A tensor waits for one that lay in its place before, and would not otherwise. */
 struct added_order {
-    const struct symbol *tensor, *before; /* the same: a turn of the loop waits for the turn before */
+    const struct symbol *tensor, *before; /* the same: an iteration of the loop waits for the previous iteration */
     const struct ast *at, *reader;        /* its first writer; one that it waits for */
 };
 

@@ -37,7 +37,7 @@ void plan_destroy(struct plan *p)
     }
     vec_free(&p->end_list);
     for (size_t i = 0; i < p->bound_list.count; i++)
-        vec_free(&p->bound_list.data[i]->scopes), vec_free(&p->bound_list.data[i]->turns);
+        vec_free(&p->bound_list.data[i]->scopes), vec_free(&p->bound_list.data[i]->iterations);
     vec_free(&p->bound_list);
     ptrmap_free(&p->bounds);
     for (size_t i = 0; i < p->frame_list.count; i++) {

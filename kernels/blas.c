@@ -62,7 +62,7 @@ static void *new_matrix(int64_t rows, int64_t columns, size_t element_bytes)
 #include "each_type.h"
 
 /* dst := the transpose of the lower triangle of src, dense and row-major, zero below. */
-static void turn_lower(int64_t n, const double *src, int64_t src_row, int64_t src_col, double *dst)
+static void transpose_lower(int64_t n, const double *src, int64_t src_row, int64_t src_col, double *dst)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) dst[j * n + i] = j <= i ? src[i * src_row + j * src_col] : 0;
@@ -94,7 +94,7 @@ int ptoi_blas_trsm_f64(int64_t m, int64_t n, const double *l, int64_t l_row, int
     double *u = new_matrix(n, n, sizeof *u), *x = new_matrix(m, n, sizeof *x);
     bool room = u != NULL && x != NULL;
     if (room) {
-        turn_lower(n, l, l_row, l_col, u);
+        transpose_lower(n, l, l_row, l_col, u);
         copy_strided_f64(m, n, b, b_row, b_col, x, n, 1);
         ptoi_plain_trsm_upper_f64(m, n, u, x);
         copy_strided_f64(m, n, x, n, 1, b, b_row, b_col);
@@ -157,7 +157,7 @@ int ptoi_blas_potrf_f64(int64_t n, double *a, int64_t a_row, int64_t a_col, int6
     if (n <= 0) return PTO_KERNEL_OK;
     double *u = new_matrix(n, n, sizeof *u);
     if (u == NULL) return PTO_KERNEL_NO_MEMORY;
-    turn_lower(n, a, a_row, a_col, u);
+    transpose_lower(n, a, a_row, a_col, u);
     *order = factor_upper(n, u);
     if (*order == 0)
         for (int64_t i = 0; i < n; i++)

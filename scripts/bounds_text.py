@@ -3,15 +3,14 @@ import re
 
 
 class Bound:
-    """Bytes, or None where they are not known before the run; safe is need where nothing else is said.  turn: what all loops of which nobody
-    knows how often they turn add to peak, each time that they all turn once."""
+    """Bytes, or None where they are not known before the run; safe is need where nothing else is said.  iteration: the bytes that all loops of unknown trip count add to peak when each makes one iteration."""
 
     def __init__(self, lines, values):
         self.need, self.safe, self.peak = (largest(lines, name, values) for name in ("need", "safe", "peak"))
         if not any(line.startswith("  safe") for line in lines):
             self.safe = self.need
-        turns = [re.match(r"  and   (.*?) bytes? for every turn", line) for line in lines]
-        self.turn = sum(value_of(found.group(1), values) for found in turns if found)
+        iterations = [re.match(r"  and   (.*?) bytes? for every iteration", line) for line in lines]
+        self.iteration = sum(value_of(found.group(1), values) for found in iterations if found)
 
 
 def ceil_div(a, b):
@@ -29,7 +28,7 @@ def largest(lines, name, values):
     found, inside = [], False
     for line in lines:
         inside = line.startswith("  " + name) or (inside and re.match("  (or|and) ", line))
-        if not inside or "for every turn" in line:
+        if not inside or "for every iteration" in line:
             continue
         if "not known" in line or "level of recursion" in line:
             return None

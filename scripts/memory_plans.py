@@ -6,7 +6,7 @@ For each example (sizes are random for a seed, larger with --size):
              where `ring` does, and `min` loses no order; a wait that a plan adds (W07) is told under min and budget only
     need     a heap of exactly `need` bytes suffices, on the engines serial and threads, with small and large windows; with one unit
              less the run says so and ends
-    peak     no run has more in use; of loops that only the run ends, turns are counted by what the example prints
+    peak     no run has more in use; of loops that only the run ends, iterations are counted by what the example prints
 Tasks are matched by the order in which they are submitted.  Exit code 1: one of these does not hold.
 """
 import argparse

@@ -23,7 +23,7 @@ import examples
 from bounds_text import bounds_of_entries
 
 GRANULE, LARGEST_RATIO = 64, 1.25
-TURNS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "kmeans": ("rounds", 1), "pagerank": ("rounds", 2)} # what is printed, and how much a turn adds
+STEPS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "kmeans": ("rounds", 1), "pagerank": ("rounds", 2)} # what is printed, and how much an iteration adds
 NO_RELEASE = "#include <pto/pto_program.h>\n#define pto_release(rt, buffer) ((void)(buffer))\n"
 NO_SCOPES = NO_RELEASE + "#define pto_scope_begin(rt) pto_scope_current(rt)\n#define pto_scope_end(rt) ((void)0)\n"
 WAYS = (("all", "ring", NO_SCOPES), ("scopes", "ring", NO_RELEASE), ("release", "ring", ""), ("free", "free", ""), ("min", "min", ""))
@@ -98,9 +98,9 @@ def sizes_of(name, case):
 
 def peak_of(name, bound, said):
     """Of a run that said this: how often its loops turned, it prints.  None: not known."""
-    word, step = TURNS.get(name, ("no loop that only the run ends", 1))
-    turns = max([int(n) for n in re.findall(r"^%s (\d+)" % word, said, re.M)] or [0]) // step
-    return None if bound.peak is None else bound.peak + turns * bound.turn
+    word, step = STEPS.get(name, ("no loop that only the run ends", 1))
+    iterations = max([int(n) for n in re.findall(r"^%s (\d+)" % word, said, re.M)] or [0]) // step
+    return None if bound.peak is None else bound.peak + iterations * bound.iteration
 
 
 def measure(ptoc, example, folder, seed):

@@ -6,12 +6,12 @@
 
 static void gemm(struct matrices *x, int64_t tile)
 {
-    const int64_t n = GEMM_N, turns = n / tile;
+    const int64_t n = GEMM_N, tiles = n / tile;
 #pragma omp parallel
 #pragma omp single
-    for (int64_t i = 0; i < turns; i++)
-        for (int64_t j = 0; j < turns; j++)
-            for (int64_t k = 0; k < turns; k++) {
+    for (int64_t i = 0; i < tiles; i++)
+        for (int64_t j = 0; j < tiles; j++)
+            for (int64_t k = 0; k < tiles; k++) {
                 const double *a = TILE(x->a, n, i, k), *b = TILE(x->b, n, k, j);
                 double *c = TILE(x->c, n, i, j);
 #pragma omp task firstprivate(a, b, c) depend(in : *a, *b) depend(inout : *c)
@@ -21,27 +21,27 @@ static void gemm(struct matrices *x, int64_t tile)
 
 static void cholesky(struct matrices *x, int64_t tile)
 {
-    const int64_t n = CHOLESKY_N, turns = n / tile;
+    const int64_t n = CHOLESKY_N, tiles = n / tile;
 #pragma omp parallel
 #pragma omp single
-    for (int64_t k = 0; k < turns; k++) {
+    for (int64_t k = 0; k < tiles; k++) {
         double *d = TILE(x->m, n, k, k);
-#pragma omp task firstprivate(d) depend(inout : *d) priority(turns + 2)
+#pragma omp task firstprivate(d) depend(inout : *d) priority(tiles + 2)
         kernel_potrf(tile, d, n);
-        for (int64_t i = k + 1; i < turns; i++) {
+        for (int64_t i = k + 1; i < tiles; i++) {
             double *b = TILE(x->m, n, i, k);
-#pragma omp task firstprivate(d, b) depend(in : *d) depend(inout : *b) priority(turns + 1)
+#pragma omp task firstprivate(d, b) depend(in : *d) depend(inout : *b) priority(tiles + 1)
             kernel_trsm(tile, d, n, b, n);
         }
-        for (int64_t j = k + 1; j < turns; j++) { /* the next column first: see large.pto */
+        for (int64_t j = k + 1; j < tiles; j++) { /* the next column first: see large.pto */
             const double *b = TILE(x->m, n, j, k);
             double *d = TILE(x->m, n, j, j);
-#pragma omp task firstprivate(b, d) depend(in : *b) depend(inout : *d) priority(turns + k + 1 - j)
+#pragma omp task firstprivate(b, d) depend(in : *b) depend(inout : *d) priority(tiles + k + 1 - j)
             kernel_syrk(tile, b, n, d, n);
-            for (int64_t i = j + 1; i < turns; i++) {
+            for (int64_t i = j + 1; i < tiles; i++) {
                 const double *a = TILE(x->m, n, i, k);
                 double *c = TILE(x->m, n, i, j);
-#pragma omp task firstprivate(a, b, c) depend(in : *a, *b) depend(inout : *c) priority(turns + k + 1 - j)
+#pragma omp task firstprivate(a, b, c) depend(in : *a, *b) depend(inout : *c) priority(tiles + k + 1 - j)
                 kernel_gemm_sub(tile, a, n, b, n, c, n);
             }
         }
@@ -55,11 +55,11 @@ struct block {
 
 static bool attention(struct matrices *x, int64_t tile)
 {
-    const int64_t turns = SEQUENCE / tile, bytes = 3 * tile + tile * HEAD + tile * tile;
-    float *memory = new_array((size_t)(turns * bytes), sizeof(float));
+    const int64_t tiles = SEQUENCE / tile, bytes = 3 * tile + tile * HEAD + tile * tile;
+    float *memory = new_array((size_t)(tiles * bytes), sizeof(float));
 #pragma omp parallel
 #pragma omp single
-    for (int64_t i = turns - 1; i >= 0; i--) { /* the longest first */
+    for (int64_t i = tiles - 1; i >= 0; i--) { /* the longest first */
         float *m = memory + i * bytes;
         const struct block w = {m, m + tile, m + 2 * tile, m + 3 * tile, m + 3 * tile + tile * HEAD};
         float *o = w.o, *s = w.s;

@@ -19,10 +19,10 @@ static _Atomic bool is_done[CHOLESKY_N * CHOLESKY_N / 64]; /* cholesky, tiles of
 /* Tiles side by side in memory would be taken from each other by what the processors fetch ahead. */
 static void *gemm_thread(void *arg)
 {
-    const int64_t n = GEMM_N, turns = n / tile, me = (int64_t)(intptr_t)arg;
-    for (int64_t i = turns * me / large_threads; i < turns * (me + 1) / large_threads; i++)
-        for (int64_t j = 0; j < turns; j++)
-            for (int64_t k = 0; k < turns; k++)
+    const int64_t n = GEMM_N, tiles = n / tile, me = (int64_t)(intptr_t)arg;
+    for (int64_t i = tiles * me / large_threads; i < tiles * (me + 1) / large_threads; i++)
+        for (int64_t j = 0; j < tiles; j++)
+            for (int64_t k = 0; k < tiles; k++)
                 kernel_gemm(tile, &x->a[i * tile * n + k * tile], n, &x->b[k * tile * n + j * tile], n,
                             &x->c[i * tile * n + j * tile], n);
     return NULL;
@@ -42,15 +42,15 @@ static void set_done(int64_t i, int64_t j) { atomic_store_explicit(flag_of(i, j)
  * diagonal tile, on which all threads wait, is there early. */
 static void *cholesky_thread(void *arg)
 {
-    const int64_t n = CHOLESKY_N, turns = n / tile, me = (int64_t)(intptr_t)arg;
+    const int64_t n = CHOLESKY_N, tiles = n / tile, me = (int64_t)(intptr_t)arg;
     if (me == 0) kernel_potrf(tile, tile_of(0, 0), n), set_done(0, 0);
-    for (int64_t k = 0; k < turns; k++) {
+    for (int64_t k = 0; k < tiles; k++) {
         wait_for(k, k);
-        for (int64_t i = k + 1; i < turns; i++)
+        for (int64_t i = k + 1; i < tiles; i++)
             if (i % large_threads == me) kernel_trsm(tile, tile_of(k, k), n, tile_of(i, k), n), set_done(i, k);
-        for (int64_t j = k + 1; j < turns; j++) {
+        for (int64_t j = k + 1; j < tiles; j++) {
             wait_for(j, k);
-            for (int64_t i = j; i < turns; i++) {
+            for (int64_t i = j; i < tiles; i++) {
                 if (i % large_threads != me) continue; /* so (i, k) is ours */
                 if (i == j)
                     kernel_syrk(tile, tile_of(i, k), n, tile_of(i, i), n);
@@ -67,10 +67,10 @@ static void *attention_thread(void *arg)
 {
     static _Thread_local float top[LARGEST_TILE], sum[LARGEST_TILE], fade[LARGEST_TILE], o[LARGEST_TILE * HEAD],
         s[LARGEST_TILE * LARGEST_TILE];
-    const int64_t turns = SEQUENCE / tile, rows = tile * HEAD;
+    const int64_t tiles = SEQUENCE / tile, rows = tile * HEAD;
     (void)arg;
-    for (int64_t taken; (taken = atomic_fetch_add(&next, 1)) < turns;) {
-        const int64_t i = turns - 1 - taken;
+    for (int64_t taken; (taken = atomic_fetch_add(&next, 1)) < tiles;) {
+        const int64_t i = tiles - 1 - taken;
         kernel_start(tile, top, sum, o);
         for (int64_t j = 0; j <= i; j++) {
             kernel_scores(tile, x->q + i * rows, x->k + j * rows, s);

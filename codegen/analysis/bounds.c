@@ -10,7 +10,7 @@
  * short, waiting frees everything whose life has ended, and only what open scopes hold counts.  `need` is that, from
  * above: the least heap with which every path completes.  `sure` is from below: what must be held at a point, whenever
  * it is reached.  Each buffer counts with the granules that the heap gives it.  `peak` is the sum of all that is ever
- * allocated: no task may have ended.  For a loop of which nobody knows how often it turns it says how much a turn adds.
+ * allocated: no task may have ended.  For a loop of unknown trip count it gives the bytes that an iteration adds.
  *
  * Note [gaps]: a buffer lies in one piece.  Between n held ones there are at most n + 1 gaps, each a multiple of g, the
  * greatest common divisor of all sizes.  While none of them has room for s bytes, no more than (n + 1) * (s - g) are
@@ -506,22 +506,22 @@ static void note_callee(struct walk *w, const struct ast *n, const struct call *
     if (f->recursive && !w->out->recursive) w->out->recursive = n;
 }
 
-static void note_turn(struct walk *w, const struct ast *loop, const struct size *bytes)
+static void note_iteration(struct walk *w, const struct ast *loop, const struct size *bytes)
 {
     struct function_bounds *f = w->out;
     if (w->silent) return;
-    for (size_t i = 0; i < f->turns.count; i++)
-        if (f->turns.data[i].loop == loop) {
-            f->turns.data[i].bytes = larger(w, f->turns.data[i].bytes, bytes);
+    for (size_t i = 0; i < f->iterations.count; i++)
+        if (f->iterations.data[i].loop == loop) {
+            f->iterations.data[i].bytes = larger(w, f->iterations.data[i].bytes, bytes);
             return;
         }
-    vec_push(&f->turns, ((struct turn_bound){loop, bytes}));
+    vec_push(&f->iterations, ((struct iteration_bound){loop, bytes}));
 }
 
-static void note_turns_of(struct walk *w, const struct call *call, const struct function_bounds *f)
+static void note_iterations_of(struct walk *w, const struct call *call, const struct function_bounds *f)
 {
-    for (size_t i = 0; f && i < f->turns.count; i++)
-        note_turn(w, f->turns.data[i].loop, in_caller(w, call, f->turns.data[i].bytes));
+    for (size_t i = 0; f && i < f->iterations.count; i++)
+        note_iteration(w, f->iterations.data[i].loop, in_caller(w, call, f->iterations.data[i].bytes));
 }
 
 static const struct size *walk_expr(struct walk *w, struct ast *n);
@@ -542,7 +542,7 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
         struct function_bounds *f = bounds_of(w->plan, callee, r.has_all);
         const struct function_bounds *least = r.has_all ? f : bounds_of(w->plan, callee, r.has_place);
         total = add(w, total, f ? in_caller(w, call, f->peak) : NULL);
-        note_turns_of(w, call, f);
+        note_iterations_of(w, call, f);
         note_callee(w, n, call, f, least);
         for (size_t i = 0; i < r.made.count; i++) hold(w, r.made.data[i], MAY | MUST);
         for (int i = 0; i < callee->formal_count; i++) {
@@ -688,7 +688,7 @@ static void leave_blocks(struct walk *w, struct state *s, struct ast *body)
     if (!s->dead) ast_walk(body, visit_left, &l);
 }
 
-static const struct size *one_turn(struct walk *w, struct ast *n, struct loop *l)
+static const struct size *one_iteration(struct walk *w, struct ast *n, struct loop *l)
 {
     const bool is_first = n->kind == AST_DO_WHILE;
     struct ast *body = n->kind == AST_FOR ? n->loop.body : n->while_.body;
@@ -726,7 +726,7 @@ static const struct size *walk_loop(struct walk *w, struct ast *n)
     const struct size *before = size_const(w->sizes, 0), *low = NULL, *high = NULL, *trips = NULL, *total;
     const bool certain = w->is_certain, silent = w->silent;
     const int returns = w->returns;
-    const size_t known = w->out->turns.count;
+    const size_t known = w->out->iterations.count;
     struct loop l;
     if (n->kind == AST_FOR) {
         before = add(w, walk_expr(w, n->loop.low), add(w, walk_expr(w, n->loop.high), walk_expr(w, n->loop.step)));
@@ -734,14 +734,14 @@ static const struct size *walk_loop(struct walk *w, struct ast *n)
     }
     struct state *outer = w->now, entry = copy_state(w, outer), first = copy_state(w, outer);
     w->is_certain = certain && (n->kind == AST_DO_WHILE || (trips && range_of_size(w->plan, trips).lo > 0));
-    w->silent = true; /* what an earlier turn holds when the next begins */
+    w->silent = true; /* what an earlier iteration holds when the next begins */
     w->now = &first;
-    one_turn(w, n, &l);
+    one_iteration(w, n, &l);
     w->silent = silent;
     join(w, &entry, &first);
     struct state body = copy_state(w, &entry);
     w->now = &body;
-    total = one_turn(w, n, &l);
+    total = one_iteration(w, n, &l);
     w->now = outer;
     if (n->kind == AST_DO_WHILE)
         *outer = body;
@@ -752,13 +752,13 @@ static const struct size *walk_loop(struct walk *w, struct ast *n)
     for (size_t i = 0; n->kind == AST_FOR && i < w->open.count; i++)
         end_variable(w, w->open.data[i], n->symbol, low, high);
     if (n->kind == AST_FOR) end_variable(w, &w->out->safe, n->symbol, low, high);
-    for (size_t i = known; n->kind == AST_FOR && i < w->out->turns.count; i++)
-        w->out->turns.data[i].bytes = extreme(w, w->out->turns.data[i].bytes, n->symbol, low, high, true);
+    for (size_t i = known; n->kind == AST_FOR && i < w->out->iterations.count; i++)
+        w->out->iterations.data[i].bytes = extreme(w, w->out->iterations.data[i].bytes, n->symbol, low, high, true);
     int64_t none;
     if (total && size_is_const(total, &none) && none == 0) return before;
     if (n->kind == AST_FOR) total = extreme(w, total, n->symbol, low, high, true);
     if (trips || !total) return add(w, before, multiply(w, trips, total));
-    note_turn(w, n, total);
+    note_iteration(w, n, total);
     return add(w, before, l.condition);
 }
 
@@ -905,8 +905,8 @@ static void analyze(struct plan *p, const struct symbol *orch, bool has_place, s
     }
     const struct size *total = s.may;
     f->peak = add(&w, total, walk_block(&w, orch->decl->orch.body));
-    for (size_t i = 0; i < f->turns.count; i++)
-        if (!f->turns.data[i].bytes) f->peak = NULL;
+    for (size_t i = 0; i < f->iterations.count; i++)
+        if (!f->iterations.data[i].bytes) f->peak = NULL;
     if (w.work < 0) give_up(f, orch);
     f->is_complete = true;
     p->function = outer;

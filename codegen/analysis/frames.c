@@ -313,7 +313,7 @@ struct occupants {
     VEC(struct life) lives;
     uint64_t *users; /* a bit for each task that touches any of them */
     int last;        /* the last task of all */
-    bool in_loop;    /* one of them is made by every turn of a loop */
+    bool in_loop;    /* one of them is made by every iteration of a loop */
 };
 
 struct scan {
@@ -354,7 +354,7 @@ static bool is_slot_free(const struct scan *s, int slot, const struct life *l, s
     if (o->last >= l->first) return false; /* they are placed in the order of their first tasks */
     const int user = unordered_user(s, o, l);
     const struct life *before = user >= 0 ? toucher(o, user) : &o->lives.data[o->lives.count - 1];
-    /* In a loop the next turn of the one comes behind the other, in whatever order they stand. */
+    /* In a loop the next iteration's first use follows this iteration's last, whatever their textual order. */
     if (user >= 0 || o->in_loop || l->home->loop >= 0)
         *order = (struct added_order){l->plan->tensor, before->plan->tensor, l->plan->first,
                                       user >= 0 ? s->walk->tasks.data[user]->call : before->plan->last};
@@ -470,11 +470,11 @@ static void place_life(struct scan *s, struct life *l)
         const bool has_room = m->kind == PLAN_BUDGET && frame_bytes_with(s, l->plan->bytes) <= m->budget;
         if (is_new && counts && has_room) {
             new_slot(s, l->plan->bytes);
-            l->plan->by_turns = true;
-            l->plan->turn = loop->node->symbol;
+            l->plan->alternates = true;
+            l->plan->loop_variable = loop->node->symbol;
         }
-        const struct added_order turns = {l->plan->tensor, l->plan->tensor, l->plan->first, l->plan->last};
-        vec_push(&w->out->added, turns);
+        const struct added_order iterations = {l->plan->tensor, l->plan->tensor, l->plan->first, l->plan->last};
+        vec_push(&w->out->added, iterations);
     }
     if (order.tensor) vec_push(&w->out->added, order);
     for (size_t i = 0; i < w->loops.count && !l->plan->across; i++) {
@@ -485,7 +485,7 @@ static void place_life(struct scan *s, struct life *l)
     l->plan->slot = slot;
     l->plan->storage = STORAGE_SLOT;
     occupy(s, slot, l);
-    if (l->plan->by_turns) occupy(s, slot + 1, l);
+    if (l->plan->alternates) occupy(s, slot + 1, l);
 }
 
 /* ---- which tensors may lie in a frame ---- */
@@ -524,7 +524,7 @@ static const char *why_not(const struct walk *w, const struct tensor_plan *t, co
     if (!t->bytes) return "its size is not known at the entry";
     if (!t->first) return "no task uses it";
     if (w->tasks.count > MAX_TASKS) return "the function has too many tasks";
-    if (p->loop >= 0 && kind == PLAN_FREE) return "every turn of a loop makes its own";
+    if (p->loop >= 0 && kind == PLAN_FREE) return "every iteration of a loop makes its own";
     return NULL;
 }
 

@@ -64,11 +64,11 @@ static void print_function(struct emitter *e, const struct symbol *orch)
         if (f->level) out_line(e->out, "        where a level holds %s", bytes_text(e, f->level));
     }
     out_line(e->out, "  peak  %s", f->peak ? bytes_text(e, f->peak) : "not known before the run");
-    for (size_t i = 0; f->peak && i < f->turns.count; i++) {
-        const struct ast *loop = f->turns.data[i].loop,
+    for (size_t i = 0; f->peak && i < f->iterations.count; i++) {
+        const struct ast *loop = f->iterations.data[i].loop,
                          *says = loop->kind == AST_FOR ? loop->loop.high : loop->while_.cond;
-        out_line(e->out, "  and   %s for every turn of a loop: line %d  %s", bytes_text(e, f->turns.data[i].bytes),
-                 line_of(e, loop), emit_source_text(e, says->at));
+        out_line(e->out, "  and   %s for every iteration of a loop: line %d  %s",
+                 bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop), emit_source_text(e, says->at));
     }
     for (size_t i = 0; i < f->scopes.count; i++) {
         const struct scope_bound *s = f->scopes.data[i];

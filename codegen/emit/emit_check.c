@@ -110,7 +110,7 @@ void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted)
     if (fail.length)
         out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));
     else
-        out_line(e->out, "%s;%s", strbuf_text(&then), is_hoisted ? " /* of all turns of the loop */" : "");
+        out_line(e->out, "%s;%s", strbuf_text(&then), is_hoisted ? " /* of all iterations of the loop */" : "");
     strbuf_free(&fail);
     strbuf_free(&then);
 }

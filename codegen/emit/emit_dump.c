@@ -77,9 +77,10 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
                  size_string(e, f->slots.data[i].bytes));
         for (size_t t = 0; t < f->tensors.count; t++) {
             const struct tensor_plan *p = f->tensors.data[t];
-            if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->by_turns && p->slot + 1 == (int)i))) continue;
+            if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->alternates && p->slot + 1 == (int)i)))
+                continue;
             out_line(e->out, "    %s%s of lines %d to %d%s", p->tensor->name, p->tensor->hidden ? "()" : "",
-                     line_of(e, p->first), line_of(e, p->last), p->by_turns ? ", every other turn" : "");
+                     line_of(e, p->first), line_of(e, p->last), p->alternates ? ", every other iteration" : "");
         }
     }
 }

@@ -33,7 +33,8 @@ void frame_emit(struct emitter *e, const struct ir_op *op)
         const char *before = i > 0 ? "; " : "";
         for (size_t t = 0; t < f->tensors.count; t++) {
             const struct tensor_plan *p = f->tensors.data[t];
-            if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->by_turns && p->slot + 1 == (int)i))) continue;
+            if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->alternates && p->slot + 1 == (int)i)))
+                continue;
             strbuf_printf(&comment, "%s%s", before, shown_name(e, p->tensor));
             before = ", ";
         }
@@ -60,8 +61,8 @@ void frame_report(struct emitter *e, const struct symbol *orch)
         const char *name = shown_name(e, a->tensor);
         if (a->tensor == a->before) {
             diag_warning(d, DIAG_W07, a->at->at,
-                         "'%s' has one place in the frame for all turns of the loop: a turn waits for %s", name,
-                         slot_of(e->plan, a->tensor)->by_turns ? "the one before the last" : "the last");
+                         "'%s' has one place in the frame for all iterations of the loop: an iteration waits for %s",
+                         name, slot_of(e->plan, a->tensor)->alternates ? "the one before the last" : "the last");
         } else {
             diag_warning(d, DIAG_W07, a->at->at, "'%s' takes the place of '%s' and waits for it", name,
                          shown_name(e, a->before));
@@ -92,8 +93,8 @@ static const char *storage_text(struct emitter *e, const struct frame_plan *f, c
     if (p->storage == STORAGE_RESULT) return "result  where the caller wants it";
     if (p->storage == STORAGE_RING) return arena_printf(e->mem, "ring    %s", p->why);
     const char *at = size_string(e, f->slots.data[p->slot].at);
-    if (!p->by_turns) return arena_printf(e->mem, "slot %d  at %s", p->slot, at);
-    return arena_printf(e->mem, "slot %d  at %s, and %d at %s by turns", p->slot, at, p->slot + 1,
+    if (!p->alternates) return arena_printf(e->mem, "slot %d  at %s", p->slot, at);
+    return arena_printf(e->mem, "slot %d  at %s, and %d at %s alternately", p->slot, at, p->slot + 1,
                         size_string(e, f->slots.data[p->slot + 1].at));
 }
 
@@ -126,7 +127,8 @@ static void print_memory(struct emitter *e, const struct symbol *orch)
     for (size_t i = 0; i < f->added.count; i++) {
         const struct added_order *a = &f->added.data[i];
         if (a->tensor == a->before)
-            out_line(e->out, "  order        a turn of the loop of %s waits for one before", shown_name(e, a->tensor));
+            out_line(e->out, "  order        an iteration of the loop of %s waits for an earlier one",
+                     shown_name(e, a->tensor));
         else
             out_line(e->out, "  order        %s waits for %s", shown_name(e, a->tensor), shown_name(e, a->before));
     }

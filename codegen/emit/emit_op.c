@@ -228,13 +228,13 @@ static void emit_counted_for(struct emitter *e, const struct ir_op *op, const ch
 {
     struct strbuf by = {0};
     value_print(e, &by, op->loop.step, P_ANY);
-    const char *turns = names_take(&e->names, arena_printf(e->mem, "%s_turns", op->loop.symbol->name));
-    const char *turn = names_take(&e->names, arena_printf(e->mem, "%s_turn", op->loop.symbol->name));
+    const char *iterations = names_take(&e->names, arena_printf(e->mem, "%s_iterations", op->loop.symbol->name));
+    const char *iteration = names_take(&e->names, arena_printf(e->mem, "%s_iteration", op->loop.symbol->name));
     emit_mark_site(e, op->at, "for");
-    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", turn, turns, low,
-             high, strbuf_text(&by), turn, turns, turn);
+    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", iteration,
+             iterations, low, high, strbuf_text(&by), iteration, iterations, iteration);
     e->out->depth++;
-    out_line(e->out, "const int64_t %s = pto_turn(%s, %s, %s);", name, low, strbuf_text(&by), turn);
+    out_line(e->out, "const int64_t %s = pto_iteration(%s, %s, %s);", name, low, strbuf_text(&by), iteration);
     e->out->depth--;
     strbuf_free(&by);
 }

@@ -1,6 +1,6 @@
 /* emit_tasks.c - --emit=tasks: which tasks a function submits, in program order, and what each may have to wait for.
  * Idea       the statements as they nest; a line for each call of a kernel (a task) or a function.  An argument may
- *            wait for every call before it, or in an earlier turn of a loop around both, that uses the same tensor
+ *            wait for every call before it, or in an earlier iteration of a loop around both, that uses the same tensor
  *            where one of the two writes.  The run decides by regions, so it waits for fewer; what is not listed it
  *            never waits for.
  * Tests      test/lit/codegen/emit-tasks.pto
@@ -67,20 +67,20 @@ static bool is_inside(const struct lister *l, int loop, int outer)
 }
 
 /* Is there a loop around both, and not around the tensor's declaration?  Then both may mean one tensor in different
- * turns. */
+ * iterations. */
 static bool share_a_loop(const struct lister *l, int a, int b, const struct symbol *base)
 {
     int depth = 0;
     for (int loop = l->calls.data[a].loop; loop >= 0; loop = l->loops.data[loop]) depth++;
-    const int fresh = tensor_is_new(base) ? base->loop_depth : 0; /* each turn of the loops around it makes one */
+    const int fresh = tensor_is_new(base) ? base->loop_depth : 0; /* each iteration of the loops around it makes one */
     for (int loop = l->calls.data[a].loop; loop >= 0 && depth > fresh; loop = l->loops.data[loop], depth--)
         if (is_inside(l, l->calls.data[b].loop, loop)) return true;
     return false;
 }
 
-/* Before it in the text; in an earlier turn. */
+/* Before it in the text; in an earlier iteration. */
 struct waits {
-    bool before, turn;
+    bool before, iteration;
 };
 
 static struct waits waits_of(const struct lister *l, int me, int other)
@@ -93,7 +93,7 @@ static struct waits waits_of(const struct lister *l, int me, int other)
             const struct use *its = &l->uses.data[k];
             if (its->call != other || its->base != mine->base || !(its->writes || mine->writes)) continue;
             w.before |= other < me;
-            w.turn |= share_a_loop(l, me, other, mine->base);
+            w.iteration |= share_a_loop(l, me, other, mine->base);
         }
     }
     return w;
@@ -136,12 +136,12 @@ static void print_waits(struct lister *l, struct strbuf *b, int me)
         for (int next = k + 1; next < (int)l->calls.count && is_same_text(l, k, next); next++) {
             const struct waits more = waits_of(l, me, next);
             w.before |= more.before;
-            w.turn |= more.turn;
+            w.iteration |= more.iteration;
         }
-        if (!w.before && !w.turn) continue;
+        if (!w.before && !w.iteration) continue;
         strbuf_printf(b, "%s%d %s%s", before, line_of(l->e, l->calls.data[k].node),
                       call_of(l->calls.data[k].node)->callee->name,
-                      w.before ? w.turn ? " (also of earlier turns)" : "" : " of an earlier turn");
+                      w.before ? w.iteration ? " (also of earlier iterations)" : "" : " of an earlier iteration");
         before = ", ";
     }
 }

@@ -80,8 +80,8 @@ static void lower_tensor(struct lowering *l, const struct symbol *s)
     op->tensor.wanted = leaf_name(l, s);
     if (!slot) return;
     op->tensor.at = lower_size(l, slot->at, ARITH_PLAIN);
-    if (!p->by_turns) return;
-    op->tensor.rotates = p->turn;
+    if (!p->alternates) return;
+    op->tensor.rotates = p->loop_variable;
     op->tensor.bytes = lower_size(l, slot->bytes, ARITH_PLAIN);
 }
 

@@ -136,7 +136,8 @@ static void touch(struct flow *f, struct state *s, const struct symbol *t, const
             diag_error(f->c->diag, DIAG_E11, at->at, "'%s' %s %s",
                        structs_place(at) && at->kind == AST_NAME ? at->symbol->name : t->name, when, done);
         bool later = x->gone_at->at.begin >= at->at.begin;
-        diag_note(f->c->diag, x->gone_at->at, "it is %s here%s", done, later ? ", in an earlier turn of the loop" : "");
+        diag_note(f->c->diag, x->gone_at->at, "it is %s here%s", done,
+                  later ? ", in an earlier iteration of the loop" : "");
         if (!view) diag_note(f->c->diag, t->decl->name_at, "'%s' is declared here", t->name);
     }
     x->gone = NO;
@@ -430,10 +431,12 @@ static void look_at_wait(struct flow *f, const struct state *s, const struct sym
     if (!x || s->dead || f->silent || !f->loop || x->turn != f->loop->stmt ||
         waits_are_needed(await, x->turn, f->depth - 1))
         return;
-    diag_warning(f->c->diag, DIAG_W05, await->at,
-                 "each turn of the loop waits here for a task of its own, and the next turn does not need the value");
-    diag_note(f->c->diag, x->turn_at->at, "'%s' is written here in the same turn", t->name);
-    diag_help(f->c->diag, "keep the results apart and await them behind the loop, or await the one of the turn before");
+    diag_warning(
+        f->c->diag, DIAG_W05, await->at,
+        "each iteration of the loop waits here for a task of its own, and the next iteration does not need the value");
+    diag_note(f->c->diag, x->turn_at->at, "'%s' is written here in the same iteration", t->name);
+    diag_help(f->c->diag,
+              "keep the results apart and await them behind the loop, or await the one of the previous iteration");
 }
 
 static void walk_expr(struct flow *f, struct state *s, struct ast *e)

@@ -156,10 +156,10 @@ static const char *loop_header(const struct scene *s, uint32_t open, uint32_t *e
     bool is_included = s->text[less + 1] == '=';
     const char *high = copy(s, skip_blanks(s, less + 1 + is_included), trim_back(s, less, second));
     const char *counted = copy(s, skip_blanks(s, first + 1), trim_back(s, first, less));
-    const char *turn = copy(s, skip_blanks(s, second + 1), trim_back(s, second, close)), *step = "";
-    if (strncmp(turn, print(s, "%s +=", var), strlen(var) + 3) == 0)
-        step = strcmp(turn + strlen(var) + 3, " 1") == 0 ? "" : print(s, " step%s", turn + strlen(var) + 3);
-    else if (strcmp(turn, print(s, "%s++", var)) != 0 && strcmp(turn, print(s, "++%s", var)) != 0)
+    const char *advance = copy(s, skip_blanks(s, second + 1), trim_back(s, second, close)), *step = "";
+    if (strncmp(advance, print(s, "%s +=", var), strlen(var) + 3) == 0)
+        step = strcmp(advance + strlen(var) + 3, " 1") == 0 ? "" : print(s, " step%s", advance + strlen(var) + 3);
+    else if (strcmp(advance, print(s, "%s++", var)) != 0 && strcmp(advance, print(s, "++%s", var)) != 0)
         return NULL;
     if (!is_name_text(var) || strcmp(var, counted) != 0 || *low == '\0' || *high == '\0') return NULL;
     *end = close + 1;

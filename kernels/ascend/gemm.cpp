@@ -5,7 +5,8 @@
  *            row.  Hence three ways for what the strides are:
  *              plain      b has its columns side by side (the transposed one does): its fractals are what L0B wants
  *              crossed    b has its rows side by side: its fractals are transposed on their way to L0B
- *              spread     anything else: each column of a, and each row of b, is copied as one of 8 of which the others are zero
+ *              spread     anything else: each column of a, and each row of b, is copied as one of 8 of which the others
+ *              are zero
  * Invariant  All that is multiplied was loaded, or is zero.  The multiplier is never told to make one row, for which
  *            it would want another layout: rows and columns that are too many are not copied out.
  * Tests      test/ascend/test_ascendc.c
@@ -70,7 +71,7 @@ class Gemm {
                            bool adds)
         : a(left), b(right), p(result), M(m), N(n), K(k), accumulate(adds)
     {
-        if (N > 1 && p.column != 1 && p.row == 1) turn();
+        if (N > 1 && p.column != 1 && p.row == 1) transpose();
         tile_n = N > 1 && p.column != 1 ? 1 : TILE;
         plain = K <= 1 || b.row == 1;
         spread = !((K <= 1 || a.column == 1) && (plain || N == 1 || b.column == 1));
@@ -91,7 +92,7 @@ class Gemm {
 
   private:
     /* transpose(p) = transpose(b) * transpose(a) */
-    __aicore__ inline void turn()
+    __aicore__ inline void transpose()
     {
         const View left = {b.data, b.column, b.row}, right = {a.data, a.column, a.row};
         a = left;

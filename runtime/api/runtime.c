@@ -225,7 +225,7 @@ static bool elides(const PTORuntime *rt)
            (c->watchdog_seconds == 0);
 }
 
-/* One processor: workers would only take turns with the orchestrator, so it runs the tasks itself.  Not where the
+/* One processor: workers would only alternate with the orchestrator, so it runs the tasks itself.  Not where the
  * program asked for something that threads do. */
 static bool wants_one_thread(const PTOConfig *c)
 {

@@ -262,8 +262,8 @@ static const uint8_t reason_of[4][4] = {
 static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, uint8_t reason)
 {
     struct seen *seen = &m->seen[task_id & m->window_mask];
-    if (seen->turn != m->turn) {
-        seen->turn = m->turn;
+    if (seen->stamp != m->stamp) {
+        seen->stamp = m->stamp;
         seen->at = found->count++;
         found->task_id[seen->at] = task_id;
         found->reason[seen->at] = reason;
@@ -464,9 +464,9 @@ static void supersede_far(struct tensormap *m, const struct map_access *a, uint6
 void ptoi_map_begin(struct tensormap *m, struct map_found *found)
 {
     found->count = 0;
-    if (++m->turn == 0) { /* once in 2^32 tasks: stamps of the last lap must not look new */
+    if (++m->stamp == 0) { /* once in 2^32 tasks: stamps of the last lap must not look new */
         memset(m->seen, 0, (size_t)(m->window_mask + 1) * sizeof *m->seen);
-        m->turn = 1;
+        m->stamp = 1;
     }
 }
 

@@ -46,7 +46,7 @@ struct map_found {
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers); /* NULL: no memory */
 void ptoi_map_destroy(struct tensormap *m);
 
-/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that turn out to overlap are
+/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that are found to overlap are
  * joined, and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or
  * not. */
 void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);

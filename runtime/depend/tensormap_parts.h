@@ -25,7 +25,7 @@ enum { SLOT_REST = 2 * PTO_MAX_PARAMS };
  * Entries are numbered by their positions: 1, 2, 3 ... in the order of adding, never used again; the ring's slot is the
  * position modulo the ring.  Retiring takes the oldest, so an entry is in the ring when its position is not below
  * `first`.  A chain goes from newer to older positions only.  So it has no cycle, and where a walk meets a position
- * that is gone, all behind it is gone: retiring touches no chain.  An entry that leaves before its turn is marked dead;
+ * that is gone, all behind it is gone: retiring touches no chain.  An entry that leaves out of order is marked dead;
  * the next walk that meets it unlinks it. */
 enum { READS, WRITES };
 
@@ -63,7 +63,7 @@ struct head {
 };
 
 struct seen {
-    uint32_t turn;
+    uint32_t stamp;
     int32_t at;
 };
 
@@ -88,7 +88,7 @@ struct tensormap {
     uint64_t first, next; /* positions: the oldest, and the one to come */
     uint64_t mask, capacity;
     int32_t shift;
-    uint32_t turn;
+    uint32_t stamp;
     struct seen *seen;
     uint64_t window_mask;
     uint64_t visit, grids;

@@ -14,7 +14,7 @@
  *            the holder sees the announcement in leave_role() and the input in has_input(), for which it looks after
  *            every swap back; a worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
- * [GUEST]    who serves a lane, see Note [guest]: what is sent comes after the guest, and the host's turn after all
+ * [GUEST]    who serves a lane, see Note [guest]: what is sent comes after the guest, and the host's service after all
  * that it ran. [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are
  * complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
@@ -37,7 +37,7 @@ enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wa
 enum { SPINS = 256, YIELDS = 16 };
 #endif
 enum {
-    ROUNDS = 4 /* of scheduling, before something else has its turn */,
+    ROUNDS = 4 /* of scheduling, before other work is considered */,
     UNLOOKED = 7,
     HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */
 };

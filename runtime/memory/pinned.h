@@ -2,7 +2,7 @@
  *
  * Idea       when a scope ends, what was made while it was open and is still owned is held by nothing that will end
  *            soon: not by a task, which ends by itself, but by a scope further out.  A result is meant to be; one more
- *            in each turn of a loop is a leak.  They are counted by the place that makes them.
+ *            in each iteration of a loop is a leak.  They are counted by the place that makes them.
  * Owner      the orchestrator.
  * Tests      test/lit/memory/pinned.c */
 #ifndef PTOI_PINNED_H

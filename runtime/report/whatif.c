@@ -228,7 +228,7 @@ static int by_release(const void *a, const void *b, void *record)
 }
 
 /* Who consumes what: the edges the other way round. */
-static void turn_edges(struct whatif *w)
+static void reverse_edges(struct whatif *w)
 {
     const struct recorder *r = w->r;
     for (uint64_t n = 0; n < r->tasks; n++) {
@@ -264,7 +264,7 @@ static bool make(struct whatif *w)
     w->blocked = calloc(tasks, sizeof *w->blocked);
     ok = ok && w->missing && w->deps && w->first_out && w->out && w->has_ended && w->refs && w->released && w->blocked;
     if (!ok) return false;
-    turn_edges(w);
+    reverse_edges(w);
     for (uint64_t b = 0; b < r->buffers; b++) w->released[b] = b;
     qsort_r(w->released, r->buffers, sizeof *w->released, by_release, (void *)(uintptr_t)r);
     return true;

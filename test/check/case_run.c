@@ -26,7 +26,7 @@ static const PTOConfig eager = {.workers = {[PTO_WORKER_VECTOR] = 2},
                                 .deplist_entries = 4,
                                 .tensormap_entries = 8,
                                 .recursion_limit = 4};
-RUN(run_fine, "tasks at their submits and in the window, in turns", eager, program_fine, PTO_OK)
+RUN(run_fine, "tasks executed inline and in the window, alternately", eager, program_fine, PTO_OK)
 
 static const PTOConfig dedicated = {.workers = {[PTO_WORKER_VECTOR] = 1}, .dedicated_scheduler = true, PROGRAMS_SMALL};
 RUN(run_dedicated, "a scheduler with a thread of its own", dedicated, program_chain, PTO_OK)

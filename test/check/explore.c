@@ -110,7 +110,7 @@ static void open_choice(struct node *n, unsigned fibers, int wanted)
         n->open |= n->enabled;
 }
 
-/* With a bound: also at the beginning of the turn of the fiber that took the step. */
+/* With a bound: also at the beginning of the time slice of the fiber that took the step. */
 static void open_bounded(struct node *n, int fiber)
 {
     struct node *first = n;

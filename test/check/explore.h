@@ -5,7 +5,7 @@
  *            two steps depend on each other and could come in the other order (dynamic partial-order reduction by
  *            source sets and sleep sets: Abdulla, Aronis, Jonsson and Sagonas); a choice of the store that a load reads
  *            is always open.  With a bound a fiber is preempted so often at most, and whatever is opened is opened at
- *            the beginning of the preempted fiber's turn too (Coons, Musuvathi and McKinley).
+ *            the beginning of the preempted fiber's time slice too (Coons, Musuvathi and McKinley).
  * Random     probabilistic concurrency testing of depth 3: random priorities, changed at two random steps; every other
  *            run a random walk.
  * Replay     a run at random is its seed, a leaf of the tree is the list of its choices. */

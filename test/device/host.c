@@ -48,11 +48,11 @@ pid_t resident_child;
 
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
 
-static void pause_for(int turn)
+static void pause_for(int round)
 {
-    if (turn < SPINS)
+    if (round < SPINS)
         pto_relax();
-    else if (turn < SPINS + YIELDS)
+    else if (round < SPINS + YIELDS)
         sched_yield();
     else
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
@@ -109,8 +109,8 @@ static bool ask(PTORuntime *rt, uint32_t request)
     h->block->request = request;
     store_release(&h->block->asked, ++h->asked, DEVICE_ASK); /* [DEVICE_ASK] */
     /* [DEVICE_ANSWER] */
-    for (int turn = 0; load_acquire(&h->block->answered, DEVICE_ANSWER) != h->asked; pause_for(turn++))
-        if (turn % LOOKS == LOOKS - 1 && is_lost(rt)) return false;
+    for (int round = 0; load_acquire(&h->block->answered, DEVICE_ANSWER) != h->asked; pause_for(round++))
+        if (round % LOOKS == LOOKS - 1 && is_lost(rt)) return false;
     return true;
 }
 
@@ -232,11 +232,11 @@ static bool host_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
     PTORuntime *rt = context;
     struct host *h = rt->engine_state;
-    for (int turn = 0;; pause_for(turn++)) {
+    for (int round = 0;; pause_for(round++)) {
         const bool quiet = ptoi_window_is_quiet(rt->window); /* [QUIET] before is_met: it sees all that was told */
         if (is_met(arg)) return true;
         if (quiet || h->is_lost) return false;
-        if (turn % LOOKS == LOOKS - 1) is_lost(rt);
+        if (round % LOOKS == LOOKS - 1) is_lost(rt);
     }
 }
 

@@ -74,7 +74,7 @@ class Compiler:
 
 
 def choose(old, found, count, is_another_program):
-    """`count` entries: those of the list that apply, then candidates by operator in turn, up to the operator's share."""
+    """`count` entries: those of the list that apply, then candidates by operator, round-robin, up to the operator's share."""
     chosen = list(old)
     names = {e.name for e in chosen}
     taken = collections.Counter(e.operator for e in chosen)

@@ -72,7 +72,7 @@ class Breaker:
         elif self.kind == "change":
             self.change(maker)
 
-    CALL = re.compile(r"^(\s+)((?:lib\.)?(?:mix|bump|copy|plus|ramp|fill|twin|gate|pile|tally|total|cast|halo|outer|turn)\d?\()(.*)\);$")
+    CALL = re.compile(r"^(\s+)((?:lib\.)?(?:mix|bump|copy|plus|ramp|fill|twin|gate|pile|tally|total|cast|halo|outer|flip)\d?\()(.*)\);$")
 
     def change(self, maker):
         places = []

@@ -36,9 +36,9 @@ class Calls:
         if rank == 1 and shape[0].key == Lin.number(1).key:
             stem = r.choice(["total1", "total2"])
         elif rank == 2 and r.random() < 0.2:
-            stem = r.choice(["turn", "outer"])
+            stem = r.choice(["flip", "outer"])
         name = self.kernel_name(stem, element)
-        if stem == "turn":
+        if stem == "flip":
             return "%s(%s)" % (name, self.operand(shape[::-1], element, avoid, depth))
         if stem == "outer":
             return "%s(%s, %s)" % (name, self.operand(shape[:1], element, avoid, depth), self.operand(shape[1:], element, avoid, depth))

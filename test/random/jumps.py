@@ -118,7 +118,7 @@ class Jumps:
         if self.weight > 8:
             return
         if self.chance(0.3):
-            return self.first_turn_writes()
+            return self.first_iteration_writes()
         name, t = self.fresh("b"), self.unwritten()
         self.emit("let %s = %s;" % (name, self.condition(1)))
         first, second = (t, self.part_of(t)) if self.chance(0.6) else (self.part_of(t), self.part_of(t))
@@ -144,12 +144,12 @@ class Jumps:
             what(regions[1])
         self.close(saved)
 
-    def first_turn_writes(self):
+    def first_iteration_writes(self):
         """A loop whose first iteration writes all and goes on, and whose others write parts, or leave."""
         r, t, i = self.rng, self.unwritten(), self.fresh("i")
-        part, turns = self.part_of(t), r.randint(1, 4)
-        saved = self.loop("for %s in 0 .. %d {" % (i, turns), turns)
-        self.scalars.append(Scalar(i, "i64", 0, turns - 1, "loop"))
+        part, trips = self.part_of(t), r.randint(1, 4)
+        saved = self.loop("for %s in 0 .. %d {" % (i, trips), trips)
+        self.scalars.append(Scalar(i, "i64", 0, trips - 1, "loop"))
         self.steady += 1
         inner = self.open("if %s == 0 {" % i)
         self.fill(t, 1)
@@ -159,5 +159,5 @@ class Jumps:
             self.leave_block(inner, "break;")
         self.fill_whole(part, (t.root,))
         self.steady -= 1
-        self.close_loop(saved, turns)
+        self.close_loop(saved, trips)
         self.tensors.append(t)

@@ -306,8 +306,8 @@ def r_halo2(u, v):
     store_modulo(v, u[:-2, 1:-1] + 2 * u[1:-1, :-2] + 3 * u[1:-1, 2:] + 4 * u[2:, 1:-1])
 
 
-@kernel("turn")
-def r_turn(a, b):
+@kernel("flip")
+def r_flip(a, b):
     store_modulo(b, whole(a).T)
 
 

@@ -105,7 +105,7 @@ for rank in range(1, 9):
 add("halo1", 1, ["N"], [("in", "u", ["N + 2"]), ("out", "v", ["N"])], loops(1, "@v = @u + 2 * @u[i + 1] + 3 * @u[i + 2];", ["N"]), "vector")
 add("halo2", 2, ["M", "N"], [("in", "u", ["M + 2", "N + 2"]), ("out", "v", ["M", "N"])],
     loops(2, "@v = @u[i, j + 1] + 2 * @u[i + 1, j] + 3 * @u[i + 1, j + 2] + 4 * @u[i + 2, j + 1];"), "vector")
-add("turn", 2, ["M", "N"], [("in", "a", ["M", "N"]), ("out", "b", ["N", "M"])], loops(2, "@b[j, i] = @a;"), "accel")
+add("flip", 2, ["M", "N"], [("in", "a", ["M", "N"]), ("out", "b", ["N", "M"])], loops(2, "@b[j, i] = @a;"), "accel")
 add("prod", 2, ["M", "N", "P"], [("in", "a", ["M", "P"]), ("in", "b", ["P", "N"]), ("inout", "c", ["M", "N"])],
     loops(2, "int64_t t = @c;\n        for (int64_t k = 0; k < P; k++) t += @a[i, k] * @b[k, j];\n        @c = t;"), "cube")
 add("outer", 2, ["M", "N"], [("in", "a", ["M"]), ("in", "b", ["N"]), ("out", "c", ["M", "N"])],

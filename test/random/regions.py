@@ -186,7 +186,7 @@ class Regions:
         r, rank, e = self.rng, t.rank(), t.element
         stem = r.choice(["ramp", "ramp", "fill", "copy", "plus", "gate", "cast"]) + str(rank)
         if rank == 2 and r.random() < 0.25:
-            stem = r.choice(["turn", "outer", "halo2"])
+            stem = r.choice(["flip", "outer", "halo2"])
         if rank == 1 and r.random() < 0.2:
             stem = r.choice(["halo1", "rows", "pairs"])
         out = t.text
@@ -202,7 +202,7 @@ class Regions:
         elif stem.startswith("gate"):
             self.call_line(stem, [e], [self.operand(t.shape, e, avoid), self.operand(t.shape, e, avoid)], out,
                            [self.condition(1), self.real_expr(1)[0]])
-        elif stem == "turn":
+        elif stem == "flip":
             self.call_line(stem, [e], [self.operand(t.shape[::-1], e, avoid)], out, [])
         elif stem == "outer":
             self.call_line(stem, [e], [self.operand([d], e, avoid) for d in t.shape], out, [])

@@ -231,7 +231,7 @@ def never_written_symbolic(p):
 
 @rule("E06")
 def other_part_written(p):
-    if p.w.indent > 1:  # in a loop that never turns nothing is missing
+    if p.w.indent > 1:  # in a loop that makes no iteration nothing is missing
         return None
     q, element = p.local([6], filled=False)
     p.say("%s(out %s[0 .. 3], 1);" % (p.kernel("ramp1", element), q))

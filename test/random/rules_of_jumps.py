@@ -6,7 +6,7 @@ Tests      break_rules.py
 from rules import DECLARATIONS, rule
 
 
-def turn(p, body, times=3):
+def loop_of(p, body, times=3):
     """A loop of one of the three kinds around the lines; `{i}` is a number that grows in it."""
     i, kind = p.name(), p.rng.choice(["for", "while", "do"])
     heads = {"for": ["for %s in 0 .. %d {" % (i, times)], "while": ["var %s = 0;" % i, "while %s < %d {" % (i, times), "  %s = %s + 1;" % (i, i)],
@@ -29,7 +29,7 @@ def under(p, text):
 def dropped_before_continue(p):
     q, element = p.local([3])
     use = p.rng.choice(["%s(inout %s, 1.0);" % (p.kernel("bump1", element), q), "print await %s[0];" % q])
-    return turn(p, ["!" + use, under(p, "drop %s; continue;" % q), "print {i};"])
+    return loop_of(p, ["!" + use, under(p, "drop %s; continue;" % q), "print {i};"])
 
 
 @rule("E11")
@@ -37,13 +37,13 @@ def moved_before_continue(p):
     q, element = p.local([2])
     eat = "%s_gone" % p.w.maker.prefix
     p.w.maker.texts[p.w.home].append("orch %s(own t: %s[2]) { print await t[0]; }" % (eat, element))
-    return turn(p, ["!%s(inout %s, 1.0);" % (p.kernel("bump1", element), q), under(p, "%s(own %s); continue;" % (eat, q))])
+    return loop_of(p, ["!%s(inout %s, 1.0);" % (p.kernel("bump1", element), q), under(p, "%s(own %s); continue;" % (eat, q))])
 
 
 @rule("E11")
 def dropped_before_break(p):
     q, element = p.local([3])
-    turn(p, ["%s(inout %s, 1.0);" % (p.kernel("bump1", element), q), under(p, "drop %s; break;" % q)])
+    loop_of(p, ["%s(inout %s, 1.0);" % (p.kernel("bump1", element), q), under(p, "drop %s; break;" % q)])
     return p.bad("%s(inout %s, 1.0);" % (p.kernel("bump1", element), q))
 
 
@@ -51,12 +51,12 @@ def dropped_before_break(p):
 def written_where_it_leaves(p):
     q, element = p.local([3], filled=False)
     write = "%s(out %s, 1);" % (p.kernel("ramp1", element), q)
-    return turn(p, [under(p, write + " break;"), "!let %s = %s(%s);" % (p.name(), p.kernel("copy1", element), q)])
+    return loop_of(p, [under(p, write + " break;"), "!let %s = %s(%s);" % (p.name(), p.kernel("copy1", element), q)])
 
 
 @rule("E06")
 def other_part_on_each_path(p):
-    if p.w.indent > 1:  # in a loop that never turns nothing is missing
+    if p.w.indent > 1:  # in a loop that makes no iteration nothing is missing
         return None
     q, element = p.local([8], filled=False)
     ramp = p.kernel("ramp1", element)

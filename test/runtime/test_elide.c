@@ -263,12 +263,12 @@ static void phases(PTORuntime *rt, void *arg)
     EXPECT_EQ(*(int64_t *)kept, 401);
 }
 
-TEST(fine_and_coarse_tasks_in_turn_keep_their_order_and_their_numbers)
+TEST(fine_and_coarse_tasks_alternate_and_keep_their_order_and_their_numbers)
 {
     PTORuntime *rt = create((PTOConfig){.workers = {2, 1, 0, 0}, .task_window = 16, .heap_bytes = 4096});
-    for (int turn = 0; turn < 3; turn++) {
+    for (int round = 0; round < 3; round++) {
         struct sums s = {.ascends = true};
-        s.last_number = turn * (1 + 20 * 1080) - 1;
+        s.last_number = round * (1 + 20 * 1080) - 1;
         EXPECT_EQ(pto_runtime_run(rt, phases, &s), PTO_OK);
         EXPECT_EQ(s.fine, 20000);
         EXPECT_EQ(s.coarse, 400);
@@ -360,7 +360,7 @@ static void hoard(PTORuntime *rt, void *arg)
 TEST(a_full_heap_is_a_deadlock_while_fine_tasks_run)
 {
     PTORuntime *rt = create((PTOConfig){.workers = {1, 1, 0, 0}, .heap_bytes = 1024, .heap_rings = 1});
-    for (int turn = 0; turn < 4; turn++) {
+    for (int round = 0; round < 4; round++) {
         int64_t counter = 0;
         EXPECT_EQ(pto_runtime_run(rt, hoard, &counter), PTO_ERR_DEADLOCK);
         EXPECT_EQ(counter, 5000);

@@ -148,7 +148,7 @@ static void submit_fan(PTORuntime *rt, void *arg)
     for (int i = 1; i <= READERS; i++) SUBMIT(rt, &nothing, PTO_INPUT(cells[0], 0, 64), PTO_INOUT(cells[i], 0, 64));
 }
 
-static void submit_turns(PTORuntime *rt, void *arg)
+static void submit_iterations(PTORuntime *rt, void *arg)
 {
     (void)arg;
     for (int i = 0; i < LINKS; i++) SUBMIT(rt, i % 2 ? &elsewhere : &nothing, PTO_INOUT(cells[0], 0, 64));
@@ -181,7 +181,7 @@ TEST(where_many_wait_for_a_task_none_follows)
 }
 TEST(a_task_follows_only_on_its_type_of_worker)
 {
-    EXPECT_EQ(followers_of(submit_turns), 0);
+    EXPECT_EQ(followers_of(submit_iterations), 0);
 }
 TEST(nothing_follows_past_what_is_more_urgent)
 {

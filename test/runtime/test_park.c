@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TURNS = 20000 };
+enum { ROUNDS = 20000 };
 #define LONG_NS (10 * 1000000000ll) /* a lost wake is this late */
 
 TEST(a_wake_before_the_wait_is_kept_and_a_wait_without_one_ends_in_time)
@@ -29,7 +29,7 @@ TEST(a_wake_before_the_wait_is_kept_and_a_wait_without_one_ends_in_time)
     EXPECT(ptoi_clock_ns() - since >= 20 * 1000000);
 }
 
-/* Two players; each waits until the count is its own turn and makes it the other's. */
+/* Two players; each waits until the count is its own number and makes it the other's. */
 struct game {
     struct bell bell[2]; /* bell[k]: player k sleeps, the other rings */
     _Atomic uint32_t count;
@@ -37,13 +37,13 @@ struct game {
 
 static void play(struct game *g, int me)
 {
-    for (uint32_t turn = (uint32_t)me; turn < TURNS; turn += 2) {
+    for (uint32_t round = (uint32_t)me; round < ROUNDS; round += 2) {
         for (;;) {
             const uint32_t heard = ptoi_bell_heard(&g->bell[me]);
-            if (load_acquire(&g->count, TURN) == turn) break;
+            if (load_acquire(&g->count, COUNT) == round) break;
             ptoi_bell_wait(&g->bell[me], heard, LONG_NS);
         }
-        store_release(&g->count, turn + 1, TURN);
+        store_release(&g->count, round + 1, COUNT);
         ptoi_bell_ring(&g->bell[!me]);
         ptoi_bell_wake(&g->bell[!me]);
     }
@@ -63,7 +63,7 @@ TEST(two_threads_that_ring_for_each_other_never_miss_a_ring)
     pthread_create(&thread, NULL, play_second, &g);
     play(&g, 0);
     pthread_join(thread, NULL);
-    EXPECT_EQ(load_relaxed(&g.count), TURNS);
+    EXPECT_EQ(load_relaxed(&g.count), ROUNDS);
     EXPECT(ptoi_clock_ns() - since < LONG_NS);
 }
 
@@ -81,7 +81,7 @@ TEST(two_processes_that_ring_for_each_other_never_miss_a_ring)
     int status;
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_EQ(load_relaxed(&g->count), TURNS);
+    EXPECT_EQ(load_relaxed(&g->count), ROUNDS);
     EXPECT(ptoi_clock_ns() - since < LONG_NS);
     ptoi_memory_unmap(g, sizeof *g);
 }

@@ -36,13 +36,13 @@ static int add_one(const PTOArg *a)
 }
 static const PTOKernel add_kernel = {.name = "add", .worker = PTO_WORKER_CUBE, .fn = add_one};
 
-enum { TURNS = 2000 };
+enum { ROUNDS = 2000 };
 
 static void many(PTORuntime *rt, void *arg)
 {
     active = rt;
     short_calls = long_calls = 0;
-    for (int64_t i = 0; i < TURNS; i++)
+    for (int64_t i = 0; i < ROUNDS; i++)
         if (SUBMIT(rt, &add_kernel, PTO_INOUT(arg, 0, 8), PTO_PRIORITY(3), PTO_NAME("x")) < 0) return;
 }
 
@@ -52,12 +52,12 @@ TEST(most_calls_of_a_short_kernel_are_made_by_the_caller_and_all_are_counted)
     for (int64_t run = 1; run < 4; run++) {
         int64_t sum = 0;
         EXPECT_EQ(pto_runtime_run(rt, many, &sum), PTO_OK);
-        EXPECT_EQ(sum, TURNS);
-        EXPECT_EQ(short_calls + long_calls, TURNS);
-        EXPECT(short_calls > TURNS / 2);
+        EXPECT_EQ(sum, ROUNDS);
+        EXPECT_EQ(short_calls + long_calls, ROUNDS);
+        EXPECT(short_calls > ROUNDS / 2);
         const PTORunStats *s = pto_get_run_stats(rt);
-        EXPECT_EQ(s->tasks, TURNS);
-        EXPECT_EQ(s->worker_tasks[PTO_WORKER_CUBE], TURNS);
+        EXPECT_EQ(s->tasks, ROUNDS);
+        EXPECT_EQ(s->worker_tasks[PTO_WORKER_CUBE], ROUNDS);
         EXPECT(s->worker_busy_ns[PTO_WORKER_CUBE] > 0);
         EXPECT_EQ(pto_get_flow_stats(rt)->task_ring_hwm, 1);
     }
@@ -77,7 +77,7 @@ TEST(who_watches_has_every_task_in_the_window)
         PTORuntime *rt = create(closed[i]);
         int64_t sum = 0;
         EXPECT_EQ(pto_runtime_run(rt, many, &sum), PTO_OK);
-        EXPECT_EQ(sum, TURNS);
+        EXPECT_EQ(sum, ROUNDS);
         EXPECT_EQ(short_calls, 0);
         pto_runtime_destroy(rt);
     }
@@ -90,8 +90,8 @@ static void reset_in_between(PTORuntime *rt, void *arg)
     EXPECT_EQ(pto_get_flow_stats(rt)->task_ring_hwm, 0);
     SUBMIT(rt, &add_kernel, PTO_INOUT(arg, 0, 8));
     EXPECT_EQ(pto_get_flow_stats(rt)->task_ring_hwm, 1);
-    EXPECT_EQ(pto_get_run_stats(rt)->tasks, TURNS + 1);
-    EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_CUBE], TURNS + 1);
+    EXPECT_EQ(pto_get_run_stats(rt)->tasks, ROUNDS + 1);
+    EXPECT_EQ(pto_get_run_stats(rt)->worker_tasks[PTO_WORKER_CUBE], ROUNDS + 1);
 }
 
 TEST(marks_that_are_reset_see_the_next_task)
@@ -109,7 +109,7 @@ TEST(outside_of_a_run_nothing_is_called)
     EXPECT_EQ(pto_runtime_run(rt, many, &sum), PTO_OK);
     EXPECT_EQ(SUBMIT(rt, &add_kernel, PTO_INOUT(&sum, 0, 8)), PTO_ERR_STATE);
     EXPECT_EQ(SUBMIT(NULL, &add_kernel, PTO_INOUT(&sum, 0, 8)), PTO_ERR_MISUSE);
-    EXPECT_EQ(sum, TURNS);
+    EXPECT_EQ(sum, ROUNDS);
     pto_runtime_destroy(rt);
 }
 
@@ -356,7 +356,7 @@ static int fail_at(const PTOArg *a)
 }
 static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_CUBE, .fn = fail_at};
 
-static void fail_in_turn(PTORuntime *rt, void *arg)
+static void fail_alternately(PTORuntime *rt, void *arg)
 {
     static const PTOSite site = {"b.pto", 2, 5, "failing"};
     int64_t count = 0;
@@ -383,7 +383,7 @@ TEST(a_kernel_that_fails_is_named_with_its_arguments_place_and_number)
     int64_t numbers = 0, was_short = 0;
     for (fails_at = 1; fails_at < 40; fails_at++) {
         char expected[200];
-        EXPECT_EQ(pto_runtime_run(rt, fail_in_turn, &was_short), PTO_ERR_KERNEL);
+        EXPECT_EQ(pto_runtime_run(rt, fail_alternately, &was_short), PTO_ERR_KERNEL);
         snprintf(expected, sizeof expected,
                  "b.pto:2:5: error: kernel 'failing' failed: it returned 7 (task %lld)\n  of (i64[1], byte[16], 9)",
                  (long long)(numbers + fails_at - 1));
@@ -444,9 +444,9 @@ TEST(a_kernel_may_run_another_runtime)
     inner = create((PTOConfig){.engine = PTO_ENGINE_SERIAL});
     int64_t sum = 0;
     EXPECT_EQ(pto_runtime_run(rt, nest, &sum), PTO_OK);
-    EXPECT_EQ(sum, 40 * TURNS);
-    EXPECT_EQ(pto_get_run_stats(rt)->tasks, 20 * (TURNS + 1));
-    EXPECT_EQ(pto_get_run_stats(inner)->tasks, TURNS);
+    EXPECT_EQ(sum, 40 * ROUNDS);
+    EXPECT_EQ(pto_get_run_stats(rt)->tasks, 20 * (ROUNDS + 1));
+    EXPECT_EQ(pto_get_run_stats(inner)->tasks, ROUNDS);
     pto_runtime_destroy(inner);
     pto_runtime_destroy(rt);
 }

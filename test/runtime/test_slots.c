@@ -34,10 +34,10 @@ static long mapped_pages(void)
 
 TEST(the_memory_of_the_table_goes_back)
 {
-    enum { TURNS = 200, GRANULES = 1 << 16 }; /* 512 KiB each */
+    enum { ROUNDS = 200, GRANULES = 1 << 16 }; /* 512 KiB each */
     struct slots s;
     const long before = mapped_pages();
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         EXPECT(ptoi_slots_init(&s, (uint64_t)GRANULES * PTO_GRANULE));
         ptoi_slots_free(&s);
         EXPECT(s.tensor == NULL);

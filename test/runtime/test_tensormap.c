@@ -531,7 +531,7 @@ TEST(a_grid_that_changes_between_find_and_add_loses_nothing)
     free(why);
 }
 
-/* An entry that is forgotten before its turn stays in its chain until somebody passes: that must cost nobody twice. */
+/* An entry that is forgotten out of order stays in its chain until somebody passes: that must cost nobody twice. */
 TEST(what_was_forgotten_is_passed_once)
 {
     struct tensormap *m = ptoi_map_create(4096, 4096, 4);

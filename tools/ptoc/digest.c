@@ -1,5 +1,5 @@
 /* digest.c - see digest.h.
- * Idea       eight lanes take a word of each block in turn; a lane multiplies to 128 bits and folds the halves, so
+ * Idea       eight lanes take a word of each block, round-robin; a lane multiplies to 128 bits and folds the halves, so
  *            every bit of the word reaches every bit of the lane, and eight multiplications are in flight at a time.
  * Owner      the caller's state.
  * Invariant  the digest depends on the bytes and their number, not on the pieces in which they were added.

@@ -1,4 +1,4 @@
-# Turns docs/explain/*.md into one C file: the bytes of each page, and a table from message id to page.
+# Converts docs/explain/*.md into one C file: the bytes of each page, and a table from message id to page.
 #   cmake -D FOLDER=docs/explain -D OUTPUT=explain_pages.c -P explain.cmake
 file(GLOB pages ${FOLDER}/*.md)
 list(SORT pages)

@@ -7,13 +7,13 @@
 #include <string.h>
 
 /* ---- loops: iterations of `for i in low .. high step step` and the value of i; nothing can overflow ---- */
-static inline uint64_t pto_turns_between(int64_t low, int64_t high, uint64_t step)
+static inline uint64_t pto_iterations_between(int64_t low, int64_t high, uint64_t step)
 {
     return low < high ? ((uint64_t)high - (uint64_t)low - 1) / step + 1 : 0;
 }
-static inline int64_t pto_turn(int64_t low, int64_t step, uint64_t turn)
+static inline int64_t pto_iteration(int64_t low, int64_t step, uint64_t iteration)
 {
-    return (int64_t)((uint64_t)low + (uint64_t)step * turn);
+    return (int64_t)((uint64_t)low + (uint64_t)step * iteration);
 }
 
 /* ---- trying: *ok becomes false when the result leaves 64 bits or there is none ----------------------------------- */

@@ -84,7 +84,7 @@ static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
     return index;
 }
 /* 0 <= low <= high <= extent, or the run fails; returns low. */
-/* A kernel that never names its strides needs a view without gaps. */
+/* A kernel that never names its strides needs a contiguous view. */
 static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char *tensor, int rank, const int64_t *shape,
                                  const int64_t *stride)
 {
@@ -98,11 +98,12 @@ static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64
     return low;
 }
 
-/* How often a loop whose step is known only now turns; a step of 0 fails the run. */
+/* The trip count of a loop whose step is known only at run time; a step of 0 fails the run. */
 static inline uint64_t pto_trip_count(PTORuntime *rt, int64_t low, int64_t high, int64_t step)
 {
     if (step == 0) pto_raise(rt, PTO_ERR_ARGUMENT, "[E15] the step of the loop is 0");
-    return step > 0 ? pto_turns_between(low, high, (uint64_t)step) : pto_turns_between(high, low, -(uint64_t)step);
+    return step > 0 ? pto_iterations_between(low, high, (uint64_t)step)
+                    : pto_iterations_between(high, low, -(uint64_t)step);
 }
 
 /* An element as the integer of the language: a function, or C compilers remark that a uint8_t is never negative, never

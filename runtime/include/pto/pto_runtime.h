@@ -62,8 +62,9 @@ typedef struct PTOConfig {
     const char *replay;
     /* threads: the scheduler role has a thread of its own; a waiting orchestrator helps */
     bool dedicated_scheduler;
-    /* threads, process: each worker keeps to one of the processors that the process may use, in turn, and so to the
-     * caches that hold what it works on.  Not where others use these processors: a bound worker waits for its own. */
+    /* threads, process: each worker is bound, round-robin, to one of the processors that the process may use, and so to
+     * the caches that hold what it works on.  Not where others use these processors: a bound worker waits for its
+     * own. */
     bool bind_workers;
     /* threads: worker types whose tasks something outside the library carries out.  start() is called by whoever
      * schedules, must not block, and may run at the same time as anything but itself; the task's arguments are good

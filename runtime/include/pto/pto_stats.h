@@ -71,7 +71,7 @@ typedef struct PTOPoolStats {
 
 /* Of the last checked run, a line for each place that made buffers which outlived the scope they were made in, because
  * a scope further out owns them: name, place, how many were held at once, bytes, whose.  One is a result; more in each
- * turn of a loop are a leak.  The first 64 places.  No run is active. */
+ * iteration of a loop are a leak.  The first 64 places.  No run is active. */
 PTO_API void pto_write_pinned(PTORuntime *rt, FILE *out);
 
 PTO_API void pto_pool_stats(PTOPoolStats *stats); /* any thread, at any time */

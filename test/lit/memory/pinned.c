@@ -18,7 +18,7 @@ static int fill(const PTOArg *args)
 }
 static const PTOKernel FILL = {.name = "fill", .fn = fill, .worker = PTO_WORKER_VECTOR};
 static const PTOSite OUTER = {.file = "loop.c", .line = 2, .text = "program"},
-                     TURN = {.file = "loop.c", .line = 7, .text = "fill"};
+                     FILL_SITE = {.file = "loop.c", .line = 7, .text = "fill"};
 enum way { LEAK, RIGHT, RELEASED };
 
 static void program(PTORuntime *rt, void *arg)
@@ -28,7 +28,7 @@ static void program(PTORuntime *rt, void *arg)
     const PTOScope outer = pto_scope_begin(rt);
     for (int i = 0; i < 1000; i++) {
         void *a = NULL, *b = NULL;
-        pto_at(rt, &TURN);
+        pto_at(rt, &FILL_SITE);
         pto_scope_begin(rt);
         pto_submit_task(rt, &FILL, (PTOTaskParam[]){PTO_OUTPUT_IN(way == RIGHT ? PTO_SCOPE_CURRENT : outer, &a, 0, 64)},
                         1);

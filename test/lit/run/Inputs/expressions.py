@@ -176,9 +176,9 @@ class Program:
         name, is_do = self.name(), self.r.random() < 0.5
 
         def run(s):
-            turns = 0
-            while is_do and turns == 0 or turns < 3 and f(s):
-                turns += 1
+            iterations = 0
+            while is_do and iterations == 0 or iterations < 3 and f(s):
+                iterations += 1
                 if g(s):
                     continue
                 if h(s):
