@@ -38,10 +38,12 @@ void codegen_bounds(struct front *front, const struct checked *checked, const st
 void codegen_memory(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);
 
-/* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation. */
+/* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation.  last: the pass behind
+ * which it is shown; NULL: what is printed as C. */
 enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4, DUMP_IR = 8 };
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
-                  struct strbuf *out);
+                  const char *last, struct strbuf *out);
+bool codegen_has_pass(const char *name);
 
 /* --emit=types: every declaration of the program with its type; std/ is left out. */
 void codegen_types(struct front *front, const struct checked *checked, const struct codegen_options *options,

@@ -1,30 +1,76 @@
+/* plan.c - the passes, in their order.
+ * Idea       a pass reads what earlier ones left in the plan and in the IR; what it leaves stays true for later ones.
+ * Invariant  in builds with checks the IR is verified behind each pass that leaves some.
+ * Tests      test/codegen/test_verify.c, test/lit/ir
+ */
 #include "bounds.h"
 #include "frames.h"
+#include "ir/lower.h"
 #include "support/arena.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct pass {
     const char *name;
     void (*run)(struct plan *p);
+    bool leaves_ir;
 };
 
 static const struct pass passes[] = {
     // read top to bottom: this is the order
-    {"reach", reach_analyze},   {"scopes", scopes_analyze}, {"liveness", liveness_analyze},
-    {"bounds", bounds_analyze}, {"frames", frames_analyze},
+    {"reach", reach_analyze, false},   {"owners", scopes_analyze, false}, {"lives", liveness_analyze, false},
+    {"bounds", bounds_analyze, false}, {"frames", frames_analyze, false}, {"lower", lower_program, true},
+    {"slots", slots_run, true},        {"scopes", scopes_run, true},
 };
 
-struct plan *plan_create(const struct checked *checked, const struct memory_plan *memory, struct arena *mem)
+/* A fault of a pass ends the compiler before it can print wrong code; a program that could not be lowered was
+ * refused. */
+static void verify(const struct plan *p, const char *pass)
 {
-    struct plan *p = arena_new(mem, struct plan);
-    p->mem = mem;
+#if PTO_CHECK
+    for (size_t i = 0; i < p->functions.count && diag_error_count(p->front->diag) == 0; i++) {
+        const char *fault = ir_verify(p->front, p->functions.data[i]);
+        if (!fault) continue;
+        fprintf(stderr, "ptoc: internal error: the IR of '%s' is invalid after the pass '%s': %s\n",
+                p->functions.data[i]->orch->name, pass, fault);
+        abort();
+    }
+#else
+    (void)p;
+    (void)pass;
+#endif
+}
+
+struct plan *plan_create(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                         bool checked_runs, const char *last)
+{
+    struct plan *p = arena_new(front->mem, struct plan);
+    p->front = front;
+    p->mem = front->mem;
     p->checked = checked;
     p->memory = *memory;
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) passes[i].run(p);
+    p->checked_runs = checked_runs;
+    p->lowering = lowering_begin(p);
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        passes[i].run(p);
+        if (passes[i].leaves_ir) verify(p, passes[i].name);
+        if (last && strcmp(last, passes[i].name) == 0) break;
+    }
     return p;
+}
+
+bool plan_has_pass(const char *name)
+{
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (passes[i].leaves_ir && strcmp(passes[i].name, name) == 0) return true;
+    return false;
 }
 
 void plan_destroy(struct plan *p)
 {
+    lowering_end(p->lowering);
+    vec_free(&p->functions);
     vec_free(&p->exports);
     vec_free(&p->orchs);
     vec_free(&p->kernels);

@@ -13,6 +13,8 @@
 
 struct arena;
 struct function_bounds;
+struct ir_function;
+struct lowering;
 struct frame_plan;
 
 typedef VEC(struct symbol *) symbol_list;
@@ -32,12 +34,16 @@ struct end_plan {
 };
 
 struct plan {
+    struct front *front;
     struct arena *mem;
     const struct checked *checked;
     struct memory_plan memory;
+    bool checked_runs;                   /* tensors of a frame report each use, for runs that are checked */
     symbol_list exports;                 /* `export orch` of the main file, in source order */
     symbol_list orchs;                   /* functions that the exports need, modules in order, then source order */
     symbol_list kernels;                 /* kernels that those need, in the same order */
+    VEC(struct ir_function *) functions; /* of orchs, in the same order */
+    struct lowering *lowering;
     struct ptrmap blocks;                /* BLOCK, AWAIT or CALL -> struct block_plan */
     VEC(struct block_plan *) block_list; /* the same, to be freed */
     struct ptrmap ends; /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
@@ -57,14 +63,20 @@ struct plan {
     struct ptrmap ranges;       /* symbol -> struct interval */
 };
 
-struct plan *plan_create(const struct checked *checked, const struct memory_plan *memory, struct arena *mem);
+/* last: the pass after which to stop; NULL: all are run. */
+struct plan *plan_create(struct front *front, const struct checked *checked, const struct memory_plan *memory,
+                         bool checked_runs, const char *last);
 void plan_destroy(struct plan *p);
+bool plan_has_pass(const char *name); /* one that leaves IR */
 
 void reach_analyze(struct plan *p);
 void scopes_analyze(struct plan *p);
 void liveness_analyze(struct plan *p);
 void bounds_analyze(struct plan *p);
 void frames_analyze(struct plan *p);
+void lower_program(struct plan *p);
+void slots_run(struct plan *p);
+void scopes_run(struct plan *p);
 
 /* ---- range.c ---- */
 

@@ -173,8 +173,10 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
 {
     const struct memory_plan ring = {PLAN_RING, 0}; /* a frame that does not fit is refused: only this is sure */
-    struct emitter e = {
-        .front = front, .checked = checked, .mem = front->mem, .plan = plan_create(checked, &ring, front->mem)};
+    struct emitter e = {.front = front,
+                        .checked = checked,
+                        .mem = front->mem,
+                        .plan = plan_create(front, checked, &ring, false, "frames")};
     for (size_t i = 0; i < e.plan->orchs.count; i++) check_function(&e, e.plan->orchs.data[i], heap_bytes, rings);
     plan_destroy(e.plan);
 }

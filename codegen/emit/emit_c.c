@@ -143,28 +143,12 @@ static bool is_used(const void *e, const void *key)
     return ptrmap_get(&((const struct emitter *)e)->used, key) != NULL;
 }
 
-/* A fault of the lowering ends the compiler before it can print wrong code; a program that could not be lowered was
- * refused. */
-static void verify(struct emitter *e, const struct ir_function *f)
-{
-#if PTO_CHECK
-    const char *fault = diag_error_count(e->front->diag) == 0 ? ir_verify(e->front, f) : NULL;
-    if (!fault) return;
-    fprintf(stderr, "ptoc: internal error: the IR of '%s' is invalid: %s\n", f->orch->name, fault);
-    abort();
-#else
-    (void)e;
-    (void)f;
-#endif
-}
-
 /* The body comes first, into a section of its own: it says which arguments nothing names. */
-static void emit_function(struct emitter *e, struct symbol *orch)
+static void emit_function(struct emitter *e, const struct ir_function *f)
 {
-    const struct ir_function *f = lower_function(e->lowering, orch);
+    const struct symbol *orch = f->orch;
     struct span head = orch->decl->at;
     struct strbuf signature = {0};
-    verify(e, f);
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     const size_t mark = names_mark(&e->names);
     e->plan->function = orch;
@@ -309,7 +293,7 @@ static void emit_file(struct emitter *e)
     e->out = &functions;
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
         frame_report(e, e->plan->orchs.data[i]);
-        emit_function(e, e->plan->orchs.data[i]);
+        emit_function(e, e->plan->functions.data[i]);
     }
     e->out = file;
     emit_head(e);
@@ -344,14 +328,13 @@ static void generate(struct front *front, const struct checked *checked, const s
         .mem = front->mem,
         .out = &out,
         .names.mem = front->mem,
-        .plan = plan_create(checked, &options->memory, front->mem),
+        .plan = plan_create(front, checked, &options->memory, options->checked, emit == emit_file ? NULL : "reach"),
     };
-    e.lowering = lowering_begin(front, checked, e.plan, options->checked);
+    e.lowering = e.plan->lowering;
     assign_file_names(&e);
     emit(&e);
     out_render(&out, arena_printf(e.mem, "%s.c", emit_stem(&e)), emit != header_emit && !options->no_line, to);
     out_clear(&out);
-    lowering_end(e.lowering);
     plan_destroy(e.plan);
     ptrmap_free(&e.c_names);
     ptrmap_free(&e.kernels);

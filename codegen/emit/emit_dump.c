@@ -85,17 +85,18 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
     }
 }
 
-static void print_ir(struct emitter *e, const struct symbol *orch)
+static void print_ir(struct emitter *e, const struct ir_function *f)
 {
     struct strbuf text = {0};
-    ir_print(e->front, lower_function(e->lowering, orch), &text);
+    ir_print(e->front, f, &text);
     if (text.length) text.data[--text.length] = '\0'; /* the last line ends with the section */
     out_raw(e->out, NULL, 0, strbuf_text(&text), text.length);
     strbuf_free(&text);
 }
 
-static void print_function(struct emitter *e, const struct symbol *orch, unsigned dumps)
+static void print_function(struct emitter *e, const struct ir_function *f, unsigned dumps)
 {
+    const struct symbol *orch = f->orch;
     struct ast *body = orch->decl->orch.body;
     struct span head = orch->decl->at;
     head.end = body->at.begin;
@@ -113,24 +114,24 @@ static void print_function(struct emitter *e, const struct symbol *orch, unsigne
         out_line(e->out, "%s", " slots");
         print_slots(e, orch);
     }
-    if (dumps & DUMP_IR) print_ir(e, orch);
+    if (dumps & DUMP_IR) print_ir(e, f);
 }
 
+bool codegen_has_pass(const char *name) { return plan_has_pass(name); }
+
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
-                  struct strbuf *to)
+                  const char *last, struct strbuf *to)
 {
     struct out out = {0};
     struct emitter e = {.front = front,
                         .checked = checked,
                         .mem = front->mem,
                         .out = &out,
-                        .plan = plan_create(checked, memory, front->mem)};
-    e.lowering = lowering_begin(front, checked, e.plan, false);
+                        .plan = plan_create(front, checked, memory, false, last)};
     for (size_t i = 0; i < e.plan->orchs.count; i++) {
         if (i > 0) out_line(e.out, "%s", "");
-        print_function(&e, e.plan->orchs.data[i], dumps);
+        print_function(&e, e.plan->functions.data[i], dumps);
     }
-    lowering_end(e.lowering);
     out_render(&out, "", false, to);
     out_clear(&out);
     plan_destroy(e.plan);

@@ -12,7 +12,7 @@ void emit_listing(struct front *front, const struct checked *checked, const stru
                         .checked = checked,
                         .mem = front->mem,
                         .out = &out,
-                        .plan = plan_create(checked, memory, front->mem)};
+                        .plan = plan_create(front, checked, memory, false, NULL)};
     for (size_t i = 0; i < e.plan->orchs.count; i++) {
         if (i > 0) out_line(e.out, "%s", "");
         print(&e, e.plan->orchs.data[i]);

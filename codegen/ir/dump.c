@@ -384,7 +384,7 @@ static void put_branches(struct dump *d, const struct ir_op *op)
 
 static void put_op(struct dump *d, const struct ir_op *op)
 {
-    const struct ir_block *blocks[3];
+    struct ir_block *blocks[3];
     begin_line(d, op->at);
     if (op->kind == IR_CHECK) {
         put_check(d, op->check.check);

@@ -112,7 +112,7 @@ struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_ki
     return op;
 }
 
-int ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3])
+int ir_blocks(const struct ir_op *op, struct ir_block *blocks[3])
 {
     int count = 0;
     switch (op->kind) {
@@ -129,4 +129,57 @@ int ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3])
     default: break;
     }
     return count;
+}
+
+struct ir_op *ir_insert(struct ir_block *block, struct ir_op *after, struct arena *mem, enum ir_op_kind kind,
+                        struct span at)
+{
+    struct ir_op *op = arena_new(mem, struct ir_op), **link = after ? &after->next : &block->first;
+    op->kind = kind;
+    op->at = at;
+    op->next = *link;
+    *link = op;
+    if (block->last == after) block->last = op;
+    return op;
+}
+
+void ir_each(struct ir_block *block, void (*visit)(void *cx, struct ir_op *op), void *cx)
+{
+    struct ir_block *blocks[3];
+    for (struct ir_op *op = block->first, *next; op; op = next) {
+        visit(cx, op);
+        int count = ir_blocks(op, blocks);
+        next = !op->next && count > 0 ? blocks[--count]->first : op->next;
+        for (int i = 0; i < count; i++) ir_each(blocks[i], visit, cx);
+    }
+}
+
+static void remove_here(struct ir_block *block, bool (*test)(void *cx, const struct ir_op *op), void *cx)
+{
+    struct ir_op **link = &block->first;
+    block->last = NULL;
+    while (*link) {
+        if (test(cx, *link)) {
+            *link = (*link)->next;
+        } else {
+            block->last = *link;
+            link = &(*link)->next;
+        }
+    }
+}
+
+void ir_remove(struct ir_block *block, bool (*test)(void *cx, const struct ir_op *op), void *cx)
+{
+    struct ir_block *blocks[3];
+    remove_here(block, test, cx);
+    for (struct ir_op *op = block->first, *next; op; op = next) {
+        int count = ir_blocks(op, blocks);
+        const bool is_chain = !op->next && count > 0;
+        for (int i = 0; i < count; i++)
+            if (is_chain && i == count - 1)
+                remove_here(blocks[i], test, cx);
+            else
+                ir_remove(blocks[i], test, cx);
+        next = is_chain ? blocks[count - 1]->first : op->next;
+    }
 }

@@ -238,11 +238,12 @@ struct ir_op {
             const struct symbol *symbol;
             bool is_argument, in_frame;
         } release;
+        /* tensors: that it owns, in the order in which they are declared.  named: an output goes to it from inside
+         * another one.  explicit: the program says `scope`.  dropped: owns nothing, nobody prints it. */
         struct {
-            struct symbol **tensors;
+            const struct symbol **tensors;
             int count;
-            bool is_named;
-            const char *label;
+            bool is_named, is_explicit, is_dropped;
         } scope;
         struct {
             struct ir_op *begin;
@@ -300,6 +301,7 @@ struct ir_op {
 struct ir_function {
     const struct symbol *orch;
     struct ir_block *body;
+    struct ir_op *scope; /* the outermost SCOPE_BEGIN; NULL: none is left */
 };
 
 /* ---- ir.c: making values ---- */
@@ -318,7 +320,14 @@ bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: i
 const char *ir_op_name(enum ir_op_kind kind);
 struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
 /* The blocks of a structured operation, in the order in which they are run; returns how many (at most 3). */
-int ir_blocks(const struct ir_op *op, const struct ir_block *blocks[3]);
+int ir_blocks(const struct ir_op *op, struct ir_block *blocks[3]);
+/* A new operation behind `after`; NULL: as the first one. */
+struct ir_op *ir_insert(struct ir_block *block, struct ir_op *after, struct arena *mem, enum ir_op_kind kind,
+                        struct span at);
+/* Each operation of the block and of the blocks in it, in order.  A chain of branches may have any length. */
+void ir_each(struct ir_block *block, void (*visit)(void *cx, struct ir_op *op), void *cx);
+/* Takes away the operations for which `test` is true. */
+void ir_remove(struct ir_block *block, bool (*test)(void *cx, const struct ir_op *op), void *cx);
 
 /* ---- dump.c ---- */
 struct strbuf;

@@ -1,18 +1,16 @@
 /* lower.c - functions, blocks and scopes; where lifetimes end.
- * Idea       a block of the language is a block of operations; where it owns tensors it is a run-time scope too, and
- *            whatever leaves it early (break, continue, return) ends the scopes that it leaves.
+ * Idea       a block of the language is a block of operations and a scope, and so is a value that needs tensors for a
+ *            moment; whatever leaves a block early (break, continue, return) ends the scopes that it leaves.  The pass
+ *            `scopes` takes away those that own nothing.
  * Invariant  SCOPE_BEGIN and SCOPE_END balance on every path; unwinding by a failure needs neither.
  * Tests      test/lit/codegen/scopes.pto, loops.pto, test/lit/ir
  */
-#include "bounds.h"
 #include "lower_parts.h"
 
-struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct plan *plan,
-                                bool checked_runs)
+struct lowering *lowering_begin(struct plan *plan)
 {
-    struct lowering *l = arena_new(front->mem, struct lowering);
-    *l = (struct lowering){
-        .front = front, .checked = checked, .plan = plan, .mem = front->mem, .checked_runs = checked_runs};
+    struct lowering *l = arena_new(plan->mem, struct lowering);
+    *l = (struct lowering){.front = plan->front, .checked = plan->checked, .plan = plan, .mem = plan->mem};
     return l;
 }
 
@@ -52,30 +50,9 @@ void lower_block_end(struct lowering *l, struct ir_block *outer)
     l->block = outer;
 }
 
-struct ir_op *lower_owner(struct lowering *l, const struct symbol *tensor, bool always)
-{
-    bool current = true; /* is there no scope between here and the block that names the tensor? */
-    for (struct open_block *o = l->open; o; o = o->parent) {
-        const struct block_plan *plan = ptrmap_get(&l->plan->blocks, o->block);
-        for (size_t i = 0; i < plan->tensors.count; i++)
-            if (plan->tensors.data[i] == tensor) {
-                if (current && !always) return NULL;
-                if (o->scope) o->scope->scope.is_named = true;
-                return o->scope;
-            }
-        if (o->scope) current = false;
-    }
-    return NULL;
-}
-
 static void begin_scope(struct lowering *l, struct open_block *open, struct span at)
 {
-    const struct block_plan *plan = ptrmap_get(&l->plan->blocks, open->block);
-    l->at = at;
-    open->scope = lower_op(l, IR_SCOPE_BEGIN);
-    open->scope->scope.tensors = arena_array(l->mem, struct symbol *, plan->tensors.count);
-    for (size_t i = 0; i < plan->tensors.count; i++) open->scope->scope.tensors[i] = plan->tensors.data[i];
-    open->scope->scope.count = (int)plan->tensors.count;
+    open->scope = ir_append(l->block, l->mem, IR_SCOPE_BEGIN, at);
 }
 
 static void end_scope(struct lowering *l, const struct open_block *open, bool leaves)
@@ -87,22 +64,21 @@ static void end_scope(struct lowering *l, const struct open_block *open, bool le
 
 void lower_scope_open(struct lowering *l, struct ast *n, struct open_block *open)
 {
-    *open = (struct open_block){.parent = l->open, .block = n};
-    if (!ptrmap_get(&l->plan->blocks, n)) return;
+    *open = (struct open_block){.parent = l->open, .is_value = true};
     begin_scope(l, open, n->at);
     l->open = open;
 }
 
 void lower_scope_close(struct lowering *l, struct open_block *open)
 {
-    if (open->scope) end_scope(l, open, false);
+    end_scope(l, open, false);
     l->open = open->parent;
 }
 
 void lower_leave_scopes(struct lowering *l, bool all)
 {
     for (struct open_block *o = l->open; o; o = o->parent) {
-        if (o->scope) end_scope(l, o, true);
+        end_scope(l, o, true);
         if (o->is_loop && !all) return;
     }
 }
@@ -122,7 +98,6 @@ void lower_ends(struct lowering *l, const symbol_list *list)
         struct ir_op *op = lower_op(l, IR_RELEASE);
         op->release.symbol = list->data[i];
         op->release.is_argument = list->data[i]->kind == SYM_FORMAL; /* the caller may have had it from outside */
-        op->release.in_frame = slot_of(l->plan, list->data[i]) != NULL;
     }
 }
 
@@ -155,40 +130,13 @@ void lower_leave(struct lowering *l, const struct symbol *returned)
 
 /* ---- blocks of the language ---- */
 
-/* Of the function with its frame and of all that it calls; where nobody knows, no heap is large enough. */
-static struct ir_value *lower_need(struct lowering *l)
-{
-    const struct bound *need = &bounds_of(l->plan, l->orch, l->orch->decl->orch.exported)->whole;
-    const struct size *most = need->unknown ? NULL : need->point[0].bytes;
-    for (int i = 1; i < need->point_count && most; i++)
-        most = size_binary(l->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
-    return most ? lower_size(l, most, ARITH_COST) : ir_integer(l->mem, INT64_MAX);
-}
-
-static bool has_frame(const struct lowering *l, const struct ast *block)
-{
-    const struct frame_plan *f = block == l->orch->decl->orch.body ? frame_of(l->plan, l->orch) : NULL;
-    return f && f->bytes;
-}
-
-static void lower_frame(struct lowering *l)
-{
-    const struct frame_plan *f = frame_of(l->plan, l->orch);
-    struct ir_value *bytes = lower_size(l, f->bytes, ARITH_CHECKED);
-    lower_site(l, l->orch->decl->name_at, arena_printf(l->mem, "the frame of %s", l->orch->name));
-    struct ir_op *op = lower_op(l, IR_FRAME);
-    op->frame.orch = l->orch;
-    op->frame.bytes = bytes;
-    op->frame.need = lower_need(l);
-}
-
 void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_explicit, struct span at)
 {
-    const struct block_plan *plan = ptrmap_get(&l->plan->blocks, n);
-    struct open_block open = {.parent = l->open, .block = n, .is_loop = is_loop};
-    if (is_explicit || has_frame(l, n) || plan->tensors.count > 0) begin_scope(l, &open, at);
+    struct open_block open = {.parent = l->open, .is_loop = is_loop};
+    begin_scope(l, &open, at);
+    open.scope->scope.is_explicit = is_explicit;
+    if (is_explicit) l->at = at;
     l->open = &open;
-    if (has_frame(l, n)) lower_frame(l);
     const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
     if (ends) lower_ends_at(l, n->at, &ends->before);
     for (struct ast *s = n->block.stmts; s; s = s->next) {
@@ -196,9 +144,10 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
         ends = ptrmap_get(&l->plan->ends, s);
         if (ends) lower_ends_at(l, last_byte(s->at), &ends->behind);
     }
-    if (open.scope && !jumps_away(n->block.stmts)) {
-        l->at = last_byte(n->at);
+    if (!jumps_away(n->block.stmts)) {
+        if (is_explicit || open.owns) l->at = last_byte(n->at);
         end_scope(l, &open, false);
+        l->block->last->at = last_byte(n->at);
     }
     l->open = open.parent;
 }
@@ -237,7 +186,14 @@ struct ir_function *lower_function(struct lowering *l, const struct symbol *orch
         ret->ret.is_last = ret->ret.value == NULL;
     }
     lower_block_end(l, outer);
+    f->scope = f->body->first;
+    while (f->scope->kind != IR_SCOPE_BEGIN) f->scope = f->scope->next;
     l->orch = NULL;
     l->plan->function = NULL;
     return f;
+}
+
+void lower_program(struct plan *p)
+{
+    for (size_t i = 0; i < p->orchs.count; i++) vec_push(&p->functions, lower_function(p->lowering, p->orchs.data[i]));
 }

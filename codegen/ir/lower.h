@@ -10,10 +10,8 @@
 
 struct lowering;
 
-/* checked_runs: tensors of a frame report each use, for runs that are checked.  The lowering lives in the arena; its
- * tables do not: lowering_end(). */
-struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct plan *plan,
-                                bool checked_runs);
+/* The lowering lives in the arena; its tables do not: lowering_end(). */
+struct lowering *lowering_begin(struct plan *plan);
 void lowering_end(struct lowering *l);
 struct ir_function *lower_function(struct lowering *l, const struct symbol *orch);
 

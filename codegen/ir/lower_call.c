@@ -18,10 +18,7 @@ static const struct region *result_region(struct lowering *l, const struct call 
 
 static void lower_task_tensor(struct lowering *l, struct ir_argument *a, const struct region *r, enum direction dir)
 {
-    const struct symbol *base = r->base;
     *a = (struct ir_argument){.kind = IR_ARG_TENSOR, .direction = dir, .view = lower_view(l, r, VIEW_OF_TASK)};
-    if (dir == DIR_OUT && !base->place && base->kind == SYM_LET && !base->needs_alloc)
-        a->scope = lower_owner(l, base, false);
 }
 
 /* Parameters that the kernel does not see. */
@@ -88,10 +85,7 @@ static void lower_flags(struct lowering *l, const struct call *call)
 /* Where a tensor goes that a function returns: all of r. */
 static struct ir_argument argument_place(struct lowering *l, const struct region *r)
 {
-    const struct symbol *base = r->base;
-    struct ir_argument a = {.kind = IR_ARG_PLACE, .view = lower_view(l, r, VIEW_OF_FUNCTION)};
-    if (!base->place && base->kind == SYM_LET && !base->needs_alloc) a.scope = lower_owner(l, base, true);
-    return a;
+    return (struct ir_argument){.kind = IR_ARG_PLACE, .view = lower_view(l, r, VIEW_OF_FUNCTION)};
 }
 
 /* A scalar of a struct, which the callee assigns. */
@@ -181,15 +175,13 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     return c;
 }
 
-/* ---- runs that are checked: which tensors of a frame a call uses ---- */
+/* ---- runs that are checked: which tensors a call uses that a frame could hold ---- */
 
 static void lower_slot_use(struct lowering *l, const struct region *r, enum direction dir, bool writes)
 {
-    const struct tensor_plan *slot = r ? slot_of(l->plan, r->base) : NULL;
-    if (!slot || (dir == DIR_OUT) != writes) return;
+    if (!r || !tensor_is_new(r->base) || r->base->place || (dir == DIR_OUT) != writes) return;
     struct ir_op *op = lower_op(l, IR_SLOT_USE);
     op->slot_use.symbol = r->base;
-    op->slot_use.bytes = lower_size(l, slot->bytes, ARITH_PLAIN);
     op->slot_use.writes = writes;
 }
 
@@ -226,7 +218,7 @@ struct ir_value *lower_call(struct lowering *l, struct ast *n)
     lower_captured(l, call->result_symbol);
     lower_flags(l, call);
     ptrmap_set(&l->hoisted, call, n); /* its checks and inner calls are done */
-    if (l->checked_runs) lower_slot_uses(l, call);
+    if (l->plan->checked_runs) lower_slot_uses(l, call);
     if (callee->kind == SYM_KERNEL) {
         lower_submit(l, n, call);
     } else if (n->type && type_is_scalar(n->type)) {

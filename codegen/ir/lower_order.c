@@ -178,7 +178,7 @@ static void prepare_element(struct lowering *l, struct ast *n)
     struct open_block open;
     lower_scope_open(l, n, &open);
     lower_prepare_place(l, n->kind == AST_AWAIT ? n->await.operand : n);
-    if (open.scope) keep_always(l, n);
+    if (open.owns) keep_always(l, n);
     lower_scope_close(l, &open);
 }
 

@@ -7,16 +7,17 @@
  * lower_print.c  print */
 #ifndef PTOC_LOWER_PARTS_H
 #define PTOC_LOWER_PARTS_H
-#include "frames.h"
+#include "plan.h"
 #include "kernel_dims.h"
 #include "lower.h"
 #include "support/arena.h"
 
 struct open_block {
     struct open_block *parent;
-    const struct ast *block;
-    struct ir_op *scope; /* SCOPE_BEGIN, or NULL */
+    struct ir_op *scope; /* SCOPE_BEGIN */
     bool is_loop;
+    bool is_value; /* not of a block, but of an expression */
+    bool owns;     /* a tensor */
 };
 
 struct lowering {
@@ -24,7 +25,6 @@ struct lowering {
     const struct checked *checked;
     struct plan *plan;
     struct arena *mem;
-    bool checked_runs;
 
     const struct symbol *orch; /* the function that is lowered; NULL: outside of functions */
     struct ir_block *block;    /* operations are appended here, */
@@ -53,12 +53,10 @@ void lower_statements(struct lowering *l, struct ast *block, bool is_loop, bool 
 struct ir_block *lower_braced(struct lowering *l, struct ast *block, bool is_loop);
 void lower_ends(struct lowering *l, const symbol_list *list); /* releases */
 void lower_ends_at(struct lowering *l, struct span at, const symbol_list *list);
-/* A scope for what an expression needs for a moment; nothing where it needs nothing. */
+/* A scope for what an expression needs for a moment. */
 void lower_scope_open(struct lowering *l, struct ast *n, struct open_block *open);
 void lower_scope_close(struct lowering *l, struct open_block *open);
 void lower_leave_scopes(struct lowering *l, bool all); /* up to the innermost loop, or all */
-/* The scope that owns a tensor; NULL: it is the current one, and `always` is false. */
-struct ir_op *lower_owner(struct lowering *l, const struct symbol *tensor, bool always);
 /* drops what was moved in and is still there */
 void lower_leave(struct lowering *l, const struct symbol *returned);
 

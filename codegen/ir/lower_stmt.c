@@ -70,19 +70,13 @@ static const char *leaf_name(struct lowering *l, const struct symbol *s)
                : arena_printf(l->mem, "%s_result", s->name);
 }
 
-/* A tensor of the frame begins at its slot, any other one nowhere. */
 static void lower_tensor(struct lowering *l, const struct symbol *s)
 {
-    const struct tensor_plan *p = slot_of(l->plan, s);
-    const struct slot *slot = p ? &frame_of(l->plan, l->orch)->slots.data[p->slot] : NULL;
+    if (l->open->is_value && !l->open->owns) l->at = l->open->scope->at;
+    l->open->owns = true;
     struct ir_op *op = lower_op(l, IR_TENSOR);
     op->tensor.symbol = s;
     op->tensor.wanted = leaf_name(l, s);
-    if (!slot) return;
-    op->tensor.at = lower_size(l, slot->at, ARITH_PLAIN);
-    if (!p->alternates) return;
-    op->tensor.rotates = p->loop_variable;
-    op->tensor.bytes = lower_size(l, slot->bytes, ARITH_PLAIN);
 }
 
 static void lower_new_leaf(struct lowering *l, const struct symbol *s)
@@ -110,7 +104,6 @@ static void lower_alloc(struct lowering *l, const struct ast *n, const struct sy
     struct ir_op *op = lower_op(l, IR_ALLOC);
     op->alloc.symbol = s;
     op->alloc.bytes = bytes;
-    op->alloc.in_frame = slot_of(l->plan, s) != NULL;
 }
 
 /* ---- declarations ---- */

@@ -32,7 +32,6 @@ static const char program[] =
 static struct front front;
 static const struct checked *checked;
 static struct plan *plan;
-static struct lowering *lowering;
 static struct ir_function *f;
 
 static void open_program(void)
@@ -45,15 +44,13 @@ static void open_program(void)
     const struct memory_plan memory = {.kind = PLAN_RING};
     checked = sema_check(&front, "verify.pto", &options);
     assert_int_equal(diag_error_count(front.diag), 0);
-    plan = plan_create(checked, &memory, front.mem);
-    lowering = lowering_begin(&front, checked, plan, false);
-    f = lower_function(lowering, plan->orchs.data[0]);
+    plan = plan_create(&front, checked, &memory, false, NULL);
+    f = plan->functions.data[0];
     assert_string_equal(f->orch->name, "part");
 }
 
 static void close_program(void)
 {
-    lowering_end(lowering);
     plan_destroy(plan);
     diag_destroy(front.diag);
     source_map_destroy(front.sources);
@@ -72,14 +69,14 @@ static bool find_in(struct ir_block *block, enum ir_op_kind kind, int *nth, stru
 {
     struct ir_op *before = NULL;
     for (struct ir_op *op = block->first; op; before = op, op = op->next) {
-        const struct ir_block *blocks[3];
+        struct ir_block *blocks[3];
         if (op->kind == kind && (*nth)-- == 0) {
             *found = (struct spot){block, before, op};
             return true;
         }
         const int count = ir_blocks(op, blocks);
         for (int i = 0; i < count; i++)
-            if (find_in((struct ir_block *)blocks[i], kind, nth, found)) return true;
+            if (find_in(blocks[i], kind, nth, found)) return true;
     }
     return false;
 }

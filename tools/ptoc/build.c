@@ -65,7 +65,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
                                           .memory = o->memory,
                                           .checked = o->checked};
         if (o->dumps)
-            codegen_dump(&s.front, checked, &o->memory, o->dumps, text);
+            codegen_dump(&s.front, checked, &o->memory, o->dumps, o->dump_pass, text);
         else if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else

@@ -249,7 +249,7 @@ static int set_plan(struct options *o, const char *text)
     return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
 }
 
-/* --dump=scopes,liveness,slots,ir */
+/* --dump=scopes,liveness,slots,ir or ir:PASS */
 static int set_dumps(struct options *o, const char *text)
 {
     static const struct {
@@ -261,6 +261,14 @@ static int set_dumps(struct options *o, const char *text)
         unsigned bit = 0;
         for (int i = 0; i < COUNT(dumps); i++)
             if (strlen(dumps[i].name) == length && strncmp(dumps[i].name, at, length) == 0) bit = dumps[i].bit;
+        if (bit == 0 && length > 3 && strncmp(at, "ir:", 3) == 0) {
+            char *pass = strndup(at + 3, length - 3);
+            const bool is_known = codegen_has_pass(pass);
+            free(o->dump_pass);
+            o->dump_pass = pass;
+            if (!is_known) return usage_error("--dump=ir: has no pass '%s'; see docs/architecture.md", pass);
+            bit = DUMP_IR;
+        }
         if (bit == 0)
             return usage_error("--dump takes scopes, liveness, slots and ir, with commas, not '%.*s'", (int)length, at);
         o->dumps |= bit;
@@ -548,6 +556,7 @@ int options_parse(struct options *o, int argc, char **argv)
 void options_free(struct options *o)
 {
     for (int i = 0; i < o->define_count; i++) free((char *)o->defines[i].name);
+    free(o->dump_pass);
     free(o->link_inputs);
     free(o->import_dirs);
     free(o->defines);

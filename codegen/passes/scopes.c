@@ -1,0 +1,107 @@
+/* scopes.c - the pass `scopes`: who owns each tensor, and which scopes the run has.
+ * Idea       lowering opens a scope for each block and for each value that needs tensors for a moment.  A scope owns
+ *            the tensors that are declared in it and in no scope inside; one that owns none, holds no frame and is not
+ *            written in the program is taken away.
+ * Invariant  an output that the run allocates says which scope owns it, where that is not the current one.
+ * Tests      test/lit/codegen/scopes.pto, test/lit/memory/dump.pto
+ */
+#include "ir/ir.h"
+#include "plan.h"
+#include "support/arena.h"
+
+struct search {
+    struct plan *plan;
+    VEC(struct ir_op *) open; /* scopes around the operation at hand, outermost first */
+    struct ptrmap owners;     /* tensor -> its SCOPE_BEGIN */
+};
+
+/* Calls visit for each operation, with the scopes around it. */
+static void walk(struct search *s, struct ir_block *block, void (*visit)(struct search *s, struct ir_op *op))
+{
+    const size_t mark = s->open.count;
+    struct ir_block *blocks[3];
+    for (struct ir_op *op = block->first, *next; op; op = next) {
+        int count = ir_blocks(op, blocks);
+        const bool is_chain = !op->next && count > 0; /* of branches: it has any length */
+        visit(s, op);
+        if (op->kind == IR_SCOPE_BEGIN) vec_push(&s->open, op);
+        if (op->kind == IR_SCOPE_END && !op->scope_end.leaves) s->open.count--;
+        next = is_chain ? blocks[--count]->first : op->next;
+        for (int i = 0; i < count; i++) walk(s, blocks[i], visit);
+    }
+    s->open.count = mark;
+}
+
+/* ---- who owns what ---- */
+
+static void count_tensor(struct search *s, struct ir_op *op)
+{
+    if (op->kind != IR_TENSOR) return;
+    struct ir_op *owner = s->open.data[s->open.count - 1];
+    owner->scope.count++;
+    ptrmap_set(&s->owners, op->tensor.symbol, owner);
+}
+
+/* A frame is the first thing of its function's scope. */
+static bool holds_frame(const struct ir_op *scope)
+{
+    const struct ir_op *site = scope->next;
+    return site && site->kind == IR_SITE && site->next && site->next->kind == IR_FRAME;
+}
+
+static void list_tensor(struct search *s, struct ir_op *op)
+{
+    if (op->kind == IR_SCOPE_BEGIN) {
+        op->scope.is_dropped = op->scope.count == 0 && !op->scope.is_explicit && !holds_frame(op);
+        op->scope.tensors = arena_array(s->plan->mem, const struct symbol *, op->scope.count);
+        op->scope.count = 0;
+    } else if (op->kind == IR_TENSOR) {
+        struct ir_op *owner = ptrmap_get(&s->owners, op->tensor.symbol);
+        owner->scope.tensors[owner->scope.count++] = op->tensor.symbol;
+    }
+}
+
+/* ---- where outputs go ---- */
+
+static struct ir_op *current_scope(const struct search *s)
+{
+    for (size_t i = s->open.count; i-- > 0;)
+        if (!s->open.data[i]->scope.is_dropped) return s->open.data[i];
+    return NULL;
+}
+
+static void find_owners(struct search *s, struct ir_op *op)
+{
+    if (op->kind != IR_SUBMIT && op->kind != IR_CALL) return;
+    for (int i = 0; i < op->call->count; i++) {
+        struct ir_argument *a = &op->call->arguments[i];
+        const bool is_place = a->kind == IR_ARG_PLACE;
+        if (!is_place && (a->kind != IR_ARG_TENSOR || op->kind == IR_CALL || a->direction != DIR_OUT)) continue;
+        const struct symbol *base = a->view->region->base;
+        struct ir_op *owner = base->needs_alloc ? NULL : ptrmap_get(&s->owners, base);
+        if (!owner || (owner == current_scope(s) && !is_place)) continue;
+        owner->scope.is_named = true;
+        a->scope = owner;
+    }
+}
+
+static bool is_dropped(void *cx, const struct ir_op *op)
+{
+    (void)cx;
+    const struct ir_op *begin = op->kind == IR_SCOPE_END ? op->scope_end.begin : op;
+    return (op->kind == IR_SCOPE_BEGIN || op->kind == IR_SCOPE_END) && begin->scope.is_dropped;
+}
+
+void scopes_run(struct plan *p)
+{
+    for (size_t i = 0; i < p->functions.count; i++) {
+        struct ir_function *f = p->functions.data[i];
+        struct search s = {.plan = p};
+        walk(&s, f->body, count_tensor);
+        walk(&s, f->body, list_tensor);
+        walk(&s, f->body, find_owners);
+        ir_remove(f->body, is_dropped, NULL);
+        vec_free(&s.open);
+        ptrmap_free(&s.owners);
+    }
+}
