@@ -128,6 +128,7 @@ static const struct size *extreme(struct walk *w, const struct size *a, const st
         return r;
     case SIZE_DIV:
     case SIZE_CEIL_DIV:
+    case SIZE_SHR:
         if (!size_is_const(a->arg[1], &c) || c <= 0) return NULL;
         arg[0] = extreme(w, a->arg[0], name, low, high, largest);
         return arg[0] ? size_binary(w->sizes, a->kind, arg[0], a->arg[1]) : NULL;

@@ -63,6 +63,39 @@ static struct interval modulo(struct interval a, struct interval b, bool *fits)
     return (struct interval){(int64_t) - (below < most ? below : most), (int64_t)(above < most ? above : most)};
 }
 
+/* Of `|`, `^` and `&`: the fewest bits that hold both operands hold the result. */
+static struct interval of_bits(enum ast_op op, struct interval a, struct interval b)
+{
+    const bool a_positive = a.lo >= 0, b_positive = b.lo >= 0;
+    if (op == OP_BITAND && (a_positive || b_positive))
+        return (struct interval){0, !a_positive ? b.hi : !b_positive || a.hi < b.hi ? a.hi : b.hi};
+    const uint64_t ends = (uint64_t)(a.lo < 0 ? ~a.lo : a.lo) | (uint64_t)(a.hi < 0 ? ~a.hi : a.hi) |
+                          (uint64_t)(b.lo < 0 ? ~b.lo : b.lo) | (uint64_t)(b.hi < 0 ? ~b.hi : b.hi);
+    const int64_t most = ends == 0 ? 0 : (int64_t)(UINT64_MAX >> __builtin_clzll(ends));
+    return (struct interval){a_positive && b_positive ? 0 : ~most, most};
+}
+
+/* fits: C's own operator can be used, which knows no negative number and no lost bit. */
+static struct interval shift_left(struct interval a, struct interval b, bool *fits)
+{
+    if (a.lo < 0 || b.hi < 0 || b.lo > 63) {
+        *fits = false;
+        return anything;
+    }
+    const int least = b.lo < 0 ? 0 : (int)b.lo, most = b.hi > 63 ? 63 : (int)b.hi;
+    const struct interval r = clamp((__int128)a.lo << least, (__int128)a.hi << most, fits);
+    *fits = *fits && b.lo >= 0 && b.hi <= 63;
+    return r;
+}
+
+static struct interval shift_right(struct interval a, struct interval b, bool *fits)
+{
+    *fits = b.lo >= 0 && b.hi <= 63;
+    if (b.hi < 0 || b.lo > 63) return anything;
+    const int least = b.lo < 0 ? 0 : (int)b.lo, most = b.hi > 63 ? 63 : (int)b.hi;
+    return (struct interval){a.lo >> (a.lo < 0 ? least : most), a.hi >> (a.hi < 0 ? most : least)};
+}
+
 struct interval range_apply(enum ast_op op, struct interval a, struct interval b, bool *fits)
 {
     switch (op) {
@@ -75,6 +108,12 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
     }
     case OP_DIV: return divide(a, b, fits);
     case OP_MOD: return modulo(a, b, fits);
+    case OP_BITOR:
+    case OP_BITXOR:
+    case OP_BITAND: *fits = true; return of_bits(op, a, b);
+    case OP_SHL: return shift_left(a, b, fits);
+    case OP_SHR: return shift_right(a, b, fits);
+    case OP_BITNOT: *fits = true; return (struct interval){~a.hi, ~a.lo};
     case OP_NEG: return clamp(-(__int128)a.hi, -(__int128)a.lo, fits);
     default: *fits = true; return (struct interval){0, 1};
     }
@@ -183,6 +222,18 @@ struct interval range_of_size(struct plan *p, const struct size *s)
     case SIZE_MOD:
         return range_apply(s->kind == SIZE_DIV ? OP_DIV : OP_MOD, range_of_size(p, s->arg[0]),
                            range_of_size(p, s->arg[1]), &fits);
+    case SIZE_OR:
+    case SIZE_XOR:
+    case SIZE_AND:
+    case SIZE_SHL:
+    case SIZE_SHR: {
+        static const enum ast_op ops[] = {[SIZE_OR] = OP_BITOR,
+                                          [SIZE_XOR] = OP_BITXOR,
+                                          [SIZE_AND] = OP_BITAND,
+                                          [SIZE_SHL] = OP_SHL,
+                                          [SIZE_SHR] = OP_SHR};
+        return range_apply(ops[s->kind], range_of_size(p, s->arg[0]), range_of_size(p, s->arg[1]), &fits);
+    }
     case SIZE_MINIMUM:
     case SIZE_MAXIMUM:
         r = range_of_size(p, s->arg[0]);
@@ -222,7 +273,7 @@ struct interval range_of_expr(struct plan *p, const struct ast *n)
     case AST_INT: return (struct interval){(int64_t)n->integer.value, (int64_t)n->integer.value};
     case AST_NAME:
     case AST_MEMBER: return n->symbol ? range_of_symbol(p, n->symbol) : anything;
-    case AST_UNARY: return range_apply(OP_NEG, range_of_expr(p, n->binary.left), (struct interval){0, 0}, &fits);
+    case AST_UNARY: return range_apply(n->binary.op, range_of_expr(p, n->binary.left), (struct interval){0, 0}, &fits);
     case AST_BINARY:
         return range_apply(n->binary.op, range_of_expr(p, n->binary.left), range_of_expr(p, n->binary.right), &fits);
     case AST_CALL: return call_of(n) ? anything : range_of_builtin(p, n);

@@ -14,7 +14,7 @@
 #include "plan.h"
 
 /* How tightly what is printed must bind, to save parentheses. */
-enum precedence { P_ANY, P_OR, P_AND, P_EQ, P_REL, P_ADD, P_MUL, P_UNARY, P_POSTFIX };
+enum precedence { P_ANY, P_OR, P_AND, P_EQ, P_REL, P_BITS, P_ADD, P_MUL, P_UNARY, P_POSTFIX };
 
 struct site {
     const char *file;

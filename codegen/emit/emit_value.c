@@ -8,13 +8,14 @@
 #include <string.h>
 
 static const char *const op_text[] = {
-    [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
-    [OP_LE] = "<=", [OP_GT] = ">",   [OP_GE] = ">=", [OP_ADD] = "+", [OP_SUB] = "-",
-    [OP_MUL] = "*", [OP_DIV] = "/",  [OP_MOD] = "%", [OP_NEG] = "-", [OP_NOT] = "!",
+    [OP_OR] = "||",  [OP_AND] = "&&", [OP_EQ] = "==",    [OP_NE] = "!=",   [OP_LT] = "<",     [OP_LE] = "<=",
+    [OP_GT] = ">",   [OP_GE] = ">=",  [OP_ADD] = "+",    [OP_SUB] = "-",   [OP_MUL] = "*",    [OP_DIV] = "/",
+    [OP_MOD] = "%",  [OP_NEG] = "-",  [OP_NOT] = "!",    [OP_BITOR] = "|", [OP_BITXOR] = "^", [OP_BITAND] = "&",
+    [OP_SHL] = "<<", [OP_SHR] = ">>", [OP_BITNOT] = "~",
 };
 
-static const char *const op_function[] = {
-    [OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_MOD] = "mod"};
+static const char *const op_function[] = {[OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div",
+                                          [OP_MOD] = "mod", [OP_SHL] = "shl", [OP_SHR] = "shr"};
 
 static enum precedence op_precedence(enum ast_op op)
 {
@@ -27,6 +28,11 @@ static enum precedence op_precedence(enum ast_op op)
     case OP_LE:
     case OP_GT:
     case OP_GE: return P_REL;
+    case OP_BITOR:
+    case OP_BITXOR:
+    case OP_BITAND:
+    case OP_SHL:
+    case OP_SHR: return P_BITS;
     case OP_ADD:
     case OP_SUB: return P_ADD;
     case OP_MUL:
@@ -105,12 +111,29 @@ static void print_checked_binary(struct emitter *e, struct strbuf *b, const stru
     strbuf_putc(b, ')');
 }
 
+/* The operators on bits have other precedences in C, whose compilers ask for parentheses around an operand that is
+ * itself an operation.  What is shifted has 64 bits. */
+static void print_bits(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence outer)
+{
+    const bool is_shift = v->op == OP_SHL || v->op == OP_SHR;
+    if (outer > P_AND) strbuf_putc(b, '(');
+    if (is_shift && ir_is_of_literals(v->arg[0])) strbuf_puts(b, "(int64_t)");
+    value_print(e, b, v->arg[0], P_UNARY);
+    strbuf_printf(b, " %s ", op_text[v->op]);
+    value_print(e, b, v->arg[1], P_UNARY);
+    if (outer > P_AND) strbuf_putc(b, ')');
+}
+
 static void print_binary(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence outer)
 {
     const enum precedence own = op_precedence(v->op);
     const bool arithmetic = v->op >= OP_ADD;
     if (v->arithmetic != ARITH_PLAIN) {
         print_checked_binary(e, b, v);
+        return;
+    }
+    if (own == P_BITS) {
+        print_bits(e, b, v, outer);
         return;
     }
     if (own < outer) strbuf_putc(b, '(');

@@ -78,6 +78,14 @@ struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count)
     return v;
 }
 
+bool ir_is_of_literals(const struct ir_value *v)
+{
+    if (v->kind != IR_UNARY && v->kind != IR_BINARY) return v->kind == IR_INTEGER;
+    for (int i = 0; i < v->count; i++)
+        if (!ir_is_of_literals(v->arg[i])) return false;
+    return true;
+}
+
 bool ir_can_fail(const struct ir_value *v)
 {
     if (v->checks || v->is_await || v->kind == IR_RESULT) return true;

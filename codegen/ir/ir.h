@@ -316,6 +316,8 @@ struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmeti
                              int count);
 /* the caller fills in arg[1] ... arg[count] */
 struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count);
+/* Made of literals alone: an int in C. */
+bool ir_is_of_literals(const struct ir_value *v);
 bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
 const char *ir_op_name(enum ir_op_kind kind);
 struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);

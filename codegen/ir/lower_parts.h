@@ -79,6 +79,11 @@ void lower_match(struct lowering *l, struct ast *n);
 
 /* ---- lower_value.c ---- */
 struct ir_value *lower_value(struct lowering *l, const struct ast *n);
+/* Of two integers with the ranges that they can have; *range: that of the result.  mode: where it may not fit.
+ * Literals are an int in C: what they make is a literal where that is too small. */
+struct ir_value *lower_integers(struct lowering *l, enum ast_op op, struct ir_value *a, struct interval range_a,
+                                struct ir_value *b, struct interval range_b, enum arithmetic mode,
+                                struct interval *range);
 struct ir_value *lower_value_as(struct lowering *l, const struct ast *n, const struct type *t);
 /* read without waiting, as it is stored */
 struct ir_value *lower_stored_element(struct lowering *l, const struct region *r);

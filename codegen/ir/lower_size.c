@@ -14,9 +14,8 @@ struct ranged {
 
 static struct ranged apply(struct lowering *l, enum ast_op op, struct ranged a, struct ranged b, enum arithmetic mode)
 {
-    bool fits;
-    struct interval range = range_apply(op, a.range, b.range, &fits);
-    struct ir_value *v = ir_binary(l->mem, op, fits ? ARITH_PLAIN : mode, a.value, b.value);
+    struct interval range;
+    struct ir_value *v = lower_integers(l, op, a.value, a.range, b.value, b.range, mode, &range);
     v->of_size = true;
     return (struct ranged){v, range};
 }
@@ -86,6 +85,19 @@ static struct ir_value *lower_function_of_size(struct lowering *l, const char *n
     return v;
 }
 
+static enum ast_op op_of(enum size_kind kind)
+{
+    switch (kind) {
+    case SIZE_DIV: return OP_DIV;
+    case SIZE_MOD: return OP_MOD;
+    case SIZE_OR: return OP_BITOR;
+    case SIZE_XOR: return OP_BITXOR;
+    case SIZE_AND: return OP_BITAND;
+    case SIZE_SHL: return OP_SHL;
+    default: return OP_SHR;
+    }
+}
+
 static struct ir_value *leaf(struct lowering *l, enum ir_value_kind kind, const struct size *s)
 {
     struct ir_value *v = ir_value_new(l->mem, kind, NULL);
@@ -107,10 +119,15 @@ struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arith
     case SIZE_ADD: return lower_sum(l, s, mode);
     case SIZE_MUL: return lower_product(l, s, 1, mode).value;
     case SIZE_DIV:
-    case SIZE_MOD: {
+    case SIZE_MOD:
+    case SIZE_OR:
+    case SIZE_XOR:
+    case SIZE_AND:
+    case SIZE_SHL:
+    case SIZE_SHR: {
         const struct ranged a = {lower_size(l, s->arg[0], mode), range_of_size(l->plan, s->arg[0])};
         const struct ranged b = {lower_size(l, s->arg[1], mode), range_of_size(l->plan, s->arg[1])};
-        return apply(l, s->kind == SIZE_DIV ? OP_DIV : OP_MOD, a, b, checked).value;
+        return apply(l, op_of(s->kind), a, b, checked).value;
     }
     case SIZE_MINIMUM: return lower_function_of_size(l, "pto_min", s, ARITH_PLAIN, checked);
     case SIZE_MAXIMUM: return lower_function_of_size(l, "pto_max", s, ARITH_PLAIN, checked);

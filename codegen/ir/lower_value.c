@@ -50,16 +50,28 @@ struct ir_value *lower_value_as(struct lowering *l, const struct ast *n, const s
     return cast;
 }
 
+struct ir_value *lower_integers(struct lowering *l, enum ast_op op, struct ir_value *a, struct interval range_a,
+                                struct ir_value *b, struct interval range_b, enum arithmetic mode,
+                                struct interval *range)
+{
+    bool fits;
+    *range = range_apply(op, range_a, range_b, &fits);
+    const bool is_int = range->lo == range->hi && range->lo >= INT32_MIN && range->lo <= INT32_MAX;
+    if (fits && range->lo == range->hi && !is_int && ir_is_of_literals(a) && ir_is_of_literals(b))
+        return ir_integer(l->mem, range->lo);
+    return ir_binary(l->mem, op, fits ? ARITH_PLAIN : mode, a, b);
+}
+
 static struct ir_value *lower_binary(struct lowering *l, const struct ast *n)
 {
     const enum ast_op op = n->binary.op;
     const struct ast *left = n->binary.left, *right = n->binary.right;
     const struct type *left_type = left->type, *right_type = right->type;
-    enum arithmetic arithmetic = ARITH_PLAIN;
     if (op >= OP_ADD && is_integer(n) && is_integer(left) && is_integer(right)) {
-        bool fits;
-        range_apply(op, range_of_expr(l->plan, left), range_of_expr(l->plan, right), &fits);
-        if (!fits) arithmetic = l->arithmetic;
+        struct interval range;
+        struct ir_value *a = lower_value(l, left), *b = lower_value(l, right);
+        return lower_integers(l, op, a, range_of_expr(l->plan, left), b, range_of_expr(l->plan, right), l->arithmetic,
+                              &range);
     } else if (op >= OP_ADD) {
         left_type = right_type = n->type;
     } else if (op >= OP_EQ && is_floating(left->type) != is_floating(right->type)) {
@@ -67,7 +79,7 @@ static struct ir_value *lower_binary(struct lowering *l, const struct ast *n)
         if (is_integer(right)) right_type = left->type;
     }
     struct ir_value *a = lower_value_as(l, left, left_type), *b = lower_value_as(l, right, right_type);
-    struct ir_value *v = ir_binary(l->mem, op, arithmetic, a, b);
+    struct ir_value *v = ir_binary(l->mem, op, ARITH_PLAIN, a, b);
     v->type = n->type;
     return v;
 }

@@ -213,12 +213,21 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     }
     const struct type *t = exprs_check(c, l, AS_VALUE);
     if (l->bad) return fail(c, e);
-    if (e->binary.op == OP_NOT ? t->kind != TYPE_BOOL : !is_number(t)) {
-        diag_error(c->diag, DIAG_E02, e->at, "'%s' needs a %s, not %s", ast_op_text(e->binary.op),
-                   e->binary.op == OP_NOT ? "bool" : "number", type_str(c, t));
+    const enum ast_op op = e->binary.op;
+    if (op == OP_NOT ? t->kind != TYPE_BOOL : op == OP_BITNOT ? t->kind != TYPE_INT : !is_number(t)) {
+        diag_error(c->diag, DIAG_E02, e->at, "'%s' needs %s, not %s", ast_op_text(op),
+                   op == OP_NOT      ? "a bool"
+                   : op == OP_BITNOT ? "an integer"
+                                     : "a number",
+                   type_str(c, t));
+        if (op == OP_BITNOT && t->kind == TYPE_BOOL) diag_fix(c->diag, e->binary.op_at, "!", "write '!'");
         return fail(c, e);
     }
     e->type = t;
+    if (op == OP_BITNOT) {
+        if (l->value) e->value = size_complement(c->sizes, l->value);
+        return e->type;
+    }
     if (l->value && t->kind == TYPE_INT &&
         !set_size(c, e, e->at, size_scale(c->sizes, l->value, -1), "the result does not fit in 64 bits"))
         return fail(c, e);
@@ -227,7 +236,17 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
 
 static enum size_kind size_kind_of(enum ast_op op)
 {
-    return op == OP_ADD ? SIZE_ADD : op == OP_MUL ? SIZE_MUL : op == OP_DIV ? SIZE_DIV : SIZE_MOD;
+    switch (op) {
+    case OP_ADD: return SIZE_ADD;
+    case OP_MUL: return SIZE_MUL;
+    case OP_DIV: return SIZE_DIV;
+    case OP_MOD: return SIZE_MOD;
+    case OP_BITOR: return SIZE_OR;
+    case OP_BITXOR: return SIZE_XOR;
+    case OP_BITAND: return SIZE_AND;
+    case OP_SHL: return SIZE_SHL;
+    default: return SIZE_SHR;
+    }
 }
 
 /* NULL: an operand has no value, or, with *failed, the result has none. */
@@ -253,10 +272,39 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
         diag_error(c->diag, DIAG_E15, e->binary.op_at, "division by zero");
         return fail(c, e);
     }
+    int64_t by;
+    if ((op == OP_SHL || op == OP_SHR) && y && size_is_const(y, &by) && (by < 0 || by > 63)) {
+        diag_error(c->diag, DIAG_E15, e->binary.right->at, "a shift is by 0 to 63 bits, not by %lld", (long long)by);
+        return fail(c, e);
+    }
     e->value = binary_value(c, e, &failed);
     if (!failed) return e->type;
     diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
     return fail(c, e);
+}
+
+static bool is_of_bits(enum ast_op op) { return op >= OP_BITOR && op <= OP_SHR; }
+
+static bool takes_operand(enum ast_op op, const struct type *t)
+{
+    if (op == OP_OR || op == OP_AND) return t->kind == TYPE_BOOL;
+    if (op == OP_MOD || is_of_bits(op)) return t->kind == TYPE_INT;
+    return is_number(t) || ((op == OP_EQ || op == OP_NE) && t->kind == TYPE_BOOL);
+}
+
+static void help_with_operands(struct checker *c, const struct ast *e, const struct type *a, const struct type *b)
+{
+    static const char *const of_bools[] = {[OP_BITOR] = "||", [OP_BITXOR] = "!=", [OP_BITAND] = "&&"};
+    const enum ast_op op = e->binary.op;
+    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
+        diag_help(c->diag, "tensors are computed by kernels: import \"std/tile.pto\" has add, sub, mul, scale");
+    else if (a->kind == TYPE_STRING || b->kind == TYPE_STRING)
+        diag_help(c->diag, "strings stand only in 'print' and 'assert': print \"n is\", n;");
+    else if (a->kind == TYPE_BOOL && b->kind == TYPE_BOOL && op >= OP_BITOR && op <= OP_BITAND)
+        diag_fix(c->diag, e->binary.op_at, of_bools[op], "'%s' is of integers: of bools write '%s'", ast_op_text(op),
+                 of_bools[op]);
+    else if (is_of_bits(op) && is_number(a) && is_number(b))
+        diag_help(c->diag, "only integers have bits: 'i64(x)' is x without its fraction");
 }
 
 static const struct type *check_binary(struct checker *c, struct ast *e)
@@ -276,21 +324,13 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
         b = exprs_check(c, r, AS_VALUE);
     }
     if (l->bad || r->bad) return fail(c, e);
-    bool fits = op == OP_AND || op == OP_OR ? a->kind == TYPE_BOOL && b->kind == TYPE_BOOL
-                : op == OP_EQ || op == OP_NE
-                    ? (is_number(a) && is_number(b)) || (a->kind == TYPE_BOOL && b->kind == TYPE_BOOL)
-                    : is_number(a) && is_number(b);
-    if (fits && op == OP_MOD && common(c, a, b)->kind != TYPE_INT) fits = false;
-    if (!fits) {
-        bool is_left =
-            op == OP_AND || op == OP_OR ? a->kind != TYPE_BOOL : !is_number(a) || (op == OP_MOD && a->kind != TYPE_INT);
+    const bool equates = op == OP_EQ || op == OP_NE;
+    if (!takes_operand(op, a) || !takes_operand(op, b) || (equates && is_number(a) != is_number(b))) {
+        bool is_left = !takes_operand(op, a) || (equates && !is_number(a));
         if (is_blamed_before(is_left ? l : r)) return fail(c, e);
         diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op),
                    type_str(c, a), type_str(c, b));
-        if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR)
-            diag_help(c->diag, "tensors are computed by kernels: import \"std/tile.pto\" has add, sub, mul, scale");
-        else if (a->kind == TYPE_STRING || b->kind == TYPE_STRING)
-            diag_help(c->diag, "strings stand only in 'print' and 'assert': print \"n is\", n;");
+        help_with_operands(c, e, a, b);
         return fail(c, e);
     }
     if (op <= OP_GE) return e->type = c->bool_;
@@ -507,7 +547,9 @@ const struct size *exprs_take(struct checker *c, struct ast *e)
     if (e->value || !c->function) return e->value;
     if (e->kind == AST_UNARY) {
         const struct size *value = exprs_take(c, e->binary.left);
-        e->value = value ? size_scale(c->sizes, value, -1) : NULL;
+        e->value = !value                      ? NULL
+                   : e->binary.op == OP_BITNOT ? size_complement(c->sizes, value)
+                                               : size_scale(c->sizes, value, -1);
     } else if (e->kind == AST_BINARY) {
         exprs_take(c, e->binary.left);
         exprs_take(c, e->binary.right);

@@ -41,7 +41,8 @@ static uint64_t bits_of(struct size_table *sizes, const struct size *a, int dept
         const struct size *m = terms[i].mono;
         if (!m) continue;
         bits |= fact_bit(m);
-        if (depth > 0 && (m->kind == SIZE_MOD || m->kind == SIZE_DIV || m->kind == SIZE_CEIL_DIV))
+        if (depth > 0 && (m->kind == SIZE_MOD || m->kind == SIZE_DIV || m->kind == SIZE_CEIL_DIV ||
+                          m->kind == SIZE_SHR || m->kind == SIZE_AND))
             bits |= bits_of(sizes, m->arg[0], depth - 1);
     }
     return bits;

@@ -92,7 +92,8 @@ static struct answer *answer_of(struct facts *f, const struct size *question)
 
 static bool has_inside(const struct size *atom)
 {
-    return atom->kind == SIZE_MOD || atom->kind == SIZE_DIV || atom->kind == SIZE_CEIL_DIV;
+    return atom->kind == SIZE_MOD || atom->kind == SIZE_DIV || atom->kind == SIZE_CEIL_DIV || atom->kind == SIZE_SHR ||
+           atom->kind == SIZE_AND;
 }
 
 void facts_add(struct facts *f, const struct size *a)
@@ -199,6 +200,36 @@ static void know_quotient(struct system *s, const struct size *q, bool up)
     }
 }
 
+/* q = a >> by rounds down, whatever the sign of a. */
+static void know_shift_right(struct system *s, const struct size *q)
+{
+    struct size_table *t = s->facts->sizes;
+    const struct size *a = q->arg[0];
+    int64_t by;
+    if (nested(s, a)) know_order(s, size_const(t, 0), q, 0), know_order(s, q, a, 0);
+    if (!size_is_const(q->arg[1], &by) || by > 62) return;
+    const struct size *whole = size_scale(t, q, INT64_C(1) << by);
+    if (!whole) return;
+    know_order(s, whole, a, 0);
+    know_order(s, a, whole, 1 - (INT64_C(1) << by));
+}
+
+/* Of numbers that are not negative: the result has no bit that neither has, `&` none that one has not. */
+static void know_bits(struct system *s, const struct size *r)
+{
+    struct size_table *t = s->facts->sizes;
+    const struct size *zero = size_const(t, 0);
+    const bool has[2] = {nested(s, r->arg[0]), nested(s, r->arg[1])};
+    if (r->kind == SIZE_AND) {
+        for (int i = 0; i < 2; i++)
+            if (has[i]) know_order(s, zero, r, 0), know_order(s, r, r->arg[i], 0);
+    } else if (has[0] && has[1]) {
+        know_order(s, zero, r, 0);
+        know_order(s, r, size_binary(t, SIZE_ADD, r->arg[0], r->arg[1]), 0);
+        for (int i = 0; i < 2 && r->kind == SIZE_OR; i++) know_order(s, r->arg[i], r, 0);
+    }
+}
+
 static void know_operator(struct system *s, const struct size *atom)
 {
     struct size_table *t = s->facts->sizes;
@@ -224,6 +255,13 @@ static void know_operator(struct system *s, const struct size *atom)
         break;
     case SIZE_DIV: know_quotient(s, atom, false); break;
     case SIZE_CEIL_DIV: know_quotient(s, atom, true); break;
+    case SIZE_SHR: know_shift_right(s, atom); break;
+    case SIZE_SHL:
+        if (nested(s, a)) know_order(s, a, atom, 0);
+        break;
+    case SIZE_OR:
+    case SIZE_XOR:
+    case SIZE_AND: know_bits(s, atom); break;
     case SIZE_MOD: {
         const struct size *q = size_binary(t, SIZE_DIV, a, b), *bq = q ? size_binary(t, SIZE_MUL, b, q) : NULL;
         const struct size *whole = bq ? size_binary(t, SIZE_ADD, bq, atom) : NULL;

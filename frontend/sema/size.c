@@ -286,6 +286,12 @@ static const struct size *mul(struct size_table *t, const struct size *a, const 
     return build_sum(t, terms, na * nb);
 }
 
+const struct size *size_complement(struct size_table *t, const struct size *a)
+{
+    int64_t value;
+    return size_is_const(a, &value) ? size_const(t, ~value) : add(t, size_const(t, -1), a, -1);
+}
+
 /* ---- the other operators ----------------------------------------------------------------------------------------- */
 
 /* a / d without remainder in every term, or NULL. */
@@ -307,9 +313,21 @@ static const struct size *two(struct size_table *t, enum size_kind kind, const s
     return make(t, (struct size){.kind = kind, .count = 2, .arg = arg});
 }
 
+/* a * 2^by, as long as it fits. */
+static const struct size *fold_shift_left(struct size_table *t, int64_t a, int64_t by)
+{
+    const int64_t shifted = (int64_t)((uint64_t)a << by);
+    return shifted >> by == a ? size_const(t, shifted) : NULL;
+}
+
 static const struct size *fold(struct size_table *t, enum size_kind kind, int64_t a, int64_t b)
 {
     switch (kind) {
+    case SIZE_OR: return size_const(t, a | b);
+    case SIZE_XOR: return size_const(t, a ^ b);
+    case SIZE_AND: return size_const(t, a & b);
+    case SIZE_SHL: return b < 0 || b > 63 ? NULL : fold_shift_left(t, a, b);
+    case SIZE_SHR: return b < 0 || b > 63 ? NULL : size_const(t, a >> b);
     case SIZE_DIV: return b == 0 || (b == -1 && a == INT64_MIN) ? NULL : size_const(t, a / b);
     case SIZE_MOD: return b == 0 ? NULL : size_const(t, b == -1 ? 0 : a % b);
     case SIZE_CEIL_DIV:
@@ -318,6 +336,14 @@ static const struct size *fold(struct size_table *t, enum size_kind kind, int64_
     case SIZE_MINIMUM: return size_const(t, a < b ? a : b);
     default: return size_const(t, a > b ? a : b);
     }
+}
+
+/* The order of the operands does not matter: a constant comes last. */
+static const struct size *two_of_bits(struct size_table *t, enum size_kind kind, const struct size *a,
+                                      const struct size *b)
+{
+    const bool swap = a->kind == SIZE_CONST || (b->kind != SIZE_CONST && size_id(a) > size_id(b));
+    return swap ? two(t, kind, b, a) : two(t, kind, a, b);
 }
 
 const struct size *size_binary(struct size_table *t, enum size_kind kind, const struct size *a, const struct size *b)
@@ -344,6 +370,19 @@ const struct size *size_binary(struct size_table *t, enum size_kind kind, const 
         if (size_is_const(exact = add(t, a, b, -1), &x)) return (x < 0) == (kind == SIZE_MINIMUM) ? a : b;
         /* Two spellings, one size. */
         if (size_id(a) > size_id(b)) return two(t, kind, b, a);
+        break;
+    case SIZE_OR:
+    case SIZE_AND:
+        if (a == b) return a;
+        return two_of_bits(t, kind, a, b);
+    case SIZE_XOR: return a == b ? size_const(t, 0) : two_of_bits(t, kind, a, b);
+    case SIZE_SHL: /* a product with a power of two, where that is a number */
+        if (known && (y < 0 || y > 63)) return NULL;
+        if (known && y < 63) return add(t, size_const(t, 0), a, INT64_C(1) << y);
+        break;
+    case SIZE_SHR:
+        if (known && (y < 0 || y > 63)) return NULL;
+        if (known && y < 63 && (exact = divide_exactly(t, a, INT64_C(1) << y))) return exact;
         break;
     default: break;
     }
@@ -462,16 +501,19 @@ static void text_sum(const struct size *a, struct strbuf *out, int depth)
 
 static void text(const struct size *a, struct strbuf *out, int outer, int depth)
 {
-    static const char *const name[] = {[SIZE_MINIMUM] = "min",
-                                       [SIZE_MAXIMUM] = "max",
-                                       [SIZE_CEIL_DIV] = "ceil_div",
-                                       [SIZE_ABS] = "abs",
-                                       [SIZE_LOG2] = "log2"};
+    static const char *const name[] = {[SIZE_MINIMUM] = "min", [SIZE_MAXIMUM] = "max", [SIZE_CEIL_DIV] = "ceil_div",
+                                       [SIZE_ABS] = "abs",     [SIZE_LOG2] = "log2",   [SIZE_OR] = "|",
+                                       [SIZE_XOR] = "^",       [SIZE_AND] = "&",       [SIZE_SHL] = "<<",
+                                       [SIZE_SHR] = ">>"};
     if (depth > TEXT_DEPTH || out->length > 2000) {
         strbuf_puts(out, "...");
         return;
     }
-    int level = a->kind == SIZE_ADD ? 1 : a->kind == SIZE_MUL || a->kind == SIZE_DIV || a->kind == SIZE_MOD ? 2 : 3;
+    const bool of_bits = a->kind >= SIZE_OR && a->kind <= SIZE_SHR;
+    int level = of_bits                                                             ? 0
+                : a->kind == SIZE_ADD                                               ? 1
+                : a->kind == SIZE_MUL || a->kind == SIZE_DIV || a->kind == SIZE_MOD ? 2
+                                                                                    : 3;
     bool parens = level < outer || (level == 2 && outer == 3);
     if (parens) strbuf_putc(out, '(');
     switch (a->kind) {
@@ -492,6 +534,15 @@ static void text(const struct size *a, struct strbuf *out, int outer, int depth)
         text(a->arg[0], out, 2, depth + 1);
         strbuf_puts(out, a->kind == SIZE_DIV ? " / " : " % ");
         text(a->arg[1], out, 3, depth + 1);
+        break;
+    case SIZE_OR:
+    case SIZE_XOR:
+    case SIZE_AND:
+    case SIZE_SHL:
+    case SIZE_SHR: /* no reader has to know which of them binds tighter */
+        text(a->arg[0], out, 2, depth + 1);
+        strbuf_printf(out, " %s ", name[a->kind]);
+        text(a->arg[1], out, 2, depth + 1);
         break;
     default:
         strbuf_printf(out, "%s(", name[a->kind]);

@@ -26,7 +26,12 @@ enum size_kind {
     SIZE_MOD,
     SIZE_MINIMUM,
     SIZE_MAXIMUM,
-    SIZE_CEIL_DIV, /* two args */
+    SIZE_CEIL_DIV,
+    SIZE_OR, /* of bits */
+    SIZE_XOR,
+    SIZE_AND,
+    SIZE_SHL,
+    SIZE_SHR, /* two args */
     SIZE_ABS,
     SIZE_LOG2 /* one arg */
 };
@@ -47,10 +52,13 @@ const struct size *size_const(struct size_table *t, int64_t value);
 const struct size *size_symbol(struct size_table *t, const struct symbol *s);
 /* STRIDE AT EXTENT */
 const struct size *size_leaf(struct size_table *t, enum size_kind kind, const struct symbol *s, int dim);
-/* NULL when the constant result overflows or divides by zero (the caller reports E15). */
+/* NULL when the constant result overflows, divides by zero or shifts by less than 0 or more than 63 (the caller reports
+ * E15). */
 const struct size *size_binary(struct size_table *t, enum size_kind kind, const struct size *a, const struct size *b);
 const struct size *size_sub(struct size_table *t, const struct size *a, const struct size *b);
 const struct size *size_unary(struct size_table *t, enum size_kind kind, const struct size *a);
+/* All bits the other way: -1 - a, which always has a value; NULL where no size says it. */
+const struct size *size_complement(struct size_table *t, const struct size *a);
 const struct size *size_expand(struct size_table *t, const struct size *a); /* lets replaced by their definitions */
 /* Every symbol from[i] replaced by to[i].  NULL when a constant overflows or divides by zero. */
 const struct size *size_substitute(struct size_table *t, const struct size *a, const struct symbol *const *from,

@@ -42,9 +42,10 @@ const char *ast_kind_name(enum ast_kind kind)
 const char *ast_op_text(enum ast_op op)
 {
     static const char *const texts[] = {
-        [OP_OR] = "||", [OP_AND] = "&&", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
-        [OP_LE] = "<=", [OP_GT] = ">",   [OP_GE] = ">=", [OP_ADD] = "+", [OP_SUB] = "-",
-        [OP_MUL] = "*", [OP_DIV] = "/",  [OP_MOD] = "%", [OP_NEG] = "-", [OP_NOT] = "!",
+        [OP_OR] = "||",  [OP_AND] = "&&", [OP_EQ] = "==",    [OP_NE] = "!=",   [OP_LT] = "<",     [OP_LE] = "<=",
+        [OP_GT] = ">",   [OP_GE] = ">=",  [OP_ADD] = "+",    [OP_SUB] = "-",   [OP_MUL] = "*",    [OP_DIV] = "/",
+        [OP_MOD] = "%",  [OP_NEG] = "-",  [OP_NOT] = "!",    [OP_BITOR] = "|", [OP_BITXOR] = "^", [OP_BITAND] = "&",
+        [OP_SHL] = "<<", [OP_SHR] = ">>", [OP_BITNOT] = "~",
     };
     return texts[op];
 }

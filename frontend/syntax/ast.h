@@ -26,9 +26,15 @@ enum ast_op {
     OP_SUB,
     OP_MUL,
     OP_DIV,
-    OP_MOD, /* binary */
+    OP_MOD,
+    OP_BITOR,
+    OP_BITXOR,
+    OP_BITAND,
+    OP_SHL,
+    OP_SHR, /* binary */
     OP_NEG,
-    OP_NOT /* unary */
+    OP_NOT,
+    OP_BITNOT /* unary */
 };
 
 /* The marker of a formal or an argument.  NONE: as written, without one. */

@@ -220,21 +220,22 @@ static bool loop_without_begin(const struct scene *s)
 /* x += e: the operator is what does not fit, or the '=' behind it. */
 static bool compound_assignment(const struct scene *s)
 {
-    static const int kinds[] = {TOK_PLUS, TOK_MINUS, TOK_STAR, TOK_SLASH, TOK_PERCENT};
+    static const int kinds[] = {TOK_PLUS,  TOK_MINUS, TOK_STAR,      TOK_SLASH, TOK_PERCENT,
+                                TOK_BITOR, TOK_CARET, TOK_AMPERSAND, TOK_SHL,   TOK_SHR};
     bool is_behind = s->now.kind == TOK_ASSIGN && is_adjacent(&s->last, &s->now), is_operator = false;
     const struct token *op = is_behind ? &s->last : &s->now;
     for (int i = 0; i < COUNT(kinds); i++) is_operator |= op->kind == kinds[i];
     if (!is_operator || s->text[op->at.end] != '=' || op->at.begin == s->begin.at.begin) return false;
-    char sign = s->text[op->at.begin];
+    const char *sign = copy(s, op->at.begin, op->at.end);
     const char *target = copy(s, s->begin.at.begin, trim_back(s, s->begin.at.begin, op->at.begin));
     uint32_t from = skip_blanks(s, op->at.end + 1), end = find(s, from, ";");
     const char *value = copy(s, from, trim_back(s, from, end));
     say(s, span(s, op->at.begin, op->at.end + 1),
-        print(s, "there is no '%c=': the whole value is written again", sign));
+        print(s, "there is no '%s=': the whole value is written again", sign));
     if (s->begin.kind == TOK_NAME && strchr(target, '\n') == NULL && s->text[end] == ';' && *value != '\0') {
-        bool is_plain = sign == '+' || is_operand(value);
+        bool is_plain = (op->kind == TOK_PLUS && strpbrk(value, "|^&<>") == NULL) || is_operand(value);
         fix(s, op->at.begin, end,
-            print(s, "= %s %c %s%s%s", target, sign, is_plain ? "" : "(", value, is_plain ? "" : ")"));
+            print(s, "= %s %s %s%s%s", target, sign, is_plain ? "" : "(", value, is_plain ? "" : ")"));
     }
     s->cx->is_noise = true;
     return true;
@@ -551,7 +552,7 @@ static bool two_characters(const struct scene *s)
         {TOK_LT, TOK_GT, "'<>' is written '!='", "!="},
         {TOK_EQ, TOK_ASSIGN, "'===' is written '=='", "=="},
         {TOK_NE, TOK_ASSIGN, "'!==' is written '!='", "!="},
-        {TOK_STAR, TOK_STAR, "there is no operator for powers: multiply", NULL},
+        {TOK_STAR, TOK_STAR, "there is no operator for powers: multiply, or use 'pow(a, b)'", NULL},
     };
     for (int i = 0; i < COUNT(pairs); i++) {
         if (s->last.kind != pairs[i].last || s->now.kind != pairs[i].now || !is_adjacent(&s->last, &s->now) ||
@@ -663,6 +664,15 @@ static bool list_of_c(const struct scene *s)
     return true;
 }
 
+/* f(&y), f(&mut y) */
+static bool address(const struct scene *s)
+{
+    if (s->now.kind != TOK_AMPERSAND || !expects(s, "integer")) return false;
+    say(s, s->now.at, "no address is taken: an argument that is written is marked 'out' or 'inout'");
+    s->cx->is_noise = true;
+    return true;
+}
+
 static bool half_a_number(const struct scene *s)
 {
     if (s->now.kind == TOK_DOT && isdigit((unsigned char)s->text[s->now.at.end]) && expects(s, "integer")) {
@@ -702,6 +712,7 @@ bool foreign_syntax_report(struct parse *cx, const char *const *expected, int ex
         slice_of_python,
         arguments,
         list_of_c,
+        address,
         half_a_number,
         block_without_braces,
     };
@@ -759,14 +770,7 @@ void foreign_syntax_hint_token(struct parse *cx, const struct token *t)
             diag_help(d, "a string stands in double quotes");
         }
         break;
-    case '&':
-        diag_help(d, "'and' is '&&'; there are no operations on bits, and arguments that are written are marked 'out' "
-                     "or 'inout'");
-        break;
-    case '|': diag_help(d, "'or' is '||'; there are no operations on bits"); break;
-    case '^':
-    case '~': diag_help(d, "there are no operations on bits; multiply for powers"); break;
-    case '?': diag_help(d, "there is no '?:': use 'if', or 'min' and 'max'"); break;
+    case '?': diag_help(d, "there is no '?:': use 'select(c, a, b)', or 'if'"); break;
     default: break;
     }
 }

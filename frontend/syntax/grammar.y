@@ -57,10 +57,15 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %token DOTDOT ".."  PLUSCOLON "+:"  ARROW "->"  FATARROW "=>"  ASSIGN "="  AT "@"
 %token OR "||"  AND "&&"  EQ "=="  NE "!="  LT "<"  LE "<="  GT ">"  GE ">="
 %token PLUS "+"  MINUS "-"  STAR "*"  SLASH "/"  PERCENT "%"  NOT "!"
+%token BITOR "|"  CARET "^"  AMPERSAND "&"  SHL "<<"  SHR ">>"  TILDE "~"
 
 %left "||"
 %left "&&"
 %nonassoc "==" "!=" "<" "<=" ">" ">="
+%left "|"
+%left "^"
+%left "&"
+%left "<<" ">>"
 %left "+" "-"
 %left "*" "/" "%"
 %precedence PREFIX
@@ -231,6 +236,11 @@ expr: expr "||" expr                            { $$ = ast_binary(cx, @$, OP_OR,
     | expr "<=" expr                            { $$ = ast_binary(cx, @$, OP_LE, $1, $3, @2); }
     | expr ">" expr                             { $$ = ast_binary(cx, @$, OP_GT, $1, $3, @2); }
     | expr ">=" expr                            { $$ = ast_binary(cx, @$, OP_GE, $1, $3, @2); }
+    | expr "|" expr                             { $$ = ast_binary(cx, @$, OP_BITOR, $1, $3, @2); }
+    | expr "^" expr                             { $$ = ast_binary(cx, @$, OP_BITXOR, $1, $3, @2); }
+    | expr "&" expr                             { $$ = ast_binary(cx, @$, OP_BITAND, $1, $3, @2); }
+    | expr "<<" expr                            { $$ = ast_binary(cx, @$, OP_SHL, $1, $3, @2); }
+    | expr ">>" expr                            { $$ = ast_binary(cx, @$, OP_SHR, $1, $3, @2); }
     | expr "+" expr                             { $$ = ast_binary(cx, @$, OP_ADD, $1, $3, @2); }
     | expr "-" expr                             { $$ = ast_binary(cx, @$, OP_SUB, $1, $3, @2); }
     | expr "*" expr                             { $$ = ast_binary(cx, @$, OP_MUL, $1, $3, @2); }
@@ -238,6 +248,7 @@ expr: expr "||" expr                            { $$ = ast_binary(cx, @$, OP_OR,
     | expr "%" expr                             { $$ = ast_binary(cx, @$, OP_MOD, $1, $3, @2); }
     | "-" expr %prec PREFIX                     { $$ = ast_unary(cx, @$, OP_NEG, $2, @1); }
     | "!" expr %prec PREFIX                     { $$ = ast_unary(cx, @$, OP_NOT, $2, @1); }
+    | "~" expr %prec PREFIX                     { $$ = ast_unary(cx, @$, OP_BITNOT, $2, @1); }
     | "await" postfix                           { $$ = ast_await(cx, @$, $postfix); }
     | postfix
     ;

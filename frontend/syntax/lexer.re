@@ -370,7 +370,8 @@ again:
     "&&"  { WORD(AND); }         "=="  { WORD(EQ); }          "!="  { WORD(NE); }          "<"   { WORD(LT); }
     "<="  { WORD(LE); }          ">"   { WORD(GT); }          ">="  { WORD(GE); }          "+"   { WORD(PLUS); }
     "-"   { WORD(MINUS); }       "*"   { WORD(STAR); }        "/"   { WORD(SLASH); }       "%"   { WORD(PERCENT); }
-    "!"   { WORD(NOT); }
+    "!"   { WORD(NOT); }         "|"   { WORD(BITOR); }       "^"   { WORD(CARET); }       "&"   { WORD(AMPERSAND); }
+    "<<"  { WORD(SHL); }         ">>"  { WORD(SHR); }         "~"   { WORD(TILDE); }
     "{"   { if (lx->in_kernel_head) return body_token(lx, token); WORD(LBRACE); }
 
     "\x00" {

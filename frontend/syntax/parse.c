@@ -107,7 +107,7 @@ static void follow_brackets(struct parse *cx, const struct token *t)
         drop_to_brace(cx);
         break;
     }
-    bool is_prefix = t->kind == TOK_MINUS || t->kind == TOK_NOT || t->kind == TOK_AWAIT;
+    bool is_prefix = t->kind == TOK_MINUS || t->kind == TOK_NOT || t->kind == TOK_TILDE || t->kind == TOK_AWAIT;
     cx->prefix_count = is_prefix ? cx->prefix_count + 1 : 0;
     if (cx->prefix_count > MAX_NESTING) parse_give_up(cx, t->at, "more than %d prefix operators in a row", MAX_NESTING);
 }

@@ -9,7 +9,7 @@
 #include "support/strbuf.h"
 #include <string.h>
 
-enum { MAX_TOLD = 5, MAX_SET = 128, MAX_MEMBERS = 40 };
+enum { MAX_TOLD = 5, MAX_SET = 128, MAX_MEMBERS = 48 };
 
 struct group {
     const char *text;                 /* NULL: the members are not told when anything else is */
@@ -17,8 +17,8 @@ struct group {
     const char *members[MAX_MEMBERS]; /* told by the group's text */
 };
 
-#define EXPRESSION "name", "integer", "number", "string", "true", "false", "(", "-", "!", "await"
-#define OPERATORS  "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"
+#define EXPRESSION "name", "integer", "number", "string", "true", "false", "(", "-", "!", "~", "await"
+#define OPERATORS  "||", "&&", "==", "!=", "<", "<=", ">", ">=", "|", "^", "&", "<<", ">>", "+", "-", "*", "/", "%"
 
 /* From the largest to the smallest: the first group that fits takes its members away. */
 static const struct group groups[] = {

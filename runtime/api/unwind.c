@@ -54,6 +54,11 @@ _Noreturn void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a)
     pto_raise(rt, PTO_ERR_DIVIDE, "[E15] division by zero: %lld %s 0", (long long)a, op);
 }
 
+_Noreturn void pto_raise_shift(PTORuntime *rt, int64_t by)
+{
+    pto_raise(rt, PTO_ERR_ARGUMENT, "[E15] a shift is by 0 to 63 bits, not by %lld", (long long)by);
+}
+
 _Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent)
 {
     pto_raise(rt, PTO_ERR_BOUNDS, "[E05] index %lld is out of bounds: the extent is %lld", (long long)index,

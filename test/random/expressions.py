@@ -41,7 +41,13 @@ class Expressions:
         if depth == 0 or r.random() < 0.25:
             return self.int_leaf()
         a, al, ah = self.int_expr(depth - 1, limit)
-        op = r.choice(["+", "-", "*", "/", "%", "min", "max", "abs", "neg", "ceil_div", "log2"])
+        op = r.choice(["+", "-", "*", "/", "%", "min", "max", "abs", "neg", "ceil_div", "log2", "<<", ">>", "~", "bits"])
+        if op == "~":
+            return "~%s" % a, ~ah, ~al
+        if op in ("<<", ">>"):
+            by, least, most = self.shift(limit)
+            ends = [x << by if op == "<<" else x >> by for x in (al, ah) for by in (least, most)]
+            return ("(%s %s %s)" % (a, op, by), min(ends), max(ends)) if max(map(abs, ends)) <= limit else (a, al, ah)
         if op == "abs":
             return "abs(%s)" % a, 0 if al <= 0 <= ah else min(abs(al), abs(ah)), max(abs(al), abs(ah))
         if op == "neg":
@@ -59,6 +65,8 @@ class Expressions:
             m = abs(k) - 1
             return "(%s %% %s)" % (a, k if k > 0 else "(%d)" % k), 0 if al >= 0 else -m, 0 if ah <= 0 else m
         b, bl, bh = self.int_expr(depth - 1, limit)
+        if op == "bits":
+            return self.bits((a, al, ah), (b, bl, bh), limit)
         if op == "min":
             return "min(%s, %s)" % (a, b), min(al, bl), min(ah, bh)
         if op == "max":
@@ -69,12 +77,25 @@ class Expressions:
             return a, al, ah
         return "(%s %s %s)" % (a, op, b), min(ends), max(ends)
 
-    def small_int(self, modulus):
-        """In 0 .. modulus - 1."""
-        text, low, high = self.int_expr(1)
-        if 0 <= low and high < modulus:
-            return text
-        return "%s %% %d" % (text if low >= 0 else "abs(%s)" % text, modulus)
+    def shift(self, limit):
+        """How far: text, least, greatest."""
+        text, low, high = self.int_expr(0, limit)
+        if self.chance(0.3) and any(c.isalpha() for c in text):
+            mask = self.rng.choice([1, 3, 7])
+            return "(%s & %d)" % (text, mask), 0, mask
+        by = self.rng.choice([0, 1, 1, 2, 3, 5, 20, 62, 63])
+        return str(by), by, by
+
+    def bits(self, a, b, limit):
+        """Some need no parentheses inside: the operators have an order."""
+        r, mask = self.rng, self.rng.choice([0, 1, 7, 255, 4096, -8, -1])
+        form = r.choice(["(%s | %s)", "(%s ^ %s)", "(%s & %s)", "(%s | %s & {m})", "(%s ^ %s | {m} & 3)", "(%s & {m} ^ %s)", "(%s >> 1 & %s)",
+                         "(%s - 1 & %s)", "(~%s & %s + 1)"])
+        bits = max((x if x >= 0 else ~x).bit_length() for x in a[1:] + b[1:] + (mask, 7)) + 1
+        if 1 << bits > limit:
+            return a
+        both = all(low >= (1 if "-" in form else 0) for low in (a[1], b[1])) and "~" not in form and "-" not in str(mask)
+        return form.replace("{m}", str(mask)) % (a[0], b[0]), 0 if both else -(1 << bits), (1 << bits) - 1
 
     # ---- reals and bools ----
     def real_expr(self, depth=2):
@@ -170,6 +191,8 @@ class Expressions:
             return extent.plus(-1).text(r)
         if k == 6 and not simple:
             text, low, _ = self.int_expr(1)
+            if self.chance(0.3):
+                return "%s & %d" % (text, (1 << extent.low.bit_length() - 1) - 1)
             return "%s %% %s" % (text if low >= 0 else "abs(%s)" % text, extent.operand(r))
         if k == 7 and not simple:
             text, low, _ = self.int_leaf()
@@ -209,7 +232,7 @@ class Expressions:
 
     def define_half(self, extent):
         name = self.fresh("h")
-        self.emit("let %s = %s / 2;" % (name, extent.operand(self.rng)))
+        self.emit("let %s = %s %s;" % (name, extent.operand(self.rng), self.rng.choice(["/ 2", ">> 1"])))
         self.scalars.append(Scalar(name, "i64", extent.low // 2, extent.high // 2))
         return Lin({name: 1}, 0, extent.low // 2, extent.high // 2)
 

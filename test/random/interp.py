@@ -565,6 +565,8 @@ class Run:
         value = self.value(frame, node.value)
         if node.op == "!":
             return not value
+        if node.op == "~":
+            return ~value
         return self.fitting(-value, node.line) if isinstance(value, int) else -value
 
     def fitting(self, value, line):
@@ -595,6 +597,12 @@ class Run:
                 raise Fault("E15", node.line, "division by zero")
             quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
             return self.fitting(quotient, node.line) if op == "/" else a - quotient * b
+        if op in ("<<", ">>"):
+            if not 0 <= b <= 63:
+                raise Fault("E15", node.line, "a shift by %d" % b)
+            return self.fitting(a << b, node.line) if op == "<<" else a >> b
+        if op in "|^&":
+            return {"|": a | b, "^": a ^ b, "&": a & b}[op]
         return self.fitting({"+": a + b, "-": a - b, "*": a * b}[op], node.line)
 
     def eval_await(self, frame, node):

@@ -339,7 +339,8 @@ def impossible_arithmetic(p):
     return p.bad(p.rng.choice([
         "print 1 / 0;", "print 7 % (2 - 2);", "print 9223372036854775807 + 1;", "let %s: f32[2 - 3];" % p.name(),
         "for i in 0 .. 3 step 0 { print i; }", "print 9223372036854775808;", "print 4611686018427387904 * 2;",
-        "print ceil_div(5, 0);", "let %s = 3 - 9223372036854775807 - 9;" % p.name(), "print log2(0);"]))
+        "print ceil_div(5, 0);", "let %s = 3 - 9223372036854775807 - 9;" % p.name(), "print log2(0);", "print 1 << 64;",
+        "print 1 << 63;", "print 3 >> -1;", "print 1 << 2 - 3;"]))
 
 
 @rule("E15")

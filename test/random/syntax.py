@@ -32,10 +32,10 @@ TOKEN = re.compile(r"""(?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
     |(?P<int>0x[0-9a-fA-F_]+|\d[\d_]*)
     |(?P<word>[A-Za-z_]\w*)
     |(?P<string>"(?:\\.|[^"\\\n])*")
-    |(?P<mark>\.\.|\+:|->|=>|\|\||&&|==|!=|<=|>=|[-+*/%!<>=()\[\]{},;:.@])""", re.X)
+    |(?P<mark>\.\.|\+:|->|=>|\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%!|^&~<>=()\[\]{},;:.@])""", re.X)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 C_PIECE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]""", re.S)
-LEVELS = [("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("+", "-"), ("*", "/", "%")]
+LEVELS = [("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "%")]
 LEVEL_OF = {op: level for level, ops in enumerate(LEVELS) for op in ops}
 COMPARE = 2
 DIRECTIONS = ("in", "out", "inout", "acc", "own", "host")
@@ -390,7 +390,7 @@ class Parser:
 
     def unary(self):
         line = self.line()
-        if self.kind in ("-", "!"):
+        if self.kind in ("-", "!", "~"):
             op = self.kind
             self.advance()
             return Node("unary", line, op=op, value=self.unary())

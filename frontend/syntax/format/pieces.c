@@ -89,7 +89,12 @@ bool piece_is_operator(const struct piece *p)
     case TOK_PLUS:
     case TOK_STAR:
     case TOK_SLASH:
-    case TOK_PERCENT: return true;
+    case TOK_PERCENT:
+    case TOK_BITOR:
+    case TOK_CARET:
+    case TOK_AMPERSAND:
+    case TOK_SHL:
+    case TOK_SHR: return true;
     case TOK_LT:
     case TOK_GT: return !p->is_generic;
     case TOK_MINUS: return !p->is_prefix;

@@ -56,6 +56,19 @@ static inline int64_t pto_try_log2(bool *ok, int64_t a)
     *ok &= a > 0;
     return *ok ? 63 - __builtin_clzll((unsigned long long)a) : 0;
 }
+/* a * 2^by: like a product, it has to fit.  by outside of 0 .. 63 has no result. */
+static inline int64_t pto_try_shl(bool *ok, int64_t a, int64_t by)
+{
+    *ok &= by >= 0 && by <= 63;
+    const int64_t r = *ok ? (int64_t)((uint64_t)a << by) : 0;
+    *ok = *ok && r >> by == a;
+    return r;
+}
+static inline int64_t pto_try_shr(bool *ok, int64_t a, int64_t by)
+{
+    *ok &= by >= 0 && by <= 63;
+    return *ok ? a >> by : 0;
+}
 
 /* ---- costs: an estimate stops at the largest number instead of failing ------------------------------------------- */
 static inline int64_t pto_cost_limit(bool ok, int64_t value) { return ok ? value : INT64_MAX; }
@@ -79,6 +92,8 @@ PTO_COST_OF_TWO(mul)
 PTO_COST_OF_TWO(div)
 PTO_COST_OF_TWO(mod)
 PTO_COST_OF_TWO(ceil_div)
+PTO_COST_OF_TWO(shl)
+PTO_COST_OF_TWO(shr)
 PTO_COST_OF_ONE(abs)
 PTO_COST_OF_ONE(log2)
 #undef PTO_COST_OF_TWO

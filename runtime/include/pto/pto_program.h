@@ -35,6 +35,7 @@ PTO_API void pto_leave(PTORuntime *rt);
 /* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run ------------------------------------ */
 PTO_API PTO_NORETURN void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b);
 PTO_API PTO_NORETURN void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a);
+PTO_API PTO_NORETURN void pto_raise_shift(PTORuntime *rt, int64_t by);
 PTO_API PTO_NORETURN void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
 PTO_API PTO_NORETURN void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent);
 
@@ -66,6 +67,21 @@ static inline int64_t pto_mod(PTORuntime *rt, int64_t a, int64_t b)
 {
     if (b == 0) pto_raise_divide(rt, "%", a);
     return b == -1 ? 0 : a % b;
+}
+/* a * 2^by: like a product, it has to fit. */
+static inline int64_t pto_shl(PTORuntime *rt, int64_t a, int64_t by)
+{
+    bool ok = true;
+    const int64_t r = pto_try_shl(&ok, a, by);
+    if (!ok && by >= 0 && by <= 63) pto_raise_overflow(rt, "<<", a, by);
+    if (!ok) pto_raise_shift(rt, by);
+    return r;
+}
+/* Rounds down: the sign stays. */
+static inline int64_t pto_shr(PTORuntime *rt, int64_t a, int64_t by)
+{
+    if (by < 0 || by > 63) pto_raise_shift(rt, by);
+    return a >> by;
 }
 static inline int64_t pto_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t pto_max(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -53,7 +53,7 @@ def pieces(text):
         elif kind in (b"int", b"float"):
             end = re.match(rb"[0-9a-zA-Z_]+(\.[0-9][0-9a-zA-Z_]*)?([eE][+-]?[0-9]+)?", part).end() if kind == b"float" else re.match(rb"\w+", part).end()
         else:
-            end = re.match(rb"\.\.|\+:|->|=>|\|\||&&|[=!<>]=|.", part).end()
+            end = re.match(rb"\.\.|\+:|->|=>|\|\||&&|<<|>>|[=!<>]=|.", part).end()
         result.append((part[:end], part[end:]))
     return result
 
