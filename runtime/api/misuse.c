@@ -12,7 +12,7 @@ void ptoi_note_create(const char *failure) { snprintf(create_failure, sizeof cre
 void ptoi_misuse_forked(void)
 {
     PTOShortWay *now = (PTOShortWay *)(uintptr_t)(ptoi_orchestrated == &ptoi_none ? NULL : ptoi_orchestrated);
-    if (now) ptoi_short_close(&((PTORuntime *)now)->orch.now); /* so that every submit asks */
+    if (now) ptoi_short_close(&((PTORuntime *)now)->core.orch.now); /* so that every submit asks */
     ptoi_orchestrate(&ptoi_none);
 }
 
@@ -23,8 +23,8 @@ PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, .
     vsnprintf(ptoi_thread_message, sizeof ptoi_thread_message, format, args);
     va_end(args);
     if (rt) {
-        ptoi_fail(rt->outcome, PTO_ERR_MISUSE, site, "%s", ptoi_thread_message);
-        if (ptoi_orchestrated != rt) rt->engine->poke(rt);
+        ptoi_fail(rt->core.outcome, PTO_ERR_MISUSE, site, "%s", ptoi_thread_message);
+        if (ptoi_orchestrated != rt) rt->core.engine->poke(&rt->core);
     }
     return PTO_ERR_MISUSE;
 }
@@ -67,7 +67,7 @@ static PTOStatus refuse_forked(PTORuntime *rt, const char *call)
     const PTOKernel *kernel;
     const PTOSite *site;
     uint64_t number;
-    if (rt->engine->is_split && ptoi_crash_marked(&kernel, &site, &number))
+    if (rt->core.engine->is_split && ptoi_crash_marked(&kernel, &site, &number))
         return refuse_in_kernel(rt, call, kernel, site, number);
     return ptoi_misuse(NULL, NULL,
                        "%s in a forked child: the workers of this runtime are threads of the parent; the child may "
@@ -89,9 +89,10 @@ static PTOStatus refuse_in_use(PTORuntime *rt, const char *call)
 
 static PTOStatus refuse_state(PTORuntime *rt, const char *call, const char *where)
 {
-    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->outcome);
+    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->core.outcome);
     snprintf(ptoi_thread_message, sizeof ptoi_thread_message, "%s %s", call, where);
-    ptoi_fail(rt->outcome, PTO_ERR_STATE, ptoi_orchestrated == rt ? rt->now.site : NULL, "%s", ptoi_thread_message);
+    ptoi_fail(rt->core.outcome, PTO_ERR_STATE, ptoi_orchestrated == rt ? rt->now.site : NULL, "%s",
+              ptoi_thread_message);
     return PTO_ERR_STATE;
 }
 

@@ -13,14 +13,14 @@ const char *pto_stall_reason_name(PTOStallReason reason)
 PTOStallReason pto_get_current_stall(PTORuntime *rt)
 {
     if (ptoi_is_null(rt, "pto_get_current_stall")) return PTO_STALL_NONE;
-    return (PTOStallReason)load_relaxed(&rt->orch.flow.current); /* relaxed: a glimpse */
+    return (PTOStallReason)load_relaxed(&rt->core.orch.flow.current); /* relaxed: a glimpse */
 }
 
 const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
 {
     if (ptoi_is_null(rt, "pto_get_flow_stats")) return NULL;
-    const struct flow *f = &rt->orch.flow;
-    if (ptoi_is_running(rt) && rt->engine->settle) rt->engine->settle(rt, false);
+    const struct flow *f = &rt->core.orch.flow;
+    if (ptoi_is_running(rt) && rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
     PTOFlowControlStats *s = &rt->flow_stats;
     s->task_ring_stalls = f->stalls[PTO_STALL_TASK_RING];
     s->tensormap_pool_stalls = f->stalls[PTO_STALL_TENSORMAP_POOL];
@@ -35,60 +35,60 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     s->task_ring_hwm = (int64_t)f->task_max;
     s->tensormap_pool_hwm = (int64_t)f->map_max;
     s->deplist_pool_hwm = (int64_t)f->dep_max;
-    s->heap_hwm = (int64_t)rt->orch.heap.used_bytes_max;
+    s->heap_hwm = (int64_t)rt->core.orch.heap.used_bytes_max;
     s->ready_queue_hwm = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if ((int64_t)rt->sched.ready[t].count_max > s->ready_queue_hwm)
-            s->ready_queue_hwm = (int64_t)rt->sched.ready[t].count_max;
-    s->task_ring_size = s->ready_queue_size = rt->config.task_window;
-    s->tensormap_pool_size = ptoi_map_capacity(rt->orch.map);
-    s->deplist_pool_size = rt->config.deplist_entries;
-    s->heap_size = (int64_t)rt->window->heap_bytes;
+        if ((int64_t)rt->core.sched.ready[t].count_max > s->ready_queue_hwm)
+            s->ready_queue_hwm = (int64_t)rt->core.sched.ready[t].count_max;
+    s->task_ring_size = s->ready_queue_size = rt->core.config.task_window;
+    s->tensormap_pool_size = ptoi_map_capacity(rt->core.orch.map);
+    s->deplist_pool_size = rt->core.config.deplist_entries;
+    s->heap_size = (int64_t)rt->core.window->heap_bytes;
     s->awaits = f->awaits;
     s->awaits_blocked = f->awaits_blocked;
     s->await_ns = f->await_ns;
     s->current_stall = pto_get_current_stall(rt);
-    s->unit = rt->engine->has_cycles ? "cycles" : "ns";
+    s->unit = ptoi_unit(&rt->core);
     return s;
 }
 
 void pto_reset_flow_stats(PTORuntime *rt)
 {
     if (ptoi_is_null(rt, "pto_reset_flow_stats")) return;
-    ptoi_flow_reset(&rt->orch.flow);
-    rt->orch.heap.used_bytes_max = rt->orch.heap.used_bytes;
-    ptoi_short_close(&rt->orch.now); /* the next task that runs at its submit is one in flight */
-    if (rt->engine->settle)
-        rt->engine->settle(rt, true);
+    ptoi_flow_reset(&rt->core.orch.flow);
+    rt->core.orch.heap.used_bytes_max = rt->core.orch.heap.used_bytes;
+    ptoi_short_close(&rt->core.orch.now); /* the next task that runs at its submit is one in flight */
+    if (rt->core.engine->settle)
+        rt->core.engine->settle(&rt->core, true);
     else
-        ptoi_sched_reset_marks(&rt->sched);
+        ptoi_sched_reset_marks(&rt->core.sched);
 }
 
 const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 {
     if (ptoi_is_null(rt, "pto_get_run_stats")) return NULL;
     PTORunStats *s = &rt->run_stats;
-    s->tasks = (int64_t)(rt->now.number - rt->orch.first_number);
-    s->at_submit = s->tasks - (int64_t)(rt->orch.head - rt->orch.first_head);
-    s->counts_dependences = ptoi_orch_find_edges(&rt->orch) && rt->config.count_dependences;
-    s->edges = rt->orch.edges;
-    s->dependences = rt->orch.dependences;
-    s->allocations = rt->orch.allocations;
-    s->allocated_bytes = rt->orch.allocated_bytes;
-    s->moved_bytes = rt->orch.moved_bytes;
-    s->scopes = rt->orch.scope_count;
+    s->tasks = (int64_t)(rt->now.number - rt->core.orch.first_number);
+    s->at_submit = s->tasks - (int64_t)(rt->core.orch.head - rt->core.orch.first_head);
+    s->counts_dependences = ptoi_orch_find_edges(&rt->core.orch) && rt->core.config.count_dependences;
+    s->edges = rt->core.orch.edges;
+    s->dependences = rt->core.orch.dependences;
+    s->allocations = rt->core.orch.allocations;
+    s->allocated_bytes = rt->core.orch.allocated_bytes;
+    s->moved_bytes = rt->core.orch.moved_bytes;
+    s->scopes = rt->core.orch.scope_count;
     memset(s->worker_busy_ns, 0, sizeof s->worker_busy_ns);
     memset(s->worker_busy_cycles, 0, sizeof s->worker_busy_cycles);
     s->cycles = s->critical_path = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        s->workers[t] = rt->config.workers[t];
-        s->worker_tasks[t] = rt->sched.worker_tasks[t];
+        s->workers[t] = rt->core.config.workers[t];
+        s->worker_tasks[t] = rt->core.sched.worker_tasks[t];
     }
-    rt->engine->measure(rt, s);
-    ptoi_short_count(&rt->orch.now);
+    rt->core.engine->measure(&rt->core, s);
+    ptoi_short_count(&rt->core.orch.now);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        s->worker_tasks[t] += rt->orch.now.tasks[t];
-        s->worker_busy_ns[t] += rt->orch.now.busy_ns[t];
+        s->worker_tasks[t] += rt->core.orch.now.tasks[t];
+        s->worker_busy_ns[t] += rt->core.orch.now.busy_ns[t];
     }
     return s;
 }

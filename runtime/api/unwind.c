@@ -39,7 +39,7 @@ _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, .
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     describe_calls(rt, calls, sizeof calls);
-    ptoi_fail(rt->outcome, status, rt->now.site, "%s%s", text, calls);
+    ptoi_fail(rt->core.outcome, status, rt->now.site, "%s%s", text, calls);
     unwind(rt);
 }
 
@@ -89,9 +89,9 @@ int64_t pto_log2(PTORuntime *rt, int64_t a)
 void pto_enter(PTORuntime *rt, const char *function)
 {
     char here;
-    if (rt->frame_count >= rt->config.recursion_limit)
+    if (rt->frame_count >= rt->core.config.recursion_limit)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function,
-                  rt->config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->config.names_options));
+                  rt->core.config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->core.config.names_options));
     if ((uintptr_t)&here < rt->stack.lowest)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
                   rt->frame_count, (unsigned long long)rt->stack.bytes / 1024,

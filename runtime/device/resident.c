@@ -97,6 +97,8 @@ static int collect(void *context, struct completion *out, int max)
     return count;
 }
 
+static const struct role_ops mailboxes = {.start = give, .collect = collect};
+
 /* ---- the host ---- */
 
 static void answer(struct resident *r, uint32_t asked)
@@ -134,7 +136,8 @@ bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memo
         for (int t = 0; t < PTO_WORKER_TYPES; t++) r->first[t + 1] = r->first[t] + b->workers[t];
         for (int i = 0; i < PTO_RESIDENT_WORKERS; i++) r->collected[i] = 0;
         ptoi_sched_init(&r->sched, part(b, b->window_at), part(b, b->outcome_at), memory);
-        r->sched.machine = (struct machine){.context = r, .start = give, .collect = collect};
+        r->sched.ops = &mailboxes;
+        r->sched.context = r;
     }
     answer(r, asked);
     return b->state == RESIDENT_SERVES;

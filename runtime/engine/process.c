@@ -18,7 +18,8 @@
 #include "shared/map_memory.h"
 #include "shared/system.h"
 #include "threads.h"
-#include "worker.h"
+#include "backend/worker.h"
+#include "shared/task.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -85,50 +86,50 @@ static void answer(struct control *c, uint32_t asked)
 }
 
 /* As the scheduler: nothing else changes its state or its statistics meanwhile. */
-static void serve(PTORuntime *rt, struct control *c, uint32_t asked)
+static void serve(struct core *core, struct control *c, uint32_t asked)
 {
-    ptoi_threads_take_role(rt);
+    ptoi_threads_take_role(core);
     if (c->request == BEGIN_RUN) {
-        ptoi_threads_begin(rt);
-        memset(rt->sched.worker_tasks, 0, sizeof rt->sched.worker_tasks);
-        if (rt->recorder) {
-            rt->recorder->first_id = c->first_id;
-            rt->recorder->steps = 0;
+        ptoi_threads_begin(core);
+        memset(core->sched.worker_tasks, 0, sizeof core->sched.worker_tasks);
+        if (core->recorder) {
+            core->recorder->first_id = c->first_id;
+            core->recorder->steps = 0;
         }
     }
-    if (c->request == SETTLE_AND_RESET) ptoi_sched_reset_marks(&rt->sched);
+    if (c->request == SETTLE_AND_RESET) ptoi_sched_reset_marks(&core->sched);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        c->worker_tasks[t] = rt->sched.worker_tasks[t];
-        c->ready_max[t] = rt->sched.ready[t].count_max;
+        c->worker_tasks[t] = core->sched.worker_tasks[t];
+        c->ready_max[t] = core->sched.ready[t].count_max;
     }
-    c->steps = rt->recorder ? rt->recorder->steps : 0;
+    c->steps = core->recorder ? core->recorder->steps : 0;
     answer(c, asked);
-    ptoi_threads_leave_role(rt, true);
+    ptoi_threads_leave_role(core, true);
 }
 
-static _Noreturn void child_main(PTORuntime *rt, struct control *c, pid_t parent)
+static _Noreturn void child_main(struct core *core, struct control *c, pid_t parent)
 {
     settle_signals();
     ptoi_crash_report_to(&c->crash);
     ptoi_crash_watch();
-    c->status = ptoi_threads_open_apart(rt, c->line, &c->told);
+    c->status = ptoi_threads_open_apart(core, c->line, &c->told);
     uint32_t answered = 1;
     if (c->status != PTO_OK) {
         answer(c, answered);
         _exit(1);
     }
-    ptoi_threads_take_role(rt);
+    ptoi_threads_take_role(core);
     answer(c, answered);
-    ptoi_threads_leave_role(rt, true);
+    ptoi_threads_leave_role(core, true);
     for (int spins = 0;;) {
         const uint32_t heard = ptoi_bell_heard(&c->call);
         const uint32_t asked = load_acquire(&c->asked, ASK); /* [ASK] */
         if (asked != answered) {
             if (c->request == LEAVE) break;
-            serve(rt, c, asked);
+            serve(core, c, asked);
             answered = asked;
         }
-        if (ptoi_threads_schedule(rt)) {
+        if (ptoi_threads_schedule(core)) {
             spins = 0;
         } else if (++spins < SPINS) {
             pto_relax();
@@ -140,7 +141,7 @@ static _Noreturn void child_main(PTORuntime *rt, struct control *c, pid_t parent
             spins = 0;
         }
     }
-    ptoi_threads_close(rt);
+    ptoi_threads_close(core);
     fflush(stdout); /* what kernels printed */
     _exit(0);
 }
@@ -158,34 +159,35 @@ static void describe_end(char *text, size_t size, bool is_known, int status)
 }
 
 /* The run fails with what is known: the kernel that crashed, or those that ran.  Every later run will say the same. */
-static void note_loss(PTORuntime *rt, PTOStatus status, const char *reason)
+static void note_loss(struct core *core, PTOStatus status, const char *reason)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     struct control *c = e->control;
     const PTOSite *site = NULL;
     uint64_t id;
     char running[3000];
-    ptoi_running_describe(rt->window, c->line, e->workers, running, sizeof running, &site);
+    ptoi_running_describe(core->window, c->line, e->workers, running, sizeof running, &site);
     const uint64_t crashed = load_relaxed(&c->crash.task); /* relaxed: its writer is dead */
-    if (crashed && ptoi_running_task(rt->window, crashed + rt->window->first_id, &id)) {
-        site = ptoi_task_site(rt->window, id);
+    if (crashed && ptoi_running_task(core->window, crashed + core->window->first_id, &id)) {
+        site = ptoi_task_site(core->window, id);
         PTOArg args[PTO_MAX_PARAMS];
         struct crash_text text = {0};
-        ptoi_crash_describe(&text, ptoi_task_kernel(rt->window, id), args,
-                            ptoi_task_args(rt->window, rt->heap, id, args), &c->crash.address);
+        ptoi_crash_describe(&text, ptoi_task_kernel(core->window, id), args,
+                            ptoi_task_args(core->window, core->heap, id, args), &c->crash.address);
         snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s%.2800s",
-                 ptoi_task_kernel(rt->window, id)->name, (long long)(id - rt->window->first_id), reason, text.bytes);
+                 ptoi_task_kernel(core->window, id)->name, (long long)(id - core->window->first_id), reason,
+                 text.bytes);
     } else {
         snprintf(e->why, sizeof e->why, "%s%s%s", reason, running[0] ? "; what ran then:" : "", running);
     }
-    e->is_lost = rt->orch.is_lost = true;
-    ptoi_fail(rt->outcome, status, site, "%s", e->why);
+    e->is_lost = core->orch.is_lost = true;
+    ptoi_fail(core->outcome, status, site, "%s", e->why);
 }
 
 /* true: there is no child, and the run has failed. */
-static bool is_lost(PTORuntime *rt)
+static bool is_lost(struct core *core)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     int status = 0;
     if (e->is_lost) return true;
     pid_t ended = waitpid(e->child, &status, WNOHANG);
@@ -193,9 +195,9 @@ static bool is_lost(PTORuntime *rt)
     char end[120], reason[200];
     describe_end(end, sizeof end, ended > 0, status);
     snprintf(reason, sizeof reason, "the worker process died: %s", end);
-    ptoi_outcome_disown(rt->outcome, e->child);
+    ptoi_outcome_disown(core->outcome, e->child);
     e->child = 0;
-    note_loss(rt, PTO_ERR_LOST, reason);
+    note_loss(core, PTO_ERR_LOST, reason);
     return true;
 }
 
@@ -207,30 +209,30 @@ static void kill_child(struct process *e)
     e->child = 0;
 }
 
-static void stop_by_watchdog(PTORuntime *rt)
+static void stop_by_watchdog(struct core *core)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     const pid_t child = e->child;
     char reason[120];
     kill_child(e);
-    ptoi_outcome_disown(rt->outcome, child);
+    ptoi_outcome_disown(core->outcome, child);
     snprintf(reason, sizeof reason, "no task finished for %g s, the worker process was stopped",
-             rt->config.watchdog_seconds);
-    note_loss(rt, PTO_ERR_WATCHDOG, reason);
+             core->config.watchdog_seconds);
+    note_loss(core, PTO_ERR_WATCHDOG, reason);
 }
 
 /* A kernel runs for longer than its @timeout. */
-static void stop_overdue(PTORuntime *rt, uint64_t id)
+static void stop_overdue(struct core *core, uint64_t id)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     const pid_t child = e->child;
     char reason[400];
     snprintf(reason, sizeof reason, PTO_TIMEOUT_TEXT ", the worker process was stopped",
-             ptoi_task_kernel(rt->window, id)->name, (long long)(ptoi_task_limit_ns(rt->window, id) / 1000000),
-             (long long)(id - rt->window->first_id));
+             ptoi_task_kernel(core->window, id)->name, (long long)(ptoi_task_limit_ns(core->window, id) / 1000000),
+             (long long)(id - core->window->first_id));
     kill_child(e);
-    ptoi_outcome_disown(rt->outcome, child);
-    note_loss(rt, PTO_ERR_TIMEOUT, reason);
+    ptoi_outcome_disown(core->outcome, child);
+    note_loss(core, PTO_ERR_TIMEOUT, reason);
 }
 
 static void call(struct control *c)
@@ -248,38 +250,38 @@ static void post(struct process *e, enum request request)
 }
 
 /* false: the child is lost. */
-static bool wait_answer(PTORuntime *rt)
+static bool wait_answer(struct core *core)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     struct control *c = e->control;
     for (;;) {
         const uint32_t heard = ptoi_bell_heard(&c->told);
         if (load_acquire(&c->answered, ANSWER) == e->asked) return true; /* [ANSWER] */
         if (e->is_lost) return false;
         ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
-        if (ptoi_bell_heard(&c->told) == heard) is_lost(rt);
+        if (ptoi_bell_heard(&c->told) == heard) is_lost(core);
     }
 }
 
 /* ---- the orchestrator's side ------------------------------------------------------------------------------------- */
 
-static void process_published(void *context)
+static void process_wake(void *context)
 {
-    struct process *e = ((PTORuntime *)context)->engine_state;
+    struct process *e = ((struct core *)context)->state;
     call(e->control);
 }
 
 static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
-    PTORuntime *rt = context;
-    struct process *e = rt->engine_state;
+    struct core *core = context;
+    struct process *e = core->state;
     struct control *c = e->control;
     struct watchdog dog;
     call(c); /* events are published without a call */
-    ptoi_watchdog_start(&dog, rt->config.watchdog_seconds, c->line, e->workers);
+    ptoi_watchdog_start(&dog, core->config.watchdog_seconds, c->line, e->workers);
     for (int spins = 0;;) {
         const uint32_t heard = ptoi_bell_heard(&c->told);
-        const bool quiet = ptoi_window_is_quiet(rt->window); /* [QUIET] before is_met: it sees all that was told */
+        const bool quiet = ptoi_window_is_quiet(core->window); /* [QUIET] before is_met: it sees all that was told */
         if (is_met(arg)) return true;
         if (quiet || e->is_lost) return false;
         if (++spins < SPINS) {
@@ -289,66 +291,60 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
         } else {
             uint64_t late;
             ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
-            if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, c->line, e->workers, &late) &&
-                !is_lost(rt))
-                stop_overdue(rt, late);
-            else if (ptoi_bell_heard(&c->told) == heard && !is_lost(rt) &&
+            if (core->orch.least_limit_ms > 0 && ptoi_running_overdue(core->window, c->line, e->workers, &late) &&
+                !is_lost(core))
+                stop_overdue(core, late);
+            else if (ptoi_bell_heard(&c->told) == heard && !is_lost(core) &&
                      ptoi_watchdog_bites(&dog, c->line, e->workers))
-                stop_by_watchdog(rt);
+                stop_by_watchdog(core);
             spins = 0;
         }
     }
 }
 
-static void process_begin(PTORuntime *rt)
+static void process_begin(struct core *core)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     if (e->is_lost) {
-        ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "%s", e->why);
+        ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "%s", e->why);
         return;
     }
-    e->control->first_id = rt->orch.head;
+    e->control->first_id = core->orch.head;
     post(e, BEGIN_RUN);
-    wait_answer(rt);
+    wait_answer(core);
 }
 
 /* whatever the orchestrator waits for, the child looks at the outcome after it */
-static void process_poke(PTORuntime *rt) { (void)rt; }
+static void process_poke(struct core *core) { (void)core; }
 
-static int64_t process_now(void *context)
+static void process_settle(struct core *core, bool reset)
 {
-    (void)context;
-    return ptoi_clock_ns(); /* one clock for both processes */
-}
-
-static void process_settle(PTORuntime *rt, bool reset)
-{
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     const struct control *c = e->control;
     if (e->is_lost) return;
     post(e, reset ? SETTLE_AND_RESET : SETTLE);
-    if (!wait_answer(rt)) return;
+    if (!wait_answer(core)) return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        rt->sched.worker_tasks[t] = c->worker_tasks[t];
-        rt->sched.ready[t].count_max = c->ready_max[t];
+        core->sched.worker_tasks[t] = c->worker_tasks[t];
+        core->sched.ready[t].count_max = c->ready_max[t];
     }
-    if (rt->recorder) rt->recorder->steps = c->steps;
+    if (core->recorder) core->recorder->steps = c->steps;
 }
 
-static void process_measure(PTORuntime *rt, PTORunStats *stats)
+static void process_measure(struct core *core, PTORunStats *stats)
 {
-    const struct process *e = rt->engine_state;
+    const struct process *e = core->state;
     int at = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = 0; i < rt->config.workers[t]; i++) /* relaxed: [RETIRE] came after them */
+        for (int i = 0; i < core->config.workers[t]; i++) /* relaxed: [RETIRE] came after them */
             stats->worker_busy_ns[t] += load_relaxed(&e->control->line[at++].busy_ns);
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
-static void process_close(PTORuntime *rt)
+static void process_close(struct core *core)
 {
-    struct process *e = rt->engine_state;
+    struct process *e = core->state;
     if (e->child && !e->is_lost) {
         post(e, LEAVE);
         const int64_t since = ptoi_clock_ns();
@@ -363,19 +359,19 @@ static void process_close(PTORuntime *rt)
     kill_child(e);
     ptoi_memory_unmap(e->control, e->control_bytes);
     free(e);
-    rt->engine_state = NULL;
+    core->state = NULL;
 }
 
-static PTOStatus process_open(PTORuntime *rt)
+static PTOStatus process_open(struct core *core)
 {
     struct process *e = calloc(1, sizeof *e);
     if (!e) return PTO_ERR_NOMEM;
-    rt->engine_state = e;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->workers += rt->config.workers[t];
+    core->state = e;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->workers += core->config.workers[t];
     e->control_bytes = sizeof *e->control + (uint64_t)e->workers * sizeof e->control->line[0];
     e->control = ptoi_memory_map(e->control_bytes, true);
     if (!e->control) {
-        process_close(rt);
+        process_close(core);
         return PTO_ERR_NOMEM;
     }
     fflush(stdout); /* what waits there must not be written by both */
@@ -384,26 +380,23 @@ static PTOStatus process_open(PTORuntime *rt)
     store_relaxed(&e->control->asked, e->asked); /* relaxed: the fork comes after it */
     const pid_t parent = getpid();
     e->child = fork();
-    if (e->child == 0) child_main(rt, e->control, parent);
+    if (e->child == 0) child_main(core, e->control, parent);
     if (e->child < 0) e->child = 0;
     if (e->child == 0) {
-        process_close(rt);
+        process_close(core);
         return PTO_ERR_NOMEM;
     }
-    PTOStatus status = wait_answer(rt) ? (PTOStatus)e->control->status : PTO_ERR_LOST;
-    if (status != PTO_OK) process_close(rt);
+    PTOStatus status = wait_answer(core) ? (PTOStatus)e->control->status : PTO_ERR_LOST;
+    if (status != PTO_OK) process_close(core);
     return status;
 }
 
 const struct engine ptoi_engine_process = {.name = "process",
                                            .is_split = true,
-                                           .unit = "ns",
+                                           .ops = {.wake = process_wake, .wait = process_wait},
                                            .open = process_open,
                                            .close = process_close,
                                            .begin = process_begin,
-                                           .settle = process_settle,
-                                           .now = process_now,
-                                           .published = process_published,
-                                           .wait = process_wait,
                                            .poke = process_poke,
+                                           .settle = process_settle,
                                            .measure = process_measure};

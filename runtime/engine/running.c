@@ -2,8 +2,9 @@
 #include "running.h"
 #include "submit/flow.h"
 #include "shared/park.h"
-#include "worker.h"
+#include "backend/worker.h"
 #include "shared/system.h"
+#include "shared/task.h"
 
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)
 {

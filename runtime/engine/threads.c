@@ -27,7 +27,8 @@
 #include "shared/caller.h"
 #include "shared/processors.h"
 #include "shared/system.h"
-#include "worker.h"
+#include "backend/worker.h"
+#include "shared/task.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,7 @@ struct lane {
     int32_t result[LANE_DEPTH];
     bool has_stopped; /* of who serves the lane: nothing more of this run begins here */
     _Alignas(PTO_CACHELINE) struct parker parker;
-    PTORuntime *rt;
+    struct core *core;
     PTOWorkerType type;
     struct running_line *line;
     struct busy busy;
@@ -145,10 +146,10 @@ static bool has_room_behind(struct lane *l, int64_t expected_ns)
     return load_of(l) < LANE_DEPTH && l->load_ns + expected_ns <= (expected_ns < LANE_NS ? LANE_NS : CHAIN_NS);
 }
 
-static int64_t expect(struct threads *e, const PTORuntime *rt, uint64_t id)
+static int64_t expect(struct threads *e, const struct core *core, uint64_t id)
 {
-    const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(rt->window, id));
-    return ns > 0 && !(window_task(rt->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
+    const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(core->window, id));
+    return ns > 0 && !(window_task(core->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
 }
 
 /* See Note [guest]. */
@@ -168,40 +169,40 @@ static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
     store_release(&l->sent, n + 1, SENT); /* [SENT] */
 }
 
-static bool start_outside(PTORuntime *rt, uint64_t id)
+static bool start_outside(struct core *core, uint64_t id)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     PTOArg args[PTO_MAX_PARAMS];
-    int count = ptoi_task_args(rt->window, rt->heap, id, args);
-    store_relaxed(&e->outside[id & rt->window->task_mask].open, id + 1); /* relaxed: see there */
-    const void *outer = ptoi_orchestrate(&ptoi_none);                    /* the caller may be the orchestrator */
-    rt->config.external_start(rt->config.external_context, (int64_t)(id - (uint64_t)rt->config.first_task_id),
-                              ptoi_task_kernel(rt->window, id), args, count);
+    int count = ptoi_task_args(core->window, core->heap, id, args);
+    store_relaxed(&e->outside[id & core->window->task_mask].open, id + 1); /* relaxed: see there */
+    const void *outer = ptoi_orchestrate(&ptoi_none);                      /* the caller may be the orchestrator */
+    core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
+                                ptoi_task_kernel(core->window, id), args, count);
     ptoi_orchestrate(outer);
     return true;
 }
 
-static bool start_as_recorded(PTORuntime *rt, PTOWorkerType type, uint64_t id)
+static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id)
 {
-    struct threads *e = rt->engine_state;
-    if (!ptoi_replay_is_next(rt->replay, id)) return false;
-    struct lane *l = &e->lane[rt->replay->worker[rt->replay->next]];
+    struct threads *e = core->state;
+    if (!ptoi_replay_is_next(core->replay, id)) return false;
+    struct lane *l = &e->lane[core->replay->worker[core->replay->next]];
     if (l->type != type || load_of(l) >= 2) return false;
-    rt->replay->next++;
+    core->replay->next++;
     send(l, id, UNKNOWN_NS, false);
     return true;
 }
 
-static bool lane_start(void *context, PTOWorkerType type, uint64_t id, int *place)
+static bool threads_start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
-    PTORuntime *rt = context;
-    struct threads *e = rt->engine_state;
-    if (rt->config.external[type]) return start_outside(rt, id);
-    if (rt->replay) return start_as_recorded(rt, type, id);
+    struct core *core = context;
+    struct threads *e = core->state;
+    if (core->config.external[type]) return start_outside(core, id);
+    if (core->replay) return start_as_recorded(core, type, id);
     struct lane *best = NULL;
-    const int64_t expected_ns = expect(e, rt, id);
-    const int32_t workers = rt->config.workers[type];
-    const bool takes_reserve = workers >= MANY && ptoi_ready_count(&rt->sched.ready[type]) > (uint64_t)workers;
+    const int64_t expected_ns = expect(e, core, id);
+    const int32_t workers = core->config.workers[type];
+    const bool takes_reserve = workers >= MANY && ptoi_ready_count(&core->sched.ready[type]) > (uint64_t)workers;
     for (int i = e->first[type]; i < e->first[type + 1]; i++) {
         struct lane *l = &e->lane[i];
         if (is_shut(e, l, expected_ns)) continue;
@@ -214,35 +215,35 @@ static bool lane_start(void *context, PTOWorkerType type, uint64_t id, int *plac
     return true;
 }
 
-static bool lane_follow(void *context, int place, uint64_t id)
+static bool threads_follow(void *context, int place, uint64_t id)
 {
-    PTORuntime *rt = context;
-    struct threads *e = rt->engine_state;
+    struct core *core = context;
+    struct threads *e = core->state;
     struct lane *l = &e->lane[place];
-    const int64_t expected_ns = expect(e, rt, id);
+    const int64_t expected_ns = expect(e, core, id);
     if (is_shut(e, l, expected_ns) || !has_room_behind(l, expected_ns)) return false;
     send(l, id, expected_ns, true);
     return true;
 }
 
 /* Tasks that ended outside: a stack that any thread pushes to and the holder of the role takes whole. */
-static int collect_outside(PTORuntime *rt, struct completion *out, int max)
+static int collect_outside(struct core *core, struct completion *out, int max)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0)  /* relaxed: a hint */
         e->taken_outside = swap_acquire(&e->ended_outside, 0, OUTSIDE); /* [OUTSIDE] */
     int n = 0;
     for (; e->taken_outside && n < max; n++) {
         uint32_t slot = e->taken_outside - 1;
-        out[n] = (struct completion){.id = window_task(rt->window, slot)->id, .result = e->outside[slot].result};
+        out[n] = (struct completion){.id = window_task(core->window, slot)->id, .result = e->outside[slot].result};
         e->taken_outside = e->outside[slot].next;
     }
     return n;
 }
 
-static int lane_collect(void *context, struct completion *out, int max)
+static int threads_collect(void *context, struct completion *out, int max)
 {
-    struct threads *e = ((PTORuntime *)context)->engine_state;
+    struct threads *e = ((struct core *)context)->state;
     int n = 0;
     for (int i = 0; i < e->lane_count; i++) {
         struct lane *l = &e->lane[i];
@@ -266,32 +267,32 @@ static bool take_role(struct threads *e) /* model: TAKE_ROLE */
     return swap_acq_rel(&e->role, 1, ROLE) == 0; /* [ROLE] */
 }
 
-static bool has_input(PTORuntime *rt) /* model: HAS_INPUT */
+static bool has_input(struct core *core) /* model: HAS_INPUT */
 {
-    struct threads *e = rt->engine_state;
-    if (load_acquire(&rt->window->task_head, TASK) != load_relaxed(&e->seen_tasks)) return true;
-    if (load_acquire(&rt->window->event_head, EVENT) != load_relaxed(&e->seen_events)) return true;
+    struct threads *e = core->state;
+    if (load_acquire(&core->window->task_head, TASK) != load_relaxed(&e->seen_tasks)) return true;
+    if (load_acquire(&core->window->event_head, EVENT) != load_relaxed(&e->seen_events)) return true;
     for (int i = 0; i < e->lane_count; i++)
         if (load_acquire(&e->lane[i].done, ENDED) != load_relaxed(&e->lane[i].collected)) return true;
     return load_relaxed(&e->ended_outside) != 0; /* relaxed: a hint, as seen_tasks */
 }
 
 /* A worker that wants to go on looks at what was published only now and then, while what ended makes enough ready. */
-static bool step(PTORuntime *rt, bool is_hurried)
+static bool step(struct core *core, bool is_hurried)
 {
-    struct threads *e = rt->engine_state;
-    const int64_t since = rt->recorder ? ptoi_record_now(rt->recorder) : 0;
+    struct threads *e = core->state;
+    const int64_t since = core->recorder ? ptoi_record_now(core->recorder) : 0;
     bool any = false, started = false;
-    if (is_hurried && e->unlooked++ < UNLOOKED) any = ptoi_sched_feed(&rt->sched, &started);
+    if (is_hurried && e->unlooked++ < UNLOOKED) any = ptoi_sched_feed(&core->sched, &started);
     if (!started) {
         e->unlooked = 0;
-        any |= ptoi_sched_step(&rt->sched);
+        any |= ptoi_sched_step(&core->sched);
     }
-    if (rt->recorder && any) ptoi_record_step(rt->recorder, since, ptoi_record_now(rt->recorder));
-    store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: published by [ROLE] */
-    store_relaxed(&e->seen_events, rt->sched.events);
+    if (core->recorder && any) ptoi_record_step(core->recorder, since, ptoi_record_now(core->recorder));
+    store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: published by [ROLE] */
+    store_relaxed(&e->seen_events, core->sched.events);
     if (any && e->told) {
-        ptoi_sched_tell_quiet(&rt->sched);
+        ptoi_sched_tell_quiet(&core->sched);
         ptoi_bell_ring(e->told); /* under the role: the bell has one ringer */
     }
     return any;
@@ -318,15 +319,15 @@ static bool find_own(struct lane *l, bool as_guest, uint64_t *n)
  * orchestrator is woken without progress too: it may have found the role taken, and only it can prove that nothing will
  * change any more.  One that waits for a ring is let sleep until as much has retired as it wants: all in flight retires
  * without it, and whoever takes the last comes by here. */
-static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
+static void leave_role(struct core *core, bool progress, bool by_sleeper) /* model: LEAVE_ROLE */
 {
-    struct threads *e = rt->engine_state;
-    const uint64_t retired = rt->sched.retired;
+    struct threads *e = core->state;
+    const uint64_t retired = core->sched.retired;
     PTO_LABEL(ROLE);
     swap_acq_rel(&e->role, 0, ROLE); /* [ROLE] */
     for (int i = 0; i < e->lane_count; i++)
         if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_own_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
-    if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(rt))
+    if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(core))
         ptoi_park_wake(&e->idle_scheduler);
     if (progress && e->told)
         ptoi_bell_wake(e->told);
@@ -335,11 +336,11 @@ static void leave_role(PTORuntime *rt, bool progress, bool by_sleeper) /* model:
 }
 
 /* Takes the role only so that its holder looks again, see [ROLE].  true: there is input, and there was no holder. */
-static bool pass_role(PTORuntime *rt)
+static bool pass_role(struct core *core)
 {
-    if (!take_role(rt->engine_state)) return false;
-    leave_role(rt, false, false);
-    return has_input(rt);
+    if (!take_role(core->state)) return false;
+    leave_role(core, false, false);
+    return has_input(core);
 }
 
 /* Whoever stops scheduling while there is input left wakes somebody for it. */
@@ -353,9 +354,9 @@ static void hand_over(struct threads *e) /* model: HAND_OVER */
     if (ptoi_park_is_sleeping(&e->orchestrator)) ptoi_park_wake(&e->orchestrator);
 }
 
-static bool does_anybody_sleep(PTORuntime *rt)
+static bool does_anybody_sleep(struct core *core)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     int idle = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) idle += load_relaxed(&e->idle[t]); /* relaxed: a hint */
     /* relaxed: a hint */
@@ -369,26 +370,26 @@ static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
     uint64_t n;
     if (!find_own(l, as_guest, &n)) return false;
     const struct sent_task *t = &l->task[n % LANE_DEPTH];
-    return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->rt));
+    return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->core));
 }
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a
  * sleeper. true: something was taken. */
-static bool schedule(PTORuntime *rt, struct lane *own, bool as_guest) /* model: SCHEDULE */
+static bool schedule(struct core *core, struct lane *own, bool as_guest) /* model: SCHEDULE */
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     bool any = false;
     if (own && e->has_scheduler) { /* not our business: the swap makes the holder look again, see [ROLE] */
-        pass_role(rt);
+        pass_role(core);
         return false;
     }
-    if (!own && !has_input(rt)) return false; /* a worker comes with a task that ended: that is input */
+    if (!own && !has_input(core)) return false; /* a worker comes with a task that ended: that is input */
     for (int round = 0;; round++) {
         if (!take_role(e)) return any;
-        const bool progress = step(rt, own && round == 0);
+        const bool progress = step(core, own && round == 0);
         any |= progress;
-        leave_role(rt, progress, false);
-        if ((own && goes_on(own, as_guest)) || !has_input(rt)) return any;
+        leave_role(core, progress, false);
+        if ((own && goes_on(own, as_guest)) || !has_input(core)) return any;
         if (own && round >= ROUNDS && has_task(own)) {
             hand_over(e);
             return any;
@@ -402,33 +403,32 @@ static bool schedule(PTORuntime *rt, struct lane *own, bool as_guest) /* model: 
 /* as_guest: the caller is the orchestrator. */
 static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
 {
-    PTORuntime *rt = l->rt;
+    struct core *core = l->core;
     uint64_t n;
     if (!find_own(l, as_guest, &n)) return false;
     /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
      * failed, or was cancelled, must not run, whatever the status says by now. */
     int result = 0;
-    if (load_relaxed(&rt->outcome->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
+    if (load_relaxed(&core->outcome->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
     if (!l->has_stopped) {
         const uint64_t id = l->task[n % LANE_DEPTH].id;
-        const PTOKernel *kernel = ptoi_task_kernel(rt->window, id);
+        const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
         int64_t since = 0, end;
-        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(rt->window, id) > 0 ||
-                              rt->config.watchdog_seconds > 0;
+        const bool is_timed = ptoi_busy_is_due(&l->busy, kernel, &end) || ptoi_task_limit_ns(core->window, id) > 0 ||
+                              core->config.watchdog_seconds > 0;
         if (is_timed) since = ptoi_clock_ns();
-        struct recorded_task *t = ptoi_record_task(rt->recorder, id);
+        struct recorded_task *t = ptoi_record_task(core->recorder, id);
         if (t)
-            t->row = (int32_t)(l - ((struct threads *)rt->engine_state)->lane),
-            t->begin = ptoi_record_now(rt->recorder);
-        ptoi_running_begin(l->line, rt->window, id, since);
-        result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
+            t->row = (int32_t)(l - ((struct threads *)core->state)->lane), t->begin = ptoi_record_now(core->recorder);
+        ptoi_running_begin(l->line, core->window, id, since);
+        result = ptoi_worker_run(core->window, core->backend, core->heap, id);
         if (is_timed) {
             end = ptoi_clock_ns();
             ptoi_busy_measured(&l->busy, kernel, end - since);
-            ptoi_grain_measured(&((struct threads *)rt->engine_state)->grain, kernel, end - since);
+            ptoi_grain_measured(&((struct threads *)core->state)->grain, kernel, end - since);
         }
-        if (t) t->end = ptoi_record_now(rt->recorder);
-        ptoi_running_end_timed(l->line, rt->window, rt->outcome, id, since, end);
+        if (t) t->end = ptoi_record_now(core->recorder);
+        ptoi_running_end_timed(l->line, core->window, core->outcome, id, since, end);
     }
     l->result[n % LANE_DEPTH] = result;
     if (result != 0) l->has_stopped = true;
@@ -441,10 +441,10 @@ static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
  * [ROLE]. */
 static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_WORKER */
 {
-    PTORuntime *rt = l->rt;
+    struct core *core = l->core;
     ptoi_park_announce(&l->parker);
     if (l != e->guest) add_relaxed(&e->idle[l->type], 1);
-    const bool again = pass_role(rt) && !e->has_scheduler;
+    const bool again = pass_role(core) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
@@ -454,19 +454,19 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 static void *worker_main(void *arg)
 {
     struct lane *l = arg;
-    PTORuntime *rt = l->rt;
-    struct threads *e = rt->engine_state;
+    struct core *core = l->core;
+    struct threads *e = core->state;
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
-    if (rt->config.bind_workers) {
+    if (core->config.bind_workers) {
         const cpu_set_t own = ptoi_processor((int)(l - e->lane));
         ptoi_processor_keep(&own);
     }
     for (int spins = 0; !load_relaxed(&e->stop);) {
         if (run_own(l, false)) {
-            if (!goes_on(l, false)) schedule(rt, l, false);
+            if (!goes_on(l, false)) schedule(core, l, false);
             spins = 0;
-        } else if (!e->has_scheduler && has_input(rt) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
-            schedule(rt, l, false);
+        } else if (!e->has_scheduler && has_input(core) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
+            schedule(core, l, false);
         } else if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
@@ -484,18 +484,18 @@ static void *worker_main(void *arg)
 
 static void *scheduler_main(void *arg)
 {
-    PTORuntime *rt = arg;
-    struct threads *e = rt->engine_state;
+    struct core *core = arg;
+    struct threads *e = core->state;
     for (int spins = 0; !load_relaxed(&e->stop);) {
-        if (schedule(rt, NULL, false)) {
+        if (schedule(core, NULL, false)) {
             spins = 0;
         } else if (++spins < SPINS) {
             pto_relax();
         } else {
             ptoi_park_announce(&e->idle_scheduler);
-            const bool again = pass_role(rt);
+            const bool again = pass_role(core);
             PTO_LABEL(SLEEP);
-            if (!again && !has_input(rt) && !load_relaxed(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
+            if (!again && !has_input(core) && !load_relaxed(&e->stop)) ptoi_park_wait(&e->idle_scheduler, PTO_FOR_EVER);
             ptoi_park_cancel(&e->idle_scheduler);
             spins = 0;
         }
@@ -505,10 +505,10 @@ static void *scheduler_main(void *arg)
 
 /* ---- tasks that something outside carries out -------------------------------------------------------------------- */
 
-static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
+static bool threads_completed(struct core *core, uint64_t id, int32_t result)
 {
-    struct threads *e = rt->engine_state;
-    uint32_t slot = (uint32_t)(id & rt->window->task_mask);
+    struct threads *e = core->state;
+    uint32_t slot = (uint32_t)(id & core->window->task_mask);
     uint64_t started = id + 1;
     if (!e->outside || started == 0 || !swap_if_relaxed(&e->outside[slot].open, &started, 0)) return false;
     uint32_t newest = load_relaxed(&e->ended_outside); /* relaxed: the exchange checks it */
@@ -516,7 +516,7 @@ static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
     do {
         e->outside[slot].next = newest;
     } while (!swap_if_release(&e->ended_outside, &newest, slot + 1, OUTSIDE)); /* [OUTSIDE] */
-    schedule(rt, NULL, false);
+    schedule(core, NULL, false);
     return true;
 }
 
@@ -524,27 +524,27 @@ static bool threads_completed(PTORuntime *rt, uint64_t id, int32_t result)
 
 /* The role stays with the workers, whose caches hold what it needs, as long as none sleeps that could run the task.
  * One that waits for others is started by whoever ends the last of them. */
-static bool wants_scheduling(PTORuntime *rt)
+static bool wants_scheduling(struct core *core)
 {
-    struct threads *e = rt->engine_state;
-    const struct task_slot *t = window_task(rt->window, rt->orch.head - 1);
+    struct threads *e = core->state;
+    const struct task_slot *t = window_task(core->window, core->orch.head - 1);
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
-    if (rt->config.external[t->worker]) return true;
+    if (core->config.external[t->worker]) return true;
     if (t->dep_count > 0) return false;
     if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
     return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) &&
-           expect(e, rt, t->id) >= LANE_NS;
+           expect(e, core, t->id) >= LANE_NS;
 }
 
-static void threads_published(void *context) /* model: PUBLISHED */
+static void threads_wake(void *context) /* model: PUBLISHED */
 {
-    PTORuntime *rt = context;
-    struct threads *e = rt->engine_state;
-    if (!wants_scheduling(rt)) return;
+    struct core *core = context;
+    struct threads *e = core->state;
+    if (!wants_scheduling(core)) return;
     for (int round = 0; round < ROUNDS; round++) {
         if (!take_role(e)) return;
-        leave_role(rt, step(rt, false), false);
-        if (!has_input(rt)) return;
+        leave_role(core, step(core, false), false);
+        if (!has_input(core)) return;
     }
     hand_over(e);
 }
@@ -553,68 +553,68 @@ static void threads_published(void *context) /* model: PUBLISHED */
 
 static bool threads_is_fine(void *context, const PTOKernel *kernel)
 {
-    struct threads *e = ((PTORuntime *)context)->engine_state;
+    struct threads *e = ((struct core *)context)->state;
     return ptoi_grain_is_fine(&e->grain, kernel);
 }
 
 static void threads_enter(void *context)
 {
     ptoi_threads_take_role(context);
-    ((struct threads *)((PTORuntime *)context)->engine_state)->holds = true;
+    ((struct threads *)((struct core *)context)->state)->holds = true;
 }
 
 static void threads_leave(void *context)
 {
-    ((struct threads *)((PTORuntime *)context)->engine_state)->holds = false;
+    ((struct threads *)((struct core *)context)->state)->holds = false;
     ptoi_threads_leave_role(context, false);
 }
 
 static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
 {
-    struct threads *e = ((PTORuntime *)context)->engine_state;
+    struct threads *e = ((struct core *)context)->state;
     ptoi_grain_measured(&e->grain, kernel, ns);
 }
 
 /* ---- the waiting orchestrator works ------------------------------------------------------------------------------ */
 
 /* Becomes the guest, if the host has nothing to run. */
-static bool enter_lane(PTORuntime *rt, struct lane *l)
+static bool enter_lane(struct core *core, struct lane *l)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     if (load_of(l) > 0 || !take_role(e)) return false; /* a hint first */
     const bool enters = load_of(l) == 0;
     if (enters) store_release(&l->has_guest, 1, GUEST); /* [GUEST] */
-    const bool progress = step(rt, false);
-    leave_role(rt, progress, false);
+    const bool progress = step(core, false);
+    leave_role(core, progress, false);
     return enters;
 }
 
 /* Runs what is left, and what others send meanwhile: at most what the window holds. */
-static void leave_lane(PTORuntime *rt, struct lane *l)
+static void leave_lane(struct core *core, struct lane *l)
 {
     for (;;) {
         while (run_own(l, true)) {}
-        ptoi_threads_take_role(rt);
+        ptoi_threads_take_role(core);
         const bool is_empty = !has_task(l);
         if (is_empty) store_release(&l->has_guest, 0, GUEST); /* [GUEST] */
-        leave_role(rt, false, false);
+        leave_role(core, false, false);
         if (is_empty) return;
     }
 }
 
 /* Works until the condition holds, *met, or there has been nothing to do for a while.  false: the lane is its host's
  * now. */
-static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg, bool *met) /* model: GUEST */
+static bool serve_as_guest(struct core *core, bool (*is_met)(void *arg), void *arg, bool *met) /* model: GUEST */
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     struct lane *l = e->guest;
     *met = false;
-    if (!enter_lane(rt, l)) return false;
+    if (!enter_lane(core, l)) return false;
     for (int spins = 0; spins < SPINS && !*met;) {
         const bool ran = run_own(l, true);
         if (ran && goes_on(l, true)) continue;
-        if (ran || (has_input(rt) && load_relaxed(&e->role) == 0)) { /* relaxed: a hint */
-            schedule(rt, l, true);
+        if (ran || (has_input(core) && load_relaxed(&e->role) == 0)) { /* relaxed: a hint */
+            schedule(core, l, true);
             *met = is_met(arg);
             spins = ran ? 0 : spins + 1;
         } else {
@@ -622,156 +622,150 @@ static bool serve_as_guest(PTORuntime *rt, bool (*is_met)(void *arg), void *arg,
             pto_relax();
         }
     }
-    leave_lane(rt, l);
+    leave_lane(core, l);
     return true;
 }
 
 /* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
-static void fail_by_replay(PTORuntime *rt)
+static void fail_by_replay(struct core *core)
 {
-    ptoi_fail(rt->outcome, PTO_ERR_ARGUMENT, NULL,
-              "the schedule %s does not fit this run: its start number %lld never becomes ready", rt->config.replay,
-              (long long)rt->replay->next);
+    ptoi_fail(core->outcome, PTO_ERR_ARGUMENT, NULL,
+              "the schedule %s does not fit this run: its start number %lld never becomes ready", core->config.replay,
+              (long long)core->replay->next);
 }
 
 /* So much has to retire before the wait is met that there is no use in watching, while the processors have other
  * work. */
-static bool is_far(const PTORuntime *rt)
+static bool is_far(const struct core *core)
 {
     enum { FAR = 16 };
-    const struct threads *e = rt->engine_state;
-    return e->guest && rt->orch.flow.wake_at > load_relaxed(&rt->window->task_tail) + FAR; /* relaxed: a hint */
+    const struct threads *e = core->state;
+    return e->guest && core->orch.flow.wake_at > load_relaxed(&core->window->task_tail) + FAR; /* relaxed: a hint */
 }
 
 /* For the orchestrator that has announced it.  true: somebody will come who wakes it when there is reason to.  It does
  * what there is to do first: where workers are never idle there is always something, and coming back for that would
  * stop one of them each time. */
-static bool may_sleep(PTORuntime *rt) /* model: SLEEP_ORCHESTRATOR */
+static bool may_sleep(struct core *core) /* model: SLEEP_ORCHESTRATOR */
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     for (int round = 0; round < ROUNDS; round++) {
         if (e->guest && round == 0) /* what was shut is open now, and has to be looked at: nobody else might come by */
-            ptoi_threads_take_role(rt);
+            ptoi_threads_take_role(core);
         else if (!take_role(e))
             return true; /* its holder will look at our announcement */
-        const bool progress = step(rt, false);
-        const bool is_idle = rt->sched.running == 0;
-        leave_role(rt, progress, true);
+        const bool progress = step(core, false);
+        const bool is_idle = core->sched.running == 0;
+        leave_role(core, progress, true);
         if (is_idle) return false; /* nobody will come: look for the reason before sleeping */
-        if (!has_input(rt)) return true;
+        if (!has_input(core)) return true;
     }
     return false;
 }
 
 static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* model: WAIT */
 {
-    PTORuntime *rt = context;
-    struct threads *e = rt->engine_state;
+    struct core *core = context;
+    struct threads *e = core->state;
     bool met, has_served = false;
     if (e->holds) return is_met(arg); /* nothing is in flight, so nothing will change */
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
-        if (e->guest && spins % HOST_SPINS == 0 && spins < SPINS && serve_as_guest(rt, is_met, arg, &met)) {
+        if (e->guest && spins % HOST_SPINS == 0 && spins < SPINS && serve_as_guest(core, is_met, arg, &met)) {
             if (met) return true;
             spins = 0;
             has_served = true; /* and was patient there */
         }
         if (spins % SPINS == 0 && take_role(e)) { /* seldom: workers that run have the role where it is warm */
-            bool progress = step(rt, false);
-            bool quiet = ptoi_sched_is_quiet(&rt->sched); /* under the role: nothing can start or end meanwhile */
-            bool stuck = rt->replay && !progress && rt->sched.running == 0 && !ptoi_sched_has_input(&rt->sched);
+            bool progress = step(core, false);
+            bool quiet = ptoi_sched_is_quiet(&core->sched); /* under the role: nothing can start or end meanwhile */
+            bool stuck = core->replay && !progress && core->sched.running == 0 && !ptoi_sched_has_input(&core->sched);
             met = is_met(arg);
-            leave_role(rt, progress, false);
+            leave_role(core, progress, false);
             if (met) return true;
             if (quiet) return false;
-            if (stuck) fail_by_replay(rt);
-            if (progress && rt->orch.flow.wake_at == 0) spins = 0; /* what it waits for may be next */
+            if (stuck) fail_by_replay(core);
+            if (progress && core->orch.flow.wake_at == 0) spins = 0; /* what it waits for may be next */
         }
-        if (has_served || (spins >= SPINS && is_far(rt))) spins = SPINS + YIELDS;
+        if (has_served || (spins >= SPINS && is_far(core))) spins = SPINS + YIELDS;
         if (++spins < SPINS) {
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
             ptoi_yield();
         } else {
-            store_relaxed(&e->wake_at, rt->orch.flow.wake_at); /* relaxed: the swap of the role publishes it */
+            store_relaxed(&e->wake_at, core->orch.flow.wake_at); /* relaxed: the swap of the role publishes it */
             ptoi_park_announce(&e->orchestrator);
-            const bool again = !may_sleep(rt);
+            const bool again = !may_sleep(core);
             PTO_LABEL(SLEEP);
             met = is_met(arg);
-            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_overdue_sleep_ns(rt->orch.least_limit_ms));
+            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_overdue_sleep_ns(core->orch.least_limit_ms));
             ptoi_park_cancel(&e->orchestrator);
             if (met) return true;
             uint64_t late;
-            if (rt->orch.least_limit_ms > 0 && ptoi_running_overdue(rt->window, e->line, e->lane_count, &late))
-                ptoi_fail_timeout(rt->window, rt->outcome, late);
+            if (core->orch.least_limit_ms > 0 && ptoi_running_overdue(core->window, e->line, e->lane_count, &late))
+                ptoi_fail_timeout(core->window, core->outcome, late);
             spins = 0;
             has_served = false;
         }
     }
 }
 
-static const struct running_line *threads_lines(PTORuntime *rt, int *count)
+static const struct running_line *threads_lines(struct core *core, int *count)
 {
-    const struct threads *e = rt->engine_state;
+    const struct threads *e = core->state;
     *count = e->lane_count;
     return e->line;
 }
 
-static void threads_poke(PTORuntime *rt) /* model: POKE */
+static void threads_poke(struct core *core) /* model: POKE */
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     ptoi_park_wake(&e->orchestrator); /* costs one futile round when it does not sleep */
 }
 
-void ptoi_threads_begin(PTORuntime *rt)
+void ptoi_threads_begin(struct core *core)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     for (int i = 0; i < e->lane_count; i++) { /* its worker has nothing until a task is sent */
         store_relaxed(&e->line[i].busy_ns, 0);
         e->lane[i].has_stopped = false;
     }
 }
 
-static int64_t threads_now(void *context)
+static void threads_measure(struct core *core, PTORunStats *stats)
 {
-    (void)context;
-    return ptoi_clock_ns();
-}
-
-static void threads_measure(PTORuntime *rt, PTORunStats *stats)
-{
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += load_relaxed(&e->line[i].busy_ns);
 }
 
-void ptoi_threads_take_role(PTORuntime *rt)
+void ptoi_threads_take_role(struct core *core)
 {
-    while (!take_role(rt->engine_state)) ptoi_yield(); /* a holder keeps it for a step */
+    while (!take_role(core->state)) ptoi_yield(); /* a holder keeps it for a step */
 }
 
-void ptoi_threads_leave_role(PTORuntime *rt, bool changed)
+void ptoi_threads_leave_role(struct core *core, bool changed)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     if (changed && e->told) ptoi_bell_ring(e->told);
-    leave_role(rt, changed, false);
-    if (has_input(rt)) schedule(rt, NULL, false);
+    leave_role(core, changed, false);
+    if (has_input(core)) schedule(core, NULL, false);
 }
 
-bool ptoi_threads_schedule(PTORuntime *rt) { return schedule(rt, NULL, false); }
+bool ptoi_threads_schedule(struct core *core) { return schedule(core, NULL, false); }
 
 /* The role's swaps are what makes the last holder's counts visible here. */
-static void threads_settle(PTORuntime *rt, bool reset)
+static void threads_settle(struct core *core, bool reset)
 {
-    ptoi_threads_take_role(rt);
-    if (reset) ptoi_sched_reset_marks(&rt->sched);
-    ptoi_threads_leave_role(rt, false);
+    ptoi_threads_take_role(core);
+    if (reset) ptoi_sched_reset_marks(&core->sched);
+    ptoi_threads_leave_role(core, false);
 }
 
 /* ---- opening and closing ----------------------------------------------------------------------------------------- */
 
-void ptoi_threads_close(PTORuntime *rt)
+void ptoi_threads_close(struct core *core)
 {
-    struct threads *e = rt->engine_state;
+    struct threads *e = core->state;
     if (!e) return;
     store_relaxed(&e->stop, 1); /* relaxed: [WOKEN] publishes it */ /* model: CLOSE */
     for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
@@ -785,7 +779,7 @@ void ptoi_threads_close(PTORuntime *rt)
     free(e->lane);
     free(e->outside);
     free(e);
-    rt->engine_state = NULL;
+    core->state = NULL;
 }
 
 static bool allocate_lanes(struct threads *e, struct running_line *line)
@@ -799,83 +793,85 @@ static bool allocate_lanes(struct threads *e, struct running_line *line)
 }
 
 /* Not where the orchestrator has to watch the others. */
-static void choose_guest(PTORuntime *rt)
+static void choose_guest(struct core *core)
 {
-    struct threads *e = rt->engine_state;
-    const PTOConfig *c = &rt->config;
+    struct threads *e = core->state;
+    const PTOConfig *c = &core->config;
     const int processors = ptoi_processors();
-    if (e->told || e->outside || rt->backend->mirror || c->replay || c->dedicated_scheduler ||
+    if (e->told || e->outside || core->backend->mirror || c->replay || c->dedicated_scheduler ||
         c->watchdog_seconds > 0 || processors < 2)
         return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         if (c->workers[t] >= processors) e->guest = &e->lane[e->first[t + 1] - 1];
 }
 
-static PTOStatus open_lanes(PTORuntime *rt, struct running_line *line, struct bell *told)
+static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *told)
 {
     struct threads *e = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *e));
     if (!e) return PTO_ERR_NOMEM;
     *e = (struct threads){.told = told};
     ptoi_grain_init(&e->grain, ptoi_processors());
-    rt->engine_state = e;
+    core->state = e;
     ptoi_park_init(&e->orchestrator);
     ptoi_park_init(&e->idle_scheduler);
-    store_relaxed(&e->seen_tasks, rt->sched.taken); /* relaxed: no thread runs yet */
-    store_relaxed(&e->seen_events, rt->sched.events);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + rt->config.workers[t];
+    store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
+    store_relaxed(&e->seen_events, core->sched.events);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + core->config.workers[t];
     e->lane_count = e->first[PTO_WORKER_TYPES];
     bool outside = false;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= rt->config.external[t];
-    if (outside) e->outside = calloc(rt->window->task_mask + 1, sizeof *e->outside);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= core->config.external[t];
+    if (outside) e->outside = calloc(core->window->task_mask + 1, sizeof *e->outside);
     if ((outside && !e->outside) || !allocate_lanes(e, line)) {
-        ptoi_threads_close(rt);
+        ptoi_threads_close(core);
         return PTO_ERR_NOMEM;
     }
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         for (int i = e->first[t]; i < e->first[t + 1]; i++) {
             e->line[i] = (struct running_line){0};
-            e->lane[i] = (struct lane){.rt = rt, .type = (PTOWorkerType)t, .line = &e->line[i]};
+            e->lane[i] = (struct lane){.core = core, .type = (PTOWorkerType)t, .line = &e->line[i]};
             ptoi_park_init(&e->lane[i].parker);
         }
-    choose_guest(rt);
-    rt->sched.machine =
-        (struct machine){.context = rt, .start = lane_start, .collect = lane_collect, .follow = lane_follow};
-    e->has_scheduler = rt->config.dedicated_scheduler; /* before any thread looks */
-    if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, scheduler_main, rt)) {
+    choose_guest(core);
+    core->sched.ops = &ptoi_engine_threads.ops;
+    core->sched.context = core;                          /* of this process */
+    e->has_scheduler = core->config.dedicated_scheduler; /* before any thread looks */
+    if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, scheduler_main, core)) {
         e->has_scheduler = false;
-        ptoi_threads_close(rt);
+        ptoi_threads_close(core);
         return PTO_ERR_NOMEM;
     }
     for (; e->started < e->lane_count; e->started++)
         if (!ptoi_thread_start(&e->lane[e->started].thread, worker_main, &e->lane[e->started])) {
-            ptoi_threads_close(rt);
+            ptoi_threads_close(core);
             return PTO_ERR_NOMEM;
         }
     return PTO_OK;
 }
 
-PTOStatus ptoi_threads_open_apart(PTORuntime *rt, struct running_line *line, struct bell *told)
+PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *told)
 {
-    return open_lanes(rt, line, told);
+    return open_lanes(core, line, told);
 }
 
-static PTOStatus threads_open(PTORuntime *rt) { return open_lanes(rt, NULL, NULL); }
+static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }
 
 const struct engine ptoi_engine_threads = {.name = "threads",
+                                           .elides = true,
+                                           .ops = {.start = threads_start,
+                                                   .collect = threads_collect,
+                                                   .follow = threads_follow,
+                                                   .failed = ptoi_core_failed,
+                                                   .wake = threads_wake,
+                                                   .wait = threads_wait,
+                                                   .is_fine = threads_is_fine,
+                                                   .enter = threads_enter,
+                                                   .leave = threads_leave,
+                                                   .measured = threads_measured},
                                            .open = threads_open,
                                            .close = ptoi_threads_close,
-                                           .published = threads_published,
-                                           .wait = threads_wait,
-                                           .completed = threads_completed,
-                                           .poke = threads_poke,
-                                           .lines = threads_lines,
-                                           .elides = true,
-                                           .measured = threads_measured,
-                                           .is_fine = threads_is_fine,
-                                           .enter = threads_enter,
-                                           .leave = threads_leave,
                                            .begin = ptoi_threads_begin,
+                                           .poke = threads_poke,
                                            .settle = threads_settle,
-                                           .now = threads_now,
-                                           .unit = "ns",
+                                           .completed = threads_completed,
+                                           .lines = threads_lines,
                                            .measure = threads_measure};

@@ -3,18 +3,18 @@
 #define PTOI_THREADS_H
 #include "shared/park.h"
 #include "running.h"
-#include "api/runtime.h"
+#include "core.h"
 
 /* Starts the workers; the orchestrator is in another process: it reads `line` (one a worker) and sleeps at `told`,
  * which the holder of the role rings after every step that changed something. */
-PTOStatus ptoi_threads_open_apart(PTORuntime *rt, struct running_line *line, struct bell *told);
-void ptoi_threads_close(PTORuntime *rt);
-void ptoi_threads_begin(PTORuntime *rt);
-int ptoi_threads_count(const PTORuntime *rt);
+PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *told);
+void ptoi_threads_close(struct core *core);
+void ptoi_threads_begin(struct core *core);
+int ptoi_threads_count(const struct core *core);
 /* Schedules until there is nothing left to take.  true: something was taken. */
-bool ptoi_threads_schedule(PTORuntime *rt);
+bool ptoi_threads_schedule(struct core *core);
 /* Waits for the role; what comes between is done as the scheduler.  changed: the orchestrator is told. */
-void ptoi_threads_take_role(PTORuntime *rt);
-void ptoi_threads_leave_role(PTORuntime *rt, bool changed);
+void ptoi_threads_take_role(struct core *core);
+void ptoi_threads_leave_role(struct core *core, bool changed);
 
 #endif

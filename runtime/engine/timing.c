@@ -10,10 +10,11 @@
  * Source     next-event time advance: Law, Simulation Modeling and Analysis, ch. 1.
  * Tests      test/runtime/test_timing.c */
 #include "shared/check.h"
-#include "api/runtime.h"
+#include "core.h"
 #include "watchdog.h"
-#include "worker.h"
+#include "backend/worker.h"
 #include "shared/system.h"
+#include "shared/task.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,38 +81,38 @@ static struct event pop_event(struct timing *t)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
-static int64_t task_cost(PTORuntime *rt, uint64_t id)
+static int64_t task_cost(struct core *core, uint64_t id)
 {
-    int64_t cost = ptoi_task_cost(rt->window, id);
+    int64_t cost = ptoi_task_cost(core->window, id);
     return cost > 0 ? cost : 0;
 }
 
-static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
+static bool timing_start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
-    PTORuntime *rt = context;
-    struct timing *t = rt->engine_state;
+    struct core *core = context;
+    struct timing *t = core->state;
     (void)place;
     for (int32_t w = t->first[type]; w < t->first[type + 1]; w++) {
         if (t->is_busy[w]) continue;
-        int64_t begin = cycles_after(t->now, rt->config.dispatch_cycles), cost = task_cost(rt, id);
+        int64_t begin = cycles_after(t->now, core->config.dispatch_cycles), cost = task_cost(core, id);
         struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = w};
-        struct running_line *line = rt->watchdog ? ptoi_watchdog_line(rt->watchdog) : NULL;
-        if (line) ptoi_running_begin(line, rt->window, id, ptoi_clock_ns());
-        if (!rt->config.skip_kernels) e.result = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
+        struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
+        if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns());
+        if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
         if (line) ptoi_running_end(line);
         t->is_busy[w] = true;
         t->busy_cycles[type] = cycles_after(t->busy_cycles[type], cost);
         push_event(t, e);
-        struct recorded_task *r = ptoi_record_task(rt->recorder, id);
+        struct recorded_task *r = ptoi_record_task(core->recorder, id);
         if (r) r->begin = begin, r->end = e.at, r->row = w;
         return true;
     }
     return false;
 }
 
-static int collect(void *context, struct completion *out, int max)
+static int timing_collect(void *context, struct completion *out, int max)
 {
-    struct timing *t = ((PTORuntime *)context)->engine_state;
+    struct timing *t = ((struct core *)context)->state;
     int n = 0;
     while (n < max && t->busy > 0 && t->heap[0].at <= t->now) {
         struct event e = pop_event(t);
@@ -124,55 +125,43 @@ static int collect(void *context, struct completion *out, int max)
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
-static void settle(PTORuntime *rt)
+static void settle(struct core *core)
 {
-    while (ptoi_sched_step(&rt->sched)) {}
+    while (ptoi_sched_step(&core->sched)) {}
 }
 
-static void advance(PTORuntime *rt, int64_t to)
+static void advance(struct core *core, int64_t to)
 {
-    struct timing *t = rt->engine_state;
+    struct timing *t = core->state;
     while (t->busy > 0 && t->heap[0].at <= to) {
         t->now = t->heap[0].at;
-        settle(rt);
+        settle(core);
     }
     if (to > t->now) t->now = to;
 }
 
-static void timing_published(void *context)
-{
-    PTORuntime *rt = context;
-    struct timing *t = rt->engine_state;
-    t->program = cycles_after(t->program, rt->config.submit_cycles);
-    /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
-    advance(rt, t->program - 1);
-    if (t->program > t->now) t->now = t->program;
-    settle(rt);
-}
-
 static bool timing_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
-    PTORuntime *rt = context;
-    struct timing *t = rt->engine_state;
+    struct core *core = context;
+    struct timing *t = core->state;
     bool met;
-    for (settle(rt); !(met = is_met(arg)) && t->busy > 0; settle(rt)) t->now = t->heap[0].at;
+    for (settle(core); !(met = is_met(arg)) && t->busy > 0; settle(core)) t->now = t->heap[0].at;
     if (t->program < t->now) t->program = t->now;
     return met;
 }
 
-static int64_t timing_now(void *context)
+static int64_t timing_clock(void *context)
 {
-    struct timing *t = ((PTORuntime *)context)->engine_state;
+    struct timing *t = ((struct core *)context)->state;
     return t->program > t->now ? t->program : t->now;
 }
 
 /* ---- the critical path: what the dependences alone cost ---------------------------------------------------------- */
 
-static void see_edge(void *context, uint64_t from, uint64_t to, uint8_t reasons)
+static void timing_edge(void *context, uint64_t from)
 {
-    PTORuntime *rt = context;
-    struct timing *t = rt->engine_state;
-    (void)to, (void)reasons;
+    struct core *core = context;
+    struct timing *t = core->state;
     const int64_t path = t->path[from - t->first_id];
     if (path > t->reached) t->reached = path;
 }
@@ -188,13 +177,12 @@ static bool more_paths(struct timing *t)
     return true;
 }
 
-static void see_task(void *context, uint64_t id)
+static void see_task(struct core *core, uint64_t id)
 {
-    PTORuntime *rt = context;
-    struct timing *t = rt->engine_state;
-    const int64_t path = cycles_after(t->reached, task_cost(rt, id));
+    struct timing *t = core->state;
+    const int64_t path = cycles_after(t->reached, task_cost(core, id));
     if (id - t->first_id == t->paths && !more_paths(t)) {
-        ptoi_fail(rt->outcome, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks",
+        ptoi_fail(core->outcome, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks",
                   (unsigned long long)t->paths);
         t->is_full = true;
     }
@@ -203,67 +191,78 @@ static void see_task(void *context, uint64_t id)
     if (path > t->critical_path) t->critical_path = path;
 }
 
+static void timing_wake(void *context)
+{
+    struct core *core = context;
+    struct timing *t = core->state;
+    see_task(core, core->orch.head - 1);
+    t->program = cycles_after(t->program, core->config.submit_cycles);
+    /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
+    advance(core, t->program - 1);
+    if (t->program > t->now) t->now = t->program;
+    settle(core);
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-static void timing_close(PTORuntime *rt)
+static void timing_close(struct core *core)
 {
-    struct timing *t = rt->engine_state;
+    struct timing *t = core->state;
     free(t->heap);
     free(t->is_busy);
     free(t->path);
     free(t);
-    rt->engine_state = NULL;
+    core->state = NULL;
 }
 
-static PTOStatus timing_open(PTORuntime *rt)
+static PTOStatus timing_open(struct core *core)
 {
     struct timing *t = calloc(1, sizeof *t);
     if (!t) return PTO_ERR_NOMEM;
-    rt->engine_state = t;
-    for (int w = 0; w < PTO_WORKER_TYPES; w++) t->first[w + 1] = t->first[w] + rt->config.workers[w];
+    core->state = t;
+    for (int w = 0; w < PTO_WORKER_TYPES; w++) t->first[w + 1] = t->first[w] + core->config.workers[w];
     t->heap = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->heap);
     t->is_busy = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->is_busy);
     t->paths = 1024;
     t->path = calloc(t->paths, sizeof *t->path);
     if (!t->heap || !t->is_busy || !t->path) {
-        timing_close(rt);
+        timing_close(core);
         return PTO_ERR_NOMEM;
     }
-    rt->sched.machine = (struct machine){.context = rt, .start = start, .collect = collect};
-    rt->orch.needs_edges_now = true;
-    rt->orch.observer[rt->orch.observers++] = (struct observer){.context = rt, .edge = see_edge, .task = see_task};
     return PTO_OK;
 }
 
-static void timing_begin(PTORuntime *rt)
+static void timing_begin(struct core *core)
 {
-    struct timing *t = rt->engine_state;
+    struct timing *t = core->state;
     CHECK(t->busy == 0);
     t->now = t->program = t->began = t->last_end = 0;
     t->critical_path = t->reached = 0;
     memset(t->busy_cycles, 0, sizeof t->busy_cycles);
-    t->first_id = rt->orch.head;
+    t->first_id = core->orch.head;
     t->is_full = false;
 }
 
-static void timing_poke(PTORuntime *rt) { (void)rt; }
+static void timing_poke(struct core *core) { (void)core; }
 
-static void timing_measure(PTORuntime *rt, PTORunStats *stats)
+static void timing_measure(struct core *core, PTORunStats *stats)
 {
-    const struct timing *t = rt->engine_state;
+    const struct timing *t = core->state;
     stats->cycles = t->last_end > t->program ? t->last_end : t->program;
     stats->critical_path = t->critical_path;
     memcpy(stats->worker_busy_cycles, t->busy_cycles, sizeof t->busy_cycles);
 }
 
 const struct engine ptoi_engine_timing = {.name = "timing",
-                                          .unit = "cycles",
-                                          .has_cycles = true,
+                                          .ops = {.start = timing_start,
+                                                  .collect = timing_collect,
+                                                  .failed = ptoi_core_failed,
+                                                  .wake = timing_wake,
+                                                  .wait = timing_wait,
+                                                  .clock = timing_clock,
+                                                  .edge = timing_edge},
                                           .open = timing_open,
                                           .close = timing_close,
                                           .begin = timing_begin,
-                                          .now = timing_now,
-                                          .published = timing_published,
-                                          .wait = timing_wait,
                                           .poke = timing_poke,
                                           .measure = timing_measure};

@@ -1,7 +1,7 @@
 /* watchdog.c - see watchdog.h. */
 #include "watchdog.h"
 #include "shared/park.h"
-#include "api/runtime.h"
+#include "core.h"
 #include "shared/system.h"
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ enum { LONGEST_LOOK_NS = 100000000, LEAST_LOOK_NS = 1000000, LOOKS = 8 /* in the
 
 struct watchdog_thread {
     struct running_line own;
-    PTORuntime *rt;
+    struct core *core;
     const struct running_line *lines;
     int count;
     ptoi_lock lock; /* guards what follows, and the failing of a run; nothing is taken under it */
@@ -21,18 +21,18 @@ struct watchdog_thread {
 
 static void fail(struct watchdog_thread *d)
 {
-    PTORuntime *rt = d->rt;
+    struct core *core = d->core;
     char text[3000];
     const PTOSite *site;
-    ptoi_running_describe(rt->window, d->lines, d->count, text, sizeof text, &site);
-    ptoi_fail(rt->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
-              rt->config.watchdog_seconds, text);
-    rt->engine->poke(rt);
+    ptoi_running_describe(core->window, d->lines, d->count, text, sizeof text, &site);
+    ptoi_fail(core->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
+              core->config.watchdog_seconds, text);
+    core->engine->poke(core);
 }
 
 static int64_t look_ns(const struct watchdog_thread *d)
 {
-    const int64_t ns = (int64_t)(d->rt->config.watchdog_seconds * 1e9) / LOOKS;
+    const int64_t ns = (int64_t)(d->core->config.watchdog_seconds * 1e9) / LOOKS;
     return ns < LEAST_LOOK_NS ? LEAST_LOOK_NS : ns > LONGEST_LOOK_NS ? LONGEST_LOOK_NS : ns;
 }
 
@@ -52,12 +52,12 @@ static void *watch(void *arg)
     return NULL;
 }
 
-struct watchdog_thread *ptoi_watchdog_open(PTORuntime *rt, const struct running_line *lines, int count)
+struct watchdog_thread *ptoi_watchdog_open(struct core *core, const struct running_line *lines, int count)
 {
     struct watchdog_thread *d = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *d));
     if (!d) return NULL;
     *d = (struct watchdog_thread){
-        .rt = rt, .lines = lines ? lines : &d->own, .count = lines ? count : 1, .lock = PTOI_LOCK_OPEN};
+        .core = core, .lines = lines ? lines : &d->own, .count = lines ? count : 1, .lock = PTOI_LOCK_OPEN};
     ptoi_park_init(&d->parker);
     if (ptoi_thread_start(&d->thread, watch, d)) return d;
     free(d);
@@ -67,7 +67,7 @@ struct watchdog_thread *ptoi_watchdog_open(PTORuntime *rt, const struct running_
 static void set(struct watchdog_thread *d, bool is_active, bool stops)
 {
     ptoi_lock_take(&d->lock);
-    if (is_active) ptoi_watchdog_start(&d->dog, d->rt->config.watchdog_seconds, d->lines, d->count);
+    if (is_active) ptoi_watchdog_start(&d->dog, d->core->config.watchdog_seconds, d->lines, d->count);
     d->is_active = is_active;
     d->stops = stops;
     ptoi_lock_leave(&d->lock);

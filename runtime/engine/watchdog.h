@@ -13,10 +13,11 @@
 #define PTOI_WATCHDOG_H
 #include "running.h"
 
+struct core;
 struct watchdog_thread;
 
 /* NULL: no memory, or no thread.  lines NULL: the one that ptoi_watchdog_line gives. */
-struct watchdog_thread *ptoi_watchdog_open(PTORuntime *rt, const struct running_line *lines, int count);
+struct watchdog_thread *ptoi_watchdog_open(struct core *core, const struct running_line *lines, int count);
 void ptoi_watchdog_close(struct watchdog_thread *d); /* NULL is fine */
 struct running_line *ptoi_watchdog_line(struct watchdog_thread *d);
 void ptoi_watchdog_begin(struct watchdog_thread *d); /* a run */

@@ -140,9 +140,8 @@ void ptoi_record_awaited(struct recorder *r, struct recorded_wait *w, uint64_t t
     r->awaited[r->awaits++] = task_id - r->first_id;
 }
 
-void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons)
+void ptoi_record_edge(struct recorder *r, uint64_t from, uint64_t to, uint8_t reasons)
 {
-    struct recorder *r = recorder;
     struct recorded_task *t = ptoi_record_task(r, to);
     if (!t) return;
     if (r->edges == r->edge_capacity) {

@@ -9,7 +9,6 @@
  * Tests      test/runtime/test_record.c, stress_graphs.c; test/lit/host/reports.test */
 #ifndef PTOI_RECORD_H
 #define PTOI_RECORD_H
-#include "observer.h"
 #include "shared/atomics.h"
 #include "ticks.h"
 #include <pto/pto_stats.h>
@@ -129,6 +128,7 @@ static inline struct recorded_sample *ptoi_record_next_sample(struct recorder *r
     return r->samples < r->capacity ? &r->sample[r->samples++] : 0;
 }
 void ptoi_record_step(struct recorder *r, int64_t begin, int64_t end);
-void ptoi_record_edge(void *recorder, uint64_t from, uint64_t to, uint8_t reasons); /* struct observer */
+/* The task `to` follows `from`; reasons: enum edge_reason, or-ed. */
+void ptoi_record_edge(struct recorder *r, uint64_t from, uint64_t to, uint8_t reasons);
 
 #endif

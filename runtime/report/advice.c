@@ -5,16 +5,16 @@
 
 struct whatif_limits ptoi_advice_limits(const PTORuntime *rt)
 {
-    const PTOConfig *c = &rt->config;
+    const PTOConfig *c = &rt->core.config;
     struct whatif_limits l = {.ring = {[WHATIF_WINDOW] = (uint64_t)c->task_window,
-                                       [WHATIF_MAP] = (uint64_t)ptoi_map_capacity(rt->orch.map),
+                                       [WHATIF_MAP] = (uint64_t)ptoi_map_capacity(rt->core.orch.map),
                                        [WHATIF_DEPS] = (uint64_t)c->deplist_entries,
-                                       [WHATIF_HEAP] = rt->window->heap_bytes}};
+                                       [WHATIF_HEAP] = rt->core.window->heap_bytes}};
     for (int t = 0; t < PTO_WORKER_TYPES; t++) l.workers[t] = c->workers[t];
-    if (rt->engine->has_cycles) {
+    if (ptoi_has_cycles(&rt->core)) {
         l.submit = c->submit_cycles;
         l.dispatch = c->dispatch_cycles;
-    } else if (!rt->backend->mirror) {
+    } else if (!rt->core.backend->mirror) {
         l.processors = ptoi_processors();
     }
     return l;
@@ -23,8 +23,8 @@ struct whatif_limits ptoi_advice_limits(const PTORuntime *rt)
 /* Every task ran, on workers beside the orchestrator, and all of it was kept. */
 static bool is_complete(const PTORuntime *rt)
 {
-    const struct recorder *r = rt->recorder;
-    if (r->lost > 0 || r->lost_edges > 0 || r->lost_other > 0 || ptoi_status(rt->outcome) != PTO_OK) return false;
+    const struct recorder *r = rt->core.recorder;
+    if (r->lost > 0 || r->lost_edges > 0 || r->lost_other > 0 || ptoi_status(rt->core.outcome) != PTO_OK) return false;
     for (uint64_t n = 0; n < r->tasks; n++)
         if (r->task[n].begin == 0 && r->task[n].end == 0) return false;
     return r->tasks > 0;
@@ -36,12 +36,12 @@ static void write_advice(const PTORuntime *rt, const struct whatif_advice *a, FI
                                                     [WHATIF_MAP] = LIMIT_TENSORMAP,
                                                     [WHATIF_DEPS] = LIMIT_DEPS,
                                                     [WHATIF_HEAP] = LIMIT_HEAP};
-    const uint64_t rings = a->ring == WHATIF_HEAP ? (uint64_t)rt->config.heap_rings : 1;
+    const uint64_t rings = a->ring == WHATIF_HEAP ? (uint64_t)rt->core.config.heap_rings : 1;
     const uint64_t today = ptoi_advice_limits(rt).ring[a->ring];
-    const bool cycles = rt->engine->has_cycles;
+    const bool cycles = ptoi_has_cycles(&rt->core);
     const double unit = cycles ? 1 : 1e6;
     fprintf(out, "  [!] %s %llu (now %llu): %.*f %s instead of %.*f, %.0f %% less\n",
-            ptoi_limit_name(limits[a->ring], rt->config.names_options), (unsigned long long)(a->size / rings),
+            ptoi_limit_name(limits[a->ring], rt->core.config.names_options), (unsigned long long)(a->size / rings),
             (unsigned long long)(today / rings), cycles ? 0 : 3, (double)a->time / unit, cycles ? "cycles" : "ms",
             cycles ? 0 : 3, (double)a->today / unit, 100.0 * (double)(a->today - a->time) / (double)a->today);
 }
@@ -60,7 +60,7 @@ void ptoi_advice_write(PTORuntime *rt, FILE *out)
     fprintf(out, "\nSizing Recommendations (the recorded tasks, scheduled again):\n");
     struct whatif_advice advice[WHATIF_RINGS];
     const struct whatif_limits today = ptoi_advice_limits(rt);
-    const int count = any ? ptoi_whatif_advise(rt->recorder, &today, asked, advice) : 0;
+    const int count = any ? ptoi_whatif_advise(rt->core.recorder, &today, asked, advice) : 0;
     for (int i = 0; i < count; i++) write_advice(rt, &advice[i], out);
     if (count == 0)
         fprintf(out, "  none: %s\n",

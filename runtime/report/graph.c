@@ -122,11 +122,11 @@ PTOStatus ptoi_write_graph(PTORuntime *rt, const char *path, struct whole_file *
     FILE *out = file->out;
     const char *dot = strrchr(path, '.');
     if (dot && strcmp(dot, ".json") == 0)
-        write_json(out, rt->recorder);
+        write_json(out, rt->core.recorder);
     else if (dot && strcmp(dot, ".txt") == 0)
-        write_text(out, rt->recorder);
+        write_text(out, rt->core.recorder);
     else
-        write_dot(out, rt->recorder);
+        write_dot(out, rt->core.recorder);
     return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
 }
 

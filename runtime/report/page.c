@@ -106,9 +106,9 @@ static void write_summary(struct page *p)
     const PTORunStats *s = pto_get_run_stats(p->rt);
     fprintf(p->out,
             "<h2>Run</h2>\n<table>\n<tr><th>engine</th><td>%s</td></tr>\n<tr><th>tasks</th><td>%lld</td></tr>\n",
-            p->rt->engine->name, (long long)s->tasks);
+            p->rt->core.engine->name, (long long)s->tasks);
     fprintf(p->out, "<tr><th>dependences found</th><td>%lld</td></tr>\n", (long long)s->dependences);
-    if (!p->rt->engine->has_cycles)
+    if (!ptoi_has_cycles(&p->rt->core))
         fprintf(p->out, "<tr><th>wall time</th><td>%.1f us</td></tr>\n", (double)s->ns / 1000.0);
     const PTOFlowControlStats *f = pto_get_flow_stats(p->rt);
     fprintf(p->out, "<tr><th>time in await</th><td>%.1f %s, for %lld of %lld values</td></tr>\n", shown(p, f->await_ns),
@@ -124,7 +124,7 @@ static void write_summary(struct page *p)
 static int row_count(const struct page *p)
 {
     int rows = 1; /* the orchestrator's */
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) rows += p->rt->config.workers[t];
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) rows += p->rt->core.config.workers[t];
     return rows;
 }
 
@@ -144,7 +144,7 @@ static void write_row_names(struct page *p)
     int row = 0;
     write_row_name(p, row++, "orchestrator");
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = 0; i < p->rt->config.workers[t]; i++) {
+        for (int i = 0; i < p->rt->core.config.workers[t]; i++) {
             char name[32];
             snprintf(name, sizeof name, "%s %d", pto_worker_type_name((PTOWorkerType)t), i);
             write_row_name(p, row++, name);
@@ -326,7 +326,7 @@ PTOStatus ptoi_write_report(PTORuntime *rt, const char *path, struct whole_file 
     if (settled != PTO_OK) return settled;
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
     FILE *out = file->out;
-    struct page p = {.out = out, .rt = rt, .record = rt->recorder};
+    struct page p = {.out = out, .rt = rt, .record = rt->core.recorder};
     fprintf(out, "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\">\n<head><meta "
                  "charset=\"utf-8\"/><title>A run of ptoc</title>\n<style>\n"
                  "body { font: 14px sans-serif; margin: 2em; }\ntable { border-collapse: collapse; }\n"

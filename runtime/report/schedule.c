@@ -19,9 +19,9 @@ PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_fil
 {
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_runtime_write_schedule");
     if (refused != PTO_OK) return refused;
-    if (!rt->recorder || rt->recorder->lost > 0) return PTO_ERR_STATE;
-    ptoi_record_settle(rt->recorder);
-    const struct recorder *r = rt->recorder;
+    if (!rt->core.recorder || rt->core.recorder->lost > 0) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->core.recorder);
+    const struct recorder *r = rt->core.recorder;
     struct start *order = malloc((size_t)(r->tasks + 1) * sizeof *order);
     if (!order) return PTO_ERR_NOMEM;
     for (uint64_t n = 0; n < r->tasks; n++) order[n] = (struct start){r->task[n].begin, n};

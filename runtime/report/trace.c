@@ -35,12 +35,12 @@ static void name_row(struct writer *w, int row, const char *name)
 static void name_rows(struct writer *w, const PTORuntime *rt)
 {
     begin_event(w, "M", 0);
-    fprintf(w->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"pto (%s)\"}}", rt->engine->name);
+    fprintf(w->out, ",\"name\":\"process_name\",\"args\":{\"name\":\"pto (%s)\"}}", rt->core.engine->name);
     name_row(w, ROW_ORCHESTRATOR, "orchestrator");
     name_row(w, ROW_SCHEDULER, "scheduler");
     int row = ROW_WORKERS;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = 0; i < rt->config.workers[t]; i++) {
+        for (int i = 0; i < rt->core.config.workers[t]; i++) {
             char name[32];
             snprintf(name, sizeof name, "%s %d", pto_worker_type_name((PTOWorkerType)t), i);
             name_row(w, row++, name);
@@ -130,7 +130,7 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
     if (settled != PTO_OK) return settled;
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
     FILE *out = file->out;
-    const struct recorder *r = rt->recorder;
+    const struct recorder *r = rt->core.recorder;
     struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
     fprintf(out,
             "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu},\"displayTimeUnit\":\"ns\","

@@ -182,9 +182,9 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
 static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
 {
     struct completion done[64];
-    int n = s->machine.collect(s->machine.context, done, 64);
+    int n = s->ops->collect(s->context, done, 64);
     for (int i = 0; i < n; i++) {
-        if (done[i].result != 0 && s->on_failure) s->on_failure(s->failure_context, done[i].id, done[i].result);
+        if (done[i].result != 0 && s->ops->failed) s->ops->failed(s->context, done[i].id, done[i].result);
         CHECK(s->running > 0);
         s->running--;
         free_accumulators(s, window_task(s->window, done[i].id)->exclusive);
@@ -245,7 +245,7 @@ static void send_followers(struct scheduler *s, uint64_t id, int place) /* model
         if (!t ||
             (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority))
             return;
-        if (!s->machine.follow(s->machine.context, place, t->id)) return;
+        if (!s->ops->follow(s->context, place, t->id)) return;
         id = t->id;
         set_state(s, slot_of(s, id), TASK_PENDING, TASK_RUNNING);
         note_started(s, t, place);
@@ -287,7 +287,7 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
             /* The state first: a machine may run the task inside start(). */
             set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
             int place = NO_PLACE;
-            if (!s->machine.start(s->machine.context, (PTOWorkerType)t, id, &place)) {
+            if (!s->ops->start(s->context, (PTOWorkerType)t, id, &place)) {
                 set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
                 break;
             }

@@ -14,34 +14,16 @@
 #define PTOI_SCHEDULER_H
 #include "shared/outcome.h"
 #include "ready_queue.h"
+#include "role_ops.h"
 #include "shared/window.h"
-
-/* A place is where tasks run in the order in which they were sent: the lane of a worker. */
-enum { NO_PLACE = -1 };
-
-struct completion {
-    uint64_t id;
-    int32_t result; /* of the kernel; 0: success */
-};
-
-/* What a scheduler needs of the machine it feeds. */
-struct machine {
-    void *context;
-    /* Starts a task on a worker of that type; false: all are busy.  Does not wait.  *place, NO_PLACE before: where what
-     * follows may be sent. */
-    bool (*start)(void *context, PTOWorkerType type, uint64_t id, int *place);
-    /* tasks that ended since, those of a place in their order; 0: none */
-    int (*collect)(void *context, struct completion *out, int max);
-    /* Sends a task behind all that were sent to the place.  false: not there.  NULL: no machine of places. */
-    bool (*follow)(void *context, int place, uint64_t id);
-};
 
 enum task_state { TASK_FREE, TASK_PENDING, TASK_READY, TASK_RUNNING, TASK_COMPLETED };
 
 struct scheduler {
     struct window *window;
     struct outcome *outcome;
-    struct machine machine;
+    const struct role_ops *ops;
+    void *context;                   /* of ops */
     uint8_t *state;                  /* enum task_state, by slot */
     int16_t *place;                  /* where it runs, by slot */
     uint32_t *missing;               /* producers that have not completed, by slot */
@@ -57,8 +39,6 @@ struct scheduler {
     struct ready_queue ready[PTO_WORKER_TYPES];
     uint32_t ready_types; /* bit t: ready[t] is not empty */
     int64_t worker_tasks[PTO_WORKER_TYPES];
-    void (*on_failure)(void *context, uint64_t id, int32_t result); /* called once a failing task */
-    void *failure_context;
 };
 
 uint64_t ptoi_sched_bytes(const struct window *w);

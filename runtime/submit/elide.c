@@ -8,6 +8,8 @@
  * Blocks     while the heap is full.
  * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
 #include "orchestrator_parts.h"
+#include "backend/failure.h"
+#include "backend/worker.h"
 #include "shared/lives.h"
 #include "shared/system.h"
 #include <pto/pto_program.h>
@@ -214,7 +216,7 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
         else
             status = ptoi_orch_take_buffer(o, owner, c->fresh_bytes[made], PTO_NO_BIRTH, p->name, &c->buffer[made]);
         if (status != PTO_OK) break;
-        ptoi_lives_open(o->elision->refs, c->buffer[made]);
+        ptoi_lives_open(o->refs, c->buffer[made]);
         struct buffer_record *const r = ptoi_record(&o->scopes, c->buffer[made]);
         r->output = output++;
         c->arg[made].ptr = o->heap_base + r->at;
@@ -231,20 +233,19 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
 
 void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t since)
 {
-    const struct elision *e = o->elision;
+    const struct role_ops *ops = o->flow.ops;
     const int64_t ns = ptoi_clock_ns() - since;
-    if (e->measured) e->measured(e->context, kernel, ns);
-    ptoi_short_measured(&o->now, kernel, ns, !e->is_fine || e->is_fine(e->context, kernel));
+    if (ops->measured) ops->measured(o->flow.context, kernel, ns);
+    ptoi_short_measured(&o->now, kernel, ns, !ops->is_fine || ops->is_fine(o->flow.context, kernel));
 }
 
 static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site,
                        uint64_t number)
 {
-    const struct elision *e = o->elision;
     const int *const closed = o->now.open->closed;
     const int64_t since = ptoi_short_is_due(&o->now, kernel) ? ptoi_clock_ns() : 0;
     o->now.open->closed = &ptoi_short_closed; /* so that a submit by the kernel is found */
-    const int result = e->run(e->context, kernel, c->arg, c->count, site, number);
+    const int result = ptoi_worker_call(o->backend, kernel, c->arg, c->count, site, number);
     o->now.open->closed = closed;
     if (since != 0) ptoi_orch_measured(o, kernel, since);
     return result;
@@ -268,7 +269,7 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     if (c->limit_ms > 0 && ptoi_clock_ns() - since > c->limit_ms * 1000000)
         ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms,
                   (long long)number);
-    if (result != 0) o->elision->failed(o->elision->context, kernel, c->arg, c->count, site, number, result);
+    if (result != 0) ptoi_fail_call(o->window, o->outcome, o->backend, kernel, c->arg, c->count, site, number, result);
     return (int64_t)number;
 }
 
@@ -278,7 +279,7 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     struct call c;
     *number = take_params(o, &c, params, count);
     if (*number != PTO_OK) return true;
-    if (c.limit_ms > 0 && o->elision->is_fine) return false; /* somebody has to look at the clock while it runs */
+    if (c.limit_ms > 0 && o->flow.ops->is_fine) return false; /* somebody has to look at the clock while it runs */
     if (o->names.bytes == 0) ptoi_short_open(&o->now, &o->outcome->status);
     *number = submit_call(o, kernel, &c);
     return true;
@@ -290,6 +291,6 @@ int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const 
     struct call c;
     const uint64_t number = o->now.open->number - 1;
     if (take_params(o, &c, params, count) == PTO_OK)
-        o->elision->failed(o->elision->context, kernel, c.arg, c.count, *o->site, number, result);
+        ptoi_fail_call(o->window, o->outcome, o->backend, kernel, c.arg, c.count, *o->site, number, result);
     return (int64_t)number;
 }

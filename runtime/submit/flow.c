@@ -3,14 +3,14 @@
 #include "record/record.h"
 #include "shared/system.h"
 
-int64_t ptoi_flow_now(const struct flow *f) { return f->now ? f->now(f->waiter.context) : ptoi_clock_ns(); }
+int64_t ptoi_flow_now(const struct flow *f) { return f->ops->clock ? f->ops->clock(f->context) : ptoi_clock_ns(); }
 
 bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *arg), void *arg)
 {
     const int64_t since = ptoi_flow_now(f), begin = f->recorder ? ptoi_record_now(f->recorder) : 0;
     f->stalls[reason]++;
     store_relaxed(&f->current, (int)reason);
-    bool met = f->waiter.wait(f->waiter.context, is_met, arg);
+    bool met = f->ops->wait(f->context, is_met, arg);
     store_relaxed(&f->current, (int)PTO_STALL_NONE);
     f->stall_ns[reason] += ptoi_flow_now(f) - since;
     if (f->recorder) ptoi_record_wait(f->recorder, reason, begin, ptoi_record_now(f->recorder));

@@ -8,23 +8,16 @@
 #ifndef PTOI_FLOW_H
 #define PTOI_FLOW_H
 #include "shared/atomics.h"
+#include "schedule/role_ops.h"
 #include <pto/pto_stats.h>
-
-/* How an engine waits.  is_met(arg) is asked until it answers true and not once more, because it may take what it
- * waited for. Returns false when it is proved that it never will. */
-struct waiter {
-    void *context;
-    bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
-};
 
 struct recorder;
 
 struct flow {
-    struct waiter waiter;
-    struct recorder *recorder; /* told of every stall; may be NULL */
-    /* the engine's clock, of waiter.context, where it counts cycles; NULL: ptoi_clock_ns */
-    int64_t (*now)(void *context);
-    int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of that clock */
+    const struct role_ops *ops;
+    void *context;                                                  /* of ops */
+    struct recorder *recorder;                                      /* told of every stall; may be NULL */
+    int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of the engine's clock */
     int64_t awaits, awaits_blocked, await_ns;                       /* of that clock, too */
     uint64_t task_max, map_max, dep_max;                            /* high-water marks that no leaf keeps */
     /* the wait that is on is not met before task_tail is so high; 0: nothing is known */

@@ -226,7 +226,7 @@ static bool wait_all_taken(struct orchestrator *o)
     struct need need = {.o = o};
     if (all_taken(&need)) return true;
     let_sleep_until(o, o->head);
-    const bool met = o->flow.waiter.wait(o->flow.waiter.context, all_taken, &need);
+    const bool met = o->flow.ops->wait(o->flow.context, all_taken, &need);
     o->flow.wake_at = 0;
     return met;
 }
@@ -250,7 +250,7 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
 static inline void tell_open(struct orchestrator *o, uint32_t buffer)
 {
     if (o->elides)
-        ptoi_lives_open(o->elision->refs, buffer);
+        ptoi_lives_open(o->refs, buffer);
     else
         publish_event(o, EVENT_OPEN, buffer);
 }
@@ -258,7 +258,7 @@ static inline void tell_open(struct orchestrator *o, uint32_t buffer)
 static inline void tell_release(struct orchestrator *o, uint32_t buffer)
 {
     if (o->elides)
-        ptoi_lives_drop(o->window, o->elision->refs, buffer);
+        ptoi_lives_drop(o->window, o->refs, buffer);
     else
         publish_event(o, EVENT_RELEASE, buffer);
 }
@@ -338,7 +338,7 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH,
                     name && name[0] == '&' ? name + 1 : name);
     ptoi_scope_own(&o->scopes, owner, buffer);
-    ptoi_lives_open(o->elision->refs, buffer);
+    ptoi_lives_open(o->refs, buffer);
     return o->heap_base + at;
 }
 
@@ -354,10 +354,10 @@ static void found_edges(void *context, enum history_entry entry, uint64_t number
         return;
     }
     o->dependences += count;
-    for (int32_t n = 0; n < o->observers; n++)
-        for (int64_t k = 0; k < count; k++)
-            o->observer[n].edge(o->observer[n].context, o->first_head + edge[k].from, o->first_head + number,
-                                edge[k].reasons);
+    const struct role_ops *ops = o->flow.ops;
+    for (int64_t k = 0; o->flow.recorder && k < count; k++)
+        ptoi_record_edge(o->flow.recorder, o->first_head + edge[k].from, o->first_head + number, edge[k].reasons);
+    for (int64_t k = 0; ops->edge && k < count; k++) ops->edge(o->flow.context, o->first_head + edge[k].from);
 }
 
 bool ptoi_orch_find_edges(struct orchestrator *o)
@@ -415,27 +415,27 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) { let_go(o, buffe
  * coarse task comes.  So no parallelism is lost that is worth its price, and a fine task needs no look at the map. */
 static void stop_eliding(struct orchestrator *o)
 {
-    if (!o->elides || !o->elision->is_fine) return;
+    if (!o->elides || !o->flow.ops->is_fine) return;
     ptoi_short_close(&o->now);
     o->window->first_id = o->head - o->now.open->number; /* so that the numbers go on */
-    o->elision->leave(o->elision->context);
+    o->flow.ops->leave(o->flow.context);
     o->elides = false;
 }
 
 static bool start_eliding(struct orchestrator *o)
 {
     if (!wait_all_taken(o)) return false;
-    o->elision->enter(o->elision->context);
-    ptoi_short_ask(&o->now, o->elision->is_fine, o->elision->context);
+    o->flow.ops->enter(o->flow.context);
+    ptoi_short_ask(&o->now, o->flow.ops->is_fine, o->flow.context);
     o->elides = true;
     return true;
 }
 
 static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
 {
-    const struct elision *e = o->elision;
-    if (!e || !e->is_fine) return e != NULL;
-    if (!e->is_fine(e->context, kernel)) {
+    const struct role_ops *ops = o->flow.ops;
+    if (!o->may_elide || !ops->is_fine) return o->may_elide;
+    if (!ops->is_fine(o->flow.context, kernel)) {
         stop_eliding(o);
         o->coarse = o->head + 1;
         return false;
@@ -464,7 +464,7 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
         for (uint32_t b = s->first; b;) {
             const uint32_t gone = b;
             b = ptoi_scope_forget(&o->scopes, b);
-            ptoi_lives_drop(o->window, o->elision->refs, gone);
+            ptoi_lives_drop(o->window, o->refs, gone);
         }
         s->first = 0;
     } else {
@@ -853,7 +853,7 @@ static bool log_touched(struct orchestrator *o, enum history_entry entry, uint64
             origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
         ptoi_history_log_access(&o->log, &a, origin);
     }
-    return !o->needs_edges_now || ptoi_orch_find_edges(o);
+    return !o->flow.ops->edge || ptoi_orch_find_edges(o);
 }
 
 static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
@@ -965,8 +965,8 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     store_release(&o->window->task_head, o->head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */
     const uint64_t number = o->now.open->number++;
     note_use(o);
-    for (int32_t n = 0; n < o->observers; n++) o->observer[n].task(o->observer[n].context, id);
-    o->published(o->published_context);
+    if (o->flow.recorder) ptoi_orch_record(o, id);
+    o->flow.ops->wake(o->flow.context);
     if (alone) wait_drained(o, PTO_STALL_TENSORMAP_POOL);
     return (int64_t)number;
 }
@@ -1123,7 +1123,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     o->flow.awaits++;
     if (!producers_done(&need)) {
         const int64_t since = ptoi_flow_now(&o->flow);
-        bool met = o->flow.waiter.wait(o->flow.waiter.context, producers_done, &need);
+        bool met = o->flow.ops->wait(o->flow.context, producers_done, &need);
         CHECK(met || o->is_lost);
         o->flow.awaits_blocked++;
         o->flow.await_ns += ptoi_flow_now(&o->flow) - since;

@@ -12,32 +12,14 @@
 #include "record/history_log.h"
 #include "memory/names.h"
 #include "memory/pinned.h"
-#include "record/observer.h"
 #include "depend/only_read.h"
 #include "record/replay.h"
+#include "backend/backend.h"
 #include "shared/outcome.h"
 #include "memory/scope_stack.h"
 #include "short_way.h"
 #include "debug/slots.h"
 #include <pto/pto_runtime.h>
-
-/* How a task runs at its submit, past the window, where nothing watches the graph: elide.c. */
-struct elision {
-    void *context;
-    /* Is a task of this kernel shorter than what it costs to hand it over?  NULL: the one thread that there is runs
-     * them all. */
-    bool (*is_fine)(void *context, const PTOKernel *kernel);
-    /* The window is empty, and this thread becomes the scheduler, until `leave`. */
-    void (*enter)(void *context);
-    void (*leave)(void *context);
-    /* A call that was measured; may be NULL. */
-    void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
-    int (*run)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
-               uint64_t number);
-    void (*failed)(void *context, const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site,
-                   uint64_t number, int result);
-    uint32_t *refs; /* lives.h: buffers need no events */
-};
 
 struct orchestrator {
     struct window *window;
@@ -54,12 +36,10 @@ struct orchestrator {
     struct only_read only_read; /* of this run */
     bool place_again;           /* less is only read than was thought when the parameters of a task were looked at */
     struct flow flow;
-    void *published_context;
-    void (*published)(void *context); /* the engine, after every task */
-    struct observer observer[MAX_OBSERVERS];
-    int32_t observers;
     const struct replay *replay;   /* NULL, or: the order of starts */
-    const struct elision *elision; /* NULL: tasks go through the window */
+    const struct backend *backend; /* where tasks run that run at their submits */
+    uint32_t *refs;                /* lives.h: of the scheduler, which this thread is while `elides` */
+    bool may_elide;                /* tasks may run at their submits; else they go through the window */
     /* they run at their submits now: nothing is in the window, and this thread is the scheduler */
     bool elides;
     uint64_t coarse;            /* the newest task in the window that was not known to be fine is older than this */
@@ -75,7 +55,6 @@ struct orchestrator {
     int32_t accesses;        /* that the map remembers of the newest task */
     struct history *history; /* NULL: nothing asks for dependences on tasks that have retired */
     struct history_log log;  /* where there is a history: what it was not fed with yet */
-    bool needs_edges_now;    /* an observer wants the edges of a task before the task */
     bool lacks_edges;        /* of this run: there was no memory for the history */
     bool may_move;           /* this run asks where a buffer lies before it looks at it: gather.c */
     uint64_t moved;          /* living buffers that do not lie where the program's address of them says */
@@ -130,7 +109,8 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
 void *ptoi_orch_where(const struct orchestrator *o, void *buffer);
 /* These bytes, which are not the heap's, are only read from now on; nothing happens while tasks are in flight. */
 void ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high);
-/* Tells the observers all edges that they were not told yet.  false: there was no memory for that, in this run. */
+/* Finds all edges that are not found yet, and records or counts them.  false: there was no memory for that, in this
+ * run. */
 bool ptoi_orch_find_edges(struct orchestrator *o);
 uint64_t ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
 /* for_writing: for readers, too. */

@@ -9,6 +9,8 @@ PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *f
 /* A buffer owned by scope `owner`, in the chain of that depth.  Blocks while the heap is full. */
 PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
                                 uint32_t *buffer);
+/* record_task.c.  The newest task, which is published, is recorded. */
+void ptoi_orch_record(struct orchestrator *o, uint64_t id);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 /* The scope that owns a new output; below 0: it is closed. */

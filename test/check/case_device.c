@@ -7,8 +7,8 @@
 #include "cases.h"
 #include "programs.h"
 #include "device/resident.h"
-#include "api/runtime.h"
-#include "engine/worker.h"
+#include "engine/core.h"
+#include "backend/worker.h"
 #include <stdlib.h>
 
 static struct {
@@ -32,7 +32,7 @@ static void *schedule(void *arg)
 
 static void *work(void *arg)
 {
-    PTORuntime *rt = arg;
+    struct core *core = arg;
     struct mailbox *box = resident_mailbox(device.block, 0);
     check_name("worker");
     for (uint64_t done = 0;;) {
@@ -42,9 +42,9 @@ static void *work(void *arg)
             continue;
         }
         const uint64_t id = box->task[done % PTO_MAILBOX_DEPTH];
-        if (load_relaxed(&rt->outcome->status) == PTO_OK) {
-            const int code = ptoi_worker_run(rt->window, rt->backend, rt->heap, id);
-            if (code != 0) rt->sched.on_failure(rt->sched.failure_context, id, code);
+        if (load_relaxed(&core->outcome->status) == PTO_OK) {
+            const int code = ptoi_worker_run(core->window, core->backend, core->heap, id);
+            if (code != 0) ptoi_core_failed(core, id, code);
         }
         store_release(&box->done, ++done, DEVICE_ENDED);
     }
@@ -57,17 +57,17 @@ static void ask(uint32_t request)
     while (load_acquire(&device.block->answered, DEVICE_ANSWER) != device.asked) ptoi_yield();
 }
 
-static void device_close(PTORuntime *rt)
+static void device_close(struct core *core)
 {
     ask(RESIDENT_LEAVE);
     store_relaxed(&device.stop, 1);
     ptoi_thread_join(device.scheduler);
     ptoi_thread_join(device.worker);
     free(device.block);
-    rt->engine_state = NULL;
+    core->state = NULL;
 }
 
-static PTOStatus device_open(PTORuntime *rt)
+static PTOStatus device_open(struct core *core)
 {
     const uint64_t bytes = sizeof(struct resident_block) + sizeof(struct mailbox);
     device.block = aligned_alloc(64, bytes);
@@ -75,62 +75,54 @@ static PTOStatus device_open(PTORuntime *rt)
     *device.block = (struct resident_block){.magic = PTO_RESIDENT_MAGIC,
                                             .fingerprint = ptoi_resident_fingerprint(),
                                             .mailbox_at = sizeof(struct resident_block)};
-    device.block->outcome_at = (uint64_t)((uintptr_t)rt->outcome - (uintptr_t)device.block);
-    device.block->window_at = (uint64_t)((uintptr_t)rt->window - (uintptr_t)device.block);
+    device.block->outcome_at = (uint64_t)((uintptr_t)core->outcome - (uintptr_t)device.block);
+    device.block->window_at = (uint64_t)((uintptr_t)core->window - (uintptr_t)device.block);
     device.block->workers[PTO_WORKER_VECTOR] = 1;
     if (ptoi_resident_bytes(device.block) > sizeof device.memory)
         check_fail("the scheduler needs %llu bytes", (unsigned long long)ptoi_resident_bytes(device.block));
     memset(device.memory, 0, sizeof device.memory);
     store_relaxed(&device.stop, 0);
     store_relaxed(&device.block->asked, device.asked = 1);
-    rt->engine_state = &device;
+    core->state = &device;
     ptoi_thread_start(&device.scheduler, schedule, &device.resident);
-    ptoi_thread_start(&device.worker, work, rt);
+    ptoi_thread_start(&device.worker, work, core);
     while (load_acquire(&device.block->answered, DEVICE_ANSWER) != 1) ptoi_yield();
     return PTO_OK;
 }
 
 static bool device_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
-    PTORuntime *rt = context;
+    struct core *core = context;
     for (;; ptoi_yield()) {
-        const bool quiet = ptoi_window_is_quiet(rt->window);
+        const bool quiet = ptoi_window_is_quiet(core->window);
         if (is_met(arg)) return true;
         if (quiet) return false;
     }
 }
 
-static void device_settle(PTORuntime *rt, bool reset)
+static void device_settle(struct core *core, bool reset)
 {
     ask(reset ? RESIDENT_SETTLE_AND_RESET : RESIDENT_SETTLE);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) rt->sched.worker_tasks[t] = device.block->worker_tasks[t];
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) core->sched.worker_tasks[t] = device.block->worker_tasks[t];
 }
 
-static void device_begin(PTORuntime *rt)
+static void device_begin(struct core *core)
 {
-    (void)rt;
+    (void)core;
     ask(RESIDENT_BEGIN);
 }
-static int64_t device_now(void *context)
-{
-    (void)context;
-    return ptoi_clock_ns();
-}
-static void device_published(void *context) { (void)context; }
-static void device_poke(PTORuntime *rt) { (void)rt; }
-static void device_measure(PTORuntime *rt, PTORunStats *stats) { (void)rt, (void)stats; }
+static void device_wake(void *context) { (void)context; }
+static void device_poke(struct core *core) { (void)core; }
+static void device_measure(struct core *core, PTORunStats *stats) { (void)core, (void)stats; }
 
 const struct engine ptoi_engine_timing = {.name = "device",
-                                          .unit = "ns",
                                           .is_split = true,
+                                          .ops = {.wake = device_wake, .wait = device_wait},
                                           .open = device_open,
                                           .close = device_close,
                                           .begin = device_begin,
-                                          .settle = device_settle,
-                                          .now = device_now,
-                                          .published = device_published,
-                                          .wait = device_wait,
                                           .poke = device_poke,
+                                          .settle = device_settle,
                                           .measure = device_measure};
 
 #define DEVICE(name_, about_, preemptions_, stale_, body_)                                                             \

@@ -2,7 +2,7 @@
  * and bells.
  *
  * Idea       the file itself, where the calls that make and end a process make and end a fiber: the child has a copy of
- *            struct PTORuntime, as after a fork, and its first thread is the fiber.  A sleep has no end but a ring, so
+ *            struct core, as after a fork, and its first thread is the fiber.  A sleep has no end but a ring, so
  *            the looks every now and then hide nothing. */
 #include "cases.h"
 #include "shared/check.h"
@@ -10,7 +10,7 @@
 #include "shared/map_memory.h"
 #include "programs.h"
 #include "engine/threads.h"
-#include "engine/worker.h"
+#include "backend/worker.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,18 +21,18 @@
 enum { CHILD = 4711 };
 
 static struct {
-    PTORuntime copy;
+    struct core copy;
     struct control *control;
     ptoi_thread first;
     jmp_buf end;
     _Atomic int has_ended;
 } child;
 
-static pid_t start_child(PTORuntime *rt, struct control *c);
+static pid_t start_child(struct core *core, struct control *c);
 static _Noreturn void end_child(void) { _longjmp(child.end, 1); }
 static pid_t has_child_ended(void) { return load_relaxed(&child.has_ended) ? CHILD : 0; }
 
-#define fork()                start_child(rt, e->control)
+#define fork()                start_child(core, e->control)
 #define _exit(status)         end_child()
 #define waitpid(pid, at, how) (((void)(at)), has_child_ended())
 #define getppid()             getpid()
@@ -52,9 +52,9 @@ static void *run_child(void *arg)
     return NULL;
 }
 
-static pid_t start_child(PTORuntime *rt, struct control *c)
+static pid_t start_child(struct core *core, struct control *c)
 {
-    child.copy = *rt;
+    child.copy = *core;
     child.control = c;
     store_relaxed(&child.has_ended, 0);
     ptoi_thread_start(&child.first, run_child, NULL);

@@ -10,8 +10,8 @@
 #include "host.h"
 #include "shared/map_memory.h"
 #include "device/resident.h"
-#include "api/runtime.h"
-#include "engine/worker.h"
+#include "engine/core.h"
+#include "backend/worker.h"
 #include "shared/system.h"
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 enum { SPINS = 128, YIELDS = 64, LOOKS = 64, MAX_WORDS = 16 };
 
 struct host_worker {
-    PTORuntime *rt;
+    struct core *core;
     struct mailbox *box;
     pthread_t thread;
 };
@@ -63,7 +63,7 @@ static void pause_for(int round)
 static void *work(void *arg)
 {
     struct host_worker *me = arg;
-    struct host *h = me->rt->engine_state;
+    struct host *h = me->core->state;
     uint64_t done = 0;
     for (int idle = 0; !load_acquire(&h->stop, STOP);) {
         if (load_acquire(&me->box->sent, DEVICE_SENT) == done) { /* [DEVICE_SENT] */
@@ -72,13 +72,13 @@ static void *work(void *arg)
         }
         const uint64_t id = me->box->task[done % PTO_MAILBOX_DEPTH];
         /* a failed run starts nothing more; relaxed: a hint, later is fine */
-        if (load_relaxed(&me->rt->outcome->status) == PTO_OK) {
-            struct recorded_task *r = ptoi_record_task(me->rt->recorder, id);
+        if (load_relaxed(&me->core->outcome->status) == PTO_OK) {
+            struct recorded_task *r = ptoi_record_task(me->core->recorder, id);
             const int64_t since = ptoi_clock_ns();
-            const int result = ptoi_worker_run(me->rt->window, me->rt->backend, me->rt->heap, id);
+            const int result = ptoi_worker_run(me->core->window, me->core->backend, me->core->heap, id);
             if (r) r->begin = since, r->end = ptoi_clock_ns(), r->row = (int32_t)(me - h->worker);
             /* before [DEVICE_ENDED]: nothing that depends on it starts */
-            if (result != 0) me->rt->sched.on_failure(me->rt->sched.failure_context, id, result);
+            if (result != 0) ptoi_core_failed(me->core, id, result);
         }
         store_release(&me->box->done, ++done, DEVICE_ENDED); /* [DEVICE_ENDED] */
         idle = 0;
@@ -88,29 +88,29 @@ static void *work(void *arg)
 
 /* ---- the scheduler's process ---- */
 
-static bool is_lost(PTORuntime *rt)
+static bool is_lost(struct core *core)
 {
-    struct host *h = rt->engine_state;
+    struct host *h = core->state;
     int status;
     if (h->is_lost || h->child == 0) return true;
     if (waitpid(h->child, &status, WNOHANG) == 0) return false;
     h->child = 0;
-    h->is_lost = rt->orch.is_lost = true;
-    ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died: %s %d",
+    h->is_lost = core->orch.is_lost = true;
+    ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died: %s %d",
               WIFSIGNALED(status) ? "signal" : "exit code",
               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return true;
 }
 
-static bool ask(PTORuntime *rt, uint32_t request)
+static bool ask(struct core *core, uint32_t request)
 {
-    struct host *h = rt->engine_state;
+    struct host *h = core->state;
     if (h->is_lost) return false;
     h->block->request = request;
     store_release(&h->block->asked, ++h->asked, DEVICE_ASK); /* [DEVICE_ASK] */
     /* [DEVICE_ANSWER] */
     for (int round = 0; load_acquire(&h->block->answered, DEVICE_ANSWER) != h->asked; pause_for(round++))
-        if (round % LOOKS == LOOKS - 1 && is_lost(rt)) return false;
+        if (round % LOOKS == LOOKS - 1 && is_lost(core)) return false;
     return true;
 }
 
@@ -149,10 +149,10 @@ static bool move_in(void *at, uint64_t bytes, int fd, uint64_t offset)
 
 /* ---- the engine ---- */
 
-static void host_close(PTORuntime *rt)
+static void host_close(struct core *core)
 {
-    struct host *h = rt->engine_state;
-    if (h->child && h->block && !h->is_lost) ask(rt, RESIDENT_LEAVE);
+    struct host *h = core->state;
+    if (h->child && h->block && !h->is_lost) ask(core, RESIDENT_LEAVE);
     store_release(&h->stop, 1, STOP);
     for (int i = 0; i < h->started; i++) pthread_join(h->worker[i].thread, NULL);
     if (h->child) {
@@ -161,104 +161,95 @@ static void host_close(PTORuntime *rt)
     }
     ptoi_memory_unmap(h->block, h->block_bytes);
     free(h);
-    rt->engine_state = NULL;
+    core->state = NULL;
 }
 
-static PTOStatus fail_open(PTORuntime *rt, PTOStatus status)
+static PTOStatus fail_open(struct core *core, PTOStatus status)
 {
-    host_close(rt);
+    host_close(core);
     return status;
 }
 
-static PTOStatus host_open(PTORuntime *rt)
+static PTOStatus host_open(struct core *core)
 {
     struct host *h = calloc(1, sizeof *h);
     if (!h) return PTO_ERR_NOMEM;
-    rt->engine_state = h;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) h->workers += rt->config.workers[t];
-    if (h->workers > PTO_RESIDENT_WORKERS) return fail_open(rt, PTO_ERR_CONFIG);
+    core->state = h;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) h->workers += core->config.workers[t];
+    if (h->workers > PTO_RESIDENT_WORKERS) return fail_open(core, PTO_ERR_CONFIG);
     const uint64_t outcome_at =
         whole_pages(sizeof(struct resident_block) + (uint64_t)h->workers * sizeof(struct mailbox));
-    const uint64_t window_at = outcome_at + whole_pages(sizeof *rt->outcome);
+    const uint64_t window_at = outcome_at + whole_pages(sizeof *core->outcome);
     h->block_bytes = outcome_at;
-    h->file_bytes = window_at + whole_pages(rt->window_bytes);
+    h->file_bytes = window_at + whole_pages(core->window_bytes);
     const int fd = memfd_create("pto resident", 0);
-    if (fd < 0 || ftruncate(fd, (off_t)h->file_bytes) != 0) return fail_open(rt, PTO_ERR_NOMEM);
+    if (fd < 0 || ftruncate(fd, (off_t)h->file_bytes) != 0) return fail_open(core, PTO_ERR_NOMEM);
     h->block = mmap(NULL, h->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h->block == MAP_FAILED) h->block = NULL;
-    if (!h->block || !move_in(rt->outcome, sizeof *rt->outcome, fd, outcome_at) ||
-        !move_in(rt->window, rt->window_bytes, fd, window_at))
-        return fail_open(rt, PTO_ERR_NOMEM);
+    if (!h->block || !move_in(core->outcome, sizeof *core->outcome, fd, outcome_at) ||
+        !move_in(core->window, core->window_bytes, fd, window_at))
+        return fail_open(core, PTO_ERR_NOMEM);
     *h->block = (struct resident_block){.magic = PTO_RESIDENT_MAGIC,
                                         .fingerprint = ptoi_resident_fingerprint(),
                                         .bytes = h->file_bytes,
                                         .mailbox_at = sizeof(struct resident_block),
                                         .outcome_at = outcome_at,
                                         .window_at = window_at};
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) h->block->workers[t] = (uint32_t)rt->config.workers[t];
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) h->block->workers[t] = (uint32_t)core->config.workers[t];
     if (getenv("PTO_RESIDENT_OTHER_LAYOUT")) h->block->fingerprint++; /* as if it had been built from other sources */
     start_scheduler(h, fd);
     close(fd);
-    if (!ask(rt, RESIDENT_SETTLE) || h->block->state != RESIDENT_SERVES) {
-        ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "there is no resident scheduler of this layout (PTO_RESIDENT)");
+    if (!ask(core, RESIDENT_SETTLE) || h->block->state != RESIDENT_SERVES) {
+        ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "there is no resident scheduler of this layout (PTO_RESIDENT)");
         h->is_lost = true;
-        return fail_open(rt, PTO_ERR_LOST);
+        return fail_open(core, PTO_ERR_LOST);
     }
     for (; h->started < h->workers; h->started++) {
         struct host_worker *w = &h->worker[h->started];
-        *w = (struct host_worker){.rt = rt, .box = resident_mailbox(h->block, h->started)};
-        if (pthread_create(&w->thread, NULL, work, w) != 0) return fail_open(rt, PTO_ERR_NOMEM);
+        *w = (struct host_worker){.core = core, .box = resident_mailbox(h->block, h->started)};
+        if (pthread_create(&w->thread, NULL, work, w) != 0) return fail_open(core, PTO_ERR_NOMEM);
     }
     return PTO_OK;
 }
 
-static void host_begin(PTORuntime *rt)
+static void host_begin(struct core *core)
 {
-    if (!ask(rt, RESIDENT_BEGIN))
-        ptoi_fail(rt->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died in a run before");
+    if (!ask(core, RESIDENT_BEGIN))
+        ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died in a run before");
 }
 
-static void host_settle(PTORuntime *rt, bool reset)
+static void host_settle(struct core *core, bool reset)
 {
-    struct host *h = rt->engine_state;
-    if (!ask(rt, reset ? RESIDENT_SETTLE_AND_RESET : RESIDENT_SETTLE)) return;
+    struct host *h = core->state;
+    if (!ask(core, reset ? RESIDENT_SETTLE_AND_RESET : RESIDENT_SETTLE)) return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        rt->sched.worker_tasks[t] = h->block->worker_tasks[t];
-        rt->sched.ready[t].count_max = h->block->ready_max[t];
+        core->sched.worker_tasks[t] = h->block->worker_tasks[t];
+        core->sched.ready[t].count_max = h->block->ready_max[t];
     }
 }
 
 static bool host_wait(void *context, bool (*is_met)(void *arg), void *arg)
 {
-    PTORuntime *rt = context;
-    struct host *h = rt->engine_state;
+    struct core *core = context;
+    struct host *h = core->state;
     for (int round = 0;; pause_for(round++)) {
-        const bool quiet = ptoi_window_is_quiet(rt->window); /* [QUIET] before is_met: it sees all that was told */
+        const bool quiet = ptoi_window_is_quiet(core->window); /* [QUIET] before is_met: it sees all that was told */
         if (is_met(arg)) return true;
         if (quiet || h->is_lost) return false;
-        if (round % LOOKS == LOOKS - 1) is_lost(rt);
+        if (round % LOOKS == LOOKS - 1) is_lost(core);
     }
 }
 
-static int64_t host_now(void *context)
-{
-    (void)context;
-    return ptoi_clock_ns();
-}
-
-static void host_published(void *context) { (void)context; } /* the scheduler looks by itself */
-static void host_poke(PTORuntime *rt) { (void)rt; }
-static void host_measure(PTORuntime *rt, PTORunStats *stats) { (void)rt, (void)stats; }
+static void host_wake(void *context) { (void)context; } /* the scheduler looks by itself */
+static void host_poke(struct core *core) { (void)core; }
+static void host_measure(struct core *core, PTORunStats *stats) { (void)core, (void)stats; }
 
 const struct engine ptoi_engine_process = {.name = "resident",
                                            .is_split = true,
-                                           .unit = "ns",
+                                           .ops = {.wake = host_wake, .wait = host_wait},
                                            .open = host_open,
                                            .close = host_close,
                                            .begin = host_begin,
-                                           .settle = host_settle,
-                                           .now = host_now,
-                                           .published = host_published,
-                                           .wait = host_wait,
                                            .poke = host_poke,
+                                           .settle = host_settle,
                                            .measure = host_measure};

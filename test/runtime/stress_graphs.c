@@ -88,7 +88,7 @@ static uint64_t run(struct fuzz_program *p, const PTOConfig *config)
     EXPECT_EQ(status, PTO_OK);
     EXPECT_EQ(pto_get_run_stats(rt)->tasks, p->submitted);
     uint64_t digest = fuzz_digest(p);
-    if (rt->recorder && p->log) check_order(p, rt->recorder);
+    if (rt->core.recorder && p->log) check_order(p, rt->core.recorder);
     pto_runtime_destroy(rt);
     return digest;
 }

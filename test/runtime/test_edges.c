@@ -16,10 +16,10 @@ static PTORuntime *record(PTOConfig c, int64_t tasks, void (*fn)(PTORuntime *, v
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     assert_int_equal(pto_runtime_run(rt, fn, arg), PTO_OK);
-    assert_int_equal(rt->recorder->lost, 0);
-    assert_int_equal(rt->recorder->lost_edges, 0);
+    assert_int_equal(rt->core.recorder->lost, 0);
+    assert_int_equal(rt->core.recorder->lost_edges, 0);
     const int64_t dependences = pto_get_run_stats(rt)->dependences; /* finds them */
-    assert_int_equal(dependences, rt->recorder->edges);
+    assert_int_equal(dependences, rt->core.recorder->edges);
     return rt;
 }
 
@@ -73,8 +73,8 @@ TEST(a_product_has_all_its_edges_with_any_window_and_map)
     void *memory = calloc(2 * TILES * DEEP + TILES * TILES, 64);
     for (int n = 0; n < SMALL; n++) {
         PTORuntime *rt = record(small[n], 1 << 15, product, memory);
-        EXPECT_EQ(rt->recorder->edges, TILES * TILES * (2 * DEEP - 1));
-        EXPECT_EQ(depth_of(rt->recorder), 1 + DEEP);
+        EXPECT_EQ(rt->core.recorder->edges, TILES * TILES * (2 * DEEP - 1));
+        EXPECT_EQ(depth_of(rt->core.recorder), 1 + DEEP);
         if (small[n].engine == PTO_ENGINE_TIMING) EXPECT_EQ(pto_get_run_stats(rt)->critical_path, 100 * (1 + DEEP));
         pto_runtime_destroy(rt);
     }
@@ -122,7 +122,7 @@ TEST(a_chain_that_is_read_far_behind_has_all_its_edges)
     void *memory = calloc(LINKS + 1, 8);
     for (int n = 0; n < SMALL; n++) {
         PTORuntime *rt = record(small[n], 1 << 16, far_behind, memory);
-        const struct recorder *r = rt->recorder;
+        const struct recorder *r = rt->core.recorder;
         EXPECT_EQ(r->tasks, LINKS * (1 + READERS) + 1);
         EXPECT_EQ(r->edges, LINKS - 1 + LINKS * READERS + LINKS * (1 + READERS));
         EXPECT_EQ(r->task[r->tasks - 1].edge_count, LINKS * (1 + READERS));
@@ -165,11 +165,11 @@ TEST(readers_that_need_no_look_up_are_known_to_a_later_writer)
         assert_non_null(rt);
         EXPECT_EQ(pto_run_entry(rt, entry, memory), PTO_OK);
         EXPECT_EQ(pto_get_run_stats(rt)->dependences, 10);
-        EXPECT_EQ(rt->recorder->edges, 10);
-        EXPECT_EQ(rt->recorder->task[10].edge_count, 10);
+        EXPECT_EQ(rt->core.recorder->edges, 10);
+        EXPECT_EQ(rt->core.recorder->task[10].edge_count, 10);
         EXPECT_EQ(pto_run_entry(rt, entry, memory), PTO_OK); /* another run knows nothing of the one before */
         EXPECT_EQ(pto_get_run_stats(rt)->dependences, 10);
-        EXPECT_EQ(rt->recorder->edges, 10);
+        EXPECT_EQ(rt->core.recorder->edges, 10);
         pto_runtime_destroy(rt);
     }
 }
@@ -178,9 +178,9 @@ TEST(tasks_that_share_an_address_one_after_the_other_do_not_conflict)
 {
     for (int n = 0; n < SMALL; n++) {
         PTORuntime *rt = record(small[n], 256, used_again, NULL);
-        EXPECT_EQ(rt->recorder->edges, 100);
+        EXPECT_EQ(rt->core.recorder->edges, 100);
         for (int i = 0; i < 100; i++)
-            EXPECT_EQ(rt->recorder->edge[rt->recorder->task[2 * i + 1].first_edge].from, 2 * i);
+            EXPECT_EQ(rt->core.recorder->edge[rt->core.recorder->task[2 * i + 1].first_edge].from, 2 * i);
         pto_runtime_destroy(rt);
     }
 }
@@ -352,8 +352,8 @@ TEST(random_programs_lack_no_edge_with_any_rings)
         log.count = 0;
         PTORuntime *rt = record(c, FUZZ_TASKS, fuzz_orchestrate, &p);
         EXPECT(log.count < FUZZ_ACCESSES); /* all of it was kept */
-        EXPECT_EQ(rt->recorder->tasks, (uint64_t)p.submitted);
-        check_run(&p, rt->recorder);
+        EXPECT_EQ(rt->core.recorder->tasks, (uint64_t)p.submitted);
+        check_run(&p, rt->core.recorder);
         pto_runtime_destroy(rt);
     }
     free(cells);

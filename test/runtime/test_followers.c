@@ -6,7 +6,7 @@
 #include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
-#include "engine/worker.h"
+#include "backend/worker.h"
 
 enum { LANES = 3, DEPTH = 64 };
 
@@ -65,30 +65,42 @@ static bool run_one(struct lanes *l)
         const int lane = (first + i) % LANES;
         const uint64_t at = l->done[lane] % DEPTH;
         if (l->done[lane] == l->sent[lane]) continue;
-        l->result[lane][at] = ptoi_worker_run(l->rt->window, l->rt->backend, l->rt->heap, l->task[lane][at]);
+        l->result[lane][at] =
+            ptoi_worker_run(l->rt->core.window, l->rt->core.backend, l->rt->core.heap, l->task[lane][at]);
         l->done[lane]++;
         return true;
     }
     return false;
 }
 
-static void published(void *context)
+static void wake(void *context)
 {
-    PTORuntime *rt = context;
-    if (fuzz_below(&lanes.seed, 4) == 0 && !lanes.is_eager) ptoi_sched_step(&rt->sched);
+    (void)context;
+    PTORuntime *rt = lanes.rt;
+    if (fuzz_below(&lanes.seed, 4) == 0 && !lanes.is_eager) ptoi_sched_step(&rt->core.sched);
     if (fuzz_below(&lanes.seed, 4) == 0 && !lanes.is_eager) run_one(&lanes);
 }
 
 static bool wait_in_lanes(void *context, bool (*is_met)(void *arg), void *arg)
 {
-    PTORuntime *rt = context;
+    (void)context;
+    PTORuntime *rt = lanes.rt;
     for (;;) {
-        const bool any = ptoi_sched_step(&rt->sched);
-        EXPECT(ptoi_sched_is_valid(&rt->sched));
+        const bool any = ptoi_sched_step(&rt->core.sched);
+        EXPECT(ptoi_sched_is_valid(&rt->core.sched));
         if (is_met(arg)) return true;
-        if (!run_one(&lanes) && !any && ptoi_sched_is_quiet(&rt->sched)) return false;
+        if (!run_one(&lanes) && !any && ptoi_sched_is_quiet(&rt->core.sched)) return false;
     }
 }
+
+static void failed(void *context, uint64_t id, int32_t result)
+{
+    (void)context;
+    ptoi_core_failed(&lanes.rt->core, id, result);
+}
+
+static const struct role_ops ops_of_lanes = {
+    .start = start, .collect = collect, .follow = follow, .failed = failed, .wake = wake, .wait = wait_in_lanes};
 
 static PTORuntime *create_with_lanes(PTOConfig c, uint64_t seed, bool is_eager)
 {
@@ -97,9 +109,8 @@ static PTORuntime *create_with_lanes(PTOConfig c, uint64_t seed, bool is_eager)
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     lanes = (struct lanes){.rt = rt, .seed = seed, .is_eager = is_eager};
-    rt->sched.machine = (struct machine){.context = &lanes, .start = start, .collect = collect, .follow = follow};
-    rt->orch.published = published;
-    rt->orch.flow.waiter.wait = wait_in_lanes;
+    rt->core.sched.ops = rt->core.orch.flow.ops = &ops_of_lanes;
+    rt->core.sched.context = rt->core.orch.flow.context = &lanes;
     return rt;
 }
 

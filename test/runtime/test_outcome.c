@@ -79,7 +79,7 @@ static void *set_status_late(void *arg)
 {
     struct claimed_run *r = arg;
     usleep(20000);
-    store_release(&r->rt->outcome->status, (int)PTO_ERR_CANCELLED, OUTCOME);
+    store_release(&r->rt->core.outcome->status, (int)PTO_ERR_CANCELLED, OUTCOME);
     return NULL;
 }
 
@@ -87,7 +87,7 @@ static void is_claimed_meanwhile(PTORuntime *rt, void *arg)
 {
     struct claimed_run *r = arg;
     r->rt = rt;
-    store_release(&rt->outcome->claimed, getpid(), CLAIM);
+    store_release(&rt->core.outcome->claimed, getpid(), CLAIM);
     assert_int_equal(pthread_create(&r->thread, NULL, set_status_late, r), 0);
     SUBMIT(rt, &writer, PTO_INOUT(&r->cell, 0, 8));
     if (r->awaits) r->awaited = pto_await(rt, &r->cell, 0, 8);

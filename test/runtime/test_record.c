@@ -43,21 +43,21 @@ TEST(recorded_times_are_nanoseconds_of_the_run)
             const int64_t before = ptoi_clock_ns();
             EXPECT_EQ(pto_runtime_run(rt, orchestrate, NULL), PTO_OK);
             const int64_t after = ptoi_clock_ns();
-            EXPECT_EQ(rt->recorder->tasks, TASKS);
-            ptoi_record_settle(rt->recorder);
-            ptoi_record_settle(rt->recorder); /* once more changes nothing */
-            expect_inside(rt->recorder->origin, before, after);
+            EXPECT_EQ(rt->core.recorder->tasks, TASKS);
+            ptoi_record_settle(rt->core.recorder);
+            ptoi_record_settle(rt->core.recorder); /* once more changes nothing */
+            expect_inside(rt->core.recorder->origin, before, after);
             for (int i = 0; i < TASKS; i++) {
-                const struct recorded_task *t = &rt->recorder->task[i];
+                const struct recorded_task *t = &rt->core.recorder->task[i];
                 expect_inside(t->submitted, before, after);
                 expect_inside(t->begin, before, after);
                 expect_inside(t->end, before, after);
                 EXPECT(t->end - t->begin > PAUSE_NS / 2);
                 EXPECT(t->begin >= t->submitted - 1000);
             }
-            EXPECT(rt->recorder->samples == TASKS);
-            for (uint64_t i = 0; i < rt->recorder->steps; i++)
-                EXPECT(rt->recorder->step[i].begin <= rt->recorder->step[i].end);
+            EXPECT(rt->core.recorder->samples == TASKS);
+            for (uint64_t i = 0; i < rt->core.recorder->steps; i++)
+                EXPECT(rt->core.recorder->step[i].begin <= rt->core.recorder->step[i].end);
         }
         pto_runtime_destroy(rt);
     }
@@ -70,8 +70,8 @@ TEST(recorded_cycles_are_not_converted)
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     EXPECT_EQ(pto_runtime_run(rt, orchestrate, NULL), PTO_OK);
-    ptoi_record_settle(rt->recorder);
-    for (int i = 0; i < TASKS; i++) EXPECT_EQ(rt->recorder->task[i].end - rt->recorder->task[i].begin, 1);
+    ptoi_record_settle(rt->core.recorder);
+    for (int i = 0; i < TASKS; i++) EXPECT_EQ(rt->core.recorder->task[i].end - rt->core.recorder->task[i].begin, 1);
     pto_runtime_destroy(rt);
 }
 

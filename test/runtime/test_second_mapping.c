@@ -6,7 +6,7 @@
 #include "graph_fuzz.h"
 #include "api/runtime.h"
 #include "unit.h"
-#include "engine/worker.h"
+#include "backend/worker.h"
 #include <sys/mman.h>
 
 struct twice {
@@ -62,7 +62,8 @@ static bool start(void *context, PTOWorkerType type, uint64_t id, int *place)
     (void)type, (void)place;
     if (a->has_ended) return false;
     a->ended = (struct completion){.id = id};
-    a->ended.result = ptoi_worker_run((struct window *)(void *)a->window.second, a->rt->backend, a->heap.second, id);
+    a->ended.result =
+        ptoi_worker_run((struct window *)(void *)a->window.second, a->rt->core.backend, a->heap.second, id);
     a->has_ended = true;
     a->started++;
     return true;
@@ -86,33 +87,41 @@ static bool work(struct scheduler *s)
     return any;
 }
 
-static void published(void *context)
+static void wake(void *context)
 {
-    PTORuntime *rt = context;
-    while (work(&rt->sched)) {}
+    struct apart *a = context;
+    while (work(&a->rt->core.sched)) {}
 }
 
 /* Asks the window, as an orchestrator in another process does. */
 static bool wait_apart(void *context, bool (*is_met)(void *arg), void *arg)
 {
-    PTORuntime *rt = context;
+    PTORuntime *rt = ((struct apart *)context)->rt;
     for (;;) {
-        const bool quiet = ptoi_window_is_quiet(rt->window);
+        const bool quiet = ptoi_window_is_quiet(rt->core.window);
         if (is_met(arg)) return true;
         if (quiet) return false;
-        work(&rt->sched);
+        work(&rt->core.sched);
     }
 }
 
+static void failed(void *context, uint64_t id, int32_t result)
+{
+    ptoi_core_failed(&((struct apart *)context)->rt->core, id, result);
+}
+
+static const struct role_ops ops_apart = {
+    .start = start, .collect = collect, .failed = failed, .wake = wake, .wait = wait_apart};
+
 static void take_apart(PTORuntime *rt)
 {
-    apart = (struct apart){
-        .rt = rt, .window = map_twice(rt->window, rt->window_bytes), .heap = map_twice(rt->heap, rt->heap_bytes)};
+    apart = (struct apart){.rt = rt,
+                           .window = map_twice(rt->core.window, rt->core.window_bytes),
+                           .heap = map_twice(rt->core.heap, rt->core.heap_bytes)};
     assert_true(apart.window.first != apart.window.second && apart.heap.first != apart.heap.second);
-    rt->sched.window = (struct window *)(void *)apart.window.second;
-    rt->sched.machine = (struct machine){.context = &apart, .start = start, .collect = collect};
-    rt->orch.published = published;
-    rt->orch.flow.waiter.wait = wait_apart;
+    rt->core.sched.window = (struct window *)(void *)apart.window.second;
+    rt->core.sched.ops = rt->core.orch.flow.ops = &ops_apart;
+    rt->core.sched.context = rt->core.orch.flow.context = &apart;
 }
 
 static void put_together(void)

@@ -64,7 +64,7 @@ static PTORuntime *run(PTOConfig c, void (*fn)(PTORuntime *, void *))
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     assert_non_null(rt);
     assert_int_equal(pto_runtime_run(rt, fn, memory), PTO_OK);
-    ptoi_record_settle(rt->recorder);
+    ptoi_record_settle(rt->core.recorder);
     return rt;
 }
 
@@ -100,7 +100,7 @@ TEST(the_same_rings_take_the_same_time)
     for (int n = 0; n < CASES; n++) {
         PTORuntime *rt = run(cases[n].c, cases[n].fn);
         struct whatif_limits l = ptoi_advice_limits(rt);
-        expect_near(ptoi_whatif_time(rt->recorder, &l), pto_get_run_stats(rt)->cycles);
+        expect_near(ptoi_whatif_time(rt->core.recorder, &l), pto_get_run_stats(rt)->cycles);
         pto_runtime_destroy(rt);
     }
 }
@@ -118,7 +118,7 @@ TEST(other_rings_take_the_time_that_was_foretold)
         l.ring[WHATIF_WINDOW] = 128;
         l.ring[WHATIF_HEAP] = 16384 * 4;
         l.ring[WHATIF_MAP] = l.ring[WHATIF_DEPS] = 100;
-        expect_near(ptoi_whatif_time(rt->recorder, &l), cycles(other, cases[n].fn));
+        expect_near(ptoi_whatif_time(rt->core.recorder, &l), cycles(other, cases[n].fn));
         pto_runtime_destroy(rt);
     }
 }
@@ -127,12 +127,12 @@ TEST(fewer_processors_than_workers_take_longer)
 {
     PTORuntime *rt = run((PTOConfig){.workers = {4, 1, 1, 1}}, independent);
     struct whatif_limits l = ptoi_advice_limits(rt);
-    const int64_t all = ptoi_whatif_time(rt->recorder, &l);
+    const int64_t all = ptoi_whatif_time(rt->core.recorder, &l);
     l.processors = 2;
-    const int64_t two = ptoi_whatif_time(rt->recorder, &l);
+    const int64_t two = ptoi_whatif_time(rt->core.recorder, &l);
     expect_near(two, 2 * all);
     l.processors = 1;
-    expect_near(ptoi_whatif_time(rt->recorder, &l), 4 * all);
+    expect_near(ptoi_whatif_time(rt->core.recorder, &l), 4 * all);
     pto_runtime_destroy(rt);
 }
 
@@ -141,7 +141,7 @@ static int advise(PTOConfig c, void (*fn)(PTORuntime *, void *), struct whatif_a
     static const bool all[WHATIF_RINGS] = {true, true, true, true};
     PTORuntime *rt = run(c, fn);
     const struct whatif_limits l = ptoi_advice_limits(rt);
-    const int count = ptoi_whatif_advise(rt->recorder, &l, all, advice);
+    const int count = ptoi_whatif_advise(rt->core.recorder, &l, all, advice);
     pto_runtime_destroy(rt);
     return count;
 }

@@ -1,0 +1,77 @@
+/* failure.c - see failure.h. */
+#include "failure.h"
+#include "shared/task.h"
+#include "debug/checked.h"
+#include "debug/guard.h"
+#include <stdio.h>
+
+/* A checked run found that the kernel changed what it must not. */
+static void fail_fault(struct window *w, struct outcome *outcome, const PTOKernel *kernel, const PTOArg *args,
+                       const PTOSite *site, uint64_t number, int result, const char *params)
+{
+    const bool is_outside = result >= PTOI_WROTE_OUTSIDE;
+    const int i = result - (is_outside ? PTOI_WROTE_OUTSIDE : PTOI_INPUT_CHANGED);
+    char element[200] = "";
+    const bool is_placed = load_relaxed(&w->fault_task) == number + w->first_id + 1;
+    if (is_placed) ptoi_checked_element(&args[i], w->fault_at, element, sizeof element);
+    ptoi_fail(outcome, PTO_ERR_KERNEL, site,
+              is_outside
+                  ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
+                  : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
+              kernel->name, i + 1, is_placed ? ": first at element " : "", element, (long long)number, params);
+}
+
+static const char *request_problem(const PTOKernel *kernel, int result)
+{
+    if (kernel->fn || kernel->opcode >= PTO_OP_OWN) return "";
+    return result == PTO_REQUEST_INDEX ? ", an index is out of range" : ", the buffers are not those of the operation";
+}
+
+void ptoi_fail_unwound(struct outcome *outcome, const PTOKernel *kernel, const PTOSite *site, uint64_t number, int how)
+{
+    ptoi_fail(outcome, PTO_ERR_MISUSE, site,
+              how == PTOI_THREW ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
+                                : "kernel '%s' ended its thread (task %lld): a kernel has to return",
+              kernel->name, (long long)number);
+}
+
+static void describe_args(const PTOArg *args, int count, char *text, size_t size)
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && n + 200 < size; i++) {
+        if (args[i].kind == PTO_PARAM_SCALAR) {
+            n += (size_t)snprintf(text + n, size - n, "%s%lld", i ? ", " : "", (long long)args[i].value.i64);
+        } else {
+            n += (size_t)snprintf(text + n, size - n, "%s%s[", i ? ", " : "", pto_type_name((PTOType)args[i].type));
+            for (int d = 0; d < args[i].rank; d++)
+                n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? ", " : "", (long long)args[i].shape[d]);
+            n += (size_t)snprintf(text + n, size - n, "]");
+        }
+    }
+}
+
+void ptoi_fail_call(struct window *w, struct outcome *outcome, const struct backend *backend, const PTOKernel *kernel,
+                    const PTOArg *args, int count, const PTOSite *site, uint64_t number, int result)
+{
+    char params[1500];
+    describe_args(args, count, params, sizeof params);
+    if (result == PTOI_MACHINE_FAILED)
+        ptoi_fail(outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
+                  backend->mirror->failure(backend), kernel->name, (long long)number, params);
+    else if (result == PTOI_THREW || result == PTOI_ENDED_THREAD)
+        ptoi_fail_unwound(outcome, kernel, site, number, result);
+    else if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS)
+        fail_fault(w, outcome, kernel, args, site, number, result, params);
+    else
+        ptoi_fail(outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
+                  kernel->name, result, request_problem(kernel, result), (long long)number, params);
+}
+
+void ptoi_fail_task(struct window *w, struct outcome *outcome, const struct backend *backend, uint64_t id, int result)
+{
+    PTOArg args[PTO_MAX_PARAMS];
+    const int count = ptoi_task_args(w, NULL, id, args);
+    ptoi_fail_call(w, outcome, backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id), id - w->first_id,
+                   result);
+}

@@ -1,0 +1,37 @@
+/* core.h - the core of a runtime: the two roles, the window between them, and what they work with.
+ *
+ * Idea       an engine sees this and nothing else of a runtime; roles do not see each other.
+ * Owner      api/runtime.c, which fills it before the engine is opened; each role is its holder's. */
+#ifndef PTOI_CORE_H
+#define PTOI_CORE_H
+#include "engine.h"
+#include "backend/backend.h"
+#include "record/record.h"
+#include "schedule/scheduler.h"
+#include "submit/orchestrator.h"
+
+struct core {
+    PTOConfig config;
+    struct outcome *outcome;
+    const struct backend *backend;
+    struct window *window;
+    uint64_t window_bytes;
+    char *heap;
+    uint64_t heap_bytes;
+    struct orchestrator orch;
+    struct scheduler sched;
+    struct recorder *recorder; /* NULL: nothing is recorded */
+    struct replay *replay;     /* NULL: the schedule is free */
+    const struct engine *engine;
+    void *state;                      /* the engine's own; NULL: it is not open */
+    struct watchdog_thread *watchdog; /* NULL: there is none, or the engine looks itself */
+};
+
+/* role_ops.failed of every engine. */
+void ptoi_core_failed(void *core, uint64_t id, int32_t result);
+
+/* Do the times of a run count simulated cycles, and not ns? */
+static inline bool ptoi_has_cycles(const struct core *core) { return core->engine->ops.clock != NULL; }
+static inline const char *ptoi_unit(const struct core *core) { return ptoi_has_cycles(core) ? "cycles" : "ns"; }
+
+#endif

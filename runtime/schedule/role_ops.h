@@ -1,0 +1,53 @@
+/* role_ops.h - what scheduler and orchestrator ask of the engine that runs them: one table, handed to both.
+ *
+ * Idea       a role knows rules and no threads.  Where it needs a worker, a sleep, a wake or the time, it asks this
+ *            table; every call is given the context that the role was given with the table.
+ * Owner      the engine; a constant.
+ * Tests      test/runtime/test_followers.c, test_second_mapping.c, which hand out tables of their own */
+#ifndef PTOI_ROLE_OPS_H
+#define PTOI_ROLE_OPS_H
+#include <pto/pto_types.h>
+
+/* A place is where tasks run in the order in which they were sent: the lane of a worker. */
+enum { NO_PLACE = -1 };
+
+struct completion {
+    uint64_t id;
+    int32_t result; /* of the kernel; 0: success */
+};
+
+struct role_ops {
+    /* ---- asked by the scheduler ---- */
+    /* Starts a task on a worker of that type; false: all are busy.  Does not wait.  *place, NO_PLACE before: where what
+     * follows may be sent. */
+    bool (*start)(void *context, PTOWorkerType type, uint64_t id, int *place);
+    /* tasks that ended since, those of a place in their order; 0: none */
+    int (*collect)(void *context, struct completion *out, int max);
+    /* Sends a task behind all that were sent to the place.  false: not there.  NULL: start never sets a place. */
+    bool (*follow)(void *context, int place, uint64_t id);
+    /* A task failed, once a task.  NULL: its worker has reported it. */
+    void (*failed)(void *context, uint64_t id, int32_t result);
+
+    /* ---- asked by the orchestrator ---- */
+    /* It published a task: a sleeper that could take the task is woken. */
+    void (*wake)(void *context);
+    /* Waits until is_met(arg), which is asked until it answers true and not once more, because it may take what it
+     * waited for.  false: it is proved that it never will be met. */
+    bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
+    /* Simulated cycles.  NULL: the engine's time is that of the system, in ns. */
+    int64_t (*clock)(void *context);
+    /* The task that is submitted next follows `from`, told before it is published.  NULL: the engine does not ask. */
+    void (*edge)(void *context, uint64_t from);
+
+    /* ---- asked by the orchestrator about tasks that run at their submits; NULL, all four: one thread has every role,
+     * and runs them all ---- */
+    /* Is a task of this kernel shorter than what it costs to hand it over? */
+    bool (*is_fine)(void *context, const PTOKernel *kernel);
+    /* The window is empty, and the caller becomes the scheduler, until `leave`. */
+    void (*enter)(void *context);
+    void (*leave)(void *context);
+    /* A call that was measured. */
+    void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
+};
+
+#endif
