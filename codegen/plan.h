@@ -26,7 +26,7 @@ struct block_plan {
     symbol_list tensors;
 };
 
-/* Whose lives end at a node: lists are empty where the node does not let go of anything. */
+/* The tensors whose lifetimes end at a node; the lists are empty where no lifetime ends. */
 struct end_plan {
     symbol_list before; /* at the beginning of this BLOCK */
     symbol_list behind; /* behind this statement, or this CALL that is an argument */
@@ -46,7 +46,7 @@ struct plan {
     struct lowering *lowering;
     struct ptrmap blocks;                /* BLOCK, AWAIT or CALL -> struct block_plan */
     VEC(struct block_plan *) block_list; /* the same, to be freed */
-    struct ptrmap ends; /* statement or BLOCK -> struct end_plan, where lives end before their scope does */
+    struct ptrmap ends; /* statement or BLOCK -> struct end_plan, where lifetimes end before the scope does */
     VEC(struct end_plan *) end_list;          /* the same, to be freed */
     int64_t granule;                          /* every buffer is a multiple of so many bytes */
     struct ptrmap bounds;                     /* through bounds_of() */

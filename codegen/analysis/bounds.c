@@ -1,5 +1,6 @@
 /* bounds.c - how much heap must there be, and how much can be held at once?
- * Needs lives (plan->ends, plan->blocks), calls, symbolic sizes.  Gives plan->bounds.  Look: ptoc build --emit=bounds
+ * Needs lifetimes (plan->ends, plan->blocks), calls, symbolic sizes.  Gives plan->bounds.  Look: ptoc build
+ * --emit=bounds
  * Method one walk over each function in the order in which it submits.  The state says which tensors may, and which
  * must, be
  *        held; every allocation is a point: what is held there and what is new.  The largest points are kept, as
@@ -7,10 +8,11 @@
  *        by its arguments.
  *
  * Note [waiting frees]: a task that was submitted ends without anything from the orchestrator.  So where memory is
- * short, waiting frees everything whose life has ended, and only what open scopes hold counts.  `need` is that, from
- * above: the least heap with which every path completes.  `sure` is from below: what must be held at a point, whenever
- * it is reached.  Each buffer counts with the granules that the heap gives it.  `peak` is the sum of all that is ever
- * allocated: no task may have ended.  For a loop of unknown trip count it gives the bytes that an iteration adds.
+ * short, waiting frees everything whose lifetime has ended, and only what open scopes hold counts.  `need` is that,
+ * from above: the least heap with which every path completes.  `sure` is from below: what must be held at a point,
+ * whenever it is reached.  Each buffer counts with the granules that the heap gives it.  `peak` is the sum of all that
+ * is ever allocated: no task may have ended.  For a loop of unknown trip count it gives the bytes that an iteration
+ * adds.
  *
  * Note [gaps]: a buffer lies in one piece.  Between n held ones there are at most n + 1 gaps, each a multiple of g, the
  * greatest common divisor of all sizes.  While none of them has room for s bytes, no more than (n + 1) * (s - g) are
@@ -527,7 +529,7 @@ static void note_iterations_of(struct walk *w, const struct call *call, const st
 
 static const struct size *walk_expr(struct walk *w, struct ast *n);
 
-static void end_lives(struct walk *w, const symbol_list *list)
+static void end_lifetimes(struct walk *w, const symbol_list *list)
 {
     for (size_t i = 0; i < list->count; i++) hold(w, list->data[i], 0);
 }
@@ -570,7 +572,7 @@ static const struct size *walk_call(struct walk *w, struct ast *n, const struct 
     }
     vec_free(&r.made);
     const struct end_plan *ends = ptrmap_get(&w->plan->ends, n);
-    if (ends) end_lives(w, &ends->behind);
+    if (ends) end_lifetimes(w, &ends->behind);
     return total;
 }
 
@@ -605,7 +607,7 @@ static const struct size *walk_expr(struct walk *w, struct ast *n)
     if (!n) return size_const(w->sizes, 0);
     const struct size *total = walk_operands(w, n);
     const struct block_plan *own = ptrmap_get(&w->plan->blocks, n); /* what only this scalar needed */
-    if (own) end_lives(w, &own->tensors);
+    if (own) end_lifetimes(w, &own->tensors);
     return total;
 }
 
@@ -636,7 +638,7 @@ static const struct size *walk_branches(struct walk *w, struct ast *n)
         if (i < b.blocks.count)
             most = larger(w, most, walk_block(w, b.blocks.data[i]));
         else if (ends)
-            end_lives(w, &ends->other);
+            end_lifetimes(w, &ends->other);
         join(w, &out, &here);
     }
     w->now = now;
@@ -682,7 +684,7 @@ static bool visit_left(void *cx, struct ast *n)
     return true;
 }
 
-/* What break and continue leave has ended its life: all that blocks of the body own. */
+/* What break and continue leave has ended its lifetime: all that blocks of the body own. */
 static void leave_blocks(struct walk *w, struct state *s, struct ast *body)
 {
     struct leaving l = {w, s};
@@ -801,7 +803,7 @@ static const struct size *walk_statement(struct walk *w, struct ast *n)
         for (struct ast *name = n->drop.names; name; name = name->next) {
             symbol_list leaves = {0};
             if (name->symbol) symbol_leaves(name->symbol, &leaves);
-            end_lives(w, &leaves);
+            end_lifetimes(w, &leaves);
             vec_free(&leaves);
         }
         return size_const(w->sizes, 0);
@@ -831,14 +833,14 @@ static const struct size *walk_block(struct walk *w, struct ast *n)
         vec_push(&w->open, &s->need);
         vec_push(&w->start, w->now->may);
     }
-    if (ends) end_lives(w, &ends->before);
+    if (ends) end_lifetimes(w, &ends->before);
     const struct size *total = size_const(w->sizes, 0);
     for (struct ast *s = n->block.stmts; s; s = s->next) {
         total = add(w, total, walk_statement(w, s));
         ends = ptrmap_get(&w->plan->ends, s);
-        if (ends) end_lives(w, &ends->behind);
+        if (ends) end_lifetimes(w, &ends->behind);
     }
-    end_lives(w, &plan->tensors);
+    end_lifetimes(w, &plan->tensors);
     if (is_scope) {
         w->open.count--;
         w->start.count--;

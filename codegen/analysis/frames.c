@@ -1,7 +1,7 @@
 /* frames.c - which tensors of a function lie in one allocation, made at its entry, and which of them take each other's
  * place? Needs regions of arguments, bounds.  Gives plan->frames, plan->slots.  Look: ptoc build --emit=memory
  * Method the calls of a function in order are tasks, and an `await` is one that everything later waits for; a tensor
- * lives
+ * lifetimes
  *        from its first task to its last, over a whole loop where it comes from outside the loop.  A linear scan gives
  *        each the free slot that fits best.
  *
@@ -210,7 +210,7 @@ static void walk_list(struct walk *w, struct ast *n)
         case AST_SCOPE: walk_list(w, n->scope.body->block.stmts); break;
         case AST_DROP:
             for (struct ast *name = n->drop.names; name; name = name->next)
-                if (name->symbol) exclude(w, name->symbol, "its life is ended by hand");
+                if (name->symbol) exclude(w, name->symbol, "'drop' ends its lifetime");
             break;
         case AST_RETURN:
             if (n->ret.value && n->ret.value->symbol) exclude(w, n->ret.value->symbol, "it is returned");
@@ -223,9 +223,9 @@ static void walk_list(struct walk *w, struct ast *n)
         }
 }
 
-/* ---- lives ---- */
+/* ---- lifetimes ---- */
 
-struct life {
+struct lifetime {
     struct tensor_plan *plan;
     struct home *home;
     int first, last; /* tasks */
@@ -239,7 +239,7 @@ static int foreign_loop(const struct walk *w, int loop, int named_in)
     return found;
 }
 
-static bool find_life(const struct walk *w, struct life *l)
+static bool find_lifetime(const struct walk *w, struct lifetime *l)
 {
     for (size_t i = 0; i < l->home->users.count; i++) {
         const int t = l->home->users.data[i], loop = foreign_loop(w, w->tasks.data[t]->loop, l->home->loop);
@@ -310,7 +310,7 @@ static void find_order(struct walk *w)
 
 /* What lies, or lay, in a slot. */
 struct occupants {
-    VEC(struct life) lives;
+    VEC(struct lifetime) lifetimes;
     uint64_t *users; /* a bit for each task that touches any of them */
     int last;        /* the last task of all */
     bool in_loop;    /* one of them is made by every iteration of a loop */
@@ -328,7 +328,7 @@ static bool fits(struct walk *w, const struct size *a, const struct size *b)
 }
 
 /* Who of the slot is not ordered before the first task of l; -1: all are. */
-static int unordered_user(const struct scan *s, const struct occupants *o, const struct life *l)
+static int unordered_user(const struct scan *s, const struct occupants *o, const struct lifetime *l)
 {
     const struct walk *w = s->walk;
     for (size_t i = w->row; i-- > 0;) {
@@ -339,21 +339,21 @@ static int unordered_user(const struct scan *s, const struct occupants *o, const
 }
 
 /* The youngest tensor of the slot that the task touches. */
-static const struct life *toucher(const struct occupants *o, int task)
+static const struct lifetime *toucher(const struct occupants *o, int task)
 {
-    for (size_t i = o->lives.count; i-- > 0;)
-        for (size_t u = 0; u < o->lives.data[i].home->users.count; u++)
-            if (o->lives.data[i].home->users.data[u] == task) return &o->lives.data[i];
-    return &o->lives.data[o->lives.count - 1];
+    for (size_t i = o->lifetimes.count; i-- > 0;)
+        for (size_t u = 0; u < o->lifetimes.data[i].home->users.count; u++)
+            if (o->lifetimes.data[i].home->users.data[u] == task) return &o->lifetimes.data[i];
+    return &o->lifetimes.data[o->lifetimes.count - 1];
 }
 
-/* Is the slot free for this life?  *order: the tensor that it would have to wait for, and would not otherwise. */
-static bool is_slot_free(const struct scan *s, int slot, const struct life *l, struct added_order *order)
+/* Is the slot free for this lifetime?  *order: the tensor that it would have to wait for, and would not otherwise. */
+static bool is_slot_free(const struct scan *s, int slot, const struct lifetime *l, struct added_order *order)
 {
     const struct occupants *o = &s->slots.data[slot];
     if (o->last >= l->first) return false; /* they are placed in the order of their first tasks */
     const int user = unordered_user(s, o, l);
-    const struct life *before = user >= 0 ? toucher(o, user) : &o->lives.data[o->lives.count - 1];
+    const struct lifetime *before = user >= 0 ? toucher(o, user) : &o->lifetimes.data[o->lifetimes.count - 1];
     /* In a loop the next iteration's first use follows this iteration's last, whatever their textual order. */
     if (user >= 0 || o->in_loop || l->home->loop >= 0)
         *order = (struct added_order){l->plan->tensor, before->plan->tensor, l->plan->first,
@@ -361,10 +361,10 @@ static bool is_slot_free(const struct scan *s, int slot, const struct life *l, s
     return true;
 }
 
-static void occupy(struct scan *s, int slot, const struct life *l)
+static void occupy(struct scan *s, int slot, const struct lifetime *l)
 {
     struct occupants *o = &s->slots.data[slot];
-    vec_push(&o->lives, *l);
+    vec_push(&o->lifetimes, *l);
     for (size_t i = 0; i < l->home->users.count; i++)
         o->users[l->home->users.data[i] / 64] |= (uint64_t)1 << (l->home->users.data[i] % 64);
     if (l->last > o->last) o->last = l->last;
@@ -398,7 +398,7 @@ static int64_t frame_bytes_with(const struct scan *s, const struct size *more)
 }
 
 /* The free slot that fits best; -1: none.  ordered: also one that has to be waited for. */
-static int best_slot(struct scan *s, const struct life *l, bool ordered, struct added_order *order)
+static int best_slot(struct scan *s, const struct lifetime *l, bool ordered, struct added_order *order)
 {
     struct walk *w = s->walk;
     const struct size *bytes = l->plan->bytes;
@@ -445,7 +445,7 @@ static bool makes_tensors(const struct walk *w, const struct loop *loop)
     return false;
 }
 
-static void place_life(struct scan *s, struct life *l)
+static void place_lifetime(struct scan *s, struct lifetime *l)
 {
     struct walk *w = s->walk;
     const struct memory_plan *m = &w->plan->memory;
@@ -530,13 +530,13 @@ static const char *why_not(const struct walk *w, const struct tensor_plan *t, co
 
 static int by_first(const void *a, const void *b)
 {
-    const struct life *x = a, *y = b;
+    const struct lifetime *x = a, *y = b;
     return x->first != y->first ? (x->first < y->first ? -1 : 1) : x->last < y->last ? -1 : x->last > y->last;
 }
 
 static void make_slots(struct walk *w)
 {
-    VEC(struct life) lives = {0};
+    VEC(struct lifetime) lifetimes = {0};
     struct scan s = {.walk = w};
     find_users(w);
     if (w->tasks.count <= MAX_TASKS) find_order(w);
@@ -544,20 +544,20 @@ static void make_slots(struct walk *w)
         const struct symbol *tensor = w->tensors.data[i];
         struct home *p = ptrmap_get(&w->places, tensor);
         struct tensor_plan *t = arena_new(w->plan->mem, struct tensor_plan);
-        struct life l = {.plan = t, .home = p, .last = -1};
+        struct lifetime l = {.plan = t, .home = p, .last = -1};
         *t = (struct tensor_plan){
             .tensor = tensor, .storage = tensor->place ? STORAGE_RESULT : STORAGE_RING, .slot = -1};
         t->bytes = bytes_at_entry(w, tensor->type);
-        const bool is_used = find_life(w, &l);
+        const bool is_used = find_lifetime(w, &l);
         vec_push(&w->out->tensors, t);
         if (t->storage == STORAGE_RESULT) continue;
         t->why = why_not(w, t, p);
-        if (is_used && !t->why) vec_push(&lives, l);
+        if (is_used && !t->why) vec_push(&lifetimes, l);
     }
-    if (lives.count > 0) qsort(lives.data, lives.count, sizeof *lives.data, by_first);
-    for (size_t i = 0; i < lives.count; i++) place_life(&s, &lives.data[i]);
-    vec_free(&lives);
-    for (size_t i = 0; i < s.slots.count; i++) vec_free(&s.slots.data[i].lives);
+    if (lifetimes.count > 0) qsort(lifetimes.data, lifetimes.count, sizeof *lifetimes.data, by_first);
+    for (size_t i = 0; i < lifetimes.count; i++) place_lifetime(&s, &lifetimes.data[i]);
+    vec_free(&lifetimes);
+    for (size_t i = 0; i < s.slots.count; i++) vec_free(&s.slots.data[i].lifetimes);
     vec_free(&s.slots);
 }
 
@@ -654,7 +654,7 @@ static void plan_function(struct plan *p, const struct symbol *orch)
         if (p->memory.kind == PLAN_FREE && !costs_nothing(p, orch))
             why = "a frame would hold more than the function needs without";
         else if (!is_need_known(p, orch))
-            why = "how much heap runs beside a frame is not known at the entry";
+            why = "the heap that is needed beside a frame is unknown at the entry";
         if (why) {
             give_up(&w, why);
             for (size_t i = 0; i < w.tensors.count; i++) ptrmap_set(&p->slots, w.tensors.data[i], NULL);

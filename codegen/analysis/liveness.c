@@ -278,7 +278,7 @@ static void place_at(struct search *s, struct ast *n, bool is_busy_behind)
     case AST_IF:
     case AST_MATCH:
         if (condition_ends_by_hand(s, n)) return;
-        /* Where one branch ends the life by hand, behind is too late to do it for the others. */
+        /* Where one branch ends the lifetime by hand, behind is too late to do it for the others. */
         if (by_hand || branches_gain(s, n)) {
             place_in_branches(s, n, is_busy_behind);
             return;

@@ -41,7 +41,7 @@ static bool visit_scopes(void *cx, struct ast *n)
     return true;
 }
 
-/* ---- liveness: where a life ends before its scope does ---- */
+/* ---- liveness: where a lifetime ends before its scope does ---- */
 
 static bool visit_ends(void *cx, struct ast *n)
 {

@@ -61,10 +61,10 @@ void frame_report(struct emitter *e, const struct symbol *orch)
         const char *name = shown_name(e, a->tensor);
         if (a->tensor == a->before) {
             diag_warning(d, DIAG_W07, a->at->at,
-                         "'%s' has one place in the frame for all iterations of the loop: an iteration waits for %s",
+                         "'%s' has one slot in the frame for all iterations of the loop: an iteration waits for %s",
                          name, slot_of(e->plan, a->tensor)->alternates ? "the one before the last" : "the last");
         } else {
-            diag_warning(d, DIAG_W07, a->at->at, "'%s' takes the place of '%s' and waits for it", name,
+            diag_warning(d, DIAG_W07, a->at->at, "'%s' reuses the slot of '%s' and waits for it", name,
                          shown_name(e, a->before));
             diag_note(d, a->reader->at, "'%s' is used here, which nothing else orders before",
                       shown_name(e, a->before));
@@ -102,11 +102,11 @@ static void print_tensor_plan(struct emitter *e, const struct frame_plan *f, con
 {
     const char *bytes =
         p->bytes ? arena_printf(e->mem, "%s bytes", size_string(e, p->bytes)) : "bytes known when it is made";
-    const char *lives = p->first
-                            ? arena_printf(e->mem, "lines %d to %d", line_of(e, p->first->at), line_of(e, p->last->at))
-                            : "not used";
+    const char *lifetimes =
+        p->first ? arena_printf(e->mem, "lines %d to %d", line_of(e, p->first->at), line_of(e, p->last->at))
+                 : "not used";
     out_line(e->out, "  %-12s %s  %s, %s, %s", shown_name(e, p->tensor), storage_text(e, f, p),
-             type_string(e, p->tensor->type), bytes, lives);
+             type_string(e, p->tensor->type), bytes, lifetimes);
 }
 
 static void print_memory(struct emitter *e, const struct symbol *orch)

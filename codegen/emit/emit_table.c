@@ -234,7 +234,7 @@ static void print_strides(struct emitter *e, struct strbuf *b, const struct type
     }
 }
 
-static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t, bool is_only_read)
+static void emit_array(struct emitter *e, const char *name, const char *what, const struct type *t, bool is_read_only)
 {
     for (int d = 0; d < t->rank; d++) {
         const struct symbol *function = e->plan->function;
@@ -253,7 +253,7 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
     out_line(e->out, "const int64_t %s_bytes = %s;", name, strbuf_text(&bytes));
     out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name,
              name, what);
-    out_line(e->out, "%s(rt, %s, %s_bytes);", is_only_read ? "pto_input" : "pto_buffer", name, name);
+    out_line(e->out, "%s(rt, %s, %s_bytes);", is_read_only ? "pto_input" : "pto_buffer", name, name);
     strbuf_free(&bytes);
 }
 

@@ -138,7 +138,7 @@ static void verify_checks(struct verifier *v, struct state *s, const struct ir_c
         if (c->other) verify_view(v, s, c->other);
         for (int i = 0; i < c->message.count; i++) verify_value(v, s, c->message.values[i]);
         if (c->kind == CHECK_WRITTEN)
-            expect(v, has(&v->defined, &c->symbol->needs_flag), "has no flag that says whether it is written",
+            expect(v, has(&v->defined, &c->symbol->needs_flag), "has no flag for whether it is written",
                    c->symbol->name);
     }
 }

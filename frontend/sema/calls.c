@@ -36,9 +36,9 @@ static void say_assert(struct checker *c, const char *a, const char *b)
                     a[strspn(a, plain)] == '\0' && b[strspn(b, plain)] == '\0';
     struct span at = {c->statement.file, c->statement.begin, c->statement.begin};
     if (is_plain)
-        diag_fix(c->diag, at, arena_printf(c->mem, "%s ", text), "if they are equal, say so: %s", text);
+        diag_fix(c->diag, at, arena_printf(c->mem, "%s ", text), "if they are equal, state it: %s", text);
     else
-        diag_help(c->diag, "if they are equal, say so: %s", text);
+        diag_help(c->diag, "if they are equal, state it: %s", text);
 }
 
 /* A value in this size that has no name in the program: a call, an await. */
@@ -68,7 +68,7 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
             diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'",
                       size_str(c, a));
         else if (value)
-            diag_help(c->diag, "give the value a name, and say what it equals: let k = %s; assert k == ...;",
+            diag_help(c->diag, "give the value a name, and state what it equals: let k = %s; assert k == ...;",
                       value->name);
         else if (!apart || !size_is_const(apart, NULL)) /* sizes that differ by a number are never equal */
             say_assert(c, size_str(c, a), size_str(c, b));
@@ -635,7 +635,7 @@ static bool check_pair(struct checker *c, struct matching *m, const struct used 
     }
     m->failed = true;
     if (b->formal < 0) {
-        diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the place where the result of '%s' goes",
+        diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the destination of the result of '%s'",
                    argument_str(c, a->at), m->callee->name);
         if (b->at) diag_note(c->diag, b->at->at, "the result goes here");
         return false;

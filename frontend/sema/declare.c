@@ -453,7 +453,7 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
         if (known[i] || s->decl->bad) continue;
         diag_error(c->diag, DIAG_E04, s->dims[i]->decl->at, "no formal of '%s' has an extent that determines '%s'",
                    s->name, s->dims[i]->name);
-        diag_help(c->diag, "an extent determines it that is '%s', or a number of times '%s' plus what is known",
+        diag_help(c->diag, "an extent determines it if it is '%s', or a multiple of '%s' plus known terms",
                   s->dims[i]->name, s->dims[i]->name);
         exprs_bad(s->decl);
     }

@@ -159,9 +159,9 @@ static void add_written_check(struct flow *f, struct symbol *t, const struct ast
 static void say_unwritten(struct flow *f, const struct symbol *t, const struct ast *at, bool await)
 {
     if (await)
-        diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here and never written before", t->name);
+        diag_error(f->c->diag, DIAG_E13, at->at, "'%s' is awaited here but was never written", t->name);
     else
-        diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here and never written before", t->name);
+        diag_error(f->c->diag, DIAG_E06, at->at, "'%s' is read here but was never written", t->name);
     diag_note(f->c->diag, t->decl->at, "'%s' is declared here", t->name);
 }
 
@@ -272,7 +272,7 @@ static void use_dropped(struct flow *f, struct state *s, struct symbol *t, const
     struct cell *x = cell_of(s, t);
     touch(f, s, t, at);
     if (!x || s->dead) return;
-    t->is_read = true; /* a life ended on purpose is not one that was forgotten */
+    t->is_read = true; /* a lifetime ended on purpose is not one that was forgotten */
     x->gone = YES;
     x->moved = false;
     x->gone_at = at;
@@ -436,7 +436,7 @@ static void look_at_wait(struct flow *f, const struct state *s, const struct sym
         "each iteration of the loop waits here for a task of its own, and the next iteration does not need the value");
     diag_note(f->c->diag, x->turn_at->at, "'%s' is written here in the same iteration", t->name);
     diag_help(f->c->diag,
-              "keep the results apart and await them behind the loop, or await the one of the previous iteration");
+              "keep the results apart and await them after the loop, or await the one of the previous iteration");
 }
 
 static void walk_expr(struct flow *f, struct state *s, struct ast *e)
@@ -720,7 +720,7 @@ static void walk_match(struct flow *f, struct state *s, struct ast *stmt)
     *s = out;
 }
 
-/* A dropped tensor must not come back to life in the caller. */
+/* A dropped tensor must not exist again in the caller. */
 static void return_gone(struct flow *f, struct state *s, const struct symbol *t, const struct ast *at)
 {
     struct cell *x = cell_of(s, t);

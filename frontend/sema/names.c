@@ -251,7 +251,7 @@ static void hint_dimension(struct checker *c, const char *name)
     while (last && last->next) last = last->next;
     uint32_t end = last ? last->at.end : d->name_at.end;
     diag_fix(c->diag, (struct span){d->at.file, end, end}, arena_printf(c->mem, last ? ", %s" : "<%s>", name),
-             "a dimension variable is declared behind the name: %s<%s>", d->name, name);
+             "a dimension variable is declared after the name: %s<%s>", d->name, name);
 }
 
 static bool hint_nearest(struct checker *c, struct span at, const char *name, bool is_type, const char *const *all,
@@ -283,7 +283,7 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
     if (was_unknown(c, name, module)) return;
     for (size_t i = c->closed.count; !module && c->function && i-- > 0;)
         if (c->closed.data[i]->name == name && c->closed.data[i]->kind != SYM_DIM) {
-            diag_error(c->diag, DIAG_E11, at, "'%s' is not there any more: its block has ended", name);
+            diag_error(c->diag, DIAG_E11, at, "'%s' no longer exists: its block has ended", name);
             diag_note(c->diag, c->closed.data[i]->decl->name_at, "'%s' is declared in that block", name);
             return;
         }

@@ -1,5 +1,5 @@
-/* sema.h - checks a program: names, types, symbolic shapes, directions, lives.  The result is the AST with its "set by
- * sema" members filled in, plus the side tables below. */
+/* sema.h - checks a program: names, types, symbolic shapes, directions, lifetimes.  The result is the AST with its "set
+ * by sema" members filled in, plus the side tables below. */
 #ifndef PTOC_SEMA_H
 #define PTOC_SEMA_H
 #include "syntax/parser.h"

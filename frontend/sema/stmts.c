@@ -791,9 +791,9 @@ static void say_returns_nothing(struct checker *c, const struct ast *v)
         uint32_t at = c->function->decl->orch.body->at.begin;
         const char *type = type_str(c, v->type);
         diag_fix(c->diag, (struct span){v->at.file, at, at}, arena_printf(c->mem, "-> %s ", type),
-                 "its head says what it returns: '-> %s'", type);
+                 "its head declares the result: '-> %s'", type);
     } else {
-        diag_help(c->diag, "its head says what it returns: '-> %s'", type_str(c, v->type));
+        diag_help(c->diag, "its head declares the result: '-> %s'", type_str(c, v->type));
     }
 }
 

@@ -139,10 +139,10 @@ struct symbol {
     bool returned; /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_written, is_read;
     bool is_lent; /* an argument of a call, or a result: tasks may use it */
-    /* LET: its buffer leaves the block: moved into a callee, which ends its life, or returned though `returned` is
+    /* LET: its buffer leaves the block: moved into a callee, which ends its lifetime, or returned though `returned` is
      * false.  It has a buffer of its own, and who names it does not release it behind that */
     bool escapes;
-    /* FORMAL that is own: at some way out of the function it is still there, so its life ends there */
+    /* FORMAL that is own: at some way out of the function it is still there, so its lifetime ends there */
     bool is_kept;
     bool is_doubtful;      /* a view of it is in error: nobody can say whether it is written */
     int await_count;       /* how often its elements were used without `await`: that is said a few times only */

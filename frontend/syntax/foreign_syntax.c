@@ -195,7 +195,7 @@ static bool range_of_python(const struct scene *s)
             print(s, "%s .. %s%s%s", second ? first : "0", second ? second : first, third ? " step " : "",
                   third ? third : ""));
     } else {
-        diag_help(s->diag, "what is repeated stands in braces");
+        diag_help(s->diag, "the body of a loop stands in braces");
     }
     skip_to_block(s);
     return true;
@@ -310,7 +310,7 @@ static bool let_mut(const struct scene *s)
     uint32_t end = find(s, s->now.at.begin, ";"), equals = find(s, s->now.at.begin, "=");
     bool is_tensor = equals >= end;
     say(s, s->last.at,
-        is_tensor ? "there is no 'mut': a tensor is written by whom it is given to as 'out' or 'inout'"
+        is_tensor ? "there is no 'mut': a tensor is written by the callee that it is passed to as 'out' or 'inout'"
                   : "there is no 'mut': a scalar that changes is a 'var'");
     fix(s, s->before.at.begin, s->last.at.end, is_tensor ? "let" : "var");
     s->cx->is_noise = true;
@@ -324,8 +324,7 @@ static bool declaration_of_c(const struct scene *s)
     if (s->last.kind == TOK_RBRACKET &&
         is_word(&s->begin, (const char *const[]){"f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"},
                 10)) {
-        say(s, span(s, s->begin.at.begin, s->now.at.end),
-            "a tensor is named by 'let', its type stands behind the name");
+        say(s, span(s, s->begin.at.begin, s->now.at.end), "a tensor is named by 'let', its type follows the name");
         fix(s, s->begin.at.begin, s->now.at.end,
             print(s, "let %s: %s", s->now.name, copy(s, s->begin.at.begin, s->last.at.end)));
     } else if (s->last.at.begin == s->begin.at.begin && s->text[next] == '=' && s->text[next + 1] != '=') {
@@ -428,7 +427,7 @@ static bool word_of_declaration(const struct scene *s)
                       s->now.kind == TOK_PARAM)) {
         say(s, s->last.at, "only functions are exported");
         cut(s, s->last.at.begin, s->now.at.begin);
-        diag_help(s->diag, "a module's kernels, constants and structs can be used by whoever imports it");
+        diag_help(s->diag, "a module's kernels, constants and structs can be used by every file that imports it");
         return true;
     }
     if (s->now.kind != TOK_NAME || !expects(s, "orch")) return false;
@@ -450,7 +449,7 @@ static bool import_without_quotes(const struct scene *s)
     static const char *const std[] = {"tile", "nn", "la", "sparse", "dma"};
     if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
     bool is_std = is_word(&s->now, std, COUNT(std));
-    say(s, s->now.at, "what is imported is the path of a file, in quotes");
+    say(s, s->now.at, "an import is the path of a file, in quotes");
     if (s->text[s->now.at.end] != '.')
         fix(s, s->now.at.begin, s->now.at.end, print(s, "\"%s%s.pto\"", is_std ? "std/" : "", s->now.name));
     else
@@ -505,8 +504,7 @@ static bool block_without_braces(const struct scene *s)
         uint32_t end = find(s, s->now.at.begin, ";{");
         if (s->text[end] == '{' || memchr(s->text + s->last.at.end, '\n', s->now.at.begin - s->last.at.end) != NULL)
             return false;
-        say(s, s->now.at,
-            print(s, "what belongs to '%s' stands in braces", copy(s, s->begin.at.begin, s->begin.at.end)));
+        say(s, s->now.at, print(s, "the body of '%s' stands in braces", copy(s, s->begin.at.begin, s->begin.at.end)));
         if (s->text[end] == ';')
             fix(s, s->now.at.begin, end + 1, print(s, "{ %s }", copy(s, s->now.at.begin, end + 1)));
     } else {
@@ -521,7 +519,7 @@ static bool semicolon_behind_block(const struct scene *s)
 {
     bool is_place = s->last.kind == TOK_RBRACE || s->last.kind == TOK_C_BODY || s->last.kind == TOK_SEMICOLON;
     if (s->now.kind != TOK_SEMICOLON || !is_place || s->last.at.begin == s->last.at.end) return false;
-    say(s, s->now.at, s->last.kind == TOK_SEMICOLON ? "there is no empty statement" : "no ';' stands behind a block");
+    say(s, s->now.at, s->last.kind == TOK_SEMICOLON ? "there is no empty statement" : "no ';' follows a block");
     cut(s, s->now.at.begin, s->now.at.end);
     return true;
 }
@@ -577,7 +575,7 @@ static bool two_characters(const struct scene *s)
         return true;
     }
     if (s->now.kind == TOK_COLON && s->text[s->now.at.end] == ':' && s->last.kind == TOK_NAME) {
-        say(s, span(s, s->now.at.begin, s->now.at.end + 1), "what a module declares is named by '.'");
+        say(s, span(s, s->now.at.begin, s->now.at.end + 1), "a name of a module is written 'module.name'");
         fix(s, s->now.at.begin, s->now.at.end + 1, ".");
         s->cx->is_noise = true;
         return true;

@@ -341,7 +341,7 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
     if ((found != TOK_END && !is_closer) || cx->open_count == 0) return;
     const struct token *open = &cx->open[cx->open_count - 1];
     if (found == TOK_END && cx->askew.at.end != 0 && open->kind == TOK_LBRACE) {
-        diag_note(d, cx->askew.at, "perhaps it is this '{' that is not closed: its '}' stands further left");
+        diag_note(d, cx->askew.at, "this '{' may be the one that is not closed: its '}' is further left");
         return;
     }
     if (is_expected(expected, count, closer_text(open->kind)))

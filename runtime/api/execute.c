@@ -95,7 +95,7 @@ static PTOStatus take_list(PTORuntime *rt, struct execution *e, const char *name
         if (bytes[i] < 0) return refuse(rt, PTO_ERR_ARGUMENT, a, "a size is not negative");
         if (bytes[i] > 0 && !list[i]) return refuse(rt, PTO_ERR_ARGUMENT, a, "it is NULL");
         if (__builtin_add_overflow((uintptr_t)list[i], (uintptr_t)bytes[i], &end))
-            return refuse(rt, PTO_ERR_ARGUMENT, a, "it ends behind the last address");
+            return refuse(rt, PTO_ERR_ARGUMENT, a, "it ends past the last address");
         e->arrays++;
     }
     return PTO_OK;

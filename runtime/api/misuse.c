@@ -76,7 +76,7 @@ static PTOStatus refuse_forked(PTORuntime *rt, const char *call)
                        call);
 }
 
-/* LIFE_IN_USE: the run's own thread, a kernel of it, or another thread. */
+/* LIFETIME_IN_USE: the run's own thread, a kernel of it, or another thread. */
 static PTOStatus refuse_in_use(PTORuntime *rt, const char *call)
 {
     const PTOKernel *kernel;
@@ -99,18 +99,18 @@ static PTOStatus refuse_state(PTORuntime *rt, const char *call, const char *wher
 PTOStatus ptoi_refuse_call(PTORuntime *rt, const char *call)
 {
     if (!rt) return refuse_null(call);
-    const enum life_answer answer = ptoi_life_look(&rt->life);
-    if (answer == LIFE_UNKNOWN) return refuse_unknown(call);
-    if (answer == LIFE_FORKED) return refuse_forked(rt, call);
-    return answer == LIFE_IN_USE ? refuse_in_use(rt, call) : refuse_state(rt, call, "outside a run");
+    const enum lifetime_answer answer = ptoi_lifetime_look(&rt->lifetime);
+    if (answer == LIFETIME_UNKNOWN) return refuse_unknown(call);
+    if (answer == LIFETIME_FORKED) return refuse_forked(rt, call);
+    return answer == LIFETIME_IN_USE ? refuse_in_use(rt, call) : refuse_state(rt, call, "outside a run");
 }
 
 PTOStatus ptoi_refuse_unless_alive(PTORuntime *rt, const char *call)
 {
     if (!rt) return refuse_null(call);
-    const enum life_answer answer = ptoi_life_look(&rt->life);
-    if (answer == LIFE_UNKNOWN) return refuse_unknown(call);
-    return answer == LIFE_FORKED ? refuse_forked(rt, call) : PTO_OK;
+    const enum lifetime_answer answer = ptoi_lifetime_look(&rt->lifetime);
+    if (answer == LIFETIME_UNKNOWN) return refuse_unknown(call);
+    return answer == LIFETIME_FORKED ? refuse_forked(rt, call) : PTO_OK;
 }
 
 PTOStatus ptoi_refuse_unless_idle(PTORuntime *rt, const char *call)
@@ -125,44 +125,44 @@ PTOStatus ptoi_refuse_unless_idle(PTORuntime *rt, const char *call)
 PTOStatus ptoi_take_for_trim(PTORuntime *rt)
 {
     static const char call[] = "pto_runtime_trim";
-    switch (ptoi_life_take(&rt->life, LIFE_TRIMMING)) {
-    case LIFE_FREE: return PTO_OK;
-    case LIFE_UNKNOWN: return refuse_unknown(call);
-    case LIFE_FORKED: return refuse_forked(rt, call);
-    case LIFE_IN_USE: break;
+    switch (ptoi_lifetime_take(&rt->lifetime, LIFETIME_TRIMMING)) {
+    case LIFETIME_FREE: return PTO_OK;
+    case LIFETIME_UNKNOWN: return refuse_unknown(call);
+    case LIFETIME_FORKED: return refuse_forked(rt, call);
+    case LIFETIME_IN_USE: break;
     }
     return refuse_state(rt, call, "inside a run");
 }
 
-static PTOStatus refuse_run(PTORuntime *rt, const char *call, enum life_answer answer)
+static PTOStatus refuse_run(PTORuntime *rt, const char *call, enum lifetime_answer answer)
 {
     switch (answer) {
-    case LIFE_FREE: return PTO_OK;
-    case LIFE_UNKNOWN: return refuse_unknown(call);
-    case LIFE_FORKED: return refuse_forked(rt, call);
-    case LIFE_IN_USE: break;
+    case LIFETIME_FREE: return PTO_OK;
+    case LIFETIME_UNKNOWN: return refuse_unknown(call);
+    case LIFETIME_FORKED: return refuse_forked(rt, call);
+    case LIFETIME_IN_USE: break;
     }
     return ptoi_may_call(rt) ? refuse_state(rt, call, "inside a run") : refuse_in_use(rt, call);
 }
 
 PTOStatus ptoi_refuse_run(PTORuntime *rt, const char *call)
 {
-    return rt ? refuse_run(rt, call, ptoi_life_look(&rt->life)) : refuse_null(call);
+    return rt ? refuse_run(rt, call, ptoi_lifetime_look(&rt->lifetime)) : refuse_null(call);
 }
 
 PTOStatus ptoi_take_for_run(PTORuntime *rt, const char *call)
 {
-    return rt ? refuse_run(rt, call, ptoi_life_take(&rt->life, LIFE_RUNNING)) : refuse_null(call);
+    return rt ? refuse_run(rt, call, ptoi_lifetime_take(&rt->lifetime, LIFETIME_RUNNING)) : refuse_null(call);
 }
 
 PTOStatus ptoi_take_for_destroy(PTORuntime *rt)
 {
     static const char call[] = "pto_runtime_destroy";
-    switch (ptoi_life_end(&rt->life)) {
-    case LIFE_FREE: return PTO_OK;
-    case LIFE_UNKNOWN: return refuse_unknown(call);
-    case LIFE_FORKED: return refuse_forked(rt, call);
-    case LIFE_IN_USE: break;
+    switch (ptoi_lifetime_end(&rt->lifetime)) {
+    case LIFETIME_FREE: return PTO_OK;
+    case LIFETIME_UNKNOWN: return refuse_unknown(call);
+    case LIFETIME_FORKED: return refuse_forked(rt, call);
+    case LIFETIME_IN_USE: break;
     }
     return ptoi_misuse(rt, NULL,
                        "pto_runtime_destroy during a run: the runtime exists until its run has ended, and is destroyed "

@@ -19,8 +19,8 @@
 
 const char *pto_last_error(PTORuntime *rt)
 {
-    const enum life_answer answer = rt ? ptoi_life_look(&rt->life) : LIFE_UNKNOWN;
-    return answer == LIFE_FREE || answer == LIFE_IN_USE ? rt->core.outcome->message : ptoi_thread_message;
+    const enum lifetime_answer answer = rt ? ptoi_lifetime_look(&rt->lifetime) : LIFETIME_UNKNOWN;
+    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? rt->core.outcome->message : ptoi_thread_message;
 }
 
 /* ---- configuration ----------------------------------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ static PTOStatus build(PTORuntime *rt)
                                            .names_options = c->names_options};
     rt->core.window->checked = c->checked;
     if (c->checked && (!ptoi_slots_init(&rt->slots, rt->core.heap_bytes) ||
-                       !ptoi_pinned_init(&rt->pinned, ptoi_heap_buffers_max(rt->core.window))))
+                       !ptoi_outliving_init(&rt->outliving, ptoi_heap_buffers_max(rt->core.window))))
         return refuse(PTO_ERR_NOMEM, "no memory for a checked run");
     rt->sched_bytes = ptoi_sched_bytes(rt->core.window);
     rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
@@ -258,8 +258,8 @@ static PTOStatus build(PTORuntime *rt)
     rt->now.heap = (uintptr_t)rt->core.heap;
     rt->now.heap_bytes = rt->core.heap_bytes;
     rt->now.starts = rt->core.orch.scopes.starts;
-    rt->now.life = rt->core.orch.scopes.life;
-    rt->core.orch.pinned = c->checked ? &rt->pinned : NULL;
+    rt->now.lifetime = rt->core.orch.scopes.lifetime;
+    rt->core.orch.outliving = c->checked ? &rt->outliving : NULL;
     rt->core.orch.slots = c->checked ? &rt->slots : NULL;
     rt->core.orch.backend = rt->core.backend;
     rt->core.orch.refs = rt->core.sched.refs;
@@ -286,7 +286,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
         rt->core.backend->free(rt->core.backend, rt->core.heap, rt->core.heap_bytes, rt->core.engine->is_split);
     if (rt->core.backend->close) rt->core.backend->close(rt->core.backend, message, size);
     ptoi_slots_free(&rt->slots);
-    ptoi_pinned_free(&rt->pinned);
+    ptoi_outliving_free(&rt->outliving);
     ptoi_pool_give(rt->core.window, rt->core.window_bytes, rt->core.engine->is_split);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
     ptoi_memory_unmap(rt->core.outcome, sizeof *rt->core.outcome);
@@ -295,7 +295,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     if (rt->core.replay) ptoi_replay_free(rt->core.replay);
     free(rt->core.replay);
     free(rt->frames);
-    free(ptoi_life_retire(rt));
+    free(ptoi_lifetime_retire(rt));
 }
 
 static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
@@ -321,10 +321,10 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     rt->core.config = c;
     rt->core.engine = engine;
     rt->core.backend = backend;
-    ptoi_life_begin(&rt->life); /* before the engine forks */
+    ptoi_lifetime_begin(&rt->lifetime); /* before the engine forks */
     *status = build(rt);
     if (*status == PTO_OK) return rt;
-    ptoi_life_end(&rt->life);
+    ptoi_lifetime_end(&rt->lifetime);
     char also[sizeof ptoi_thread_message]; /* the first mistake is told */
     destroy(rt, also, sizeof also);
     return NULL;
@@ -406,7 +406,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     const int64_t since = ptoi_clock_ns();
     ptoi_outcome_reset(rt->core.outcome);
     store_relaxed(&rt->core.window->fault_task, 0); /* relaxed: [TASK] publishes it */
-    rt->pinned.count = 0;
+    rt->outliving.count = 0;
     rt->unwinds = rt->is_entry = unwinds;
     rt->core.orch.may_move = unwinds && !rt->core.backend->mirror;
     rt->catcher = &catcher;
@@ -417,7 +417,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
            sizeof rt->core.sched.worker_tasks); /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost) {
-        ptoi_life_give(&rt->life);
+        ptoi_lifetime_give(&rt->lifetime);
         return ptoi_status(rt->core.outcome);
     }
     const struct mirror *mirror = rt->core.backend->mirror;
@@ -451,13 +451,13 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_unwatch();
     rt->run_stats.ns = ptoi_clock_ns() - since;
     const PTOStatus status = ptoi_final_status(rt->core.outcome);
-    ptoi_life_give(&rt->life);
+    ptoi_lifetime_give(&rt->lifetime);
     return status;
 }
 
 void pto_write_pinned(PTORuntime *rt, FILE *out)
 {
-    if (!ptoi_is_null(rt, "pto_write_pinned")) ptoi_pinned_write(&rt->pinned, out);
+    if (!ptoi_is_null(rt, "pto_write_pinned")) ptoi_outliving_write(&rt->outliving, out);
 }
 
 PTOStatus pto_runtime_trim(PTORuntime *rt)
@@ -469,7 +469,7 @@ PTOStatus pto_runtime_trim(PTORuntime *rt)
     ptoi_exchange_trim(rt);
     if (!rt->core.backend->mirror)
         madvise(rt->core.heap, rt->core.heap_bytes, rt->core.engine->is_split ? MADV_REMOVE : MADV_DONTNEED);
-    ptoi_life_give(&rt->life);
+    ptoi_lifetime_give(&rt->lifetime);
     return PTO_OK;
 }
 
@@ -542,7 +542,7 @@ void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
     const int64_t low = (int64_t)(intptr_t)base;
     pto_buffer(rt, base, bytes);
     if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry)
-        ptoi_orch_only_reads(&rt->core.orch, low, low + bytes);
+        ptoi_orch_read_only(&rt->core.orch, low, low + bytes);
 }
 
 PTOScope pto_scope_begin(PTORuntime *rt)
@@ -568,7 +568,7 @@ void pto_scope_end(PTORuntime *rt)
 static bool may_ask(PTORuntime *rt, const char *call)
 {
     if (ptoi_may_call(rt)) return true;
-    if (!rt || ptoi_life_look(&rt->life) != LIFE_FREE) ptoi_refuse_call(rt, call);
+    if (!rt || ptoi_lifetime_look(&rt->lifetime) != LIFETIME_FREE) ptoi_refuse_call(rt, call);
     return false;
 }
 

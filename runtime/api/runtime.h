@@ -3,11 +3,11 @@
  * Owner      the thread that created the runtime; of the active run: the thread that orchestrates it. */
 #ifndef PTOI_RUNTIME_H
 #define PTOI_RUNTIME_H
-#include "life.h"
+#include "lifetime.h"
 #include "stack.h"
 #include "debug/slots.h"
 #include "engine/core.h"
-#include "memory/pinned.h"
+#include "memory/outliving.h"
 #include <pto/pto_program.h>
 #include <setjmp.h>
 
@@ -18,15 +18,15 @@ struct frame {
 
 struct PTORuntime {
     PTOShortWay now; /* first: the callers of pto_submit_task and pto_at look at it */
-    struct life life;
+    struct lifetime lifetime;
     struct core core;
     /* Where pto_runtime_execute copies arrays that the workers do not share, and how much of it has memory; NULL: there
      * is none. */
     char *exchange;
     uint64_t exchange_ready;
     uint64_t shared_youngest; /* the blocks of pto_shared_alloc up to this one are shared with the workers */
-    struct slots slots;       /* of a checked run, like pinned */
-    struct pinned pinned;
+    struct slots slots;       /* of a checked run, like outliving */
+    struct outliving outliving;
     void *sched_memory;
     uint64_t sched_bytes;
     /* of the active run */
@@ -54,7 +54,7 @@ PTOStatus ptoi_settle_record(PTORuntime *rt);
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
 /* relaxed: a hint */
-static inline bool ptoi_is_running(const PTORuntime *rt) { return load_relaxed(&rt->life.use) == LIFE_RUNNING; }
+static inline bool ptoi_is_running(const PTORuntime *rt) { return load_relaxed(&rt->lifetime.use) == LIFETIME_RUNNING; }
 
 /* Comes back only if all is well, or the caller wants the status. */
 static inline PTOStatus ptoi_end_of_call(PTORuntime *rt, PTOStatus status)

@@ -164,7 +164,7 @@ static void put_neighbour(struct crash_text *t, const PTOKernel *kernel, const P
     put(t, " lies ");
     if (least > 0) {
         put_number(t, (int64_t)(is_behind ? least - 1 : least));
-        put(t, is_behind ? " bytes behind the end of " : " bytes before ");
+        put(t, is_behind ? " bytes past the end of " : " bytes before ");
     } else {
         put(t, "in ");
     }

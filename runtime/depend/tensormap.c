@@ -98,7 +98,7 @@ THE_LONG_WAY static void wide_unhang(struct tensormap *m, uint64_t p)
     }
 }
 
-/* ---- life of an entry ---- */
+/* ---- lifetime of an entry ---- */
 
 /* The chain goes from newer to older: what is added is the newest, what moves finds its place. */
 static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t side)

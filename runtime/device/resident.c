@@ -30,10 +30,10 @@ uint64_t ptoi_resident_fingerprint(void)
         sizeof(struct arg_head),
         OFFSET(arg_head, buffer),
         OFFSET(arg_head, fresh),
-        sizeof(struct life_event),
-        OFFSET(life_event, stamp),
-        OFFSET(life_event, buffer),
-        OFFSET(life_event, kind),
+        sizeof(struct lifetime_event),
+        OFFSET(lifetime_event, stamp),
+        OFFSET(lifetime_event, buffer),
+        OFFSET(lifetime_event, kind),
         sizeof(struct outcome),
         OFFSET(outcome, claimed),
         OFFSET(outcome, status),
@@ -146,7 +146,7 @@ bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memo
 bool ptoi_resident_step(struct resident *r)
 {
     const uint32_t asked = load_acquire(&r->block->asked, DEVICE_ASK);   /* [DEVICE_ASK] */
-    store_relaxed(&r->block->beats, load_relaxed(&r->block->beats) + 1); /* relaxed: a sign of life */
+    store_relaxed(&r->block->beats, load_relaxed(&r->block->beats) + 1); /* relaxed: a heartbeat */
     const bool any = ptoi_sched_step(&r->sched);
     ptoi_sched_tell_quiet(&r->sched);
     if (asked != r->answered) serve(r, asked);

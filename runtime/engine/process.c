@@ -146,7 +146,7 @@ static _Noreturn void child_main(struct core *core, struct control *c, pid_t par
     _exit(0);
 }
 
-/* ---- the child's life, seen from the parent ---------------------------------------------------------------------- */
+/* ---- the child's lifetime, seen from the parent ------------------------------------------------------------------ */
 
 static void describe_end(char *text, size_t size, bool is_known, int status)
 {

@@ -14,9 +14,9 @@
  *            the holder sees the announcement in leave_role() and the input in has_input(), for which it looks after
  *            every swap back; a worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
- * [GUEST]    who serves a lane, see Note [guest]: what is sent comes after the guest, and the host's service after all
- * that it ran. [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the kernel's writes are
- * complete below done.
+ * [HELPER]   who serves a lane, see Note [helping orchestrator]: what is sent comes after the helper, and the host's
+ * service after all that it ran. [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the
+ * kernel's writes are complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
 #include "threads.h"
 #include "busy.h"
@@ -51,16 +51,16 @@ enum {
  * so nobody is idle for its sake. */
 enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5, UNKNOWN_NS = 1 << 30 };
 
-/* Of a chain, Note [followers] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.  While
- * its worker goes through it, what its tasks have made ready waits, unless somebody has nothing to do: those who spin
- * look themselves, and while anybody sleeps the worker looks after each task. */
+/* Of a chain, Note [task chaining] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.
+ * While its worker goes through it, what its tasks have made ready waits, unless somebody has nothing to do: those who
+ * spin look themselves, and while anybody sleeps the worker looks after each task. */
 enum { CHAIN_NS = 64000 };
 
-/* Note [guest]: where a type has as many workers as there are processors, the orchestrator is one thread too many, and
- * whenever it wakes it stops a worker, perhaps one that has the role.  So while it waits it serves the last lane of
- * that type itself, as a guest, and runs what is known to be short; while it does not wait, short tasks do not go to
- * that lane, and its host goes to sleep.  What is long goes to the host as ever, and so does everything while the
- * orchestrator sleeps.  When nothing is in the lane, the holder of the role changes whose it is. */
+/* Note [helping orchestrator]: where a type has as many workers as there are processors, the orchestrator is one thread
+ * too many, and whenever it wakes it stops a worker, perhaps one that has the role.  So while it waits it serves the
+ * last lane of that type itself, as a helper, and runs what is known to be short; while it does not wait, short tasks
+ * do not go to that lane, and its host goes to sleep.  What is long goes to the host as ever, and so does everything
+ * while the orchestrator sleeps.  When nothing is in the lane, the holder of the role changes whose it is. */
 struct sent_task {
     uint64_t id;
     int64_t expected_ns; /* UNKNOWN_NS: nobody knows */
@@ -73,8 +73,8 @@ struct lane {
     struct sent_task task[LANE_DEPTH];
     /* W holder of the role; R anyone, relaxed: a hint that something ended. */
     _Atomic uint64_t collected;
-    _Atomic int has_guest; /* W holder of the role while the lane is empty: store release [GUEST], load acquire */
-    int64_t load_ns;       /* the holder's: what is expected of the tasks that were sent and not collected */
+    _Atomic int has_helper; /* W holder of the role while the lane is empty: store release [HELPER], load acquire */
+    int64_t load_ns;        /* the holder's: what is expected of the tasks that were sent and not collected */
     /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
     int32_t result[LANE_DEPTH];
@@ -124,7 +124,7 @@ struct threads {
     int lane_count, started;
     int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
     struct grain grain;
-    struct lane *guest; /* the lane that the orchestrator may serve; NULL: none */
+    struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
     bool holds; /* it has the role, and nothing is in the window: tasks run at their submits */
 };
@@ -152,11 +152,11 @@ static int64_t expect(struct threads *e, const struct core *core, uint64_t id)
     return ns > 0 && !(window_task(core->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
 }
 
-/* See Note [guest]. */
+/* See Note [helping orchestrator]. */
 static bool is_shut(struct threads *e, struct lane *l, int64_t expected_ns)
 {
-    if (l != e->guest) return false;
-    if (load_relaxed(&l->has_guest)) return expected_ns >= LANE_NS; /* relaxed: ours */
+    if (l != e->helper_lane) return false;
+    if (load_relaxed(&l->has_helper)) return expected_ns >= LANE_NS; /* relaxed: ours */
     return expected_ns < LANE_NS && !ptoi_park_is_sleeping(&e->orchestrator);
 }
 
@@ -300,18 +300,18 @@ static bool step(struct core *core, bool is_hurried)
 
 static bool has_task(struct lane *l) { return load_acquire(&l->sent, SENT) != load_acquire(&l->done, ENDED); }
 /* For its worker. */
-static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_guest, GUEST); }
+static bool has_own_task(struct lane *l) { return has_task(l) && !load_acquire(&l->has_helper, HELPER); }
 
 /* The number of the next task that the caller has to run; false: none.  In this order: what was sent came after the
- * guest did, and before it left it had run all; so whoever finds fewer sent than done has looked at `sent` before
+ * helper did, and before it left it had run all; so whoever finds fewer sent than done has looked at `sent` before
  * that. */
-static bool find_own(struct lane *l, bool as_guest, uint64_t *n)
+static bool find_own(struct lane *l, bool as_helper, uint64_t *n)
 {
     const uint64_t sent = load_acquire(&l->sent, SENT); /* [SENT] */
     PTO_LABEL(SENT);
-    if (load_acquire(&l->has_guest, GUEST) != as_guest) return false; /* [GUEST] */
-    PTO_LABEL(GUEST);
-    *n = load_relaxed(&l->done); /* relaxed: the caller's, or of who served the lane before, [GUEST] or [SENT] */
+    if (load_acquire(&l->has_helper, HELPER) != as_helper) return false; /* [HELPER] */
+    PTO_LABEL(HELPER);
+    *n = load_relaxed(&l->done); /* relaxed: the caller's, or of who served the lane before, [HELPER] or [SENT] */
     return (int64_t)(sent - *n) > 0;
 }
 
@@ -365,17 +365,17 @@ static bool does_anybody_sleep(struct core *core)
 
 /* true: the worker goes on without a look at the role, Note [deep lanes].  What has ended meanwhile is input that waits
  * for LANE_NS at most, or CHAIN_NS while nobody sleeps. */
-static bool goes_on(struct lane *l, bool as_guest) /* model: GOES_ON */
+static bool goes_on(struct lane *l, bool as_helper) /* model: GOES_ON */
 {
     uint64_t n;
-    if (!find_own(l, as_guest, &n)) return false;
+    if (!find_own(l, as_helper, &n)) return false;
     const struct sent_task *t = &l->task[n % LANE_DEPTH];
     return t->expected_ns < LANE_NS || (t->follows && !does_anybody_sleep(l->core));
 }
 
 /* Schedules until nothing is left to take; a worker with tasks of its own stops sooner, and leaves the rest to a
  * sleeper. true: something was taken. */
-static bool schedule(struct core *core, struct lane *own, bool as_guest) /* model: SCHEDULE */
+static bool schedule(struct core *core, struct lane *own, bool as_helper) /* model: SCHEDULE */
 {
     struct threads *e = core->state;
     bool any = false;
@@ -389,7 +389,7 @@ static bool schedule(struct core *core, struct lane *own, bool as_guest) /* mode
         const bool progress = step(core, own && round == 0);
         any |= progress;
         leave_role(core, progress, false);
-        if ((own && goes_on(own, as_guest)) || !has_input(core)) return any;
+        if ((own && goes_on(own, as_helper)) || !has_input(core)) return any;
         if (own && round >= ROUNDS && has_task(own)) {
             hand_over(e);
             return any;
@@ -400,12 +400,12 @@ static bool schedule(struct core *core, struct lane *own, bool as_guest) /* mode
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
-/* as_guest: the caller is the orchestrator. */
-static bool run_own(struct lane *l, bool as_guest) /* model: RUN_OWN */
+/* as_helper: the caller is the orchestrator. */
+static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
 {
     struct core *core = l->core;
     uint64_t n;
-    if (!find_own(l, as_guest, &n)) return false;
+    if (!find_own(l, as_helper, &n)) return false;
     /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
      * failed, or was cancelled, must not run, whatever the status says by now. */
     int result = 0;
@@ -443,12 +443,12 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 {
     struct core *core = l->core;
     ptoi_park_announce(&l->parker);
-    if (l != e->guest) add_relaxed(&e->idle[l->type], 1);
+    if (l != e->helper_lane) add_relaxed(&e->idle[l->type], 1);
     const bool again = pass_role(core) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
     ptoi_park_cancel(&l->parker);
-    if (l != e->guest) add_relaxed(&e->idle[l->type], -1);
+    if (l != e->helper_lane) add_relaxed(&e->idle[l->type], -1);
 }
 
 static void *worker_main(void *arg)
@@ -532,7 +532,7 @@ static bool wants_scheduling(struct core *core)
     if (core->config.external[t->worker]) return true;
     if (t->dep_count > 0) return false;
     if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
-    return e->guest && e->guest->type == t->worker && ptoi_park_is_sleeping(&e->guest->parker) &&
+    return e->helper_lane && e->helper_lane->type == t->worker && ptoi_park_is_sleeping(&e->helper_lane->parker) &&
            expect(e, core, t->id) >= LANE_NS;
 }
 
@@ -577,13 +577,13 @@ static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
 
 /* ---- the waiting orchestrator works ------------------------------------------------------------------------------ */
 
-/* Becomes the guest, if the host has nothing to run. */
+/* Becomes the helper, if the host has nothing to run. */
 static bool enter_lane(struct core *core, struct lane *l)
 {
     struct threads *e = core->state;
     if (load_of(l) > 0 || !take_role(e)) return false; /* a hint first */
     const bool enters = load_of(l) == 0;
-    if (enters) store_release(&l->has_guest, 1, GUEST); /* [GUEST] */
+    if (enters) store_release(&l->has_helper, 1, HELPER); /* [HELPER] */
     const bool progress = step(core, false);
     leave_role(core, progress, false);
     return enters;
@@ -596,7 +596,7 @@ static void leave_lane(struct core *core, struct lane *l)
         while (run_own(l, true)) {}
         ptoi_threads_take_role(core);
         const bool is_empty = !has_task(l);
-        if (is_empty) store_release(&l->has_guest, 0, GUEST); /* [GUEST] */
+        if (is_empty) store_release(&l->has_helper, 0, HELPER); /* [HELPER] */
         leave_role(core, false, false);
         if (is_empty) return;
     }
@@ -604,10 +604,10 @@ static void leave_lane(struct core *core, struct lane *l)
 
 /* Works until the condition holds, *met, or there has been nothing to do for a while.  false: the lane is its host's
  * now. */
-static bool serve_as_guest(struct core *core, bool (*is_met)(void *arg), void *arg, bool *met) /* model: GUEST */
+static bool serve_as_helper(struct core *core, bool (*is_met)(void *arg), void *arg, bool *met) /* model: HELPER */
 {
     struct threads *e = core->state;
-    struct lane *l = e->guest;
+    struct lane *l = e->helper_lane;
     *met = false;
     if (!enter_lane(core, l)) return false;
     for (int spins = 0; spins < SPINS && !*met;) {
@@ -640,7 +640,8 @@ static bool is_far(const struct core *core)
 {
     enum { FAR = 16 };
     const struct threads *e = core->state;
-    return e->guest && core->orch.flow.wake_at > load_relaxed(&core->window->task_tail) + FAR; /* relaxed: a hint */
+    /* relaxed: a hint */
+    return e->helper_lane && core->orch.flow.wake_at > load_relaxed(&core->window->task_tail) + FAR;
 }
 
 /* For the orchestrator that has announced it.  true: somebody will come who wakes it when there is reason to.  It does
@@ -650,7 +651,8 @@ static bool may_sleep(struct core *core) /* model: SLEEP_ORCHESTRATOR */
 {
     struct threads *e = core->state;
     for (int round = 0; round < ROUNDS; round++) {
-        if (e->guest && round == 0) /* what was shut is open now, and has to be looked at: nobody else might come by */
+        /* what was shut is open now, and has to be looked at: nobody else might come by */
+        if (e->helper_lane && round == 0)
             ptoi_threads_take_role(core);
         else if (!take_role(e))
             return true; /* its holder will look at our announcement */
@@ -671,7 +673,7 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
     if (e->holds) return is_met(arg); /* nothing is in flight, so nothing will change */
     for (int spins = 0;;) {
         if (is_met(arg)) return true;
-        if (e->guest && spins % HOST_SPINS == 0 && spins < SPINS && serve_as_guest(core, is_met, arg, &met)) {
+        if (e->helper_lane && spins % HOST_SPINS == 0 && spins < SPINS && serve_as_helper(core, is_met, arg, &met)) {
             if (met) return true;
             spins = 0;
             has_served = true; /* and was patient there */
@@ -793,7 +795,7 @@ static bool allocate_lanes(struct threads *e, struct running_line *line)
 }
 
 /* Not where the orchestrator has to watch the others. */
-static void choose_guest(struct core *core)
+static void choose_helper_lane(struct core *core)
 {
     struct threads *e = core->state;
     const PTOConfig *c = &core->config;
@@ -802,7 +804,7 @@ static void choose_guest(struct core *core)
         c->watchdog_seconds > 0 || processors < 2)
         return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (c->workers[t] >= processors) e->guest = &e->lane[e->first[t + 1] - 1];
+        if (c->workers[t] >= processors) e->helper_lane = &e->lane[e->first[t + 1] - 1];
 }
 
 static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *told)
@@ -831,7 +833,7 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
             e->lane[i] = (struct lane){.core = core, .type = (PTOWorkerType)t, .line = &e->line[i]};
             ptoi_park_init(&e->lane[i].parker);
         }
-    choose_guest(core);
+    choose_helper_lane(core);
     core->sched.ops = &ptoi_engine_threads.ops;
     core->sched.context = core;                          /* of this process */
     e->has_scheduler = core->config.dedicated_scheduler; /* before any thread looks */

@@ -117,7 +117,7 @@ static int fail_open(const struct binding *b, int32_t v, struct host_error *e)
         for (int32_t d = 0; d < formal->rank; d++)
             if (v < 64 && (formal->uses[d] >> v & 1)) {
                 if (b->formals[f].given)
-                    return host_fail(e, HOST_USAGE, "the extents of '%s' (%s) do not tell '%s'; give --dim %s=N",
+                    return host_fail(e, HOST_USAGE, "the extents of '%s' (%s) do not determine '%s'; give --dim %s=N",
                                      formal->name, formal->text, name, name);
                 return host_fail(e, HOST_USAGE, "nothing binds '%s', an extent of '%s' (%s); give --dim %s=N", name,
                                  formal->name, formal->text, name);

@@ -124,7 +124,7 @@ static bool parse_value(struct header *h, const char *key, unsigned *seen)
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     unsigned k = 0;
     while (k < 3 && strcmp(key, keys[k]) != 0) k++;
-    if (k == 3) return wrong(h, "it has a key that does not belong there");
+    if (k == 3) return wrong(h, "it has an unknown key");
     if (*seen & 1u << k) return wrong(h, "it has a key twice");
     *seen |= 1u << k;
     if (k == 2) return parse_shape(h);
@@ -148,7 +148,7 @@ static bool parse_header(struct header *h)
     if (seen != 7) return wrong(h, "one of 'descr', 'fortran_order' and 'shape' is missing");
     skip_blanks(h);
     if (h->at < h->end && *h->at == '\n') h->at++;
-    return h->at == h->end || wrong(h, "something follows the dict");
+    return h->at == h->end || wrong(h, "text follows the dict");
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_
         return host_fail(e, HOST_FILE, "'%s': %s is truncated: it has %" PRId64 " of %" PRId64 " bytes of data", name,
                          f->path, have, f->array.bytes);
     if (have > f->array.bytes)
-        return host_fail(e, HOST_FILE, "'%s': %s has %" PRId64 " bytes behind its data", name, f->path,
+        return host_fail(e, HOST_FILE, "'%s': %s has %" PRId64 " bytes after its data", name, f->path,
                          have - f->array.bytes);
     return HOST_OK;
 }

@@ -308,7 +308,8 @@ static int take_size(const char *option, const char *text, int64_t least, int64_
 {
     bool fits = true;
     if (!parse_size(text, value, &fits))
-        return fits ? host_fail(e, HOST_USAGE, "--%s takes a number, K, M or G behind it, not '%s'", option, text)
+        return fits ? host_fail(e, HOST_USAGE, "--%s takes a number, optionally followed by K, M or G, not '%s'",
+                                option, text)
                     : host_fail(e, HOST_USAGE, "--%s %s is too large", option, text);
     if (*value < least)
         return host_fail(e, HOST_USAGE, "--%s must be at least %" PRId64 ", not %s", option, least, text);

@@ -73,12 +73,12 @@ static void print_tasks(const PTORunStats *s)
 {
     static const char help[] = "--graph, --trace and --report count them";
     printf("Tasks: %" PRId64, s->tasks);
-    if (s->at_submit > 0 && s->at_submit < s->tasks) printf(" (%" PRId64 " ran at their submits)", s->at_submit);
+    if (s->at_submit > 0 && s->at_submit < s->tasks) printf(" (%" PRId64 " executed inline)", s->at_submit);
     printf("\nDependence edges: ");
     if (s->counts_dependences)
         printf("%" PRId64 " (%" PRId64 " on tasks still to complete)\n", s->dependences, s->edges);
     else if (s->at_submit == s->tasks && s->tasks > 0)
-        printf("not counted, the tasks ran at their submits (%s)\n", help);
+        printf("not counted: the tasks were executed inline (%s)\n", help);
     else
         printf("%" PRId64 " on tasks still to complete, the others were not counted (%s)\n", s->edges, help);
 }
@@ -91,7 +91,7 @@ void ptoi_summary_print_run(PTORuntime *rt)
     print_tasks(s);
     printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes,
            s->scopes);
-    if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to close gaps in the heap\n", s->moved_bytes);
+    if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to compact the heap\n", s->moved_bytes);
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {
         const double available = (double)s->ns * s->workers[type];
         if (s->worker_tasks[type] == 0) continue;

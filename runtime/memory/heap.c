@@ -431,7 +431,7 @@ static bool lay_all(const struct heap *h, struct heap_piece *piece, uint32_t cou
     return least + fresh <= capacity;
 }
 
-bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t bytes)
+bool ptoi_heap_compact(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t bytes)
 {
     const uint64_t unit = h->window->segment_bytes, fresh = size_of(h, bytes),
                    capacity = h->window->segment_count * unit;

@@ -8,7 +8,7 @@
  *            A depth that begins lays its buffers behind those of the depth above while they fit into its chunk: so
  *            scopes that hold little share segments, and what is taken is at most twice what lives, and a constant,
  *            however deep they nest. Buffers are numbered from 1, lowest free number first, so what is kept about them
- *            stays dense. Where nothing is in flight, what lives can be laid anew without gaps: ptoi_heap_gather.
+ *            stays dense. Where nothing is in flight, live buffers can be compacted: ptoi_heap_compact.
  * Owner      the orchestrator; the scheduler only counts consumed buffers, in window->consumed [CONSUMED].
  * Invariant  made[chunk] - consumed[chunk] buffers of a chunk are alive; no buffer crosses the end of its chunk;
  *            segments of different chunks are disjoint.  Counters are modulo 2^32, compared for equality only.
@@ -56,17 +56,17 @@ bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context
 /* A new buffer of bytes > 0: its number, and its byte offset in *at (64-byte aligned); 0 when there is no room now. */
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at);
 
-/* A buffer that lives, where it lies now, and where it goes. */
+/* A live buffer: its present address and its new one. */
 struct heap_piece {
     uint32_t buffer, chunk; /* chunk: the new one */
     uint64_t from, bytes, to;
 };
 /* Moves the bytes of one, in a checked run with its guard; where they were they are filled then. */
 void ptoi_heap_move(struct heap *h, char *base, const struct heap_piece *piece);
-/* Nothing is in flight, and `piece` is all that lives, by address.  Lays it without gaps so that a buffer of `fresh`
- * bytes has room in one piece for that depth.  The caller moves the bytes, in the order of `piece`: no `to` is behind
- * its `from`.  false: there is no room even so, and nothing has changed. */
-bool ptoi_heap_gather(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t fresh);
+/* Nothing is in flight, and `piece` is the list of all live buffers, by address.  Compacts them so that a buffer of
+ * `fresh` bytes has room in one piece for that depth.  The caller moves the bytes, in the order of `piece`: no `to` is
+ * behind its `from`.  false: there is no room even so, and nothing has changed. */
+bool ptoi_heap_compact(struct heap *h, struct heap_piece *piece, uint32_t count, int32_t depth, uint64_t fresh);
 
 uint64_t ptoi_heap_buffers_max(const struct window *w); /* no more can be alive at once */
 uint64_t ptoi_heap_largest_free(const struct heap *h);  /* bytes of the longest run of free segments */

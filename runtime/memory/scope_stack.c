@@ -17,8 +17,8 @@ bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules
     s->scope = calloc((size_t)capacity, sizeof *s->scope);
     s->record = reserve(granules * sizeof *s->record);
     s->starts = reserve(granules * sizeof *s->starts);
-    s->life = reserve((granules + 1) * sizeof *s->life);
-    if (s->scope && s->record && s->starts && s->life) return true;
+    s->lifetime = reserve((granules + 1) * sizeof *s->lifetime);
+    if (s->scope && s->record && s->starts && s->lifetime) return true;
     ptoi_scopes_free(s);
     return false;
 }
@@ -28,7 +28,7 @@ void ptoi_scopes_free(struct scope_stack *s)
     free(s->scope);
     if (s->record) munmap(s->record, s->granules * sizeof *s->record);
     if (s->starts) munmap(s->starts, s->granules * sizeof *s->starts);
-    if (s->life) munmap(s->life, (s->granules + 1) * sizeof *s->life);
+    if (s->lifetime) munmap(s->lifetime, (s->granules + 1) * sizeof *s->lifetime);
     *s = (struct scope_stack){0};
 }
 

@@ -18,7 +18,7 @@
 
 struct buffer_record {
     uint64_t at;    /* the program's address of it, as bytes from the start of the heap: its name */
-    uint64_t place; /* where it lies: the same, unless it was moved (gather.c) */
+    uint64_t place; /* where it lies: the same, unless it was moved (compaction.c) */
     uint64_t bytes;
     uint64_t birth;          /* the task whose output it is: writes all of it; PTO_NO_BIRTH: none */
     uint64_t maker;          /* number of the task that it is an output of; PTO_NO_MAKER: none */
@@ -45,8 +45,8 @@ struct scope_stack {
     uint64_t held;  /* by all scopes, */
     uint64_t guard; /* with so much for each buffer, in granules */
     struct buffer_record *record;
-    uint32_t *starts;    /* by granule: the buffer that starts or last started there */
-    PTOBufferLife *life; /* by buffer, what callers see of `record` */
+    uint32_t *starts;            /* by granule: the buffer that starts or last started there */
+    PTOBufferLifetime *lifetime; /* by buffer, what callers see of `record` */
     uint64_t granules;
 };
 
@@ -97,7 +97,7 @@ static inline void ptoi_scope_own(struct scope_stack *s, int32_t index, uint32_t
     struct buffer_record *r = ptoi_record(s, buffer);
     CHECK(r->owner == 0);
     if (r->at / PTO_GRANULE < s->granules) s->starts[r->at / PTO_GRANULE] = buffer;
-    s->life[buffer] = (PTOBufferLife){.at = r->at, .bytes = r->bytes};
+    s->lifetime[buffer] = (PTOBufferLifetime){.at = r->at, .bytes = r->bytes};
     r->owner = index + 1;
     r->previous = 0;
     r->next = s->scope[index].first;
@@ -113,7 +113,7 @@ static inline uint32_t ptoi_scope_forget(struct scope_stack *s, uint32_t buffer)
     struct buffer_record *r = ptoi_record(s, buffer);
     CHECK(r->owner > 0);
     r->owner = 0;
-    s->life[buffer].bytes = 0;
+    s->lifetime[buffer].bytes = 0;
     return r->next;
 }
 

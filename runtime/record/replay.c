@@ -62,7 +62,7 @@ PTOStatus ptoi_replay_load(struct replay *r, const char *path, int32_t workers, 
     for (int64_t i = 0; i < r->count; i++) r->place[i] = -1;
     for (int64_t i = 0; i < r->count; i++) {
         if (r->task[i] >= r->count || r->place[r->task[i]] >= 0)
-            return bad(r, in, text, size, path, i + 2, "every task from 0 must stand here once");
+            return bad(r, in, text, size, path, i + 2, "every task from 0 must be listed once");
         r->place[r->task[i]] = i;
     }
     fclose(in);

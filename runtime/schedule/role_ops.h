@@ -3,7 +3,7 @@
  * Idea       a role knows rules and no threads.  Where it needs a worker, a sleep, a wake or the time, it asks this
  *            table; every call is given the context that the role was given with the table.
  * Owner      the engine; a constant.
- * Tests      test/runtime/test_followers.c, test_second_mapping.c, which hand out tables of their own */
+ * Tests      test/runtime/test_chaining.c, test_second_mapping.c, which hand out tables of their own */
 #ifndef PTOI_ROLE_OPS_H
 #define PTOI_ROLE_OPS_H
 #include <pto/pto_types.h>

@@ -1,7 +1,7 @@
 /* scheduler.c - see scheduler.h. */
 #include "scheduler.h"
 #include "shared/check.h"
-#include "shared/lives.h"
+#include "shared/references.h"
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -53,7 +53,10 @@ static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, 
     s->state[slot] = (uint8_t)to;
 }
 
-static inline void drop_reference(struct scheduler *s, uint32_t buffer) { ptoi_lives_drop(s->window, s->refs, buffer); }
+static inline void drop_reference(struct scheduler *s, uint32_t buffer)
+{
+    ptoi_references_drop(s->window, s->refs, buffer);
+}
 
 static void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
 {
@@ -96,16 +99,16 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     const struct arg_head *arg = window_args(s->window, t->arg_begin);
     for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
         if (arg[i].buffer == 0) continue;
-        if (arg[i].fresh) { ptoi_lives_open(s->refs, arg[i].buffer); }
+        if (arg[i].fresh) { ptoi_references_open(s->refs, arg[i].buffer); }
         s->refs[arg[i].buffer - 1]++; /* of this task, until it completes */
     }
     if (missing == 0) make_ready(s, id);
 }
 
-static void take_event(struct scheduler *s, const struct life_event *e) /* model: TAKE_EVENT */
+static void take_event(struct scheduler *s, const struct lifetime_event *e) /* model: TAKE_EVENT */
 {
     if (e->kind == EVENT_OPEN)
-        ptoi_lives_open(s->refs, e->buffer);
+        ptoi_references_open(s->refs, e->buffer);
     else
         drop_reference(s, e->buffer);
 }
@@ -193,12 +196,12 @@ static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
     return n > 0;
 }
 
-/* ---- followers --------------------------------------------------------------------------------------------------- */
+/* ---- task chaining ---- */
 
-/* Note [followers]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but it,
- * and for what was sent there before it, is sent behind it at once, and so on along the chain: its worker goes through
- * a chain without a look at the scheduler, with the data in its cache.  Of several that could follow one goes, the
- * others want other workers.  (Lanes, as in taskiter and in the design's performance page, section 6.) */
+/* Note [task chaining]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but
+ * it, and for what was sent there before it, is sent behind it at once, and so on along the chain: its worker goes
+ * through a chain without a look at the scheduler, with the data in its cache.  Of several that could follow one goes,
+ * the others want other workers.  (Lanes, as in taskiter and in the design's performance page, section 6.) */
 
 /* What this task waits for has ended, or is at the place. */
 static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
@@ -214,7 +217,7 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
 
 /* The oldest of those that could follow this task; NULL: none.  Where many wait for it, or one of them for many, it is
  * no chain. */
-static const struct task_slot *find_follower(const struct scheduler *s, uint64_t id, int place)
+static const struct task_slot *find_chained(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
     const struct task_slot *before = window_task(s->window, id), *found = NULL;
@@ -237,10 +240,10 @@ static void note_started(struct scheduler *s, const struct task_slot *t, int pla
     s->worker_tasks[t->worker]++;
 }
 
-static void send_followers(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
+static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */
 {
     for (;;) {
-        const struct task_slot *t = find_follower(s, id, place);
+        const struct task_slot *t = find_chained(s, id, place);
         uint64_t first;
         if (!t ||
             (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority))
@@ -294,7 +297,7 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
             ptoi_ready_pop(&s->ready[t]);
             s->held |= exclusive;
             note_started(s, window_task(s->window, id), place);
-            if (place != NO_PLACE) send_followers(s, id, place);
+            if (place != NO_PLACE) send_chained(s, id, place);
         }
         if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
     }

@@ -3,7 +3,7 @@
  * Idea       takes tasks and lifetime events from the window in the order of publication, so a consumer is always
  *            counted before its producer's buffer can be let go.  Fan-out lists are threaded through the consumers'
  *            fan-in entries. A task that waits only for tasks of one place goes there before they have ended, see Note
- *            [followers].
+ *            [task chaining].
  * Owner      whichever thread holds the role; everything here is private to it.  What it tells the orchestrator is in
  *            window.h: task_tail, event_tail, completed[], consumed[].
  * Blocks     never.

@@ -44,7 +44,7 @@ static bool layout_make(const struct window_sizes *z, struct layout *l)
     PART(tasks_at, z->tasks * sizeof(struct task_slot));
     PART(args_at, l->args);
     PART(deps_at, l->deps * sizeof(uint64_t));
-    PART(events_at, l->events * sizeof(struct life_event));
+    PART(events_at, l->events * sizeof(struct lifetime_event));
     PART(completed_at, z->tasks * sizeof(uint64_t));
     /* touched as far as buffers are numbered */
     PART(chunk_at, l->segments * l->segment_bytes / PTO_GRANULE * sizeof(uint32_t));

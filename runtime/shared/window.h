@@ -59,8 +59,8 @@ _Static_assert(sizeof(struct task_slot) == PTO_CACHELINE, "one line a task");
 
 enum event_kind { EVENT_OPEN = 1, EVENT_RELEASE };
 
-/* A buffer begins its life without a task (OPEN), or its owner lets go of it (RELEASE). */
-struct life_event {
+/* A buffer begins its lifetime without a task (OPEN), or its owner lets go of it (RELEASE). */
+struct lifetime_event {
     uint64_t stamp; /* tasks published before it */
     uint32_t buffer;
     uint32_t kind;
@@ -116,9 +116,9 @@ static inline uint64_t *window_dep(const struct window *w, uint64_t n)
 {
     return (uint64_t *)window_part(w, w->deps_at) + (n & w->dep_mask);
 }
-static inline struct life_event *window_event(const struct window *w, uint64_t n)
+static inline struct lifetime_event *window_event(const struct window *w, uint64_t n)
 {
-    return (struct life_event *)window_part(w, w->events_at) + (n & w->event_mask);
+    return (struct lifetime_event *)window_part(w, w->events_at) + (n & w->event_mask);
 }
 /* W scheduler, R orchestrator [DONE]. */
 static inline _Atomic uint64_t *window_completed(const struct window *w, uint64_t id)

@@ -3,14 +3,14 @@
  * Idea       where one thread holds every role, all that was submitted before has completed when a task is submitted:
  *            it has no producer, needs no slot, and nobody will look for it.  What is left is to check the parameters,
  *            to make room for the outputs, and to call.  The promises are those of the window: the same errors, the
- *            same lives of buffers.
+ *            same lifetimes of buffers.
  * Owner      the orchestrator.
  * Blocks     while the heap is full.
  * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
 #include "orchestrator_parts.h"
 #include "backend/failure.h"
 #include "backend/worker.h"
-#include "shared/lives.h"
+#include "shared/references.h"
 #include "shared/system.h"
 #include <pto/pto_program.h>
 #include <string.h>
@@ -46,13 +46,13 @@ static PTOStatus check_in_heap(struct orchestrator *o, const PTOTaskParam *p, in
                                int64_t offset, int64_t bytes)
 {
     const uint64_t at = (uint64_t)(base - o->heap_base);
-    const uint32_t buffer = ptoi_gather_buffer(o, at);
+    const uint32_t buffer = ptoi_compact_buffer(o, at);
     if (buffer == 0)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index,
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose lifetime has ended", index,
                               ptoi_param_text(p));
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     if (at - r->at + (uint64_t)offset + (uint64_t)bytes > r->bytes)
-        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index,
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) exceeds its buffer of %llu bytes", index,
                               ptoi_param_text(p), (unsigned long long)r->bytes);
     return PTO_OK;
 }
@@ -216,7 +216,7 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
         else
             status = ptoi_orch_take_buffer(o, owner, c->fresh_bytes[made], PTO_NO_BIRTH, p->name, &c->buffer[made]);
         if (status != PTO_OK) break;
-        ptoi_lives_open(o->refs, c->buffer[made]);
+        ptoi_references_open(o->refs, c->buffer[made]);
         struct buffer_record *const r = ptoi_record(&o->scopes, c->buffer[made]);
         r->output = output++;
         c->arg[made].ptr = o->heap_base + r->at;

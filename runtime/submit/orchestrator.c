@@ -3,14 +3,14 @@
 #include "shared/check.h"
 #include "debug/checked.h"
 #include "shared/limit.h"
-#include "shared/lives.h"
+#include "shared/references.h"
 #include "record/record.h"
 #include <pto/pto_program.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life of the role -------------------------------------------------------------------------------------------- */
+/* ---- lifetime of the role ---------------------------------------------------------------------------------------- */
 
 enum { OUTSIDE_BUFFERS = 1024 };
 
@@ -18,7 +18,7 @@ static void tell_broken(void *context, uint32_t buffer)
 {
     struct orchestrator *o = context;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote behind its %llu bytes",
+    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote past its %llu bytes",
               r->name ? r->name : "this buffer", (unsigned long long)r->bytes);
 }
 
@@ -231,7 +231,7 @@ static bool wait_all_taken(struct orchestrator *o)
     return met;
 }
 
-/* ---- life of buffers --------------------------------------------------------------------------------------------- */
+/* ---- lifetime of buffers ----------------------------------------------------------------------------------------- */
 
 static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer) /* model: PUBLISH_EVENT */
 {
@@ -240,8 +240,8 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
     bool met = wait_for(o, PTO_STALL_TASK_RING, event_fits, &need);
     CHECK(met || o->is_lost); /* the scheduler takes events without waiting for anything */
     if (!met) return;
-    struct life_event *e = window_event(o->window, o->event_head);
-    *e = (struct life_event){.stamp = o->head, .buffer = buffer, .kind = kind};
+    struct lifetime_event *e = window_event(o->window, o->event_head);
+    *e = (struct lifetime_event){.stamp = o->head, .buffer = buffer, .kind = kind};
     PTO_LABEL(EVENT);
     store_release(&o->window->event_head, ++o->event_head, EVENT); /* [EVENT] */
 }
@@ -250,7 +250,7 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
 static inline void tell_open(struct orchestrator *o, uint32_t buffer)
 {
     if (o->elides)
-        ptoi_lives_open(o->refs, buffer);
+        ptoi_references_open(o->refs, buffer);
     else
         publish_event(o, EVENT_OPEN, buffer);
 }
@@ -258,7 +258,7 @@ static inline void tell_open(struct orchestrator *o, uint32_t buffer)
 static inline void tell_release(struct orchestrator *o, uint32_t buffer)
 {
     if (o->elides)
-        ptoi_lives_drop(o->window, o->refs, buffer);
+        ptoi_references_drop(o->window, o->refs, buffer);
     else
         publish_event(o, EVENT_RELEASE, buffer);
 }
@@ -293,7 +293,7 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
 {
     struct buffer_record *r = ptoi_record(&o->scopes, need->buffer);
     describe_buffer(o, r, need->at, need->amount, birth, name);
-    r->at = ptoi_gather_name(o, need->buffer, need->at, need->amount);
+    r->at = ptoi_compact_name(o, need->buffer, need->at, need->amount);
     o->moved += r->at != r->place;
     if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, need->amount);
     if (o->slots) ptoi_slots_forget(o->slots, need->at, need->amount);
@@ -302,14 +302,14 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
     }
     ptoi_scope_own(&o->scopes, need->depth, need->buffer);
-    if (o->pinned) ptoi_pinned_born(o->pinned, need->buffer, o->scopes.serial);
+    if (o->outliving) ptoi_outliving_born(o->outliving, need->buffer, o->scopes.serial);
 }
 
 /* false: there is no room, wherever what is held would lie. */
 static bool wait_for_heap(struct orchestrator *o, struct need *need)
 {
     return wait_for(o, PTO_STALL_HEAP_RING, heap_fits, need) ||
-           (ptoi_gather(o, need->depth, need->amount) && heap_fits(need));
+           (ptoi_compact(o, need->depth, need->amount) && heap_fits(need));
 }
 
 PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
@@ -334,11 +334,11 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     const uint32_t buffer =
         owner < 0 || bytes > o->heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->heap, owner, bytes, &at);
     if (buffer == 0) return NULL;
-    CHECK(o->elides && o->moved == 0 && !o->pinned); /* the way is closed else */
+    CHECK(o->elides && o->moved == 0 && !o->outliving); /* the way is closed else */
     describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH,
                     name && name[0] == '&' ? name + 1 : name);
     ptoi_scope_own(&o->scopes, owner, buffer);
-    ptoi_lives_open(o->refs, buffer);
+    ptoi_references_open(o->refs, buffer);
     return o->heap_base + at;
 }
 
@@ -401,7 +401,7 @@ static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET
     ptoi_scope_disown(&o->scopes, buffer);
     o->moved -= r->at != r->place;
     if (ptoi_names_hold(&o->names, r->at)) ptoi_names_give_back(&o->names, r->at);
-    if (o->pinned) ptoi_pinned_gone(o->pinned, buffer, r->bytes);
+    if (o->outliving) ptoi_outliving_gone(o->outliving, buffer, r->bytes);
     if (o->history) forget_buffer(o, buffer);
     tell_release(o, buffer);
 }
@@ -460,11 +460,11 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
     /* nobody has to be told, and the list need not be right in between */
-    if (o->elides && o->moved == 0 && !o->pinned) {
+    if (o->elides && o->moved == 0 && !o->outliving) {
         for (uint32_t b = s->first; b;) {
             const uint32_t gone = b;
             b = ptoi_scope_forget(&o->scopes, b);
-            ptoi_lives_drop(o->window, o->refs, gone);
+            ptoi_references_drop(o->window, o->refs, gone);
         }
         s->first = 0;
     } else {
@@ -479,7 +479,7 @@ PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
     if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
     if (o->scopes.depth <= 1)
         return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
-    if (o->pinned) ptoi_pinned_scope_ends(o->pinned, &o->scopes);
+    if (o->outliving) ptoi_outliving_scope_ends(o->outliving, &o->scopes);
     close_scope(o);
     return PTO_OK;
 }
@@ -492,7 +492,7 @@ void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
 void ptoi_orch_begin(struct orchestrator *o)
 {
     o->least_limit_ms = 0;
-    o->only_read.count = 0;
+    o->read_only.count = 0;
     o->moved_bytes = o->compactions = 0;
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
@@ -531,21 +531,21 @@ struct place {
     const PTOTaskParam *param;
 };
 
-void ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high)
+void ptoi_orch_read_only(struct orchestrator *o, int64_t low, int64_t high)
 {
     struct need need = {.o = o};
-    if (all_retired(&need)) ptoi_only_read_add(&o->only_read, low, high);
+    if (all_retired(&need)) ptoi_read_only_add(&o->read_only, low, high);
 }
 
 /* true: nobody writes where this parameter reads.  A write there waits for all readers, as nobody knows them. */
-static bool is_only_read(struct orchestrator *o, const struct place *pl)
+static bool is_read_only(struct orchestrator *o, const struct place *pl)
 {
     const int64_t low = pl->region.low, high = pl->region.high;
-    if (o->only_read.count == 0) return false;
-    if (pl->param->kind == PTO_PARAM_INPUT) return ptoi_only_read_holds(&o->only_read, low, high);
-    if (ptoi_only_read_meets(&o->only_read, low, high)) {
+    if (o->read_only.count == 0) return false;
+    if (pl->param->kind == PTO_PARAM_INPUT) return ptoi_read_only_holds(&o->read_only, low, high);
+    if (ptoi_read_only_meets(&o->read_only, low, high)) {
         wait_drained(o, PTO_STALL_TASK_RING);
-        ptoi_only_read_forget(&o->only_read, low, high);
+        ptoi_read_only_forget(&o->read_only, low, high);
         o->place_again = true; /* this task may have been a reader that needs no entry */
     }
     return false;
@@ -557,22 +557,22 @@ static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index
     if (!ptoi_orch_is_in_heap(o, base)) {
         pl->head.value = pl->region.low;
         pl->birth = PTO_NO_BIRTH;
-        pl->buffer = is_only_read(o, pl) ? NULL : ptoi_map_find_near(o->map, &pl->region, &o->near[index]);
+        pl->buffer = is_read_only(o, pl) ? NULL : ptoi_map_find_near(o->map, &pl->region, &o->near[index]);
         return PTO_OK;
     }
     const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
-    pl->head.buffer = ptoi_gather_buffer(o, offset);
+    pl->head.buffer = ptoi_compact_buffer(o, offset);
     if (pl->head.buffer == 0)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose life has ended", index,
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose lifetime has ended", index,
                               ptoi_param_text(pl->param));
     struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
     int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
     if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
-        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) leaves its buffer of %llu bytes", index,
+        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) exceeds its buffer of %llu bytes", index,
                               ptoi_param_text(pl->param), (unsigned long long)r->bytes);
     pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
     pl->birth = r->birth;
-    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks ran at their submits */
+    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks executed inline */
         ptoi_map_open(o->map, &r->map, start, start + (int64_t)r->bytes);
     /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
     const bool bypass =
@@ -1053,9 +1053,9 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
     if (!ptoi_orch_is_in_heap(o, buffer))
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
     uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
-    uint32_t at = ptoi_gather_buffer(o, offset);
+    uint32_t at = ptoi_compact_buffer(o, offset);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose life has ended");
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose lifetime has ended");
     ptoi_orch_let_go(o, at);
     return PTO_OK;
 }
@@ -1070,10 +1070,10 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
     if (has_failed(o)) return ptoi_status(o->outcome);
     if (!ptoi_orch_is_in_heap(o, buffer)) return PTO_OK;
     const uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
-    const uint32_t at = ptoi_gather_buffer(o, offset);
+    const uint32_t at = ptoi_compact_buffer(o, offset);
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
     if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose life has ended, or a scope that is closed");
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose lifetime has ended, or a scope that is closed");
     if (o->scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
     ptoi_scope_disown(&o->scopes, at);
     ptoi_scope_own(&o->scopes, owner, at);

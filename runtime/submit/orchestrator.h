@@ -11,8 +11,8 @@
 #include "memory/heap.h"
 #include "record/history_log.h"
 #include "memory/names.h"
-#include "memory/pinned.h"
-#include "depend/only_read.h"
+#include "memory/outliving.h"
+#include "depend/read_only.h"
 #include "record/replay.h"
 #include "backend/backend.h"
 #include "shared/outcome.h"
@@ -28,17 +28,17 @@ struct orchestrator {
     char *heap_base;    /* device address of heap offset 0 */
     struct heap heap;
     struct scope_stack scopes;
-    struct pinned *pinned; /* of a checked run, or NULL */
-    struct slots *slots;   /* the same */
+    struct outliving *outliving; /* of a checked run, or NULL */
+    struct slots *slots;         /* the same */
     struct tensormap *map;
     struct map_buffer *near[PTO_MAX_PARAMS + 2]; /* by parameter: the outside buffer that it was in the last time */
     struct map_found found;
-    struct only_read only_read; /* of this run */
+    struct read_only read_only; /* of this run */
     bool place_again;           /* less is only read than was thought when the parameters of a task were looked at */
     struct flow flow;
     const struct replay *replay;   /* NULL, or: the order of starts */
     const struct backend *backend; /* where tasks run that run at their submits */
-    uint32_t *refs;                /* lives.h: of the scheduler, which this thread is while `elides` */
+    uint32_t *refs;                /* references.h: of the scheduler, which this thread is while `elides` */
     bool may_elide;                /* tasks may run at their submits; else they go through the window */
     /* they run at their submits now: nothing is in the window, and this thread is the scheduler */
     bool elides;
@@ -56,7 +56,7 @@ struct orchestrator {
     struct history *history; /* NULL: nothing asks for dependences on tasks that have retired */
     struct history_log log;  /* where there is a history: what it was not fed with yet */
     bool lacks_edges;        /* of this run: there was no memory for the history */
-    bool may_move;           /* this run asks where a buffer lies before it looks at it: gather.c */
+    bool may_move;           /* this run asks where a buffer lies before it looks at it: compaction.c */
     uint64_t moved;          /* living buffers that do not lie where the program's address of them says */
     int64_t moved_bytes;     /* of the run */
     int64_t compactions;     /* of the run: how often the heap was compacted, or was found to be compact */
@@ -108,7 +108,7 @@ PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope sc
 /* where these bytes lie; memory that is not from the heap: there */
 void *ptoi_orch_where(const struct orchestrator *o, void *buffer);
 /* These bytes, which are not the heap's, are only read from now on; nothing happens while tasks are in flight. */
-void ptoi_orch_only_reads(struct orchestrator *o, int64_t low, int64_t high);
+void ptoi_orch_read_only(struct orchestrator *o, int64_t low, int64_t high);
 /* Finds all edges that are not found yet, and records or counts them.  false: there was no memory for that, in this
  * run. */
 bool ptoi_orch_find_edges(struct orchestrator *o);

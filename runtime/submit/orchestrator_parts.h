@@ -23,20 +23,20 @@ static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void
     return offset < o->window->heap_bytes || ptoi_names_hold(&o->names, offset);
 }
 
-/* gather.c.  Nothing is in flight, and the heap has no room: what lives is moved so that it has.  false: it never
- * will. */
-bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes);
-uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes);
+/* compaction.c.  Nothing is in flight, and the heap has no room: live buffers are moved until it has room.  false: it
+ * never will. */
+bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes);
+uint64_t ptoi_compact_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes);
 /* The program's address of a new buffer. */
-static inline uint64_t ptoi_gather_name(struct orchestrator *o, uint32_t buffer, uint64_t place, uint64_t bytes)
+static inline uint64_t ptoi_compact_name(struct orchestrator *o, uint32_t buffer, uint64_t place, uint64_t bytes)
 {
-    return o->moved == 0 ? place : ptoi_gather_choose(o, buffer, bytes);
+    return o->moved == 0 ? place : ptoi_compact_choose(o, buffer, bytes);
 }
-uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset);
+uint32_t ptoi_compact_find(const struct orchestrator *o, uint64_t offset);
 /* ptoi_buffer_at, by any name. */
-static inline uint32_t ptoi_gather_buffer(const struct orchestrator *o, uint64_t offset)
+static inline uint32_t ptoi_compact_buffer(const struct orchestrator *o, uint64_t offset)
 {
-    return offset < o->window->heap_bytes ? ptoi_buffer_at(&o->scopes, offset) : ptoi_gather_find(o, offset);
+    return offset < o->window->heap_bytes ? ptoi_buffer_at(&o->scopes, offset) : ptoi_compact_find(o, offset);
 }
 
 /* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */

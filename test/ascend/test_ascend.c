@@ -231,7 +231,7 @@ TEST(what_the_device_does_not_know_fails_the_run)
     EXPECT_EQ(pto_runtime_run(rt, run_unmapped, a.x), PTO_ERR_DEVICE);
     EXPECT(strstr(pto_last_error(rt), "has no [set_of_another]") != NULL);
     EXPECT_EQ(pto_runtime_run(rt, run_untold, a.x), PTO_ERR_ARGUMENT);
-    EXPECT(strstr(pto_last_error(rt), "tell it with pto_buffer") != NULL);
+    EXPECT(strstr(pto_last_error(rt), "register it with pto_buffer") != NULL);
     EXPECT_EQ(pto_runtime_run(rt, run_longer, a.x), PTO_ERR_ARGUMENT);
     EXPECT_EQ(pto_runtime_run(rt, add_up, &a), PTO_OK);
     expect_added(&a, zeros);

@@ -6,7 +6,7 @@
  * Ghosts     variables g_... are not in C; they know what is true, and the assertions compare.
  * Bugs       -DBUG=n puts one defect back; test/model/run.py lists them and demands that each is found.
  * Steps      LOAD_HEADS TAKE_PUBLISHED TAKE_TASK TAKE_EVENT TAKE_ENDED COMPLETE CONSUME CANCEL_READY START_READY FOLLOW RETIRE STEP QUIET
- *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE FEED GUEST RUN_OWN GOES_ON SLEEP_WORKER PUBLISHED WAIT
+ *            TAKE_ROLE LEAVE_ROLE HAS_INPUT HAND_OVER SCHEDULE FEED HELPER RUN_OWN GOES_ON SLEEP_WORKER PUBLISHED WAIT
  *            SLEEP_ORCHESTRATOR POKE CLOSE
  *            IS_MET PRUNE WRITE_TASK PUBLISH_TASK PUBLISH_EVENT LET_GO CLOSE_SCOPE GIVE_BACK DEADLOCK AWAIT FINISH
  * Named      in the C code as "model: NAME", which run.py compares with this list.
@@ -54,8 +54,8 @@
 #ifndef CANCEL
 #define CANCEL 0   /* 1: another thread may cancel the run at any time */
 #endif
-#ifndef GUEST
-#define GUEST 0    /* 1: the waiting orchestrator may serve the last lane */
+#ifndef HELPER
+#define HELPER 0    /* 1: the waiting orchestrator may serve the last lane */
 #endif
 #ifndef FINE
 #define FINE 0     /* 1: every access to a shared word is a step; 0: accesses that only commute are one step */
@@ -125,12 +125,12 @@ byte sent[NWORK], collected[NWORK];         /* W holder of the role */
 byte done[NWORK];                           /* W worker */
 bit  l_failed[NWORK];                       /* its own: a task of this run has failed here, or was not run */
 bit  role, stop;
-#if GUEST
-bit  has_guest;                             /* W holder of the role */
+#if HELPER
+bit  has_helper;                             /* W holder of the role */
 bit  brief;                                 /* tasks are known to be short; else they are long */
 #define G          (NWORK - 1)
-#define HOSTED(w)  ((w) == G && has_guest)
-#define OPEN(w)    ((w) != G || (has_guest && brief) || (!has_guest && (!brief || sleeping[ORCH])))
+#define HOSTED(w)  ((w) == G && has_helper)
+#define OPEN(w)    ((w) != G || (has_helper && brief) || (!has_helper && (!brief || sleeping[ORCH])))
 #else
 #define HOSTED(w)  0
 #define OPEN(w)    1
@@ -1063,7 +1063,7 @@ active proctype orchestrator()
     byte need, fresh, want, after_wait, after_event, buffer, mark, seen_retired;
     bit met, quiet, progress, again, got, kind, is_task, until;
     byte use, wr, own; /* the submission */
-#if GUEST
+#if HELPER
     byte id;
 #endif
 
@@ -1079,7 +1079,7 @@ active proctype orchestrator()
 
     atomic {
         depth = 1;
-#if GUEST
+#if HELPER
         if
         :: brief = 1
         :: skip
@@ -1372,7 +1372,7 @@ event_done:
 
     /* ---- WAIT */
 wait:
-#if GUEST
+#if HELPER
     atomic {
         IS_MET();
         if
@@ -1382,7 +1382,7 @@ wait:
         :: else
         fi;
         if
-        :: !role && LOAD(G) == 0 -> role = 1; has_guest = 1
+        :: !role && LOAD(G) == 0 -> role = 1; has_helper = 1
         :: goto wait_on
         fi
     };
@@ -1391,11 +1391,11 @@ wait:
     atomic {
         progress = 0; again = 0;
         if
-        :: !has_guest -> goto wait_on
+        :: !has_helper -> goto wait_on
         :: else
         fi
     };
-serve: /* GUEST */
+serve: /* HELPER */
     if
     :: atomic { sent[G] != done[G] -> skip };
         RUN_OWN(G);
@@ -1418,7 +1418,7 @@ leave_lane:
     :: atomic { sent[G] != done[G] -> skip };
         RUN_OWN(G);
         goto leave_lane
-    :: atomic { !role -> role = 1; got = (sent[G] == done[G]); has_guest = !got }
+    :: atomic { !role -> role = 1; got = (sent[G] == done[G]); has_helper = !got }
     fi;
     LEAVE_ROLE(0, again);
     atomic {
@@ -1478,7 +1478,7 @@ no_role:
 #else
     sleeping[ORCH] = 1;
 #endif
-#if GUEST && BUG != 28
+#if HELPER && BUG != 28
     atomic { !role -> role = 1 }; /* what was shut is open now */
 #else
     atomic {

@@ -27,8 +27,8 @@ MODELS = [
     ("workers",  "two workers: three threads pass the role",      PLAIN + "W=2 NT=3 NB=1 NWORK=2 LANE=1"),
     ("failure",  "kernels that fail",                             PLAIN + "W=3 NT=3 NB=2 FAILS=2"),
     ("cancel",   "a cancel at any time, beside a failure",        "BEGINS=0 W=2 NT=2 NB=2 FAILS=1 CANCEL=1"),
-    ("guest",    "the waiting orchestrator serves a lane",        PLAIN + "W=2 NT=3 NB=2 GUEST=1"),
-    ("guests",   "the same beside a worker, with a failure",      PLAIN + "W=2 NT=2 NB=1 NWORK=2 LANE=1 GUEST=1 FAILS=1"),
+    ("helper",    "the waiting orchestrator serves a lane",        PLAIN + "W=2 NT=3 NB=2 HELPER=1"),
+    ("helpers",   "the same beside a worker, with a failure",      PLAIN + "W=2 NT=2 NB=1 NWORK=2 LANE=1 HELPER=1 FAILS=1"),
     ("fine",     "every access to a shared word is a step",       "FINE=1 BEGINS=0 W=2 NT=2 NB=2"),
 ]
 
@@ -69,7 +69,7 @@ BUGS = [
     (25, "H52", "a failed run does not complete what is ready",                   PLAIN + "FAILS=1"),
     (26, "H32", "the orchestrator announces that it sleeps after its last look",  PLAIN),
     (27, "H45", "the orchestrator sleeps without asking whether all is quiet",    PLAIN + "NT=2 NB=1"),
-    (28, "H32", "the orchestrator sleeps without a look at what it kept shut",    PLAIN + "W=2 NT=2 NB=1 GUEST=1"),
+    (28, "H32", "the orchestrator sleeps without a look at what it kept shut",    PLAIN + "W=2 NT=2 NB=1 HELPER=1"),
     (29, "H52", "what follows a failed task in its lane runs all the same",       PLAIN + "W=3 FAILS=1"),
     (30, "H20", "a task follows in one lane what was sent to another",            PLAIN + "W=3 NB=2 NWORK=2"),
 ]

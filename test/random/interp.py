@@ -41,7 +41,7 @@ class TooLong(Exception):
 # ---- values ------------------------------------------------------------------------------------------------------------------
 
 
-class Life:
+class Lifetime:
     """Of the storage that views share."""
 
     def __init__(self):
@@ -51,12 +51,12 @@ class Life:
 class Tensor:
     """A region; arrays counts the leading dimensions that are an array's, all of them for an array of scalars."""
 
-    def __init__(self, element, data, mask, life, arrays=0, host=False, scalars=False):
-        self.element, self.data, self.mask, self.life = element, data, mask, life
+    def __init__(self, element, data, mask, lifetime, arrays=0, host=False, scalars=False):
+        self.element, self.data, self.mask, self.lifetime = element, data, mask, lifetime
         self.arrays, self.host, self.scalars = arrays, host, scalars
 
     def part(self, key, arrays):
-        return Tensor(self.element, self.data[key], self.mask[key], self.life, arrays, self.host, self.scalars)
+        return Tensor(self.element, self.data[key], self.mask[key], self.lifetime, arrays, self.host, self.scalars)
 
     def text(self):
         shape = self.data.shape
@@ -86,11 +86,11 @@ def new_tensor(element, shape, arrays=0, scalars=False):
     data = np.zeros(shape, ELEMENTS[element])
     if not scalars:  # what nobody wrote is to be seen
         data.view(np.uint8).fill(0xA5) if element != "bool" else data.fill(True)
-    return Tensor(element, data, np.full(shape, scalars), Life(), arrays, False, scalars)
+    return Tensor(element, data, np.full(shape, scalars), Lifetime(), arrays, False, scalars)
 
 
 def given_tensor(element, data, host=False, arrays=0, scalars=False):
-    return Tensor(element, data, np.ones(data.shape, bool), Life(), arrays, host, scalars)
+    return Tensor(element, data, np.ones(data.shape, bool), Lifetime(), arrays, host, scalars)
 
 
 def tensors_of(value):
@@ -459,7 +459,7 @@ class Run:
     def run_drop(self, frame, node):
         for name in node.names:
             for tensor in tensors_of(frame.find(name)):
-                self.live(tensor, node.line).life.ended = "dropped"
+                self.live(tensor, node.line).lifetime.ended = "dropped"
 
     def run_return(self, frame, node):
         if node.value is None:
@@ -510,8 +510,8 @@ class Run:
     def live(self, value, line):
         if not isinstance(value, Tensor):
             raise Fault("E02", line, "%r is no tensor" % (value,))
-        if value.life.ended:
-            raise Fault("E11", line, "the tensor was %s" % value.life.ended)
+        if value.lifetime.ended:
+            raise Fault("E11", line, "the tensor was %s" % value.lifetime.ended)
         return value
 
     def element_value(self, place, line):
@@ -816,12 +816,12 @@ class Run:
             if formal.direction == "own":  # the caller's names for it are dead, the callee's is another
                 value = self.moved(value)
             if formal.direction == "host":
-                value = Tensor(value.element, value.data, value.mask, value.life, value.arrays, True, value.scalars)
+                value = Tensor(value.element, value.data, value.mask, value.lifetime, value.arrays, True, value.scalars)
             if isinstance(value, Tensor) and formal.type.kind != "array_type":
-                value = Tensor(value.element, value.data, value.mask, value.life, 0, value.host, False)
+                value = Tensor(value.element, value.data, value.mask, value.lifetime, 0, value.host, False)
             elif isinstance(value, Tensor):
                 _, shape, levels, scalars = self.tensor_type(frame, formal.type)
-                value = Tensor(value.element, value.data, value.mask, value.life, levels, value.host, scalars)
+                value = Tensor(value.element, value.data, value.mask, value.lifetime, levels, value.host, scalars)
             if frame.find(formal.name) is None:
                 frame.declare(formal.name, value)
         self.depth += 1
@@ -839,8 +839,8 @@ class Run:
             return Struct(value.decl, value.args, {f: self.moved(v) for f, v in value.fields.items()})
         if not isinstance(value, Tensor):
             return value
-        copy = Tensor(value.element, value.data, value.mask, Life(), value.arrays, value.host, value.scalars)
-        value.life.ended = "moved"
+        copy = Tensor(value.element, value.data, value.mask, Lifetime(), value.arrays, value.host, value.scalars)
+        value.lifetime.ended = "moved"
         return copy
 
 

@@ -1,6 +1,6 @@
 """jumps.py - ways out of a loop or a function in the middle, and tensors that only some paths write, in part or as a whole.
 
-Idea       a block that ends with `break`, `continue` or `return` may end lives that go on behind it; a tensor of which each path writes
+Idea       a block that ends with `break`, `continue` or `return` may end lifetimes that go on after it; a tensor of which each path writes
            another part is read only where the same condition holds again, so the program is right and no compiler can prove it.
 Owner      Jumps, a part of the Writer of generate.py.
 Invariant  no jump leaves a loop that fills a tensor: `steady` counts those that are open.

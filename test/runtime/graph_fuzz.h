@@ -114,7 +114,7 @@ struct fuzz_access {
     int64_t task, params_at, shape[2], stride[2];
     const uint64_t *base;
     int kind, kernel;
-    bool is_first; /* of its buffer's life */
+    bool is_first; /* of its buffer's lifetime */
 };
 
 struct fuzz_log {

@@ -115,7 +115,7 @@ TEST(p8_resident_memory_after_very_many_tasks_is_that_of_few)
     pto_runtime_destroy(rt);
 }
 
-/* ---- a long life beside very many short ones ---- */
+/* ---- a long lifetime beside very many short ones ---- */
 static void outer_and_inner(PTORuntime *rt, void *arg)
 {
     struct job *j = arg;

@@ -297,8 +297,8 @@ TEST(the_argument_next_to_the_address_of_a_crash_is_named)
     static const struct {
         int64_t at;
         const char *text;
-    } cases[] = {{PAGE, " lies 0 bytes behind the end of argument 1 'table'\n"},
-                 {PAGE + 17, " lies 17 bytes behind the end of argument 1 'table'\n"},
+    } cases[] = {{PAGE, " lies 0 bytes past the end of argument 1 'table'\n"},
+                 {PAGE + 17, " lies 17 bytes past the end of argument 1 'table'\n"},
                  {-1, " lies 1 bytes before argument 1 'table'\n"},
                  {-PAGE, " lies 4096 bytes before argument 1 'table'\n"},
                  {-((int64_t)1 << 38), " lies near no argument\n"}};

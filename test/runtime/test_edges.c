@@ -187,7 +187,7 @@ TEST(tasks_that_share_an_address_one_after_the_other_do_not_conflict)
 
 /* ---- random programs ---- */
 
-enum { FUZZ_TASKS = 250, FUZZ_ACCESSES = 64 * FUZZ_TASKS, FUZZ_LIVES = 4 * FUZZ_TASKS };
+enum { FUZZ_TASKS = 250, FUZZ_ACCESSES = 64 * FUZZ_TASKS, FUZZ_LIFETIMES = 4 * FUZZ_TASKS };
 
 /* The accesses of one element since it was written, the write included. */
 struct element {
@@ -197,29 +197,29 @@ struct element {
 
 struct elements {
     const struct fuzz_program *program;
-    struct element matrix[2][CELLS], buffer[FUZZ_LIVES][BUFFER_ELEMENTS];
-    int lives;
+    struct element matrix[2][CELLS], buffer[FUZZ_LIFETIMES][BUFFER_ELEMENTS];
+    int lifetimes;
     struct {
         const uint64_t *base;
-        int life;
-    } latest[FUZZ_LIVES];
+        int lifetime;
+    } latest[FUZZ_LIFETIMES];
 };
 
-static struct element *element_of(struct elements *e, const struct fuzz_access *a, int life, int64_t i, int64_t j)
+static struct element *element_of(struct elements *e, const struct fuzz_access *a, int lifetime, int64_t i, int64_t j)
 {
     const int64_t at = a->params_at + i * a->stride[0] + j * a->stride[1];
-    return life < 0 ? &e->matrix[a->base == e->program->matrix[1]][at] : &e->buffer[life][at];
+    return lifetime < 0 ? &e->matrix[a->base == e->program->matrix[1]][at] : &e->buffer[lifetime][at];
 }
 
-/* Which buffer lives at that address now; below 0: it is a matrix. */
-static int life_of(struct elements *e, const struct fuzz_access *a)
+/* The buffer at that address now; below 0: it is a matrix. */
+static int lifetime_of(struct elements *e, const struct fuzz_access *a)
 {
     if (a->base == e->program->matrix[0] || a->base == e->program->matrix[1]) return -1;
     if (a->is_first) {
-        e->latest[e->lives].base = a->base;
-        return e->lives++;
+        e->latest[e->lifetimes].base = a->base;
+        return e->lifetimes++;
     }
-    for (int k = e->lives - 1; k >= 0; k--)
+    for (int k = e->lifetimes - 1; k >= 0; k--)
         if (e->latest[k].base == a->base) return k;
     fail_msg("a buffer that was never made");
     return -1;
@@ -266,7 +266,7 @@ static void note(const struct fuzz_log *log, struct element *e, int32_t access)
 }
 
 /* The tasks before access `n` of the log that share an element with it, in whatever order they would have to run. */
-static void mark_conflicts(const struct fuzz_log *log, const int *life, int64_t n, bool *conflicts)
+static void mark_conflicts(const struct fuzz_log *log, const int *lifetime, int64_t n, bool *conflicts)
 {
     const struct fuzz_access *later = &log->access[n];
     bool in[CELLS] = {false};
@@ -274,7 +274,8 @@ static void mark_conflicts(const struct fuzz_log *log, const int *life, int64_t 
     for (int64_t k = 0; k < n; k++) {
         const struct fuzz_access *a = &log->access[k];
         bool meets = false;
-        if (a->task == later->task || conflicts[a->task] || a->base != later->base || life[k] != life[n]) continue;
+        if (a->task == later->task || conflicts[a->task] || a->base != later->base || lifetime[k] != lifetime[n])
+            continue;
         for (int64_t i = 0; i < a->shape[0]; i++)
             for (int64_t j = 0; j < a->shape[1]; j++) meets |= in[a->params_at + i * a->stride[0] + j * a->stride[1]];
         conflicts[a->task] = meets && !commute(a, later);
@@ -303,7 +304,7 @@ static void check_run(const struct fuzz_program *p, const struct recorder *r)
 {
     struct elements *e = calloc(1, sizeof *e);
     bool needed[FUZZ_TASKS], conflicts[FUZZ_TASKS];
-    int life[FUZZ_ACCESSES];
+    int lifetime[FUZZ_ACCESSES];
     assert_non_null(e);
     e->program = p;
     const struct fuzz_log *log = p->log;
@@ -313,11 +314,11 @@ static void check_run(const struct fuzz_program *p, const struct recorder *r)
         memset(conflicts, 0, sizeof conflicts);
         for (behind = first; behind < log->count && log->access[behind].task == task; behind++) {
             const struct fuzz_access *a = &log->access[behind];
-            life[behind] = life_of(e, a);
-            mark_conflicts(log, life, behind, conflicts);
+            lifetime[behind] = lifetime_of(e, a);
+            mark_conflicts(log, lifetime, behind, conflicts);
             for (int64_t i = 0; i < a->shape[0]; i++)
                 for (int64_t j = 0; j < a->shape[1]; j++)
-                    mark_needed(log, element_of(e, a, life[behind], i, j), a, needed);
+                    mark_needed(log, element_of(e, a, lifetime[behind], i, j), a, needed);
         }
         check_task(r, (uint64_t)task, needed, conflicts, p->seed);
         for (int write = 1; write >= 0; write--)
@@ -325,12 +326,13 @@ static void check_run(const struct fuzz_program *p, const struct recorder *r)
                 const struct fuzz_access *a = &log->access[n];
                 if ((a->kind == KIND_INOUT) != write) continue;
                 for (int64_t i = 0; i < a->shape[0]; i++)
-                    for (int64_t j = 0; j < a->shape[1]; j++) note(log, element_of(e, a, life[n], i, j), (int32_t)n);
+                    for (int64_t j = 0; j < a->shape[1]; j++)
+                        note(log, element_of(e, a, lifetime[n], i, j), (int32_t)n);
             }
     }
     for (int m = 0; m < 2; m++)
         for (int c = 0; c < CELLS; c++) free(e->matrix[m][c].access);
-    for (int b = 0; b < e->lives; b++)
+    for (int b = 0; b < e->lifetimes; b++)
         for (int c = 0; c < BUFFER_ELEMENTS; c++) free(e->buffer[b][c].access);
     free(e);
 }

@@ -1,5 +1,5 @@
 /* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same
- * results, errors and lives of buffers. */
+ * results, errors and lifetimes of buffers. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "engine/grain.h"
 #include "submit.h"
@@ -116,7 +116,7 @@ TEST(every_wrong_submit_is_refused_in_the_same_words)
     pto_runtime_destroy(deferred);
 }
 
-/* ---- lives ------------------------------------------------------------------------------------------------------- */
+/* ---- lifetimes --------------------------------------------------------------------------------------------------- */
 
 static int increment(const PTOArg *a)
 {

@@ -192,7 +192,7 @@ static void bgemm_4_8_8_8(PTORuntime *rt, void *arg)
     }
 }
 
-TEST(h27_a_buffer_is_pinned_by_its_owner_only_and_4096_tasks_run_in_one_tile)
+TEST(h27_only_its_owner_keeps_a_buffer_and_4096_tasks_run_in_one_tile)
 {
     PTOConfig c = {.task_window = 2, .heap_bytes = 16384, .heap_rings = 1};
     EACH_ENGINE(c)
@@ -222,7 +222,7 @@ static void release_one_of_two(PTORuntime *rt, void *arg)
     }
 }
 
-TEST(h33_each_output_of_a_task_has_a_life_of_its_own)
+TEST(h33_each_output_of_a_task_has_a_lifetime_of_its_own)
 {
     PTOConfig c = {.heap_bytes = 4 * 832, .heap_rings = 1};
     EACH_ENGINE(c)

@@ -93,7 +93,7 @@ TEST(h35_an_empty_heap_takes_any_request_that_fits)
     drop(&f);
 }
 
-TEST(h28_a_long_life_does_not_block_deeper_buffers)
+TEST(h28_a_long_lifetime_does_not_block_deeper_buffers)
 {
     struct fixture f = make(4096, 1024, 8);
     uint64_t outer, at;
@@ -138,7 +138,7 @@ TEST(h37_a_request_larger_than_a_ring_is_known_at_once)
     drop(&f);
 }
 
-TEST(buffers_of_random_lives_never_overlap)
+TEST(buffers_of_random_lifetimes_never_overlap)
 {
     enum { LIVE = 64 };
     struct fixture f = make(64 * 1024, 16 * 1024, 5);
@@ -184,7 +184,7 @@ TEST(the_counters_of_a_chunk_may_wrap)
     drop(&f);
 }
 
-/* ---- gathering ---- */
+/* ---- compaction ---- */
 
 enum { PIECES = 64 };
 
@@ -204,7 +204,7 @@ static void put(struct fixture *f, const struct heap_piece *piece, uint32_t coun
     for (uint32_t i = 0; i < count; i++) f->at[piece[i].buffer - 1] = piece[i].to;
 }
 
-TEST(what_lives_is_gathered_and_the_gaps_become_one)
+TEST(live_buffers_are_compacted_and_free_space_is_one_piece)
 {
     struct fixture f = make(256, 256, 2);
     uint64_t at[4], bytes[4] = {64, 64, 64, 64}, more;
@@ -215,8 +215,8 @@ TEST(what_lives_is_gathered_and_the_gaps_become_one)
     EXPECT(!try_alloc(&f, 1, 128, &more));
     uint32_t count = pieces_of(&f, bytes, piece);
     EXPECT_EQ(count, 2);
-    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 129));
-    EXPECT(ptoi_heap_gather(&f.h, piece, count, 1, 128));
+    EXPECT(!ptoi_heap_compact(&f.h, piece, count, 1, 129));
+    EXPECT(ptoi_heap_compact(&f.h, piece, count, 1, 128));
     EXPECT_EQ(piece[0].to, 0);
     EXPECT_EQ(piece[1].to, 64);
     EXPECT(ptoi_heap_is_valid(&f.h));
@@ -229,7 +229,7 @@ TEST(what_lives_is_gathered_and_the_gaps_become_one)
     drop(&f);
 }
 
-TEST(while_something_is_in_flight_nothing_is_gathered)
+TEST(while_something_is_in_flight_nothing_is_compacted)
 {
     struct fixture f = make(256, 256, 2);
     uint64_t at[4], bytes[4] = {64, 64, 64, 64};
@@ -238,10 +238,10 @@ TEST(while_something_is_in_flight_nothing_is_gathered)
     consume(&f, at[0]);
     consume(&f, at[2]);
     const uint32_t count = pieces_of(&f, bytes, piece);
-    EXPECT(!ptoi_heap_gather(&f.h, piece, 1, 1, 64)); /* one more lives */
-    EXPECT(!ptoi_heap_gather(&f.h, piece, count, 1, 192));
+    EXPECT(!ptoi_heap_compact(&f.h, piece, 1, 1, 64)); /* one more lives */
+    EXPECT(!ptoi_heap_compact(&f.h, piece, count, 1, 192));
     EXPECT(ptoi_heap_is_valid(&f.h));
-    EXPECT(ptoi_heap_gather(&f.h, piece, count, 1, 128));
+    EXPECT(ptoi_heap_compact(&f.h, piece, count, 1, 128));
     drop(&f);
 }
 
@@ -279,14 +279,14 @@ TEST(a_loop_in_a_scope_that_shares_has_a_chunk_of_its_own_in_the_end)
 }
 
 /* Where a segment is more than a granule, too, all that is free can be had in one piece. */
-static void gather_at_random(uint64_t heap_bytes, uint64_t seed)
+static void compact_at_random(uint64_t heap_bytes, uint64_t seed)
 {
     struct fixture f = make(heap_bytes, heap_bytes, 5);
     const uint64_t capacity = f.w->heap_bytes;
     static uint64_t bytes[4096];
     struct heap_piece piece[PIECES];
     uint64_t held = 0;
-    uint32_t count = 0, gathered = 0;
+    uint32_t count = 0, compacted = 0;
     for (int i = 0; i < 20000; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         const uint64_t r = seed >> 33, size = 64 * (1 + r % (capacity / 64 / 3)), at_most = capacity - held;
@@ -295,7 +295,7 @@ static void gather_at_random(uint64_t heap_bytes, uint64_t seed)
             const int32_t depth = (int32_t)(r >> 12) % 5;
             if (!try_alloc(&f, depth, size, &at)) {
                 EXPECT_EQ(pieces_of(&f, bytes, piece), count);
-                EXPECT(ptoi_heap_gather(&f.h, piece, count, depth, size));
+                EXPECT(ptoi_heap_compact(&f.h, piece, count, depth, size));
                 EXPECT(ptoi_heap_is_valid(&f.h));
                 for (uint32_t k = 0; k < count; k++) {
                     EXPECT(piece[k].to <= piece[k].from);
@@ -303,7 +303,7 @@ static void gather_at_random(uint64_t heap_bytes, uint64_t seed)
                 }
                 put(&f, piece, count);
                 EXPECT(try_alloc(&f, depth, size, &at));
-                gathered++;
+                compacted++;
             }
             for (uint32_t b = 1; b <= f.h.fresh_buffer; b++)
                 if (f.at[b - 1] == at) bytes[b - 1] = size;
@@ -316,16 +316,16 @@ static void gather_at_random(uint64_t heap_bytes, uint64_t seed)
             consume(&f, piece[which].from);
         }
     }
-    EXPECT(gathered > 100);
+    EXPECT(compacted > 100);
     drop(&f);
 }
 
 TEST(what_is_free_can_be_had_in_one_piece)
 {
-    gather_at_random(4096, 1);
-    gather_at_random(64 * 1024, 2);
-    gather_at_random(128 * 1024, 3);
-    gather_at_random(200 * 1024 + 64, 4);
+    compact_at_random(4096, 1);
+    compact_at_random(64 * 1024, 2);
+    compact_at_random(128 * 1024, 3);
+    compact_at_random(200 * 1024 + 64, 4);
 }
 
 /* Seed rule: recursion below the last ring puts dead buffers behind live ones.  Here every depth has its own chain. */

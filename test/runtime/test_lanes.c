@@ -125,7 +125,7 @@ TEST(the_last_long_task_takes_the_first_free_worker)
     }
 }
 
-/* ---- the waiting orchestrator as a guest ---- */
+/* ---- the helping orchestrator ---- */
 
 static pthread_t orchestrating;
 static _Atomic int by_orchestrator;
@@ -184,7 +184,7 @@ static int watch_others(const PTOArg *a)
 }
 static const PTOKernel watching = {.name = "watching", .worker = PTO_WORKER_VECTOR, .fn = watch_others};
 
-TEST(a_guest_is_no_worker_more)
+TEST(a_helping_orchestrator_is_no_additional_worker)
 {
     const int workers = ptoi_processors();
     PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = workers}, .always_defer = true, .task_window = 256};
@@ -196,7 +196,7 @@ TEST(a_guest_is_no_worker_more)
     pto_runtime_destroy(rt);
 }
 
-/* A failure in the guest's own hands ends the run like any other, and the next run works. */
+/* A failure of a task of the helper ends the run like any other, and the next run works. */
 static int fail_seldom(const PTOArg *a)
 {
     (void)a;
@@ -204,7 +204,7 @@ static int fail_seldom(const PTOArg *a)
 }
 static const PTOKernel failing = {.name = "failing", .worker = PTO_WORKER_VECTOR, .fn = fail_seldom};
 
-TEST(a_task_that_fails_on_a_guest_ends_the_run)
+TEST(a_task_that_fails_on_a_helping_orchestrator_ends_the_run)
 {
     PTOConfig c = {.workers = {[PTO_WORKER_VECTOR] = ptoi_processors()}, .always_defer = true, .task_window = 64};
     PTORuntime *rt = pto_runtime_create(&c, NULL);
@@ -322,7 +322,7 @@ static const PTOKernel looking = {.name = "looking", .worker = PTO_WORKER_CUBE, 
 static void submit_looking(PTORuntime *rt, void *arg)
 {
     (void)arg;
-    /* never run by a guest */
+    /* never run by the helper */
     for (int i = 0; i < WIDE; i++) SUBMIT(rt, &looking, PTO_TIMEOUT(60000), PTO_INOUT(cells[i], 0, 64));
 }
 

@@ -162,8 +162,8 @@ TEST(more_or_less_data_than_the_shape_says_is_refused)
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 7, PTO_F32, 1,
             "truncated: it has 7 of 8 bytes");
     refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }\n", 8, PTO_F32, 1, "truncated");
-    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 9, PTO_F32, 1, "1 bytes behind its data");
-    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }\n", 4, PTO_F32, 1, "4 bytes behind its data");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 9, PTO_F32, 1, "1 bytes after its data");
+    refused("{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }\n", 4, PTO_F32, 1, "4 bytes after its data");
 }
 
 TEST(garbage_in_the_header_is_refused)

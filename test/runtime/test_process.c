@@ -213,7 +213,7 @@ TEST(the_worker_process_ends_with_its_parent)
     EXPECT_EQ(waitpid(parent, &status, 0), parent);
     EXPECT(WIFSIGNALED(status));
     EXPECT(share->got > 0);
-    /* Its last sign of life: whoever adopted it may leave a zombie for a while, so look at its state and not at its
+    /* The process is gone, or a zombie that its new parent has not reaped, so look at its state and not at its
      * id. */
     char name[64], state = 0;
     snprintf(name, sizeof name, "/proc/%d/stat", (int)share->got);

@@ -326,7 +326,7 @@ static void use_after_release(PTORuntime *rt, void *arg)
     s->got = SUBMIT(rt, &add, PTO_INPUT(P, 0, I64(1)), PTO_INOUT(s->x, 0, I64(1)));
 }
 
-TEST(h16_a_handle_used_after_its_life_is_reported)
+TEST(h16_a_handle_used_after_its_lifetime_is_reported)
 {
     PTOConfig c = {0};
     EACH_ENGINE(c)

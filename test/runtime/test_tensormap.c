@@ -329,7 +329,7 @@ TEST(a_closed_buffer_is_forgotten_while_its_places_stay_taken)
     add(m, &a, bytes_of(1500, 100), ACCESS_READ, 2);
     ptoi_map_close(m, &a);
     EXPECT(ptoi_map_used(m) == 2 && ptoi_map_is_valid(m));
-    ptoi_map_open(m, &b, 1000, 2000); /* the same bytes, another life */
+    ptoi_map_open(m, &b, 1000, 2000); /* the same bytes, another lifetime */
     EXPECT(find(m, &b, bytes_of(1000, 1000), ACCESS_WRITE) == 0);
     add(m, &b, bytes_of(1000, 1000), ACCESS_WRITE, 3);
     ptoi_map_retire(m, 3);
@@ -537,7 +537,7 @@ TEST(what_was_forgotten_is_passed_once)
     struct tensormap *m = ptoi_map_create(4096, 4096, 4);
     struct map_buffer b = {0};
     EXPECT(m != NULL);
-    for (uint64_t k = 0; k < 3000; k++) { /* lives of one buffer at one place */
+    for (uint64_t k = 0; k < 3000; k++) { /* lifetimes of one buffer at one address */
         ptoi_map_open(m, &b, 4096, 8192);
         struct region r = bytes_of(4096, 4096);
         EXPECT(find(m, &b, r, ACCESS_UPDATE) == 0);
@@ -633,7 +633,7 @@ static void model_retire(struct model *o, uint64_t count)
     ptoi_map_retire(o->map, o->tail);
 }
 
-/* All tasks that touched the heap buffer have completed (in whatever order), and it begins another life. */
+/* All tasks that touched the heap buffer have completed (in whatever order), and it begins another lifetime. */
 static void model_reopen(struct model *o, int32_t h)
 {
     for (uint64_t id = o->tail; id < o->head; id++) {

@@ -16,6 +16,13 @@ SUFFIXES = {".c", ".h", ".cpp", ".def", ".re", ".y", ".py", ".sh", ".md", ".txt"
 # (the glossary's word, the refused words as a regular expression over lower-case text, the files it is about)
 REFUSED = [
     ("iteration", r"turns?", ""),
+    ("lifetime", r"life|lives (of|open|drop)|(their|its|whose|short|long|many|end|random) lives", ""),
+    ("helping orchestrator", r"guests?", ""),
+    ("task chaining", r"followers?", ""),
+    ("foreign-syntax hint", r"habits?", "frontend|tools|docs"),
+    ("outliving buffer", r"(?<!write )pinned(?! staging)", r"(?!runtime/backend/ascend|test/ascend|docs/ascend)"),
+    ("read-only range", r"only reads? (add|holds|meets|forget|ranges)", ""),
+    ("compaction", r"gather(s|ed|ing)?", r"(runtime|test/runtime/test_heap)(?!/include|/backend)"),
 ]
 
 # (path, the refused word's pattern or "" for all, why); a path that ends in / is a folder

@@ -36,7 +36,7 @@ static bool would_destroy(const struct options *o, const struct checked *checked
         if (is_same_file(output, o->link_inputs[i])) input = o->link_inputs[i];
     for (int i = 0; checked && i < checked->module_count && !input; i++)
         if (is_same_file(output, checked->modules[i]->path)) input = checked->modules[i]->path;
-    if (input) fprintf(stderr, "ptoc: error: '%s' is an input: it is not written over\n", input);
+    if (input) fprintf(stderr, "ptoc: error: '%s' is an input and is not overwritten\n", input);
     return input != NULL;
 }
 

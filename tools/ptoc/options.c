@@ -472,7 +472,7 @@ static int add_input(struct building *b, unsigned verb_bit, const char *path)
         vec_push(&b->links, path);
     } else if (o->input != NULL) {
         if (!ends_with(path, ".pto"))
-            return usage_error("what is '%s'? One .pto file is taken, and C files, objects and libraries", path);
+            return usage_error("'%s' is no input: ptoc takes one .pto file, and C files, objects and libraries", path);
         return usage_error("two programs: '%s' and '%s'", o->input, path);
     } else {
         o->input = path;
@@ -513,7 +513,8 @@ static int parse_words(struct building *b, int argc, char **argv)
     for (; at < argc; at++) {
         int result = EXIT_OK;
         if (strcmp(argv[at], "--") == 0) {
-            if (!(bit & (FOR_RUN | FOR_GRAPH))) return usage_error("'--' and what follows it is for 'ptoc run'");
+            if (!(bit & (FOR_RUN | FOR_GRAPH)))
+                return usage_error("'--' and the arguments after it are for 'ptoc run'");
             while (++at < argc) vec_push(&b->run_args, (const char *)argv[at]);
         } else if (argv[at][0] == '-' && argv[at][1] != '\0') {
             result = parse_option(b, bit, argc, argv, &at);
@@ -574,7 +575,7 @@ void options_print_help(FILE *out)
           "ptoc explain [E08]                                  what a message id means\n"
           "ptoc --help, ptoc --version\n"
           "\n"
-          "  -o FILE                    where the result goes\n"
+          "  -o FILE                    the output file\n"
           "  --emit=KIND                ",
           out);
     for (int i = 0; i < COUNT(emit_names); i++)
@@ -587,7 +588,8 @@ void options_print_help(FILE *out)
         "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), "
         "all;\n"
         "  --plan=budget=BYTES        as much as fits\n"
-        "  --dump=scopes,liveness,slots,ir  who owns each tensor, where its life ends, where it lies in the frame; the "
+        "  --dump=scopes,liveness,slots,ir  the owner of each tensor, the end of its lifetime, its slot in the frame; "
+        "the "
         "IR\n"
         "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
         "  --no-line                  no #line in the generated C\n"
@@ -595,7 +597,8 @@ void options_print_help(FILE *out)
         "  --keep, -v                 keep the generated C; show the commands that are run\n"
         "  --no-cache                 run, graph: build the program anew, and do not keep it\n"
         "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
-        "  --heap BYTES, --rings N    of one heap ring (K, M, G), and how many: what surely does not fit is an error\n"
+        "  --heap BYTES, --rings N    bytes of a heap ring (K, M, G) and number of rings; an error if it surely does "
+        "not fit\n"
         "  --diag=json                one message a line, as JSON\n"
         "  --color=auto|always|never  NO_COLOR is respected\n"
         "\n"

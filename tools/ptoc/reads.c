@@ -94,7 +94,7 @@ static void add_rule(struct reads *r, read_names *names, const char *path)
     const char *text = text_of_path(r, path, &length), *p = text ? strstr(text, ": ") : NULL;
     char name[PATH_MAX];
     if (!p) {
-        reads_are_unsure(r, "the C compiler does not say which files it has read");
+        reads_are_unsure(r, "the C compiler does not report which files it has read");
         return;
     }
     for (p += 2; *p && *p != '\n';) {
@@ -168,7 +168,7 @@ void reads_add_include_dirs(struct reads *r, const char *log)
         if (strncmp(line, configuration, sizeof configuration - 1) == 0)
             add_name(r, &r->programs, line + sizeof configuration - 1, n - (sizeof configuration - 1));
     }
-    if (!complete) reads_are_unsure(r, "the C compiler does not say where it looks for headers");
+    if (!complete) reads_are_unsure(r, "the C compiler does not report where it looks for headers");
 }
 
 void reads_add_library_dirs(struct reads *r, const char *log)
@@ -178,7 +178,7 @@ void reads_add_library_dirs(struct reads *r, const char *log)
     for (const char *p = text; p && (p = strstr(p, "-L")) != NULL; p += 2)
         if (p > text && (p[-1] == ' ' || p[-1] == '"'))
             add_name(r, &r->library_dirs, p + 2, strcspn(p + 2, p[-1] == '"' ? "\"\n" : " \n"));
-    if (r->library_dirs.count == 0) reads_are_unsure(r, "the C compiler does not say where it looks for libraries");
+    if (r->library_dirs.count == 0) reads_are_unsure(r, "the C compiler does not report where it looks for libraries");
 }
 
 /* ---- programs ---- */

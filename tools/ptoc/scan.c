@@ -114,7 +114,7 @@ const char *scan_source(const char *text, size_t length, bool is_system, scan_as
     size_t joined_length;
     char *joined = join_lines(text, length, &joined_length);
     const char *reason =
-        joined ? scan_joined(joined, joined_length, is_system, asked, context) : "there is no memory to look at it";
+        joined ? scan_joined(joined, joined_length, is_system, asked, context) : "there is no memory to inspect it";
     free(joined);
     return reason;
 }

@@ -156,7 +156,7 @@ const char *toolchain_is_opaque(const struct toolchain *t)
     const char *reason = NULL;
     add_compiler(&cc, t);
     if (!is_known_compiler(cc.data[0]))
-        reason = arena_printf(t->mem, "'%s' is neither GCC nor Clang, which say what they read", cc.data[0]);
+        reason = arena_printf(t->mem, "'%s' is neither GCC nor Clang, which report what they read", cc.data[0]);
     for (size_t i = 1; i < cc.count && !reason; i++)
         if (!is_plain_option(cc.data[i]))
             reason = arena_printf(t->mem, "'%s' may make the compiler read a file", cc.data[i]);
@@ -266,7 +266,7 @@ static bool link_and_note(const struct toolchain *t, const words *objects, const
     if (good)
         reads_add_libraries(t->reads, rule);
     else
-        reads_are_unsure(t->reads, "the linker does not say which files it has read");
+        reads_are_unsure(t->reads, "the linker does not report which files it has read");
     vec_free(&argv);
     return good;
 }

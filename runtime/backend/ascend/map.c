@@ -155,7 +155,7 @@ static PTOStatus take_line(struct reader *r, char *line)
     if (!equals || equals == text) return wrong(r, "`key = value` or [kernel] is expected, not '%s'", text);
     *equals = '\0';
     const char *key = trimmed(text), *value = trimmed(equals + 1);
-    if (r->map->entry_count == 0) return wrong(r, "'%s' stands before the first [kernel]", key);
+    if (r->map->entry_count == 0) return wrong(r, "'%s' precedes the first [kernel]", key);
     return *value ? take_key(r, key, value) : wrong(r, "'%s' without a value", key);
 }
 

@@ -272,7 +272,8 @@ static PTOStatus submitting(const struct backend *backend, const PTOTaskParam *p
         if (!region_of(&params[i], &from, &to) || is_in_heap(d, from)) continue;
         struct buffer *b = find_buffer(d, from);
         if (!b || to > b->host + b->bytes) {
-            ptoi_ascend_fail(d, false, "argument %d is not in memory that the device knows: tell it with pto_buffer",
+            ptoi_ascend_fail(d, false,
+                             "argument %d is not in memory that the device knows: register it with pto_buffer",
                              (int)i + 1);
             return PTO_ERR_ARGUMENT;
         }

@@ -60,7 +60,7 @@ static bool move_view(struct move *m, char *to, const PTOArg *dst, const char *f
         if (dst->shape[i] == 0) return true;
     if (to && from) return move_from(m, to, dst, from, src, k, element);
     ptoi_ascend_fail(m->d, false,
-                     "a buffer of a work request is not in memory that the device knows: tell it with pto_buffer");
+                     "a buffer of a work request is not in memory that the device knows: register it with pto_buffer");
     return false;
 }
 

@@ -88,8 +88,8 @@ static int fill_block(struct device *d, struct stream *s, const PTOArg *args, in
         if (args[i].kind == PTO_PARAM_SCALAR) continue;
         char *address = ptoi_ascend_reach(d, args[i].ptr);
         if (!address && !is_empty(&args[i])) {
-            ptoi_ascend_fail(d, false, "argument %d is not in memory that the device knows: tell it with pto_buffer",
-                             i + 1);
+            ptoi_ascend_fail(d, false,
+                             "argument %d is not in memory that the device knows: register it with pto_buffer", i + 1);
             return 0;
         }
         s->block[n++] = (uint64_t)(uintptr_t)address;

@@ -1,5 +1,5 @@
-/* pto_arithmetic.h - small functions that generated C leans on where nothing can fail the run: costs, extents, counted
- * loops. Included by pto_program.h. */
+/* pto_arithmetic.h - small functions of generated C that never fail the run: costs, extents, counted loops. Included by
+ * pto_program.h. */
 #ifndef PTO_ARITHMETIC_H
 #define PTO_ARITHMETIC_H
 #include <stdbool.h>

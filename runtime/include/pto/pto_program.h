@@ -1,6 +1,6 @@
-/* pto_program.h - what generated C needs beside pto_runtime.h: checked arithmetic, run-time checks, call frames, and
- * the table that tells the command line of a built program what it can be given.  Hand-written programs rarely need
- * it. */
+/* pto_program.h - the parts of generated C beside pto_runtime.h: checked arithmetic, run-time checks, call frames, and
+ * the table of the params and entries that the command line of a built program may name.  Hand-written programs rarely
+ * need it. */
 #ifndef PTO_PROGRAM_H
 #define PTO_PROGRAM_H
 #include <pto/pto_arithmetic.h>
@@ -13,30 +13,59 @@ extern "C" {
 
 /* ---- failing ---------------------------------------------------------------------------------------------------- */
 
-/* Runs fn like pto_runtime_run, or in place when a run is active, and comes back early when something fails: a check,
- * an assert, a submit.  This is how generated code unwinds; nothing in it needs cleaning up.  Where gaps in the heap
- * leave no room, what lives may be moved while a call makes a buffer: fn looks at its buffers through pto_where. */
+/* Runs fn like pto_runtime_run, or, if the caller orchestrates a run of rt already, in that run.  A failure of a
+ * check, an assert or a call in fn does not return to fn: it unwinds to this call, which closes the scopes and frames
+ * that fn opened.  So generated code needs no cleaning up, and fn must own nothing that does.  If the free space of
+ * the heap is fragmented, a call that allocates may compact the heap: fn finds the bytes of a buffer with pto_where.
+ * Caller     any thread, or the orchestrator.  Blocks until every task has completed; inside a run it does not wait
+ *            for tasks.
+ * Status     as pto_runtime_run; inside a run: the run status, PTO_ERR_ARGUMENT if fn is NULL. */
 PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
-/* Like pto_buffer, of what an entry only reads: while a run that pto_run_entry began is active, its tasks need not be
- * ordered with writes, which there are none of.  A write to it after all, through another argument that names the same
- * memory, waits for all tasks in flight first.  In other runs, and while tasks are in flight, it is pto_buffer. */
+/* pto_buffer of memory that an entry only reads.  In a run that pto_run_entry began its readers need no dependence,
+ * because no task of the run writes it.  If a task writes it nevertheless, through another argument that names the
+ * same memory, that task waits for all tasks in flight first.  In other runs, and while tasks are in flight, the call
+ * is pto_buffer.
+ * Caller     the orchestrator, or before a run the thread that begins it.  Never blocks.  Status: none is returned;
+ *            as pto_buffer. */
 PTO_API void pto_input(PTORuntime *rt, const void *base, int64_t bytes);
 
-/* Fails the run at the current pto_at() place and unwinds to pto_run_entry.  Does not return. */
+/* Fails the run with `status` and this message at the place of the last pto_at, with the chain of open functions, and
+ * unwinds to pto_run_entry.  Does not return.
+ * Caller     the orchestrator, in a run that pto_run_entry began.  Never blocks.  Status: the one given is that of
+ *            the run. */
 PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Every orchestration function announces itself: recursion limit, call chain of error messages.  `at` of the caller is
- * kept. */
+/* Begins an orchestration function: checks the recursion limit and the stack, and adds the function to the call chain
+ * of error messages.  Keeps the caller's pto_at place.
+ * Caller     the orchestrator, in a run that pto_run_entry began.  Never blocks.  Status: fails the run with
+ *            PTO_ERR_RECURSION and unwinds. */
 PTO_API void pto_enter(PTORuntime *rt, const char *function) __attribute__((nonnull(1)));
+
+/* Ends the function of the last pto_enter and restores the caller's pto_at place.
+ * Caller     the orchestrator.  Never blocks.  Status: none. */
 PTO_API void pto_leave(PTORuntime *rt);
 
 /* ---- checked 64-bit arithmetic: wrap-around and division by zero fail the run ------------------------------------ */
+/* pto_raise for `a op b` that leaves 64 bits.
+ * Caller     as pto_raise.  Status: PTO_ERR_OVERFLOW. */
 PTO_API PTO_NORETURN void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b);
+
+/* pto_raise for a division of a by zero.
+ * Caller     as pto_raise.  Status: PTO_ERR_DIVIDE. */
 PTO_API PTO_NORETURN void pto_raise_divide(PTORuntime *rt, const char *op, int64_t a);
+
+/* pto_raise for a shift by a number of bits outside of 0 to 63.
+ * Caller     as pto_raise.  Status: PTO_ERR_ARGUMENT. */
 PTO_API PTO_NORETURN void pto_raise_shift(PTORuntime *rt, int64_t by);
+
+/* pto_raise for an index outside of 0 <= index < extent.
+ * Caller     as pto_raise.  Status: PTO_ERR_BOUNDS. */
 PTO_API PTO_NORETURN void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
+
+/* pto_raise for a slice outside of 0 <= low <= high <= extent.
+ * Caller     as pto_raise.  Status: PTO_ERR_BOUNDS. */
 PTO_API PTO_NORETURN void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent);
 
 static inline int64_t pto_add(PTORuntime *rt, int64_t a, int64_t b)
@@ -90,8 +119,14 @@ static inline int64_t pto_abs(PTORuntime *rt, int64_t a)
     if (a == INT64_MIN) pto_raise_overflow(rt, "abs", a, 0);
     return a < 0 ? -a : a;
 }
+
+/* a / b, rounded up.
+ * Caller     as pto_raise.  Status: fails the run with PTO_ERR_DIVIDE or PTO_ERR_OVERFLOW. */
 PTO_API int64_t pto_ceil_div(PTORuntime *rt, int64_t a, int64_t b);
-PTO_API int64_t pto_log2(PTORuntime *rt, int64_t a); /* floor; a < 1 fails the run */
+
+/* The largest n with 2^n <= a.
+ * Caller     as pto_raise.  Status: fails the run with PTO_ERR_ARGUMENT if a < 1. */
+PTO_API int64_t pto_log2(PTORuntime *rt, int64_t a);
 
 /* 0 <= index < extent, or the run fails; returns index. */
 static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
@@ -99,15 +134,15 @@ static inline int64_t pto_index(PTORuntime *rt, int64_t index, int64_t extent)
     if (index < 0 || index >= extent) pto_raise_index(rt, index, extent);
     return index;
 }
-/* 0 <= low <= high <= extent, or the run fails; returns low. */
 /* A kernel that never names its strides needs a contiguous view. */
 static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char *tensor, int rank, const int64_t *shape,
                                  const int64_t *stride)
 {
     if (!pto_is_row_major(rank, shape, stride))
-        pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' needs an array without gaps, and this piece of '%s' has some",
+        pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' requires a contiguous view, but this slice of '%s' is strided",
                   kernel, tensor);
 }
+/* 0 <= low <= high <= extent, or the run fails; returns low. */
 static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
     if (low < 0 || high < low || high > extent) pto_raise_slice(rt, low, high, extent);
@@ -132,11 +167,12 @@ static inline int64_t pto_integer_of_u64(PTORuntime *rt, uint64_t value)
     return (int64_t)value;
 }
 
-/* Where the bytes of a buffer are until the next call that makes one.  The address that the program was given stays the
- * buffer's name; memory that is not from the heap is where its address says. */
+/* The present address of the bytes of a buffer, valid until the next call that allocates.  The address that the
+ * program received stays the buffer's name; memory outside the heap is where its name says.
+ * Caller     the orchestrator.  Never blocks.  Status: none; NULL if rt is NULL. */
 PTO_API void *pto_where(PTORuntime *rt, const void *buffer);
 
-/* The same for what the program reads and writes without waiting: elements of its arrays, and scalars that it was given
+/* pto_where for memory that the program accesses without waiting: elements of its arrays, and scalars that it received
  * by reference. */
 static inline void *pto_here(PTORuntime *rt, const void *address)
 {
@@ -144,7 +180,7 @@ static inline void *pto_here(PTORuntime *rt, const void *address)
                                                                      : (void *)(uintptr_t)address;
 }
 
-/* Waits for every producer of one element and returns where it is; a failed wait unwinds. */
+/* Waits for every producer of one element and returns its address; a failed wait unwinds. */
 static inline const void *pto_await_element(PTORuntime *rt, const void *base, int64_t at, int64_t bytes)
 {
     PTOStatus status = pto_await(rt, base, at * bytes, bytes);
@@ -161,25 +197,29 @@ static inline void *pto_lent_element(PTORuntime *rt, void *base, int64_t at, int
     return (char *)base + at * bytes;
 }
 
-/* The same, and where it is. */
+/* The same, but the present address. */
 static inline void *pto_own_element(PTORuntime *rt, void *base, int64_t at, int64_t bytes)
 {
     return pto_here(rt, pto_lent_element(rt, base, at, bytes));
 }
 
-/* The storage of an array of scalars. */
+/* pto_alloc of memory that is zero: the storage of an array of scalars.
+ * Caller     the orchestrator.  Blocks while the heap is full.  Status: none is returned; as pto_alloc, and
+ *            PTO_ERR_DEVICE for the run. */
 PTO_API void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes);
 
-/* A function that returns an array of scalars begins with zeros where its result goes. */
+/* A function that returns an array of scalars clears its result first. */
 static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, size_t element, int64_t bytes)
 {
     if (bytes > 0) memset(pto_own_element(rt, (char *)base + at * (int64_t)element, 0, bytes), 0, (size_t)bytes);
 }
 
 /* ---- overlap of two views of one call (E09), when the compiler could not decide ---------------------------------- */
+/* Do the two views have a byte in common?  false also for views whose sizes overflow.
+ * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b);
 
-/* From the first to behind the last byte of a view whose sizes cannot overflow.  false: it has others, or no bytes. */
+/* The bytes [low, high) of a view whose sizes cannot overflow.  false: its sizes might overflow, or it is empty. */
 PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high)
 {
     const int last = p->rank - 1;
@@ -196,14 +236,14 @@ PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high
     return true;
 }
 
-/* Most are far from each other, which is seen at once. */
+/* Most views are far from each other, which two comparisons show. */
 PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *b)
 {
     uint64_t low_a = 0, high_a = 0, low_b = 0, high_b = 0;
     if (__builtin_expect(
             pto_span_(a, &low_a, &high_a) && pto_span_(b, &low_b, &high_b) && (high_a <= low_b || high_b <= low_a), 1))
         return false;
-    /* so that nobody else has the addresses of a and b, and they need not exist before */
+    /* the addresses of a and b do not escape, so they need not be in memory before */
     const PTOTaskParam views[2] = {*a, *b};
     return pto_views_overlap(&views[0], &views[1]);
 }
@@ -212,26 +252,33 @@ PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *
 #endif
 
 /* ---- frames: tensors of a function that lie in one allocation ---------------------------------------------------- */
-/* The current scope owns it.  need: the bytes that are held at most while it is, the frame itself and all that is made
- * beside it.  NULL where the open scopes leave less than that: then every tensor is made by its first writer, as
- * without a frame.  Blocks while the heap is full. */
+/* Allocates a frame, which the current scope owns.  need: the largest number of bytes that is held while the frame is
+ * held, the frame included.  NULL if the open scopes leave less free memory than that: then every tensor is allocated
+ * by its first writer, as without a frame.
+ * Caller     the orchestrator.  Blocks while the heap is full.  Status: none is returned; see "calls in a run" in
+ *            pto_runtime.h. */
 PTO_API void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need);
 
-/* `ptoc build --checked` prints these before a call: the tensor that a slot is for is written, or used.  A use fails
- * the run where another tensor was written into the slot since. */
+/* Notes, for a checked run, that the tensor of a slot is written.  `ptoc build --checked` prints it before a call.
+ * Caller     the orchestrator.  Never blocks.  Status: none. */
 PTO_API void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor);
+
+/* Checks, in a checked run, that no other tensor was written into the slot since the last pto_slot_write of this one.
+ * `ptoc build --checked` prints it before a call.
+ * Caller     the orchestrator.  Never blocks.  Status: none is returned; fails the run with PTO_ERR_HANDLE. */
 PTO_API void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor);
 
 static inline void *pto_slot(void *frame, int64_t at) { return frame ? (char *)frame + at : NULL; }
 
-/* The last use of a tensor that has a slot: it goes with the frame, or, where there is none, now. */
+/* The last use of a tensor that has a slot: without a frame it is released now, else with the frame. */
 static inline void pto_slot_end(PTORuntime *rt, const void *frame, const void *tensor)
 {
     if (!frame) pto_release(rt, tensor);
 }
 
 /* ---- tensors that were moved into a function (`own`) ------------------------------------------------------------- */
-/* Its life ends here, if it has not ended before: *t is empty afterwards. */
+/* Ends the lifetime of a tensor that was moved into a function, unless it has ended before.  *t is empty afterwards.
+ * Caller     the orchestrator.  Never blocks.  Status: none is returned; as pto_release. */
 PTO_API void pto_drop(PTORuntime *rt, PTOTensor *t);
 
 /* Hands it on: *t is empty afterwards. */
@@ -242,15 +289,23 @@ static inline PTOTensor pto_move(PTOTensor *t)
     return moved;
 }
 
-/* A tensor of the function's own, made by PTO_INPUT, is what it returns: the place receives the buffer, or, where the
- * caller has a place already, a copy. */
+/* Returns a tensor of the function's own, made by PTO_INPUT: its buffer becomes the one of the caller's variable, or,
+ * if that has a buffer already, the tensor is copied into it and dropped.
+ * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: none is returned; fails the run as
+ *            pto_submit_task does, and with PTO_ERR_HANDLE. */
 PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor);
 
 /* ---- print ------------------------------------------------------------------------------------------------------- */
 /* `print` of the language is a printf to standard output with these helpers for what printf cannot say. */
 enum { PTO_NUMBER_TEXT = 40 };
-/* shortest text that reads back as the same number; room for PTO_NUMBER_TEXT */
+
+/* Writes the shortest text that reads back as the same number to `text`, which has room for PTO_NUMBER_TEXT bytes,
+ * and returns text.
+ * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API const char *pto_f64_text(double value, char *text);
+
+/* pto_f64_text for a float.
+ * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API const char *pto_f32_text(float value, char *text);
 #ifndef __cplusplus
 #define PTO_TEXT_ROOM_ ((char[PTO_NUMBER_TEXT]){0}) /* lives as long as the block */
@@ -312,8 +367,10 @@ typedef struct PTOProgram {
     bool checked; /* every run is checked, as with the option --checked */
 } PTOProgram;
 
-/* main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.  Returns
- * the exit code. */
+/* The main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.
+ * Owns nothing: `program` must exist until it returns.
+ * Caller     main().  Blocks until the run has ended.  Status: none; returns the exit code of the program
+ *            (docs/cli.md). */
 PTO_API int pto_program_main(const PTOProgram *program, int argc, char **argv);
 
 #ifdef __cplusplus

@@ -1,12 +1,17 @@
 /* pto_runtime.h - orchestrate kernels as tasks: scopes, submission, run.
  *
- * One thread, the orchestrator, calls everything here that takes a PTORuntime during a run, except where a call says
- * "any thread".  Status: negative is bad; the first error of a run sticks, later submits do nothing and return it, and
- * the run returns it.  A call on another thread, inside a kernel, in a forked child, or of a runtime that is NULL or
- * was destroyed is PTO_ERR_MISUSE, and ends the run that it disturbs; where a call returns no status,
- * pto_last_error(NULL) has the sentence.  A submit that its caller carries out itself (pto_submit.h) is not looked at:
- * such misuse is found at the next call that the library sees, at the latest when the kernel is measured.
- * docs/runtime.md tells the whole story. */
+ * Threads         the orchestrator of a run is the thread that called pto_runtime_run, pto_run_entry or
+ *                 pto_runtime_execute, while it executes the orchestration and not a kernel.  "Caller" above each
+ *                 function says which threads may call it.
+ * Status          a negative number is an error.  The first error of a run is its run status: later calls in the run
+ *                 do nothing and return it, and so does the run.  pto_last_error has the message.
+ * Calls in a run  a call of the orchestrator outside a run is PTO_ERR_STATE.  PTO_ERR_MISUSE: rt is NULL or was
+ *                 destroyed, or the call comes from another thread, a kernel or a forked child; misuse ends the run
+ *                 that it disturbs, and pto_last_error(NULL) has its message.  In a run of pto_run_entry a call that
+ *                 fails does not return, it unwinds to the entry.
+ * Limits          a submit on the fast path (pto_submit.h) is not checked for misuse.  The next call that the library
+ *                 sees finds such misuse, at the latest when the kernel is timed.
+ * Details         docs/runtime.md */
 #ifndef PTO_RUNTIME_H
 #define PTO_RUNTIME_H
 #include <pto/pto_stats.h>
@@ -19,8 +24,8 @@ extern "C" {
 #endif
 
 typedef enum PTOEngine {
-    PTO_ENGINE_THREADS, /* workers are threads; the scheduler role goes to whoever is idle */
-    PTO_ENGINE_SERIAL,  /* every kernel runs at its submit: the oracle */
+    PTO_ENGINE_THREADS, /* workers are threads; an idle thread takes the scheduler role */
+    PTO_ENGINE_SERIAL,  /* every task is executed inline: the oracle */
     PTO_ENGINE_TIMING,  /* one thread, a clock in cycles: predicts a device */
     PTO_ENGINE_PROCESS, /* scheduler and workers in a process of their own */
     PTO_ENGINE_GRAPH,   /* orchestrate only: nothing runs */
@@ -28,108 +33,147 @@ typedef enum PTOEngine {
 } PTOEngine;
 
 typedef enum PTOScopePolicy {
-    PTO_SCOPE_OWNER,    /* a buffer belongs to the innermost scope of its submit, or the one given */
-    PTO_SCOPE_OUTERMOST /* every buffer belongs to the outermost open scope (the seed's counting) */
+    PTO_SCOPE_OWNER,    /* the innermost scope at the submission owns a buffer, or the one that is given */
+    PTO_SCOPE_OUTERMOST /* the outermost open scope owns every buffer (as the seed counts) */
 } PTOScopePolicy;
 
-/* Zero means default for every member. */
+/* 0 selects the default of every member. */
 typedef struct PTOConfig {
     PTOEngine engine;
-    const char *backend;               /* "sim", or "ascend": docs/ascend.md */
-    const char *kernels;               /* ascend: the map of kernels, a file */
-    int32_t device;                    /* ascend: which one */
-    double stream_timeout_seconds;     /* ascend: a kernel or a copy that takes longer fails the run; default 600 */
-    int32_t workers[PTO_WORKER_TYPES]; /* all zero: from the machine's cores; else 0 is none of that type */
-    int64_t task_window;               /* slots, a power of two from 2; default 1024 */
-    /* of one heap ring, at least 64; default 64 MiB.  The rings are one heap: the runtime obtains heap_rings times
-     * heap_bytes, 256 MiB by default, and a buffer has heap_bytes at most */
+    const char *backend;           /* "sim", or "ascend" (docs/ascend.md) */
+    const char *kernels;           /* ascend: the map of kernels, a file */
+    int32_t device;                /* ascend: the number of the device */
+    double stream_timeout_seconds; /* ascend: the time limit of a kernel or a copy; default 600 */
+    /* all zero: chosen from the number of cores; else 0 means no worker of that type */
+    int32_t workers[PTO_WORKER_TYPES];
+    int64_t task_window; /* slots, a power of two from 2; default 1024 */
+    /* bytes of one heap ring, at least 64; default 64 MiB.  The rings form one heap of heap_rings * heap_bytes, 256 MiB
+     * by default; a buffer has at most heap_bytes */
     int64_t heap_bytes;
-    int32_t heap_rings;        /* how many times heap_bytes; 1 to 64; default 4 */
+    int32_t heap_rings;        /* number of heap rings, 1 to 64; default 4 */
     int64_t deplist_entries;   /* from 2; default 8192 */
     int64_t tensormap_entries; /* from 2; default 4096 */
     int32_t recursion_limit;   /* default 256 */
     PTOScopePolicy scope_policy;
-    /* PTORunStats.dependences counts all, at any distance; costs time and memory */
+    /* PTORunStats.dependences counts every dependence, at any distance; this costs time and memory */
     bool count_dependences;
-    /* keep what is needed for traces and graphs of so many tasks; 0: record nothing */
+    /* record up to this many tasks of a run for traces and graphs; 0: record nothing */
     int64_t record_tasks;
-    /* Kernels run, but none has ended for so long: the run fails with PTO_ERR_WATCHDOG, at most a tenth of a second
-     * later, and the message names those that run.  0: off.  A thread cannot be stopped, so where a kernel never
-     * returns the run does not end, except in the engine process, which kills its worker process: another thread learns
-     * of it from pto_runtime_status, and may end the program. */
+    /* The run fails with PTO_ERR_WATCHDOG when kernels run but none has ended for this time, at most a tenth of a
+     * second later; the message names the kernels that run.  0: off.  A thread cannot be stopped, so a run whose kernel
+     * never returns does not end, except on the engine process, which kills its worker process; another thread sees the
+     * failure in pto_runtime_status and may end the program. */
     double watchdog_seconds;
-    /* threads: a file of pto_runtime_write_schedule; starts and places are repeated */
+    /* threads: a file of pto_runtime_write_schedule; kernels start in the same order on the same workers */
     const char *replay;
     /* threads: the scheduler role has a thread of its own; a waiting orchestrator helps */
     bool dedicated_scheduler;
     /* threads, process: each worker is bound, round-robin, to one of the processors that the process may use, and so to
-     * the caches that hold what it works on.  Not where others use these processors: a bound worker waits for its
-     * own. */
+     * the caches that hold what it works on.  Do not use it where other programs use these processors: a bound worker
+     * waits for its own. */
     bool bind_workers;
-    /* threads: worker types whose tasks something outside the library carries out.  start() is called by whoever
-     * schedules, must not block, and may run at the same time as anything but itself; the task's arguments are good
-     * until the call of pto_task_complete, the array of them until start() returns.  At most task_window tasks are
+    /* threads: worker types whose tasks are executed outside the library.  The thread that has the scheduler role calls
+     * external_start, which must not block; no two calls run at the same time.  The arguments of the task are valid
+     * until pto_task_complete, the array of arguments until external_start returns.  At most task_window tasks are
      * started and not completed. */
     bool external[PTO_WORKER_TYPES];
     void (*external_start)(void *context, int64_t task_id, const PTOKernel *kernel, const PTOArg *args, int32_t count);
     void *external_context;
-    bool skip_kernels;       /* timing: kernels are costed, not run; await is an error */
-    int64_t submit_cycles;   /* timing: what a submit costs the orchestrator */
-    int64_t dispatch_cycles; /* timing: from ready to running on an idle worker */
-    /* Engine serial, and threads where the process has one processor or the kernel is known to be very short, run a
-     * task at its submit, past the window, unless something watches the graph (count_dependences, record_tasks).  true:
-     * every task goes through the window. */
+    bool skip_kernels;       /* timing: kernels are not executed, only their cost counts; await is an error */
+    int64_t submit_cycles;   /* timing: the orchestrator's cycles for a submit */
+    int64_t dispatch_cycles; /* timing: cycles from ready to running on an idle worker */
+    /* Engine serial executes tasks inline, at their submission; engine threads does so where the process has one
+     * processor or the kernel is known to be very short.  Neither does if count_dependences or record_tasks needs the
+     * graph.  true: every task goes through the window. */
     bool always_defer;
-    /* Finds wrong programs at the cost of time, and of 64 bytes a buffer: memory whose life has ended is filled with a
-     * pattern, writes behind a buffer and changes of what a kernel only reads fail the run. */
+    /* Finds wrong programs, at the cost of time and of 64 bytes for each buffer: memory whose lifetime has ended is
+     * filled with a pattern; writes past the end of a buffer, and changes of a kernel's inputs, fail the run. */
     bool checked;
-    /* The heap's pages become memory when the runtime is created, not at their first use in a run; creation fails where
-     * the system has not so much.  Not on backends with memory of their own. */
+    /* The heap is backed by memory when the runtime is created, not page by page in a run; creation fails if the system
+     * cannot provide it.  No effect on backends with memory of their own. */
     bool prealloc;
-    /* Messages and advice name the limits above as the options of a built program (--heap) and not as members of this
-     * struct: main() of a built program sets it. */
+    /* Messages and advice name the limits above as options of a built program (--heap), not as members of this struct.
+     * main() of a built program sets it. */
     bool names_options;
-    int64_t first_task_id, first_byte; /* tests: where the counters start */
+    int64_t first_task_id, first_byte; /* for tests: the first values of the counters */
 } PTOConfig;
 
-/* NULL config: the defaults.  On failure NULL, and *status (may be NULL) says why.  The message is in
- * pto_last_error(NULL). */
+/* Creates a runtime: obtains its rings, its heap and its workers.  config NULL stands for the defaults.  The caller
+ * owns the runtime and frees it with pto_runtime_destroy.  On failure the result is NULL, *status (status may be
+ * NULL) is the reason, and pto_last_error(NULL) has its message.
+ * Caller     any thread.  Blocks until the workers have started; with PTOConfig.prealloc until the heap is backed by
+ *            memory.
+ * Status     *status: PTO_OK; PTO_ERR_CONFIG: a member of config, or the map of kernels, is invalid;
+ *            PTO_ERR_UNSUPPORTED: this build has no such engine or backend; PTO_ERR_NOMEM; PTO_ERR_IO: the schedule,
+ *            the map of kernels or an object of it cannot be read; PTO_ERR_ARGUMENT: the file of PTOConfig.replay is
+ *            not a schedule; PTO_ERR_DEVICE: the device or its library cannot be used; PTO_ERR_LOST: the worker
+ *            process died while it started. */
 PTO_API PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status);
-/* The seed's two shapes: one cpu and one accel worker beside the cubes and vectors; simulate: the timing engine, else
- * threads.  The first 65,536 tasks of a run are recorded for pto_runtime_write_trace.  Sizes of 0: the defaults. */
+
+/* Creates the runtime of the seed: engine threads, or timing if `simulate`, with one cpu and one accel worker beside
+ * the cubes and vectors, and the default sizes.  The first 65,536 tasks of a run are recorded for
+ * pto_runtime_write_trace.  NULL on failure.
+ * Caller     any thread.  Blocks as pto_runtime_create does.
+ * Status     none is returned; pto_last_error(NULL) has the message. */
 PTO_API PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate);
+
+/* The same with sizes: slots of the window, bytes of one heap ring, dependency entries.  A size of 0 stands for the
+ * default.
+ * Caller     any thread.  Blocks as pto_runtime_create does.
+ * Status     none is returned; pto_last_error(NULL) has the message. */
 PTO_API PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
                                                        int64_t heap_bytes, int64_t deplist);
-/* Zeroed memory that every engine's workers reach.  On the process engine every array outside the heap that a task
- * names must be such memory, made before the runtime is: other memory the worker process does not share, and what
- * kernels write there is lost. (pto_runtime_execute copies other memory.)
- * NULL: none, or bytes < 1.  Freed with the same number of bytes, after the runtime was destroyed. */
+
+/* Allocates zeroed memory that the workers of every engine reach.  On the engine process every array outside the heap
+ * that a task names must be such memory, allocated before the runtime is created: the worker process shares no other
+ * memory, and what kernels write there is lost.  (pto_runtime_execute copies other memory.)  The caller owns the
+ * memory and frees it with pto_shared_free.  NULL: bytes < 1, or no memory.
+ * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API void *pto_shared_alloc(int64_t bytes);
+
+/* Frees memory of pto_shared_alloc.  bytes is the number that it was allocated with; every runtime that used the
+ * memory was destroyed before.  NULL is ignored.
+ * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API void pto_shared_free(void *memory, int64_t bytes);
-/* Any thread.  NULL is fine; blocks until the workers have ended.  What a device did not take back is told by
- * pto_last_error(NULL).  During a run of it nothing is destroyed, and the run ends with PTO_ERR_MISUSE; a runtime that
- * was destroyed is left alone. */
+
+/* Destroys a runtime and frees everything that it owns.  NULL is ignored.
+ * Caller     any thread.  Blocks until the workers have ended.
+ * Status     none is returned.  pto_last_error(NULL) has a message if a device did not release its memory, or after
+ *            misuse: during a run nothing is destroyed and the run ends with PTO_ERR_MISUSE; a runtime that was
+ *            destroyed before is left alone. */
 PTO_API void pto_runtime_destroy(PTORuntime *rt);
 
-/* The rings and the heap of a runtime, with its frames, are obtained when it is created: no run obtains memory.  They
- * stay from run to run, and when it is destroyed they are kept for the next one of the same sizes in this process, up
- * to 8 blocks. trim: what is kept goes back to the system, and so do the pages of rt's heap, which are obtained anew
- * when a run touches them.  Any thread; rt may be NULL, and no run of it is active: else PTO_ERR_STATE. */
+/* Gives memory back to the system.  A runtime obtains its rings, heap and frames when it is created; no run obtains
+ * memory.  When it is destroyed this memory is kept for the next runtime of the same sizes in the process, up to 8
+ * blocks.  The call frees these blocks and, if rt is not NULL, the pages of rt's heap, which are obtained again when
+ * a run touches them.
+ * Caller     any thread.  Never blocks.
+ * Status     PTO_OK; PTO_ERR_STATE: a run of rt is active; PTO_ERR_MISUSE: rt was destroyed, or belongs to the parent
+ *            of a fork. */
 PTO_API PTOStatus pto_runtime_trim(PTORuntime *rt);
 
-/* Work requests of this opcode, from PTO_OP_OWN on, call fn(context, request) on the backend sim; of an opcode that is
- * there already, from now on.  fn NULL: there is no such operation any more.  Never blocks.  Thread: the one that runs
- * rt.  The context stays the caller's and must live until rt is destroyed, or another fn takes its place.
- * PTO_ERR_ARGUMENT: another opcode; PTO_ERR_STATE: a run is active; PTO_ERR_UNSUPPORTED: another backend, whose machine
- * has the operations that it has, or the engine process, whose workers are a process that knows neither fn nor what
- * context points to; PTO_ERR_NOMEM.  A submit of an opcode that nobody knows fails the run with PTO_ERR_UNSUPPORTED at
- * its place. */
+/* Registers an operation of the program: from now on work requests of this opcode, PTO_OP_OWN or larger, call
+ * fn(context, request).  A second call for an opcode replaces fn; fn NULL removes the operation.  A submit of an
+ * opcode without an operation fails the run with PTO_ERR_UNSUPPORTED at its place.  The caller owns the context,
+ * which must exist until rt is destroyed or the operation is replaced.  Backend sim, every engine but process.
+ * Caller     the thread that runs rt; no run is active.  Never blocks.
+ * Status     PTO_OK; PTO_ERR_ARGUMENT: an opcode below PTO_OP_OWN; PTO_ERR_STATE: the caller is in a run of rt;
+ *            PTO_ERR_UNSUPPORTED: the backend has the operations of its machine only, or the engine is process, whose
+ *            worker process knows neither fn nor the memory behind context; PTO_ERR_NOMEM; PTO_ERR_MISUSE: rt is NULL
+ *            or was destroyed, or another thread, a kernel or a forked child calls. */
 PTO_API PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn fn, void *context);
 
-/* Runs fn as the orchestration, waits until every task has completed, returns the first error.  Any thread, one at a
- * time: it is the orchestrator until the call returns.  Blocks.  PTO_ERR_STATE inside of a run of this runtime.  An
- * exception, or pthread_exit, out of a kernel fails its task, out of fn the run, with PTO_ERR_MISUSE, and goes no
- * further. */
+/* Runs fn(rt, arg) as the orchestration, waits until every task has completed, and returns the run status.  The
+ * calling thread is the orchestrator until the call returns.  An exception or pthread_exit that leaves a kernel fails
+ * its task, one that leaves fn fails the run, both with PTO_ERR_MISUSE; it goes no further.
+ * Caller     any thread, outside a run of rt.  Blocks until every task has completed.
+ * Status     PTO_OK; the first error of the calls in the run; PTO_ERR_KERNEL: a kernel failed; PTO_ERR_TIMEOUT,
+ *            PTO_ERR_WATCHDOG: a kernel ran for too long; PTO_ERR_CANCELLED: pto_cancel; PTO_ERR_BOUNDS: a checked
+ *            run found a write outside of a buffer; PTO_ERR_DEVICE: the device failed; PTO_ERR_LOST: the worker
+ *            process died, for example because a kernel crashed; PTO_ERR_ARGUMENT: fn is NULL, or the schedule of
+ *            PTOConfig.replay does not fit the run; PTO_ERR_NOMEM; PTO_ERR_STATE: fn left scopes open, or the caller
+ *            is in a run of rt; PTO_ERR_MISUSE: rt is NULL or was destroyed, another thread runs it, or the call
+ *            comes from a kernel or a forked child. */
 PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
 /* A run on arrays of the host: inputs[i] has input_bytes[i] bytes, outputs[i] has output_bytes[i].  fn is given an
@@ -157,86 +201,187 @@ PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, voi
  * around; PTO_ERR_UNSUPPORTED: an array cannot be copied to the workers; PTO_ERR_NOMEM; PTO_ERR_STATE: inside a run.
  * pto_last_error(rt) names the array, from 0: `inputs[2]`. */
 typedef void (*PTOOrchestration)(PTORuntime *rt, void **inputs, void **outputs, void *params);
+/* A run on arrays of the host: inputs[i] has input_bytes[i] bytes, outputs[i] has output_bytes[i].  fn receives an
+ * array of pointers for each list, in the same order, and params unchanged.
+ *
+ * Tasks find the contents of all arrays on every engine and backend.  After PTO_OK an output holds what the tasks
+ * wrote, and its old contents where no task wrote.  Tasks must not write an array that is only an input: whether the
+ * caller sees such a write is not specified.  An array may be given several times, as input and output, and arrays
+ * may overlap: the pointers of fn overlap as the caller's arrays do.  An array of 0 bytes is empty, and its pointer
+ * may be NULL.
+ *
+ * fn receives the caller's pointers, except for arrays that the workers of the engine process do not share: memory
+ * that is not from pto_shared_alloc, or was allocated after the runtime was created.  Such arrays are copied to
+ * shared memory before the run, and outputs are copied back after it; so fn must name arrays by the pointers that it
+ * receives, and must not keep them.  At most 64 GiB are copied; the memory is kept for the next run, until
+ * pto_runtime_trim.  A backend with memory of its own copies to the device what tasks name, and copies back what they
+ * write; pto_buffer need not be called.  On the engine graph, and with skip_kernels, no kernel runs and the outputs
+ * do not change.
+ *
+ * After an error or a cancel each byte of an output has its old value or one that a task wrote.  An array that is
+ * copied keeps its old contents, unless the copy back from a device failed.
+ *
+ * Owns nothing: the arrays and the four lists must exist until the call returns.
+ * Caller     any thread, which is the orchestrator of the run; no run of rt is active.  Blocks until every task has
+ *            completed.
+ * Status     as pto_runtime_run, and: PTO_ERR_ARGUMENT: a negative size, a NULL array that is not empty, an array
+ *            that wraps around; PTO_ERR_UNSUPPORTED: an array cannot be copied to the workers; PTO_ERR_NOMEM.
+ *            pto_last_error(rt) names the array, counted from 0: `inputs[2]`. */
 PTO_API PTOStatus pto_runtime_execute(PTORuntime *rt, PTOOrchestration fn, void *const *inputs,
                                       const int64_t *input_bytes, int32_t n_inputs, void *const *outputs,
                                       const int64_t *output_bytes, int32_t n_outputs, void *params);
 
-/* The last error's text, one or more lines, first line complete in itself.  NULL rt, or one that was destroyed: of this
- * thread's last create, destroy or misuse; empty if it went well.  Any thread; of a run that is active only the
- * orchestrator. */
+/* The text of the last error of rt, one or more lines; the first line is complete in itself.  With rt NULL, or one
+ * that was destroyed: of this thread's last create, destroy or misuse, and empty if it succeeded.  The text belongs
+ * to the runtime, or to the thread, and is valid until the next run begins, or the next such call.
+ * Caller     any thread; during a run the orchestrator, or any thread after pto_runtime_status has returned an error.
+ *            Never blocks.  Status: none. */
 PTO_API const char *pto_last_error(PTORuntime *rt);
 
-/* Any thread; does not block.  PTO_OK, or the first error of the active run so far, else of the last one.  When it is
- * an error, pto_last_error(rt) has its text, for any thread, until the next run begins.  PTO_ERR_MISUSE, too: there is
- * no such runtime. */
+/* The status of the active run so far, or else of the last run.  After an error pto_last_error(rt) has its text, for
+ * any thread, until the next run begins.
+ * Caller     any thread.  Never blocks.
+ * Status     PTO_OK; the first error of the run, any that pto_runtime_run returns; PTO_ERR_MISUSE also if rt is NULL,
+ *            was destroyed, or belongs to the parent of a fork. */
 PTO_API PTOStatus pto_runtime_status(PTORuntime *rt);
 
-/* Tells the runtime that `bytes` bytes from base are one buffer of the program (not of the heap).  Optional on the
- * backend sim: an unknown address becomes a buffer at its first use; telling makes look-ups cheaper.  bytes 0 is
- * ignored. */
+/* Registers `bytes` bytes from base as one buffer of the program, outside the heap.  Optional on the backend sim,
+ * where an unknown address becomes a buffer at its first use and registration makes look-ups cheaper; on other
+ * backends every array that a task names must be registered.  NULL and bytes < 1 are ignored.
+ * Caller     the orchestrator, or before a run the thread that begins it.  Blocks never.
+ * Status     none is returned.  On a backend with memory of its own an error fails the run: PTO_ERR_ARGUMENT: the
+ *            array overlaps one that the device has; PTO_ERR_NOMEM. */
 PTO_API void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes);
 
+/* Opens a scope, which owns the buffers that are allocated while it is the innermost one, and returns its token.
+ * Caller     the orchestrator.  Never blocks.
+ * Status     none is returned; PTO_SCOPE_CURRENT after an error.  The run fails with PTO_ERR_RECURSION if scopes are
+ *            nested deeper than 16 * recursion_limit + 64; see "calls in a run". */
 PTO_API PTOScope pto_scope_begin(PTORuntime *rt);
+
+/* Ends the innermost scope: its reference to each of its buffers is dropped, and a buffer is freed when the consumers
+ * that were submitted so far have completed.
+ * Caller     the orchestrator.  Never blocks.
+ * Status     none is returned.  The run fails with PTO_ERR_STATE if pto_scope_begin opened no scope; see "calls in a
+ *            run". */
 PTO_API void pto_scope_end(PTORuntime *rt);
+
+/* The token of the innermost scope; PTO_SCOPE_CURRENT outside a run.
+ * Caller     the orchestrator.  Never blocks.  Status: none; a call by another thread or a kernel is PTO_ERR_MISUSE
+ *            for the run. */
 PTO_API PTOScope pto_scope_current(PTORuntime *rt);
 
-/* How many scopes of pto_scope_begin are open: 0 in a run that has opened none, and outside a run.  Caller: the
- * orchestrator.  Never blocks, never fails the run. */
+/* The number of open scopes of pto_scope_begin; 0 in a run that opened none, and outside a run.
+ * Caller     the orchestrator.  Never blocks.  Status: none; a call by another thread or a kernel is PTO_ERR_MISUSE
+ *            for the run. */
 PTO_API int32_t pto_scope_depth(PTORuntime *rt);
 
 /* Blocks while a ring is full.  params may die on return; *ref of every PTO_OUTPUT is set.  Returns the task id, from
  * 0, or a negative PTOStatus.  A task whose every written region is empty is not submitted: returns PTO_NO_TASK. */
 #define PTO_NO_TASK INT64_MAX
+/* Submits a task: a call of the kernel with these parameters, ordered after the earlier tasks that it depends on.
+ * Returns the task id, counted from 0 in each run, or a negative PTOStatus.  A task whose written regions are all
+ * empty is not submitted: the result is PTO_NO_TASK.  The variable of every PTO_OUTPUT is set when the call returns.
+ * The runtime copies params; the kernel and the names must exist as long as the runtime.
+ * Caller     the orchestrator.  Blocks while a ring, a pool or the heap is full; where tasks are executed inline,
+ *            until the kernel has returned.
+ * Status     a negative result: PTO_ERR_ARGUMENT: an invalid kernel, number of parameters, kind, type, shape, size,
+ *            priority or time limit, a PTO_OUTPUT without a variable or into a closed scope; PTO_ERR_CONFIG: there is
+ *            no worker of the kernel's type; PTO_ERR_UNSUPPORTED: an opcode without an operation; PTO_ERR_HANDLE: the
+ *            lifetime of a buffer has ended; PTO_ERR_BOUNDS: a region exceeds its buffer; PTO_ERR_UNWRITTEN: an input
+ *            that was never allocated; PTO_ERR_TOO_LARGE: an output larger than a heap ring; PTO_ERR_DEADLOCK: the
+ *            heap is full of live data; PTO_ERR_NOMEM: the dependences of a recorded run cannot be kept;
+ *            PTO_ERR_KERNEL, PTO_ERR_TIMEOUT: the task was executed inline and failed; PTO_ERR_DEVICE; the run status
+ *            if the run has failed; see "calls in a run". */
 PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 
-/* The buffer that the runtime made for an output of a task: what pto_submit_task wrote to *ref.  task: what
- * pto_submit_task returned. index: from 0, among those PTO_OUTPUT of the task, in the order of its parameters, whose
- * *ref was NULL.  Good while a scope owns the buffer: until the scope ends or pto_release.  NULL afterwards, and for
- * everything else: no such task of this run, no such output, an output of 0 bytes, outside a run.  Caller: the
- * orchestrator.  Never blocks, never fails the run.  Looks at every buffer that open scopes own: a program that makes
- * many keeps what *ref received. */
+/* The buffer that the runtime allocated for an output of a task: the pointer that pto_submit_task wrote to *ref.
+ * task: the id that pto_submit_task returned.  index: counted from 0 among the PTO_OUTPUT parameters of the task
+ * whose *ref was NULL.  Valid while a scope owns the buffer: until the scope ends, or pto_release.  NULL afterwards,
+ * and for everything else: no such task of this run, no such output, an output of 0 bytes, outside a run.  The call
+ * visits every buffer that open scopes own; a program that allocates many keeps the pointers of *ref.
+ * Caller     the orchestrator.  Never blocks.  Status: none; a call by another thread or a kernel is PTO_ERR_MISUSE
+ *            for the run. */
 PTO_API void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index);
 
-/* A buffer that no single task makes: written in parts, or passed on before it is written.  Blocks while the heap is
- * full. NULL for 0 bytes and after an error.  scope: the owner. */
+/* Allocates a buffer that no single task makes: one that is written in parts, or passed on before it is written.
+ * `scope` owns it.  NULL for 0 bytes and after an error.
+ * Caller     the orchestrator.  Blocks while the heap is full.
+ * Status     none is returned.  The run fails with PTO_ERR_ARGUMENT: bytes < 0, or a scope that is closed;
+ *            PTO_ERR_TOO_LARGE: more than a heap ring; PTO_ERR_DEADLOCK: the heap is full of live data; see "calls in
+ *            a run". */
 PTO_API void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes);
 
-/* The scope's reference is dropped now instead of at its end; consumers submitted so far keep the buffer.  NULL is
- * fine. */
+/* Drops the scope's reference to a buffer before the scope ends.  Consumers that were submitted so far keep the
+ * buffer.  NULL is ignored.
+ * Caller     the orchestrator.  Never blocks.
+ * Status     none is returned.  The run fails with PTO_ERR_HANDLE: memory outside the heap, not the first byte of a
+ *            buffer, or a buffer whose lifetime has ended; see "calls in a run". */
 PTO_API void pto_release(PTORuntime *rt, const void *buffer);
 
-/* Waits for every producer of these bytes.  Afterwards the caller may read them. */
+/* Waits for every producer of `bytes` bytes at `offset` of the buffer.  Afterwards the caller may read them.
+ * Caller     the orchestrator.  Blocks until the producers have completed, and on a device until the bytes were
+ *            copied.
+ * Status     PTO_OK; PTO_ERR_ARGUMENT: a negative offset or size; PTO_ERR_HANDLE, PTO_ERR_BOUNDS: the lifetime of the
+ *            buffer has ended, or the bytes exceed it; PTO_ERR_UNWRITTEN: the buffer is NULL; PTO_ERR_UNSUPPORTED: no
+ *            kernel runs (engine graph, skip_kernels); PTO_ERR_NOMEM: a recorded run; PTO_ERR_DEVICE; the run status
+ *            if the run has failed; see "calls in a run". */
 PTO_API PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 
-/* Waits for every task that writes or reads these bytes.  Afterwards the caller may write them; for a task submitted
- * later to find it on every backend, it must do so before the next submit. */
+/* Waits for every task that reads or writes these bytes.  Afterwards the caller may write them; for later tasks to
+ * find the new contents on every backend, it must write before the next submit.  Where no kernel runs (engine graph,
+ * skip_kernels) the call waits for nothing.
+ * Caller     the orchestrator.  Blocks until these tasks have completed, and on a device until the bytes were copied.
+ * Status     PTO_OK; PTO_ERR_ARGUMENT: a negative offset or size; PTO_ERR_HANDLE, PTO_ERR_BOUNDS: the lifetime of the
+ *            buffer has ended, or the bytes exceed it; PTO_ERR_UNWRITTEN: the buffer is NULL; PTO_ERR_NOMEM: a
+ *            recorded run; PTO_ERR_DEVICE; the run status if the run has failed; see "calls in a run". */
 PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes);
 
-/* What the last run recorded (PTOConfig.record_tasks).  No run is active.  PTO_ERR_STATE: nothing was recorded;
- * PTO_ERR_NOMEM; PTO_ERR_IO. Trace: Chrome/Perfetto JSON, a row a worker, one for the orchestrator's stalls, one for
- * the scheduler, counters of the rings' use, an arrow an edge; times are ns, or cycles on the timing engine.  Graph:
- * DOT, or JSON or text when the name ends in .json or .txt; every edge with its reason: RAW, WAR, WAW, acc. */
+/* Writes the recorded run (PTOConfig.record_tasks) as Chrome/Perfetto JSON: a row for each worker, one for the
+ * orchestrator's stalls, one for the scheduler, counters of the rings' use, an arrow for each edge.  Times are ns, or
+ * cycles on the engine timing.  A file of that name is replaced when the new one is complete.
+ * Caller     any thread while no run is active.  Blocks while the file is written.
+ * Status     PTO_OK; PTO_ERR_STATE: nothing was recorded, or a run is active; PTO_ERR_NOMEM; PTO_ERR_IO: errno has
+ *            the reason; PTO_ERR_MISUSE: rt is NULL, was destroyed, or belongs to the parent of a fork. */
 PTO_API PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path);
-/* The recorded run as one page of HTML that needs nothing else: timeline, times of kernels, a small graph, flow
- * control, advice. */
+
+/* Writes the recorded run as one page of HTML that needs no other file: timeline, times of kernels, a small graph,
+ * flow control, advice.
+ * Caller     any thread while no run is active.  Blocks while the file is written.
+ * Status     as pto_runtime_write_trace: PTO_OK, PTO_ERR_STATE, PTO_ERR_NOMEM, PTO_ERR_IO, PTO_ERR_MISUSE. */
 PTO_API PTOStatus pto_runtime_write_report(PTORuntime *rt, const char *path);
+
+/* Writes the tasks of the recorded run and every edge with its reason (RAW, WAR, WAW, acc): DOT, or JSON or text if
+ * the name ends in .json or .txt.
+ * Caller     any thread while no run is active.  Blocks while the file is written.
+ * Status     as pto_runtime_write_trace: PTO_OK, PTO_ERR_STATE, PTO_ERR_NOMEM, PTO_ERR_IO, PTO_ERR_MISUSE. */
 PTO_API PTOStatus pto_runtime_write_graph(PTORuntime *rt, const char *path);
 
-/* The order in which kernels started and the worker of each, one `task worker` a line, for PTOConfig.replay.  Engine
- * threads. */
+/* Writes the order in which the kernels of the recorded run started and the worker of each, one `task worker` a line,
+ * for PTOConfig.replay.  Engine threads.
+ * Caller     any thread while no run is active.  Blocks while the file is written.
+ * Status     as pto_runtime_write_trace; PTO_ERR_STATE also if the run had more tasks than were recorded. */
 PTO_API PTOStatus pto_runtime_write_schedule(PTORuntime *rt, const char *path);
 
-/* Any thread; does not block: a task that external_start was given has ended.  result: 0, or anything else for a
- * failure.  Once a task: a second time, or of a task that was not started, is PTO_ERR_MISUSE for the run, and for
- * pto_last_error(NULL). */
+/* Reports the end of a task that external_start received.  result: 0, or any other number for a failure.  Exactly one
+ * call for each task.
+ * Caller     any thread.  Never blocks.
+ * Status     none is returned.  PTO_ERR_MISUSE for the run, and a message for pto_last_error(NULL): a task that was
+ *            not started, or has ended. */
 PTO_API void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result);
-PTO_API void pto_task_complete(PTORuntime *rt, int64_t task_id); /* result 0 */
 
-/* Any thread, also in a kernel; does not block.  The run ends with PTO_ERR_CANCELLED; running kernels finish first. */
+/* pto_task_complete_with of result 0.
+ * Caller     any thread.  Never blocks.  Status: as pto_task_complete_with. */
+PTO_API void pto_task_complete(PTORuntime *rt, int64_t task_id);
+
+/* Fails the active run with PTO_ERR_CANCELLED.  Kernels that are running finish first; no other kernel starts.
+ * Caller     any thread, also a kernel.  Never blocks.
+ * Status     none is returned; after misuse (rt is NULL or was destroyed, a forked child) pto_last_error(NULL) has
+ *            the message. */
 PTO_API void pto_cancel(PTORuntime *rt);
 
-/* Marks the place in the program that the following calls belong to: for error messages, graphs and traces.  The
- * orchestrator.  Nothing happens without a runtime. */
+/* Sets the place in the program of the following calls, for error messages, graphs and traces.  Caller: the
+ * orchestrator. rt NULL is ignored.  Status: none. */
 static inline void pto_at(PTORuntime *rt, const PTOSite *site)
 {
     if (rt) ((PTOShortWay *)rt)->site = site;

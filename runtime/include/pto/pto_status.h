@@ -1,4 +1,4 @@
-/* pto_status.h - what a call came to.  The list is status.def. */
+/* pto_status.h - the results of calls.  The list is status.def. */
 #ifndef PTO_STATUS_H
 #define PTO_STATUS_H
 #include <pto/pto_types.h>
@@ -13,8 +13,13 @@ typedef enum PTOStatus {
 #undef STATUS
 } PTOStatus;
 
-PTO_API const char *pto_status_name(PTOStatus status); /* "PTO_ERR_DEADLOCK" */
-PTO_API const char *pto_status_text(PTOStatus status); /* "deadlock" */
+/* The name of a status: "PTO_ERR_DEADLOCK"; "PTO_ERR_UNKNOWN" for a number that is no status.
+ * Caller     any thread.  Status: none. */
+PTO_API const char *pto_status_name(PTOStatus status);
+
+/* A status in words: "deadlock"; "unknown status" for a number that is no status.
+ * Caller     any thread.  Status: none. */
+PTO_API const char *pto_status_text(PTOStatus status);
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,14 @@
-/* pto_submit.h - tasks that run at their submits, in the caller: what pto_submit_task becomes.  Included by
+/* pto_submit.h - the fast path of pto_submit_task: tasks that are executed inline, in the caller.  Included by
  * pto_runtime.h.
  *
- * Idea       where every task runs at its submit, because one thread holds all roles or the kernel is known to be very
- *            short, most of a submit is known to the C compiler: how many parameters there are, of what kind, type and
- *            rank.  So it is a function that is inlined.  While the way is open it checks what is left, puts the
- *            arguments on the stack and calls the kernel.  Whatever is not simple, and all that is wrong, goes the long
- *            way with the same parameters, as if nothing had been looked at.
+ * Idea       where tasks are executed inline, because one thread holds all roles or the kernel is known to be very
+ *            short, the C compiler knows most of a submit: the number of parameters, their kinds, types and ranks. So
+ *            the submit is an inlined function.  While the fast path is enabled, it checks the rest, puts the arguments
+ *            on the stack and calls the kernel.  A submit that is not simple, or is wrong, takes the slow path with the
+ *            same parameters, as if the fast path had not looked at them.
  * Limits     1 to PTO_SHORT_PARAMS parameters, a constant number of them, and an optimizing compiler; views of up to
- *            PTO_SHORT_RANK dimensions; one new output.  All else is right too, by a call.
- * ABI        what stands here is of one build of the library: a program is compiled with the headers of the library
+ *            PTO_SHORT_RANK dimensions; one new output.  Every other submit takes the slow path.
+ * ABI        this header belongs to one build of the library: a program is compiled with the headers of the library
  *            that it is linked with.  The functions of the other headers do not depend on it. */
 #ifndef PTO_SUBMIT_H
 #define PTO_SUBMIT_H
@@ -27,46 +27,57 @@ enum {
     PTO_HEAP_GRANULE = 64
 };
 
-/* A kernel that may be called at its submit. */
+/* A kernel that the fast path may call. */
 typedef struct PTOKernelLine {
     const PTOKernel *kernel; /* NULL: none */
-    /* so often without a look at the clock; 0: the next call is measured; below 0: not by the caller */
+    /* calls left until the next one is timed; 0: the next call is timed; negative: the fast path must not call it */
     int64_t left;
 } PTOKernelLine;
 
-/* A buffer of the heap: where it begins, from the start of the heap, and its bytes, 0 when its life has ended. */
-typedef struct PTOBufferLife {
+/* A buffer of the heap: its offset from the start of the heap, and its bytes, which are 0 after its lifetime. */
+typedef struct PTOBufferLifetime {
     uint64_t at, bytes;
-} PTOBufferLife;
+} PTOBufferLifetime;
 
-/* The first part of every PTORuntime.  Only the orchestrator's thread looks at it, but for handlers of its own
- * signals. */
+/* The first part of every PTORuntime.  Only the orchestrator's thread reads it, and the handlers of its own signals. */
 typedef struct PTOShortWay {
     const PTOSite *site; /* pto_at() writes it */
-    /* 0 there: the way is open.  While it is, the status of the run is what stands there */
+    /* Points to 0 while the fast path is enabled; from the first failure on that word is the run status, so it disables
+     * the path */
     const int *closed;
-    /* the kernel that was called here; a report of its crash names it.  Not its arguments: C compilers put the
-     * kernel here in place of the call, and need none that no one has the address of */
+    /* the kernel that the fast path is calling; a crash report names it.  Its arguments are not stored: their addresses
+     * would escape, and C compilers could not inline the kernel */
     const PTOKernel *volatile running;
-    uint64_t number;                     /* of the next task */
+    uint64_t number;                     /* the id the id of the next task */
     uint64_t heap, heap_bytes;           /* the address of the heap */
-    const uint32_t *starts;              /* by granule of the heap: the buffer that begins or began there */
-    const PTOBufferLife *life;           /* by buffer; 0 is none */
-    bool has_moved;                      /* a buffer may lie elsewhere than its address says */
+    const uint32_t *starts;              /* by granule of the heap: the buffer that begins or last began there */
+    const PTOBufferLifetime *lifetime;   /* by buffer; 0 is none */
+    bool has_moved;                      /* compaction has moved a buffer: addresses are looked up */
     PTOKernelLine line[PTO_SHORT_LINES]; /* by kernel, pto_kernel_line_() */
 } PTOShortWay;
 
-/* The long way.  result: what the kernel returned, if it has been called and failed; else 0. */
+/* The slow path of pto_submit_task.  result: what the kernel returned if the caller has called it and it failed, else
+ * 0.
+ * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: as pto_submit_task. */
 PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                                  int32_t result);
-/* Room for a new output; NULL: the long way knows what to do. */
+
+/* Allocates a new output for the fast path.  NULL: the fast path gives up, and the slow path finds the reason.
+ * Caller     the orchestrator.  Never blocks.  Status: none. */
 PTO_API void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name);
 
-/* A call is measured: begin, end.  Below 0: the caller may not submit, which the long way says. */
+/* Begins to time a call of the fast path: the time in ns.  Negative: the caller may not submit, which the slow path
+ * reports.
+ * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API int64_t pto_measure_(PTORuntime *rt);
+
+/* Ends what pto_measure_ began, at the time `since`.
+ * Caller     the orchestrator.  Never blocks.  Status: none. */
 PTO_API void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since);
 
-/* A call of the kernel that an exception does not pass through: in C++ somebody in between might catch it. */
+/* Calls the kernel so that no exception passes through its caller, which in C++ might catch it.  Returns the kernel's
+ * result.
+ * Caller     the orchestrator.  Blocks until the kernel has returned.  Status: none. */
 PTO_API int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args);
 #ifdef __cpp_exceptions
 #define PTO_CALL_KERNEL_(kernel, args) pto_call_(kernel, args)
@@ -94,13 +105,13 @@ PTO_INLINED_ int64_t pto_bytes_of_(uint8_t type) { return (int64_t)(0x1842184218
 /* Are the bytes inside the buffer that this address of the heap lies in? */
 PTO_INLINED_ bool pto_is_held_(const PTOShortWay *w, uint64_t at, uint64_t end)
 {
-    const PTOBufferLife *life = &w->life[w->starts[at / PTO_HEAP_GRANULE]];
-    const uint64_t before = at - life->at;
-    return before < life->bytes && end <= life->bytes - before;
+    const PTOBufferLifetime *lifetime = &w->lifetime[w->starts[at / PTO_HEAP_GRANULE]];
+    const uint64_t before = at - lifetime->at;
+    return before < lifetime->bytes && end <= lifetime->bytes - before;
 }
 
-/* Makes an argument of a parameter.  false: it is not simple, or wrong.  `lay` has room for strides and extents that
- * the parameter does not bring along.  A new output has no address yet, and *bytes. */
+/* Makes an argument of a parameter.  false: the parameter is not simple, or wrong.  `lay` has room for strides and
+ * extents that the parameter does not have.  A new output has no address yet; *bytes is its size. */
 PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg *a, int64_t *lay, int64_t *bytes)
 {
     const int64_t *shape = p->shape, *stride = p->stride;
@@ -159,7 +170,7 @@ PTO_INLINED_ bool pto_take_(const PTOShortWay *w, const PTOTaskParam *p, PTOArg 
     return at >= w->heap_bytes || pto_is_held_(w, at, (uint64_t)(p->at * unit + *bytes));
 }
 
-/* false: go the long way; *result as pto_submit_long_ wants it. */
+/* false: take the slow path; *result is for pto_submit_long_. */
 PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                                     int64_t *number, int32_t *result)
 {
@@ -180,7 +191,7 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
         if (params[i].kind == PTO_PARAM_OUTPUT) made += arg[n].ptr == NULL;
         n++;
     }
-    /* Not before: C compilers know what stands in the lists of the caller as long as nothing is ordered. */
+    /* Not earlier: the load is ordered, and after it C compilers no longer know the contents of the caller's lists. */
     if (made > 1 || PTO_RARE_(__atomic_load_n(w->closed, __ATOMIC_ACQUIRE) != 0)) return false; /* [OUTCOME] */
     PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
     {
@@ -202,7 +213,7 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
     }
     *number = (int64_t)w->number++;
     w->running = kernel;
-    __asm__ volatile("" ::: "memory"); /* who crashes in the kernel has been named before */
+    __asm__ volatile("" ::: "memory"); /* a crash in the kernel finds its name */
     *result = PTO_CALL_KERNEL_(kernel, arg);
     __asm__ volatile("" ::: "memory");
     w->running = NULL;
@@ -218,16 +229,16 @@ PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel
     if (!__builtin_constant_p(count) || count < 1 || count > PTO_SHORT_PARAMS || !params)
         return pto_submit_long_(rt, kernel, params, count, 0);
     if (__builtin_expect(pto_submit_short_(rt, kernel, params, count, &number, &result), 1)) return number;
-    /* so that nobody else has the address of `params`, and they need not exist before */
+    /* the address of `params` does not escape, so they need not be in memory before */
     PTOTaskParam copy[PTO_SHORT_PARAMS];
     PTO_UNROLL_ for (int i = 0; i < count; i++) { copy[i] = params[i]; }
     return pto_submit_long_(rt, kernel, copy, count, result);
 }
 
-/* A call over several lines belongs to its first line: all that a macro prints does.  PTO_CALL_SUBMITS: a program with
- * many submits is compiled faster, and smaller, when they are calls.  With a sanitizer, which looks at each access of
- * an inlined one, a submit takes a C compiler half a second, so there they are calls too, unless PTO_INLINE_SUBMITS is
- * defined. */
+/* A call over several lines belongs to its first line, because all that a macro prints does.  PTO_CALL_SUBMITS: a
+ * program with many submits is compiled faster, and smaller, when they are calls.  With a sanitizer, which instruments
+ * each access of an inlined submit, one submit takes a C compiler half a second; so they are calls there too, unless
+ * PTO_INLINE_SUBMITS is defined. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define PTO_IS_SANITIZED_ 1

@@ -39,8 +39,13 @@ typedef enum PTOType {
     PTO_TYPE_COUNT
 } PTOType;
 
-PTO_API const char *pto_type_name(PTOType type); /* "f32"; "byte" for PTO_BYTE */
-PTO_API int64_t pto_type_bytes(PTOType type);    /* 4 for PTO_F32 */
+/* The name of an element type: "f32"; "byte" for PTO_BYTE; "?" for a number that is no type.
+ * Caller     any thread.  Status: none. */
+PTO_API const char *pto_type_name(PTOType type);
+
+/* The bytes of one element: 4 for PTO_F32; 0 for a number that is no type.
+ * Caller     any thread.  Status: none. */
+PTO_API int64_t pto_type_bytes(PTOType type);
 
 typedef enum PTOWorkerType {
 #define WORKER(id, name) PTO_WORKER_##id,
@@ -49,7 +54,9 @@ typedef enum PTOWorkerType {
     PTO_WORKER_TYPES
 } PTOWorkerType;
 
-PTO_API const char *pto_worker_type_name(PTOWorkerType type); /* "cube", "vector", "cpu", "accel" */
+/* The name of a worker type: "cube", "vector", "cpu", "accel"; "?" for a number that is no type.
+ * Caller     any thread.  Status: none. */
+PTO_API const char *pto_worker_type_name(PTOWorkerType type);
 
 /* A scalar argument, 8 bytes whatever its type; the kernel knows which member it wants. */
 typedef union PTOScalar {
@@ -60,7 +67,7 @@ typedef union PTOScalar {
 } PTOScalar;
 
 /* One argument as a kernel sees it.  Tensors: ptr is the first element of the view; shape and stride have one entry a
- * dimension, strides in elements.  Scalars: value.  Lives until the kernel returns. */
+ * dimension, strides in elements.  Scalars: value.  Valid until the kernel returns. */
 typedef struct PTOArg {
     void *ptr;
     const int64_t *shape;
@@ -71,12 +78,12 @@ typedef struct PTOArg {
     uint8_t rank;
 } PTOArg;
 
-/* Returns 0 for success; anything else fails the task.  Thread: a worker.  Must not touch what is not among its
+/* A kernel.  Returns 0 for success; any other number fails the task.  Thread: a worker.  It must access only its
  * arguments. */
 typedef int (*PTOKernelFn)(const PTOArg *args);
 
-/* What a fixed-function accelerator is given instead of a call: its operation, the buffers in order, the scalars in
- * order. Lives until the operation has ended. */
+/* A work request: what a fixed-function accelerator receives instead of a call.  The buffers and the scalars are in the
+ * order of the parameters.  Valid until the operation has ended. */
 typedef struct PTOWorkRequest {
     int32_t opcode; /* PTOOpcode, or a number that pto_operation was given */
     int32_t buffer_count, param_count;
@@ -84,8 +91,8 @@ typedef struct PTOWorkRequest {
     int64_t param[PTO_REQUEST_PARAMS];
 } PTOWorkRequest;
 
-/* What the accelerators of every backend can do.  Element types and row lengths of source and destination must agree;
- * an index out of range fails the task, and nothing is written. */
+/* The operations that the accelerators of every backend have.  Element types and row lengths of source and destination
+ * must agree; an index out of range fails the task, and nothing is written. */
 typedef enum PTOOpcode {
     PTO_OP_NONE,         /* the kernel is a function */
     PTO_OP_COPY,         /* in src, out dst of the same shape, any strides */
@@ -95,34 +102,34 @@ typedef enum PTOOpcode {
     PTO_OP_OWN = PTO_OWN_OPCODE /* from here on: operations of a program, see pto_operation */
 } PTOOpcode;
 
-/* What a copy, gather or scatter returns that fails its task. */
+/* The results of a copy, gather or scatter that fails its task. */
 enum {
     PTO_REQUEST_BAD = 1 /* buffers of the wrong number, shape or type */,
     PTO_REQUEST_INDEX = 2 /* an index is out of range */
 };
 
-/* An operation of a program.  Returns 0 for success; anything else fails the task.  Thread: an accelerator worker,
- * several at once where there are several, or the orchestrator's where a task runs at its submit.  May block; must not
- * submit, await or touch what is not among the buffers.  `request` and what it points to live until it returns. */
+/* An operation of a program.  Returns 0 for success; any other number fails the task.  Thread: an accelerator worker,
+ * several at once if there are several, or the orchestrator's for a task that is executed inline.  It may block; it
+ * must not submit or await, and must access only its buffers.  `request` is valid until the operation returns. */
 typedef int (*PTOOperationFn)(void *context, const PTOWorkRequest *request);
 
-/* A kernel: what a task runs.  Constant, owned by the program, must live as long as the runtime. */
+/* The description of a kernel.  Constant; the program owns it, and it must exist as long as the runtime. */
 typedef struct PTOKernel {
     const char *name;
     PTOWorkerType worker;
     PTOKernelFn fn;
     int64_t (*cost)(const PTOArg *args); /* simulated cycles; NULL: 1.  Sees shapes and scalars; ptr is NULL. */
-    int32_t opcode; /* accelerators, with fn NULL: what the work request asks for; at most 16 scalars */
-    /* unique in the program: what the map of a backend with kernels of its own calls it; NULL: name */
+    int32_t opcode; /* accelerators, with fn NULL: the operation of the work request; at most 16 scalars */
+    /* its name in the map of kernels of a backend (docs/ascend.md), unique in the program; NULL: name */
     const char *symbol;
-    const char *formals; /* "a, b, c": the names of the arguments, for reports; NULL: they have none */
+    const char *formals; /* "a, b, c": the names of the arguments, for reports; NULL: no names */
 } PTOKernel;
 
 /* A place in the program text.  Constant, owned by the program. */
 typedef struct PTOSite {
     const char *file;
     int32_t line, column; /* from 1; column 0: unknown */
-    const char *text;     /* what stands there: "gemm", "scope \"two sweeps\"", "P" */
+    const char *text;     /* the text of the place: "gemm", "scope \"two sweeps\"", "P" */
 } PTOSite;
 
 /* An open scope: a token that only pto_scope_begin makes. */
@@ -135,9 +142,9 @@ typedef enum PTOParamKind {
     PTO_PARAM_INOUT,
     PTO_PARAM_ACC,
     PTO_PARAM_SCALAR,
-    PTO_PARAM_PRIORITY, /* of the task, not of a parameter: the kernel does not see it */
-    PTO_PARAM_NAME,     /* likewise: what reports call the task */
-    PTO_PARAM_TIMEOUT   /* likewise: how long its kernel may run */
+    PTO_PARAM_PRIORITY, /* of the task, not of a parameter: the kernel does not receive it */
+    PTO_PARAM_NAME,     /* likewise: the name of the task in reports */
+    PTO_PARAM_TIMEOUT   /* likewise: the time limit of its kernel */
 } PTOParamKind;
 
 /* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes
@@ -155,34 +162,32 @@ typedef struct PTOTaskParam {
     int64_t bytes;
     const int64_t *shape, *stride;
     PTOScalar value;
-    const char *name; /* as the program spells it, for reports */
+    const char *name; /* the program's spelling, for reports */
 } PTOTaskParam;
 
 #define PTO_SINGLE_WRITER 1 /* flag: see PTO_INPUT_OF */
 
 /* The macros that make parameters; for C++ they are in pto_cxx.h, with the same names and arguments.
- *     PTO_INPUT(base, at, extent)       the task reads the region
- *     PTO_INPUT_OF(base, at, extent)    an input whose buffer was the PTO_OUTPUT of one task and is never written
- *     again: its producer is
- *                                       known without a look-up, and nobody needs to find this reader.  A later write
- *                                       to such a buffer is the caller's mistake
- *     PTO_INOUT(base, at, extent)       the task reads and writes it
- *     PTO_ACC(base, at, extent)         the task adds to it: in any order with others of the same kernel, one at a time
- *     PTO_OUTPUT(ref, at, extent)       the task writes all of it.  Mode B: if *ref is NULL, a new buffer is allocated
- *     for this task's
- *                                       output and its base is written back to *ref before pto_submit_task returns;
- *                                       else the region of the buffer that *ref names is overwritten.  A zero-size
- *                                       output leaves *ref
- *     PTO_OUTPUT_IN(scope, ref, at, extent)   the same, and the scope that owns a new buffer
- *     PTO_SCALAR(value)                 float, double, bool, or any integer, which becomes an int64_t
- *     PTO_PRIORITY(n)                   @priority(n): higher starts first among ready tasks of one worker type; default
- *     0 PTO_NAME(string)                  @name: what reports call the task, a constant string
- *     PTO_TIMEOUT(ms)                   @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more
- *     than so many
- *                                       milliseconds, at least 1, of real time
- * A time-out is noticed while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the
- * engine `serial` notices it then only.  A kernel that is running is waited for, except in the engine `process`, which
- * kills its worker process.  The engines `timing` and `graph`, and workers from outside, take no notice.
+ *     PTO_INPUT(base, at, extent)      the task reads the region
+ *     PTO_INPUT_OF(base, at, extent)   the same, of a buffer that one task wrote as its PTO_OUTPUT and that is never
+ *                                      written again: its producer is known without a look-up, and no later task
+ *                                      needs to find this reader.  A later write to the buffer is the caller's mistake
+ *     PTO_INOUT(base, at, extent)      the task reads and writes the region
+ *     PTO_ACC(base, at, extent)        the task adds to the region: one task at a time, in any order with others of
+ *                                      the same kernel
+ *     PTO_OUTPUT(ref, at, extent)      the task writes the whole region.  If *ref is NULL, the runtime allocates a
+ *                                      buffer for it and writes its base to *ref before pto_submit_task returns; else
+ *                                      the region of the buffer *ref is overwritten.  An output of 0 bytes leaves *ref
+ *     PTO_OUTPUT_IN(scope, ref, at, extent)   the same; `scope` owns a new buffer
+ *     PTO_SCALAR(value)                float, double, bool, or any integer, which becomes an int64_t
+ *     PTO_PRIORITY(n)                  @priority(n): a higher one starts first among the ready tasks of a worker type;
+ *                                      default 0
+ *     PTO_NAME(string)                 @name: the name of the task in reports, a constant string
+ *     PTO_TIMEOUT(ms)                  @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more
+ *                                      than this many milliseconds of real time, at least 1
+ * A time-out is found while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the
+ * engine `serial` finds it only then.  The run waits for a kernel that is running, except on the engine `process`,
+ * which kills its worker process.  The engines `timing` and `graph`, and external workers, ignore the limit.
  *
  * `at` and `extent`: see PTOTaskParam.  The extent is a number of bytes, or one of these.
  *     PTO_ARRAY(PTO_F32, 64, 64)                row-major
@@ -225,8 +230,8 @@ static inline PTOScalar pto_scalar_bool(bool v)
 #define PTO_STRIDED(elem, extents, strides)                                                                            \
     0, .type = (uint8_t)(elem), .rank = PTO_COUNT_ extents, .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides
 
-/* Every member is given: a C compiler clears a list of parameters as a whole first when one member of one of them is
- * left out, and that takes as long as half a submit. */
+/* Every member is initialized: if one is left out, C compilers clear the whole list of parameters first, which takes
+ * half as long as a submit. */
 #define PTO_REST_(kind_, flags_, buffer_, ref_, scope_, at_, ...)                                                      \
     .kind = (kind_), .flags = (flags_), .buffer = (void *)(buffer_), .ref = (ref_), .scope = (scope_), .at = (at_),    \
     .value = {.i64 = 0}, PTO_EXTENT_(__VA_ARGS__)
@@ -293,9 +298,9 @@ typedef struct PTOTensor {
     int64_t s[PTO_MAX_RANK];
 } PTOTensor;
 
-/* Where an orchestration function puts the tensor it returns: the caller's variable, and the scope that owns what is
- * newly allocated for it.  *ref not NULL: write there, at `at` with strides s; NULL: the producing task allocates,
- * row-major. */
+/* The destination of a tensor that an orchestration function returns: the caller's variable, and the scope that owns a
+ * new buffer.  *ref not NULL: the tensor is written there, at `at` with strides s; NULL: the producing task allocates
+ * it, row-major. */
 typedef struct PTOPlace {
     void *ref;
     PTOScope scope;

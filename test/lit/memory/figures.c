@@ -1,5 +1,5 @@
-// 4 x 8 x 8 x 8 products of 64 x 64 tiles on instant workers: how much heap each rule about the end of a life needs, to
-// the byte.  With one unit less, of those that a heap is cut into, none completes, and each says so.
+// 4 x 8 x 8 x 8 products of 64 x 64 tiles on instant workers: how much heap each rule about the end of a lifetime
+// needs, to the byte.  With one unit less, of those that a heap is cut into, none completes, and each says so.
 // RUN: %pto-cc %s -o %t
 // RUN: %t | FileCheck %s
 // CHECK:      every tensor to the end of the run: 33554432 bytes in a heap of 33554432; with one unit less: deadlock

@@ -1,4 +1,4 @@
-"""Random programs of tensors with short and long lives, and what they compute.
+"""Random programs of tensors with short and long lifetimes, and what they compute.
 
 A program is a tree of statements; text() prints it as .pto, Machine runs it on NumPy.  All arithmetic is of u32, so that every
 order that keeps the meaning gives the same bytes.  Tensors of several sizes are declared in blocks, loops and branches, read whole

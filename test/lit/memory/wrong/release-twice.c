@@ -1,7 +1,7 @@
 // Two releases of one buffer: the second would be somebody else's.
 // RUN: %pto-cc %s -o %t
 // RUN: %t | FileCheck %s
-// CHECK: 0 pto_release of a buffer whose life has ended
+// CHECK: 0 pto_release of a buffer whose lifetime has ended
 #include <pto/pto_runtime.h>
 #include <stdio.h>
 static int fill(const PTOArg *args)

@@ -1,5 +1,5 @@
-// A tensor that is born in a loop and pinned from outside is told by name when its scope ends, with how many are held;
-// what ends with its scope, or is released, is not.
+// A tensor that is made in a loop and owned by an outer scope is reported by name when its scope ends, with the number
+// held; what ends with its scope, or is released, is not.
 // RUN: %pto-cc %s -o %t
 // RUN: %t | FileCheck %s
 // CHECK:      leak:

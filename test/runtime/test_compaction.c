@@ -1,5 +1,5 @@
-/* test_gather.c - where the heap has room but no piece that is large enough, what lives is moved, and the program does
- * not notice: random programs in heaps of exactly what they hold, on every engine. */
+/* test_compaction.c - where the heap has room but no piece that is large enough, live buffers are moved, and the
+ * program does not notice: random programs in heaps of exactly what they hold, on every engine. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>

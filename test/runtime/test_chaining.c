@@ -1,4 +1,4 @@
-/* test_followers.c - tasks that are sent behind their producers: a machine of lanes on one thread, which runs what is
+/* test_chaining.c - tasks that are sent behind their producers: a machine of lanes on one thread, which runs what is
  * in them in any order of lanes.
  * Method     a runtime of the serial engine whose scheduler is given that machine; results are compared with those of
  *            the plain engine. */
@@ -174,7 +174,7 @@ static void submit_urgent(PTORuntime *rt, void *arg)
     SUBMIT(rt, &nothing, PTO_INOUT(cells[0], 0, 64));
 }
 
-static int64_t followers_of(void (*program)(PTORuntime *rt, void *arg))
+static int64_t chained_of(void (*program)(PTORuntime *rt, void *arg))
 {
     PTORuntime *rt = create_with_lanes((PTOConfig){.workers = {1, 1, 1, 1}}, 1, true);
     EXPECT_EQ(pto_runtime_run(rt, program, NULL), PTO_OK);
@@ -184,17 +184,17 @@ static int64_t followers_of(void (*program)(PTORuntime *rt, void *arg))
 
 TEST(a_whole_chain_follows_its_first_task)
 {
-    EXPECT_EQ(followers_of(submit_chain), LINKS - 1);
+    EXPECT_EQ(chained_of(submit_chain), LINKS - 1);
 }
 TEST(where_many_wait_for_a_task_none_follows)
 {
-    EXPECT_EQ(followers_of(submit_fan), 0);
+    EXPECT_EQ(chained_of(submit_fan), 0);
 }
 TEST(a_task_follows_only_on_its_type_of_worker)
 {
-    EXPECT_EQ(followers_of(submit_iterations), 0);
+    EXPECT_EQ(chained_of(submit_iterations), 0);
 }
 TEST(nothing_follows_past_what_is_more_urgent)
 {
-    EXPECT_EQ(followers_of(submit_urgent), 0);
+    EXPECT_EQ(chained_of(submit_urgent), 0);
 }

@@ -1,5 +1,5 @@
-/* life.c - see life.h. */
-#include "life.h"
+/* lifetime.c - see lifetime.h. */
+#include "lifetime.h"
 #include "misuse.h"
 #include "shared/system.h"
 #include <pthread.h>
@@ -8,7 +8,7 @@
 enum { BUCKET_BITS = 6, BUCKETS = 1 << BUCKET_BITS, RETIRED = 8 };
 
 static ptoi_lock lock = PTOI_LOCK_OPEN; /* guards everything below */
-static struct life *bucket[BUCKETS];
+static struct lifetime *bucket[BUCKETS];
 static uint32_t forks;
 static void *retired[RETIRED];
 static unsigned retired_next;
@@ -25,27 +25,27 @@ static void in_child(void)
 
 static void watch_forks(void) { pthread_atfork(before_fork, after_fork, in_child); }
 
-static struct life **bucket_of(const struct life *l)
+static struct lifetime **bucket_of(const struct lifetime *l)
 {
     return &bucket[((uint64_t)(uintptr_t)l >> 4) * 0x9e3779b97f4a7c15u >> (64 - BUCKET_BITS)];
 }
 
 /* Only addresses are compared: l may be anything. */
-static struct life **find(const struct life *l)
+static struct lifetime **find(const struct lifetime *l)
 {
-    struct life **at = bucket_of(l);
+    struct lifetime **at = bucket_of(l);
     while (*at && *at != l) at = &(*at)->next;
     return at;
 }
 
-static enum life_answer look(const struct life *l)
+static enum lifetime_answer look(const struct lifetime *l)
 {
-    if (!*find(l)) return LIFE_UNKNOWN;
-    if (l->forks != forks) return LIFE_FORKED;
-    return load_relaxed(&l->use) == LIFE_IDLE ? LIFE_FREE : LIFE_IN_USE; /* relaxed: under the lock */
+    if (!*find(l)) return LIFETIME_UNKNOWN;
+    if (l->forks != forks) return LIFETIME_FORKED;
+    return load_relaxed(&l->use) == LIFETIME_IDLE ? LIFETIME_FREE : LIFETIME_IN_USE; /* relaxed: under the lock */
 }
 
-void ptoi_life_begin(struct life *l)
+void ptoi_lifetime_begin(struct lifetime *l)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -56,40 +56,40 @@ void ptoi_life_begin(struct life *l)
     ptoi_lock_leave(&lock);
 }
 
-enum life_answer ptoi_life_look(const struct life *l)
+enum lifetime_answer ptoi_lifetime_look(const struct lifetime *l)
 {
     ptoi_lock_take(&lock);
-    const enum life_answer answer = look(l);
+    const enum lifetime_answer answer = look(l);
     ptoi_lock_leave(&lock);
     return answer;
 }
 
-enum life_answer ptoi_life_take(struct life *l, enum life_use use)
+enum lifetime_answer ptoi_lifetime_take(struct lifetime *l, enum lifetime_use use)
 {
     ptoi_lock_take(&lock);
-    const enum life_answer answer = look(l);
-    if (answer == LIFE_FREE) store_relaxed(&l->use, (int)use); /* relaxed: the lock publishes it */
+    const enum lifetime_answer answer = look(l);
+    if (answer == LIFETIME_FREE) store_relaxed(&l->use, (int)use); /* relaxed: the lock publishes it */
     ptoi_lock_leave(&lock);
     return answer;
 }
 
-void ptoi_life_give(struct life *l)
+void ptoi_lifetime_give(struct lifetime *l)
 {
     ptoi_lock_take(&lock);
-    store_relaxed(&l->use, (int)LIFE_IDLE);
+    store_relaxed(&l->use, (int)LIFETIME_IDLE);
     ptoi_lock_leave(&lock);
 }
 
-enum life_answer ptoi_life_end(struct life *l)
+enum lifetime_answer ptoi_lifetime_end(struct lifetime *l)
 {
     ptoi_lock_take(&lock);
-    const enum life_answer answer = look(l);
-    if (answer == LIFE_FREE) *find(l) = l->next;
+    const enum lifetime_answer answer = look(l);
+    if (answer == LIFETIME_FREE) *find(l) = l->next;
     ptoi_lock_leave(&lock);
     return answer;
 }
 
-void *ptoi_life_retire(void *memory)
+void *ptoi_lifetime_retire(void *memory)
 {
     ptoi_lock_take(&lock);
     void *oldest = retired[retired_next];

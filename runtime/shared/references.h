@@ -1,21 +1,21 @@
-/* lives.h - who still holds a buffer: the scope that owns it, and tasks that have not completed.
+/* references.h - who still holds a buffer: the scope that owns it, and tasks that have not completed.
  *
  * Owner      the scheduler; the orchestrator while tasks run at their submits, as it is the scheduler then.
  * Invariant  a buffer is counted as consumed once, when nobody holds it any more.
  * Tests      test/runtime/test_heap.c, test_elide.c */
-#ifndef PTOI_LIVES_H
-#define PTOI_LIVES_H
+#ifndef PTOI_REFERENCES_H
+#define PTOI_REFERENCES_H
 #include "check.h"
 #include "window.h"
 
 /* refs: by buffer - 1. */
-static inline void ptoi_lives_open(uint32_t *refs, uint32_t buffer)
+static inline void ptoi_references_open(uint32_t *refs, uint32_t buffer)
 {
     CHECK(refs[buffer - 1] == 0);
     refs[buffer - 1] = 1; /* of the owning scope */
 }
 
-static inline void ptoi_lives_drop(const struct window *w, uint32_t *refs, uint32_t buffer) /* model: CONSUME */
+static inline void ptoi_references_drop(const struct window *w, uint32_t *refs, uint32_t buffer) /* model: CONSUME */
 {
     CHECK(refs[buffer - 1] > 0);
     if (--refs[buffer - 1] > 0) return;

@@ -1,4 +1,5 @@
-/* test_only_read.c - what an entry only reads is not looked up; whoever writes there after all breaks nothing. */
+/* test_read_only.c - what an entry only reads is not looked up; a task that writes there nevertheless breaks
+ * nothing. */
 #include "submit.h"
 #include "unit.h"
 #include <pto/pto_program.h>

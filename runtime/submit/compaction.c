@@ -1,4 +1,4 @@
-/* gather.c - fragmentation of the heap is no reason to fail: live buffers are compacted.
+/* compaction.c - compaction of the heap: slides live buffers together when free space is fragmented.
  *
  * Idea       when a buffer finds no room and nothing is in flight, all that the open scopes hold is moved to one side
  *            of the heap.  The program goes on with the addresses that it knows: from then on they are names.  A buffer
@@ -9,18 +9,18 @@
  * Invariant  names of living buffers do not overlap; moved counts those whose name is not where they lie; none: an
  *            address is an address.
  * Blocks     never.
- * Tests      test/runtime/test_gather.c, test_depth.c, test/lit/memory/need.test, heaps.test */
+ * Tests      test/runtime/test_compaction.c, test_depth.c, test/lit/memory/need.test, heaps.test */
 #include "orchestrator_parts.h"
 #include "shared/check.h"
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t ptoi_gather_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes)
+uint64_t ptoi_compact_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes)
 {
     return ptoi_names_take(&o->names, buffer, bytes);
 }
 
-uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset)
+uint32_t ptoi_compact_find(const struct orchestrator *o, uint64_t offset)
 {
     const uint32_t buffer = ptoi_names_hold(&o->names, offset) ? ptoi_names_find(&o->names, offset) : 0;
     if (buffer == 0) return 0;
@@ -31,7 +31,7 @@ uint32_t ptoi_gather_find(const struct orchestrator *o, uint64_t offset)
 void *ptoi_orch_where(const struct orchestrator *o, void *name)
 {
     if (o->moved == 0 || !ptoi_orch_is_in_heap(o, name)) return name;
-    const uint32_t buffer = ptoi_gather_buffer(o, (uint64_t)((uintptr_t)name - (uintptr_t)o->heap_base));
+    const uint32_t buffer = ptoi_compact_buffer(o, (uint64_t)((uintptr_t)name - (uintptr_t)o->heap_base));
     if (buffer == 0) return name;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     return (char *)name + (r->place - r->at);
@@ -43,7 +43,7 @@ static int by_address(const void *a, const void *b)
     return p->from < q->from ? -1 : p->from > q->from;
 }
 
-/* All that lives: nothing is in flight, so the open scopes own it. */
+/* All live buffers: nothing is in flight, so the open scopes own them. */
 static struct heap_piece *pieces(const struct orchestrator *o, uint32_t *count)
 {
     uint32_t n = 0;
@@ -60,7 +60,7 @@ static struct heap_piece *pieces(const struct orchestrator *o, uint32_t *count)
     return piece;
 }
 
-bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes)
+bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes)
 {
     if (!o->may_move || o->is_lost || ptoi_status(o->outcome) != PTO_OK) return false;
     uint32_t count;
@@ -69,7 +69,7 @@ bool ptoi_gather(struct orchestrator *o, int32_t depth, uint64_t bytes)
     o->now.open->has_moved = true;
     o->compactions++;
     const bool fits = piece && ptoi_names_reserve(&o->names, o->heap_base, o->window->heap_bytes) &&
-                      ptoi_heap_gather(&o->heap, piece, count, depth, bytes);
+                      ptoi_heap_compact(&o->heap, piece, count, depth, bytes);
     for (uint32_t i = 0; fits && i < count; i++) {
         const struct heap_piece *p = &piece[i];
         struct buffer_record *r = ptoi_record(&o->scopes, p->buffer);
