@@ -42,8 +42,7 @@ static int line_of(struct emitter *e, const struct ast *n)
 static void add_use(struct lister *l, const struct region *r, enum direction dir)
 {
     if (!r) return;
-    const bool writes = dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC || dir == DIR_OWN;
-    vec_push(&l->uses, ((struct use){.base = r->base, .writes = writes, .call = (int)l->calls.count}));
+    vec_push(&l->uses, ((struct use){.base = r->base, .writes = direction_writes(dir), .call = (int)l->calls.count}));
 }
 
 static void note_call(struct lister *l, const struct ast *n, const struct call *c)

@@ -1,12 +1,22 @@
 /* checker.h - what the files of the checker share; nobody else includes it.
  *
- * sema.c     the order of things          modules.c  imports, file-level names    declare.c  signatures, constants,
- * types requests.c kernels that are work requests
- * names.c    scopes, lookup, nearest      consteval.c values known now            exprs.c    types and sizes of
- * expressions region.c   views and slices, bounds     calls.c    arguments of calls           stmts.c    statements
- * structs.c  structs as their leaves
- * hoist.c    checks that leave loops
- * flow.c     written, dropped, returned: on which paths; parts.c  which pieces; waits.c  awaits in loops */
+ * Calls point down this list; what one line names may call each other.
+ *   sema.c                     the order of things
+ *   flow.c parts.c waits.c     written, dropped, returned: on which paths
+ *   stmts.c                    statements: lets.c assign.c returns.c attrs.c (statements.h)
+ *   declare.c exprs.c calls.c  names are looked at when they are first needed, so a declaration holds expressions, an
+ *                              expression calls, and a call names: constants.c type_nodes.c requests.c, indexing.c,
+ *                              callee.c arguments.c (matching.h)
+ *   dims.c demands.c agree.c   of a call: its dimension variables, its conditions, its types
+ *   structs.c                  structs as their leaves
+ *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
+ *   region.c                   pieces of tensors
+ *   consteval.c kernel_body.c derive.c values.c
+ *   names.c modules.c texts.c notes.c facts.c size.c types.c
+ *
+ * struct checker: its first members are sema.c's, set once; modules.c fills modules and module_of; names.c writes
+ * scope, closed, unknown and unused; who walks into something sets module, function, loop_depth, turn, checks and
+ * statement, and sets them back behind it. */
 #ifndef PTOC_CHECKER_H
 #define PTOC_CHECKER_H
 #include "facts.h"
@@ -75,6 +85,18 @@ struct checker {
     const struct type *error, *void_, *int_, *f64, *f32, *bool_, *string;
 };
 
+/* ---- notes.c ---- */
+struct note *notes_of(struct checker *c, struct ast *e); /* made where there is none */
+bool notes_bad(struct ast *e);                           /* marks; returns false */
+const struct type *notes_fail(struct checker *c, struct ast *e);
+bool notes_is_element(const struct ast *e);
+
+/* ---- texts.c: good for one message ---- */
+struct strbuf *texts_next(struct checker *c); /* empty; the same again some texts later */
+const char *type_str(struct checker *c, const struct type *t);
+const char *size_str(struct checker *c, const struct size *a);
+const char *place_str(struct checker *c, const struct ast *e); /* "x[i +: w]" as written, cut short */
+
 /* ---- names.c ---- */
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl);
 void names_push(struct checker *c, struct ast *block);
@@ -82,11 +104,30 @@ void names_pop(struct checker *c);
 void names_add(struct scope *s, struct symbol *symbol); /* of a symbol that was declared before */
 /* in the innermost scope; E16, W03 */
 void names_declare(struct checker *c, struct symbol *s, struct span at);
-struct symbol *names_lookup(struct checker *c, const char *name); /* NULL: unknown */
+/* NULL: unknown; declare_lookup() asks both */
+struct symbol *names_in_scope(const struct checker *c, const char *name);
 struct symbol *names_in_module(const struct module *m, const char *name);
 bool names_is_builtin(const char *name);
 /* E01 with the nearest names; module NULL: all that is visible here (E11 for a name whose block has ended). */
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
+
+/* ---- values.c ---- */
+/* The var gets another value; the one it had keeps what is known, under a name that no text can say.  Returns that
+ * name. */
+const struct symbol *values_forget(struct checker *c, struct symbol *var);
+/* The same element of a host array is the same number wherever it is read. */
+void values_know_element(struct checker *c, const struct symbol *taken, const struct region *r);
+
+/* ---- derive.c ---- */
+const struct type *derive_element(struct checker *c, enum elem e); /* what reading one element gives */
+const struct type *derive_tensor(struct checker *c, const struct region *r, enum elem elem, int array_rank);
+const struct type *derive_array(struct checker *c, const struct size *length, const struct type *element);
+const struct type *derive_with_array_rank(struct checker *c, const struct type *t, int array_rank);
+const struct type *derive_type(struct checker *c, const struct type *t, const struct symbol *const *from,
+                               const struct size *const *to, int count);
+void derive_extents(struct checker *c, struct type *t, const struct symbol *const *from, const struct size *const *to,
+                    int count);
+bool derive_same_structure(const struct type *a, const struct type *b); /* the same but for elements and extents */
 
 /* ---- modules.c ---- */
 struct module *modules_load(struct checker *c, const char *path); /* the main file and all it imports; NULL: reported */
@@ -95,15 +136,20 @@ void modules_declare(struct checker *c, struct module *m);
 /* ---- declare.c ---- */
 void declare_resolve(struct checker *c, struct symbol *s);                   /* its type and value; cycles are E16 */
 void declare_check_overloads(struct checker *c, const struct symbol *first); /* when all are resolved */
+struct symbol *declare_lookup(struct checker *c, const char *name); /* what the name means here; NULL: unknown */
 /* pushes generics and formals of a KERNEL or ORCH */
 void declare_body_scope(struct checker *c, struct symbol *s);
-const struct type *declare_type(struct checker *c, struct ast *node);
-const struct type *declare_array_of(struct checker *c, const struct size *length, const struct type *element);
-const struct type *declare_type_substituted(struct checker *c, const struct type *t, const struct symbol *const *from,
-                                            const struct size *const *to, int count);
-void declare_substitute_extents(struct checker *c, struct type *t, const struct symbol *const *from,
-                                const struct size *const *to, int count);
-void declare_check_defines(struct checker *c);
+
+/* ---- constants.c ---- */
+void constants_const(struct checker *c, struct symbol *s);
+void constants_param(struct checker *c, struct symbol *s);
+void constants_check_defines(struct checker *c); /* -D of what there is not */
+
+/* ---- type_nodes.c ---- */
+const struct type *type_nodes_check(struct checker *c, struct ast *node);
+
+/* ---- kernel_body.c ---- */
+void kernel_body_check(struct checker *c, struct symbol *s); /* E16; sets needs_contiguous of formals */
 
 /* ---- requests.c ---- */
 void requests_check(struct checker *c, struct symbol *kernel); /* the attributes before a KERNEL; sets its opcode */
@@ -124,25 +170,18 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
 /* The value of a checked integer expression that a size needs: where it has none, it is what the expression gives when
  * it is evaluated. */
 const struct size *exprs_take(struct checker *c, struct ast *e);
-void exprs_forget(struct checker *c, const struct symbol *var); /* it gets another value */
 bool exprs_condition(struct checker *c, struct ast *e);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
 bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
-const struct type *exprs_element_type(struct checker *c, enum elem e); /* what reading one element gives */
-void exprs_say_await(struct checker *c, const struct ast *e);          /* E19: an element of a tensor as a value */
-bool exprs_is_element(const struct ast *e);
-struct note *exprs_note(struct checker *c, struct ast *e);
-struct strbuf *exprs_next_text(struct checker *c); /* empty; the same again some texts later */
-const char *type_str(struct checker *c, const struct type *t);
-const char *size_str(struct checker *c, const struct size *a);
-const char *place_str(struct checker *c, const struct ast *e); /* "x[i +: w]" as written, cut short */
-bool exprs_bad(struct ast *e);                                 /* marks; returns false */
+void exprs_say_await(struct checker *c, const struct ast *e); /* E19: an element of a tensor as a value */
+
+/* ---- indexing.c ---- */
+/* Types an INDEX expression whose object has been checked; sets type and region. */
+const struct type *indexing_check(struct checker *c, struct ast *e);
+void indexing_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
 
 /* ---- region.c ---- */
 const struct region *region_whole(struct checker *c, struct symbol *base);
-/* Types an INDEX expression whose object has been checked; sets type and region. */
-const struct type *region_index(struct checker *c, struct ast *e, enum use use);
-void region_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
 bool region_is_contiguous(struct checker *c, const struct region *r);
 /* 1: share an element whenever neither is empty, 0: never, -1: not known. */
 int region_overlap(struct checker *c, const struct region *a, const struct region *b);
@@ -151,6 +190,8 @@ bool region_is_empty(struct checker *c, const struct region *r);
 /* NULL where none can be made */
 struct check *region_check(struct checker *c, enum check_kind kind, struct span at);
 void region_check_extents(struct checker *c, const struct type *t, const struct ast *node);
+/* It is not negative, and not 0 where that is said. */
+void region_check_size(struct checker *c, const struct size *a, struct span at, const char *what, bool or_zero);
 /* Sizes that name a `var` are stored with the symbol. */
 const struct size *region_capture(struct checker *c, struct symbol *s, const struct size *a);
 const struct type *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
@@ -159,7 +200,10 @@ const struct region *region_capture_region(struct checker *c, struct symbol *s, 
 /* The piece of `all` that has indices [low, low + width) in its first `count` dimensions; width NULL: a point. */
 const struct region *region_narrow(struct checker *c, const struct region *all, int count,
                                    const struct size *const *low, const struct size *const *width);
-const struct type *region_type(struct checker *c, const struct region *r, enum elem elem, int array_rank);
+void region_settle(struct checker *c, struct region *r); /* what follows from offset, extents and strides */
+/* Overflow of constants is reported where the extents are declared, or the index is out of bounds: the result is a. */
+const struct size *region_plus(struct checker *c, const struct size *a, const struct size *b);
+const struct size *region_times(struct checker *c, const struct size *a, const struct size *b);
 
 /* ---- structs.c ---- */
 /* of a symbol whose type is a struct, or an array of structs */
@@ -195,15 +239,16 @@ struct target {
 /* A call whose result is used; target NULL: a new tensor.  The result's type. */
 const struct type *calls_value(struct checker *c, struct ast *e, const struct target *target);
 void calls_statement(struct checker *c, struct ast *e);
+
+/* ---- callee.c ---- */
+bool callee_is_task(struct checker *c, const struct ast *e); /* a call, and not of a builtin */
+
+/* ---- agree.c ---- */
 /* Type equality of a tensor with what is expected; E02, E03, E04. */
-bool calls_same_type(struct checker *c, struct span at, const char *what, const struct type *got,
-                     const struct type *want);
+bool agree_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want);
 
 /* ---- stmts.c ---- */
 void stmts_function(struct checker *c, struct symbol *s);
-/* The var gets another value; the one it had keeps what is known, under a name that no text can say.  Returns that
- * name. */
-const struct symbol *stmts_forget(struct checker *c, struct symbol *var);
 
 /* ---- flow.c ---- */
 void flow_function(struct checker *c, struct symbol *s);

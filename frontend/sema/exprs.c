@@ -8,59 +8,6 @@
 #include "support/nearest.h"
 #include <string.h>
 
-struct note *exprs_note(struct checker *c, struct ast *e)
-{
-    if (!e->note) e->note = arena_new(c->mem, struct note);
-    return e->note;
-}
-
-struct strbuf *exprs_next_text(struct checker *c)
-{
-    struct strbuf *b = &c->text[c->text_turn++ % 8];
-    b->length = 0;
-    strbuf_puts(b, "");
-    return b;
-}
-
-const char *type_str(struct checker *c, const struct type *t)
-{
-    struct strbuf *b = exprs_next_text(c);
-    type_text(t, b);
-    return strbuf_text(b);
-}
-
-const char *size_str(struct checker *c, const struct size *a)
-{
-    struct strbuf *b = exprs_next_text(c);
-    size_text(a, b);
-    return strbuf_text(b);
-}
-
-const char *place_str(struct checker *c, const struct ast *e)
-{
-    struct strbuf *b = exprs_next_text(c);
-    const char *text = source_get(c->front->sources, e->at.file)->text;
-    uint32_t length = e->at.end - e->at.begin, shown = length > 40 ? 37 : length;
-    for (uint32_t i = 0; i < shown; i++) {
-        char ch = text[e->at.begin + i];
-        strbuf_putc(b, ch == '\n' || ch == '\t' || ch == '\r' ? ' ' : ch);
-    }
-    if (shown < length) strbuf_puts(b, "...");
-    return strbuf_text(b);
-}
-
-bool exprs_bad(struct ast *e)
-{
-    e->bad = true;
-    return false;
-}
-
-static const struct type *fail(struct checker *c, struct ast *e)
-{
-    e->bad = true;
-    return e->type = c->error;
-}
-
 static bool is_number(const struct type *t)
 {
     return t->kind == TYPE_INT || t->kind == TYPE_F32 || t->kind == TYPE_F64;
@@ -70,24 +17,6 @@ static const struct type *common(struct checker *c, const struct type *a, const 
 {
     if (a->kind == TYPE_F64 || b->kind == TYPE_F64) return c->f64;
     return a->kind == TYPE_F32 || b->kind == TYPE_F32 ? c->f32 : c->int_;
-}
-
-const struct type *exprs_element_type(struct checker *c, enum elem e)
-{
-    switch (e) {
-    case ELEM_F16:
-    case ELEM_BF16:
-    case ELEM_F32: return c->f32;
-    case ELEM_F64: return c->f64;
-    case ELEM_BOOL: return c->bool_;
-    default: return c->int_;
-    }
-}
-
-bool exprs_is_element(const struct ast *e)
-{
-    bool names = e->kind == AST_INDEX || e->kind == AST_MEMBER;
-    return names && !e->bad && e->note && e->note->region && type_is_scalar(e->type);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -107,19 +36,19 @@ static const struct type *use_symbol(struct checker *c, struct ast *e, struct sy
                    : s->kind == SYM_KERNEL ? "kernel"
                                            : "function");
         if (s->kind == SYM_KERNEL || s->kind == SYM_ORCH) diag_help(c->diag, "call it: %s(...)", s->name);
-        return fail(c, e);
+        return notes_fail(c, e);
     default: break;
     }
-    if (s->type->kind == TYPE_ERROR) return fail(c, e);
+    if (s->type->kind == TYPE_ERROR) return notes_fail(c, e);
     e->type = s->type;
     if (type_is_struct(s->type))
         structs_name(c, e, s);
     else if (s->type->kind == TYPE_INT)
         e->value = s->kind == SYM_CONST ? size_const(c->sizes, s->int_value) : size_symbol(c->sizes, s);
     else if (s->type->kind == TYPE_TENSOR)
-        exprs_note(c, e)->region = s->region ? s->region : region_whole(c, s);
+        notes_of(c, e)->region = s->region ? s->region : region_whole(c, s);
     else if (s->type->kind == TYPE_GRID)
-        exprs_note(c, e)->region = s->region;
+        notes_of(c, e)->region = s->region;
     return e->type;
 }
 
@@ -132,15 +61,15 @@ static void append_checks(struct check **list, struct check *more)
 static const struct type *check_member(struct checker *c, struct ast *e)
 {
     struct ast *object = e->member.object;
-    struct symbol *s = object->kind == AST_NAME ? names_lookup(c, object->name) : NULL;
+    struct symbol *s = object->kind == AST_NAME ? declare_lookup(c, object->name) : NULL;
     if (s && s->kind == SYM_MODULE) {
         object->symbol = s;
         s->is_named = true;
-        if (!s->target) return fail(c, e);
+        if (!s->target) return notes_fail(c, e);
         struct symbol *inside = names_in_module(s->target, e->name);
         if (!inside || inside->kind == SYM_MODULE) {
             names_unknown(c, e->name_at, e->name, "name", s->target);
-            return fail(c, e);
+            return notes_fail(c, e);
         }
         declare_resolve(c, inside);
         return use_symbol(c, e, inside);
@@ -149,18 +78,18 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     if (outer) c->checks = &own;
     const struct type *t = exprs_check(c, object, AS_PLACE);
     c->checks = outer;
-    if (object->bad) return fail(c, e);
+    if (object->bad) return notes_fail(c, e);
     if (t->kind != TYPE_STRUCT || !structs_place(object)) {
         diag_error(c->diag, DIAG_E19, e->name_at, "%s has no member '%s'", type_str(c, t), e->name);
         if (t->kind == TYPE_ARRAY) diag_help(c->diag, "its elements have: [i].%s", e->name);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     const struct symbol *structure = t->structure;
     const struct struct_place *place = structs_place(object);
     for (int i = 0; i < structure->formal_count; i++)
         if (structure->formals[i]->name == e->name && i < place->symbol->field_count) {
             structs_member(c, e, place, i);
-            if (own) append_checks(exprs_is_element(e) ? &exprs_note(c, e)->checks : outer, own);
+            if (own) append_checks(notes_is_element(e) ? &notes_of(c, e)->checks : outer, own);
             return e->type;
         }
     diag_error(c->diag, DIAG_E01, e->name_at, "struct '%s' has no field '%s'", structure->name, e->name);
@@ -170,7 +99,7 @@ static const struct type *check_member(struct checker *c, struct ast *e)
         names[count] = structure->formals[count]->name;
     const char *near = nearest_word(e->name, names, count);
     if (near) diag_fix(c->diag, e->name_at, near, "did you mean '%s'?", near);
-    return fail(c, e);
+    return notes_fail(c, e);
 }
 
 /* A name of a wrong type is wrong wherever it is used: told once. */
@@ -189,7 +118,7 @@ static bool set_size(struct checker *c, struct ast *e, struct span at, const str
     e->value = value;
     if (value) return true;
     diag_error(c->diag, DIAG_E15, at, "%s", what);
-    return exprs_bad(e);
+    return notes_bad(e);
 }
 
 static const struct type *check_integer(struct checker *c, struct ast *e, bool negated)
@@ -197,7 +126,7 @@ static const struct type *check_integer(struct checker *c, struct ast *e, bool n
     uint64_t limit = (uint64_t)INT64_MAX + negated;
     if (e->integer.too_large || e->integer.value > limit) {
         diag_error(c->diag, DIAG_E15, e->at, "%s does not fit in 64 bits", e->integer.digits);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     e->value = size_const(c->sizes, (int64_t)(negated ? 0 - e->integer.value : e->integer.value));
     return e->type = c->int_;
@@ -209,10 +138,10 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     if (e->binary.op == OP_NEG && l->kind == AST_INT) { /* the smallest integer has no positive twin */
         const struct type *t = check_integer(c, l, true);
         e->value = l->value;
-        return l->bad ? fail(c, e) : (e->type = t);
+        return l->bad ? notes_fail(c, e) : (e->type = t);
     }
     const struct type *t = exprs_check(c, l, AS_VALUE);
-    if (l->bad) return fail(c, e);
+    if (l->bad) return notes_fail(c, e);
     const enum ast_op op = e->binary.op;
     if (op == OP_NOT ? t->kind != TYPE_BOOL : op == OP_BITNOT ? t->kind != TYPE_INT : !is_number(t)) {
         diag_error(c->diag, DIAG_E02, e->at, "'%s' needs %s, not %s", ast_op_text(op),
@@ -221,7 +150,7 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
                                      : "a number",
                    type_str(c, t));
         if (op == OP_BITNOT && t->kind == TYPE_BOOL) diag_fix(c->diag, e->binary.op_at, "!", "write '!'");
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     e->type = t;
     if (op == OP_BITNOT) {
@@ -230,7 +159,7 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     }
     if (l->value && t->kind == TYPE_INT &&
         !set_size(c, e, e->at, size_scale(c->sizes, l->value, -1), "the result does not fit in 64 bits"))
-        return fail(c, e);
+        return notes_fail(c, e);
     return e->type;
 }
 
@@ -270,17 +199,17 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
     enum ast_op op = e->binary.op;
     if ((op == OP_DIV || op == OP_MOD) && y && size_is_const(y, &zero) && zero == 0) {
         diag_error(c->diag, DIAG_E15, e->binary.op_at, "division by zero");
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     int64_t by;
     if ((op == OP_SHL || op == OP_SHR) && y && size_is_const(y, &by) && (by < 0 || by > 63)) {
         diag_error(c->diag, DIAG_E15, e->binary.right->at, "a shift is by 0 to 63 bits, not by %lld", (long long)by);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     e->value = binary_value(c, e, &failed);
     if (!failed) return e->type;
     diag_error(c->diag, DIAG_E15, e->at, "the result does not fit in 64 bits");
-    return fail(c, e);
+    return notes_fail(c, e);
 }
 
 static bool is_of_bits(enum ast_op op) { return op >= OP_BITOR && op <= OP_SHR; }
@@ -323,15 +252,15 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     } else {
         b = exprs_check(c, r, AS_VALUE);
     }
-    if (l->bad || r->bad) return fail(c, e);
+    if (l->bad || r->bad) return notes_fail(c, e);
     const bool equates = op == OP_EQ || op == OP_NE;
     if (!takes_operand(op, a) || !takes_operand(op, b) || (equates && is_number(a) != is_number(b))) {
         bool is_left = !takes_operand(op, a) || (equates && !is_number(a));
-        if (is_blamed_before(is_left ? l : r)) return fail(c, e);
+        if (is_blamed_before(is_left ? l : r)) return notes_fail(c, e);
         diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op),
                    type_str(c, a), type_str(c, b));
         help_with_operands(c, e, a, b);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     if (op <= OP_GE) return e->type = c->bool_;
     return check_arithmetic(c, e, a, b);
@@ -342,24 +271,24 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
 static const struct type *check_dim(struct checker *c, struct ast *e, struct ast *t, struct ast *i)
 {
     struct check **outer = c->checks;
-    if (outer) c->checks = &exprs_note(c, e)->checks; /* evaluated where it stands, each time */
+    if (outer) c->checks = &notes_of(c, e)->checks; /* evaluated where it stands, each time */
     const struct type *type = exprs_check(c, t, AS_PLACE);
     c->checks = outer;
     const struct size *at = exprs_int(c, i, "the dimension");
     int64_t d;
-    if (t->bad || !at) return fail(c, e);
+    if (t->bad || !at) return notes_fail(c, e);
     if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID && type->kind != TYPE_ARRAY) {
         diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor, an array or a tiled view, not %s",
                    type_str(c, type));
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     if (!size_is_const(size_expand(c->sizes, at), &d)) {
         diag_error(c->diag, DIAG_E19, i->at, "the dimension must be a constant");
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     if (d < 0 || d >= type->rank) {
         diag_error(c->diag, DIAG_E03, i->at, "%s has no dimension %lld", type_str(c, type), (long long)d);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     e->value = type->extent[d];
     return e->type = c->int_;
@@ -401,12 +330,12 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
     for (struct ast *a = e->call.args; a; a = a->next, count++) {
         if (a->arg.dir == DIR_NONE) continue;
         diag_error(c->diag, DIAG_E08, a->arg.dir_at, "'%s' takes no '%s'", name, direction_text(a->arg.dir));
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     if (many ? count < want : count != want) {
         diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %s%d argument%s, not %d", name, many ? "at least " : "", want,
                    one ? "" : "s", count);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     struct ast *first = e->call.args->arg.value, *second = one ? NULL : e->call.args->next->arg.value;
     if (strcmp(name, "dim") == 0) return check_dim(c, e, first, second);
@@ -422,7 +351,7 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
                    type_str(c, t));
         bad = true;
     }
-    if (bad) return fail(c, e);
+    if (bad) return notes_fail(c, e);
     e->type = strcmp(name, "sqrt") == 0 ? c->f64 : type;
     if (e->type->kind != TYPE_INT) return e->type;
     bool failed = false;
@@ -430,7 +359,7 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
     if (!failed) return e->type;
     diag_error(c->diag, DIAG_E15, e->at, "%s",
                one ? "the result is not an integer of 64 bits" : "division by zero or overflow");
-    return fail(c, e);
+    return notes_fail(c, e);
 }
 
 /* ---- await, elements --------------------------------------------------------------------------------------------- */
@@ -438,19 +367,19 @@ static const struct type *check_builtin(struct checker *c, struct ast *e)
 static const struct type *check_await(struct checker *c, struct ast *e)
 {
     struct check **outer = c->checks;
-    c->checks = &exprs_note(c, e)->checks;
+    c->checks = &notes_of(c, e)->checks;
     const struct type *t = exprs_check(c, e->await.operand, AS_PLACE);
     c->checks = outer;
-    if (e->await.operand->bad) return fail(c, e);
+    if (e->await.operand->bad) return notes_fail(c, e);
     if (!c->function) {
         diag_error(c->diag, DIAG_E19, e->at, "'await' cannot stand here, outside of a function");
-        return fail(c, e);
+        return notes_fail(c, e);
     }
-    if (!exprs_is_element(e->await.operand)) {
+    if (!notes_is_element(e->await.operand)) {
         diag_error(c->diag, DIAG_E19, e->at, "'await' needs one element of a tensor, not %s", type_str(c, t));
         if (t->kind == TYPE_TENSOR && t->rank == 1)
             diag_help(c->diag, "await one element: await %s[0]", place_str(c, e->await.operand));
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     return e->type = t;
 }
@@ -467,14 +396,14 @@ static const struct type *check_index(struct checker *c, struct ast *e, enum use
     struct check **outer = c->checks, *own = NULL;
     if (outer) c->checks = &own;
     exprs_check(c, e->index.object, AS_PLACE);
-    const struct type *t = region_index(c, e, use);
+    const struct type *t = indexing_check(c, e);
     c->checks = outer;
     /* An element is read where it stands, each time; a slice is made before its statement or call. */
-    if (own) append_checks(exprs_is_element(e) ? &exprs_note(c, e)->checks : outer, own);
-    if (e->bad || use == AS_PLACE || !exprs_is_element(e)) return t;
+    if (own) append_checks(notes_is_element(e) ? &notes_of(c, e)->checks : outer, own);
+    if (e->bad || use == AS_PLACE || !notes_is_element(e)) return t;
     if (!region_is_host(e->note->region)) {
         exprs_say_await(c, e);
-        return fail(c, e);
+        return notes_fail(c, e);
     }
     return t;
 }
@@ -485,9 +414,9 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     e->type = c->error;
     switch (e->kind) {
     case AST_NAME:
-        if (!(s = names_lookup(c, e->name))) {
+        if (!(s = declare_lookup(c, e->name))) {
             names_unknown(c, e->at, e->name, "name", NULL);
-            return fail(c, e);
+            return notes_fail(c, e);
         }
         return use_symbol(c, e, s);
     case AST_MEMBER: return check_member(c, e);
@@ -500,34 +429,14 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     case AST_AWAIT: return check_await(c, e);
     case AST_INDEX: return check_index(c, e, use);
     case AST_CALL:
-        if (e->call.callee->kind == AST_NAME && !names_lookup(c, e->call.callee->name) &&
+        if (e->call.callee->kind == AST_NAME && !declare_lookup(c, e->call.callee->name) &&
             names_is_builtin(e->call.callee->name))
             return check_builtin(c, e);
         return calls_value(c, e, NULL);
     default:
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "a value is needed here");
-        return fail(c, e);
+        return notes_fail(c, e);
     }
-}
-
-void exprs_forget(struct checker *c, const struct symbol *var)
-{
-    for (size_t i = 0; i < c->elements.count; i++)
-        if (size_names_var(c->elements.data[i].at) && size_names(c->elements.data[i].at, var))
-            c->elements.data[i].base = NULL;
-}
-
-/* The same element of a host array is the same number wherever it is read. */
-static void know_element(struct checker *c, const struct symbol *taken, const struct region *r)
-{
-    const struct size *at = size_expand(c->sizes, r->offset);
-    for (size_t i = 0; i < c->elements.count; i++) {
-        const struct host_element *h = &c->elements.data[i];
-        if (h->base != r->base || h->at != at) continue;
-        facts_add_equal(c->facts, size_symbol(c->sizes, taken), size_symbol(c->sizes, h->taken));
-        return;
-    }
-    vec_push(&c->elements, ((struct host_element){r->base, taken, at}));
 }
 
 static const struct size *take_symbol(struct checker *c, struct ast *e)
@@ -535,9 +444,9 @@ static const struct size *take_symbol(struct checker *c, struct ast *e)
     struct symbol *s = names_new(c, SYM_LET, arena_printf(c->mem, "%s", place_str(c, e)), e);
     s->hidden = true;
     s->type = c->int_;
-    exprs_note(c, e)->taken = s;
+    notes_of(c, e)->taken = s;
     e->value = size_symbol(c->sizes, s);
-    if (e->kind == AST_INDEX && region_of(e)->base->dir == DIR_HOST) know_element(c, s, region_of(e));
+    if (e->kind == AST_INDEX && region_of(e)->base->dir == DIR_HOST) values_know_element(c, s, region_of(e));
     return e->value;
 }
 
@@ -568,12 +477,12 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
     if (t->kind != TYPE_INT) {
         if (!is_blamed_before(e))
             diag_error(c->diag, DIAG_E02, e->at, "%s must be an integer, not %s", what, type_str(c, t));
-        exprs_bad(e);
+        notes_bad(e);
         return NULL;
     }
     if (!exprs_take(c, e)) {
         diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
-        exprs_bad(e);
+        notes_bad(e);
     }
     return e->value;
 }
@@ -583,11 +492,11 @@ bool exprs_condition(struct checker *c, struct ast *e)
     const struct type *t = exprs_check(c, e, AS_VALUE);
     if (e->bad) return false;
     if (t->kind == TYPE_BOOL) return true;
-    if (is_blamed_before(e)) return exprs_bad(e);
+    if (is_blamed_before(e)) return notes_bad(e);
     diag_error(c->diag, DIAG_E02, e->at, "a condition must be a bool, not %s", type_str(c, t));
     if (t->kind == TYPE_INT)
         diag_fix(c->diag, (struct span){e->at.file, e->at.end, e->at.end}, " != 0", "compare it with a number");
-    return exprs_bad(e);
+    return notes_bad(e);
 }
 
 bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what)

@@ -463,7 +463,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
         break;
     case AST_AWAIT: {
         const struct region *r = region_of(e->await.operand);
-        f->checks = &exprs_note(f->c, e)->checks;
+        f->checks = &notes_of(f->c, e)->checks;
         walk_indices(f, s, e->await.operand);
         if (r) look_at_wait(f, s, r->base, e);
         if (r) read_tensor(f, s, r->base, r, e, true);
@@ -472,7 +472,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
     }
     case AST_INDEX: {
         const struct region *r = region_of(e);
-        f->checks = &exprs_note(f->c, e)->checks;
+        f->checks = &notes_of(f->c, e)->checks;
         walk_indices(f, s, e);
         if (r && e->type->kind != TYPE_TENSOR)
             read_tensor(f, s, r->base, r, e, false);
@@ -484,7 +484,7 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
     case AST_NAME:
     case AST_MEMBER: {
         const struct region *r = region_of(e);
-        f->checks = &exprs_note(f->c, e)->checks;
+        f->checks = &notes_of(f->c, e)->checks;
         walk_indices(f, s, e);
         if (r && type_is_scalar(e->type))
             read_tensor(f, s, r->base, r, e, false);
@@ -770,7 +770,7 @@ static void walk_type(struct flow *f, struct state *s, struct ast *type)
 
 static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
 {
-    f->checks = &exprs_note(f->c, stmt)->checks;
+    f->checks = &notes_of(f->c, stmt)->checks;
     for (struct ast *a = stmt->attrs; a; a = a->next)
         for (struct ast *v = a->attr.args; v; v = v->next) walk_expr(f, s, v);
     switch (stmt->kind) {
@@ -793,7 +793,7 @@ static void walk_stmt(struct flow *f, struct state *s, struct ast *stmt)
         else
             walk_indices(f, s, stmt->assign.target);
         walk_expr(f, s, stmt->assign.value);
-        if (!stmt->bad && exprs_is_element(stmt->assign.target))
+        if (!stmt->bad && notes_is_element(stmt->assign.target))
             write_tensor(f, s, region_of(stmt->assign.target)->base, region_of(stmt->assign.target),
                          stmt->assign.target, true);
         else if (!stmt->bad && stmt->assign.target->kind == AST_MEMBER && cell_of(s, stmt->assign.target->symbol))

@@ -8,100 +8,10 @@
  * Tests      test/lit/codegen/hoisted.pto, test/lit/run/hoisted.pto
  */
 #include "hoist.h"
+#include "lookahead.h"
 #include <string.h>
 
 enum { MAX_ENDS = 4, MAX_GUARDS = 6 };
-
-/* ---- what stands in a loop --------------------------------------------------------------------------------------- */
-
-struct question {
-    const struct module *module;
-    const char *assigned; /* is this name assigned? */
-    bool prints;          /* or: is anything printed? */
-    bool jumps;           /* or: may what comes behind be skipped? */
-    bool leaves;          /* or: may the loop end before its last turn? */
-    int depth;            /* of calls */
-};
-
-static bool list_does(const struct question *q, const struct ast *s, bool in_loop);
-
-/* A call somewhere in e reaches a `print`. */
-static bool call_prints(const struct question *q, const struct ast *e)
-{
-    if (!e) return false;
-    switch (e->kind) {
-    case AST_UNARY: return call_prints(q, e->binary.left);
-    case AST_BINARY: return call_prints(q, e->binary.left) || call_prints(q, e->binary.right);
-    case AST_ARG: return call_prints(q, e->arg.value);
-    case AST_AWAIT: return call_prints(q, e->await.operand);
-    case AST_INDEX_POINT:
-    case AST_INDEX_RANGE:
-    case AST_INDEX_WIDTH: return call_prints(q, e->range.low) || call_prints(q, e->range.high);
-    case AST_INDEX:
-        for (const struct ast *i = e->index.indices; i; i = i->next)
-            if (call_prints(q, i)) return true;
-        return call_prints(q, e->index.object);
-    case AST_CALL: {
-        for (const struct ast *a = e->call.args; a; a = a->next)
-            if (call_prints(q, a)) return true;
-        const struct ast *callee = e->call.callee;
-        const struct module *module = q->module;
-        if (callee->kind == AST_MEMBER && callee->member.object->kind == AST_NAME) {
-            const struct symbol *m = names_in_module(module, callee->member.object->name);
-            module = m && m->kind == SYM_MODULE ? m->target : NULL;
-        }
-        const struct symbol *s = module ? names_in_module(module, callee->name) : NULL;
-        if (!s || s->kind != SYM_ORCH) return false;
-        struct question inner = *q;
-        inner.module = module;
-        if (++inner.depth > 8) return true;
-        return list_does(&inner, s->decl->orch.body->block.stmts, true);
-    }
-    default: return false;
-    }
-}
-
-static bool does(const struct question *q, const struct ast *s, bool in_loop)
-{
-    switch (s->kind) {
-    case AST_PRINT: return q->prints;
-    case AST_RETURN: return q->jumps || q->leaves;
-    case AST_BREAK: return (q->jumps || q->leaves) && !in_loop;
-    case AST_CONTINUE: return q->jumps && !in_loop;
-    case AST_LET:
-    case AST_VAR: return q->prints && call_prints(q, s->decl.value);
-    case AST_EXPR_STMT: return q->prints && call_prints(q, s->expr_stmt.expr);
-    case AST_ASSIGN:
-        if (q->assigned && s->assign.target->kind == AST_NAME && s->assign.target->name == q->assigned) return true;
-        return q->prints && call_prints(q, s->assign.value);
-    case AST_ASSERT: return q->jumps || (q->prints && call_prints(q, s->check.cond));
-    case AST_BLOCK: return list_does(q, s->block.stmts, in_loop);
-    case AST_SCOPE: return list_does(q, s->scope.body->block.stmts, in_loop);
-    case AST_FOR:
-        return (q->prints && (call_prints(q, s->loop.low) || call_prints(q, s->loop.high))) ||
-               list_does(q, s->loop.body->block.stmts, true);
-    case AST_WHILE:
-    case AST_DO_WHILE:
-        return (q->prints && call_prints(q, s->while_.cond)) || list_does(q, s->while_.body->block.stmts, true);
-    case AST_IF:
-        if (q->prints && call_prints(q, s->if_.cond)) return true;
-        return list_does(q, s->if_.then->block.stmts, in_loop) ||
-               (s->if_.other && (s->if_.other->kind == AST_IF ? does(q, s->if_.other, in_loop)
-                                                              : list_does(q, s->if_.other->block.stmts, in_loop)));
-    case AST_MATCH:
-        for (const struct ast *a = s->match.arms; a; a = a->next)
-            if (list_does(q, a->arm.body->block.stmts, in_loop)) return true;
-        return s->match.other && list_does(q, s->match.other->block.stmts, in_loop);
-    default: return false;
-    }
-}
-
-static bool list_does(const struct question *q, const struct ast *s, bool in_loop)
-{
-    for (; s; s = s->next)
-        if (does(q, s, in_loop)) return true;
-    return false;
-}
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +19,6 @@ void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, cons
                  const struct size *high, const struct size *step)
 {
     const struct size *zero = size_const(c->sizes, 0);
-    const struct question prints = {.module = c->module, .prints = true}, leaves = {.leaves = true};
     *t = (struct turn){.outer = c->turn,
                        .i = loop->symbol,
                        .body = loop->loop.body->block.stmts,
@@ -122,16 +31,18 @@ void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, cons
     t->direction = facts_prove_order(c->facts, zero, step, 1) ? 1 : facts_prove_order(c->facts, step, zero, 1) ? -1 : 0;
     if (!size_is_const(size_expand(c->sizes, step), &t->step)) t->step = 0;
     t->is_reached = t->direction != 0;
-    t->is_open = t->is_reached && !list_does(&prints, t->body, false);
-    t->ends_early = list_does(&leaves, t->body, false);
+    t->is_open = t->is_reached && !lookahead_prints(c->module, t->body);
+    const struct jumps jumps = lookahead_jumps_of_list(t->body);
+    t->ends_early = jumps.breaks || jumps.returns;
 }
 
 void hoist_leave(struct checker *c, const struct turn *t) { c->turn = t->outer; }
 
-void hoist_passed(struct checker *c, const struct ast *statement)
+void hoist_passed(struct checker *c, struct ast *statement)
 {
-    const struct question jumps = {.jumps = true};
-    if (c->turn && c->turn->is_reached && does(&jumps, statement, false))
+    if (!c->turn || !c->turn->is_reached) return;
+    const struct jumps jumps = lookahead_jumps(statement);
+    if (jumps.breaks || jumps.continues || jumps.returns || jumps.asserts)
         c->turn->is_reached = c->turn->is_open = false;
 }
 
@@ -145,10 +56,9 @@ static bool stays(const struct checker *c, const struct size *a, const struct tu
         if (s == t->i) return true;
         if (s->kind != SYM_CONST && s->kind != SYM_PARAM && s->loop_depth > t->depth) return false;
         if (a->kind == SIZE_SYMBOL && s->kind == SYM_LOOP && s->loop_depth >= t->depth) return false;
-        const struct question assigns = {.assigned = s->name};
         bool is_var = a->kind == SIZE_SYMBOL && s->kind == SYM_VAR;
         /* a struct's scalar changes in many ways */
-        if (is_var && (s->decl->kind != AST_VAR || list_does(&assigns, t->body, true))) return false;
+        if (is_var && (s->decl->kind != AST_VAR || lookahead_assigns(t->body, s->name))) return false;
         if (s->hidden && s->kind == SYM_LET) return false; /* a value that a var had */
     }
     for (int i = 0; i < a->count; i++)

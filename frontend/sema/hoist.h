@@ -10,7 +10,7 @@ struct turn {
     const struct size *low, *high;
     int direction; /* 1: up, -1: down, 0: not known */
     int64_t step;  /* 0: not known */
-    const struct ast *body;
+    struct ast *body;
     struct check **checks; /* those before the loop */
     bool ends_early;       /* a `break` or `return` may keep the last turn from coming */
     int depth;             /* how many loops are around it */
@@ -23,7 +23,7 @@ void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, cons
                  const struct size *high, const struct size *step);
 void hoist_leave(struct checker *c, const struct turn *t);
 /* the statement is behind us: did it leave the turn? */
-void hoist_passed(struct checker *c, const struct ast *statement);
+void hoist_passed(struct checker *c, struct ast *statement);
 /* 0 <= x < y, or 0 <= x <= y <= z.  OUTSIDE: it is wrong in a turn that surely comes, which was reported; MADE: before
  * a loop. */
 enum hoisted { HOIST_NOT, HOIST_MADE, HOIST_OUTSIDE };

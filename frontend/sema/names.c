@@ -102,14 +102,10 @@ void names_declare(struct checker *c, struct symbol *s, struct span at)
 
 struct symbol *names_in_module(const struct module *m, const char *name) { return ptrmap_get(&m->by_name, name); }
 
-struct symbol *names_lookup(struct checker *c, const char *name)
+struct symbol *names_in_scope(const struct checker *c, const char *name)
 {
-    for (const struct scope *s = c->scope; s; s = s->parent) {
-        struct symbol *found = find(s, name);
-        if (found) return found;
-    }
-    struct symbol *found = names_in_module(c->module, name);
-    if (found) declare_resolve(c, found);
+    struct symbol *found = NULL;
+    for (const struct scope *s = c->scope; s && !found; s = s->parent) found = find(s, name);
     return found;
 }
 

@@ -230,7 +230,7 @@ void requests_check(struct checker *c, struct symbol *kernel)
     if (is_good && !kernel->decl->bad)
         is_good = opcode < OPERATIONS ? check_formals(c, &operations[opcode], kernel) : check_limits(c, kernel);
     if (!is_good) {
-        exprs_bad(kernel->decl);
+        notes_bad(kernel->decl);
         return;
     }
     kernel->opcode = (int32_t)opcode;

@@ -7,14 +7,6 @@
 #include "checker.h"
 #include <string.h>
 
-const struct call *call_of(const struct ast *call_node) { return call_node->note ? call_node->note->call : NULL; }
-
-const struct region *region_of(const struct ast *expr) { return expr->note ? expr->note->region : NULL; }
-
-struct symbol *taken_of(const struct ast *expr) { return expr->note ? expr->note->taken : NULL; }
-
-const struct check *checks_of(const struct ast *node) { return node->note ? node->note->checks : NULL; }
-
 static const struct type *simple(struct checker *c, enum type_kind kind)
 {
     struct type *t = arena_new(c->mem, struct type);
@@ -90,7 +82,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
         for (size_t i = 0; i < c.modules.count; i++) modules_declare(&c, c.modules.data[i]);
         /* What a module needs comes first, so that its own errors do. */
         for (size_t i = c.modules.count; i-- > 0;) check_module(&c, c.modules.data[i]);
-        declare_check_defines(&c);
+        constants_check_defines(&c);
         if (diag_error_count(c.diag) == 0) warn_unused(&c);
     }
     result->module_count = (int)c.modules.count;

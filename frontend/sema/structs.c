@@ -26,9 +26,9 @@ static const struct type *stacked(struct checker *c, const struct type *t, const
 {
     if (t->kind != TYPE_ARRAY) {
         const struct symbol *s = t->structure;
-        return declare_type_substituted(c, field, (const struct symbol *const *)s->dims, t->extent, s->dim_count);
+        return derive_type(c, field, (const struct symbol *const *)s->dims, t->extent, s->dim_count);
     }
-    return declare_array_of(c, t->extent[0], stacked(c, t->element, field));
+    return derive_array(c, t->extent[0], stacked(c, t->element, field));
 }
 
 static const struct symbol *structure_of(const struct type *t)
@@ -82,7 +82,7 @@ bool structs_names_var(const struct type *t)
 void structs_forget(struct checker *c, struct symbol *s)
 {
     for (int i = 0; i < s->field_count; i++) structs_forget(c, s->fields[i]);
-    if (s->kind == SYM_VAR && !s->region) stmts_forget(c, s);
+    if (s->kind == SYM_VAR && !s->region) values_forget(c, s);
 }
 
 /* ---- what an expression names ------------------------------------------------------------------------------------ */
@@ -92,7 +92,7 @@ static const struct type *indexed(struct checker *c, const struct type *t, const
 {
     if (k == p->given) return t;
     const struct type *element = indexed(c, t->element, p, k + 1);
-    return p->width[k] ? declare_array_of(c, p->width[k], element) : element;
+    return p->width[k] ? derive_array(c, p->width[k], element) : element;
 }
 
 const struct region *structs_leaf(struct checker *c, const struct struct_place *p, struct symbol *leaf)
@@ -103,7 +103,7 @@ const struct region *structs_leaf(struct checker *c, const struct struct_place *
 
 static void set_place(struct checker *c, struct ast *e, const struct struct_place *p)
 {
-    exprs_note(c, e)->place = p;
+    notes_of(c, e)->place = p;
     e->type = indexed(c, p->symbol->type, p, 0);
 }
 
@@ -126,13 +126,13 @@ void structs_member(struct checker *c, struct ast *e, const struct struct_place 
     if (type_is_struct(f->type)) {
         set_place(c, e, p);
     } else if (f->type->kind == TYPE_TENSOR) {
-        const struct region *r = exprs_note(c, e)->region = structs_leaf(c, p, f);
-        e->type = r->rank ? region_type(c, r, f->type->elem, f->type->array_rank - p->given)
-                          : exprs_element_type(c, f->type->elem);
+        const struct region *r = notes_of(c, e)->region = structs_leaf(c, p, f);
+        e->type = r->rank ? derive_tensor(c, r, f->type->elem, f->type->array_rank - p->given)
+                          : derive_element(c, f->type->elem);
     } else {
         e->type = f->type;
         if (f->region)
-            exprs_note(c, e)->region = f->region;
+            notes_of(c, e)->region = f->region;
         else if (f->type->kind == TYPE_INT)
             e->value = size_symbol(c->sizes, f);
     }

@@ -5,6 +5,7 @@
 #include "types.h"
 #include "support/strbuf.h"
 #include "symbol.h"
+#include <string.h>
 
 static const struct {
     const char *name;
@@ -17,6 +18,13 @@ static const struct {
 };
 
 const char *elem_name(enum elem e) { return elems[e].name; }
+
+enum elem elem_named(const char *name)
+{
+    for (enum elem e = ELEM_F16; e <= ELEM_BOOL; e++)
+        if (strcmp(elems[e].name, name) == 0) return e;
+    return ELEM_NONE;
+}
 
 int elem_bytes(enum elem e) { return elems[e].bytes; }
 

@@ -52,7 +52,8 @@ struct type {
     const struct symbol *structure;
 };
 
-const char *elem_name(enum elem e); /* "f32" */
+const char *elem_name(enum elem e);     /* "f32" */
+enum elem elem_named(const char *name); /* ELEM_NONE: none has that name */
 int elem_bytes(enum elem e);
 bool type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
 bool type_is_struct(const struct type *t); /* a struct, or an array of structs */

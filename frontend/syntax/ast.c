@@ -58,3 +58,8 @@ const char *direction_text(enum direction dir)
     };
     return texts[dir];
 }
+
+bool direction_writes(enum direction dir)
+{
+    return dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC || dir == DIR_OWN;
+}

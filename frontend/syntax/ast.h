@@ -205,5 +205,6 @@ struct ast *ast_append(struct ast *list, struct ast *node); /* returns the head;
 const char *ast_kind_name(enum ast_kind kind);
 const char *ast_op_text(enum ast_op op);
 const char *direction_text(enum direction dir); /* "inout"; "" for NONE */
+bool direction_writes(enum direction dir);      /* or takes: the caller has it no more as it was */
 
 #endif

@@ -1,0 +1,102 @@
+/* callee.c - which kernel or function a call means.
+ * Idea       a name has one meaning, but for kernels that differ by element types.
+ * Tests      test/lit/sema/e01*.pto e02-overload*.pto e19*.pto
+ */
+#include "matching.h"
+
+struct symbol *callee_find(struct checker *c, struct ast *callee)
+{
+    struct symbol *s = NULL;
+    if (callee->kind == AST_NAME) {
+        s = declare_lookup(c, callee->name);
+        if (!s) names_unknown(c, callee->at, callee->name, "kernel or function", NULL);
+    } else if (callee->kind == AST_MEMBER && callee->member.object->kind == AST_NAME) {
+        struct symbol *m = declare_lookup(c, callee->member.object->name);
+        if (!m) names_unknown(c, callee->member.object->at, callee->member.object->name, "module", NULL);
+        if (!m || (m->kind == SYM_MODULE && !m->target)) return NULL;
+        callee->member.object->symbol = m;
+        m->is_named = true;
+        if (m->kind == SYM_MODULE) {
+            s = names_in_module(m->target, callee->name);
+            if (!s || s->kind == SYM_MODULE) {
+                names_unknown(c, callee->name_at, callee->name, "kernel or function", m->target);
+                return NULL;
+            }
+            declare_resolve(c, s);
+        }
+    }
+    if (s && s->kind != SYM_KERNEL && s->kind != SYM_ORCH && s->type->kind == TYPE_ERROR && s->kind >= SYM_DIM)
+        return NULL;
+    if (s && (s->kind == SYM_KERNEL || s->kind == SYM_ORCH)) return s;
+    if (s || callee->kind != AST_NAME) {
+        diag_error(c->diag, DIAG_E19, callee->at, "'%s' is not a kernel or a function", place_str(c, callee));
+        if (s && s->type->kind == TYPE_TENSOR)
+            diag_help(c->diag, "parts of a tensor stand in brackets: %s[0]", s->name);
+    }
+    return NULL;
+}
+
+int callee_out_formal(const struct symbol *s)
+{
+    int found = -1;
+    for (int i = 0; i < s->formal_count; i++)
+        if (s->formals[i]->dir == DIR_OUT) {
+            if (found >= 0) return -1;
+            found = i;
+        }
+    return found;
+}
+
+/* The formal that argument number `given` goes to, when the result stands for formal `skip`. */
+int callee_formal_of(int given, int skip) { return skip >= 0 && given >= skip ? given + 1 : given; }
+
+static bool elements_fit(const struct symbol *s, struct ast *args, int count, bool value)
+{
+    int skip = value && s->formal_count == count + 1 ? callee_out_formal(s) : -1, i = 0;
+    for (struct ast *a = args; a; a = a->next, i++) {
+        int f = callee_formal_of(i, skip);
+        const struct type *t = a->arg.value->type;
+        if (f >= s->formal_count || a->arg.value->bad || t->kind != TYPE_TENSOR) continue;
+        if (s->formals[f]->type->kind == TYPE_TENSOR && s->formals[f]->type->elem != t->elem) return false;
+    }
+    return true;
+}
+
+/* Overloads differ by element types: those of the arguments, and of the place where the result goes. */
+struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *first, int count,
+                             const struct target *target)
+{
+    if (!first->next_overload) return first;
+    bool value = target != NULL;
+    struct symbol *found = NULL;
+    int fitting = 0;
+    for (struct symbol *s = first; s; s = s->next_overload) {
+        declare_resolve(c, s);
+        if (!elements_fit(s, e->call.args, count, value)) continue;
+        int out = callee_out_formal(s);
+        if (target && target->type && target->type->kind == TYPE_TENSOR && out >= 0 &&
+            s->formals[out]->type->elem != target->type->elem)
+            continue;
+        if (!fitting++) found = s;
+    }
+    if (found) return found;
+    for (struct ast *a = e->call.args; a; a = a->next)
+        if (a->arg.value->bad) return NULL;
+    diag_error(c->diag, DIAG_E02, e->call.callee->at, "no '%s' takes these element types", first->name);
+    for (struct symbol *s = first; s; s = s->next_overload) {
+        struct strbuf text = {0};
+        for (int i = 0; i < s->formal_count; i++)
+            if (s->formals[i]->type->kind == TYPE_TENSOR)
+                strbuf_printf(&text, "%s%s: %s", text.length ? ", " : "", s->formals[i]->name,
+                              elem_name(s->formals[i]->type->elem));
+        diag_note(c->diag, s->decl->name_at, "'%s' takes %s", s->name, strbuf_text(&text));
+        strbuf_free(&text);
+    }
+    return NULL;
+}
+
+bool callee_is_task(struct checker *c, const struct ast *e)
+{
+    return e->kind == AST_CALL && (e->call.callee->kind != AST_NAME || declare_lookup(c, e->call.callee->name) ||
+                                   !names_is_builtin(e->call.callee->name));
+}

@@ -1,0 +1,132 @@
+/* constants.c - declarations of values of a file: `const`, which -D may replace, and `param`.
+ * Gives      type and value of SYM_CONST, type of SYM_PARAM.
+ * Tests      test/lit/sema/e15-constants.pto e16*.pto
+ */
+#include "checker.h"
+#include "support/nearest.h"
+#include "syntax/ast_walk.h"
+#include <string.h>
+
+static const struct define *find_define(struct checker *c, const struct symbol *s)
+{
+    for (int i = 0; i < c->options->define_count; i++) {
+        const char *name = c->options->defines[i].name, *dot = strchr(name, '.');
+        bool same = dot ? strlen(s->module->name) == (size_t)(dot - name) &&
+                              strncmp(s->module->name, name, (size_t)(dot - name)) == 0 && strcmp(dot + 1, s->name) == 0
+                        : s->module->is_main && strcmp(name, s->name) == 0;
+        if (!same) continue;
+        c->define_used[i] = true;
+        return &c->options->defines[i];
+    }
+    return NULL;
+}
+
+static void set_constant(struct symbol *s, const struct constant *v)
+{
+    s->has_value = true;
+    s->int_value = v->i;
+    s->real_value = v->f;
+}
+
+/* A constant as it is kept in a symbol of type t. */
+static void convert(struct constant *v, const struct type *t)
+{
+    bool from_int = v->type->kind == TYPE_INT, to_real = t->kind == TYPE_F32 || t->kind == TYPE_F64;
+    if (from_int && to_real) v->f = (double)v->i;
+    if (t->kind == TYPE_F32) v->f = (double)(float)v->f;
+    v->type = t;
+}
+
+void constants_const(struct checker *c, struct symbol *s)
+{
+    struct ast *d = s->decl, *value = d->decl.value;
+    const struct type *want = d->decl.type ? type_nodes_check(c, d->decl.type) : NULL,
+                      *got = exprs_check(c, value, AS_VALUE);
+    struct constant v;
+    if (value->bad || (want && want->kind == TYPE_ERROR)) {
+        notes_bad(d);
+        return;
+    }
+    if (!want) want = got;
+    if (!type_is_scalar(want)) {
+        diag_error(c->diag, DIAG_E02, value->at, "a const is a number or a bool, not %s", type_str(c, want));
+        notes_bad(d);
+    } else if (!exprs_fits(c, value, want, arena_printf(c->mem, "'%s'", s->name))) {
+        notes_bad(d);
+    } else if (!consteval(c, value, &v)) {
+        diag_error(c->diag, DIAG_E19, value->at, "the value of '%s' is not constant", s->name);
+        notes_bad(d);
+    } else {
+        convert(&v, want);
+        set_constant(s, &v);
+        s->type = want;
+    }
+    const struct define *define = find_define(c, s);
+    if (!define || d->bad) return;
+    if (!consteval_text(c, define->value, want, &v)) {
+        diag_error_plain(c->diag, DIAG_E16, "-D %s=%s: '%s' is %s", define->name, define->value, s->name,
+                         type_str(c, want));
+        return;
+    }
+    convert(&v, want);
+    set_constant(s, &v);
+}
+
+void constants_check_defines(struct checker *c)
+{
+    for (int i = 0; i < c->options->define_count; i++) {
+        if (c->define_used[i]) continue;
+        VEC(const char *) names = {0};
+        const struct module *m = c->modules.data[0];
+        for (int k = 0; k < m->symbol_count; k++)
+            if (m->symbols[k]->kind == SYM_CONST) vec_push(&names, m->symbols[k]->name);
+        const char *near = nearest_word(c->options->defines[i].name, names.data, (int)names.count);
+        diag_error_plain(c->diag, DIAG_E16, "-D %s: there is no const of that name", c->options->defines[i].name);
+        const struct symbol *other = names_in_module(m, intern_str(c->front->names, c->options->defines[i].name));
+        if (other && other->kind == SYM_PARAM)
+            diag_help(c->diag, "'%s' is a param: it is set when the program runs, --set %s=...", other->name,
+                      other->name);
+        else if (near)
+            diag_help(c->diag, "did you mean '%s'?", near);
+        vec_free(&names);
+    }
+}
+
+/* Defaults are evaluated in the order of the declarations. */
+struct order {
+    struct checker *c;
+    const struct symbol *param;
+};
+
+static bool check_order(void *cx, struct ast *e)
+{
+    const struct order *o = cx;
+    const struct symbol *s = e->kind == AST_NAME && !e->bad ? e->symbol : NULL;
+    if (s && s->kind == SYM_PARAM && s->decl->at.begin >= o->param->decl->at.begin) {
+        diag_error(o->c->diag, DIAG_E16, e->at, "'%s' has its value only after '%s': declare it before", e->name,
+                   o->param->name);
+        notes_bad(o->param->decl);
+    }
+    return !e->bad;
+}
+
+void constants_param(struct checker *c, struct symbol *s)
+{
+    struct ast *d = s->decl;
+    const struct type *t = type_nodes_check(c, d->decl.type);
+    if (t->kind == TYPE_ERROR) {
+        notes_bad(d);
+        return;
+    }
+    if (!type_is_scalar(t)) {
+        diag_error(c->diag, DIAG_E02, d->decl.type->at, "a param is i64, f64, f32 or bool, not %s", type_str(c, t));
+        notes_bad(d);
+        return;
+    }
+    if (d->decl.value) {
+        exprs_check(c, d->decl.value, AS_VALUE);
+        if (!exprs_fits(c, d->decl.value, t, arena_printf(c->mem, "'%s'", s->name))) notes_bad(d);
+        ast_walk(d->decl.value, check_order, &(struct order){c, s});
+    }
+    s->type = t;
+}

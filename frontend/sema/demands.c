@@ -1,0 +1,143 @@
+/* demands.c - what a callee asks of its arguments when all of them are known: `where`, contiguity, no overlap.
+ * Idea       each is proved, is an error, or is a check when the program runs.
+ * Tests      test/lit/sema/e09*.pto e18*.pto e20*.pto
+ */
+#include "matching.h"
+
+/* ---- where ------------------------------------------------------------------------------------------------------- */
+
+void demands_where(struct checker *c, struct matching *m, struct ast *e)
+{
+    if (m->callee->kind != SYM_KERNEL) return;
+    struct facts_values values = {m->from, m->to, m->count};
+    for (struct ast *w = m->callee->decl->kernel->where; w; w = w->next) {
+        if (w->bad) continue;
+        int truth = facts_decide(c->facts, w, &values);
+        if (truth == 1) continue;
+        if (truth == 0) {
+            diag_error(c->diag, DIAG_E20, e->at, "'%s' needs '%s', which is false here", m->callee->name,
+                       place_str(c, w));
+            diag_note(c->diag, w->at, "the condition is here");
+            m->failed = true;
+            continue;
+        }
+        struct check *k = region_check(c, CHECK_WHERE, w->at);
+        if (k) k->cond = w;
+        facts_add_condition_of(c->facts, w, true, &values); /* behind the check */
+    }
+}
+
+/* ---- contiguity -------------------------------------------------------------------------------------------------- */
+
+/* At least so far apart are two elements that follow each other in dimension d of the piece.  A formal, or the place of
+ * a result, is a piece of a tensor without gaps whose dimensions are in order: all that it has inside of one index lies
+ * between two. */
+static const struct size *least_stride(struct checker *c, const struct region *r, int d)
+{
+    const struct size *least = size_const(c->sizes, 1), *stride = r->stride[d];
+    const bool is_given =
+        stride->kind == SIZE_STRIDE && (stride->symbol == r->base || stride->symbol == r->base->place);
+    if (!is_given || r->base->type->rank != r->base_rank) return stride;
+    for (int k = r->base_dim[d] + 1; k < r->base_rank && least; k++)
+        least = size_binary(c->sizes, SIZE_MUL, least, r->base->type->extent[k]);
+    return least;
+}
+
+void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
+                        struct span at)
+{
+    if (!formal->needs_contiguous || !r || r->contiguous || region_is_contiguous(c, r)) return;
+    const struct size *want = size_const(c->sizes, 1);
+    for (int d = r->rank - 1; d >= 0 && want; d--) {
+        bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);
+        const struct size *least = steps ? least_stride(c, r, d) : NULL;
+        if (least && (facts_prove_order(c->facts, want, least, 1) ||
+                      (least == r->stride[d] && facts_prove_order(c->facts, least, want, 1)))) {
+            diag_error(c->diag, DIAG_E18, at,
+                       "argument '%s' of '%s' must be contiguous: its rows are %s%s elements apart, not %s",
+                       formal->name, m->callee->name, least == r->stride[d] ? "" : "at least ", size_str(c, least),
+                       size_str(c, want));
+            diag_note(c->diag, formal->decl->at, "the body of '%s' never names '%s_stride'", m->callee->name,
+                      formal->name);
+            m->failed = true;
+            return;
+        }
+        want = size_binary(c->sizes, SIZE_MUL, want, r->extent[d]);
+    }
+    struct check *k = region_check(c, CHECK_CONTIGUOUS, at);
+    if (k) k->view = r, k->elem = formal->type->elem;
+}
+
+/* ---- overlap ----------------------------------------------------------------------------------------------------- */
+
+/* A tensor that a call is given, or where its result goes; or a scalar that it may change. */
+struct used {
+    const struct region *region;
+    const struct symbol *scalar;
+    const struct ast *at;
+    int formal; /* -1: where the result of a function goes */
+    bool writes;
+};
+typedef VEC(struct used) used_list;
+
+static void use_leaves(used_list *list, const struct leaves *leaves, const struct ast *at, int formal, bool written)
+{
+    for (int i = 0; i < leaves->count; i++) {
+        const struct leaf *l = &leaves->leaf[i];
+        bool changes = type_is_scalar(l->formal->type) ? l->formal->by_reference : written;
+        if (l->region || changes) vec_push(list, ((struct used){l->region, l->scalar, at, formal, changes}));
+    }
+}
+
+static const char *argument_str(struct checker *c, const struct ast *e)
+{
+    return place_str(c, e->kind == AST_ARG ? e->arg.value : e);
+}
+
+static bool check_pair(struct checker *c, struct matching *m, const struct used *a, const struct used *b)
+{
+    int overlap =
+        a->region && b->region ? region_overlap(c, a->region, b->region) : a->scalar && a->scalar == b->scalar;
+    if (overlap == 0) return true;
+    if (overlap < 0) {
+        struct check *k = region_check(c, CHECK_DISJOINT, b->formal < 0 ? a->at->at : b->at->at);
+        if (k) k->view = a->region, k->other = b->region, k->elem = a->region->base->type->elem;
+        return true;
+    }
+    m->failed = true;
+    if (b->formal < 0) {
+        diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the destination of the result of '%s'",
+                   argument_str(c, a->at), m->callee->name);
+        if (b->at) diag_note(c->diag, b->at->at, "the result goes here");
+        return false;
+    }
+    const struct ast *at = b->writes ? b->at : a->at, *other = at == b->at ? a->at : b->at;
+    diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", argument_str(c, at),
+               m->callee->name);
+    diag_note(c->diag, other->at, "the other argument is here");
+    return false;
+}
+
+/* A function's destination is written while its arguments are read. */
+void demands_apart(struct checker *c, struct matching *m, const struct target *target)
+{
+    used_list list = {0};
+    const struct ast *place = target ? target->place : NULL;
+    const struct call *call = m->call;
+    for (int f = 0; f < m->callee->formal_count; f++) {
+        const struct ast *at = m->args[f] ? m->args[f] : place;
+        bool written = direction_writes(m->callee->formals[f]->dir);
+        if (call->regions[f] && at) vec_push(&list, ((struct used){call->regions[f], NULL, at, f, written}));
+        use_leaves(&list, &call->leaves[f], at, f, written);
+    }
+    size_t arguments = list.count;
+    if (call->destination && m->callee->kind == SYM_ORCH)
+        vec_push(&list, ((struct used){call->destination, NULL, place, -1, true}));
+    if (target && target->into) use_leaves(&list, &call->result_leaves, place, -1, true);
+    bool good = true;
+    for (size_t b = 1; b < list.count && good; b++)
+        for (size_t a = 0; a < b && a < arguments && good; a++)
+            if (list.data[a].formal != list.data[b].formal && (list.data[a].writes || list.data[b].writes))
+                good = check_pair(c, m, &list.data[a], &list.data[b]);
+    vec_free(&list);
+}

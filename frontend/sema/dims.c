@@ -1,0 +1,197 @@
+/* dims.c - dimension variables of a callee: what the arguments say they are.
+ * Idea       where an extent is exactly the variable, then where it is linear in one unknown; every other extent is then
+ *            compared, symbolically.
+ * Gives      dims of struct call.
+ * Tests      test/lit/sema/e04*.pto
+ */
+#include "matching.h"
+
+static int dim_index(const struct symbol *callee, const struct symbol *s)
+{
+    for (int i = 0; i < callee->dim_count; i++)
+        if (callee->dims[i] == s) return i;
+    return -1;
+}
+
+static void bind(struct matching *m, int dim, const struct size *value, const struct ast *source)
+{
+    m->call->dims[dim] = value;
+    m->source[dim] = source;
+    m->from[m->count] = m->callee->dims[dim];
+    m->to[m->count++] = value;
+}
+
+/* (got - rest) / factor.  Where got is known to leave the remainder that rest leaves, got / factor says the same in the
+ * words of the program: N / 2, and not (N - 1) / 2, of an odd N. */
+static const struct size *quotient(struct checker *c, const struct size *got, const struct size *rest, int64_t factor)
+{
+    const struct size *by = size_const(c->sizes, factor), *difference = size_sub(c->sizes, got, rest);
+    int64_t r;
+    if (factor == 1) return difference;
+    if (factor > 1 && size_is_const(rest, &r) && r != 0) {
+        const int64_t left = (r % factor + factor) % factor;
+        const struct size *remainder = size_binary(c->sizes, SIZE_MOD, got, by);
+        if (remainder && facts_prove_equal(c->facts, remainder, size_const(c->sizes, left)) && r - left != INT64_MIN)
+            return size_sub(c->sizes, size_binary(c->sizes, SIZE_DIV, got, by),
+                            size_const(c->sizes, (r - left) / factor));
+    }
+    return difference ? size_binary(c->sizes, SIZE_DIV, difference, by) : NULL;
+}
+
+/* want is factor * N + rest with one unbound N: binds N. */
+static bool solve(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
+                  const struct ast *source)
+{
+    struct size_term terms[32];
+    int count = size_terms(c->sizes, want, terms, 32), dim = -1, at = -1, mentioned = 0;
+    for (int i = 0; i < m->callee->dim_count; i++) {
+        if (m->call->dims[i] || !size_names(want, m->callee->dims[i])) continue;
+        mentioned++;
+        for (int k = 0; k < count; k++)
+            if (terms[k].mono && terms[k].mono->kind == SIZE_SYMBOL && terms[k].mono->symbol == m->callee->dims[i])
+                dim = i, at = k;
+    }
+    if (mentioned != 1 || dim < 0) return false;
+    const struct size *rest = size_sub(c->sizes, want, size_scale(c->sizes, terms[at].mono, terms[at].factor));
+    if (!rest || size_names(rest, m->callee->dims[dim])) return false;
+    rest = size_substitute(c->sizes, rest, m->from, m->to, m->count);
+    const struct size *value = rest ? quotient(c, got, rest, terms[at].factor) : NULL;
+    if (!value) return false;
+    bind(m, dim, value, source);
+    return true;
+}
+
+typedef bool (*bind_pass)(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
+                          const struct ast *source);
+
+static bool bind_exact(struct checker *c, struct matching *m, const struct size *want, const struct size *got,
+                       const struct ast *source)
+{
+    int dim = want->kind == SIZE_SYMBOL ? dim_index(m->callee, want->symbol) : -1;
+    (void)c;
+    if (dim < 0 || m->call->dims[dim]) return false;
+    bind(m, dim, got, source);
+    return true;
+}
+
+static bool bind_type(struct checker *c, struct matching *m, const struct type *want, const struct type *got,
+                      const struct ast *source, bind_pass pass)
+{
+    bool any = false;
+    if (got->kind != want->kind || got->rank != want->rank) return false;
+    for (int d = 0; d < want->rank; d++) any |= pass(c, m, want->extent[d], got->extent[d], source);
+    if (want->kind == TYPE_ARRAY) any |= bind_type(c, m, want->element, got->element, source, pass);
+    return any;
+}
+
+static bool names_in_type(const struct type *t, const struct symbol *s)
+{
+    for (; t->kind == TYPE_ARRAY; t = t->element)
+        if (size_names(t->extent[0], s)) return true;
+    for (int d = 0; d < t->rank; d++)
+        if (size_names(t->extent[d], s)) return true;
+    return false;
+}
+
+/* Does a scalar formal stand in an extent of another formal, or of the result? */
+static bool is_extent(const struct symbol *callee, const struct symbol *s)
+{
+    for (int f = 0; f < callee->formal_count; f++)
+        if (names_in_type(callee->formals[f]->type, s)) return true;
+    return callee->result && names_in_type(callee->result, s);
+}
+
+/* A result that goes to a place with a type says what the same call with `out` would. */
+static bool bind_result(struct checker *c, struct matching *m, const struct target *target, bind_pass pass)
+{
+    const struct type *result =
+        m->call->result_formal >= 0 ? m->callee->formals[m->call->result_formal]->type : m->callee->result;
+    const struct type *place = target ? target->type ? target->type : target->declared : NULL;
+    return place && result && bind_type(c, m, result, place, target->place, pass);
+}
+
+void dims_bind(struct checker *c, struct matching *m, const bool *usable, const struct target *target)
+{
+    for (int f = 0; f < m->callee->formal_count; f++) { /* scalars may stand in extents */
+        const struct symbol *s = m->callee->formals[f];
+        if (!usable[f] || s->type->kind != TYPE_INT) continue;
+        struct ast *v = m->args[f]->arg.value;
+        if (!v->value && is_extent(m->callee, s)) exprs_take(c, v);
+        if (!v->value) continue;
+        m->from[m->count] = s;
+        m->to[m->count++] = v->value;
+    }
+    for (int f = 0; f < m->callee->formal_count; f++)
+        for (int i = 0; i < m->call->leaves[f].count && m->count < MAX_FORMALS; i++) { /* and so may those of structs */
+            const struct leaf *l = &m->call->leaves[f].leaf[i];
+            if (!l->scalar || l->formal->kind != SYM_FORMAL || l->formal->type->kind != TYPE_INT) continue;
+            m->from[m->count] = l->formal;
+            m->to[m->count++] = size_symbol(c->sizes, l->scalar);
+        }
+    for (int f = 0; f < m->callee->formal_count; f++)
+        if (usable[f])
+            bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], bind_exact);
+    bind_result(c, m, target, bind_exact);
+    for (bool again = true; again;) {
+        again = false;
+        for (int f = 0; f < m->callee->formal_count; f++)
+            if (usable[f])
+                again |= bind_type(c, m, m->callee->formals[f]->type, m->args[f]->arg.value->type, m->args[f], solve);
+        again |= bind_result(c, m, target, solve);
+    }
+}
+
+bool dims_are_bound(struct checker *c, const struct matching *m, const struct ast *e)
+{
+    for (int i = 0; i < m->callee->dim_count; i++)
+        if (!m->call->dims[i]) {
+            diag_error(c->diag, DIAG_E04, e->at, "the arguments do not determine '%s' of '%s'",
+                       m->callee->dims[i]->name, m->callee->name);
+            diag_note(c->diag, m->callee->decl->name_at, "'%s' is declared here", m->callee->name);
+            return false;
+        }
+    return true;
+}
+
+static bool names_unbound(const struct matching *m, const struct type *t)
+{
+    for (; t; t = t->element)
+        for (int i = 0; i < m->callee->dim_count; i++)
+            for (int d = 0; d < t->rank && !m->call->dims[i]; d++)
+                if (size_names(t->extent[d], m->callee->dims[i])) return true;
+    return false;
+}
+
+/* One extent that does not fit is told: others are compared with what it says. */
+void dims_check_extents(struct checker *c, struct matching *m, const bool *usable)
+{
+    bool is_told = false;
+    for (int f = 0; f < m->callee->formal_count; f++) {
+        const struct symbol *formal = m->callee->formals[f];
+        if (is_told || !usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
+        const struct type *want, *got = m->args[f]->arg.value->type;
+        struct type flat = *formal->type; /* most calls fit: nothing of what is compared is kept */
+        /* an array is laid out as the tensor with its dimensions in front, and passed as one */
+        if (flat.kind == TYPE_TENSOR) {
+            derive_extents(c, &flat, m->from, m->to, m->count);
+            flat.array_rank = got->array_rank;
+            want = &flat;
+        } else {
+            want = derive_type(c, formal->type, m->from, m->to, m->count);
+        }
+        struct strbuf *text = texts_next(c);
+        strbuf_printf(text, "argument '%s' of '%s'", formal->name, m->callee->name);
+        const char *what = strbuf_text(text);
+        if (agree_type(c, m->args[f]->arg.value->at, what, got, want)) continue;
+        m->failed = true;
+        is_told = true;
+        for (int i = 0; i < m->callee->dim_count; i++)
+            if (m->source[i] && m->source[i] != m->args[f] && formal->type->kind == TYPE_TENSOR)
+                for (int d = 0; d < formal->type->rank; d++)
+                    if (size_names(formal->type->extent[d], m->callee->dims[i])) {
+                        diag_note(c->diag, m->source[i]->at, "'%s' is %s from this argument", m->callee->dims[i]->name,
+                                  size_str(c, m->call->dims[i]));
+                        break;
+                    }
+    }
+}

@@ -1,0 +1,56 @@
+/* kernel_body.c - what the C body of a kernel asks of the names around it.
+ * Idea       the body is C, so the kernel's names must not be words of C; what it names says what it needs.
+ * Gives      needs_contiguous of formals.
+ * Tests      test/lit/sema/e16*.pto e18*.pto
+ */
+#include "checker.h"
+#include "syntax/c_text.h"
+#include <string.h>
+
+static const char *const c_keywords[] = {
+    "auto",   "bool",   "break",    "case",     "char",     "const", "continue", "default", "do",
+    "double", "else",   "enum",     "extern",   "float",    "for",   "goto",     "if",      "inline",
+    "int",    "long",   "register", "restrict", "return",   "short", "signed",   "sizeof",  "static",
+    "struct", "switch", "typedef",  "union",    "unsigned", "void",  "volatile", "while",
+};
+
+static void check_c_name(struct checker *c, const struct symbol *s)
+{
+    /* _Bool, __asm__ and all that a C compiler may add. */
+    bool taken = s->name[0] == '_' && (s->name[1] == '_' || (s->name[1] >= 'A' && s->name[1] <= 'Z'));
+    for (size_t i = 0; i < sizeof c_keywords / sizeof *c_keywords && !taken; i++)
+        taken = strcmp(c_keywords[i], s->name) == 0;
+    if (!taken) return;
+    diag_error(c->diag, DIAG_E16, s->decl->kind == AST_FORMAL ? s->decl->name_at : s->decl->at,
+               "'%s' is a word of C: a kernel with a C body cannot use it as a name", s->name);
+    diag_help(c->diag, "give it another name; names are the kernel's own, callers do not see them");
+}
+
+/* Does the C text name this identifier? */
+static bool body_names(const char *p, const char *end, const char *name)
+{
+    size_t length;
+    while ((p = c_text_name(p, end, &length)) != NULL) {
+        if (length == strlen(name) && memcmp(p, name, length) == 0) return true;
+        p += length;
+    }
+    return false;
+}
+
+void kernel_body_check(struct checker *c, struct symbol *s)
+{
+    struct span at = s->decl->kernel->body_at;
+    const char *text = source_get(c->front->sources, at.file)->text;
+    for (int i = 0; i < s->dim_count; i++) check_c_name(c, s->dims[i]);
+    for (int i = 0; i < s->formal_count; i++) {
+        struct symbol *f = s->formals[i];
+        check_c_name(c, f);
+        if (f->type->kind != TYPE_TENSOR) continue;
+        const char *stride = arena_printf(c->mem, "%s_stride", f->name);
+        f->needs_contiguous = !body_names(text + at.begin, text + at.end, stride);
+        for (int k = 0; k < s->formal_count; k++)
+            if (strcmp(s->formals[k]->name, stride) == 0)
+                diag_error(c->diag, DIAG_E16, s->formals[k]->decl->name_at,
+                           "'%s' is already the name of the strides of '%s'", stride, f->name);
+    }
+}

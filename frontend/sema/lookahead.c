@@ -1,0 +1,154 @@
+/* lookahead.c - what statements will do that are not checked yet.
+ * Idea       one walk for each question; names are compared as they stand, because symbols are not known yet.
+ * Invariant  in doubt the answer is the one that promises less.
+ * Tests      test/lit/sema/control.pto e10*.pto, test/lit/codegen/hoisted.pto
+ */
+#include "lookahead.h"
+#include "syntax/ast_walk.h"
+
+enum { MAX_CALLS = 8 }; /* a function calls a function ...: so deep is looked for a `print` */
+
+static bool is_named(const struct ast *e, const char *name) { return e && e->kind == AST_NAME && e->name == name; }
+
+/* ---- jumps ------------------------------------------------------------------------------------------------------- */
+
+static bool enter_jump(void *cx, struct ast *n)
+{
+    struct jumps *j = cx;
+    j->breaks |= n->kind == AST_BREAK && j->loops == 0;
+    j->continues |= n->kind == AST_CONTINUE && j->loops == 0;
+    j->returns |= n->kind == AST_RETURN;
+    j->asserts |= n->kind == AST_ASSERT;
+    j->loops += ast_is_loop(n);
+    return ast_is_statement(n);
+}
+
+static void leave_jump(void *cx, struct ast *n) { ((struct jumps *)cx)->loops -= ast_is_loop(n); }
+
+struct jumps lookahead_jumps(struct ast *statement)
+{
+    struct jumps j = {0};
+    ast_visit(&(struct ast_visitor){enter_jump, leave_jump, &j}, statement);
+    return j;
+}
+
+struct jumps lookahead_jumps_of_list(struct ast *list)
+{
+    struct jumps j = {0};
+    ast_visit_list(&(struct ast_visitor){enter_jump, leave_jump, &j}, list);
+    return j;
+}
+
+bool lookahead_ends(struct ast *s)
+{
+    const bool is_choice = s->kind == AST_IF || s->kind == AST_MATCH;
+    if (s->kind == AST_RETURN || s->kind == AST_BREAK || s->kind == AST_CONTINUE) return true;
+    if (s->kind == AST_WHILE)
+        return s->while_.cond->kind == AST_BOOL && s->while_.cond->boolean.value &&
+               !lookahead_jumps(s->while_.body).breaks;
+    if (ast_is_loop(s) || (is_choice && !ast_otherwise(s))) return false;
+    for (struct ast_child c = ast_first(s); c.node; ast_next(&c)) /* all of the ways, or one of the statements */
+        if (ast_is_statement(c.node) && lookahead_ends(c.node) != is_choice) return !is_choice;
+    return is_choice;
+}
+
+/* ---- what is returned -------------------------------------------------------------------------------------------- */
+
+struct return_scan {
+    const char *name;
+    int same, other;
+    int depth;  /* of blocks and loops */
+    int hidden; /* the depth at which the name means something else; 0: it does not */
+};
+
+static bool enter_return(void *cx, struct ast *n)
+{
+    struct return_scan *r = cx;
+    if (n->kind == AST_BLOCK || n->kind == AST_FOR) r->depth++;
+    if (n->kind == AST_FOR && !r->hidden && n->name == r->name) r->hidden = r->depth;
+    if (n->kind == AST_RETURN) {
+        if (!r->hidden && is_named(n->ret.value, r->name))
+            r->same++;
+        else
+            r->other++;
+    }
+    if (r->hidden) return true;
+    if (n->kind == AST_ARG && n->arg.dir == DIR_OWN && is_named(n->arg.value, r->name)) r->other++;
+    for (const struct ast *x = n->kind == AST_DROP ? n->drop.names : NULL; x; x = x->next)
+        if (is_named(x, r->name)) r->other++;
+    return true;
+}
+
+static void leave_return(void *cx, struct ast *n)
+{
+    struct return_scan *r = cx;
+    if (n->kind == AST_BLOCK || n->kind == AST_FOR) {
+        if (r->hidden == r->depth) r->hidden = 0;
+        r->depth--;
+    } else if (n->kind == AST_LET || n->kind == AST_VAR || n->kind == AST_VIEW) {
+        if (!r->hidden && n->name == r->name) r->hidden = r->depth;
+    }
+}
+
+bool lookahead_is_returned(struct checker *c, const struct ast *let)
+{
+    struct return_scan r = {.name = let->name, .depth = 1};
+    if (!c->function->result_place) return false;
+    ast_visit_list(&(struct ast_visitor){enter_return, leave_return, &r}, let->next);
+    return r.same > 0 && r.other == 0;
+}
+
+/* ---- what is assigned, what is printed --------------------------------------------------------------------------- */
+
+struct search {
+    const char *assigned;
+    const struct module *module; /* whose text this is */
+    int calls;
+    bool found;
+};
+
+static bool visit_assigned(void *cx, struct ast *n)
+{
+    struct search *s = cx;
+    s->found |= n->kind == AST_ASSIGN && is_named(n->assign.target, s->assigned);
+    return !s->found && ast_is_statement(n);
+}
+
+bool lookahead_assigns(struct ast *list, const char *name)
+{
+    struct search s = {.assigned = name};
+    ast_walk_list(list, visit_assigned, &s);
+    return s.found;
+}
+
+static bool visit_printed(void *cx, struct ast *n);
+
+static bool callee_prints(const struct search *outer, const struct ast *callee)
+{
+    const struct module *module = outer->module;
+    if (callee->kind == AST_MEMBER && callee->member.object->kind == AST_NAME) {
+        const struct symbol *m = names_in_module(module, callee->member.object->name);
+        module = m && m->kind == SYM_MODULE ? m->target : NULL;
+    }
+    const struct symbol *s = module ? names_in_module(module, callee->name) : NULL;
+    if (!s || s->kind != SYM_ORCH) return false;
+    struct search inner = {.module = module, .calls = outer->calls + 1};
+    if (inner.calls > MAX_CALLS) return true;
+    ast_walk(s->decl->orch.body, visit_printed, &inner);
+    return inner.found;
+}
+
+static bool visit_printed(void *cx, struct ast *n)
+{
+    struct search *s = cx;
+    if (s->found) return false;
+    s->found = n->kind == AST_PRINT || (n->kind == AST_CALL && callee_prints(s, n->call.callee));
+    return !s->found;
+}
+
+bool lookahead_prints(const struct module *m, struct ast *list)
+{
+    struct search s = {.module = m};
+    ast_walk_list(list, visit_printed, &s);
+    return s.found;
+}

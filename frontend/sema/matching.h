@@ -1,0 +1,45 @@
+/* matching.h - for the files that check a call: its arguments, as they are matched with the formals.
+ *
+ * calls.c the call and its result   callee.c which kernel   arguments.c markers and kinds   dims.c dimension variables
+ * demands.c what the callee asks of its arguments together */
+#ifndef PTOC_MATCHING_H
+#define PTOC_MATCHING_H
+#include "checker.h"
+
+struct matching {
+    struct call *call;
+    struct symbol *callee;
+    struct ast *args[MAX_FORMALS]; /* the ARG of each formal, or NULL */
+    const struct symbol *from[2 * MAX_FORMALS];
+    const struct size *to[2 * MAX_FORMALS];
+    const struct ast *source[MAX_FORMALS]; /* of each dimension variable: the argument that gave it */
+    int count;
+    bool failed;
+};
+
+/* ---- callee.c ---- */
+struct symbol *callee_find(struct checker *c, struct ast *callee); /* NULL: reported, or an error before */
+/* The overload that fits; target: where the result goes, NULL: it is not used. */
+struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *first, int count,
+                             const struct target *target);
+int callee_out_formal(const struct symbol *s); /* its only `out` formal, or -1 */
+/* The formal that argument number `given` goes to, when the result stands for formal `skip`. */
+int callee_formal_of(int given, int skip);
+
+/* ---- arguments.c ---- */
+/* One argument against its formal; *usable: its type says something of dimensions.  Writes m->call and m->failed. */
+void arguments_check(struct checker *c, struct matching *m, int f, bool *usable);
+
+/* ---- dims.c ---- */
+/* Fills m->call->dims, m->source and the substitution m->from, m->to. */
+void dims_bind(struct checker *c, struct matching *m, const bool *usable, const struct target *target);
+bool dims_are_bound(struct checker *c, const struct matching *m, const struct ast *e); /* E04 */
+void dims_check_extents(struct checker *c, struct matching *m, const bool *usable);    /* writes m->failed */
+
+/* ---- demands.c: each writes m->failed, or makes a run-time check ---- */
+void demands_where(struct checker *c, struct matching *m, struct ast *e);
+void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
+                        struct span at);
+void demands_apart(struct checker *c, struct matching *m, const struct target *target);
+
+#endif
