@@ -1,0 +1,117 @@
+/* scene.c - what the patterns of foreign syntax ask of the text, and how they report.
+ * Owner      nothing: texts are copied into the front end's arena.
+ * Tests      test/lit/reject/foreign-syntax-*.test
+ */
+#include "scene.h"
+#include "support/arena.h"
+#include "support/strbuf.h"
+#include <stdarg.h>
+
+bool scene_expects(const struct scene *s, const char *name)
+{
+    for (int i = 0; i < s->expected_count; i++)
+        if (strcmp(s->expected[i], name) == 0) return true;
+    return false;
+}
+
+bool scene_is_adjacent(const struct token *a, const struct token *b)
+{
+    return a->at.end == b->at.begin && a->at.end != 0;
+}
+
+bool scene_is_word(const struct token *t, const char *const *words, int count)
+{
+    if (t->kind != TOK_NAME) return false;
+    for (int i = 0; i < count; i++)
+        if (strcmp(t->name, words[i]) == 0) return true;
+    return false;
+}
+
+uint32_t scene_skip_blanks(const struct scene *s, uint32_t at)
+{
+    while (s->text[at] == ' ' || s->text[at] == '\t') at++;
+    return at;
+}
+
+uint32_t scene_trim_back(const struct scene *s, uint32_t begin, uint32_t end)
+{
+    while (end > begin && isspace((unsigned char)s->text[end - 1])) end--;
+    return end;
+}
+
+const char *scene_copy(const struct scene *s, uint32_t begin, uint32_t end)
+{
+    if (end < begin) end = begin; // `i < ;` has nothing between
+    return arena_copy(s->cx->front->mem, s->text + begin, end - begin);
+}
+
+struct span scene_span(const struct scene *s, uint32_t begin, uint32_t end)
+{
+    return (struct span){s->now.at.file, begin, end};
+}
+
+uint32_t scene_find(const struct scene *s, uint32_t at, const char *stops)
+{
+    for (int depth = 0; s->text[at] != '\0' && s->text[at] != '\n'; at++) {
+        if (depth == 0 && strchr(stops, s->text[at])) return at;
+        if (strchr("([", s->text[at])) depth++;
+        if (strchr(")]", s->text[at]) && depth-- == 0) return at;
+    }
+    return at;
+}
+
+bool scene_is_name_text(const char *text)
+{
+    if (!isalpha((unsigned char)*text) && *text != '_') return false;
+    while (isalnum((unsigned char)*text) || *text == '_') text++;
+    return *text == '\0';
+}
+
+bool scene_is_operand(const char *text)
+{
+    for (; *text != '\0'; text++)
+        if (!isalnum((unsigned char)*text) && *text != '_' && *text != '.') return false;
+    return true;
+}
+
+const char *scene_print(const struct scene *s, const char *format, ...)
+{
+    struct strbuf b = {0};
+    va_list args;
+    va_start(args, format);
+    strbuf_vprintf(&b, format, args);
+    va_end(args);
+    const char *text = arena_copy(s->cx->front->mem, strbuf_text(&b), b.length);
+    strbuf_free(&b);
+    return text;
+}
+
+void scene_say(const struct scene *s, struct span at, const char *text)
+{
+    diag_error(s->diag, DIAG_E00, at, "%s", text);
+}
+
+void scene_fix(const struct scene *s, uint32_t begin, uint32_t end, const char *text)
+{
+    diag_fix(s->diag, scene_span(s, begin, end), text, "write '%s'", text);
+}
+
+void scene_cut(const struct scene *s, uint32_t begin, uint32_t end)
+{
+    diag_fix(s->diag, scene_span(s, begin, end), "", "remove '%s'",
+             scene_copy(s, begin, scene_trim_back(s, begin, end)));
+}
+
+bool scene_skip_statement(const struct scene *s)
+{
+    s->cx->is_noise = true;
+    return true;
+}
+
+bool scene_skip_to_block(const struct scene *s)
+{
+    int kind = s->begin.kind;
+    s->cx->is_noise_to_block = kind == TOK_FOR || kind == TOK_WHILE || kind == TOK_IF || kind == TOK_ELSE ||
+                               kind == TOK_MATCH || kind == TOK_DO || kind == TOK_NAME;
+    return scene_skip_statement(s);
+}

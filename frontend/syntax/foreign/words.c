@@ -1,0 +1,142 @@
+/* words.c - words of other languages, where a statement, an operator or a declaration is meant.
+ * Tests      test/lit/reject/foreign-syntax-*.test
+ */
+#include "scene.h"
+#include "support/nearest.h"
+
+bool foreign_word_operator(const struct scene *s)
+{
+    static const struct {
+        const char *word, *op;
+    } words[] = {{"and", "&&"}, {"or", "||"}, {"is", "=="}, {"AND", "&&"}, {"OR", "||"}, {"mod", "%"}};
+    static const char *const negation[] = {"not"};
+    for (int i = 0; i < COUNT(words); i++) {
+        if (s->now.kind != TOK_NAME || strcmp(s->now.name, words[i].word) != 0 || !scene_expects(s, "&&")) continue;
+        scene_say(s, s->now.at, scene_print(s, "the operator is written '%s'", words[i].op));
+        scene_fix(s, s->now.at.begin, s->now.at.end, words[i].op);
+        return scene_skip_to_block(s);
+    }
+    if (!scene_is_word(&s->last, negation, 1) || s->now.kind != TOK_NAME) return false;
+    scene_say(s, s->last.at, "'not' is written '!'");
+    if (strchr("{)&|;", s->text[scene_skip_blanks(s, s->now.at.end)]))
+        scene_fix(s, s->last.at.begin, s->now.at.begin, "!");
+    else
+        diag_help(s->diag, "with the condition in parentheses: !(a == b)");
+    return scene_skip_to_block(s);
+}
+
+bool foreign_else_if(const struct scene *s)
+{
+    static const char *const words[] = {"elif", "elsif", "elseif", "elsf"};
+    if (!scene_is_word(&s->begin, words, COUNT(words)) || s->begin.at.begin == s->now.at.begin) return false;
+    scene_say(s, s->begin.at, "it is written 'else if'");
+    if (s->text[scene_find(s, s->now.at.begin, "{")] == '{')
+        scene_fix(s, s->begin.at.begin, s->begin.at.end, "else if");
+    return scene_skip_to_block(s);
+}
+
+bool foreign_word_of_statement(const struct scene *s)
+{
+    static const struct {
+        const char *word, *help;
+    } words[] = {
+        {"switch", "a choice is written 'match v { 1, 2 => { } else => { } }'"},
+        {"case", "an arm is written '1, 2 => { }'"},
+        {"loop", "a loop without end is written 'while true { }'"},
+        {"until", "it is written 'while !(...) { }'"},
+        {"unless", "it is written 'if !(...) { }'"},
+        {"foreach", "a loop is written 'for i in low .. high { }'"},
+        {"parallel", "calls run in parallel by themselves, wherever no result can tell the difference"},
+        {"async", "a call is a task and does not wait: there is no word for it"},
+        {"def", "a function is written 'orch name(...) { }' and stands outside of other functions"},
+        {"fn", "a function is written 'orch name(...) { }' and stands outside of other functions"},
+        {"pass", "an empty block is '{ }'"},
+        {"try", "errors end the run: there is nothing to catch them with"},
+        {"with", "an explicit scope is written 'scope \"name\" { }'"},
+    };
+    for (int i = 0; i < COUNT(words); i++) {
+        if (!scene_is_word(&s->begin, &words[i].word, 1) || scene_expects(s, "orch")) continue;
+        scene_say(s, s->begin.at, scene_print(s, "there is no '%s'", words[i].word));
+        diag_help(s->diag, "%s", words[i].help);
+        return scene_skip_to_block(s);
+    }
+    return false;
+}
+
+bool foreign_word_of_declaration(const struct scene *s)
+{
+    static const struct {
+        const char *word, *meant;
+    } words[] = {
+        {"def", "orch"},     {"fn", "orch"},      {"func", "orch"},      {"function", "orch"},   {"fun", "orch"},
+        {"void", "orch"},    {"proc", "orch"},    {"pub", "export"},     {"public", "export"},   {"include", "import"},
+        {"use", "import"},   {"using", "import"}, {"require", "import"}, {"constexpr", "const"}, {"static", "const"},
+        {"define", "const"}, {"class", "struct"}, {"type", "struct"},    {"record", "struct"},
+    };
+    static const char *const known[] = {"import", "const",  "param", "struct",
+                                        "kernel", "export", "orch",  "static_assert"};
+    if (s->now.kind == TOK_LET || s->now.kind == TOK_VAR) {
+        if (!scene_expects(s, "orch") || !scene_expects(s, "import")) return false;
+        scene_say(s, s->now.at, "outside of functions there are only constants, and what is set when the program runs");
+        diag_help(s->diag, "const T = 64;  or  param n: i64 = 1000;");
+        return true;
+    }
+    bool is_export = s->last.kind == TOK_EXPORT;
+    if (is_export && (s->now.kind == TOK_KERNEL || s->now.kind == TOK_CONST || s->now.kind == TOK_STRUCT ||
+                      s->now.kind == TOK_PARAM)) {
+        scene_say(s, s->last.at, "only functions are exported");
+        scene_cut(s, s->last.at.begin, s->now.at.begin);
+        diag_help(s->diag, "a module's kernels, constants and structs can be used by every file that imports it");
+        return true;
+    }
+    if (s->now.kind != TOK_NAME || !scene_expects(s, "orch")) return false;
+    const char *meant = NULL;
+    for (int i = 0; i < COUNT(words); i++)
+        if (strcmp(words[i].word, s->now.name) == 0) meant = words[i].meant;
+    if (meant == NULL)
+        meant = is_export ? nearest_word(s->now.name, (const char *const[]){"orch"}, 1)
+                          : nearest_word(s->now.name, known, COUNT(known));
+    uint32_t next = scene_skip_blanks(s, s->now.at.end);
+    if (meant == NULL || (!isalpha((unsigned char)s->text[next]) && s->text[next] != '"')) return false;
+    scene_say(s, s->now.at, scene_print(s, "there is no '%s'", s->now.name));
+    diag_fix(s->diag, s->now.at, meant, "did you mean '%s'?", meant);
+    return true;
+}
+
+bool foreign_import_without_quotes(const struct scene *s)
+{
+    static const char *const std[] = {"tile", "nn", "la", "sparse", "dma"};
+    if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
+    bool is_std = scene_is_word(&s->now, std, COUNT(std));
+    scene_say(s, s->now.at, "an import is the path of a file, in quotes");
+    if (s->text[s->now.at.end] != '.')
+        scene_fix(s, s->now.at.begin, s->now.at.end, scene_print(s, "\"%s%s.pto\"", is_std ? "std/" : "", s->now.name));
+    else
+        diag_help(s->diag, "import \"std/tile.pto\" as tile;");
+    return true;
+}
+
+/* Formals, params and fields. */
+bool foreign_declaration_without_type(const struct scene *s)
+{
+    if (s->last.kind == TOK_NAME && s->now.kind == TOK_ASSIGN && s->before.kind == TOK_PARAM) {
+        bool is_float =
+            memchr(s->text + s->now.at.begin, '.', scene_find(s, s->now.at.begin, ";") - s->now.at.begin) != NULL;
+        scene_say(s, s->now.at, "a param has a type: i64, f64, f32 or bool");
+        diag_fix(s->diag, scene_span(s, s->last.at.end, s->last.at.end), is_float ? ": f64" : ": i64", "write '%s: %s'",
+                 s->last.name, is_float ? "f64" : "i64");
+    } else if (s->last.kind == TOK_NAME && (s->now.kind == TOK_COMMA || s->now.kind == TOK_RPAREN) &&
+               scene_expects(s, ":") && s->expected_count == 1) {
+        scene_say(s, s->last.at, scene_print(s, "'%s' has no type", s->last.name));
+        diag_help(s->diag, "%s: f32[N] is a tensor, %s: i64 a number", s->last.name, s->last.name);
+    } else if (s->now.kind == TOK_COMMA && s->cx->declaration == TOK_STRUCT && scene_expects(s, ";")) {
+        scene_say(s, s->now.at, "each field ends in ';'");
+        scene_fix(s, s->now.at.begin, s->now.at.end, ";");
+    } else if (s->last.kind == TOK_RPAREN && scene_expects(s, "@") && scene_expects(s, "let") &&
+               !scene_expects(s, "for")) {
+        scene_say(s, s->now.at, "an attribute stands before a call, or before a 'let' or an assignment that calls");
+    } else {
+        return false;
+    }
+    return scene_skip_statement(s);
+}
