@@ -10,7 +10,7 @@
 const char *source_one_line(struct front *front, struct arena *mem, struct span at)
 {
     const struct source *source = source_get(front->sources, at.file);
-    struct strbuf b = {0};
+    STRBUF(b);
     for (uint32_t i = at.begin; i < at.end && i < source->length; i++) {
         char c = source->text[i];
         if (c == '/' && (source->text[i + 1] == '/' || source->text[i + 1] == '*')) { /* a comment is left out */
@@ -27,7 +27,5 @@ const char *source_one_line(struct front *front, struct arena *mem, struct span 
             strbuf_putc(&b, blank ? ' ' : c);
     }
     while (b.length > 0 && (b.data[b.length - 1] == ' ' || b.data[b.length - 1] == ';')) b.data[--b.length] = '\0';
-    const char *text = arena_copy(mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(mem, strbuf_text(&b), b.length);
 }

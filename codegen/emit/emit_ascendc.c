@@ -137,8 +137,7 @@ static void emit_signature(struct emitter *e, const char *head, const char *para
 static void emit_arguments(struct emitter *e, const struct skeleton *s)
 {
     out_line(e->out, "/* What a launch was given. */");
-    out_line(e->out, "struct Arguments {");
-    e->out->depth++;
+    out_open(e->out, "struct Arguments {");
     for (int i = 0; i < s->kernel->formal_count; i++) {
         const struct symbol *f = s->kernel->formals[i];
         if (is_tensor(f)) {
@@ -150,8 +149,7 @@ static void emit_arguments(struct emitter *e, const struct skeleton *s)
                      f->type->kind == TYPE_F64 ? "float" : c_scalar_type(f->type), s->formal[i]);
     }
     for (int i = 0; i < s->kernel->dim_count; i++) out_line(e->out, "int64_t %s;", s->dim[i]);
-    e->out->depth--;
-    out_line(e->out, "};");
+    out_close(e->out, "};");
 }
 
 static void print_parameters(const struct skeleton *s, struct strbuf *b)
@@ -211,13 +209,11 @@ static void emit_dim(struct emitter *e, const struct skeleton *s, int dim)
 static void emit_entry(struct emitter *e, const struct skeleton *s)
 {
     const struct symbol *k = s->kernel;
-    struct strbuf b = {0};
+    STRBUF(b);
     print_parameters(s, &b);
     emit_signature(e, arena_printf(e->mem, "extern \"C\" __global__ __aicore__ void %s", entry_name(e, s->names)),
                    strbuf_text(&b));
-    strbuf_free(&b);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     out_line(e->out, "KERNEL_TASK_TYPE_DEFAULT(%s);",
              is_on(k, "cube") ? "KERNEL_TYPE_AIC_ONLY" : "KERNEL_TYPE_AIV_ONLY");
     out_line(e->out, "kernel_%s::Arguments k;", s->names->mapped);
@@ -236,8 +232,7 @@ static void emit_entry(struct emitter *e, const struct skeleton *s)
     }
     for (int i = 0; i < k->dim_count; i++) emit_dim(e, s, i);
     out_line(e->out, "kernel_%s::run(k);", s->names->mapped);
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
 }
 
 /* ---- what is to be written ---- */
@@ -255,14 +250,13 @@ static void emit_host_body(struct emitter *e, const struct symbol *kernel)
     if (!kernel->decl->kernel->has_body) return;
     const struct span body = kernel->decl->kernel->body_at;
     const struct source *source = source_get(e->front->sources, body.file);
-    struct strbuf b = {0};
+    STRBUF(b);
     emit_at_column_0(e, "#if 0 /* on the host it is: */");
     strbuf_add(&b, source->text + body.begin, body.end - body.begin);
     while (b.length > 0 && strchr(" \t\r\n", b.data[b.length - 1])) b.data[--b.length] = '\0';
     const char *text = strbuf_text(&b);
     const size_t skipped = strspn(text, "\r\n");
     out_raw(e->out, NULL, 0, text + skipped, strlen(text) - skipped);
-    strbuf_free(&b);
     emit_at_column_0(e, "#endif");
 }
 
@@ -277,8 +271,7 @@ static void emit_compute(struct emitter *e, const struct skeleton *s, const char
     emit_host_body(e, s->kernel);
     e->out->depth++;
     out_line(e->out, "%s", unused);
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
     out_line(e->out, "%s", "");
 }
 
@@ -302,18 +295,16 @@ static int piece_bytes(const struct skeleton *s)
 
 static const char *offset_text(struct emitter *e, const struct skeleton *s, int formal)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     for (int d = 0; d < s->kernel->formals[formal]->type->rank; d++)
         strbuf_printf(&b, "%si%d * k.%s_stride[%d]", d ? " + " : "", d, s->formal[formal], d);
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 static void emit_piece(struct emitter *e, const struct skeleton *s)
 {
     const struct symbol *k = s->kernel;
-    struct strbuf call = {0};
+    STRBUF(call);
     strbuf_puts(&call, "k");
     for (int i = 0; i < k->formal_count; i++) {
         if (!is_moved(s, i) || !is_read(k->formals[i])) continue;
@@ -338,7 +329,6 @@ static void emit_piece(struct emitter *e, const struct skeleton *s)
     }
     for (int d = 0; d < k->formals[s->main]->type->rank; d++) strbuf_printf(&call, ", i%d", d);
     out_line(e->out, "compute(%s, count, dense);", strbuf_text(&call));
-    strbuf_free(&call);
     for (int i = 0; i < k->formal_count; i++) {
         if (!is_moved(s, i)) continue;
         if (is_read(k->formals[i])) out_line(e->out, "in_%s.FreeTensor(%s);", s->formal[i], read_name(e, s, i));
@@ -356,7 +346,7 @@ static void emit_piece(struct emitter *e, const struct skeleton *s)
 static void emit_indices(struct emitter *e, const struct skeleton *s, const char *number, int count)
 {
     const char *main = s->formal[s->main];
-    struct strbuf before = {0};
+    STRBUF(before);
     strbuf_puts(&before, number);
     for (int d = count - 1; d >= 0; d--) {
         if (d > 0)
@@ -365,23 +355,22 @@ static void emit_indices(struct emitter *e, const struct skeleton *s, const char
             out_line(e->out, "const int64_t i0 = %s;", strbuf_text(&before));
         strbuf_printf(&before, " / k.%s_shape[%d]", main, d);
     }
-    strbuf_free(&before);
 }
 
 static const char *product_text(struct emitter *e, const struct skeleton *s, int count)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     for (int d = 0; d < count; d++) strbuf_printf(&b, "%sk.%s_shape[%d]", d ? " * " : "", s->formal[s->main], d);
-    const char *text = count ? arena_copy(e->mem, strbuf_text(&b), b.length) : "1";
-    strbuf_free(&b);
-    return text;
+    return count ? arena_copy(e->mem, strbuf_text(&b), b.length) : "1";
 }
 
 static void emit_vector_compute(struct emitter *e, const struct skeleton *s)
 {
     const struct symbol *k = s->kernel;
     const int rank = k->formals[s->main]->type->rank;
-    struct strbuf parameters = {0}, unused = {0}, others = {0};
+    STRBUF(parameters);
+    STRBUF(unused);
+    STRBUF(others);
     strbuf_puts(&parameters, "const Arguments &k");
     strbuf_puts(&unused, "(void)k");
     for (int i = 0; i < k->formal_count; i++) {
@@ -412,9 +401,6 @@ static void emit_vector_compute(struct emitter *e, const struct skeleton *s)
              rank > 1 ? " ..." : "", others.length ? "" : " */");
     if (others.length) out_line(e->out, " * Of another shape, and where they were, in k: %s. */", strbuf_text(&others));
     emit_compute(e, s, strbuf_text(&parameters), strbuf_text(&unused));
-    strbuf_free(&parameters);
-    strbuf_free(&unused);
-    strbuf_free(&others);
 }
 
 static void emit_queues(struct emitter *e, const struct skeleton *s)
@@ -440,7 +426,7 @@ static void emit_vector(struct emitter *e, const struct skeleton *s)
     const int last = k->formals[s->main]->type->rank - 1;
     const char *main = s->formal[s->main];
     int widest = 1;
-    struct strbuf dense = {0};
+    STRBUF(dense);
     for (int i = 0; i < k->formal_count; i++) {
         if (!is_moved(s, i)) continue;
         if (elem_bytes(k->formals[i]->type->elem) > widest) widest = elem_bytes(k->formals[i]->type->elem);
@@ -449,8 +435,7 @@ static void emit_vector(struct emitter *e, const struct skeleton *s)
     emit_vector_compute(e, s);
     out_line(e->out, "/* %s of %s in pieces, shared out among the cores. */", last ? "Rows" : "All", main);
     out_line(e->out, "__aicore__ inline void run(const Arguments &k)");
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     out_line(e->out, "constexpr int64_t BYTES = %d;", piece_bytes(s));
     out_line(e->out, "const bool dense = %s;", strbuf_text(&dense));
     out_line(e->out, "const int64_t piece = dense ? BYTES / %d : BYTES / pto::LINE_BYTES;", widest);
@@ -458,8 +443,7 @@ static void emit_vector(struct emitter *e, const struct skeleton *s)
     emit_queues(e, s);
     if (last > 0) {
         out_line(e->out, "const int64_t rows = %s;", product_text(e, s, last));
-        out_line(e->out, "for (int64_t row = AscendC::GetBlockIdx(); row < rows; row += AscendC::GetBlockNum()) {");
-        e->out->depth++;
+        out_open(e->out, "for (int64_t row = AscendC::GetBlockIdx(); row < rows; row += AscendC::GetBlockNum()) {");
         emit_indices(e, s, "row", last);
         out_line(e->out, "for (int64_t i%d = 0; i%d < k.%s_shape[%d]; i%d += piece) {", last, last, main, last, last);
     } else
@@ -470,13 +454,8 @@ static void emit_vector(struct emitter *e, const struct skeleton *s)
     e->out->depth++;
     out_line(e->out, "const uint32_t count = (uint32_t)pto::least(piece, k.%s_shape[%d] - i%d);", main, last, last);
     emit_piece(e, s);
-    for (int open = last > 0 ? 2 : 1; open > 0; open--) {
-        e->out->depth--;
-        out_line(e->out, "}");
-    }
-    e->out->depth--;
-    out_line(e->out, "}");
-    strbuf_free(&dense);
+    for (int open = last > 0 ? 2 : 1; open > 0; open--) { out_close(e->out, "}"); }
+    out_close(e->out, "}");
 }
 
 /* ---- a cube kernel ---- */
@@ -485,7 +464,9 @@ static void emit_cube(struct emitter *e, const struct skeleton *s)
 {
     const int rank = s->kernel->formals[s->main]->type->rank, outer = rank > 2 ? rank - 2 : 0;
     const char *main = s->formal[s->main];
-    struct strbuf parameters = {0}, unused = {0}, call = {0};
+    STRBUF(parameters);
+    STRBUF(unused);
+    STRBUF(call);
     strbuf_puts(&parameters, "const Arguments &k");
     strbuf_puts(&unused, "(void)k");
     strbuf_puts(&call, "k");
@@ -507,8 +488,7 @@ static void emit_cube(struct emitter *e, const struct skeleton *s)
     emit_compute(e, s, strbuf_text(&parameters), strbuf_text(&unused));
     out_line(e->out, "/* Tiles of %s, shared out among the cores. */", main);
     out_line(e->out, "__aicore__ inline void run(const Arguments &k)");
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     out_line(e->out, "constexpr int64_t TILE = 128;");
     if (rank > 1)
         out_line(e->out, "const int64_t all_rows = k.%s_shape[%d], all_columns = k.%s_shape[%d];", main, rank - 2, main,
@@ -518,9 +498,8 @@ static void emit_cube(struct emitter *e, const struct skeleton *s)
     out_line(
         e->out,
         "const int64_t across = pto::ceil_div(all_columns, TILE), tiles = pto::ceil_div(all_rows, TILE) * across;");
-    out_line(e->out, "for (int64_t tile = AscendC::GetBlockIdx(); tile < %s%stiles; tile += AscendC::GetBlockNum()) {",
+    out_open(e->out, "for (int64_t tile = AscendC::GetBlockIdx(); tile < %s%stiles; tile += AscendC::GetBlockNum()) {",
              outer ? product_text(e, s, outer) : "", outer ? " * " : "");
-    e->out->depth++;
     if (outer) emit_indices(e, s, "tile / tiles", outer);
     out_line(e->out, outer
                          ? "const int64_t row = tile %% tiles / across * TILE, column = tile %% tiles %% across * TILE;"
@@ -529,13 +508,8 @@ static void emit_cube(struct emitter *e, const struct skeleton *s)
         e->out,
         "const int64_t rows = pto::least(TILE, all_rows - row), columns = pto::least(TILE, all_columns - column);");
     out_line(e->out, "compute(%s);", strbuf_text(&call));
-    e->out->depth--;
-    out_line(e->out, "}");
-    e->out->depth--;
-    out_line(e->out, "}");
-    strbuf_free(&parameters);
-    strbuf_free(&unused);
-    strbuf_free(&call);
+    out_close(e->out, "}");
+    out_close(e->out, "}");
 }
 
 /* ---- the file ---- */

@@ -10,12 +10,11 @@
 
 static const char *bytes_text(struct emitter *e, const struct size *s)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     int64_t value;
     size_text(s, &b);
     const char *text =
         arena_printf(e->mem, size_is_const(s, &value) && value == 1 ? "%s byte" : "%s bytes", strbuf_text(&b));
-    strbuf_free(&b);
     return text;
 }
 
@@ -73,13 +72,12 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     for (size_t i = 0; i < f->scopes.count; i++) {
         const struct scope_bound *s = f->scopes.data[i];
         const struct block_plan *plan = ptrmap_get(&e->plan->blocks, s->block);
-        struct strbuf b = {0};
+        STRBUF(b);
         for (size_t t = 0; t < plan->tensors.count; t++)
             strbuf_printf(&b, "%s%s%s", t ? ", " : "", plan->tensors.data[t]->name,
                           plan->tensors.data[t]->hidden ? "()" : "");
         out_line(e->out, "  scope of line %d, holds %s", line_of(e, s->block), strbuf_text(&b));
         print_need(e, "    ", "need", &s->need);
-        strbuf_free(&b);
     }
 }
 

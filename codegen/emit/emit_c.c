@@ -78,11 +78,9 @@ const char *emit_comment_text(struct emitter *e, const char *text)
 
 const char *c_string(struct emitter *e, const char *text)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     strbuf_c_string(&b, text, strlen(text));
-    const char *quoted = arena_copy(e->mem, b.data, b.length);
-    strbuf_free(&b);
-    return quoted;
+    return arena_copy(e->mem, b.data, b.length);
 }
 
 /* ---- functions ---- */
@@ -125,7 +123,7 @@ void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool decl
 
 static void emit_unused(struct emitter *e, const struct symbol *orch)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     symbol_list formals = {0};
     flat_results(orch, &formals);
     flat_formals(orch, &formals);
@@ -134,7 +132,6 @@ static void emit_unused(struct emitter *e, const struct symbol *orch)
         if (!ptrmap_get(&e->used, formals.data[i]))
             strbuf_printf(&b, "(void)%s; ", (const char *)ptrmap_get(&e->c_names, formals.data[i]));
     if (b.length) out_line(e->out, "%s", strbuf_text(&b));
-    strbuf_free(&b);
     vec_free(&formals);
 }
 
@@ -148,7 +145,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
 {
     const struct symbol *orch = f->orch;
     struct span head = orch->decl->at;
-    struct strbuf signature = {0};
+    STRBUF(signature);
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     const size_t mark = names_mark(&e->names);
     e->plan->function = orch;
@@ -165,8 +162,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
              place.line, emit_source_text(e, head));
     emit_at(e, orch->decl->name_at.end ? orch->decl->name_at : orch->decl->at);
     out_line(e->out, "%s", strbuf_text(&signature));
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     emit_unused(e, orch);
     out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
     e->out->depth--;
@@ -177,7 +173,6 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     out_at(e->out, NULL, 0);
     e->plan->function = NULL;
     names_close(&e->names, mark);
-    strbuf_free(&signature);
 }
 
 /* ---- the file ---- */
@@ -190,13 +185,12 @@ static void assign_file_names(struct emitter *e)
         static const char *const forms[] = {"run_%s",    "enter_%s",   "args_%s", "start_%s",
                                             "extent_%s", "formals_%s", "dims_%s"};
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-            struct strbuf b = {0};
+            STRBUF(b);
             strbuf_puts(&b, forms[f]);
             b.length -= 2;
             b.data[b.length] = '\0';
             strbuf_puts(&b, e->plan->exports.data[i]->name);
             names_force(&e->names, arena_copy(e->mem, b.data, b.length));
-            strbuf_free(&b);
         }
     }
     if (params_derive_name(e)) names_force(&e->names, params_derive_name(e));
@@ -280,10 +274,9 @@ static void emit_prototypes(struct emitter *e)
 {
     out_line(e->out, "%s", "");
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
-        struct strbuf b = {0};
+        STRBUF(b);
         emit_orch_signature(e, e->plan->orchs.data[i], false, &b);
         out_line(e->out, "%s;", strbuf_text(&b));
-        strbuf_free(&b);
     }
 }
 

@@ -67,7 +67,7 @@ static void print_attributes(struct emitter *e, struct strbuf *b, const struct i
 void submit_emit(struct emitter *e, const struct ir_call *call)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, call->callee);
-    struct strbuf attributes = {0};
+    STRBUF(attributes);
     print_attributes(e, &attributes, call);
     if (call->count == 0 && call->attribute_count == 0) {
         out_line(e->out, "pto_submit_task(rt, &%s, NULL, 0);", names->object); /* always a call */
@@ -79,15 +79,13 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
         out_more(e->out, "%s }, %d);", strbuf_text(&attributes), call->attribute_count);
     else if (call->attribute_count > 0)
         out_more(e->out, "%s,", strbuf_text(&attributes));
-    strbuf_free(&attributes);
     for (int i = 0; i < call->count; i++) {
-        struct strbuf b = {0};
+        STRBUF(b);
         print_task_argument(e, &b, &call->arguments[i]);
         if (i + 1 < call->count)
             out_more(e->out, "%s,", strbuf_text(&b));
         else
             out_more(e->out, "%s }, %d);", strbuf_text(&b), call->count + call->attribute_count);
-        strbuf_free(&b);
     }
 }
 
@@ -148,7 +146,7 @@ static void print_argument(struct emitter *e, struct strbuf *b, const struct ir_
 
 void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call)
 {
-    struct strbuf text = {0};
+    STRBUF(text);
     check_print_commas(e, &text, call->checks);
     for (const struct symbol *const *flag = call->flags; flag && *flag; flag++)
         strbuf_printf(&text, "%s = true, ", check_flag(e, *flag));
@@ -160,5 +158,4 @@ void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call)
     }
     strbuf_putc(&text, ')');
     strbuf_printf(b, commas ? "(%s)" : "%s", strbuf_text(&text));
-    strbuf_free(&text);
 }

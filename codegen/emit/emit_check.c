@@ -105,26 +105,24 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
 
 void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted)
 {
-    struct strbuf fail = {0}, then = {0};
+    STRBUF(fail);
+    STRBUF(then);
     print_check(e, c, &fail, &then);
     if (fail.length)
         out_line(e->out, "if (%s) %s;", strbuf_text(&fail), strbuf_text(&then));
     else
         out_line(e->out, "%s;%s", strbuf_text(&then), is_hoisted ? " /* of all iterations of the loop */" : "");
-    strbuf_free(&fail);
-    strbuf_free(&then);
 }
 
 void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list)
 {
     for (const struct ir_check *c = list; c; c = c->next) {
-        struct strbuf fail = {0}, then = {0};
+        STRBUF(fail);
+        STRBUF(then);
         print_check(e, c, &fail, &then);
         if (fail.length)
             strbuf_printf(b, "%s ? %s : (void)0, ", strbuf_text(&fail), strbuf_text(&then));
         else
             strbuf_printf(b, "(void)%s, ", strbuf_text(&then));
-        strbuf_free(&fail);
-        strbuf_free(&then);
     }
 }

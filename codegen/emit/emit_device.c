@@ -27,8 +27,7 @@ static void emit_function(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "%s", "");
     out_line(e->out, "int device_%s(const uint64_t *block, size_t words, uint64_t reach);", names->mapped);
     out_line(e->out, "int device_%s(const uint64_t *block, size_t words, uint64_t reach)", names->mapped);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     if (words == 0) out_line(e->out, "(void)block;");
     out_line(e->out, "const PTOArg a[%d] = {", count > 0 ? count : 1);
     for (int i = 0; i < count; i++) {
@@ -50,8 +49,7 @@ static void emit_function(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "if (words > %d) *(int32_t *)DEVICE_POINTER(block[%d]) = result;", words, words);
     if (words == 0) out_line(e->out, "(void)reach;");
     out_line(e->out, "return result;");
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
 }
 
 void device_emit(struct emitter *e)

@@ -20,12 +20,10 @@ static int last_line_of(const struct emitter *e, const struct ast *n)
 
 static const char *names_of(struct emitter *e, const symbol_list *list)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     for (size_t i = 0; i < list->count; i++)
         strbuf_printf(&b, "%s%s%s", i ? ", " : "", list->data[i]->name, list->data[i]->hidden ? "()" : "");
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 /* ---- scopes: who owns what ---- */
@@ -61,11 +59,9 @@ static bool visit_ends(void *cx, struct ast *n)
 
 static const char *size_string(struct emitter *e, const struct size *s)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     size_text(s, &b);
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 static void print_slots(struct emitter *e, const struct symbol *orch)
@@ -87,11 +83,10 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
 
 static void print_ir(struct emitter *e, const struct ir_function *f)
 {
-    struct strbuf text = {0};
+    STRBUF(text);
     ir_print(e->front, f, &text);
     if (text.length) text.data[--text.length] = '\0'; /* the last line ends with the section */
     out_raw(e->out, NULL, 0, strbuf_text(&text), text.length);
-    strbuf_free(&text);
 }
 
 static void print_function(struct emitter *e, const struct ir_function *f, unsigned dumps)

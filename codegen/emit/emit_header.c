@@ -33,7 +33,7 @@ static void emit_params(struct emitter *e)
 
 static void emit_export(struct emitter *e, const struct symbol *orch)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     size_t mark = names_mark(&e->names);
     struct span head = orch->decl->at;
     head.end = orch->decl->orch.body->at.begin;
@@ -45,7 +45,6 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
     out_line(e->out, "%s;", strbuf_text(&b));
     out_line(e->out, "%s", "");
     names_close(&e->names, mark);
-    strbuf_free(&b);
 }
 
 static void emit_kernels(struct emitter *e)
@@ -54,11 +53,10 @@ static void emit_kernels(struct emitter *e)
     for (size_t i = 0; i < kernels->count; i++) {
         const struct symbol *k = kernels->data[i];
         if (k->decl->kernel->has_body || k->opcode) continue;
-        struct strbuf b = {0};
+        STRBUF(b);
         kernel_print_prototype(e, k, false, &b);
         out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));
         out_line(e->out, "int %s%s;", kernel_external_symbol(k), strbuf_text(&b));
-        strbuf_free(&b);
     }
     if (kernels->count > 0) out_line(e->out, "%s", "");
 }

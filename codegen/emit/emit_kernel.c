@@ -44,7 +44,7 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
             if (names->extra[i] == dim) strbuf_printf(b, "a[%d].value.i64", kernel->formal_count + i);
         return;
     }
-    struct strbuf shape = {0};
+    STRBUF(shape);
     strbuf_printf(&shape, "a[%d].shape[%d]", f, d);
     if (rest != 0) {
         strbuf_puts(&shape, rest > 0 ? " - " : " + ");
@@ -55,7 +55,6 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
     else
         strbuf_puts(b, strbuf_text(&shape));
     if (factor != 1) print_int(b, factor, P_UNARY);
-    strbuf_free(&shape);
 }
 
 /* What a map of kernels calls it: the external function, or its own name, where there are several of that name with
@@ -189,13 +188,12 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
 
 static void emit_external(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     kernel_print_prototype(e, kernel, false, &b);
     if (names->body)
         out_line(e->out, "extern int %s%s __asm__(\"%s\");", names->body, strbuf_text(&b), names->symbol);
     else
         out_line(e->out, "extern int %s%s;", names->symbol, strbuf_text(&b));
-    strbuf_free(&b);
 }
 
 /* ---- C bodies ---- */
@@ -257,7 +255,7 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
         int use = constant_use(kernel, s, source);
         if (!use) continue;
         if (is_taken_by_c(s->name)) hide_macro(e, s->name);
-        struct strbuf b = {0};
+        STRBUF(b);
         if (s->type->kind == TYPE_INT && use == 1 && s->int_value >= INT_MIN && s->int_value <= INT_MAX) {
             out_line(e->out, "enum { %s = %" PRId64 " };", s->name, s->int_value);
         } else {
@@ -265,7 +263,6 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
             out_line(e->out, "static const %s %s = %s;", c_scalar_type(s->type), s->name, strbuf_text(&b));
             out_line(e->out, "(void)%s;", s->name);
         }
-        strbuf_free(&b);
     }
 }
 
@@ -291,8 +288,7 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
     kernel_print_prototype(e, kernel, true, &b);
     out_line(e->out, "static int %s%s", names->body, strbuf_text(&b));
     strbuf_free(&b);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     emit_constants(e, kernel, source);
     for (int i = 0; i < kernel->formal_count; i++) emit_taken_name(e, kernel, kernel->formals[i]->name);
     for (int i = 0; i < kernel->dim_count; i++) emit_taken_name(e, kernel, kernel->dims[i]->name);
@@ -312,8 +308,7 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
     strbuf_free(&b);
     emit_shown_again(e, kernel, source);
     out_line(e->out, "return 0;");
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
 }
 
 /* ---- the adapter, the cost, the kernel ---- */
@@ -330,7 +325,7 @@ static const char *scalar_member(const struct type *t)
 
 static void emit_adapter(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     const char *comma = "";
     for (int i = 0; i < kernel->formal_count; i++, comma = ", ") {
         if (is_tensor(kernel->formals[i]))
@@ -347,13 +342,12 @@ static void emit_adapter(struct emitter *e, const struct symbol *kernel, const s
     if (!b.length) out_line(e->out, "    (void)a;");
     out_line(e->out, "    return %s(%s);", names->body ? names->body : names->symbol, strbuf_text(&b));
     out_line(e->out, "}");
-    strbuf_free(&b);
 }
 
 static void emit_cost(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
     const struct ast *cost = kernel->decl->kernel->cost;
-    struct strbuf b = {0};
+    STRBUF(b);
     size_t mark = names_mark(&e->names);
     names_force(&e->names, "a");
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
@@ -361,27 +355,23 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
     e->plan->function = kernel;
     expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
     out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     bool any = false;
     for (int i = 0; i < kernel->dim_count + kernel->formal_count; i++) {
         const struct symbol *s = i < kernel->dim_count ? kernel->dims[i] : kernel->formals[i - kernel->dim_count];
         if (!ptrmap_get(&e->used, s)) continue;
-        struct strbuf source = {0};
+        STRBUF(source);
         any = true;
         if (i < kernel->dim_count)
             print_dim(e, &source, kernel, i);
         else
             strbuf_printf(&source, "a[%d].value.%s", i - kernel->dim_count, scalar_member(s->type));
         out_line(e->out, "const %s %s = %s;", c_scalar_type(s->type), emit_name(e, s), strbuf_text(&source));
-        strbuf_free(&source);
     }
     if (!any) out_line(e->out, "(void)a;");
     out_line(e->out, cost->type->kind == TYPE_INT ? "return %s;" : "return pto_cost_real(%s);", strbuf_text(&b));
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
     names_close(&e->names, mark);
-    strbuf_free(&b);
 }
 
 static const char *worker_constant(const char *worker)

@@ -18,17 +18,16 @@ static const char *shown_name(struct emitter *e, const struct symbol *s)
 
 static const char *size_string(struct emitter *e, const struct size *s)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     size_text(s, &b);
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 void frame_emit(struct emitter *e, const struct ir_op *op)
 {
     const struct frame_plan *f = frame_of(e->plan, op->frame.orch);
-    struct strbuf bytes = {0}, comment = {0};
+    STRBUF(bytes);
+    STRBUF(comment);
     for (size_t i = 0; i < f->slots.count; i++) {
         const char *before = i > 0 ? "; " : "";
         for (size_t t = 0; t < f->tensors.count; t++) {
@@ -46,8 +45,6 @@ void frame_emit(struct emitter *e, const struct ir_op *op)
     e->frame = names_take(&e->names, "frame");
     out_line(e->out, "void *const %s = pto_frame(rt, %s); /* %s */", e->frame, strbuf_text(&bytes),
              strbuf_text(&comment));
-    strbuf_free(&bytes);
-    strbuf_free(&comment);
 }
 
 /* ---- warnings ---- */

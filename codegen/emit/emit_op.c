@@ -33,7 +33,7 @@ static void unused(struct emitter *e, const void *key, const char *name)
 
 static void emit_let(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf value = {0};
+    STRBUF(value);
     const struct ir_temporary *t = op->let.temporary;
     value_print(e, &value, op->let.value, P_ANY);
     /* after its value: a name of before may be meant there */
@@ -43,12 +43,12 @@ static void emit_let(struct emitter *e, const struct ir_op *op)
              strbuf_text(&value));
     if (op->let.unused == IR_UNUSED_SURELY) out_line(e->out, "(void)%s;", name);
     if (op->let.unused == IR_UNUSED_MAYBE) unused(e, t ? t->stands_for : op->let.key, name);
-    strbuf_free(&value);
 }
 
 static void emit_set(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf value = {0}, target = {0};
+    STRBUF(value);
+    STRBUF(target);
     value_print(e, &value, op->set.value, P_ANY);
     if (op->set.target)
         value_print(e, &target, op->set.target, P_UNARY);
@@ -58,15 +58,14 @@ static void emit_set(struct emitter *e, const struct ir_op *op)
         out_line(e->out, "%s = %s;", strbuf_text(&target), strbuf_text(&value));
     else
         out_line(e->out, "(void)%s;", strbuf_text(&value));
-    strbuf_free(&value);
-    strbuf_free(&target);
 }
 
 static void emit_store(struct emitter *e, const struct ir_op *op)
 {
     const struct ir_view *v = op->store.view;
     const char *type = c_elem_type(v->region->base->type->elem);
-    struct strbuf value = {0}, element = {0};
+    STRBUF(value);
+    STRBUF(element);
     value_print(e, &value, op->store.value, P_ANY);
     strbuf_printf(&element, op->store.is_private ? "((%s *)pto_here(rt, " : "*(%s *)pto_own_element(rt, ", type);
     print_base(e, &element, v->region);
@@ -77,20 +76,17 @@ static void emit_store(struct emitter *e, const struct ir_op *op)
     else
         strbuf_printf(&element, ", sizeof(%s))", type);
     out_line(e->out, "%s = %s;", strbuf_text(&element), strbuf_text(&value));
-    strbuf_free(&element);
-    strbuf_free(&value);
 }
 
 static void emit_assert(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf cond = {0}, values = {0};
+    STRBUF(cond);
+    STRBUF(values);
     value_print(e, &cond, op->assertion.cond, P_POSTFIX);
     message_print_values(e, &values, &op->assertion.message);
     out_line(e->out, "if (!%s)", strbuf_text(&cond));
     out_more(e->out, "pto_raise(rt, PTO_ERR_ASSERT, %s%s);", c_string(e, op->assertion.message.format),
              strbuf_text(&values));
-    strbuf_free(&cond);
-    strbuf_free(&values);
 }
 
 static void emit_print(struct emitter *e, const struct ir_op *op)
@@ -105,7 +101,7 @@ static void emit_print(struct emitter *e, const struct ir_op *op)
                                         [IR_PRINT_F32] = ")",
                                         [IR_PRINT_BOOLEAN] = " ? \"true\" : \"false\"",
                                         [IR_PRINT_NUL] = ""};
-    struct strbuf args = {0};
+    STRBUF(args);
     for (int i = 0; i < op->print.count; i++) {
         const struct ir_print_value *v = &op->print.values[i];
         strbuf_puts(&args, before[v->form]);
@@ -114,7 +110,6 @@ static void emit_print(struct emitter *e, const struct ir_op *op)
         strbuf_puts(&args, after[v->form]);
     }
     out_line(e->out, "printf(%s%s);", c_string(e, op->print.format), strbuf_text(&args));
-    strbuf_free(&args);
 }
 
 /* ---- tensors ---- */
@@ -139,7 +134,7 @@ static void print_slot(struct emitter *e, struct strbuf *b, const struct ir_op *
 static void emit_tensor(struct emitter *e, const struct ir_op *op)
 {
     const struct symbol *s = op->tensor.symbol;
-    struct strbuf begin = {0};
+    STRBUF(begin);
     const char *name = declare(e, s, op->tensor.wanted);
     if (op->tensor.at)
         print_slot(e, &begin, op);
@@ -147,7 +142,6 @@ static void emit_tensor(struct emitter *e, const struct ir_op *op)
         strbuf_puts(&begin, "NULL");
     out_line(e->out, "void *%s = %s; /* %s */", name, strbuf_text(&begin), type_string(e, s->type));
     unused(e, s, name);
-    strbuf_free(&begin);
 }
 
 static void emit_alloc(struct emitter *e, const struct ir_op *op)
@@ -155,7 +149,7 @@ static void emit_alloc(struct emitter *e, const struct ir_op *op)
     const struct symbol *s = op->alloc.symbol;
     const bool zeroed = type_is_scalar_array(s->type);
     const char *function = zeroed ? "pto_alloc_zeroed" : "pto_alloc";
-    struct strbuf b = {0};
+    STRBUF(b);
     value_print(e, &b, op->alloc.bytes, P_ANY);
     const char *bytes = strbuf_text(&b);
     if (s->place) {
@@ -172,40 +166,36 @@ static void emit_alloc(struct emitter *e, const struct ir_op *op)
     else if (!s->place)
         out_line(e->out, "%s = %s(rt, PTO_SCOPE_CURRENT, %s);", (const char *)ptrmap_get(&e->c_names, s), function,
                  bytes);
-    strbuf_free(&b);
 }
 
 static void emit_slot_use(struct emitter *e, const struct ir_op *op)
 {
     const struct symbol *s = op->slot_use.symbol;
-    struct strbuf bytes = {0};
+    STRBUF(bytes);
     value_print(e, &bytes, op->slot_use.bytes, P_ANY);
     out_line(e->out, "pto_slot_%s(rt, %s, %s, \"%s\");", op->slot_use.writes ? "write" : "read", emit_name(e, s),
              strbuf_text(&bytes), s->name);
-    strbuf_free(&bytes);
 }
 
 static void emit_call(struct emitter *e, const struct ir_call *call)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     call_print(e, &b, call);
     out_line(e->out, "%s;", strbuf_text(&b));
-    strbuf_free(&b);
 }
 
 static void emit_give(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     print_param(e, &b, op->give.view);
     out_line(e->out, "pto_return_tensor(rt, &%s, %s);", emit_name(e, op->give.place), strbuf_text(&b));
-    strbuf_free(&b);
 }
 
 /* ---- scopes ---- */
 
 static void emit_scope_begin(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf comment = {0};
+    STRBUF(comment);
     const char *name = names_take(&e->names, "scope");
     ptrmap_set(&e->c_names, op, (void *)name);
     for (int i = 0; i < op->scope.count; i++) {
@@ -217,7 +207,6 @@ static void emit_scope_begin(struct emitter *e, const struct ir_op *op)
         out_line(e->out, "const PTOScope %s = pto_scope_begin(rt);%s", name, strbuf_text(&comment));
     else
         out_line(e->out, "pto_scope_begin(rt);%s", strbuf_text(&comment));
-    strbuf_free(&comment);
 }
 
 /* ---- loops ---- */
@@ -226,17 +215,15 @@ static void emit_scope_begin(struct emitter *e, const struct ir_op *op)
 static void emit_counted_for(struct emitter *e, const struct ir_op *op, const char *name, const char *low,
                              const char *high)
 {
-    struct strbuf by = {0};
+    STRBUF(by);
     value_print(e, &by, op->loop.step, P_ANY);
     const char *iterations = names_take(&e->names, arena_printf(e->mem, "%s_iterations", op->loop.symbol->name));
     const char *iteration = names_take(&e->names, arena_printf(e->mem, "%s_iteration", op->loop.symbol->name));
     emit_mark_site(e, op->at, "for");
-    out_line(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", iteration,
+    out_open(e->out, "for (uint64_t %s = 0, %s = pto_trip_count(rt, %s, %s, %s); %s < %s; %s++) {", iteration,
              iterations, low, high, strbuf_text(&by), iteration, iterations, iteration);
-    e->out->depth++;
     out_line(e->out, "const int64_t %s = pto_iteration(%s, %s, %s);", name, low, strbuf_text(&by), iteration);
     e->out->depth--;
-    strbuf_free(&by);
 }
 
 static void emit_for_head(struct emitter *e, const struct ir_op *op, const char *name, const char *low,
@@ -263,7 +250,8 @@ static void emit_for_head(struct emitter *e, const struct ir_op *op, const char 
 
 static void emit_for(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf low = {0}, high = {0};
+    STRBUF(low);
+    STRBUF(high);
     value_print(e, &low, op->loop.low, P_ANY);
     value_print(e, &high, op->loop.high, P_ADD);
     const size_t mark = names_mark(&e->names); /* the bounds' variables were declared before the loop and stay taken */
@@ -275,17 +263,14 @@ static void emit_for(struct emitter *e, const struct ir_op *op)
     emit_block(e, op->loop.body);
     out_line(e->out, "}");
     names_close(&e->names, mark);
-    strbuf_free(&low);
-    strbuf_free(&high);
 }
 
 static void print_condition(struct emitter *e, struct strbuf *b, const struct ir_condition *c)
 {
-    struct strbuf text = {0};
+    STRBUF(text);
     value_print(e, &text, c->value, P_ANY);
     if (c->site) strbuf_printf(b, "pto_at(rt, &sites[%d]), ", emit_site(e, c->at, c->site));
     strbuf_puts(b, strbuf_text(&text));
-    strbuf_free(&text);
 }
 
 static void emit_ops(struct emitter *e, const struct ir_block *block);
@@ -293,7 +278,7 @@ static void emit_ops(struct emitter *e, const struct ir_block *block);
 /* `for (;;) { ...; if (!c) break; ... }`: a `continue` reaches the condition as the language promises. */
 static void emit_tested_while(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     const bool first = op->while_.tests_first;
     const size_t mark = names_mark(&e->names);
     const char *begin = first ? NULL : declare(e, op->while_.begin, op->while_.begin->wanted);
@@ -312,12 +297,11 @@ static void emit_tested_while(struct emitter *e, const struct ir_op *op)
     emit_block(e, op->while_.body);
     out_line(e->out, "}");
     names_close(&e->names, mark);
-    strbuf_free(&b);
 }
 
 static void emit_while(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     if (op->while_.test) {
         emit_tested_while(e, op);
         return;
@@ -333,7 +317,6 @@ static void emit_while(struct emitter *e, const struct ir_op *op)
         emit_at(e, op->while_.cond.at);
         out_line(e->out, "} while (%s);", strbuf_text(&b));
     }
-    strbuf_free(&b);
 }
 
 /* ---- branches ---- */
@@ -349,12 +332,11 @@ static const struct ir_op *chained_branch(const struct ir_op *op)
 static void emit_branch(struct emitter *e, const struct ir_op *op)
 {
     for (const struct ir_op *next = op; next; next = chained_branch(op)) {
-        struct strbuf b = {0};
+        STRBUF(b);
         op = next;
         print_condition(e, &b, &op->branch.cond);
         emit_at(e, op->at);
         out_line(e->out, op->branch.is_chained ? "} else if (%s) {" : "if (%s) {", strbuf_text(&b));
-        strbuf_free(&b);
         emit_block(e, op->branch.then);
     }
     if (op->branch.other) {
@@ -366,14 +348,13 @@ static void emit_branch(struct emitter *e, const struct ir_op *op)
 
 static void emit_return(struct emitter *e, const struct ir_op *op)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     out_line(e->out, "pto_leave(rt);");
     if (op->ret.value) value_print(e, &b, op->ret.value, P_ANY);
     if (op->ret.value)
         out_line(e->out, "return %s;", strbuf_text(&b));
     else if (!op->ret.is_last)
         out_line(e->out, "return;");
-    strbuf_free(&b);
 }
 
 /* ---- all ---- */

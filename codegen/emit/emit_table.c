@@ -73,7 +73,7 @@ void params_emit(struct emitter *e)
             const struct symbol *s = e->checked->modules[m]->symbols[i];
             if (s->kind != SYM_PARAM) continue;
             const struct ast *value = s->decl->decl.value;
-            struct strbuf b = {0};
+            STRBUF(b);
             if (value && !is_derived(s))
                 expression_print(e, &b, value, s->type, P_ANY, ARITH_CHECKED);
             else
@@ -83,7 +83,6 @@ void params_emit(struct emitter *e)
             out_line(e->out, "%s%s %s = %s; /* param %s%s%s */", e->options->no_main ? "" : "static ",
                      c_scalar_type(s->type), param_c_name(e, s), strbuf_text(&b), s->name, is_derived(s) ? " = " : "",
                      is_derived(s) ? emit_source_text(e, value->at) : "");
-            strbuf_free(&b);
         }
 }
 
@@ -105,17 +104,14 @@ static void emit_following(struct following *f, const struct symbol *s)
     ptrmap_set(&f->done, s, f);
     if (!is_derived(s)) return;
     ast_walk(s->decl->decl.value, visit_param, f);
-    struct strbuf b = {0};
+    STRBUF(b);
     expression_print(e, &b, s->decl->decl.value, s->type, P_ANY, ARITH_TRY);
     if (e->options->no_main) {
         out_line(e->out, "%s = %s;", param_c_name(e, s), strbuf_text(&b));
     } else {
         const int number = (int)(intptr_t)ptrmap_get(&f->numbers, s) - 1;
         out_line(e->out, "if (!params[%d].is_given) %s = %s;", number, param_c_name(e, s), strbuf_text(&b));
-        if (strstr(strbuf_text(&b), "&ok") == NULL) {
-            strbuf_free(&b);
-            return;
-        }
+        if (strstr(strbuf_text(&b), "&ok") == NULL) { return; }
         f->can_fail = true;
         out_line(e->out, "if (!ok) {");
         out_line(e->out,
@@ -126,7 +122,6 @@ static void emit_following(struct following *f, const struct symbol *s)
         out_line(e->out, "    return false;");
         out_line(e->out, "}");
     }
-    strbuf_free(&b);
 }
 
 static bool visit_param(void *cx, struct ast *n)
@@ -162,8 +157,7 @@ void params_derive_emit(struct emitter *e)
     } else {
         out_line(e->out, "static bool %s(char *message, size_t size)", name);
     }
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     struct out body = {.depth = e->out->depth}, *outer = e->out;
     e->out = &body;
     for (int m = 0; m < e->checked->module_count; m++)
@@ -176,8 +170,7 @@ void params_derive_emit(struct emitter *e)
     out_append(e->out, &body);
     e->out->depth++;
     out_line(e->out, "return ok;");
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
     ptrmap_free(&f.done);
     ptrmap_free(&f.numbers);
 }
@@ -242,19 +235,17 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
         bool known = range_of_size(e->plan, t->extent[d]).lo >= 0;
         e->plan->function = function;
         if (known) continue;
-        struct strbuf extent = {0};
+        STRBUF(extent);
         size_print(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
         out_line(e->out, "if (%s < 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"extent %d of '%s' is %%lld\", (long long)%s);",
                  strbuf_text(&extent), d, what, strbuf_text(&extent));
-        strbuf_free(&extent);
     }
-    struct strbuf bytes = {0};
+    STRBUF(bytes);
     value_print(e, &bytes, lower_bytes(e->lowering, t), P_ANY);
     out_line(e->out, "const int64_t %s_bytes = %s;", name, strbuf_text(&bytes));
     out_line(e->out, "if (%s == NULL && %s_bytes > 0) pto_raise(rt, PTO_ERR_ARGUMENT, \"no array for '%s'\");", name,
              name, what);
     out_line(e->out, "%s(rt, %s, %s_bytes);", is_read_only ? "pto_input" : "pto_buffer", name, name);
-    strbuf_free(&bytes);
 }
 
 /* Makes one thing that the caller gave an argument of the function. */
@@ -268,7 +259,7 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, s
         strbuf_printf(call, ", a->%s", name);
         return;
     }
-    struct strbuf strides = {0};
+    STRBUF(strides);
     print_strides(e, &strides, s->type);
     if (result)
         out_line(e->out, "void *%s = a->%s;", name, name);
@@ -279,7 +270,6 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, s
         strbuf_printf(call, ", (PTOPlace){.ref = &%s, .s = {%s}}", name, strbuf_text(&strides));
     else
         strbuf_printf(call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
-    strbuf_free(&strides);
 }
 
 /* A scalar that the caller gives and an extent of the entry names. */
@@ -296,10 +286,9 @@ static bool names_an_extent(const struct symbol *s, const symbol_list *places)
 
 static void emit_enter(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
 {
-    struct strbuf call = {0};
+    STRBUF(call);
     out_line(e->out, "static void enter_%s(PTORuntime *rt, void *arg)", orch->name);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     out_line(e->out, "const struct args_%s *a = arg;", orch->name);
     if (places->count == 0 && orch->dim_count == 0 && !returns_scalar(orch)) out_line(e->out, "(void)a;");
     for (int i = 0; i < orch->dim_count; i++) {
@@ -323,23 +312,19 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     } else {
         out_line(e->out, "%s);", strbuf_text(&call));
     }
-    e->out->depth--;
-    out_line(e->out, "}");
-    strbuf_free(&call);
+    out_close(e->out, "}");
 }
 
 static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     const char *comma = "";
-    out_line(e->out, "struct args_%s {", orch->name);
-    e->out->depth++;
+    out_open(e->out, "struct args_%s {", orch->name);
     for (size_t i = 0; i < places->count; i++) {
-        struct strbuf variable = {0};
+        STRBUF(variable);
         print_variable(e, &variable, places->data[i]);
         out_line(e->out, "%s;", strbuf_text(&variable));
         strbuf_printf(&b, "%s%s", comma, emit_name(e, places->data[i])), comma = ", ";
-        strbuf_free(&variable);
     }
     if (returns_scalar(orch)) {
         out_line(e->out, "%s *result;", c_scalar_type(orch->result));
@@ -350,18 +335,15 @@ static void emit_run(struct emitter *e, const struct symbol *orch, const symbol_
         strbuf_printf(&b, "%s%s", comma, emit_name(e, orch->dims[i])), comma = ", ";
     }
     if (!*comma) out_line(e->out, "char nothing;");
-    e->out->depth--;
-    out_line(e->out, "};");
+    out_close(e->out, "};");
     emit_enter(e, orch, places, formals);
-    struct strbuf prototype = {0};
+    STRBUF(prototype);
     entry_print_prototype(e, orch, &prototype);
     out_line(e->out, "%s", strbuf_text(&prototype));
     out_line(e->out, "{");
     out_line(e->out, "    struct args_%s a = {%s};", orch->name, *comma ? strbuf_text(&b) : "0");
     out_line(e->out, "    return pto_run_entry(rt, enter_%s, &a);", orch->name);
     out_line(e->out, "}");
-    strbuf_free(&prototype);
-    strbuf_free(&b);
 }
 
 /* ---- what the command line needs to know ---- */
@@ -381,10 +363,9 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
         const struct type *t = table->data[f]->type;
         if (t->kind != TYPE_TENSOR) continue;
         for (int d = 0; d < t->rank; d++) {
-            struct strbuf b = {0};
+            STRBUF(b);
             size_print(e, &b, t->extent[d], P_ANY, ARITH_TRY);
             out_line(e->out, "case %zu * PTO_MAX_RANK + %d: *value = %s; break;", f, d, strbuf_text(&b));
-            strbuf_free(&b);
             any = true;
         }
     }
@@ -393,8 +374,7 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
              "static bool extent_%s(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, "
              "int64_t *value)",
              orch->name);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     bool dims = false;
     for (int i = 0; i < orch->dim_count; i++)
         if (ptrmap_get(&e->used, orch->dims[i])) {
@@ -418,8 +398,7 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
     out_line(e->out, "default: ok = false; break;");
     out_line(e->out, "}");
     out_line(e->out, "return ok;");
-    e->out->depth--;
-    out_line(e->out, "}");
+    out_close(e->out, "}");
     ptrmap_free(&e->used);
     e->used = before;
 }
@@ -454,7 +433,8 @@ static const char *direction_constant(const struct symbol *s)
 static void emit_formal(struct emitter *e, const struct symbol *orch, const char *name, const char *direction,
                         const struct type *t)
 {
-    struct strbuf exact = {0}, uses = {0};
+    STRBUF(exact);
+    STRBUF(uses);
     const char *type = t->kind == TYPE_TENSOR ? c_elem_constant(t->elem)
                        : t->kind == TYPE_F64  ? "PTO_F64"
                        : t->kind == TYPE_F32  ? "PTO_F32"
@@ -475,31 +455,26 @@ static void emit_formal(struct emitter *e, const struct symbol *orch, const char
              type, t->rank, c_string(e, type_string(e, t)));
     out_line(e->out, " .exact = (const int32_t[]){%s}, .uses = (const uint64_t[]){%s}},", strbuf_text(&exact),
              strbuf_text(&uses));
-    strbuf_free(&exact);
-    strbuf_free(&uses);
 }
 
 static void emit_formals(struct emitter *e, const struct symbol *orch, const symbol_list *table)
 {
     if (orch->dim_count > 64) emit_unsupported(e, orch->decl->at, "more than 64 dimension variables");
     if (orch->dim_count > 0) {
-        struct strbuf b = {0};
+        STRBUF(b);
         for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&b, "%s\"%s\"", i ? ", " : "", orch->dims[i]->name);
         out_line(e->out, "static const char *const dims_%s[] = {%s};", orch->name, strbuf_text(&b));
-        strbuf_free(&b);
     }
     if (table->count == 0) return;
-    out_line(e->out, "static const PTOFormal formals_%s[] = {", orch->name);
-    e->out->depth++;
+    out_open(e->out, "static const PTOFormal formals_%s[] = {", orch->name);
     for (size_t i = 0; i < table->count; i++)
         emit_formal(e, orch, table->data[i]->name, direction_constant(table->data[i]), table->data[i]->type);
-    e->out->depth--;
-    out_line(e->out, "};");
+    out_close(e->out, "};");
 }
 
 static void emit_start(struct emitter *e, const struct symbol *orch, const symbol_list *places)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     struct out variables = {.depth = e->out->depth + 1}, *outer = e->out;
     bool data = false, scalars = false;
     size_t at = 0; /* in the table */
@@ -530,8 +505,7 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
         e->out,
         "static PTOStatus start_%s(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)",
         orch->name);
-    out_line(e->out, "{");
-    e->out->depth++;
+    out_open(e->out, "{");
     if (!data) out_line(e->out, "(void)data;");
     if (!scalars) out_line(e->out, "(void)scalars;");
     if (orch->dim_count == 0) out_line(e->out, "(void)dims;");
@@ -539,9 +513,7 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
     out_append(e->out, &variables);
     e->out->depth++;
     out_line(e->out, "return run_%s(rt%s);", orch->name, strbuf_text(&b));
-    e->out->depth--;
-    out_line(e->out, "}");
-    strbuf_free(&b);
+    out_close(e->out, "}");
 }
 
 /* The C names of what an entry is given; they live until the caller forgets them. */

@@ -147,7 +147,7 @@ static void print_waits(struct lister *l, struct strbuf *b, int me)
 
 static void print_call(struct lister *l, const struct ast *n, const struct call *c)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     const int me = l->printed++;
     const bool is_task = c->callee->kind == SYM_KERNEL;
     if (c->destination)
@@ -160,7 +160,6 @@ static void print_call(struct lister *l, const struct ast *n, const struct call 
     if (is_task && c->callee->decl->kernel->worker) strbuf_printf(&b, " on %s", c->callee->decl->kernel->worker);
     print_waits(l, &b, me);
     put(l, n, strbuf_text(&b));
-    strbuf_free(&b);
 }
 
 /* Calls in an expression, those in the arguments of others first: the order of evaluation. */

@@ -15,7 +15,7 @@ static int line_of(struct emitter *e, struct span at)
 
 static const char *value_text(struct emitter *e, const struct symbol *s)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     const enum type_kind kind = s->type->kind;
     if (s->has_value && kind == TYPE_BOOL)
         strbuf_puts(&b, s->int_value ? " = true" : " = false");
@@ -38,9 +38,7 @@ static const char *value_text(struct emitter *e, const struct symbol *s)
     } else if (s->alias_of) {
         strbuf_printf(&b, "  of %s", s->alias_of->name);
     }
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 static void print_name(struct emitter *e, struct span at, const char *indent, const char *what, const struct symbol *s)

@@ -30,11 +30,9 @@ const char *c_scalar_type(const struct type *t)
 
 const char *type_string(struct emitter *e, const struct type *t)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     type_text(t, &b);
-    const char *text = arena_copy(e->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 void print_int(struct strbuf *b, int64_t value, enum precedence prec)

@@ -43,6 +43,24 @@ void out_line(struct out *o, const char *format, ...)
     va_end(args);
 }
 
+void out_open(struct out *o, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(o, 0, false, NULL, format, args);
+    va_end(args);
+    o->depth++;
+}
+
+void out_close(struct out *o, const char *format, ...)
+{
+    va_list args;
+    o->depth--;
+    va_start(args, format);
+    add_line(o, 0, false, NULL, format, args);
+    va_end(args);
+}
+
 void out_more(struct out *o, const char *format, ...)
 {
     va_list args;

@@ -26,6 +26,9 @@ struct out {
 /* where the following lines come from; NULL: the generated file */
 void out_at(struct out *o, const char *file, int line);
 void out_line(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same before a block, and behind it. */
+void out_open(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void out_close(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* joined, one step further in */
 void out_more(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A line that out_settle() removes if `key` is used by then. */

@@ -47,13 +47,12 @@ static bool visit_name(void *cx, struct ast *n)
 
 struct ir_message lower_message(struct lowering *l, const char *text, struct ast *named)
 {
-    struct strbuf format = {0};
+    STRBUF(format);
     struct named_values v = {.l = l, .format = &format, .values = arena_array(l->mem, struct ir_value *, MAX_NAMED)};
     strbuf_puts(&format, text);
     ast_walk(named, visit_name, &v);
     if (v.count > 0) strbuf_putc(&format, ')');
     const struct ir_message m = {arena_copy(l->mem, strbuf_text(&format), format.length), v.values, v.count};
-    strbuf_free(&format);
     return m;
 }
 
@@ -61,7 +60,8 @@ struct ir_message lower_message(struct lowering *l, const char *text, struct ast
 
 static void lower_where(struct lowering *l, const struct check *c, const struct call *call, struct ir_check *to)
 {
-    struct strbuf text = {0}, format = {0};
+    STRBUF(text);
+    STRBUF(format);
     l->binding = l->plan->binding = call;
     to->a = lower_value(l, c->cond);
     strbuf_printf(&text, "[E20] '%s' needs ", call->callee->name);
@@ -69,8 +69,6 @@ static void lower_where(struct lowering *l, const struct check *c, const struct 
     format_text(&format, strbuf_text(&text));
     to->message = lower_message(l, strbuf_text(&format), (struct ast *)c->cond);
     l->binding = l->plan->binding = NULL;
-    strbuf_free(&text);
-    strbuf_free(&format);
 }
 
 static struct ir_check *lower_check(struct lowering *l, const struct check *c, const struct call *call)

@@ -323,7 +323,7 @@ static void lower_jump(struct lowering *l, enum ir_op_kind kind)
 
 static void lower_assert(struct lowering *l, struct ast *n)
 {
-    struct strbuf format = {0};
+    STRBUF(format);
     const struct ast *message = n->check.message;
     lower_prepare(l, n->check.cond);
     lower_site(l, n->at, "assert");
@@ -332,7 +332,6 @@ static void lower_assert(struct lowering *l, struct ast *n)
     strbuf_puts(&format, message ? "[E20] " : "[E20] assertion failed: ");
     format_text(&format, message ? message->string.text : source_one_line(l->front, l->mem, n->check.cond->at));
     op->assertion.message = lower_message(l, strbuf_text(&format), n->check.cond);
-    strbuf_free(&format);
 }
 
 static void lower_scope(struct lowering *l, struct ast *n)

@@ -84,13 +84,12 @@ struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *fi
         if (a->arg.value->bad) return NULL;
     diag_error(c->diag, DIAG_E02, e->call.callee->at, "no '%s' takes these element types", first->name);
     for (struct symbol *s = first; s; s = s->next_overload) {
-        struct strbuf text = {0};
+        STRBUF(text);
         for (int i = 0; i < s->formal_count; i++)
             if (s->formals[i]->type->kind == TYPE_TENSOR)
                 strbuf_printf(&text, "%s%s: %s", text.length ? ", " : "", s->formals[i]->name,
                               elem_name(s->formals[i]->type->elem));
         diag_note(c->diag, s->decl->name_at, "'%s' takes %s", s->name, strbuf_text(&text));
-        strbuf_free(&text);
     }
     return NULL;
 }

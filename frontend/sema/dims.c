@@ -1,5 +1,5 @@
 /* dims.c - dimension variables of a callee: what the arguments say they are.
- * Idea       where an extent is exactly the variable, then where it is linear in one unknown; every other extent is then
+ * Idea       where an extent is exactly the variable, then where it is linear in one unknown; other extents are then
  *            compared, symbolically.
  * Gives      dims of struct call.
  * Tests      test/lit/sema/e04*.pto

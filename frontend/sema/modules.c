@@ -146,12 +146,11 @@ static void load_import(struct checker *c, const struct loading *from, struct as
         diag_error(c->diag, DIAG_E16, at, "cannot find the module \"%s\"", path);
         const char *near = near_path(c, from, path);
         if (near) diag_fix(c->diag, at, arena_printf(c->mem, "\"%s\"", near), "did you mean \"%s\"?", near);
-        struct strbuf text = {0};
+        STRBUF(text);
         strbuf_printf(&text, "'%s'", *from->folder ? from->folder : ".");
         for (int i = 0; i < c->options->import_dir_count; i++)
             strbuf_printf(&text, ", '%s'", c->options->import_dirs[i]);
         diag_help(c->diag, "looked in %s", strbuf_text(&text));
-        strbuf_free(&text);
         import->bad = true;
         return;
     }

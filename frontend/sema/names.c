@@ -255,7 +255,7 @@ static bool hint_nearest(struct checker *c, struct span at, const char *name, bo
 {
     const char *first = nearest_word(name, all, count);
     if (!first) return false;
-    struct strbuf text = {0};
+    STRBUF(text);
     int shown = 0, d = nearest_distance(name, first);
     const char *told[3];
     for (int i = 0; i < count && shown < 3; i++) {
@@ -270,7 +270,6 @@ static bool hint_nearest(struct checker *c, struct span at, const char *name, bo
         diag_fix(c->diag, at, first, "did you mean %s%s?", what, strbuf_text(&text));
     else
         diag_help(c->diag, "did you mean %s%s?", what, strbuf_text(&text));
-    strbuf_free(&text);
     return true;
 }
 

@@ -19,4 +19,7 @@ void strbuf_c_string(struct strbuf *b, const char *text, size_t length); /* a C 
 const char *strbuf_text(const struct strbuf *b);                         /* never NULL */
 void strbuf_free(struct strbuf *b);
 
+/* A text that is freed where its block ends, by whatever way. */
+#define STRBUF(name) struct strbuf name __attribute__((cleanup(strbuf_free))) = {0}
+
 #endif

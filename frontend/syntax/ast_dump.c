@@ -17,10 +17,9 @@ struct dump {
 
 static void print_quoted(struct dump *d, const char *text, size_t length)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     strbuf_c_string(&b, text, length);
     fprintf(d->out, " %s", strbuf_text(&b));
-    strbuf_free(&b);
 }
 
 static void print_direction(struct dump *d, enum direction dir)

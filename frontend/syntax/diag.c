@@ -159,14 +159,13 @@ static void add_fixed_line(const struct diag *d, struct strbuf *b, const struct 
     const char *line = source_line(d->sources, p->at.file, p->at.begin, &length);
     if (begin.line != end.line || length > 1000 || added > 1000 || strchr(p->replacement, '\n') != NULL) return;
     size_t from = (size_t)begin.column - 1, to = (size_t)end.column - 1;
-    struct strbuf fixed = {0};
+    STRBUF(fixed);
     strbuf_add(&fixed, line, from);
     strbuf_add(&fixed, p->replacement, added);
     if (to < length) strbuf_add(&fixed, line + to, length - to);
     struct excerpt_style style = {color(d, "\033[1;32m"), color(d, "\033[0m"), '+', '+'};
     if (added == 0) style.first = style.rest = ' ';
     excerpt_add(b, begin.line, strbuf_text(&fixed), fixed.length, from, from + added, style);
-    strbuf_free(&fixed);
 }
 
 static void add_text_message(const struct diag *d, struct strbuf *b)
@@ -246,13 +245,12 @@ static void add_json_message(const struct diag *d, struct strbuf *b)
 static void close_message(struct diag *d)
 {
     if (d->is_open && d->is_shown) {
-        struct strbuf b = {0};
+        STRBUF(b);
         if (d->json)
             add_json_message(d, &b);
         else
             add_text_message(d, &b);
         fwrite(b.data, 1, b.length, d->out);
-        strbuf_free(&b);
     }
     for (size_t i = 0; i < d->parts.count; i++) {
         free(d->parts.data[i].text);

@@ -84,7 +84,7 @@ void excerpt_add(struct strbuf *out, int line_number, const char *text, size_t l
         while (to < length && to > begin && is_inside_character(text[to])) to--;
     }
 
-    struct strbuf marks = {0};
+    STRBUF(marks);
     strbuf_printf(out, "%*d | ", GUTTER, line_number);
     strbuf_printf(&marks, "%*s | ", GUTTER, "");
     if (from > 0) strbuf_puts(out, "...");
@@ -119,5 +119,4 @@ void excerpt_add(struct strbuf *out, int line_number, const char *text, size_t l
     strbuf_add(out, strbuf_text(&marks), marks.length);
     strbuf_puts(out, style.mark_off);
     strbuf_putc(out, '\n');
-    strbuf_free(&marks);
 }

@@ -83,10 +83,9 @@ void foreign_syntax_hint_token(struct parse *cx, const struct token *t)
     case '\'':
         if (length > 1 && text[length - 1] == '\'' && memchr(text, '"', length) == NULL) {
             const char *inside = arena_copy(cx->front->mem, text + 1, length - 2);
-            struct strbuf quoted = {0};
+            STRBUF(quoted);
             strbuf_printf(&quoted, "\"%s\"", inside);
             diag_fix(d, t->problem_at, strbuf_text(&quoted), "a string stands in double quotes");
-            strbuf_free(&quoted);
         } else {
             diag_help(d, "a string stands in double quotes");
         }

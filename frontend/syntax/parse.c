@@ -19,13 +19,12 @@ enum { MAX_SHOWN_BYTES = 40 };
 void parse_give_up(struct parse *cx, struct span at, const char *format, ...)
 {
     if (cx->gave_up) return;
-    struct strbuf text = {0};
+    STRBUF(text);
     va_list args;
     va_start(args, format);
     strbuf_vprintf(&text, format, args);
     va_end(args);
     diag_error(cx->front->diag, DIAG_E00, at, "%s", strbuf_text(&text));
-    strbuf_free(&text);
     cx->gave_up = cx->had_error = true;
 }
 
@@ -295,13 +294,14 @@ static bool fix_semicolon(struct parse *cx, const char *const *expected, int cou
  * token. */
 static void report_expected(struct parse *cx, const char *const *expected, int count)
 {
-    struct strbuf list = {0}, shown = {0};
+    STRBUF(list);
+    STRBUF(shown);
     struct diag *d = cx->front->diag;
     const char *closer = cx->open_count > 0 ? closer_text(cx->open[cx->open_count - 1].kind) : ";";
     if (cx->now.kind == TOK_END && is_expected(expected, count, closer))
-        syntax_error_list(&list, &closer, 1);
+        expected_list(&list, &closer, 1);
     else
-        syntax_error_list(&list, expected, count);
+        expected_list(&list, expected, count);
     if (is_on_new_line(cx) && !ends_something(cx->last.kind)) {
         struct span behind = {cx->last.at.file, cx->last.at.end, cx->last.at.end + 1};
         add_token_shown(&shown, cx, &cx->last);
@@ -312,8 +312,6 @@ static void report_expected(struct parse *cx, const char *const *expected, int c
         diag_error(d, DIAG_E00, cx->now.at, "expected %s, found %s", strbuf_text(&list), strbuf_text(&shown));
         if (cx->now.kind == TOK_RBRACE) fix_semicolon(cx, expected, count);
     }
-    strbuf_free(&list);
-    strbuf_free(&shown);
 }
 
 static void add_hints(struct parse *cx, const char *const *expected, int count)
@@ -454,7 +452,7 @@ void tokens_dump(struct front *front, uint32_t file, FILE *out)
         const char *text = cx.lexer.text + t.at.begin;
         size_t length = t.at.end - t.at.begin;
         fprintf(out, "%d:%d %s", at.line, at.column, token_class(&t, length > 0 ? text[0] : '\0'));
-        struct strbuf shown = {0};
+        STRBUF(shown);
         if (t.kind == TOK_STRING)
             strbuf_c_string(&shown, t.text, t.length);
         else if (t.kind == TOK_C_BODY)
@@ -463,6 +461,5 @@ void tokens_dump(struct front *front, uint32_t file, FILE *out)
             strbuf_add(&shown, text, length);
         if (shown.length > 0) fprintf(out, " %s", strbuf_text(&shown));
         fputc('\n', out);
-        strbuf_free(&shown);
     } while (t.kind != TOK_END);
 }

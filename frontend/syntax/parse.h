@@ -68,9 +68,9 @@ bool foreign_syntax_report(struct parse *cx, const char *const *expected, int ex
 void foreign_syntax_hint_token(struct parse *cx,
                                const struct token *t); /* help for a token whose problem was reported */
 
-/* ---- syntax_error.c: "';' or an operator" ---- */
+/* ---- expected.c: "';' or an operator" ---- */
 struct strbuf;
-void syntax_error_list(struct strbuf *out, const char *const *expected, int expected_count);
+void expected_list(struct strbuf *out, const char *const *expected, int expected_count);
 
 /* ---- ast_build.c: one function a rule; they only build ---- */
 struct list list_add(struct list list, struct ast *node);

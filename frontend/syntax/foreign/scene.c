@@ -76,14 +76,12 @@ bool scene_is_operand(const char *text)
 
 const char *scene_print(const struct scene *s, const char *format, ...)
 {
-    struct strbuf b = {0};
+    STRBUF(b);
     va_list args;
     va_start(args, format);
     strbuf_vprintf(&b, format, args);
     va_end(args);
-    const char *text = arena_copy(s->cx->front->mem, strbuf_text(&b), b.length);
-    strbuf_free(&b);
-    return text;
+    return arena_copy(s->cx->front->mem, strbuf_text(&b), b.length);
 }
 
 void scene_say(const struct scene *s, struct span at, const char *text)

@@ -1,4 +1,4 @@
-/* syntax_error.c - how a set of expected tokens is told to a person.
+/* expected.c - a set of expected tokens as a person reads it.
  * Idea       sets that belong together get one word: thirty tokens that may begin a statement are "a statement".
  * Owner      nothing; reads names of tokens as they stand in grammar.y.
  * Invariant  at most MAX_TOLD things are told; the order is that of the table, then of the grammar.
@@ -74,7 +74,7 @@ static void add_token_text(struct strbuf *out, const char *name)
         strbuf_printf(out, "'%s'", name);
 }
 
-void syntax_error_list(struct strbuf *out, const char *const *expected, int expected_count)
+void expected_list(struct strbuf *out, const char *const *expected, int expected_count)
 {
     const char *set[MAX_SET];
     int count = expected_count < MAX_SET ? expected_count : MAX_SET, told = 0, hidden = 0;
