@@ -74,6 +74,8 @@ struct facts *facts_create(struct arena *mem, struct size_table *sizes)
     return f;
 }
 
+struct size_table *facts_sizes(const struct facts *f) { return f->sizes; }
+
 size_t facts_mark(const struct facts *f) { return f->list.all.count; }
 
 void facts_reset(struct facts *f, size_t mark)
@@ -130,7 +132,7 @@ void facts_forget(struct facts *f, const struct symbol *var, const struct symbol
     }
 }
 
-static void add_apart(struct facts *f, const struct size *a, const struct size *b)
+void facts_add_apart(struct facts *f, const struct size *a, const struct size *b)
 {
     const struct size *d = difference(f, a, b, 0);
     if (!d || size_is_const(d, NULL)) return;
@@ -568,99 +570,4 @@ bool facts_contradict(struct facts *f)
         if (facts_prove(f, size_sub(f->sizes, size_const(f->sizes, -1), a))) return true;
     }
     return false;
-}
-
-/* ---- conditions -------------------------------------------------------------------------------------------------- */
-
-static enum ast_op opposite(enum ast_op op)
-{
-    switch (op) {
-    case OP_EQ: return OP_NE;
-    case OP_NE: return OP_EQ;
-    case OP_LT: return OP_GE;
-    case OP_GE: return OP_LT;
-    case OP_GT: return OP_LE;
-    default: return OP_GT;
-    }
-}
-
-static bool is_comparison(const struct ast *e)
-{
-    return e->kind == AST_BINARY && e->binary.op >= OP_EQ && e->binary.op <= OP_GE && e->binary.left->value &&
-           e->binary.right->value;
-}
-
-void facts_add_condition(struct facts *f, const struct ast *cond, bool truth)
-{
-    facts_add_condition_of(f, cond, truth, NULL);
-}
-
-void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth, const struct facts_values *values)
-{
-    if (cond->bad) return;
-    if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) {
-        facts_add_condition_of(f, cond->binary.left, !truth, values);
-    } else if (cond->kind == AST_BINARY && cond->binary.op == (truth ? OP_AND : OP_OR)) {
-        facts_add_condition_of(f, cond->binary.left, truth, values);
-        facts_add_condition_of(f, cond->binary.right, truth, values);
-    } else if (is_comparison(cond)) {
-        const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
-        if (values) {
-            a = size_substitute(f->sizes, a, values->from, values->to, values->count);
-            b = size_substitute(f->sizes, b, values->from, values->to, values->count);
-            if (!a || !b) return;
-        }
-        switch (truth ? cond->binary.op : opposite(cond->binary.op)) {
-        case OP_EQ: facts_add_equal(f, a, b); break;
-        case OP_LT: facts_add_order(f, a, b, 1); break;
-        case OP_LE: facts_add_order(f, a, b, 0); break;
-        case OP_GT: facts_add_order(f, b, a, 1); break;
-        case OP_GE: facts_add_order(f, b, a, 0); break;
-        default: /* not equal: says more where the order is known */
-            if (facts_prove_order(f, a, b, 0))
-                facts_add_order(f, a, b, 1);
-            else if (facts_prove_order(f, b, a, 0))
-                facts_add_order(f, b, a, 1);
-            else
-                add_apart(f, a, b);
-        }
-    }
-}
-
-static bool holds(struct facts *f, enum ast_op op, const struct size *a, const struct size *b)
-{
-    switch (op) {
-    case OP_EQ: return facts_prove_equal(f, a, b);
-    case OP_NE: return facts_prove_order(f, a, b, 1) || facts_prove_order(f, b, a, 1);
-    case OP_LT: return facts_prove_order(f, a, b, 1);
-    case OP_LE: return facts_prove_order(f, a, b, 0);
-    case OP_GT: return facts_prove_order(f, b, a, 1);
-    default: return facts_prove_order(f, b, a, 0);
-    }
-}
-
-int facts_decide(struct facts *f, const struct ast *cond, const struct facts_values *values)
-{
-    if (cond->bad) return -1;
-    if (cond->kind == AST_BOOL) return cond->boolean.value;
-    if (cond->kind == AST_NAME && cond->symbol && cond->symbol->has_value && cond->type->kind == TYPE_BOOL)
-        return cond->symbol->int_value != 0;
-    if (cond->kind == AST_UNARY && cond->binary.op == OP_NOT) {
-        int v = facts_decide(f, cond->binary.left, values);
-        return v < 0 ? v : !v;
-    }
-    if (cond->kind == AST_BINARY && (cond->binary.op == OP_AND || cond->binary.op == OP_OR)) {
-        int stop = cond->binary.op == OP_OR;
-        int l = facts_decide(f, cond->binary.left, values), r = facts_decide(f, cond->binary.right, values);
-        return l == stop || r == stop ? stop : l < 0 || r < 0 ? -1 : !stop;
-    }
-    if (!is_comparison(cond)) return -1;
-    const struct size *a = cond->binary.left->value, *b = cond->binary.right->value;
-    if (values) {
-        a = size_substitute(f->sizes, a, values->from, values->to, values->count);
-        b = size_substitute(f->sizes, b, values->from, values->to, values->count);
-        if (!a || !b) return -1;
-    }
-    if (holds(f, cond->binary.op, a, b)) return 1;
-    return holds(f, opposite(cond->binary.op), a, b) ? 0 : -1;
 }

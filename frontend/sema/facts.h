@@ -33,6 +33,8 @@ struct facts_values {
 };
 /* The same as facts_add_condition, of a condition over other names. */
 void facts_add_condition_of(struct facts *f, const struct ast *cond, bool truth, const struct facts_values *values);
+void facts_add_apart(struct facts *f, const struct size *a, const struct size *b); /* a != b */
+struct size_table *facts_sizes(const struct facts *f);
 /* Something that is known not to be 0, the newest first; NULL: no more. */
 const struct size *facts_not_zero(const struct facts *f, int n);
 /* 1: always true here, 0: always false here, -1: not known.  values: NULL for none. */
