@@ -237,37 +237,28 @@ static void emit_entry(struct emitter *e, const struct skeleton *s)
 
 /* ---- what is to be written ---- */
 
-static void emit_at_column_0(struct emitter *e, const char *text)
-{
-    const int depth = e->out->depth;
-    e->out->depth = 0;
-    out_line(e->out, "%s", text);
-    e->out->depth = depth;
-}
-
 static void emit_host_body(struct emitter *e, const struct symbol *kernel)
 {
     if (!kernel->decl->kernel->has_body) return;
     const struct span body = kernel->decl->kernel->body_at;
     const struct source *source = source_get(e->front->sources, body.file);
     STRBUF(b);
-    emit_at_column_0(e, "#if 0 /* on the host it is: */");
+    out_directive(e->out, "#if 0 /* on the host it is: */");
     strbuf_add(&b, source->text + body.begin, body.end - body.begin);
     while (b.length > 0 && strchr(" \t\r\n", b.data[b.length - 1])) b.data[--b.length] = '\0';
     const char *text = strbuf_text(&b);
     const size_t skipped = strspn(text, "\r\n");
     out_raw(e->out, NULL, 0, text + skipped, strlen(text) - skipped);
-    emit_at_column_0(e, "#endif");
+    out_directive(e->out, "#endif");
 }
 
 static void emit_compute(struct emitter *e, const struct skeleton *s, const char *parameters, const char *unused)
 {
     emit_signature(e, "__aicore__ inline void compute", parameters);
     out_line(e->out, "{");
-    emit_at_column_0(e, "#ifndef PTO_SKELETON");
-    emit_at_column_0(e, arena_printf(e->mem, "#error \"kernel '%s': what it does with a tile is still to be written\"",
-                                     s->names->mapped));
-    emit_at_column_0(e, "#endif");
+    out_directive(e->out, "#ifndef PTO_SKELETON");
+    out_directive(e->out, "#error \"kernel '%s': what it does with a tile is still to be written\"", s->names->mapped);
+    out_directive(e->out, "#endif");
     emit_host_body(e, s->kernel);
     e->out->depth++;
     out_line(e->out, "%s", unused);

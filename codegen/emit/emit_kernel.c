@@ -198,38 +198,18 @@ static void emit_external(struct emitter *e, const struct symbol *kernel, const 
 
 /* ---- C bodies ---- */
 
-/* Where the body names `name`: 0 nowhere, 1 as a value, 2 its address is taken. */
-static int body_names(const struct source *source, struct span body, const char *name)
-{
-    const char *begin = source->text + body.begin, *end = source->text + body.end, *p = begin;
-    size_t length;
-    int found = 0;
-    for (; (p = c_text_name(p, end, &length)) != NULL; p += length) {
-        if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
-        if (p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&')) return 2;
-        found = 1;
-    }
-    return found;
-}
-
 /* Note [names that C has taken]: a body may name a formal or a const NULL or int64_t.  Its parameter has another name;
  * before the body the macro is put aside, and a variable of the user's name has the parameter's value.  What C needs
  * outside is untouched. */
 static void hide_macro(struct emitter *e, const char *name)
 {
-    const int depth = e->out->depth;
-    e->out->depth = 0;
-    out_line(e->out, "#pragma push_macro(\"%s\")", name);
-    out_line(e->out, "#undef %s", name);
-    e->out->depth = depth;
+    out_directive(e->out, "#pragma push_macro(\"%s\")", name);
+    out_directive(e->out, "#undef %s", name);
 }
 
 static void show_macro(struct emitter *e, const char *name)
 {
-    const int depth = e->out->depth;
-    e->out->depth = 0;
-    out_line(e->out, "#pragma pop_macro(\"%s\")", name);
-    e->out->depth = depth;
+    out_directive(e->out, "#pragma pop_macro(\"%s\")", name);
 }
 
 static void emit_taken_name(struct emitter *e, const struct symbol *kernel, const char *name)
@@ -240,11 +220,12 @@ static void emit_taken_name(struct emitter *e, const struct symbol *kernel, cons
     out_line(e->out, "__typeof__(%s) %s = %s;", parameter, name, parameter);
 }
 
-static int constant_use(const struct symbol *kernel, const struct symbol *s, const struct source *source)
+static enum c_use constant_use(const struct symbol *kernel, const struct symbol *s, const struct source *source)
 {
     if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name))
-        return 0;
-    return body_names(source, kernel->decl->kernel->body_at, s->name);
+        return C_USE_NONE;
+    const struct span body = kernel->decl->kernel->body_at;
+    return c_text_use(source->text + body.begin, source->text + body.end, s->name);
 }
 
 /* An enumerator where it can be one, so that it may be the length of an array. */

@@ -61,6 +61,14 @@ void out_close(struct out *o, const char *format, ...)
     va_end(args);
 }
 
+void out_directive(struct out *o, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_line(o, -o->depth, false, NULL, format, args);
+    va_end(args);
+}
+
 void out_more(struct out *o, const char *format, ...)
 {
     va_list args;

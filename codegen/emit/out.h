@@ -29,6 +29,8 @@ void out_line(struct out *o, const char *format, ...) __attribute__((format(prin
 /* The same before a block, and behind it. */
 void out_open(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void out_close(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* of the preprocessor: not indented */
+void out_directive(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* joined, one step further in */
 void out_more(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A line that out_settle() removes if `key` is used by then. */

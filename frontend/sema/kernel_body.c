@@ -26,17 +26,6 @@ static void check_c_name(struct checker *c, const struct symbol *s)
     diag_help(c->diag, "give it another name; names are the kernel's own, callers do not see them");
 }
 
-/* Does the C text name this identifier? */
-static bool body_names(const char *p, const char *end, const char *name)
-{
-    size_t length;
-    while ((p = c_text_name(p, end, &length)) != NULL) {
-        if (length == strlen(name) && memcmp(p, name, length) == 0) return true;
-        p += length;
-    }
-    return false;
-}
-
 void kernel_body_check(struct checker *c, struct symbol *s)
 {
     struct span at = s->decl->kernel->body_at;
@@ -47,7 +36,7 @@ void kernel_body_check(struct checker *c, struct symbol *s)
         check_c_name(c, f);
         if (f->type->kind != TYPE_TENSOR) continue;
         const char *stride = arena_printf(c->mem, "%s_stride", f->name);
-        f->needs_contiguous = !body_names(text + at.begin, text + at.end, stride);
+        f->needs_contiguous = c_text_use(text + at.begin, text + at.end, stride) == C_USE_NONE;
         for (int k = 0; k < s->formal_count; k++)
             if (strcmp(s->formals[k]->name, stride) == 0)
                 diag_error(c->diag, DIAG_E16, s->formals[k]->decl->name_at,

@@ -1,28 +1,38 @@
-/* c_text.c - the names in a C body.
- * Idea       what stands in comments, strings and characters is no name, and neither is what continues a number.
- * Tests      test/lit/sema/e18-contiguous.pto, test/lit/codegen/kernel-bodies.pto
+/* c_text.c - C bodies: comments, literals and names.
+ * Idea       what stands in comments, strings and characters is no name and no brace, and neither is what continues a
+ *            number; nothing else of C is known.
+ * Owner      nothing.
+ * Tests      test/lit/lexer/, test/lit/sema/e18-contiguous.pto, test/lit/codegen/kernel-bodies.pto
  */
 #include "c_text.h"
 #include <stdbool.h>
+#include <string.h>
 
 static bool is_word(char c)
 {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Behind the comment or literal that begins at p; p: there is none. */
-static const char *skip_text(const char *p, const char *end)
+/* Behind the character at p; a backslash takes the next one with it, and a line end of two bytes is one. */
+static const char *step(const char *p, const char *end)
 {
-    if (end - p > 1 && p[0] == '/' && p[1] == '/') {
-        /* a backslash takes the line end with it */
-        while (p < end && *p != '\n') p += end - p > 1 && *p == '\\' ? 2 : 1;
-    } else if (end - p > 1 && p[0] == '/' && p[1] == '*') {
-        for (p += 2; end - p > 1 && !(p[0] == '*' && p[1] == '/');) p++;
-        p += end - p > 1 ? 2 : end - p;
-    } else if (*p == '"' || *p == '\'') {
+    if (*p != '\\' || end - p < 2) return p + 1;
+    return p[1] == '\r' && end - p > 2 && p[2] == '\n' ? p + 3 : p + 2;
+}
+
+const char *c_text_skip(const char *p, const char *end)
+{
+    if (*p == '"' || *p == '\'') {
         const char quote = *p++;
-        while (p < end && *p != quote) p += end - p > 1 && *p == '\\' ? 2 : 1;
-        p += p < end;
+        while (p < end && *p != quote && *p != '\n') p = step(p, end);
+        return p < end && *p == quote ? p + 1 : p; /* the C compiler will say what is wrong with the other one */
+    }
+    if (end - p < 2 || *p != '/') return p;
+    if (p[1] == '/') {
+        while (p < end && *p != '\n') p = step(p, end);
+    } else if (p[1] == '*') {
+        for (p += 2; end - p > 1 && !(p[0] == '*' && p[1] == '/');) p++;
+        return end - p > 1 ? p + 2 : NULL;
     }
     return p;
 }
@@ -30,7 +40,8 @@ static const char *skip_text(const char *p, const char *end)
 const char *c_text_name(const char *at, const char *end, size_t *length)
 {
     while (at < end) {
-        const char *behind = skip_text(at, end);
+        const char *behind = c_text_skip(at, end);
+        if (!behind) return NULL;
         if (behind == at && !is_word(*at)) behind++;
         if (behind > at) {
             at = behind;
@@ -43,4 +54,16 @@ const char *c_text_name(const char *at, const char *end, size_t *length)
         at = behind;
     }
     return NULL;
+}
+
+enum c_use c_text_use(const char *begin, const char *end, const char *name)
+{
+    enum c_use found = C_USE_NONE;
+    size_t length;
+    for (const char *p = begin; (p = c_text_name(p, end, &length)) != NULL; p += length) {
+        if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
+        if (p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&')) return C_USE_ADDRESS;
+        found = C_USE_VALUE;
+    }
+    return found;
 }

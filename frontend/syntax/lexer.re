@@ -8,6 +8,7 @@
  * Blocks     never.
  * Tests      test/lit/lexer/
  */
+#include "syntax/c_text.h"
 #include "syntax/lexer.h"
 #include "grammar.h"
 #include "support/arena.h"
@@ -49,14 +50,6 @@ static void set_problem(struct lexer *lx, struct token *t, const char *begin, co
     if (t->problem != NULL) return;
     t->problem = problem;
     t->problem_at = span_of(lx, begin, end);
-}
-
-/* Returns the place behind the comment that begins at p, or NULL if it has no end. */
-static const char *skip_block_comment(const struct lexer *lx, const char *p)
-{
-    for (p += 2; p + 1 < lx->end; p++)
-        if (p[0] == '*' && p[1] == '/') return p + 2;
-    return NULL;
 }
 
 static struct token name_token(struct lexer *lx, const char *begin)
@@ -203,27 +196,6 @@ static struct token string_token(struct lexer *lx, const char *begin)
     return t;
 }
 
-/* Returns the place behind the C string or character constant that begins at p: its quote, or the end of its line. */
-static const char *skip_c_quoted(const struct lexer *lx, const char *p)
-{
-    for (char quote = *p++; p < lx->end; p++) {
-        if (*p == '\\' && p + 1 < lx->end)
-            p += p[1] == '\r' && p + 2 < lx->end && p[2] == '\n' ? 2 : 1;
-        else if (*p == quote)
-            return p + 1;
-        else if (*p == '\n')
-            return p; // the C compiler will say what is wrong with it
-    }
-    return p;
-}
-
-static const char *skip_c_line_comment(const struct lexer *lx, const char *p)
-{
-    for (; p < lx->end && *p != '\n'; p++)
-        if (*p == '\\' && p + 1 < lx->end) p += p[1] == '\r' && p + 2 < lx->end && p[2] == '\n' ? 2 : 1;
-    return p < lx->end ? p : lx->end;
-}
-
 /* begin: the opening brace of a C body. */
 static struct token body_token(struct lexer *lx, const char *begin)
 {
@@ -231,18 +203,12 @@ static struct token body_token(struct lexer *lx, const char *begin)
     int depth = 0;
     const char *p = begin;
     while (p < lx->end) {
-        if (*p == '"' || *p == '\'') {
-            p = skip_c_quoted(lx, p);
-        } else if (p[0] == '/' && p[1] == '/') {
-            p = skip_c_line_comment(lx, p);
-        } else if (p[0] == '/' && p[1] == '*') {
-            const char *behind = skip_block_comment(lx, p);
-            if (behind == NULL) {
-                set_problem(lx, &t, p, p + 2, "the comment has no end");
-                t.ends_file = true;
-                p = lx->end;
-                break;
-            }
+        const char *behind = c_text_skip(p, lx->end);
+        if (behind == NULL) {
+            set_problem(lx, &t, p, p + 2, "the comment has no end");
+            t.ends_file = true;
+            p = lx->end;
+        } else if (behind > p) {
             p = behind;
         } else {
             if (*p == '\0') set_problem(lx, &t, p, p + 1, "a NUL byte in a C body");
@@ -325,7 +291,7 @@ again:
                          goto again;
                      }
     "/*"             {
-                         const char *behind = skip_block_comment(lx, token);
+                         const char *behind = c_text_skip(token, lx->end);
                          if (behind == NULL) {
                              lx->cursor = lx->end;
                              struct token t = token_of(lx, TOK_BAD, token);
