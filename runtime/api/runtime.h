@@ -51,6 +51,8 @@ void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
  * recorded; PTO_ERR_NOMEM: no memory to find the edges. */
 PTOStatus ptoi_settle_record(PTORuntime *rt);
 
+/* run.c: is it PTO_OK, which a function of `mirror` has returned?  If not, the run has failed. */
+bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status);
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
 /* relaxed: a hint */

@@ -174,7 +174,7 @@ static inline int64_t cell_of(const struct tensormap *m, const struct map_buffer
 int64_t ptoi_grid_where(const struct tensormap *m, const struct map_buffer *b, const struct region *r,
                         struct map_cells *cells);
 
-/* ---- tensormap.c ---- */
+/* ---- tensormap_entries.c ---- */
 
 /* The next entry of b at *p or older that is not dead; there is one. */
 static inline struct entry *entry_of(const struct tensormap *m, const struct map_buffer *b, uint64_t *p)
@@ -189,6 +189,45 @@ static inline struct entry *entry_of(const struct tensormap *m, const struct map
 
 /* All entries of one buffer become those of another. */
 void ptoi_map_move(struct tensormap *m, struct map_buffer *from, struct map_buffer *to);
+/* Of an entry that is in the ring and in the list of its buffer: into several cells, or the list. */
+void ptoi_map_hang(struct tensormap *m, uint64_t p, const struct map_cells *cells);
+void ptoi_map_unhang_wide(struct tensormap *m, uint64_t p); /* out of its several cells */
+/* Takes the dead out of the list of b, so that nobody meets them twice. */
+void ptoi_map_compact(struct tensormap *m, struct map_buffer *b);
+/* The grid of b is chosen again, from the region r. */
+void ptoi_map_regrid(struct tensormap *m, struct map_buffer *b, const struct region *r);
+
+/* Note [regrid]
+ * The first access may be a bad guess: one task clears a matrix, then tiles are used.  Entries looked at in vain are
+ * counted, and when they are many for the number of entries the grid is chosen again from the region that is added
+ * next. The move costs less than the vain looks did, so it can be wrong again and again and only doubles the cost. */
+enum { WASTE_BASE = 128, WASTE_PER_ENTRY = 16 };
+
+static inline bool has_wasted(const struct map_buffer *b)
+{
+    return b->waste > WASTE_BASE + WASTE_PER_ENTRY * (uint64_t)b->entries;
+}
+
+/* Out of all that is not a chain, and out of its buffer's counts.  It is to be forgotten: dead, or gone from the
+ * ring. */
+static inline void entry_leave(struct tensormap *m, const struct entry *e, uint64_t p)
+{
+    struct map_buffer *b = e->buffer;
+    if (--b->entries == 0) b->all = 0;
+    if (e->hanging == IN_CELL) return;
+    if (--b->apart == 0) b->is_odd = has_wasted(b);
+    if (e->hanging == IN_LIST)
+        b->list--;
+    else
+        ptoi_map_unhang_wide(m, p);
+}
+
+static inline void entry_kill(struct tensormap *m, struct entry *e, uint64_t p)
+{
+    entry_leave(m, e, p);
+    e->buffer = NULL;
+    e->region.low = DEAD;
+}
 
 /* ---- tensormap_outside.c ---- */
 

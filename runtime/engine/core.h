@@ -1,7 +1,7 @@
 /* core.h - the core of a runtime: the two roles, the window between them, and what they work with.
  *
  * Idea       an engine sees this and nothing else of a runtime; roles do not see each other.
- * Owner      api/runtime.c, which fills it before the engine is opened; each role is its holder's. */
+ * Owner      api/create.c, which fills it before the engine is opened; each role is its holder's. */
 #ifndef PTOI_CORE_H
 #define PTOI_CORE_H
 #include "engine.h"

@@ -8,29 +8,21 @@
  * Blocks     workers and the waiting orchestrator, after a short spin, in park.h.
  *
  * [ROLE]     swap acq_rel: what one holder did is visible to the next.  No input is left lying and no sleeper is
- * forgotten:
- *            whoever makes input (a task published, a kernel ended) or announces that it sleeps, then swaps `role`.  If
- *            that finds the role taken, the holder's swap back comes later in the order of `role` and reads from it, so
- *            the holder sees the announcement in leave_role() and the input in has_input(), for which it looks after
- *            every swap back; a worker that has a short task of its own runs that first, and comes back.
+ *            forgotten: whoever makes input (a task published, a kernel ended) or announces that it sleeps, then swaps
+ *            `role`.  If that finds the role taken, the holder's swap back comes later in the order of `role` and reads
+ *            from it, so the holder sees the announcement in leave_role() and the input in has_input(), for which it
+ *            looks after every swap back; a worker that has a short task of its own runs that first, and comes back.
  * [OUTSIDE]  what ended outside is complete before its slot is in the stack.
  * [HELPER]   who serves a lane, see Note [helping orchestrator]: what is sent comes after the helper, and the host's
- * service after all that it ran. [SENT]     a lane's task[] is complete below sent.      [ENDED] result[] and the
- * kernel's writes are complete below done.
+ *            service after all that it ran.
+ * [SENT]     a lane's task[] is complete below sent.
+ * [ENDED]    result[] and the kernel's writes are complete below done.
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
-#include "threads.h"
-#include "busy.h"
-#include "shared/check.h"
-#include "debug/crash.h"
-#include "grain.h"
-#include "shared/map_memory.h"
-#include "shared/caller.h"
-#include "shared/processors.h"
-#include "shared/system.h"
+#include "threads_parts.h"
 #include "backend/worker.h"
-#include "shared/task.h"
-#include <stdlib.h>
-#include <string.h>
+#include "debug/crash.h"
+#include "record/replay.h"
+#include "shared/processors.h"
 
 #if defined PTO_TINY || defined PTO_SCHEDULED
 enum { SPINS = 2, YIELDS = 0 }; /* to sleep as often as can be: that is where wakes could be lost */
@@ -42,222 +34,6 @@ enum {
     UNLOOKED = 7,
     HOST_SPINS = 32 /* the orchestrator asks again whether the host is done */
 };
-
-/* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than
- * a small task. So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when
- * that is done, not after each task. Behind other work nothing waits: who comes for its next task when it has ended the
- * last gets the most urgent, and that is often the one whose data it has just written.  Only where workers are MANY,
- * and one may find the role taken, has it one task in reserve, and only while enough are ready for every other worker:
- * so nobody is idle for its sake. */
-enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5, UNKNOWN_NS = 1 << 30 };
-
-/* Of a chain, Note [task chaining] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.
- * While its worker goes through it, what its tasks have made ready waits, unless somebody has nothing to do: those who
- * spin look themselves, and while anybody sleeps the worker looks after each task. */
-enum { CHAIN_NS = 64000 };
-
-/* Note [helping orchestrator]: where a type has as many workers as there are processors, the orchestrator is one thread
- * too many, and whenever it wakes it stops a worker, perhaps one that has the role.  So while it waits it serves the
- * last lane of that type itself, as a helper, and runs what is known to be short; while it does not wait, short tasks
- * do not go to that lane, and its host goes to sleep.  What is long goes to the host as ever, and so does everything
- * while the orchestrator sleeps.  When nothing is in the lane, the holder of the role changes whose it is. */
-struct sent_task {
-    uint64_t id;
-    int64_t expected_ns; /* UNKNOWN_NS: nobody knows */
-    bool follows;        /* the one before it, and runs only if that succeeded */
-};
-
-struct lane {
-    /* W holder of the role, R worker.  Tasks ever given: store release [SENT], load acquire. */
-    _Alignas(PTO_CACHELINE) _Atomic uint64_t sent;
-    struct sent_task task[LANE_DEPTH];
-    /* W holder of the role; R anyone, relaxed: a hint that something ended. */
-    _Atomic uint64_t collected;
-    _Atomic int has_helper; /* W holder of the role while the lane is empty: store release [HELPER], load acquire */
-    int64_t load_ns;        /* the holder's: what is expected of the tasks that were sent and not collected */
-    /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
-    _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
-    int32_t result[LANE_DEPTH];
-    bool has_stopped; /* of who serves the lane: nothing more of this run begins here */
-    _Alignas(PTO_CACHELINE) struct parker parker;
-    struct core *core;
-    PTOWorkerType type;
-    struct running_line *line;
-    struct busy busy;
-    ptoi_thread thread;
-};
-
-struct threads {
-    /* W whoever swaps it, R anyone: swap acq_rel [ROLE]. */
-    _Alignas(PTO_CACHELINE) _Atomic int role;
-    /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
-    _Atomic uint64_t seen_tasks, seen_events;
-    int unlooked; /* the holder's: steps since it looked at what was published */
-    /* By type of worker, how many sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
-    _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
-    /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
-    _Alignas(PTO_CACHELINE) _Atomic int stop;
-    struct parker orchestrator;
-    /* W orchestrator, R holder of the role, relaxed: the swap of the role after its announcement publishes it.  It
-     * sleeps until so many tasks have retired, 0: until anything changes. */
-    _Atomic uint64_t wake_at;
-    /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of
-     * the role: exchange acquire. */
-    _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
-    /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W
-     * holder of the role, relaxed: start() is what tells others of the task; then who ends it, compare-exchange:
-     * once. */
-    struct {
-        _Atomic uint64_t open;
-        uint32_t next;
-        int32_t result;
-    } * outside;                  /* next: the stack's links */
-    uint32_t taken_outside;       /* what is left of the stack that was taken; the holder's */
-    struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
-    bool has_scheduler;
-    ptoi_thread scheduler;
-    struct bell *told;         /* where an orchestrator in another process sleeps; NULL: it is in this one */
-    struct running_line *line; /* one a lane */
-    bool owns_lines;
-    char *stacks; /* for handlers of crashes, one a lane */
-    struct lane *lane;
-    int lane_count, started;
-    int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
-    struct grain grain;
-    struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
-    /* The orchestrator's. */
-    bool holds; /* it has the role, and nothing is in the window: tasks run at their submits */
-};
-
-/* ---- the machine that the scheduler feeds: the lanes ------------------------------------------------------------- */
-
-/* relaxed: both are ours */
-static uint64_t load_of(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); }
-
-static bool has_room(struct lane *l, int64_t expected_ns, bool takes_reserve)
-{
-    const uint64_t load = load_of(l);
-    return load == 0 || (load == 1 && takes_reserve) || (load < LANE_DEPTH && l->load_ns + expected_ns <= LANE_NS);
-}
-
-/* Behind the last of a chain, see CHAIN_NS. */
-static bool has_room_behind(struct lane *l, int64_t expected_ns)
-{
-    return load_of(l) < LANE_DEPTH && l->load_ns + expected_ns <= (expected_ns < LANE_NS ? LANE_NS : CHAIN_NS);
-}
-
-static int64_t expect(struct threads *e, const struct core *core, uint64_t id)
-{
-    const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(core->window, id));
-    return ns > 0 && !(window_task(core->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
-}
-
-/* See Note [helping orchestrator]. */
-static bool is_shut(struct threads *e, struct lane *l, int64_t expected_ns)
-{
-    if (l != e->helper_lane) return false;
-    if (load_relaxed(&l->has_helper)) return expected_ns >= LANE_NS; /* relaxed: ours */
-    return expected_ns < LANE_NS && !ptoi_park_is_sleeping(&e->orchestrator);
-}
-
-static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
-{
-    uint64_t n = load_relaxed(&l->sent); /* relaxed: ours */
-    l->task[n % LANE_DEPTH] = (struct sent_task){.id = id, .expected_ns = expected_ns, .follows = follows};
-    l->load_ns += expected_ns;
-    PTO_LABEL(SENT);
-    store_release(&l->sent, n + 1, SENT); /* [SENT] */
-}
-
-static bool start_outside(struct core *core, uint64_t id)
-{
-    struct threads *e = core->state;
-    PTOArg args[PTO_MAX_PARAMS];
-    int count = ptoi_task_args(core->window, core->heap, id, args);
-    store_relaxed(&e->outside[id & core->window->task_mask].open, id + 1); /* relaxed: see there */
-    const void *outer = ptoi_orchestrate(&ptoi_none);                      /* the caller may be the orchestrator */
-    core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
-                                ptoi_task_kernel(core->window, id), args, count);
-    ptoi_orchestrate(outer);
-    return true;
-}
-
-static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id)
-{
-    struct threads *e = core->state;
-    if (!ptoi_replay_is_next(core->replay, id)) return false;
-    struct lane *l = &e->lane[core->replay->worker[core->replay->next]];
-    if (l->type != type || load_of(l) >= 2) return false;
-    core->replay->next++;
-    send(l, id, UNKNOWN_NS, false);
-    return true;
-}
-
-static bool threads_start(void *context, PTOWorkerType type, uint64_t id, int *place)
-{
-    struct core *core = context;
-    struct threads *e = core->state;
-    if (core->config.external[type]) return start_outside(core, id);
-    if (core->replay) return start_as_recorded(core, type, id);
-    struct lane *best = NULL;
-    const int64_t expected_ns = expect(e, core, id);
-    const int32_t workers = core->config.workers[type];
-    const bool takes_reserve = workers >= MANY && ptoi_ready_count(&core->sched.ready[type]) > (uint64_t)workers;
-    for (int i = e->first[type]; i < e->first[type + 1]; i++) {
-        struct lane *l = &e->lane[i];
-        if (is_shut(e, l, expected_ns)) continue;
-        if (has_room(l, expected_ns, takes_reserve) && (!best || l->load_ns < best->load_ns)) best = l;
-        if (l->load_ns == 0) break;
-    }
-    if (!best) return false;
-    if (load_of(best) == 0) *place = (int)(best - e->lane);
-    send(best, id, expected_ns, false);
-    return true;
-}
-
-static bool threads_follow(void *context, int place, uint64_t id)
-{
-    struct core *core = context;
-    struct threads *e = core->state;
-    struct lane *l = &e->lane[place];
-    const int64_t expected_ns = expect(e, core, id);
-    if (is_shut(e, l, expected_ns) || !has_room_behind(l, expected_ns)) return false;
-    send(l, id, expected_ns, true);
-    return true;
-}
-
-/* Tasks that ended outside: a stack that any thread pushes to and the holder of the role takes whole. */
-static int collect_outside(struct core *core, struct completion *out, int max)
-{
-    struct threads *e = core->state;
-    if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0)  /* relaxed: a hint */
-        e->taken_outside = swap_acquire(&e->ended_outside, 0, OUTSIDE); /* [OUTSIDE] */
-    int n = 0;
-    for (; e->taken_outside && n < max; n++) {
-        uint32_t slot = e->taken_outside - 1;
-        out[n] = (struct completion){.id = window_task(core->window, slot)->id, .result = e->outside[slot].result};
-        e->taken_outside = e->outside[slot].next;
-    }
-    return n;
-}
-
-static int threads_collect(void *context, struct completion *out, int max)
-{
-    struct threads *e = ((struct core *)context)->state;
-    int n = 0;
-    for (int i = 0; i < e->lane_count; i++) {
-        struct lane *l = &e->lane[i];
-        uint64_t from = load_relaxed(&l->collected), done = load_acquire(&l->done, ENDED); /* relaxed: ours; [ENDED] */
-        for (; from != done && n < max; from++) {
-            const struct sent_task *t = &l->task[from % LANE_DEPTH];
-            out[n++] = (struct completion){.id = t->id, .result = l->result[from % LANE_DEPTH]};
-            l->load_ns -= t->expected_ns;
-        }
-        store_relaxed(&l->collected, from); /* relaxed: others take it as a hint */
-    }
-    if (e->outside) n += collect_outside(context, out + n, max - n);
-    return n;
-}
 
 /* ---- the role ---------------------------------------------------------------------------------------------------- */
 
@@ -451,7 +227,7 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
     if (l != e->helper_lane) add_relaxed(&e->idle[l->type], -1);
 }
 
-static void *worker_main(void *arg)
+void *ptoi_threads_worker(void *arg)
 {
     struct lane *l = arg;
     struct core *core = l->core;
@@ -482,7 +258,7 @@ static void *worker_main(void *arg)
 
 /* ---- a scheduler with a thread of its own ------------------------------------------------------------------------ */
 
-static void *scheduler_main(void *arg)
+void *ptoi_threads_scheduler(void *arg)
 {
     struct core *core = arg;
     struct threads *e = core->state;
@@ -505,7 +281,7 @@ static void *scheduler_main(void *arg)
 
 /* ---- tasks that something outside carries out -------------------------------------------------------------------- */
 
-static bool threads_completed(struct core *core, uint64_t id, int32_t result)
+bool ptoi_threads_completed(struct core *core, uint64_t id, int32_t result)
 {
     struct threads *e = core->state;
     uint32_t slot = (uint32_t)(id & core->window->task_mask);
@@ -533,10 +309,10 @@ static bool wants_scheduling(struct core *core)
     if (t->dep_count > 0) return false;
     if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
     return e->helper_lane && e->helper_lane->type == t->worker && ptoi_park_is_sleeping(&e->helper_lane->parker) &&
-           expect(e, core, t->id) >= LANE_NS;
+           lane_expect_ns(e, core, t->id) >= LANE_NS;
 }
 
-static void threads_wake(void *context) /* model: PUBLISHED */
+void ptoi_threads_wake(void *context) /* model: PUBLISHED */
 {
     struct core *core = context;
     struct threads *e = core->state;
@@ -551,25 +327,25 @@ static void threads_wake(void *context) /* model: PUBLISHED */
 
 /* ---- fine tasks: the orchestrator runs them itself, and is the scheduler while it does --------------------------- */
 
-static bool threads_is_fine(void *context, const PTOKernel *kernel)
+bool ptoi_threads_is_fine(void *context, const PTOKernel *kernel)
 {
     struct threads *e = ((struct core *)context)->state;
     return ptoi_grain_is_fine(&e->grain, kernel);
 }
 
-static void threads_enter(void *context)
+void ptoi_threads_enter(void *context)
 {
     ptoi_threads_take_role(context);
     ((struct threads *)((struct core *)context)->state)->holds = true;
 }
 
-static void threads_leave(void *context)
+void ptoi_threads_leave(void *context)
 {
     ((struct threads *)((struct core *)context)->state)->holds = false;
     ptoi_threads_leave_role(context, false);
 }
 
-static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
+void ptoi_threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
 {
     struct threads *e = ((struct core *)context)->state;
     ptoi_grain_measured(&e->grain, kernel, ns);
@@ -581,8 +357,8 @@ static void threads_measured(void *context, const PTOKernel *kernel, int64_t ns)
 static bool enter_lane(struct core *core, struct lane *l)
 {
     struct threads *e = core->state;
-    if (load_of(l) > 0 || !take_role(e)) return false; /* a hint first */
-    const bool enters = load_of(l) == 0;
+    if (lane_load(l) > 0 || !take_role(e)) return false; /* a hint first */
+    const bool enters = lane_load(l) == 0;
     if (enters) store_release(&l->has_helper, 1, HELPER); /* [HELPER] */
     const bool progress = step(core, false);
     leave_role(core, progress, false);
@@ -665,7 +441,7 @@ static bool may_sleep(struct core *core) /* model: SLEEP_ORCHESTRATOR */
     return false;
 }
 
-static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* model: WAIT */
+bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* model: WAIT */
 {
     struct core *core = context;
     struct threads *e = core->state;
@@ -712,14 +488,14 @@ static bool threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /*
     }
 }
 
-static const struct running_line *threads_lines(struct core *core, int *count)
+const struct running_line *ptoi_threads_lines(struct core *core, int *count)
 {
     const struct threads *e = core->state;
     *count = e->lane_count;
     return e->line;
 }
 
-static void threads_poke(struct core *core) /* model: POKE */
+void ptoi_threads_poke(struct core *core) /* model: POKE */
 {
     struct threads *e = core->state;
     ptoi_park_wake(&e->orchestrator); /* costs one futile round when it does not sleep */
@@ -734,7 +510,7 @@ void ptoi_threads_begin(struct core *core)
     }
 }
 
-static void threads_measure(struct core *core, PTORunStats *stats)
+void ptoi_threads_measure(struct core *core, PTORunStats *stats)
 {
     struct threads *e = core->state;
     for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += load_relaxed(&e->line[i].busy_ns);
@@ -756,124 +532,9 @@ void ptoi_threads_leave_role(struct core *core, bool changed)
 bool ptoi_threads_schedule(struct core *core) { return schedule(core, NULL, false); }
 
 /* The role's swaps are what makes the last holder's counts visible here. */
-static void threads_settle(struct core *core, bool reset)
+void ptoi_threads_settle(struct core *core, bool reset)
 {
     ptoi_threads_take_role(core);
     if (reset) ptoi_sched_reset_marks(&core->sched);
     ptoi_threads_leave_role(core, false);
 }
-
-/* ---- opening and closing ----------------------------------------------------------------------------------------- */
-
-void ptoi_threads_close(struct core *core)
-{
-    struct threads *e = core->state;
-    if (!e) return;
-    store_relaxed(&e->stop, 1); /* relaxed: [WOKEN] publishes it */ /* model: CLOSE */
-    for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
-    if (e->has_scheduler) {
-        ptoi_park_wake(&e->idle_scheduler);
-        ptoi_thread_join(e->scheduler);
-    }
-    for (int i = 0; i < e->started; i++) ptoi_thread_join(e->lane[i].thread);
-    ptoi_memory_unmap(e->stacks, (uint64_t)e->lane_count * PTO_CRASH_STACK_BYTES);
-    if (e->owns_lines) free(e->line);
-    free(e->lane);
-    free(e->outside);
-    free(e);
-    core->state = NULL;
-}
-
-static bool allocate_lanes(struct threads *e, struct running_line *line)
-{
-    const size_t count = (size_t)e->lane_count;
-    e->owns_lines = !line;
-    e->line = line ? line : aligned_alloc(PTO_CACHELINE, count * sizeof *line);
-    e->lane = aligned_alloc(PTO_CACHELINE, count * sizeof *e->lane);
-    e->stacks = ptoi_memory_map(count * PTO_CRASH_STACK_BYTES, false);
-    return e->line && e->lane && e->stacks;
-}
-
-/* Not where the orchestrator has to watch the others. */
-static void choose_helper_lane(struct core *core)
-{
-    struct threads *e = core->state;
-    const PTOConfig *c = &core->config;
-    const int processors = ptoi_processors();
-    if (e->told || e->outside || core->backend->mirror || c->replay || c->dedicated_scheduler ||
-        c->watchdog_seconds > 0 || processors < 2)
-        return;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (c->workers[t] >= processors) e->helper_lane = &e->lane[e->first[t + 1] - 1];
-}
-
-static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *told)
-{
-    struct threads *e = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *e));
-    if (!e) return PTO_ERR_NOMEM;
-    *e = (struct threads){.told = told};
-    ptoi_grain_init(&e->grain, ptoi_processors());
-    core->state = e;
-    ptoi_park_init(&e->orchestrator);
-    ptoi_park_init(&e->idle_scheduler);
-    store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
-    store_relaxed(&e->seen_events, core->sched.events);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + core->config.workers[t];
-    e->lane_count = e->first[PTO_WORKER_TYPES];
-    bool outside = false;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= core->config.external[t];
-    if (outside) e->outside = calloc(core->window->task_mask + 1, sizeof *e->outside);
-    if ((outside && !e->outside) || !allocate_lanes(e, line)) {
-        ptoi_threads_close(core);
-        return PTO_ERR_NOMEM;
-    }
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = e->first[t]; i < e->first[t + 1]; i++) {
-            e->line[i] = (struct running_line){0};
-            e->lane[i] = (struct lane){.core = core, .type = (PTOWorkerType)t, .line = &e->line[i]};
-            ptoi_park_init(&e->lane[i].parker);
-        }
-    choose_helper_lane(core);
-    core->sched.ops = &ptoi_engine_threads.ops;
-    core->sched.context = core;                          /* of this process */
-    e->has_scheduler = core->config.dedicated_scheduler; /* before any thread looks */
-    if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, scheduler_main, core)) {
-        e->has_scheduler = false;
-        ptoi_threads_close(core);
-        return PTO_ERR_NOMEM;
-    }
-    for (; e->started < e->lane_count; e->started++)
-        if (!ptoi_thread_start(&e->lane[e->started].thread, worker_main, &e->lane[e->started])) {
-            ptoi_threads_close(core);
-            return PTO_ERR_NOMEM;
-        }
-    return PTO_OK;
-}
-
-PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *told)
-{
-    return open_lanes(core, line, told);
-}
-
-static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }
-
-const struct engine ptoi_engine_threads = {.name = "threads",
-                                           .elides = true,
-                                           .ops = {.start = threads_start,
-                                                   .collect = threads_collect,
-                                                   .follow = threads_follow,
-                                                   .failed = ptoi_core_failed,
-                                                   .wake = threads_wake,
-                                                   .wait = threads_wait,
-                                                   .is_fine = threads_is_fine,
-                                                   .enter = threads_enter,
-                                                   .leave = threads_leave,
-                                                   .measured = threads_measured},
-                                           .open = threads_open,
-                                           .close = ptoi_threads_close,
-                                           .begin = ptoi_threads_begin,
-                                           .poke = threads_poke,
-                                           .settle = threads_settle,
-                                           .completed = threads_completed,
-                                           .lines = threads_lines,
-                                           .measure = threads_measure};

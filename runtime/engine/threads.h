@@ -10,7 +10,6 @@
 PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *told);
 void ptoi_threads_close(struct core *core);
 void ptoi_threads_begin(struct core *core);
-int ptoi_threads_count(const struct core *core);
 /* Schedules until there is nothing left to take.  true: something was taken. */
 bool ptoi_threads_schedule(struct core *core);
 /* Waits for the role; what comes between is done as the scheduler.  changed: the orchestrator is told. */

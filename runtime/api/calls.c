@@ -1,0 +1,216 @@
+/* calls.c - the calls of an orchestration: scopes, buffers, tasks, waiting.
+ *
+ * Idea       each asks whether the caller may call it (misuse.h), lets the orchestrator do it, and comes back at
+ *            pto_run_entry where the run has failed (unwind.c).  A machine with memory of its own is told beside it.
+ * Owner      the thread that orchestrates.
+ * Tests      test/runtime/test_runtime.c, test_misuse.c */
+#include "misuse.h"
+#include "runtime.h"
+#include "debug/guard.h"
+#include "shared/limit.h"
+#include "shared/system.h"
+#include <string.h>
+
+void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
+{
+    int64_t low = (int64_t)(intptr_t)base, high;
+    if (!rt) ptoi_refuse_call(rt, "pto_buffer");
+    if (!rt || !base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
+    ptoi_map_tell_outside(rt->core.orch.map, low, high);
+    if (rt->core.backend->mirror)
+        ptoi_is_mirror_fine(rt, rt->core.backend->mirror->buffer(rt->core.backend, base, bytes));
+}
+
+void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
+{
+    const int64_t low = (int64_t)(intptr_t)base;
+    pto_buffer(rt, base, bytes);
+    if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry)
+        ptoi_orch_read_only(&rt->core.orch, low, low + bytes);
+}
+
+PTOScope pto_scope_begin(PTORuntime *rt)
+{
+    if (!ptoi_may_call(rt)) {
+        ptoi_refuse_call(rt, "pto_scope_begin");
+        return PTO_SCOPE_CURRENT;
+    }
+    const PTOScope scope = ptoi_orch_scope_begin(&rt->core.orch);
+    if (scope == PTO_SCOPE_CURRENT) ptoi_end_of_call(rt, ptoi_status(rt->core.outcome));
+    return scope;
+}
+
+void pto_scope_end(PTORuntime *rt)
+{
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_scope_end");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_scope_end(&rt->core.orch));
+}
+
+/* false: there is no run to ask, which is an answer, or the call is misuse. */
+static bool may_ask(PTORuntime *rt, const char *call)
+{
+    if (ptoi_may_call(rt)) return true;
+    if (!rt || ptoi_lifetime_look(&rt->lifetime) != LIFETIME_FREE) ptoi_refuse_call(rt, call);
+    return false;
+}
+
+PTOScope pto_scope_current(PTORuntime *rt)
+{
+    return may_ask(rt, "pto_scope_current") ? ptoi_scope_token(&rt->core.orch.scopes, rt->core.orch.scopes.depth - 1)
+                                            : PTO_SCOPE_CURRENT;
+}
+
+int32_t pto_scope_depth(PTORuntime *rt) { return may_ask(rt, "pto_scope_depth") ? rt->core.orch.scopes.depth - 1 : 0; }
+
+void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index)
+{
+    if (!may_ask(rt, "pto_task_get_output") || task < 0 || index < 0) return NULL;
+    const uint32_t buffer = ptoi_buffer_of_task(&rt->core.orch.scopes, (uint64_t)task, index);
+    return buffer ? rt->core.orch.heap_base + ptoi_record(&rt->core.orch.scopes, buffer)->at : NULL;
+}
+
+int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return pto_submit_long_(rt, kernel, params, count, 0);
+}
+
+void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name)
+{
+    return ptoi_orch_room(&rt->core.orch, scope, (uint64_t)bytes, name);
+}
+
+int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args)
+{
+    return ptoi_guarded_call((ptoi_function)kernel->fn, (void *)(uintptr_t)args, NULL);
+}
+
+int64_t pto_measure_(PTORuntime *rt) { return ptoi_may_call(rt) ? ptoi_clock_ns() : -1; }
+
+void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
+{
+    ptoi_orch_measured(&rt->core.orch, kernel, since);
+}
+
+int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                         int32_t result)
+{
+    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_task");
+    if (result != 0) return ptoi_orch_failed(&rt->core.orch, kernel, params, count, result);
+    if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->core.config.workers[kernel->worker] == 0)
+        ptoi_fail(rt->core.outcome, PTO_ERR_CONFIG, rt->now.site,
+                  "kernel '%s' runs on %s workers, but there are none: %s", kernel->name,
+                  pto_worker_type_name(kernel->worker),
+                  ptoi_limit_worker(kernel->worker, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
+    if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
+    const struct mirror *mirror = params && count > 0 ? rt->core.backend->mirror : NULL;
+    if (mirror && ptoi_status(rt->core.outcome) == PTO_OK)
+        ptoi_is_mirror_fine(rt, mirror->submitting(rt->core.backend, params, count));
+    int64_t id = ptoi_orch_submit(&rt->core.orch, kernel, params, count);
+    if (mirror && id >= 0) mirror->submitted(rt->core.backend, params, count);
+    if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
+    return id;
+}
+
+void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
+{
+    void *buffer = NULL;
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_alloc");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->core.orch, scope, bytes, &buffer));
+    return buffer;
+}
+
+void *pto_where(PTORuntime *rt, const void *buffer)
+{
+    return rt ? ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)buffer) : NULL;
+}
+
+void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
+{
+    void *base = pto_alloc(rt, scope, bytes);
+    if (!base) return NULL;
+    if (rt->core.backend->mirror) ptoi_is_mirror_fine(rt, rt->core.backend->mirror->own(rt->core.backend, base, bytes));
+    memset(pto_where(rt, base), 0, (size_t)bytes);
+    return base;
+}
+
+void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need)
+{
+    void *buffer = NULL;
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_frame");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_frame(&rt->core.orch, bytes, need, &buffer));
+    return buffer;
+}
+
+/* Where the slot lies in the heap; false: this run is not checked, or there is no frame. */
+static bool find_slot(PTORuntime *rt, const void *slot, uint64_t *offset)
+{
+    if (!ptoi_may_call(rt) || !slot || !rt->slots.tensor) return false;
+    *offset =
+        (uint64_t)((uintptr_t)ptoi_orch_where(&rt->core.orch, (void *)(uintptr_t)slot) - (uintptr_t)rt->core.heap);
+    return *offset < rt->core.heap_bytes;
+}
+
+void pto_slot_write(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)
+{
+    uint64_t offset;
+    if (bytes > 0 && find_slot(rt, slot, &offset)) ptoi_slots_write(&rt->slots, offset, (uint64_t)bytes, tensor);
+}
+
+void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *tensor)
+{
+    uint64_t offset;
+    const char *other = bytes > 0 && find_slot(rt, slot, &offset)
+                            ? ptoi_slots_other(&rt->slots, offset, (uint64_t)bytes, tensor)
+                            : NULL;
+    if (!other) return;
+    ptoi_fail(rt->core.outcome, PTO_ERR_HANDLE, rt->now.site,
+              "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
+    ptoi_end_of_call(rt, PTO_ERR_HANDLE);
+}
+
+void pto_release(PTORuntime *rt, const void *buffer)
+{
+    if (!ptoi_may_call(rt))
+        ptoi_refuse_call(rt, "pto_release");
+    else
+        ptoi_end_of_call(rt, ptoi_orch_release(&rt->core.orch, buffer));
+}
+
+static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
+{
+    const PTOStatus status = ptoi_orch_await(&rt->core.orch, buffer, offset, bytes, for_writing);
+    const struct mirror *mirror = rt->core.backend->mirror;
+    if (status != PTO_OK || !mirror || bytes == 0) return status;
+    const void *address = (const char *)buffer + offset;
+    const int64_t since = ptoi_flow_now(&rt->core.orch.flow);
+    if (ptoi_is_mirror_fine(rt, mirror->fetch(rt->core.backend, address, bytes)) && for_writing)
+        ptoi_is_mirror_fine(rt, mirror->own(rt->core.backend, address, bytes));
+    rt->core.orch.flow.await_ns +=
+        ptoi_flow_now(&rt->core.orch.flow) - since; /* the value is not there before it was copied */
+    return ptoi_status(rt->core.outcome);
+}
+
+PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
+{
+    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await");
+    if (rt->core.config.engine == PTO_ENGINE_GRAPH || rt->core.config.skip_kernels) {
+        ptoi_fail(rt->core.outcome, PTO_ERR_UNSUPPORTED, rt->now.site,
+                  "await, but no kernel runs here, so there is no value to wait for");
+        return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
+    }
+    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, false));
+}
+
+PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
+{
+    if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await_users");
+    /* nothing runs that could see the bytes */
+    if (rt->core.config.engine == PTO_ENGINE_GRAPH || rt->core.config.skip_kernels) return PTO_OK;
+    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, true));
+}

@@ -1,0 +1,129 @@
+/* config.c - see config.h. */
+#include "config.h"
+#include "misuse.h"
+#include "shared/processors.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+PTOStatus ptoi_refuse(PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ptoi_thread_message, sizeof ptoi_thread_message, format, args);
+    va_end(args);
+    return status;
+}
+
+static int64_t or_default(int64_t value, int64_t standard) { return value ? value : standard; }
+
+static void default_workers(int32_t *workers)
+{
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (workers[t] != 0) return;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t half = cores > 512 ? 256 : cores > 2 ? (int32_t)(cores / 2) : 1;
+    workers[PTO_WORKER_CUBE] = workers[PTO_WORKER_VECTOR] = half;
+    workers[PTO_WORKER_AI_CPU] = workers[PTO_WORKER_ACCELERATOR] = 1;
+}
+
+PTOStatus ptoi_config_check(PTOConfig *c)
+{
+    enum { MAX_WORKERS = 1024 };
+    const int64_t limit = (int64_t)1 << 40;
+    c->backend = c->backend ? c->backend : "sim";
+    c->task_window = or_default(c->task_window, 1024);
+    c->heap_bytes = or_default(c->heap_bytes, 64 << 20);
+    c->heap_rings = (int32_t)or_default(c->heap_rings, PTO_DEFAULT_RINGS);
+    c->deplist_entries = or_default(c->deplist_entries, 8192);
+    c->tensormap_entries = or_default(c->tensormap_entries, 4096);
+    c->recursion_limit = (int32_t)or_default(c->recursion_limit, 256);
+    if (c->task_window < 2 || c->task_window > (1 << 24) || (c->task_window & (c->task_window - 1)))
+        return ptoi_refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216",
+                           (long long)c->task_window);
+    if (c->heap_bytes < PTO_GRANULE || c->heap_bytes > limit)
+        return ptoi_refuse(PTO_ERR_CONFIG, "heap of %lld bytes: must be from %d to %lld", (long long)c->heap_bytes,
+                           PTO_GRANULE, (long long)limit);
+    if (c->heap_rings < 1 || c->heap_rings > PTO_MAX_RINGS)
+        return ptoi_refuse(PTO_ERR_CONFIG, "%d heap rings: must be from 1 to %d", c->heap_rings, PTO_MAX_RINGS);
+    if (c->heap_bytes > ((int64_t)UINT32_MAX - 1) * PTO_GRANULE / c->heap_rings)
+        return ptoi_refuse(PTO_ERR_CONFIG, "heap of %d x %lld bytes is too large", c->heap_rings,
+                           (long long)c->heap_bytes);
+    if (c->deplist_entries < 2 || c->deplist_entries > (1 << 28))
+        return ptoi_refuse(PTO_ERR_CONFIG, "%lld dependency entries: must be from 2 to 268435456",
+                           (long long)c->deplist_entries);
+    if (c->tensormap_entries < 2 || c->tensormap_entries > (1 << 24))
+        return ptoi_refuse(PTO_ERR_CONFIG, "%lld tensormap entries: must be from 2 to 16777216",
+                           (long long)c->tensormap_entries);
+    if (c->recursion_limit < 1 || c->recursion_limit > (1 << 20))
+        return ptoi_refuse(PTO_ERR_CONFIG, "recursion limit %d: must be from 1 to 1048576", c->recursion_limit);
+    if (c->first_task_id < 0 || c->first_byte < 0) return ptoi_refuse(PTO_ERR_CONFIG, "counters that start below zero");
+    if ((unsigned)c->scope_policy > PTO_SCOPE_OUTERMOST)
+        return ptoi_refuse(PTO_ERR_CONFIG, "unknown scope policy %d", (int)c->scope_policy);
+    if (c->record_tasks < 0 || c->record_tasks > (1 << 24))
+        return ptoi_refuse(PTO_ERR_CONFIG, "a record of %lld tasks: must be from 0 to 16777216",
+                           (long long)c->record_tasks);
+    if (c->submit_cycles < 0 || c->dispatch_cycles < 0 || c->submit_cycles > limit || c->dispatch_cycles > limit)
+        return ptoi_refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld", (long long)limit);
+    if (!(c->watchdog_seconds >= 0 && c->watchdog_seconds <= 1e9))
+        return ptoi_refuse(PTO_ERR_CONFIG, "a watchdog of %g seconds: must be from 0 to 1e9", c->watchdog_seconds);
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    if (external && !c->external_start) return ptoi_refuse(PTO_ERR_CONFIG, "external workers without external_start");
+    if ((external || c->replay || c->dedicated_scheduler) && c->engine != PTO_ENGINE_THREADS)
+        return ptoi_refuse(PTO_ERR_CONFIG,
+                           "external workers, replay and a dedicated scheduler need the engine threads");
+    if (external && c->replay) return ptoi_refuse(PTO_ERR_CONFIG, "external workers cannot be replayed");
+    if (c->skip_kernels && c->engine != PTO_ENGINE_TIMING)
+        return ptoi_refuse(PTO_ERR_CONFIG, "kernels can be skipped on the timing engine only");
+    if (strcmp(c->backend, "sim") != 0 && (c->engine == PTO_ENGINE_PROCESS || c->checked || external))
+        return ptoi_refuse(PTO_ERR_CONFIG, "%s the backend sim",
+                           external     ? "external workers need"
+                           : c->checked ? "checked runs need"
+                                        : "the engine process needs");
+    if (c->device < 0 || c->device > 65535)
+        return ptoi_refuse(PTO_ERR_CONFIG, "device %d: must be from 0 to 65535", c->device);
+    if (!(c->stream_timeout_seconds >= 0 && c->stream_timeout_seconds <= 1e6))
+        return ptoi_refuse(PTO_ERR_CONFIG, "a stream time-out of %g seconds: must be from 0 to 1e6",
+                           c->stream_timeout_seconds);
+    if (c->record_tasks > 0 || c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH)
+        c->count_dependences = true;
+    int64_t total = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        if (c->workers[t] < 0 || c->workers[t] > MAX_WORKERS)
+            return ptoi_refuse(PTO_ERR_CONFIG, "%d %s workers: must be from 0 to %d", c->workers[t],
+                               pto_worker_type_name((PTOWorkerType)t), MAX_WORKERS);
+        total += c->workers[t];
+    }
+    if (total > MAX_WORKERS)
+        return ptoi_refuse(PTO_ERR_CONFIG, "%lld workers: at most %d", (long long)total, MAX_WORKERS);
+    default_workers(c->workers);
+    return PTO_OK;
+}
+
+/* One processor: workers would only alternate with the orchestrator, so it runs the tasks itself.  Not where the
+ * program asked for something that threads do. */
+static bool wants_one_thread(const PTOConfig *c)
+{
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !external && !c->replay &&
+           !c->dedicated_scheduler && c->watchdog_seconds == 0 && !c->count_dependences && !c->always_defer &&
+           !c->checked && ptoi_processors() == 1;
+}
+
+static const struct engine *find_engine(PTOEngine engine)
+{
+    static const struct engine *const engines[PTO_ENGINES] = {[PTO_ENGINE_THREADS] = &ptoi_engine_threads,
+                                                              [PTO_ENGINE_SERIAL] = &ptoi_engine_serial,
+                                                              [PTO_ENGINE_TIMING] = &ptoi_engine_timing,
+                                                              [PTO_ENGINE_PROCESS] = &ptoi_engine_process,
+                                                              [PTO_ENGINE_GRAPH] = &ptoi_engine_graph};
+    return (unsigned)engine < PTO_ENGINES ? engines[engine] : NULL;
+}
+
+const struct engine *ptoi_config_engine(const PTOConfig *c)
+{
+    return wants_one_thread(c) ? &ptoi_engine_serial : find_engine(c->engine);
+}

@@ -1,0 +1,16 @@
+/* config.h - what a runtime is asked to be: defaults, limits, and which engine that is.
+ *
+ * Owner      nobody: functions of a PTOConfig.  Messages go to this thread's pto_last_error(NULL).
+ * Tests      test/runtime/test_runtime.c, test_limit.c; test/lit/host */
+#ifndef PTOI_CONFIG_H
+#define PTOI_CONFIG_H
+#include "engine/engine.h"
+
+/* Sets this thread's message; returns status. */
+PTOStatus ptoi_refuse(PTOStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Fills in the defaults.  PTO_ERR_CONFIG with a message: something is out of its limits, or does not go together. */
+PTOStatus ptoi_config_check(PTOConfig *c);
+/* The engine that serves this configuration; NULL: there is none. */
+const struct engine *ptoi_config_engine(const PTOConfig *c);
+
+#endif

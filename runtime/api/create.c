@@ -1,0 +1,242 @@
+/* create.c - a runtime is made, and destroyed: its window, heap and roles, what it records, its engine, its watchdog.
+ *
+ * Owner      the thread that calls.
+ * Invariant  destroy takes apart whatever create has made, however far it came.
+ * Tests      test/runtime/test_runtime.c, test_nomem.c, test_misuse.c */
+#include "config.h"
+#include "misuse.h"
+#include "runtime.h"
+#include "debug/crash.h"
+#include "engine/watchdog.h"
+#include "memory/pool.h"
+#include "record/ticks.h"
+#include "shared/map_memory.h"
+#include "shared/system.h"
+#include <stdlib.h>
+
+/* What watches the graph wants it to be found. */
+static bool elides(const PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->core.config;
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    return rt->core.engine->elides && !rt->core.backend->mirror && c->engine != PTO_ENGINE_GRAPH &&
+           !c->count_dependences && !c->always_defer && !c->checked && !external && !c->replay &&
+           !c->dedicated_scheduler && (c->watchdog_seconds == 0);
+}
+
+/* of struct recorder */
+static int64_t system_ns(void *context)
+{
+    (void)context;
+    return ptoi_clock_ns();
+}
+
+static bool start_recording(PTORuntime *rt)
+{
+    rt->core.recorder = aligned_alloc(_Alignof(struct recorder), sizeof *rt->core.recorder);
+    if (rt->core.recorder) *rt->core.recorder = (struct recorder){0};
+    if (!rt->core.recorder ||
+        !ptoi_record_init(rt->core.recorder, rt->core.config.record_tasks, rt->core.engine->is_split))
+        return false;
+    rt->core.recorder->unit = ptoi_unit(&rt->core);
+    if (ptoi_has_cycles(&rt->core))
+        rt->core.recorder->now = rt->core.engine->ops.clock, rt->core.recorder->now_context = &rt->core;
+    else if (!ptoi_ticks_are_steady())
+        rt->core.recorder->now = system_ns;
+    rt->core.orch.flow.recorder = rt->core.recorder;
+    return true;
+}
+
+PTOStatus ptoi_settle_record(PTORuntime *rt)
+{
+    if (!rt->core.recorder) return PTO_ERR_STATE;
+    ptoi_record_settle(rt->core.recorder);
+    return ptoi_orch_find_edges(&rt->core.orch) ? PTO_OK : PTO_ERR_NOMEM;
+}
+
+static bool is_watched(const PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->core.config;
+    return c->watchdog_seconds > 0 && !rt->core.engine->is_split && c->engine != PTO_ENGINE_GRAPH && !c->skip_kernels;
+}
+
+static bool start_watching(PTORuntime *rt)
+{
+    int count = 0;
+    const struct running_line *lines = rt->core.engine->lines ? rt->core.engine->lines(&rt->core, &count) : NULL;
+    rt->core.watchdog = ptoi_watchdog_open(&rt->core, lines, count);
+    return rt->core.watchdog != NULL;
+}
+
+static PTOStatus build(PTORuntime *rt)
+{
+    const PTOConfig *c = &rt->core.config;
+    const struct window_sizes sizes = {.tasks = (uint64_t)c->task_window,
+                                       .deps = (uint64_t)c->deplist_entries,
+                                       .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
+                                       .first_id = (uint64_t)c->first_task_id,
+                                       .first_byte = (uint64_t)c->first_byte};
+    rt->core.outcome = ptoi_memory_map(sizeof *rt->core.outcome, rt->core.engine->is_split);
+    if (!rt->core.outcome) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
+    ptoi_outcome_reset(rt->core.outcome);
+    rt->core.window_bytes = ptoi_window_bytes(&sizes);
+    if (rt->core.window_bytes == 0) return ptoi_refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
+    rt->core.window = ptoi_pool_take(rt->core.window_bytes, rt->core.engine->is_split, true);
+    if (!rt->core.window)
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a window of %llu bytes",
+                           (unsigned long long)rt->core.window_bytes);
+    ptoi_window_init(rt->core.window, &sizes);
+    rt->core.heap_bytes = rt->core.window->heap_bytes;
+    rt->core.heap = rt->core.backend->alloc(rt->core.backend, rt->core.heap_bytes, rt->core.engine->is_split);
+    if (!rt->core.heap)
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a heap of %llu bytes%s%s",
+                           (unsigned long long)rt->core.heap_bytes, rt->core.backend->mirror ? ": " : "",
+                           rt->core.backend->mirror ? rt->core.backend->mirror->failure(rt->core.backend) : "");
+    if (c->prealloc && !rt->core.backend->mirror && !ptoi_pool_touch(rt->core.heap, rt->core.heap_bytes))
+        return ptoi_refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap",
+                           (unsigned long long)rt->core.heap_bytes);
+    rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
+    rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
+    const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
+                                           .max_scopes = c->recursion_limit * 16 + 64,
+                                           .ring_bytes = (uint64_t)c->heap_bytes,
+                                           .heap_base = rt->core.heap,
+                                           .scope_policy = c->scope_policy,
+                                           .count_dependences = c->count_dependences,
+                                           .record_tasks = c->record_tasks,
+                                           .checked = c->checked,
+                                           .names_options = c->names_options};
+    rt->core.window->checked = c->checked;
+    if (c->checked && (!ptoi_slots_init(&rt->slots, rt->core.heap_bytes) ||
+                       !ptoi_outliving_init(&rt->outliving, ptoi_heap_buffers_max(rt->core.window))))
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a checked run");
+    rt->sched_bytes = ptoi_sched_bytes(rt->core.window);
+    rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
+    if (!rt->frames || !rt->crash_stack || !rt->sched_memory ||
+        !ptoi_orch_init(&rt->core.orch, rt->core.window, rt->core.outcome, &oc))
+        return ptoi_refuse(PTO_ERR_NOMEM, c->count_dependences
+                                              ? "no memory for the rings and the dependences of the run"
+                                              : "no memory for the rings");
+    ptoi_sched_init(&rt->core.sched, rt->core.window, rt->core.outcome, rt->sched_memory);
+    if (c->replay) {
+        int32_t workers = 0;
+        for (int t = 0; t < PTO_WORKER_TYPES; t++) workers += c->workers[t];
+        rt->core.replay = calloc(1, sizeof *rt->core.replay);
+        if (!rt->core.replay) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a schedule");
+        PTOStatus loaded =
+            ptoi_replay_load(rt->core.replay, c->replay, workers, ptoi_thread_message, sizeof ptoi_thread_message);
+        if (loaded != PTO_OK) return loaded;
+        rt->core.orch.replay = rt->core.replay;
+    }
+    rt->core.orch.site = &rt->now.site;
+    ptoi_short_init(&rt->core.orch.now, &rt->now);
+    rt->now.heap = (uintptr_t)rt->core.heap;
+    rt->now.heap_bytes = rt->core.heap_bytes;
+    rt->now.starts = rt->core.orch.scopes.starts;
+    rt->now.lifetime = rt->core.orch.scopes.lifetime;
+    rt->core.orch.outliving = c->checked ? &rt->outliving : NULL;
+    rt->core.orch.slots = c->checked ? &rt->slots : NULL;
+    rt->core.orch.backend = rt->core.backend;
+    rt->core.orch.refs = rt->core.sched.refs;
+    rt->core.orch.may_elide = elides(rt);
+    rt->core.orch.elides = rt->core.orch.may_elide && !rt->core.engine->ops.is_fine;
+    rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;
+    rt->core.orch.flow.context = rt->core.sched.context = &rt->core;
+    if (rt->core.engine->is_split) ptoi_exchange_open(rt);
+    if (c->record_tasks > 0 && !start_recording(rt))
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
+    PTOStatus status = rt->core.engine->open(&rt->core);
+    if (status != PTO_OK) return ptoi_refuse(status, "the workers could not be started");
+    return !is_watched(rt) || start_watching(rt) ? PTO_OK
+                                                 : ptoi_refuse(PTO_ERR_NOMEM, "the watchdog could not be started");
+}
+
+static void destroy(PTORuntime *rt, char *message, size_t size)
+{
+    ptoi_watchdog_close(rt->core.watchdog);
+    if (rt->core.state) rt->core.engine->close(&rt->core);
+    if (rt->core.orch.window) ptoi_orch_free(&rt->core.orch);
+    ptoi_memory_unmap(rt->sched_memory, rt->sched_bytes);
+    ptoi_exchange_close(rt);
+    if (rt->core.heap)
+        rt->core.backend->free(rt->core.backend, rt->core.heap, rt->core.heap_bytes, rt->core.engine->is_split);
+    if (rt->core.backend->close) rt->core.backend->close(rt->core.backend, message, size);
+    ptoi_slots_free(&rt->slots);
+    ptoi_outliving_free(&rt->outliving);
+    ptoi_pool_give(rt->core.window, rt->core.window_bytes, rt->core.engine->is_split);
+    ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
+    ptoi_memory_unmap(rt->core.outcome, sizeof *rt->core.outcome);
+    if (rt->core.recorder) ptoi_record_free(rt->core.recorder);
+    free(rt->core.recorder);
+    if (rt->core.replay) ptoi_replay_free(rt->core.replay);
+    free(rt->core.replay);
+    free(rt->frames);
+    free(ptoi_lifetime_retire(rt));
+}
+
+static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
+{
+    ptoi_thread_message[0] = '\0';
+    PTOConfig c = {0};
+    if (config) c = *config;
+    *status = ptoi_config_check(&c);
+    if (*status != PTO_OK) return NULL;
+    const struct engine *engine = ptoi_config_engine(&c);
+    if (!engine)
+        *status = ptoi_refuse(PTO_ERR_UNSUPPORTED,
+                              "this build has no such engine (it has threads, serial, timing, process and graph)");
+    const struct backend *backend = NULL;
+    if (*status == PTO_OK) backend = ptoi_backend_open(&c, status, ptoi_thread_message, sizeof ptoi_thread_message);
+    if (!backend) return NULL;
+    PTORuntime *rt = calloc(1, sizeof *rt);
+    if (!rt) {
+        if (backend->close) backend->close(backend, ptoi_thread_message, sizeof ptoi_thread_message);
+        *status = ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
+        return NULL;
+    }
+    rt->core.config = c;
+    rt->core.engine = engine;
+    rt->core.backend = backend;
+    ptoi_lifetime_begin(&rt->lifetime); /* before the engine forks */
+    *status = build(rt);
+    if (*status == PTO_OK) return rt;
+    ptoi_lifetime_end(&rt->lifetime);
+    char also[sizeof ptoi_thread_message]; /* the first mistake is told */
+    destroy(rt, also, sizeof also);
+    return NULL;
+}
+
+PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
+{
+    PTOStatus unused;
+    PTORuntime *rt = create(config, status ? status : &unused);
+    ptoi_note_create(rt ? "" : ptoi_thread_message);
+    return rt;
+}
+
+void pto_runtime_destroy(PTORuntime *rt)
+{
+    ptoi_thread_message[0] = '\0';
+    if (rt && ptoi_take_for_destroy(rt) == PTO_OK) destroy(rt, ptoi_thread_message, sizeof ptoi_thread_message);
+}
+
+PTORuntime *pto_runtime_create_threaded_custom(int32_t cubes, int32_t vectors, bool simulate, int64_t window,
+                                               int64_t heap_bytes, int64_t deplist)
+{
+    PTOConfig c = {.engine = simulate ? PTO_ENGINE_TIMING : PTO_ENGINE_THREADS,
+                   .workers = {[PTO_WORKER_CUBE] = cubes,
+                               [PTO_WORKER_VECTOR] = vectors,
+                               [PTO_WORKER_AI_CPU] = 1,
+                               [PTO_WORKER_ACCELERATOR] = 1},
+                   .task_window = window,
+                   .heap_bytes = heap_bytes,
+                   .deplist_entries = deplist,
+                   .record_tasks = 65536};
+    return pto_runtime_create(&c, NULL);
+}
+
+PTORuntime *pto_runtime_create_threaded(int32_t cubes, int32_t vectors, bool simulate)
+{
+    return pto_runtime_create_threaded_custom(cubes, vectors, simulate, 0, 0, 0);
+}

@@ -1,0 +1,179 @@
+/* run.c - a run from its beginning to its end, and what may be asked of a runtime beside it.
+ *
+ * Owner      the thread that begins the run; pto_cancel, pto_task_complete and pto_runtime_status: any thread.
+ * Tests      test/runtime/test_runtime.c, test_misuse.c, test_outcome.c */
+#include "misuse.h"
+#include "runtime.h"
+#include "backend/failure.h"
+#include "debug/crash.h"
+#include "debug/guard.h"
+#include "engine/watchdog.h"
+#include "memory/pool.h"
+#include "shared/system.h"
+#include <string.h>
+#include <sys/mman.h>
+
+const char *pto_last_error(PTORuntime *rt)
+{
+    const enum lifetime_answer answer = rt ? ptoi_lifetime_look(&rt->lifetime) : LIFETIME_UNKNOWN;
+    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? rt->core.outcome->message : ptoi_thread_message;
+}
+
+bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status)
+{
+    if (status == PTO_OK) return true;
+    ptoi_fail(rt->core.outcome, status, rt->now.site, "%s", rt->core.backend->mirror->failure(rt->core.backend));
+    return false;
+}
+
+struct orchestration {
+    void (*fn)(PTORuntime *rt, void *arg);
+    void *arg;
+};
+
+static int orchestrate(void *rt, void *orchestration)
+{
+    const struct orchestration *o = orchestration;
+    o->fn(rt, o->arg);
+    return 0;
+}
+
+/* An exception, or the end of the thread, that came through the orchestration: of a kernel that it called itself, or
+ * its own. */
+static void fail_unwound(PTORuntime *rt, int how)
+{
+    const PTOKernel *kernel = rt->now.running;
+    if (kernel)
+        ptoi_fail_unwound(rt->core.outcome, kernel, rt->now.site, rt->now.number - 1, how);
+    else
+        ptoi_fail(rt->core.outcome, PTO_ERR_MISUSE, rt->now.site, "%s",
+                  how == PTOI_THREW ? "an exception left the orchestration" : "the orchestration ended its thread");
+}
+
+/* The runtime is taken. */
+static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool unwinds)
+{
+    struct orchestration orchestration = {fn, arg};
+    jmp_buf catcher;
+    const int64_t since = ptoi_clock_ns();
+    ptoi_outcome_reset(rt->core.outcome);
+    store_relaxed(&rt->core.window->fault_task, 0); /* relaxed: [TASK] publishes it */
+    rt->outliving.count = 0;
+    rt->unwinds = rt->is_entry = unwinds;
+    rt->core.orch.may_move = unwinds && !rt->core.backend->mirror;
+    rt->catcher = &catcher;
+    rt->frame_count = 0;
+    rt->stack = ptoi_stack_bounds();
+    rt->now.site = NULL;
+    memset(rt->core.sched.worker_tasks, 0,
+           sizeof rt->core.sched.worker_tasks); /* no task is in flight: nobody holds the role */
+    rt->core.engine->begin(&rt->core);
+    if (rt->core.orch.is_lost) {
+        ptoi_lifetime_give(&rt->lifetime);
+        return ptoi_status(rt->core.outcome);
+    }
+    const struct mirror *mirror = rt->core.backend->mirror;
+    if (mirror) ptoi_is_mirror_fine(rt, mirror->begin(rt->core.backend));
+    ptoi_crash_watch();
+    ptoi_crash_use_stack(rt->crash_stack);
+    const PTOShortWay *const outer = ptoi_crash_orchestrates(&rt->now);
+    if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.head;
+    if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.head);
+    ptoi_orch_begin(&rt->core.orch);
+    if (rt->core.watchdog) ptoi_watchdog_begin(rt->core.watchdog);
+    const void *const outer_run = ptoi_orchestrate(rt);
+    if (setjmp(catcher) == 0) {
+        const int how = ptoi_guarded_call((ptoi_function)orchestrate, rt, &orchestration);
+        if (how != 0) fail_unwound(rt, how);
+        if (rt->core.orch.scopes.depth > 1 && ptoi_status(rt->core.outcome) == PTO_OK)
+            ptoi_fail(rt->core.outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
+                      rt->core.orch.scopes.depth - 1);
+    }
+    rt->catcher = NULL;
+    rt->now.site = NULL;
+    rt->now.running = NULL;
+    ptoi_orchestrate(outer_run);
+    ptoi_orch_end(&rt->core.orch);
+    if (rt->core.watchdog) ptoi_watchdog_end(rt->core.watchdog);
+    if (mirror) ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.outcome) == PTO_OK));
+    if (rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
+    if (rt->core.recorder) ptoi_record_end(rt->core.recorder);
+    ptoi_crash_orchestrates(outer);
+    ptoi_crash_use_stack(NULL);
+    ptoi_crash_unwatch();
+    rt->run_stats.ns = ptoi_clock_ns() - since;
+    const PTOStatus status = ptoi_final_status(rt->core.outcome);
+    ptoi_lifetime_give(&rt->lifetime);
+    return status;
+}
+
+void pto_write_pinned(PTORuntime *rt, FILE *out)
+{
+    if (!ptoi_is_null(rt, "pto_write_pinned")) ptoi_outliving_write(&rt->outliving, out);
+}
+
+PTOStatus pto_runtime_trim(PTORuntime *rt)
+{
+    const PTOStatus status = rt ? ptoi_take_for_trim(rt) : PTO_OK;
+    if (status != PTO_OK) return status;
+    ptoi_pool_trim();
+    if (!rt) return PTO_OK;
+    ptoi_exchange_trim(rt);
+    if (!rt->core.backend->mirror)
+        madvise(rt->core.heap, rt->core.heap_bytes, rt->core.engine->is_split ? MADV_REMOVE : MADV_DONTNEED);
+    ptoi_lifetime_give(&rt->lifetime);
+    return PTO_OK;
+}
+
+PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+{
+    if (rt && !fn) return PTO_ERR_ARGUMENT;
+    const PTOStatus status = ptoi_take_for_run(rt, "pto_runtime_run");
+    return status == PTO_OK ? run(rt, fn, arg, false) : status;
+}
+
+PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+{
+    if (rt && !fn) return PTO_ERR_ARGUMENT;
+    if (!ptoi_may_call(rt)) {
+        const PTOStatus status = ptoi_take_for_run(rt, "pto_run_entry");
+        return status == PTO_OK ? run(rt, fn, arg, true) : status;
+    }
+    jmp_buf catcher, *const outer = rt->catcher;
+    const bool unwinds = rt->unwinds;
+    const int32_t frames = rt->frame_count, scopes = rt->core.orch.scopes.depth;
+    const PTOSite *const site = rt->now.site;
+    rt->catcher = &catcher;
+    rt->unwinds = true;
+    if (setjmp(catcher) == 0) fn(rt, arg);
+    rt->catcher = outer;
+    rt->unwinds = unwinds;
+    rt->frame_count = frames;
+    rt->now.site = site;
+    ptoi_orch_unwind(&rt->core.orch, scopes);
+    return ptoi_final_status(rt->core.outcome);
+}
+
+PTOStatus pto_runtime_status(PTORuntime *rt)
+{
+    const PTOStatus refused = ptoi_refuse_unless_alive(rt, "pto_runtime_status");
+    return refused != PTO_OK ? refused : ptoi_status(rt->core.outcome);
+}
+
+void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
+{
+    if (ptoi_is_null(rt, "pto_task_complete")) return;
+    const uint64_t id = (uint64_t)task_id + (uint64_t)rt->core.config.first_task_id;
+    if (!rt->core.engine->completed || !rt->core.engine->completed(&rt->core, id, result))
+        ptoi_misuse(rt, NULL, "pto_task_complete of task %lld, which was not started outside, or has ended",
+                    (long long)task_id);
+}
+
+void pto_task_complete(PTORuntime *rt, int64_t task_id) { pto_task_complete_with(rt, task_id, 0); }
+
+void pto_cancel(PTORuntime *rt)
+{
+    if (ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
+    ptoi_fail(rt->core.outcome, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
+    rt->core.engine->poke(&rt->core);
+}

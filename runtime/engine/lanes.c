@@ -1,0 +1,128 @@
+/* lanes.c - the machine that the scheduler of the engine threads feeds: a lane for each worker, and what is carried out
+ * outside.
+ *
+ * Owner      the holder of the scheduler's role, but for `done` and `result` of a lane.
+ * Blocks     never.
+ * Tests      test/runtime/test_lanes.c, test_chaining.c, test_runtime.c */
+#include "threads_parts.h"
+#include "record/replay.h"
+#include "shared/caller.h"
+
+static bool has_room(struct lane *l, int64_t expected_ns, bool takes_reserve)
+{
+    const uint64_t load = lane_load(l);
+    return load == 0 || (load == 1 && takes_reserve) || (load < LANE_DEPTH && l->load_ns + expected_ns <= LANE_NS);
+}
+
+/* Behind the last of a chain, see CHAIN_NS. */
+static bool has_room_behind(struct lane *l, int64_t expected_ns)
+{
+    return lane_load(l) < LANE_DEPTH && l->load_ns + expected_ns <= (expected_ns < LANE_NS ? LANE_NS : CHAIN_NS);
+}
+
+/* See Note [helping orchestrator]. */
+static bool is_shut(struct threads *e, struct lane *l, int64_t expected_ns)
+{
+    if (l != e->helper_lane) return false;
+    if (load_relaxed(&l->has_helper)) return expected_ns >= LANE_NS; /* relaxed: ours */
+    return expected_ns < LANE_NS && !ptoi_park_is_sleeping(&e->orchestrator);
+}
+
+static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
+{
+    uint64_t n = load_relaxed(&l->sent); /* relaxed: ours */
+    l->task[n % LANE_DEPTH] = (struct sent_task){.id = id, .expected_ns = expected_ns, .follows = follows};
+    l->load_ns += expected_ns;
+    PTO_LABEL(SENT);
+    store_release(&l->sent, n + 1, SENT); /* [SENT] */
+}
+
+static bool start_outside(struct core *core, uint64_t id)
+{
+    struct threads *e = core->state;
+    PTOArg args[PTO_MAX_PARAMS];
+    int count = ptoi_task_args(core->window, core->heap, id, args);
+    store_relaxed(&e->outside[id & core->window->task_mask].open, id + 1); /* relaxed: see there */
+    const void *outer = ptoi_orchestrate(&ptoi_none);                      /* the caller may be the orchestrator */
+    core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
+                                ptoi_task_kernel(core->window, id), args, count);
+    ptoi_orchestrate(outer);
+    return true;
+}
+
+static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id)
+{
+    struct threads *e = core->state;
+    if (!ptoi_replay_is_next(core->replay, id)) return false;
+    struct lane *l = &e->lane[core->replay->worker[core->replay->next]];
+    if (l->type != type || lane_load(l) >= 2) return false;
+    core->replay->next++;
+    send(l, id, UNKNOWN_NS, false);
+    return true;
+}
+
+bool ptoi_lanes_start(void *context, PTOWorkerType type, uint64_t id, int *place)
+{
+    struct core *core = context;
+    struct threads *e = core->state;
+    if (core->config.external[type]) return start_outside(core, id);
+    if (core->replay) return start_as_recorded(core, type, id);
+    struct lane *best = NULL;
+    const int64_t expected_ns = lane_expect_ns(e, core, id);
+    const int32_t workers = core->config.workers[type];
+    const bool takes_reserve = workers >= MANY && ptoi_ready_count(&core->sched.ready[type]) > (uint64_t)workers;
+    for (int i = e->first[type]; i < e->first[type + 1]; i++) {
+        struct lane *l = &e->lane[i];
+        if (is_shut(e, l, expected_ns)) continue;
+        if (has_room(l, expected_ns, takes_reserve) && (!best || l->load_ns < best->load_ns)) best = l;
+        if (l->load_ns == 0) break;
+    }
+    if (!best) return false;
+    if (lane_load(best) == 0) *place = (int)(best - e->lane);
+    send(best, id, expected_ns, false);
+    return true;
+}
+
+bool ptoi_lanes_follow(void *context, int place, uint64_t id)
+{
+    struct core *core = context;
+    struct threads *e = core->state;
+    struct lane *l = &e->lane[place];
+    const int64_t expected_ns = lane_expect_ns(e, core, id);
+    if (is_shut(e, l, expected_ns) || !has_room_behind(l, expected_ns)) return false;
+    send(l, id, expected_ns, true);
+    return true;
+}
+
+/* Tasks that ended outside: a stack that any thread pushes to and the holder of the role takes whole. */
+static int collect_outside(struct core *core, struct completion *out, int max)
+{
+    struct threads *e = core->state;
+    if (e->taken_outside == 0 && load_relaxed(&e->ended_outside) != 0)  /* relaxed: a hint */
+        e->taken_outside = swap_acquire(&e->ended_outside, 0, OUTSIDE); /* [OUTSIDE] */
+    int n = 0;
+    for (; e->taken_outside && n < max; n++) {
+        uint32_t slot = e->taken_outside - 1;
+        out[n] = (struct completion){.id = window_task(core->window, slot)->id, .result = e->outside[slot].result};
+        e->taken_outside = e->outside[slot].next;
+    }
+    return n;
+}
+
+int ptoi_lanes_collect(void *context, struct completion *out, int max)
+{
+    struct threads *e = ((struct core *)context)->state;
+    int n = 0;
+    for (int i = 0; i < e->lane_count; i++) {
+        struct lane *l = &e->lane[i];
+        uint64_t from = load_relaxed(&l->collected), done = load_acquire(&l->done, ENDED); /* relaxed: ours; [ENDED] */
+        for (; from != done && n < max; from++) {
+            const struct sent_task *t = &l->task[from % LANE_DEPTH];
+            out[n++] = (struct completion){.id = t->id, .result = l->result[from % LANE_DEPTH]};
+            l->load_ns -= t->expected_ns;
+        }
+        store_relaxed(&l->collected, from); /* relaxed: others take it as a hint */
+    }
+    if (e->outside) n += collect_outside(context, out + n, max - n);
+    return n;
+}

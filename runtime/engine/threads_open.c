@@ -1,0 +1,122 @@
+/* threads_open.c - the engine threads is opened and closed: lanes, stacks, threads; its table.
+ *
+ * Owner      the thread that owns the runtime.
+ * Tests      test/runtime/test_runtime.c, test_nomem.c, test_process.c */
+#include "threads_parts.h"
+#include "debug/crash.h"
+#include "shared/map_memory.h"
+#include "shared/processors.h"
+#include <stdlib.h>
+
+void ptoi_threads_close(struct core *core)
+{
+    struct threads *e = core->state;
+    if (!e) return;
+    store_relaxed(&e->stop, 1); /* relaxed: [WOKEN] publishes it */ /* model: CLOSE */
+    for (int i = 0; i < e->started; i++) ptoi_park_wake(&e->lane[i].parker);
+    if (e->has_scheduler) {
+        ptoi_park_wake(&e->idle_scheduler);
+        ptoi_thread_join(e->scheduler);
+    }
+    for (int i = 0; i < e->started; i++) ptoi_thread_join(e->lane[i].thread);
+    ptoi_memory_unmap(e->stacks, (uint64_t)e->lane_count * PTO_CRASH_STACK_BYTES);
+    if (e->owns_lines) free(e->line);
+    free(e->lane);
+    free(e->outside);
+    free(e);
+    core->state = NULL;
+}
+
+static bool allocate_lanes(struct threads *e, struct running_line *line)
+{
+    const size_t count = (size_t)e->lane_count;
+    e->owns_lines = !line;
+    e->line = line ? line : aligned_alloc(PTO_CACHELINE, count * sizeof *line);
+    e->lane = aligned_alloc(PTO_CACHELINE, count * sizeof *e->lane);
+    e->stacks = ptoi_memory_map(count * PTO_CRASH_STACK_BYTES, false);
+    return e->line && e->lane && e->stacks;
+}
+
+/* Not where the orchestrator has to watch the others. */
+static void choose_helper_lane(struct core *core)
+{
+    struct threads *e = core->state;
+    const PTOConfig *c = &core->config;
+    const int processors = ptoi_processors();
+    if (e->told || e->outside || core->backend->mirror || c->replay || c->dedicated_scheduler ||
+        c->watchdog_seconds > 0 || processors < 2)
+        return;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (c->workers[t] >= processors) e->helper_lane = &e->lane[e->first[t + 1] - 1];
+}
+
+static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *told)
+{
+    struct threads *e = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *e));
+    if (!e) return PTO_ERR_NOMEM;
+    *e = (struct threads){.told = told};
+    ptoi_grain_init(&e->grain, ptoi_processors());
+    core->state = e;
+    ptoi_park_init(&e->orchestrator);
+    ptoi_park_init(&e->idle_scheduler);
+    store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
+    store_relaxed(&e->seen_events, core->sched.events);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + core->config.workers[t];
+    e->lane_count = e->first[PTO_WORKER_TYPES];
+    bool outside = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= core->config.external[t];
+    if (outside) e->outside = calloc(core->window->task_mask + 1, sizeof *e->outside);
+    if ((outside && !e->outside) || !allocate_lanes(e, line)) {
+        ptoi_threads_close(core);
+        return PTO_ERR_NOMEM;
+    }
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = e->first[t]; i < e->first[t + 1]; i++) {
+            e->line[i] = (struct running_line){0};
+            e->lane[i] = (struct lane){.core = core, .type = (PTOWorkerType)t, .line = &e->line[i]};
+            ptoi_park_init(&e->lane[i].parker);
+        }
+    choose_helper_lane(core);
+    core->sched.ops = &ptoi_engine_threads.ops;
+    core->sched.context = core;                          /* of this process */
+    e->has_scheduler = core->config.dedicated_scheduler; /* before any thread looks */
+    if (e->has_scheduler && !ptoi_thread_start(&e->scheduler, ptoi_threads_scheduler, core)) {
+        e->has_scheduler = false;
+        ptoi_threads_close(core);
+        return PTO_ERR_NOMEM;
+    }
+    for (; e->started < e->lane_count; e->started++)
+        if (!ptoi_thread_start(&e->lane[e->started].thread, ptoi_threads_worker, &e->lane[e->started])) {
+            ptoi_threads_close(core);
+            return PTO_ERR_NOMEM;
+        }
+    return PTO_OK;
+}
+
+PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *told)
+{
+    return open_lanes(core, line, told);
+}
+
+static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }
+
+const struct engine ptoi_engine_threads = {.name = "threads",
+                                           .elides = true,
+                                           .ops = {.start = ptoi_lanes_start,
+                                                   .collect = ptoi_lanes_collect,
+                                                   .follow = ptoi_lanes_follow,
+                                                   .failed = ptoi_core_failed,
+                                                   .wake = ptoi_threads_wake,
+                                                   .wait = ptoi_threads_wait,
+                                                   .is_fine = ptoi_threads_is_fine,
+                                                   .enter = ptoi_threads_enter,
+                                                   .leave = ptoi_threads_leave,
+                                                   .measured = ptoi_threads_measured},
+                                           .open = threads_open,
+                                           .close = ptoi_threads_close,
+                                           .begin = ptoi_threads_begin,
+                                           .poke = ptoi_threads_poke,
+                                           .settle = ptoi_threads_settle,
+                                           .completed = ptoi_threads_completed,
+                                           .lines = ptoi_threads_lines,
+                                           .measure = ptoi_threads_measure};

@@ -1,0 +1,129 @@
+/* threads_parts.h - what the files of the engine threads share; nobody else includes it. */
+#ifndef PTOI_THREADS_PARTS_H
+#define PTOI_THREADS_PARTS_H
+#include "busy.h"
+#include "grain.h"
+#include "threads.h"
+#include "shared/park.h"
+#include "shared/system.h"
+#include "shared/task.h"
+
+/* Note [deep lanes]: whoever takes the role fetches what the last holder wrote, some twenty lines, which is dearer than
+ * a small task. So a lane holds up to LANE_NS of work that is known to be short, and its worker takes the role when
+ * that is done, not after each task. Behind other work nothing waits: who comes for its next task when it has ended the
+ * last gets the most urgent, and that is often the one whose data it has just written.  Only where workers are MANY,
+ * and one may find the role taken, has it one task in reserve, and only while enough are ready for every other worker:
+ * so nobody is idle for its sake. */
+enum { LANE_DEPTH = 32, LANE_NS = 8000, MANY = 5, UNKNOWN_NS = 1 << 30 };
+
+/* Of a chain, Note [task chaining] in scheduler.c, a lane holds up to CHAIN_NS: nothing of it could run elsewhere.
+ * While its worker goes through it, what its tasks have made ready waits, unless somebody has nothing to do: those who
+ * spin look themselves, and while anybody sleeps the worker looks after each task. */
+enum { CHAIN_NS = 64000 };
+
+/* Note [helping orchestrator]: where a type has as many workers as there are processors, the orchestrator is one thread
+ * too many, and whenever it wakes it stops a worker, perhaps one that has the role.  So while it waits it serves the
+ * last lane of that type itself, as a helper, and runs what is known to be short; while it does not wait, short tasks
+ * do not go to that lane, and its host goes to sleep.  What is long goes to the host as ever, and so does everything
+ * while the orchestrator sleeps.  When nothing is in the lane, the holder of the role changes whose it is. */
+struct sent_task {
+    uint64_t id;
+    int64_t expected_ns; /* UNKNOWN_NS: nobody knows */
+    bool follows;        /* the one before it, and runs only if that succeeded */
+};
+
+struct lane {
+    /* W holder of the role, R worker.  Tasks ever given: store release [SENT], load acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic uint64_t sent;
+    struct sent_task task[LANE_DEPTH];
+    /* W holder of the role; R anyone, relaxed: a hint that something ended. */
+    _Atomic uint64_t collected;
+    _Atomic int has_helper; /* W holder of the role while the lane is empty: store release [HELPER], load acquire */
+    int64_t load_ns;        /* the holder's: what is expected of the tasks that were sent and not collected */
+    /* W worker, R holder of the role.  Tasks ever ended: store release [ENDED], load acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic uint64_t done;
+    int32_t result[LANE_DEPTH];
+    bool has_stopped; /* of who serves the lane: nothing more of this run begins here */
+    _Alignas(PTO_CACHELINE) struct parker parker;
+    struct core *core;
+    PTOWorkerType type;
+    struct running_line *line;
+    struct busy busy;
+    ptoi_thread thread;
+};
+
+struct threads {
+    /* W whoever swaps it, R anyone: swap acq_rel [ROLE]. */
+    _Alignas(PTO_CACHELINE) _Atomic int role;
+    /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
+    _Atomic uint64_t seen_tasks, seen_events;
+    int unlooked; /* the holder's: steps since it looked at what was published */
+    /* By type of worker, how many sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
+    _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
+    /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
+    _Alignas(PTO_CACHELINE) _Atomic int stop;
+    struct parker orchestrator;
+    /* W orchestrator, R holder of the role, relaxed: the swap of the role after its announcement publishes it.  It
+     * sleeps until so many tasks have retired, 0: until anything changes. */
+    _Atomic uint64_t wake_at;
+    /* W any thread that ends a task outside: slot + 1 of the newest, compare-exchange release [OUTSIDE]; R holder of
+     * the role: exchange acquire. */
+    _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
+    /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W
+     * holder of the role, relaxed: start() is what tells others of the task; then who ends it, compare-exchange:
+     * once. */
+    struct {
+        _Atomic uint64_t open;
+        uint32_t next;
+        int32_t result;
+    } * outside;                  /* next: the stack's links */
+    uint32_t taken_outside;       /* what is left of the stack that was taken; the holder's */
+    struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
+    bool has_scheduler;
+    ptoi_thread scheduler;
+    struct bell *told;         /* where an orchestrator in another process sleeps; NULL: it is in this one */
+    struct running_line *line; /* one a lane */
+    bool owns_lines;
+    char *stacks; /* for handlers of crashes, one a lane */
+    struct lane *lane;
+    int lane_count, started;
+    int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
+    struct grain grain;
+    struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
+    /* The orchestrator's. */
+    bool holds; /* it has the role, and nothing is in the window: tasks run at their submits */
+};
+
+/* relaxed: both are ours */
+static inline uint64_t lane_load(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); }
+
+/* How long the task will run, as far as anybody knows. */
+static inline int64_t lane_expect_ns(struct threads *e, const struct core *core, uint64_t id)
+{
+    const int64_t ns = ptoi_grain_ns(&e->grain, ptoi_task_kernel(core->window, id));
+    return ns > 0 && !(window_task(core->window, id)->flags & TASK_TIMED) ? ns : UNKNOWN_NS;
+}
+
+/* ---- lanes.c: the machine that the scheduler feeds ---- */
+
+bool ptoi_lanes_start(void *core, PTOWorkerType type, uint64_t id, int *place);
+bool ptoi_lanes_follow(void *core, int place, uint64_t id);
+int ptoi_lanes_collect(void *core, struct completion *out, int max);
+
+/* ---- threads.c: the bodies of the threads, and what the table of the engine has ---- */
+
+void *ptoi_threads_worker(void *lane);
+void *ptoi_threads_scheduler(void *core);
+void ptoi_threads_wake(void *core);
+bool ptoi_threads_wait(void *core, bool (*is_met)(void *arg), void *arg);
+bool ptoi_threads_is_fine(void *core, const PTOKernel *kernel);
+void ptoi_threads_enter(void *core);
+void ptoi_threads_leave(void *core);
+void ptoi_threads_measured(void *core, const PTOKernel *kernel, int64_t ns);
+void ptoi_threads_poke(struct core *core);
+void ptoi_threads_settle(struct core *core, bool reset);
+bool ptoi_threads_completed(struct core *core, uint64_t id, int32_t result);
+const struct running_line *ptoi_threads_lines(struct core *core, int *count);
+void ptoi_threads_measure(struct core *core, PTORunStats *stats);
+
+#endif

@@ -1,0 +1,258 @@
+/* arguments.c - see arguments.h. */
+#include "arguments.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *ptoi_join_names(const char *const *names, int count, char *text, size_t size)
+{
+    size_t at = 0;
+    snprintf(text, size, "none");
+    for (int i = 0; i < count && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, i == 0 ? "%s" : ", %s", names[i]);
+    return text;
+}
+
+/* ---- names on the command line ----------------------------------------------------------------------------------- */
+
+static int32_t find_formal(const struct session *s, const struct host_setting *setting)
+{
+    for (int32_t f = 0; f < s->entry->formal_count; f++)
+        if (ptoi_setting_is(setting, s->entry->formals[f].name)) return f;
+    return -1;
+}
+
+static int32_t find_dim(const struct session *s, const struct host_setting *setting)
+{
+    for (int32_t v = 0; v < s->entry->dim_count; v++)
+        if (ptoi_setting_is(setting, s->entry->dims[v])) return v;
+    return -1;
+}
+
+static int32_t find_param(const struct session *s, const struct host_setting *setting)
+{
+    for (int32_t p = 0; p < s->program->param_count; p++)
+        if (ptoi_setting_is(setting, s->program->params[p].name)) return p;
+    return -1;
+}
+
+enum wanted { WANT_SCALAR, WANT_INPUT, WANT_OUTPUT, WANT_DIM };
+
+/* The names that an option could have meant. */
+static int list_names(const struct session *s, enum wanted wanted, const char **names)
+{
+    int count = 0;
+    for (int32_t f = 0; f < s->entry->formal_count; f++) {
+        const PTOFormal *formal = &s->entry->formals[f];
+        if ((wanted == WANT_SCALAR && !session_is_tensor(formal)) ||
+            (wanted == WANT_OUTPUT && session_is_written(formal)) ||
+            (wanted == WANT_INPUT && session_is_tensor(formal) && formal->direction != PTO_OUT))
+            names[count++] = formal->name;
+    }
+    for (int32_t p = 0; wanted == WANT_SCALAR && p < s->program->param_count; p++)
+        names[count++] = s->program->params[p].name;
+    for (int32_t v = 0; wanted == WANT_DIM && v < s->entry->dim_count; v++) names[count++] = s->entry->dims[v];
+    return count;
+}
+
+/* The name fits no place of this kind: says where else it would, or what is near. */
+static int fail_name(struct session *s, enum wanted wanted, const struct host_setting *setting)
+{
+    static const char *const options[] = {"set", "input", "output", "dim"};
+    static const char *const kinds[] = {"param or scalar", "array to read", "array to write", "dimension variable"};
+    struct host_error *e = &s->error;
+    int32_t f = find_formal(s, setting);
+    bool param = find_param(s, setting) >= 0, dim = find_dim(s, setting) >= 0;
+    int code;
+    if (f >= 0 && session_is_tensor(&s->entry->formals[f]) && (wanted == WANT_SCALAR || wanted == WANT_DIM))
+        code = host_fail(e, HOST_USAGE, "'%.*s' is an array: give --input %.*s=FILE.npy, not --%s", setting->length,
+                         setting->name, setting->length, setting->name, options[wanted]);
+    else if (f >= 0 && session_is_tensor(&s->entry->formals[f]))
+        code = host_fail(e, HOST_USAGE, "'%.*s' is '%s': it takes no --%s", setting->length, setting->name,
+                         session_direction(s->entry->formals[f].direction), options[wanted]);
+    else if (f >= 0 || param)
+        code = host_fail(e, HOST_USAGE, "'%.*s' is a %s: give --set %.*s=VALUE, not --%s", setting->length,
+                         setting->name, param ? "param" : "scalar", setting->length, setting->name, options[wanted]);
+    else if (dim)
+        code = host_fail(e, HOST_USAGE, "'%.*s' is a dimension variable: give --dim %.*s=N, not --%s", setting->length,
+                         setting->name, setting->length, setting->name, options[wanted]);
+    else {
+        size_t most = (size_t)s->entry->formal_count + (size_t)s->entry->dim_count + (size_t)s->program->param_count;
+        const char **names = calloc(most + 1, sizeof *names);
+        if (!names) return host_fail_memory(e);
+        char list[512];
+        int count = list_names(s, wanted, names);
+        const char *near = ptoi_nearest_name(setting->name, setting->length, names, count);
+        if (near)
+            code = host_fail(e, HOST_USAGE, "--%s: there is no %s '%.*s'; did you mean '%s'?", options[wanted],
+                             kinds[wanted], setting->length, setting->name, near);
+        else
+            code = host_fail(e, HOST_USAGE, "--%s: there is no %s '%.*s'; there is: %s", options[wanted], kinds[wanted],
+                             setting->length, setting->name, ptoi_join_names(names, count, list, sizeof list));
+        free(names);
+    }
+    if (wanted == WANT_SCALAR) e->id = "E16";
+    return code;
+}
+
+static void store_param(const PTOProgramParam *param, PTOScalar value)
+{
+    switch (param->type) {
+    case PTO_F64: *(double *)param->value = value.f64; break;
+    case PTO_F32: *(float *)param->value = value.f32; break;
+    case PTO_BOOL: *(bool *)param->value = value.b; break;
+    default: *(int64_t *)param->value = value.i64;
+    }
+}
+
+/* A scalar of the entry hides a param of the same name, as it does in the program. */
+static int apply_set(struct session *s, const struct host_setting *setting)
+{
+    int32_t f = find_formal(s, setting), p = find_param(s, setting);
+    PTOScalar value;
+    if (f >= 0 && !session_is_tensor(&s->entry->formals[f])) {
+        s->arguments[f].scalar_set = true;
+        return ptoi_parse_scalar(s->entry->formals[f].name, setting->value, s->entry->formals[f].type, &s->scalars[f],
+                                 &s->error);
+    }
+    if (p < 0) return fail_name(s, WANT_SCALAR, setting);
+    int code =
+        ptoi_parse_scalar(s->program->params[p].name, setting->value, s->program->params[p].type, &value, &s->error);
+    if (code == HOST_OK) store_param(&s->program->params[p], value);
+    s->program->params[p].is_given = true;
+    return code;
+}
+
+int ptoi_arguments_apply(struct session *s)
+{
+    struct host_options *o = &s->options;
+    int code = HOST_OK;
+    for (int i = 0; i < o->set_count && code == HOST_OK; i++) code = apply_set(s, &o->sets[i]);
+    for (int i = 0; i < o->dim_count && code == HOST_OK; i++) {
+        int32_t v = find_dim(s, &o->dims[i]);
+        bool fits;
+        if (v < 0) return fail_name(s, WANT_DIM, &o->dims[i]);
+        ptoi_parse_i64(o->dims[i].value, &s->dims[v], &fits);
+        s->origin[v] = BIND_OPTION;
+    }
+    for (int i = 0; i < o->input_count && code == HOST_OK; i++) {
+        int32_t f = find_formal(s, &o->inputs[i].setting);
+        if (f < 0 || !session_is_tensor(&s->entry->formals[f]) || s->entry->formals[f].direction == PTO_OUT)
+            return fail_name(s, WANT_INPUT, &o->inputs[i].setting);
+        s->arguments[f].input = &o->inputs[i];
+    }
+    for (int i = 0; i < o->output_count && code == HOST_OK; i++) {
+        int32_t f = find_formal(s, &o->outputs[i]);
+        if (f < 0 || !session_is_written(&s->entry->formals[f])) return fail_name(s, WANT_OUTPUT, &o->outputs[i]);
+        s->arguments[f].output = o->outputs[i].value;
+    }
+    return code;
+}
+
+/* Everything that needs a value has one. */
+int ptoi_arguments_check(struct session *s)
+{
+    struct host_error *e = &s->error;
+    for (int32_t p = 0; p < s->program->param_count; p++) {
+        const PTOProgramParam *param = &s->program->params[p];
+        if (!param->has_default && !param->is_given)
+            return host_fail(e, HOST_USAGE, "param '%s' has no value: give --set %s=VALUE (%s)", param->name,
+                             param->name, pto_type_name(param->type));
+    }
+    char names[512];
+    size_t at = 0;
+    const char *first = NULL;
+    for (int32_t f = 0; f < s->entry->formal_count; f++) {
+        const PTOFormal *formal = &s->entry->formals[f];
+        if (!session_is_tensor(formal) && !s->arguments[f].scalar_set)
+            return host_fail(e, HOST_USAGE, "'%s' has no value: give --set %s=VALUE (%s)", formal->name, formal->name,
+                             pto_type_name(formal->type));
+        /* there: never read */
+        const bool needed = formal->direction != PTO_OUT && s->options.config.engine != PTO_ENGINE_GRAPH;
+        if (session_is_tensor(formal) && needed && !s->arguments[f].input && at < sizeof names) {
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", first ? ", " : "", formal->name);
+            first = first ? first : formal->name;
+        }
+    }
+    if (first)
+        return host_fail(e, HOST_USAGE,
+                         "no data for %s: give --input %s=FILE.npy, or --input %s=zeros (ones, iota, random)", names,
+                         first, first);
+    char message[512] = "";
+    if (s->program->derive_params && !s->program->derive_params(message, sizeof message))
+        return host_fail(e, HOST_USAGE, "%s", message);
+    return HOST_OK;
+}
+
+/* ---- files and shapes -------------------------------------------------------------------------------------------- */
+
+static int open_input(struct session *s, int32_t f)
+{
+    static const char *const words[] = {"zeros", "ones", "iota", "random"};
+    const PTOFormal *formal = &s->entry->formals[f];
+    struct argument *a = &s->arguments[f];
+    const char *path = a->input->setting.value;
+    int code = ptoi_npy_open(&a->file, path, formal->name, formal->type, formal->rank, &s->error);
+    if (code != HOST_OK) {
+        const char *near = ptoi_nearest_name(path, (int)strlen(path), words, 4);
+        size_t at = strlen(s->error.text);
+        if (near && access(path, F_OK) != 0)
+            snprintf(s->error.text + at, sizeof s->error.text - at, "; did you mean '%s'?", near);
+        return code;
+    }
+    a->file.array.shared = s->formals[f].array.shared;
+    a->file.array.reserved = s->formals[f].array.reserved;
+    s->formals[f].array = a->file.array;
+    s->formals[f].given = true;
+    return HOST_OK;
+}
+
+int ptoi_arguments_open(struct session *s)
+{
+    int code = HOST_OK;
+    for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)
+        if (s->arguments[f].input && s->arguments[f].input->fill.kind == FILL_NONE) code = open_input(s, f);
+    if (code != HOST_OK) return code;
+    struct binding b = {
+        .entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin, .scalars = s->scalars};
+    if ((code = ptoi_bind(&b, &s->error)) != HOST_OK) return code;
+    for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)
+        if (s->arguments[f].output) code = ptoi_npy_check_writable(s->arguments[f].output, &s->error);
+    return code;
+}
+
+static int fail_no_room(struct session *s, int32_t f)
+{
+    return host_fail(&s->error, HOST_INTERNAL, "out of memory: '%s' needs %" PRId64 " bytes", s->entry->formals[f].name,
+                     s->formals[f].array.bytes);
+}
+
+int ptoi_arguments_load(struct session *s)
+{
+    for (int32_t f = 0; f < s->entry->formal_count; f++) {
+        struct argument *a = &s->arguments[f];
+        struct host_array *array = &s->formals[f].array;
+        if (!session_is_tensor(&s->entry->formals[f])) continue;
+        if (array->reserved) {
+            ptoi_npy_close(&a->file);
+            if (!array_allocate(array, false)) return fail_no_room(s, f);
+        } else if (s->formals[f].given) {
+            session_progress(s, "reading %s from %s", s->entry->formals[f].name, a->file.path);
+            int code = ptoi_npy_read(&a->file, &s->error);
+            array->data = a->file.array.data;
+            ptoi_npy_close(&a->file);
+            if (code != HOST_OK) return code;
+        } else {
+            if (!array_allocate(array, a->input == NULL)) return fail_no_room(s, f);
+            if (a->input) ptoi_fill(array, &a->input->fill, s->entry->formals[f].name);
+        }
+        if (s->options.check) {
+            a->oracle = *array;
+            a->oracle.shared = false; /* the oracle runs in this process */
+            if (!array_allocate(&a->oracle, false)) return fail_no_room(s, f);
+            if (array->bytes > 0) memcpy(a->oracle.data, array->data, (size_t)array->bytes);
+        }
+    }
+    return HOST_OK;
+}

@@ -1,0 +1,68 @@
+/* session.h - one call of a built program: its command line, matched against the program's table, and what it holds.
+ * Owner      program.c makes and frees it; session_free returns everything on every way out.
+ * Tests      test/lit/host/
+ */
+#ifndef PTO_HOST_SESSION_H
+#define PTO_HOST_SESSION_H
+#include "bind.h"
+#include "fail.h"
+#include "npy.h"
+#include "options.h"
+#include "report/whole_file.h"
+#include <pto/pto_program.h>
+
+/* What belongs to one formal of the entry. */
+struct argument {
+    const struct host_input *input; /* NULL: none was given */
+    const char *output;             /* path, or NULL */
+    struct npy_file file;
+    struct host_array oracle; /* --check: its own copy */
+    bool scalar_set;
+};
+
+struct session {
+    const PTOProgram *program;
+    const PTOEntry *entry;
+    struct host_options options;
+    struct host_error error;
+    PTORuntime *rt;
+    struct argument *arguments; /* entry->formal_count of each of these */
+    struct bind_formal *formals;
+    PTOScalar *scalars;
+    void **data;
+    int64_t *dims; /* entry->dim_count */
+    int32_t *origin;
+    /* files that are renamed together at the end */
+    struct written {
+        struct whole_file file;
+        const char *path;
+    } * written;
+    int written_count;
+};
+
+static inline bool session_is_tensor(const PTOFormal *f) { return f->rank > 0; }
+
+static inline bool session_is_written(const PTOFormal *f)
+{
+    return session_is_tensor(f) && (f->direction == PTO_OUT || f->direction == PTO_INOUT_ || f->direction == PTO_ACC_);
+}
+
+static inline const char *session_direction(PTODirection direction)
+{
+    static const char *const names[] = {"in", "out", "inout", "acc", "own", "host"};
+    return names[direction];
+}
+
+/* A line on standard error, where the user wants progress. */
+__attribute__((format(printf, 2, 3))) static inline void session_progress(const struct session *s, const char *format,
+                                                                          ...)
+{
+    if (!s->options.progress) return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* watch.c - see watch.h. */
+#include "watch.h"
+#include "fail.h"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void ptoi_print_run_error(PTORuntime *rt, PTOStatus status)
+{
+    const char *text = pto_last_error(rt);
+    if (!text || !*text) text = pto_status_text(status);
+    size_t first_line = strcspn(text, "\n");
+    const char *error = strncmp(text, "error", 5) == 0 ? text : strstr(text, ": error");
+    bool named = error && (size_t)(error - text) < first_line;
+    fprintf(stderr, "%s%s%s", named ? "" : "error: ", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
+/* One run at a time: handlers have no other way to find this. */
+static struct {
+    sem_t wake;
+    _Atomic int taken;        /* the first signal; 0: none */
+    _Atomic bool is_over;     /* the run */
+    _Atomic bool is_reported; /* its error was printed */
+    PTORuntime *rt;
+    bool has_watchdog;
+    pthread_t thread;
+    struct sigaction before[2];
+    bool active;
+} signals;
+
+static const int watched[] = {SIGINT, SIGTERM};
+enum {
+    KERNEL_GRACE_MS =
+        5000 /* how long a run that has failed waits for the kernels that run: a thread cannot be stopped */,
+    LOOK_MS = 100
+};
+
+static void on_signal(int number)
+{
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
+    sem_post(&signals.wake);
+}
+
+/* false: nothing woke this thread for so long.  sem_timedwait knows no other clock; a step of it only moves the end. */
+static bool wait_for_wake(int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const int64_t ns = until.tv_nsec + ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    int waited;
+    while ((waited = sem_timedwait(&signals.wake, &until)) != 0 && errno == EINTR) {}
+    return waited == 0;
+}
+
+/* The run has failed: it ends within the grace, or the process does. */
+static void end_if_stuck(const char *text, int code)
+{
+    for (int64_t waited = 0; waited < KERNEL_GRACE_MS; waited += LOOK_MS) {
+        if (signals.is_over) return;
+        wait_for_wake(LOOK_MS);
+    }
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+    _exit(signals.taken ? 128 + signals.taken : code);
+}
+
+static void *watch_run(void *arg)
+{
+    (void)arg;
+    while (!signals.is_over) {
+        if (!signals.has_watchdog)
+            while (sem_wait(&signals.wake) != 0) {}
+        else if (!wait_for_wake(LOOK_MS) && pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
+            if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, PTO_ERR_WATCHDOG);
+            end_if_stuck("error: the kernel has not returned 5 s later, so the program ends without results\n",
+                         HOST_RUN);
+        }
+        if (!signals.taken) continue;
+        pto_cancel(signals.rt);
+        end_if_stuck("error: cancelled, but a kernel has not returned after 5 s\n", HOST_RUN);
+    }
+    return NULL;
+}
+
+void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog)
+{
+    signals.rt = rt;
+    signals.has_watchdog = has_watchdog;
+    signals.is_over = signals.is_reported = false;
+    signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
+    for (int i = 0; signals.active && i < 2; i++) {
+        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+        sigaction(watched[i], NULL, &signals.before[i]);
+        if (signals.before[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, NULL);
+    }
+}
+
+void ptoi_watch_end(void)
+{
+    if (!signals.active) return;
+    for (int i = 0; i < 2; i++) sigaction(watched[i], &signals.before[i], NULL);
+    signals.is_over = true;
+    sem_post(&signals.wake);
+    pthread_join(signals.thread, NULL);
+    sem_destroy(&signals.wake);
+    signals.active = false;
+}
+
+int ptoi_watch_signal(void) { return signals.taken; }
+
+bool ptoi_watch_reports(void) { return !atomic_exchange(&signals.is_reported, true); }

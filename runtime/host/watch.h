@@ -1,0 +1,21 @@
+/* watch.h - a run of a built program, watched from beside it: signals, and kernels that do not return.
+ * Idea       while a run is active, the first SIGINT or SIGTERM cancels it and the second ends the process.  A handler
+ *            may not cancel, so it wakes a thread that does.  That thread also reports what the watchdog has found,
+ *            while the run still waits for a kernel.  A signal that was ignored stays so.
+ * Owner      the process: one run at a time.
+ * Tests      test/lit/host/
+ */
+#ifndef PTO_HOST_WATCH_H
+#define PTO_HOST_WATCH_H
+#include <pto/pto_runtime.h>
+#include <stdbool.h>
+
+void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog);
+void ptoi_watch_end(void);
+int ptoi_watch_signal(void);   /* the first signal that came during the last run; 0: none */
+bool ptoi_watch_reports(void); /* true, once a run: the caller is to print the error of the run */
+
+/* The runtime's own text: it names the place in the program and may have several lines. */
+void ptoi_print_run_error(PTORuntime *rt, PTOStatus status);
+
+#endif
