@@ -3,8 +3,8 @@
  * Invariant  in builds with checks the IR is verified behind each pass that leaves some.
  * Tests      test/codegen/test_verify.c, test/lit/ir
  */
-#include "bounds.h"
-#include "frames.h"
+#include "passes/bounds.h"
+#include "passes/frames.h"
 #include "ir/lower.h"
 #include "support/arena.h"
 #include <stdio.h>
@@ -20,8 +20,8 @@ struct pass {
 static const struct pass passes[] = {
     // read top to bottom: this is the order
     {"reach", reach_analyze, false},   {"owners", scopes_analyze, false}, {"lives", liveness_analyze, false},
-    {"bounds", bounds_analyze, false}, {"frames", frames_analyze, false}, {"lower", lower_program, true},
-    {"slots", slots_run, true},        {"scopes", scopes_run, true},
+    {"lower", lower_program, true},    {"scopes", scopes_run, true},      {"bounds", bounds_run, false},
+    {"frames", frames_analyze, false}, {"slots", slots_run, true},
 };
 
 /* A fault of a pass ends the compiler before it can print wrong code; a program that could not be lowered was
@@ -85,7 +85,9 @@ void plan_destroy(struct plan *p)
     for (size_t i = 0; i < p->bound_list.count; i++)
         vec_free(&p->bound_list.data[i]->scopes), vec_free(&p->bound_list.data[i]->iterations);
     vec_free(&p->bound_list);
-    ptrmap_free(&p->bounds);
+    ptrmap_free(&p->ring.bounds);
+    ptrmap_free(&p->framed.bounds);
+    ptrmap_free(&p->function_of);
     for (size_t i = 0; i < p->frame_list.count; i++) {
         vec_free(&p->frame_list.data[i]->tensors);
         vec_free(&p->frame_list.data[i]->slots);

@@ -33,6 +33,14 @@ struct end_plan {
     symbol_list other;  /* in the else branch that this IF or MATCH does not have */
 };
 
+/* What is known of the need of functions, with frames or without; see bounds.h. */
+struct memory_model {
+    bool has_frames;
+    int64_t granule;      /* every buffer is a multiple of so many bytes */
+    struct ptrmap bounds; /* through bounds_in() */
+    int depth;            /* calls that are being looked at, one in the other */
+};
+
 struct plan {
     struct front *front;
     struct arena *mem;
@@ -43,14 +51,13 @@ struct plan {
     symbol_list orchs;                   /* functions that the exports need, modules in order, then source order */
     symbol_list kernels;                 /* kernels that those need, in the same order */
     VEC(struct ir_function *) functions; /* of orchs, in the same order */
+    struct ptrmap function_of;           /* orch -> its struct ir_function */
     struct lowering *lowering;
     struct ptrmap blocks;                /* BLOCK, AWAIT or CALL -> struct block_plan */
     VEC(struct block_plan *) block_list; /* the same, to be freed */
     struct ptrmap ends; /* statement or BLOCK -> struct end_plan, where lifetimes end before the scope does */
-    VEC(struct end_plan *) end_list;          /* the same, to be freed */
-    int64_t granule;                          /* every buffer is a multiple of so many bytes */
-    struct ptrmap bounds;                     /* through bounds_of() */
-    int bounds_depth;                         /* calls that are being looked at, one in the other */
+    VEC(struct end_plan *) end_list; /* the same, to be freed */
+    struct memory_model ring, framed;
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
     struct ptrmap frames;                     /* function -> struct frame_plan */
     VEC(struct frame_plan *) frame_list;      /* the same, to be freed */
@@ -72,11 +79,11 @@ bool plan_has_pass(const char *name); /* one that leaves IR */
 void reach_analyze(struct plan *p);
 void scopes_analyze(struct plan *p);
 void liveness_analyze(struct plan *p);
-void bounds_analyze(struct plan *p);
 void frames_analyze(struct plan *p);
 void lower_program(struct plan *p);
 void slots_run(struct plan *p);
 void scopes_run(struct plan *p);
+void bounds_run(struct plan *p);
 
 /* ---- range.c ---- */
 

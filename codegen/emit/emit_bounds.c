@@ -2,7 +2,7 @@
  * Idea       a function, then its scopes, each with the statement that needs most.
  * Tests      test/lit/memory/bounds.pto, e14.pto
  */
-#include "bounds.h"
+#include "passes/bounds.h"
 #include "codegen.h"
 #include "emit.h"
 #include <inttypes.h>
@@ -18,14 +18,14 @@ static const char *bytes_text(struct emitter *e, const struct size *s)
     return text;
 }
 
-static int line_of(struct emitter *e, const struct ast *n)
+static int line_of(struct emitter *e, struct span at)
 {
-    return source_place(e->front->sources, n->at.file, n->at.begin).line;
+    return source_place(e->front->sources, at.file, at.begin).line;
 }
 
-static const char *point_text(struct emitter *e, const struct ast *at)
+static const char *point_text(struct emitter *e, const struct maker *at)
 {
-    return at->kind == AST_ORCH ? "its frame" : emit_source_text(e, at->at);
+    return at->is_frame ? "its frame" : emit_source_text(e, at->at);
 }
 
 static bool is_need(const struct bound *need, const struct bound *safe)
@@ -35,15 +35,15 @@ static bool is_need(const struct bound *need, const struct bound *safe)
 
 static void print_need(struct emitter *e, const char *indent, const char *name, const struct bound *b)
 {
-    if (b->unknown)
-        out_line(e->out, "%s%s  not known before the run: line %d  %s", indent, name, line_of(e, b->unknown),
-                 emit_source_text(e, b->unknown->at));
+    if (b->unknown.name)
+        out_line(e->out, "%s%s  not known before the run: line %d  %s", indent, name, line_of(e, b->unknown.at),
+                 emit_source_text(e, b->unknown.at));
     else if (b->point_count == 0)
         out_line(e->out, "%s%s  0 bytes", indent, name);
     for (int i = 0; i < b->point_count; i++) {
-        const char *what = i == 0 && !b->unknown ? name : b->unknown ? "and " : "or  ";
+        const char *what = i == 0 && !b->unknown.name ? name : b->unknown.name ? "and " : "or  ";
         out_line(e->out, "%s%s  %s: line %d  %s", indent, what, bytes_text(e, b->point[i].bytes),
-                 line_of(e, b->point[i].at), point_text(e, b->point[i].at));
+                 line_of(e, b->point[i].at.at), point_text(e, &b->point[i].at));
     }
 }
 
@@ -52,31 +52,30 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
     struct span head = orch->decl->at;
     head.end = orch->decl->orch.body->at.begin;
-    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl),
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl->at),
              emit_source_text(e, head));
     print_need(e, "  ", "need", &f->whole);
-    if (!f->whole.unknown && f->whole.point_count > 0 && !is_need(&f->whole, &f->safe))
+    if (!f->whole.unknown.name && f->whole.point_count > 0 && !is_need(&f->whole, &f->safe))
         print_need(e, "  ", "safe", &f->safe);
-    if (f->recursive) {
-        out_line(e->out, "  and   for every level of recursion: line %d  %s", line_of(e, f->recursive),
-                 emit_source_text(e, f->recursive->at));
+    if (f->recursive.name) {
+        out_line(e->out, "  and   for every level of recursion: line %d  %s", line_of(e, f->recursive.at),
+                 emit_source_text(e, f->recursive.at));
         if (f->level) out_line(e->out, "        where a level holds %s", bytes_text(e, f->level));
     }
     out_line(e->out, "  peak  %s", f->peak ? bytes_text(e, f->peak) : "not known before the run");
     for (size_t i = 0; f->peak && i < f->iterations.count; i++) {
-        const struct ast *loop = f->iterations.data[i].loop,
-                         *says = loop->kind == AST_FOR ? loop->loop.high : loop->while_.cond;
+        const struct ir_op *loop = f->iterations.data[i].loop;
+        const struct span says = loop->kind == IR_FOR ? loop->loop.high_at : loop->while_.cond.at;
         out_line(e->out, "  and   %s for every iteration of a loop: line %d  %s",
-                 bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop), emit_source_text(e, says->at));
+                 bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop->at), emit_source_text(e, says));
     }
     for (size_t i = 0; i < f->scopes.count; i++) {
         const struct scope_bound *s = f->scopes.data[i];
-        const struct block_plan *plan = ptrmap_get(&e->plan->blocks, s->block);
         STRBUF(b);
-        for (size_t t = 0; t < plan->tensors.count; t++)
-            strbuf_printf(&b, "%s%s%s", t ? ", " : "", plan->tensors.data[t]->name,
-                          plan->tensors.data[t]->hidden ? "()" : "");
-        out_line(e->out, "  scope of line %d, holds %s", line_of(e, s->block), strbuf_text(&b));
+        for (int t = 0; t < s->scope->scope.count; t++)
+            strbuf_printf(&b, "%s%s%s", t ? ", " : "", s->scope->scope.tensors[t]->name,
+                          s->scope->scope.tensors[t]->hidden ? "()" : "");
+        out_line(e->out, "  scope of line %d, holds %s", line_of(e, s->scope->at), strbuf_text(&b));
         print_need(e, "    ", "need", &s->need);
     }
 }
@@ -88,12 +87,6 @@ void codegen_bounds(struct front *front, const struct checked *checked, const st
 }
 
 /* ---- E14 ---- */
-
-/* `let P = f(x);` names P, a call names what it calls. */
-static const char *maker_name(const struct ast *at)
-{
-    return at->kind == AST_LET ? at->name : call_of(at)->callee->name;
-}
 
 /* The heap is cut into segments and rounded up to them: window.c of the run time, choose_segment_bytes. */
 static int64_t capacity_of(int64_t ring, int rings)
@@ -112,7 +105,7 @@ static bool largest_point(const struct bound *b, bool of_fresh, int64_t *largest
         if (!size_is_const(of_fresh ? b->point[i].fresh : b->point[i].bytes, &bytes)) return false;
         if (bytes > *largest) *largest = bytes;
     }
-    return !b->unknown;
+    return !b->unknown.name;
 }
 
 /* The heap ring to ask for, at least `least`: with it every function completes, if all that a host may call is known;
@@ -125,7 +118,7 @@ static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t 
         const struct symbol *orch = e->plan->orchs.data[i];
         const struct function_bounds *f = bounds_of(e->plan, orch, orch->decl->orch.exported);
         const bool is_function_known =
-            largest_point(&f->whole, false, &all) && largest_point(&f->safe, true, &one) && !f->recursive;
+            largest_point(&f->whole, false, &all) && largest_point(&f->safe, true, &one) && !f->recursive.name;
         is_known &= is_function_known || !orch->decl->orch.exported;
     }
     const int64_t proved = (all + rings - 1) / rings > one ? (all + rings - 1) / rings : one;
@@ -134,11 +127,10 @@ static int64_t advised_ring(struct emitter *e, int64_t ring, int rings, int64_t 
 }
 
 /* A call of a function that does not fit by itself, whatever it is given. */
-static bool is_said_there(struct emitter *e, const struct ast *at, int64_t ring, int64_t capacity)
+static bool is_said_there(struct emitter *e, const struct symbol *callee, int64_t ring, int64_t capacity)
 {
-    const struct call *call = at->kind == AST_CALL ? call_of(at) : NULL;
-    if (!call || call->callee->kind != SYM_ORCH) return false;
-    const struct function_bounds *f = bounds_of(e->plan, call->callee, call->callee->decl->orch.exported);
+    if (!callee || callee->kind != SYM_ORCH) return false;
+    const struct function_bounds *f = bounds_of(e->plan, callee, callee->decl->orch.exported);
     return f && (f->worst.bytes > capacity || (f->one && f->one_bytes > ring));
 }
 
@@ -148,20 +140,20 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
     const struct sure_point *p = &f->worst;
     const int64_t capacity = capacity_of(ring, rings);
     if (f->one && f->one_bytes > ring) {
-        diag_error(e->front->diag, DIAG_E14, f->one_at->at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64,
+        diag_error(e->front->diag, DIAG_E14, f->one_at.at, "'%s' has %" PRId64 " bytes, and a heap ring has %" PRId64,
                    f->one->name, f->one_bytes, ring);
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more", advised_ring(e, ring, rings, f->one_bytes));
         return;
     }
-    if (!p->at || is_said_there(e, p->at, ring, capacity)) return;
+    if (!p->at.name || is_said_there(e, p->at.callee, ring, capacity)) return;
     if (p->bytes > capacity) {
-        diag_error(e->front->diag, DIAG_E14, p->at->at,
+        diag_error(e->front->diag, DIAG_E14, p->at.at,
                    "%" PRId64 " bytes are held here at once, and the heap has %" PRId64 ": %d ring%s of %" PRId64,
                    p->bytes, capacity, rings, rings == 1 ? "" : "s", ring);
         if (p->largest)
             diag_note(e->front->diag, p->largest->decl->name_at.end ? p->largest->decl->name_at : p->largest->decl->at,
                       "the largest that is held then is '%s' with %" PRId64 " bytes; '%s' adds %" PRId64,
-                      p->largest->name, p->largest_bytes, maker_name(p->at), p->fresh);
+                      p->largest->name, p->largest_bytes, p->at.name, p->fresh);
         const int64_t least = (p->bytes + rings - 1) / rings > p->fresh ? (p->bytes + rings - 1) / rings : p->fresh;
         diag_help(e->front->diag, "run with --heap %" PRId64 " or more, or end a lifetime earlier",
                   advised_ring(e, ring, rings, least));

@@ -5,7 +5,7 @@
  */
 #include "codegen.h"
 #include "emit.h"
-#include "frames.h"
+#include "passes/frames.h"
 #include <string.h>
 
 static int line_of(const struct emitter *e, const struct ast *n)

@@ -6,7 +6,7 @@
  */
 #include "codegen.h"
 #include "emit.h"
-#include "frames.h"
+#include "passes/frames.h"
 #include <string.h>
 
 /* ---- generated C ---- */

@@ -86,6 +86,14 @@ bool ir_is_of_literals(const struct ir_value *v)
     return true;
 }
 
+bool ir_calls(const struct ir_value *v)
+{
+    if (v->kind == IR_RESULT) return true;
+    for (int i = 0; i < v->count; i++)
+        if (ir_calls(v->arg[i])) return true;
+    return false;
+}
+
 bool ir_can_fail(const struct ir_value *v)
 {
     if (v->checks || v->is_await || v->kind == IR_RESULT) return true;
@@ -137,6 +145,12 @@ int ir_blocks(const struct ir_op *op, struct ir_block *blocks[3])
     default: break;
     }
     return count;
+}
+
+struct ir_op *ir_next_in_chain(const struct ir_op *op)
+{
+    const struct ir_block *other = op->branch.other;
+    return other && other->last && other->last->kind == IR_IF && other->last->branch.continues ? other->last : NULL;
 }
 
 struct ir_op *ir_insert(struct ir_block *block, struct ir_op *after, struct arena *mem, enum ir_op_kind kind,
@@ -191,3 +205,12 @@ void ir_remove(struct ir_block *block, bool (*test)(void *cx, const struct ir_op
         next = is_chain ? blocks[count - 1]->first : op->next;
     }
 }
+
+static bool is_dropped(void *cx, const struct ir_op *op)
+{
+    (void)cx;
+    const struct ir_op *begin = op->kind == IR_SCOPE_END ? op->scope_end.begin : op;
+    return (op->kind == IR_SCOPE_BEGIN || op->kind == IR_SCOPE_END) && begin->scope.is_dropped;
+}
+
+void ir_drop_scopes(struct ir_block *block) { ir_remove(block, is_dropped, NULL); }

@@ -133,9 +133,18 @@ struct ir_attribute {
     size_t length;
 };
 
+/* What makes a buffer, or needs some: a call, a `let`, the frame of a function. */
+struct maker {
+    struct span at;
+    const char *name;            /* of what is called, of the `let`, of the function; NULL: nothing */
+    const struct symbol *callee; /* of a call */
+    bool is_frame;
+};
+
 /* A kernel submitted as a task, or a function called. */
 struct ir_call {
     const struct symbol *callee;
+    const struct call *binding; /* the sizes and regions that the checker bound to its formals */
     struct span at;
     struct ir_argument *arguments;
     int count;
@@ -221,6 +230,7 @@ struct ir_op {
             const struct symbol *symbol;
             struct ir_value *bytes;
             bool in_frame;
+            struct maker maker;
         } alloc;
         /* need: of all that may be held while it is */
         struct {
@@ -239,11 +249,11 @@ struct ir_op {
             bool is_argument, in_frame;
         } release;
         /* tensors: that it owns, in the order in which they are declared.  named: an output goes to it from inside
-         * another one.  explicit: the program says `scope`.  dropped: owns nothing, nobody prints it. */
+         * another one.  explicit: the program says `scope`.  value: of an expression.  dropped: it owns nothing. */
         struct {
             const struct symbol **tensors;
             int count;
-            bool is_named, is_explicit, is_dropped;
+            bool is_named, is_explicit, is_value, is_dropped;
         } scope;
         struct {
             struct ir_op *begin;
@@ -274,6 +284,8 @@ struct ir_op {
         struct {
             const struct symbol *symbol;
             struct ir_value *low, *high, *step;
+            const struct size *low_size, *high_size; /* the same as sizes; NULL: they are none */
+            struct span high_at;
             int64_t by;
             enum ir_loop_form form;
             /* for; by: the step where it is known, else 0; step is set for COUNTED */
@@ -288,11 +300,11 @@ struct ir_op {
             bool tests_first;
             struct ir_block *body;
         } while_;
-        /* chained: `else if`; other: or NULL */
+        /* chained: `else if`; continues: the branch before, as `else if` or the next arm; other: or NULL */
         struct {
             struct ir_condition cond;
             struct ir_block *then, *other;
-            bool is_chained;
+            bool is_chained, continues;
         } branch;
         struct ir_block *block;
     };
@@ -318,11 +330,15 @@ struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmeti
 struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count);
 /* Made of literals alone: an int in C. */
 bool ir_is_of_literals(const struct ir_value *v);
+bool ir_calls(const struct ir_value *v);    /* a function */
 bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
 const char *ir_op_name(enum ir_op_kind kind);
 struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
 /* The blocks of a structured operation, in the order in which they are run; returns how many (at most 3). */
 int ir_blocks(const struct ir_op *op, struct ir_block *blocks[3]);
+/* The branch that continues the chain of op, at the end of its else block; NULL: none does. */
+struct ir_op *ir_next_in_chain(const struct ir_op *op);
+void ir_drop_scopes(struct ir_block *block); /* takes away those that are dropped */
 /* A new operation behind `after`; NULL: as the first one. */
 struct ir_op *ir_insert(struct ir_block *block, struct ir_op *after, struct arena *mem, enum ir_op_kind kind,
                         struct span at);

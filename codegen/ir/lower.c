@@ -66,6 +66,7 @@ void lower_scope_open(struct lowering *l, struct ast *n, struct open_block *open
 {
     *open = (struct open_block){.parent = l->open, .is_value = true};
     begin_scope(l, open, n->at);
+    open->scope->scope.is_value = true;
     l->open = open;
 }
 
@@ -195,5 +196,9 @@ struct ir_function *lower_function(struct lowering *l, const struct symbol *orch
 
 void lower_program(struct plan *p)
 {
-    for (size_t i = 0; i < p->orchs.count; i++) vec_push(&p->functions, lower_function(p->lowering, p->orchs.data[i]));
+    for (size_t i = 0; i < p->orchs.count; i++) {
+        struct ir_function *f = lower_function(p->lowering, p->orchs.data[i]);
+        vec_push(&p->functions, f);
+        ptrmap_set(&p->function_of, p->orchs.data[i], f);
+    }
 }

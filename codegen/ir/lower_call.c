@@ -46,6 +46,7 @@ static void lower_submit(struct lowering *l, const struct ast *n, const struct c
     int extra[MAX_FORMALS];
     const int extra_count = kernel_extra_dims(l->checked, kernel, extra);
     c->callee = kernel;
+    c->binding = call;
     c->at = n->at;
     c->count = kernel->formal_count + extra_count;
     if (c->count > MAX_FORMALS) lower_unsupported(l, n->at, "a kernel with so many parameters and dimension variables");
@@ -150,6 +151,7 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     const struct symbol *callee = call->callee;
     struct ir_call *c = arena_new(l->mem, struct ir_call);
     c->callee = callee;
+    c->binding = call;
     c->at = n->at;
     if (!ptrmap_get(&l->hoisted, call)) {
         c->checks = lower_checks(l, call->checks, call);

@@ -65,6 +65,9 @@ void lower_for(struct lowering *l, struct ast *n)
     op->loop.low = low;
     op->loop.high = high;
     op->loop.step = by;
+    op->loop.low_size = n->loop.low->value;
+    op->loop.high_size = n->loop.high->value;
+    op->loop.high_at = n->loop.high->at;
     op->loop.by = is_known ? step : 0;
     op->loop.form = loop_form(l, n, is_known, step);
     op->loop.body = lower_braced(l, n->loop.body, true);
@@ -85,7 +88,8 @@ void lower_while(struct lowering *l, struct ast *n)
         }
         const struct span at = l->at;
         test = lower_block_begin(l, &outer);
-        cond = (struct ir_condition){.value = lower_prepared(l, n->while_.cond, NULL, "condition")};
+        cond = (struct ir_condition){.value = lower_prepared(l, n->while_.cond, NULL, "condition"),
+                                     .at = n->while_.cond->at};
         lower_block_end(l, outer);
         const struct span after = l->at;
         l->at = at;
@@ -131,12 +135,13 @@ static struct ir_block *lower_else(struct lowering *l, struct ast *n)
     block = lower_block_begin(l, &outer);
     if (needs_statements(other->if_.cond) || checks_of(other)) {
         lower_if(l, other);
+        l->block->last->branch.continues = true;
     } else {
         struct ir_condition cond = inline_condition(lower_value(l, other->if_.cond), other->if_.cond->at, "condition");
         l->at = other->at;
         struct ir_op *chained = lower_op(l, IR_IF);
         chained->branch.cond = cond;
-        chained->branch.is_chained = true;
+        chained->branch.is_chained = chained->branch.continues = true;
         lower_branches(l, other, chained);
     }
     lower_block_end(l, outer);
@@ -218,6 +223,7 @@ static void lower_arms(struct lowering *l, const struct ast *n, struct ir_tempor
         op = lower_op(l, IR_IF);
         op->branch.cond = cond;
         op->branch.is_chained = !is_first && !in_steps;
+        op->branch.continues = !is_first;
         op->branch.then = lower_braced(l, arm->arm.body, false);
     }
     op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : lower_missing_else(l, n);

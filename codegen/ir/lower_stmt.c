@@ -104,6 +104,7 @@ static void lower_alloc(struct lowering *l, const struct ast *n, const struct sy
     struct ir_op *op = lower_op(l, IR_ALLOC);
     op->alloc.symbol = s;
     op->alloc.bytes = bytes;
+    op->alloc.maker = (struct maker){.at = n->at, .name = n->name};
 }
 
 /* ---- declarations ---- */

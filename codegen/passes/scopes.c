@@ -1,7 +1,7 @@
 /* scopes.c - the pass `scopes`: who owns each tensor, and which scopes the run has.
  * Idea       lowering opens a scope for each block and for each value that needs tensors for a moment.  A scope owns
- *            the tensors that are declared in it and in no scope inside; one that owns none, holds no frame and is not
- *            written in the program is taken away.
+ *            the tensors that are declared in it and in no scope inside; one that owns none and is not written in the
+ *            program is taken away.  The scope of a function may have to hold its frame: the pass `slots` decides.
  * Invariant  an output that the run allocates says which scope owns it, where that is not the current one.
  * Tests      test/lit/codegen/scopes.pto, test/lit/memory/dump.pto
  */
@@ -11,6 +11,7 @@
 
 struct search {
     struct plan *plan;
+    const struct ir_function *function;
     VEC(struct ir_op *) open; /* scopes around the operation at hand, outermost first */
     struct ptrmap owners;     /* tensor -> its SCOPE_BEGIN */
 };
@@ -42,17 +43,10 @@ static void count_tensor(struct search *s, struct ir_op *op)
     ptrmap_set(&s->owners, op->tensor.symbol, owner);
 }
 
-/* A frame is the first thing of its function's scope. */
-static bool holds_frame(const struct ir_op *scope)
-{
-    const struct ir_op *site = scope->next;
-    return site && site->kind == IR_SITE && site->next && site->next->kind == IR_FRAME;
-}
-
 static void list_tensor(struct search *s, struct ir_op *op)
 {
     if (op->kind == IR_SCOPE_BEGIN) {
-        op->scope.is_dropped = op->scope.count == 0 && !op->scope.is_explicit && !holds_frame(op);
+        op->scope.is_dropped = op->scope.count == 0 && !op->scope.is_explicit && op != s->function->scope;
         op->scope.tensors = arena_array(s->plan->mem, const struct symbol *, op->scope.count);
         op->scope.count = 0;
     } else if (op->kind == IR_TENSOR) {
@@ -85,22 +79,15 @@ static void find_owners(struct search *s, struct ir_op *op)
     }
 }
 
-static bool is_dropped(void *cx, const struct ir_op *op)
-{
-    (void)cx;
-    const struct ir_op *begin = op->kind == IR_SCOPE_END ? op->scope_end.begin : op;
-    return (op->kind == IR_SCOPE_BEGIN || op->kind == IR_SCOPE_END) && begin->scope.is_dropped;
-}
-
 void scopes_run(struct plan *p)
 {
     for (size_t i = 0; i < p->functions.count; i++) {
         struct ir_function *f = p->functions.data[i];
-        struct search s = {.plan = p};
+        struct search s = {.plan = p, .function = f};
         walk(&s, f->body, count_tensor);
         walk(&s, f->body, list_tensor);
         walk(&s, f->body, find_owners);
-        ir_remove(f->body, is_dropped, NULL);
+        ir_drop_scopes(f->body);
         vec_free(&s.open);
         ptrmap_free(&s.owners);
     }

@@ -13,7 +13,7 @@
 static struct ir_value *need_of(struct plan *p, const struct symbol *orch)
 {
     const struct bound *need = &bounds_of(p, orch, orch->decl->orch.exported)->whole;
-    const struct size *most = need->unknown ? NULL : need->point[0].bytes;
+    const struct size *most = need->unknown.name ? NULL : need->point[0].bytes;
     for (int i = 1; i < need->point_count && most; i++)
         most = size_binary(p->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
     return most ? lower_size(p->lowering, most, ARITH_COST) : ir_integer(p->mem, INT64_MAX);
@@ -73,6 +73,9 @@ void slots_run(struct plan *p)
         if (frame->bytes) {
             ir_each(f->body, place_op, p);
             insert_frame(p, f, frame);
+        } else if (f->scope->scope.count == 0) {
+            f->scope->scope.is_dropped = true;
+            ir_drop_scopes(f->body);
         }
     }
     p->function = NULL;

@@ -597,12 +597,9 @@ static void use_slots(struct walk *w)
 }
 
 /* See Note [a frame must not cost]. */
-static bool costs_nothing(struct plan *p, const struct symbol *orch)
+static bool costs_nothing(struct plan *p, const struct function_bounds *ring, const struct function_bounds *frame)
 {
-    const bool has_place = orch->decl->orch.exported;
-    const struct function_bounds *ring = bounds_of(p, orch, has_place);
-    if (ring->whole.unknown) return false;
-    const struct function_bounds *frame = bounds_again(p, orch, has_place);
+    if (ring->whole.unknown.name) return false;
     for (int i = 0; i < frame->whole.point_count; i++) {
         bool covered = false;
         for (int k = 0; k < ring->whole.point_count && !covered; k++) {
@@ -612,16 +609,25 @@ static bool costs_nothing(struct plan *p, const struct symbol *orch)
         }
         if (!covered) return false;
     }
-    return !frame->whole.unknown;
+    return !frame->whole.unknown.name;
 }
 
 /* See Note [a frame is optional]. */
-static bool is_need_known(struct plan *p, const struct symbol *orch)
+static bool is_need_known(const struct function_bounds *f)
 {
-    const struct function_bounds *f = bounds_again(p, orch, orch->decl->orch.exported);
     for (int i = 0; i < f->whole.point_count; i++)
         if (!is_known_at_entry(f->whole.point[i].bytes)) return false;
-    return !f->whole.unknown;
+    return !f->whole.unknown.name;
+}
+
+/* The proposal is measured; NULL: it is taken, else why not. */
+static const char *why_refused(struct plan *p, const struct symbol *orch, const struct frame_plan *frame)
+{
+    const bool has_place = orch->decl->orch.exported;
+    const struct function_bounds *with = bounds_with(p, orch, has_place, frame);
+    if (p->memory.kind == PLAN_FREE && !costs_nothing(p, bounds_in(p, &p->ring, orch, has_place), with))
+        return "a frame would hold more than the function needs without";
+    return is_need_known(with) ? NULL : "the heap that is needed beside a frame is unknown at the entry";
 }
 
 static int tensors_in_slots(const struct frame_plan *f)
@@ -650,11 +656,7 @@ static void plan_function(struct plan *p, const struct symbol *orch)
         give_up(&w, "no slot of a frame would be used again");
     } else {
         use_slots(&w);
-        const char *why = NULL;
-        if (p->memory.kind == PLAN_FREE && !costs_nothing(p, orch))
-            why = "a frame would hold more than the function needs without";
-        else if (!is_need_known(p, orch))
-            why = "the heap that is needed beside a frame is unknown at the entry";
+        const char *why = why_refused(p, orch, w.out);
         if (why) {
             give_up(&w, why);
             for (size_t i = 0; i < w.tensors.count; i++) ptrmap_set(&p->slots, w.tensors.data[i], NULL);
@@ -673,7 +675,7 @@ static void plan_function(struct plan *p, const struct symbol *orch)
 void frames_analyze(struct plan *p)
 {
     for (size_t i = 0; i < p->orchs.count; i++) plan_function(p, p->orchs.data[i]);
-    bounds_forget(p); /* they were without frames */
+    memory_model_begin(p, &p->framed, true);
 }
 
 struct frame_plan *frame_of(const struct plan *p, const struct symbol *orch) { return ptrmap_get(&p->frames, orch); }

@@ -2,6 +2,7 @@
  * a heap. */
 #ifndef PTOC_BOUNDS_H
 #define PTOC_BOUNDS_H
+#include "ir/ir.h"
 #include "plan.h"
 #include <pto/pto_limits.h>
 
@@ -9,24 +10,24 @@
 struct need_point {
     const struct size *bytes;
     const struct size *fresh; /* of it, the new buffer */
-    const struct ast *at;     /* the call or `let` that makes it */
-    int buffers;              /* held before */
+    struct maker at;
+    int buffers; /* held before */
 };
 
 struct bound {
     struct need_point point[6]; /* none is known to be smaller than another: need is the largest */
     int point_count;
-    const struct ast *unknown; /* a point whose bytes are not known before the run; NULL: need is known */
+    struct maker unknown; /* a point whose bytes are not known before the run; none: need is known */
 };
 
 struct scope_bound {
-    const struct ast *block;
-    struct bound need; /* beside what is held when it begins */
+    const struct ir_op *scope; /* SCOPE_BEGIN */
+    struct bound need;         /* beside what is held when it begins */
 };
 
 /* A loop whose trip count is unknown. */
 struct iteration_bound {
-    const struct ast *loop;
+    const struct ir_op *loop;
     /* allocated in an iteration, at most; what loops in it allocate that are such themselves does not count */
     const struct size *bytes;
 };
@@ -34,7 +35,7 @@ struct iteration_bound {
 /* If `at` is reached, so much is held: what it makes, and what was held before. */
 struct sure_point {
     int64_t bytes, fresh;         /* fresh: what it makes, or the function that it calls needs */
-    const struct ast *at;         /* NULL: nothing is sure */
+    struct maker at;              /* none: nothing is sure */
     const struct symbol *largest; /* of what was held before; NULL: nothing was */
     int64_t largest_bytes;
 };
@@ -50,21 +51,24 @@ struct function_bounds {
     const struct size *sure_of_call[4];
     int sure_count;
     bool is_complete;
-    const struct ast *recursive; /* the call by which it comes back to itself; NULL: never */
-    const struct size *level;    /* held across that call */
+    struct maker recursive;   /* the call by which it comes back to itself; none: never */
+    const struct size *level; /* held across that call */
     VEC(struct scope_bound *) scopes;
     struct sure_point worst;
     int64_t one_bytes;        /* the largest buffer that is surely made in one piece, */
     const struct symbol *one; /* its tensor, */
-    const struct ast *one_at; /* and where */
+    struct maker one_at;      /* and where */
 };
 
-/* has_place: the caller has a place for the tensor that is returned.  NULL: it is being looked at already, so it is
- * recursive. */
+/* Measured with the frames that were chosen.  has_place: the caller has a place for the tensor that is returned.  NULL:
+ * it is being looked at already, so it is recursive. */
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
-
-/* The same, looked at again: with the frame that the function has by now. */
-struct function_bounds *bounds_again(struct plan *p, const struct symbol *orch, bool has_place);
-void bounds_forget(struct plan *p); /* all: something that they lean on has changed */
+/* The same in one memory model. */
+struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch,
+                                  bool has_place);
+/* With the frame that is proposed for it, while the functions that it calls have none. */
+struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place,
+                                    const struct frame_plan *frame);
+void memory_model_begin(struct plan *p, struct memory_model *model, bool has_frames);
 
 #endif

@@ -1,0 +1,599 @@
+/* bounds.c - the pass `bounds`: how much heap must there be, and how much can be held at once?
+ * Idea       one walk over the operations of each function, in the order in which they are run.  What is held may, or
+ *            must, be; every allocation is a point.  A loop is walked twice, first for what an earlier iteration
+ *            holds; a callee's points become the caller's by its arguments.
+ * Owner      the results, in a memory model: of all functions without frames, and with those that were chosen.  A frame
+ *            that is only proposed is measured for itself.
+ * Look       ptoc build --emit=bounds
+ * Tests      test/lit/memory/bounds.pto, e14.pto, e14-callees.pto
+ *
+ * Note [waiting frees]: a task that was submitted ends without anything from the orchestrator.  So where memory is
+ * short, waiting frees everything whose lifetime has ended, and only what open scopes hold counts.  `need` is that,
+ * from above: the least heap with which every path completes.  `sure` is from below: what must be held at a point,
+ * whenever it is reached.  Each buffer counts with the granules that the heap gives it.  `peak` is the sum of all that
+ * is ever allocated: no task may have ended.  For a loop of unknown trip count it gives the bytes that an iteration
+ * adds.
+ *
+ * Note [gaps]: a buffer lies in one piece.  Between n held ones there are at most n + 1 gaps, each a multiple of g, the
+ * greatest common divisor of all sizes.  While none of them has room for s bytes, no more than (n + 1) * (s - g) are
+ * free.  So a heap of what is held plus (n + 1) * (s - g) + g has room, whatever happened before; where all buffers
+ * have one size that is no more than `need`.
+ */
+#include "bounds_parts.h"
+#include "frames.h"
+#include "support/arena.h"
+
+enum {
+    /* steps for one function: each level of loops is walked twice, and states are copied at every branch */
+    MAX_WORK = 200000,
+    MAX_CALL_DEPTH = 256
+};
+
+/* Has the frame, if there is one, a slot for the tensor? */
+static bool is_in_frame(const struct plan *p, const struct frame_plan *frame, const struct symbol *t)
+{
+    return frame && slot_of(p, t);
+}
+
+/* The result counts where the function makes it, and its caller has no place for it. */
+static const struct symbol *storage_of(const struct walk *w, const struct symbol *base)
+{
+    if (base->place) return w->has_place ? NULL : base->place;
+    return base->kind == SYM_LET && tensor_is_new(base) && !is_in_frame(w->plan, w->frame, base) ? base : NULL;
+}
+
+/* ---- calls ---- */
+
+/* What a call makes as its result: a tensor, or those of a struct; without what lies in a place of the caller's. */
+struct results {
+    VEC(const struct symbol *) made;
+    bool has_place; /* it is there already; of a struct at least a part: so much less may be surely needed */
+    bool has_all;   /* every part is there */
+};
+
+static void add_result(struct walk *w, struct results *r, const struct symbol *base)
+{
+    const struct symbol *t = storage_of(w, base);
+    if (!t) return;
+    const bool is_there = (bounds_is_held(w, t) & MUST) != 0;
+    vec_push(&r->made, t);
+    r->has_place |= is_there;
+    r->has_all &= is_there;
+}
+
+static struct results results_of(struct walk *w, const struct call *call)
+{
+    struct results r = {.has_all = true};
+    for (int i = 0; i < call->result_leaves.count; i++)
+        if (call->result_leaves.leaf[i].region) add_result(w, &r, call->result_leaves.leaf[i].region->base);
+    if (call->result_leaves.count == 0 && call->result_symbol)
+        add_result(w, &r, call->result_symbol);
+    else if (call->result_leaves.count == 0 && call->destination)
+        add_result(w, &r, call->destination->base);
+    r.has_place |= r.made.count == 0;
+    return r;
+}
+
+/* What this call of it surely needs. */
+static int64_t note_sure_of_callee(struct walk *w, const struct call *call, const struct function_bounds *f)
+{
+    int64_t sure = f->sure;
+    if (sure > 0) bounds_note_sure_of_call(w, size_const(w->sizes, sure));
+    for (int i = 0; i < f->sure_count; i++) {
+        const struct size *bytes = bounds_put_arguments(w, call, f->sure_of_call[i]);
+        const int64_t least = bytes ? range_of_size(w->plan, bytes).lo : 0;
+        if (least > sure) sure = least < INT64_MAX / 4 ? least : INT64_MAX / 4;
+        if (bytes && bounds_is_of_call(bytes)) bounds_note_sure_of_call(w, bytes);
+    }
+    return sure;
+}
+
+/* least: what every call of it needs. */
+static void note_callee(struct walk *w, struct maker n, const struct call *call, struct function_bounds *f,
+                        const struct function_bounds *least)
+{
+    const struct need_point unknown = {.at = n};
+    const int64_t sure = least ? note_sure_of_callee(w, call, least) : 0;
+    if (!f) { /* it calls itself */
+        bounds_note_point(w, unknown, 0);
+        bounds_note_safe(w, unknown);
+        if (!w->out->recursive.name) w->out->recursive = n;
+        w->out->level = w->out->level ? bounds_larger(w, w->out->level, w->now->may) : w->now->may;
+        return;
+    }
+    for (int i = 0; i < f->whole.point_count; i++) {
+        const struct need_point p = f->whole.point[i];
+        bounds_note_point(
+            w,
+            (struct need_point){bounds_in_caller(w, call, p.bytes), bounds_in_caller(w, call, p.fresh), n, p.buffers},
+            i == 0 ? sure : 0);
+    }
+    for (int i = 0; i < f->safe.point_count; i++) {
+        const struct need_point p = f->safe.point[i];
+        bounds_note_safe(w, (struct need_point){bounds_in_caller(w, call, p.bytes), bounds_in_caller(w, call, p.fresh),
+                                                n, p.buffers});
+    }
+    if (f->whole.unknown.name) bounds_note_point(w, unknown, f->whole.point_count == 0 ? sure : 0);
+    if (f->safe.unknown.name) bounds_note_safe(w, unknown);
+    if (f->recursive.name && !w->out->recursive.name) w->out->recursive = n;
+}
+
+static void note_iteration(struct walk *w, const struct ir_op *loop, const struct size *bytes)
+{
+    struct function_bounds *f = w->out;
+    if (w->silent) return;
+    for (size_t i = 0; i < f->iterations.count; i++)
+        if (f->iterations.data[i].loop == loop) {
+            f->iterations.data[i].bytes = bounds_larger(w, f->iterations.data[i].bytes, bytes);
+            return;
+        }
+    vec_push(&f->iterations, ((struct iteration_bound){loop, bytes}));
+}
+
+static void note_iterations_of(struct walk *w, const struct call *call, const struct function_bounds *f)
+{
+    for (size_t i = 0; f && i < f->iterations.count; i++)
+        note_iteration(w, f->iterations.data[i].loop, bounds_in_caller(w, call, f->iterations.data[i].bytes));
+}
+
+static const struct size *walk_value(struct walk *w, const struct ir_value *v);
+static const struct size *walk_block(struct walk *w, const struct ir_block *block);
+
+static const struct size *walk_values(struct walk *w, struct ir_value *const *list, int count)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    for (int i = 0; i < count; i++) total = bounds_add(w, total, walk_value(w, list[i]));
+    return total;
+}
+
+static void end_moved(struct walk *w, const struct ir_call *c)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->arguments[i].kind == IR_ARG_MOVED) bounds_hold(w, c->arguments[i].view->region->base, 0);
+}
+
+static struct maker maker_of_call(const struct ir_call *c)
+{
+    return (struct maker){.at = c->at, .name = c->callee->name, .callee = c->callee};
+}
+
+/* Everything below is a walk that gives the bytes ever allocated. */
+static const struct size *walk_function_call(struct walk *w, const struct ir_call *c, const struct results *r)
+{
+    struct function_bounds *f = bounds_in(w->plan, w->model, c->callee, r->has_all);
+    const struct function_bounds *least = r->has_all ? f : bounds_in(w->plan, w->model, c->callee, r->has_place);
+    const struct size *total = f ? bounds_in_caller(w, c->binding, f->peak) : NULL;
+    note_iterations_of(w, c->binding, f);
+    note_callee(w, maker_of_call(c), c->binding, f, least);
+    for (size_t i = 0; i < r->made.count; i++) bounds_hold(w, r->made.data[i], MAY | MUST);
+    end_moved(w, c);
+    return total;
+}
+
+/* All outputs of a task are taken together. */
+static const struct size *walk_submit(struct walk *w, const struct ir_call *c, const struct results *r)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    for (int i = 0; i < c->callee->formal_count; i++) {
+        const struct ir_argument *a = &c->arguments[i];
+        const bool is_output = a->view && a->direction == DIR_OUT && i != c->binding->result_formal;
+        const struct symbol *t = is_output ? storage_of(w, a->view->region->base) : NULL;
+        if (!t || (bounds_is_held(w, t) & MUST)) continue;
+        total = bounds_add(w, total, bounds_bytes_of(w, t->type));
+        bounds_note_new(w, t, maker_of_call(c));
+    }
+    for (size_t i = 0; i < r->made.count; i++) {
+        if (bounds_is_held(w, r->made.data[i]) & MUST) continue;
+        total = bounds_add(w, total, bounds_bytes_of(w, r->made.data[i]->type));
+        bounds_note_new(w, r->made.data[i], maker_of_call(c));
+    }
+    return total;
+}
+
+static const struct size *walk_call(struct walk *w, const struct ir_call *c)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    for (int i = 0; i < c->count; i++)
+        if (c->arguments[i].value) total = bounds_add(w, total, walk_value(w, c->arguments[i].value));
+    struct results r = results_of(w, c->binding);
+    total = bounds_add(w, total, c->callee->kind == SYM_ORCH ? walk_function_call(w, c, &r) : walk_submit(w, c, &r));
+    vec_free(&r.made);
+    return total;
+}
+
+/* The right operand of && and || may be left out. */
+static const struct size *walk_shortcut(struct walk *w, const struct ir_value *v)
+{
+    const bool certain = w->is_certain;
+    const struct size *left = walk_value(w, v->arg[0]);
+    struct held without = bounds_copy_held(w, w->now);
+    w->is_certain = false;
+    const struct size *right = walk_value(w, v->arg[1]);
+    w->is_certain = certain;
+    bounds_join(w, w->now, &without);
+    return bounds_add(w, left, right);
+}
+
+static const struct size *walk_value(struct walk *w, const struct ir_value *v)
+{
+    if (!ir_calls(v)) return size_const(w->sizes, 0);
+    if (v->kind == IR_RESULT) return walk_call(w, v->call);
+    if (v->kind == IR_BINARY && (v->op == OP_AND || v->op == OP_OR)) return walk_shortcut(w, v);
+    return walk_values(w, v->arg, v->count);
+}
+
+/* ---- branches ---- */
+
+static bool is_never(const struct ir_value *cond) { return cond->kind == IR_BOOLEAN && !cond->integer; }
+
+/* The operations of an else block before the branch that continues the chain. */
+static const struct size *walk_before(struct walk *w, const struct ir_block *block, const struct ir_op *end);
+
+static const struct size *walk_branches(struct walk *w, const struct ir_op *op)
+{
+    const struct size *most = size_const(w->sizes, 0), *conditions = most;
+    struct held *now = w->now, rest = bounds_copy_held(w, now), out = bounds_nowhere(w);
+    const bool certain = w->is_certain;
+    const int jumps = w->jumps;
+    for (bool is_first = true; op; is_first = false) {
+        const struct ir_block *other = op->branch.other;
+        const struct ir_op *next = ir_next_in_chain(op);
+        w->now = &rest;
+        conditions = bounds_add(w, conditions, walk_value(w, op->branch.cond.value));
+        w->is_certain = false;
+        struct held then = bounds_copy_held(w, &rest);
+        then.dead |= is_first && is_never(op->branch.cond.value);
+        w->now = &then;
+        most = bounds_larger(w, most, walk_block(w, op->branch.then));
+        bounds_join(w, &out, &then);
+        w->now = &rest;
+        if (next)
+            conditions = bounds_add(w, conditions, walk_before(w, other, next));
+        else if (other)
+            most = bounds_larger(w, most, walk_block(w, other));
+        op = next;
+    }
+    bounds_join(w, &out, &rest);
+    w->now = now;
+    *now = out;
+    w->is_certain = certain && w->jumps == jumps;
+    return bounds_add(w, conditions, most);
+}
+
+/* ---- loops ---- */
+
+static const struct size *trips_of(struct walk *w, const struct ir_op *op, const struct size **low,
+                                   const struct size **high)
+{
+    const int64_t step = op->loop.by;
+    const struct size *first = op->loop.low_size, *end = op->loop.high_size, *one = size_const(w->sizes, 1);
+    *low = *high = NULL;
+    if (!first || !end || step == 0) return NULL;
+    first = bounds_without_unknown(w, size_expand(w->sizes, first));
+    end = bounds_without_unknown(w, size_expand(w->sizes, end));
+    if (!first || !end) return NULL;
+    *low = step > 0 ? first : bounds_add(w, end, one);
+    *high = step > 0 ? size_sub(w->sizes, end, one) : first;
+    const struct size *distance = step > 0 ? size_sub(w->sizes, end, first) : size_sub(w->sizes, first, end);
+    if (!distance) return NULL;
+    if (step != 1 && step != -1)
+        distance = size_binary(w->sizes, SIZE_CEIL_DIV, distance, size_const(w->sizes, step > 0 ? step : -step));
+    return distance ? bounds_larger(w, distance, size_const(w->sizes, 0)) : NULL;
+}
+
+static const struct size *walk_test(struct walk *w, const struct ir_op *op)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    if (op->while_.test) total = walk_block(w, op->while_.test);
+    return bounds_add(w, total, walk_value(w, op->while_.cond.value));
+}
+
+static const struct size *one_iteration(struct walk *w, const struct ir_op *op, struct loop *l)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    *l = (struct loop){.parent = w->loop, .leaves = bounds_nowhere(w), .again = bounds_nowhere(w)};
+    if (op->kind == IR_WHILE && op->while_.tests_first) total = walk_test(w, op);
+    l->condition = total;
+    w->loop = l;
+    total = bounds_add(w, total, walk_block(w, op->kind == IR_FOR ? op->loop.body : op->while_.body));
+    w->loop = l->parent;
+    bounds_join(w, w->now, &l->again);
+    if (op->kind == IR_WHILE && !op->while_.tests_first) total = bounds_add(w, total, walk_test(w, op));
+    return total;
+}
+
+/* The loop variable ends, in all that was noted in the loop; known: how many loops had been noted before it. */
+static void end_loop_variable(struct walk *w, const struct symbol *name, size_t known, const struct size *low,
+                              const struct size *high)
+{
+    struct function_bounds *f = w->out;
+    for (size_t i = 0; i < w->open.count; i++) bounds_end_variable(w, w->open.data[i], name, low, high);
+    bounds_end_variable(w, &f->safe, name, low, high);
+    for (size_t i = known; i < f->iterations.count; i++)
+        f->iterations.data[i].bytes = bounds_extreme(w, f->iterations.data[i].bytes, name, low, high, true);
+}
+
+static const struct size *walk_loop(struct walk *w, const struct ir_op *op)
+{
+    const struct size *before = size_const(w->sizes, 0), *low = NULL, *high = NULL, *trips = NULL, *total;
+    const bool certain = w->is_certain, silent = w->silent, is_for = op->kind == IR_FOR;
+    const bool runs_once = !is_for && !op->while_.tests_first;
+    const int returns = w->returns;
+    const size_t known = w->out->iterations.count;
+    struct loop l;
+    if (is_for) {
+        struct ir_value *const limits[] = {op->loop.low, op->loop.high, op->loop.step};
+        before = walk_values(w, limits, 3);
+        trips = trips_of(w, op, &low, &high);
+    }
+    struct held *outer = w->now, entry = bounds_copy_held(w, outer), first = bounds_copy_held(w, outer);
+    w->is_certain = certain && (runs_once || (trips && range_of_size(w->plan, trips).lo > 0));
+    w->silent = true; /* what an earlier iteration holds when the next begins */
+    w->now = &first;
+    one_iteration(w, op, &l);
+    w->silent = silent;
+    bounds_join(w, &entry, &first);
+    struct held body = bounds_copy_held(w, &entry);
+    w->now = &body;
+    total = one_iteration(w, op, &l);
+    w->now = outer;
+    if (runs_once)
+        *outer = body;
+    else
+        bounds_join(w, outer, &body);
+    bounds_join(w, outer, &l.leaves);
+    w->is_certain = certain && w->returns == returns;
+    if (is_for) end_loop_variable(w, op->loop.symbol, known, low, high);
+    int64_t none;
+    if (total && size_is_const(total, &none) && none == 0) return before;
+    if (is_for) total = bounds_extreme(w, total, op->loop.symbol, low, high, true);
+    if (trips || !total) return bounds_add(w, before, bounds_multiply(w, trips, total));
+    note_iteration(w, op, total);
+    return bounds_add(w, before, l.condition);
+}
+
+/* ---- operations ---- */
+
+static void jump(struct walk *w, struct held *to)
+{
+    if (to) bounds_join(w, to, w->now);
+    w->now->dead = true;
+    w->jumps++;
+}
+
+static void begin_scope(struct walk *w, const struct ir_op *op)
+{
+    if (op->scope.count == 0 || op->scope.is_value || w->silent) return;
+    struct scope_bound *s = arena_new(w->plan->mem, struct scope_bound);
+    s->scope = op;
+    vec_push(&w->out->scopes, s);
+    vec_push(&w->open, &s->need);
+    vec_push(&w->start, w->now->may);
+}
+
+static void end_scope(struct walk *w, const struct ir_op *op)
+{
+    const struct ir_op *begin = op->scope_end.begin;
+    for (int i = 0; i < begin->scope.count; i++) bounds_hold(w, begin->scope.tensors[i], 0);
+    if (op->scope_end.leaves || begin->scope.count == 0 || begin->scope.is_value || w->silent) return;
+    w->open.count--;
+    w->start.count--;
+}
+
+static const struct size *walk_alloc(struct walk *w, const struct ir_op *op)
+{
+    const struct symbol *t = storage_of(w, op->alloc.symbol);
+    if (!t || (bounds_is_held(w, t) & MUST)) return size_const(w->sizes, 0);
+    bounds_note_new(w, t, op->alloc.maker);
+    return bounds_bytes_of(w, t->type);
+}
+
+static const struct size *walk_op(struct walk *w, const struct ir_op *op)
+{
+    const struct size *none = size_const(w->sizes, 0);
+    if (op->kind != IR_SITE && w->work-- < 0) return NULL;
+    switch (op->kind) {
+    case IR_LET: return walk_value(w, op->let.value);
+    case IR_SET: return walk_value(w, op->set.value);
+    case IR_STORE: return walk_value(w, op->store.value);
+    case IR_ASSERT: return walk_value(w, op->assertion.cond);
+    case IR_PRINT:
+        for (int i = 0; i < op->print.count; i++)
+            if (op->print.values[i].value) none = bounds_add(w, none, walk_value(w, op->print.values[i].value));
+        return none;
+    case IR_ALLOC: return walk_alloc(w, op);
+    case IR_SUBMIT:
+    case IR_CALL: return walk_call(w, op->call);
+    case IR_RELEASE: bounds_hold(w, op->release.symbol, 0); return none;
+    case IR_SCOPE_BEGIN: begin_scope(w, op); return none;
+    case IR_SCOPE_END: end_scope(w, op); return none;
+    case IR_BLOCK: return walk_block(w, op->block);
+    case IR_FOR:
+    case IR_WHILE: return walk_loop(w, op);
+    case IR_IF: return walk_branches(w, op);
+    case IR_BREAK: jump(w, w->loop ? &w->loop->leaves : NULL); return none;
+    case IR_CONTINUE: jump(w, w->loop ? &w->loop->again : NULL); return none;
+    case IR_RETURN:
+        if (op->ret.value) none = walk_value(w, op->ret.value);
+        w->returns++;
+        jump(w, NULL);
+        return none;
+    default: return none;
+    }
+}
+
+static const struct size *walk_before(struct walk *w, const struct ir_block *block, const struct ir_op *end)
+{
+    const struct size *total = size_const(w->sizes, 0);
+    for (const struct ir_op *op = block->first; op != end; op = op->next) total = bounds_add(w, total, walk_op(w, op));
+    return total;
+}
+
+static const struct size *walk_block(struct walk *w, const struct ir_block *block)
+{
+    const size_t open = w->open.count;
+    const struct size *total = walk_before(w, block, NULL);
+    w->open.count = w->start.count = open; /* a jump leaves scopes */
+    return total;
+}
+
+/* ---- functions ---- */
+
+static void number(struct walk *w, const struct symbol *t)
+{
+    if (is_in_frame(w->plan, w->frame, t)) return;
+    vec_push(&w->tensors, t);
+    ptrmap_set(&w->numbers, t, (void *)(uintptr_t)w->tensors.count);
+}
+
+static void number_owned(void *cx, struct ir_op *op)
+{
+    for (int i = 0; op->kind == IR_SCOPE_BEGIN && i < op->scope.count; i++) number(cx, op->scope.tensors[i]);
+}
+
+static void number_results(struct walk *w, const struct symbol *orch)
+{
+    symbol_list result = {0};
+    flat_results(orch, &result);
+    for (size_t i = 0; i < result.count; i++)
+        if (result.data[i]->type->kind == TYPE_TENSOR) number(w, result.data[i]);
+    vec_free(&result);
+}
+
+/* What was seen of a function that took too long says nothing about the rest of it. */
+static void give_up(struct function_bounds *f, const struct symbol *orch)
+{
+    f->peak = NULL;
+    f->sure = 0;
+    f->sure_count = 0;
+    f->one = NULL;
+    f->worst = (struct sure_point){0};
+    f->whole = f->safe = (struct bound){.unknown = {.at = orch->decl->at, .name = orch->name}};
+    f->scopes.count = 0;
+}
+
+static void begin_frame(struct walk *w, const struct symbol *orch)
+{
+    const struct maker at = {.at = orch->decl->at, .name = orch->name, .is_frame = true};
+    const struct need_point p = {w->frame->bytes, w->frame->bytes, at, 0};
+    bounds_note_point(w, p, 0); /* it may be refused: then its tensors are made one by one, which needs no more */
+    bounds_note_safe(w, p);
+    w->now->may = w->frame->bytes;
+    w->now->buffers = 1;
+}
+
+static struct function_bounds *measure(struct plan *p, struct memory_model *model, const struct symbol *orch,
+                                       bool has_place, const struct frame_plan *frame, struct function_bounds *f)
+{
+    struct walk w = {.plan = p,
+                     .sizes = p->checked->sizes,
+                     .out = f,
+                     .model = model,
+                     .frame = frame && frame->bytes ? frame : NULL,
+                     .is_certain = true,
+                     .work = MAX_WORK,
+                     .has_place = has_place || !orch->result_place};
+    struct ir_function *function = ptrmap_get(&p->function_of, orch);
+    const struct symbol *outer = p->function;
+    p->function = orch;
+    ir_each(function->body, number_owned, &w);
+    if (!w.has_place) number_results(&w, orch);
+    struct held s = bounds_nowhere(&w);
+    s.dead = false;
+    w.now = &s;
+    vec_push(&w.open, &f->whole);
+    vec_push(&w.start, size_const(w.sizes, 0));
+    if (w.frame) begin_frame(&w, orch);
+    const struct size *total = s.may;
+    f->peak = bounds_add(&w, total, walk_block(&w, function->body));
+    for (size_t i = 0; i < f->iterations.count; i++)
+        if (!f->iterations.data[i].bytes) f->peak = NULL;
+    if (w.work < 0) give_up(f, orch);
+    f->is_complete = true;
+    p->function = outer;
+    vec_free(&w.tensors);
+    vec_free(&w.open);
+    vec_free(&w.start);
+    ptrmap_free(&w.numbers);
+    return f;
+}
+
+static struct function_bounds *new_bounds(struct plan *p)
+{
+    struct function_bounds *f = arena_new(p->mem, struct function_bounds);
+    vec_push(&p->bound_list, f);
+    return f;
+}
+
+struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place)
+{
+    const void *key = has_place || !orch->result_place ? (const void *)orch : (const void *)&orch->result_place;
+    struct function_bounds *f = ptrmap_get(&model->bounds, key);
+    if (f) return f->is_complete ? f : NULL;
+    if (model->depth == MAX_CALL_DEPTH) return NULL;
+    model->depth++;
+    f = new_bounds(p);
+    ptrmap_set(&model->bounds, key, f);
+    measure(p, model, orch, has_place, model->has_frames ? frame_of(p, orch) : NULL, f);
+    model->depth--;
+    return f;
+}
+
+struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place)
+{
+    return bounds_in(p, &p->framed, orch, has_place);
+}
+
+struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place,
+                                    const struct frame_plan *frame)
+{
+    return measure(p, &p->ring, orch, has_place, frame, new_bounds(p));
+}
+
+/* ---- the granule ---- */
+
+static int64_t common_divisor(int64_t g, const struct size *bytes)
+{
+    int64_t factor = PTO_GRANULE;
+    if (bytes && bytes->kind == SIZE_CONST)
+        factor = bytes->value;
+    else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST)
+        factor = bytes->arg[0]->value;
+    while (factor != 0) {
+        const int64_t rest = g % factor;
+        g = factor;
+        factor = rest;
+    }
+    return g;
+}
+
+/* The greatest common divisor of all buffers, as far as it is known: a multiple of the heap's own granule. */
+static int64_t common_granule(struct plan *p, bool has_frames)
+{
+    int64_t g = 0;
+    struct walk w = {.plan = p, .sizes = p->checked->sizes};
+    for (size_t i = 0; i < p->functions.count; i++) {
+        struct ir_function *f = p->functions.data[i];
+        w.frame = has_frames ? frame_of(p, f->orch) : NULL;
+        if (w.frame && w.frame->bytes) g = common_divisor(g, w.frame->bytes);
+        number_results(&w, f->orch);
+        ir_each(f->body, number_owned, &w);
+    }
+    for (size_t n = 0; n < w.tensors.count; n++) g = common_divisor(g, bounds_bytes_of(&w, w.tensors.data[n]->type));
+    vec_free(&w.tensors);
+    ptrmap_free(&w.numbers);
+    return g > 0 ? g : PTO_GRANULE;
+}
+
+void memory_model_begin(struct plan *p, struct memory_model *model, bool has_frames)
+{
+    model->has_frames = has_frames;
+    model->granule = common_granule(p, has_frames);
+}
+
+void bounds_run(struct plan *p)
+{
+    memory_model_begin(p, &p->ring, false);
+    for (size_t i = 0; i < p->orchs.count; i++)
+        bounds_in(p, &p->ring, p->orchs.data[i], p->orchs.data[i]->decl->orch.exported);
+}

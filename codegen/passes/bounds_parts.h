@@ -1,0 +1,95 @@
+/* bounds_parts.h - what the files of the pass `bounds` share; nobody else includes it.
+ *
+ * bounds.c         functions and operations                        bounds_sizes.c   worst values of symbolic sizes
+ * bounds_points.c  what is held, and the points where most is held */
+#ifndef PTOC_BOUNDS_PARTS_H
+#define PTOC_BOUNDS_PARTS_H
+#include "bounds.h"
+#include "ir/ir.h"
+
+enum {
+    MAY = 1,
+    MUST = 2,
+    MAX_POINTS = 6,
+    MAX_SIZE_NODES = 300 /* a size of more is `not known`: nobody could read it, and walking it can take for ever */
+};
+
+struct held {
+    unsigned char *tensors; /* by number: MAY, MUST */
+    const struct size *may; /* bytes; NULL: not known */
+    int64_t must;
+    const struct size *must_of_call; /* the same in what the caller says, where that is known; see sure_bytes */
+    int buffers;
+    bool dead; /* no path comes here */
+};
+
+struct loop {
+    struct loop *parent;
+    struct held leaves, again;    /* what break and continue carry */
+    const struct size *condition; /* bytes that it allocates, of a `while` */
+};
+
+struct walk {
+    struct plan *plan;
+    struct size_table *sizes;
+    struct function_bounds *out;
+    struct memory_model *model;     /* how the functions are measured that are called */
+    const struct frame_plan *frame; /* of this function; NULL: it is measured without */
+    VEC(const struct symbol *) tensors;
+    struct ptrmap numbers; /* tensor -> 1 + its number, as a pointer */
+    /* scopes around the operation at hand, the function first; each with what was held at its start */
+    VEC(struct bound *) open;
+    VEC(const struct size *) start;
+    struct loop *loop;
+    struct held *now;
+    int jumps, returns; /* seen so far */
+    bool silent;        /* only what is held counts */
+    long work;          /* steps left; none: nothing is known about the function */
+    bool is_certain;    /* each call of the function comes here */
+    bool has_place;     /* the caller has a place for the result */
+};
+
+/* ---- bounds_sizes.c: NULL is `not known` ---- */
+const struct size *bounds_unless_large(const struct size *a);
+const struct size *bounds_add(struct walk *w, const struct size *a, const struct size *b);
+const struct size *bounds_multiply(struct walk *w, const struct size *a, const struct size *b);
+const struct size *bounds_larger(struct walk *w, const struct size *a, const struct size *b);
+bool bounds_is_at_most(struct walk *w, const struct size *a, const struct size *b);
+/* The largest (or least) value of a while the loop variable `name` lies in [low, high]; both may be NULL. */
+const struct size *bounds_extreme(struct walk *w, const struct size *a, const struct symbol *name,
+                                  const struct size *low, const struct size *high, bool largest);
+/* A name whose value nobody knows before the run: its largest value, if it has one. */
+const struct size *bounds_without_unknown(struct walk *w, const struct size *a);
+/* Of an extent: a worst value of a product has to know it, and min(64, N - i) does not show it. */
+const struct size *bounds_not_negative(struct walk *w, const struct size *a);
+/* Of a whole tensor, in the granules of the heap. */
+const struct size *bounds_bytes_of(struct walk *w, const struct type *t);
+int64_t bounds_round_up(int64_t bytes);
+/* At least so many bytes, as they are asked for. */
+int64_t bounds_least_bytes(struct walk *w, const struct type *t);
+/* Does it name nothing but what the caller of the function says? */
+bool bounds_is_of_call(const struct size *a);
+/* Of a whole tensor in granules, from below: in what the caller says, or else what it surely has. */
+const struct size *bounds_sure_bytes(struct walk *w, const struct type *t);
+/* a of the callee, in the words of the caller; NULL: it cannot be said. */
+const struct size *bounds_put_arguments(struct walk *w, const struct call *call, const struct size *a);
+const struct size *bounds_in_caller(struct walk *w, const struct call *call, const struct size *a);
+
+/* ---- bounds_points.c ---- */
+struct held bounds_copy_held(struct walk *w, const struct held *s);
+struct held bounds_nowhere(struct walk *w);
+void bounds_join(struct walk *w, struct held *into, const struct held *other); /* into = into or other */
+void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
+unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
+/* Every call of the function comes here, and then `bytes` more than is held are needed. */
+void bounds_note_sure_of_call(struct walk *w, const struct size *bytes);
+/* p stands beside what is held; at least `surely` bytes of it are new. */
+void bounds_note_point(struct walk *w, struct need_point p, int64_t surely);
+/* The same with room for the gaps: p.bytes has it for what p itself holds. */
+void bounds_note_safe(struct walk *w, struct need_point p);
+void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at);
+/* A loop variable ends: its worst value counts. */
+void bounds_end_variable(struct walk *w, struct bound *b, const struct symbol *name, const struct size *low,
+                         const struct size *high);
+
+#endif
