@@ -109,7 +109,7 @@ def main():
             wrong.append("docs/explain/%s.md: no page that begins with '# %s: %s'" % (name, name, title))
         elif row not in errors:
             wrong.append("docs/errors.md: no row '%s'; check_docs.py --write makes it" % row)
-    for name in re.findall(r"^STATUS\((PTO_ERR_\w+),", read(source, "runtime", "include", "pto", "status.def"), re.M):
+    for name in re.findall(r"^PTO_STATUS\((PTO_ERR_\w+),", read(source, "runtime", "include", "pto", "status.def"), re.M):
         if "`%s`" % name not in errors:
             wrong.append("docs/errors.md: %s is missing" % name)
     for page in glob.glob(os.path.join(source, "*.md")) + glob.glob(os.path.join(source, "docs", "**", "*.md"), recursive=True):

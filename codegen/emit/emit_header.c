@@ -47,18 +47,26 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
     names_close(&e->names, mark);
 }
 
+static bool emit_kernel(struct emitter *e, const struct symbol *k)
+{
+    if (k->kind != SYM_KERNEL || k->decl->kernel->has_body || k->opcode) return false;
+    STRBUF(b);
+    kernel_print_prototype(e, k, false, &b);
+    out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));
+    out_line(e->out, "int %s%s;", kernel_external_symbol(k), strbuf_text(&b));
+    return true;
+}
+
+/* Those that the exports need; a module without an export is a library of kernels: all of them. */
 static void emit_kernels(struct emitter *e)
 {
     const symbol_list *kernels = &e->plan->kernels;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const struct symbol *k = kernels->data[i];
-        if (k->decl->kernel->has_body || k->opcode) continue;
-        STRBUF(b);
-        kernel_print_prototype(e, k, false, &b);
-        out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));
-        out_line(e->out, "int %s%s;", kernel_external_symbol(k), strbuf_text(&b));
-    }
-    if (kernels->count > 0) out_line(e->out, "%s", "");
+    const struct module *main = e->checked->modules[0];
+    bool any = kernels->count > 0;
+    for (size_t i = 0; i < kernels->count; i++) emit_kernel(e, kernels->data[i]);
+    for (int i = 0; i < main->symbol_count && e->plan->exports.count == 0; i++)
+        for (const struct symbol *k = main->symbols[i]; k; k = k->next_overload) any = emit_kernel(e, k) || any;
+    if (any) out_line(e->out, "%s", "");
 }
 
 void header_emit(struct emitter *e)

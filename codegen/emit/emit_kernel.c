@@ -360,9 +360,9 @@ static const char *worker_constant(const char *worker)
     static const struct {
         const char *name, *constant;
     } workers[] = {
-#define WORKER(id, name) {name, "PTO_WORKER_" #id},
+#define PTO_WORKER(id, name) {name, "PTO_WORKER_" #id},
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     };
     for (size_t i = 0; worker && i < sizeof workers / sizeof *workers; i++)
         if (strcmp(worker, workers[i].name) == 0) return workers[i].constant;

@@ -152,14 +152,14 @@ static void check_dims_bound(struct checker *c, struct symbol *s)
 static void resolve_kernel(struct checker *c, struct symbol *s)
 {
     static const char *const workers[] = {
-#define WORKER(id, name) name,
+#define PTO_WORKER(id, name) name,
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     };
     static const char list[] =
-#define WORKER(id, name) ", " name
+#define PTO_WORKER(id, name) ", " name
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
         ;
     enum { WORKERS = sizeof workers / sizeof *workers };
     struct ast *d = s->decl;

@@ -65,8 +65,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->frame_count = 0;
     rt->stack = ptoi_stack_bounds();
     rt->now.site = NULL;
-    memset(rt->core.sched.worker_tasks, 0,
-           sizeof rt->core.sched.worker_tasks); /* no task is in flight: nobody holds the role */
+    rt->core.sched.stats = (struct scheduler_stats){0}; /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost) {
         ptoi_lifetime_give(&rt->lifetime);

@@ -5,8 +5,11 @@
 
 const char *pto_stall_reason_name(PTOStallReason reason)
 {
-    static const char *const names[PTO_STALL_REASONS] = {"none",         "task ring", "tensormap pool",
-                                                         "deplist pool", "heap ring", "ready queue"};
+    static const char *const names[PTO_STALL_REASONS] = {
+        "none",
+#define PTO_RING(id, name, mark, text, ...) text,
+#include <pto/stats.def>
+    };
     return (unsigned)reason < PTO_STALL_REASONS ? names[reason] : "?";
 }
 
@@ -22,16 +25,12 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     const struct flow *f = &rt->core.orch.flow;
     if (ptoi_is_running(rt) && rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
     PTOFlowControlStats *s = &rt->flow_stats;
-    s->task_ring_stalls = f->stalls[PTO_STALL_TASK_RING];
-    s->tensormap_pool_stalls = f->stalls[PTO_STALL_TENSORMAP_POOL];
-    s->deplist_pool_stalls = f->stalls[PTO_STALL_DEPLIST_POOL];
-    s->heap_ring_stalls = f->stalls[PTO_STALL_HEAP_RING];
-    s->ready_queue_stalls = f->stalls[PTO_STALL_READY_QUEUE];
-    s->task_ring_stall_ns = f->stall_ns[PTO_STALL_TASK_RING];
-    s->tensormap_pool_stall_ns = f->stall_ns[PTO_STALL_TENSORMAP_POOL];
-    s->deplist_pool_stall_ns = f->stall_ns[PTO_STALL_DEPLIST_POOL];
-    s->heap_ring_stall_ns = f->stall_ns[PTO_STALL_HEAP_RING];
-    s->ready_queue_stall_ns = f->stall_ns[PTO_STALL_READY_QUEUE];
+#define PTO_RING(id, name, ...)                                                                                        \
+    s->name##_stalls = f->stalls[PTO_STALL_##id];                                                                      \
+    s->name##_stall_ns = f->stall_ns[PTO_STALL_##id];
+#include <pto/stats.def>
+#define PTO_FLOW_STAT(name, ...) s->name = f->name;
+#include <pto/stats.def>
     s->task_ring_hwm = (int64_t)f->task_max;
     s->tensormap_pool_hwm = (int64_t)f->map_max;
     s->deplist_pool_hwm = (int64_t)f->dep_max;
@@ -44,9 +43,6 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     s->tensormap_pool_size = ptoi_map_capacity(rt->core.orch.map);
     s->deplist_pool_size = rt->core.config.deplist_entries;
     s->heap_size = (int64_t)rt->core.window->heap_bytes;
-    s->awaits = f->awaits;
-    s->awaits_blocked = f->awaits_blocked;
-    s->await_ns = f->await_ns;
     s->current_stall = pto_get_current_stall(rt);
     s->unit = ptoi_unit(&rt->core);
     return s;
@@ -68,27 +64,23 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
 {
     if (ptoi_is_null(rt, "pto_get_run_stats")) return NULL;
     PTORunStats *s = &rt->run_stats;
-    s->tasks = (int64_t)(rt->now.number - rt->core.orch.first_number);
-    s->at_submit = s->tasks - (int64_t)(rt->core.orch.head - rt->core.orch.first_head);
-    s->counts_dependences = ptoi_orch_find_edges(&rt->core.orch) && rt->core.config.count_dependences;
-    s->edges = rt->core.orch.edges;
-    s->dependences = rt->core.orch.dependences;
-    s->allocations = rt->core.orch.allocations;
-    s->allocated_bytes = rt->core.orch.allocated_bytes;
-    s->moved_bytes = rt->core.orch.moved_bytes;
-    s->scopes = rt->core.orch.scope_count;
-    memset(s->worker_busy_ns, 0, sizeof s->worker_busy_ns);
-    memset(s->worker_busy_cycles, 0, sizeof s->worker_busy_cycles);
-    s->cycles = s->critical_path = 0;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        s->workers[t] = rt->core.config.workers[t];
-        s->worker_tasks[t] = rt->core.sched.worker_tasks[t];
-    }
-    rt->core.engine->measure(&rt->core, s);
+    const struct core *core = &rt->core;
+    const bool found = ptoi_orch_find_edges(&rt->core.orch);
+#define COPY_ORCHESTRATOR(name) memcpy(&s->name, &core->orch.stats.name, sizeof s->name);
+#define COPY_SCHEDULER(name)    memcpy(&s->name, &core->sched.stats.name, sizeof s->name);
+#define COPY_ENGINE(name)       memset(&s->name, 0, sizeof s->name);
+#define COPY_RUNTIME(name)
+#define PTO_RUN_FIELD(owner, type, name, ...) COPY_##owner(name)
+#include <pto/stats.def>
+    core->engine->measure(&rt->core, s);
+    s->tasks = (int64_t)(rt->now.number - core->orch.first_number);
+    s->at_submit = s->tasks - (int64_t)(core->orch.head - core->orch.first_head);
+    s->counts_dependences = found && core->config.count_dependences;
     ptoi_short_count(&rt->core.orch.now);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        s->worker_tasks[t] += rt->core.orch.now.tasks[t];
-        s->worker_busy_ns[t] += rt->core.orch.now.busy_ns[t];
+        s->workers[t] = core->config.workers[t];
+        s->worker_tasks[t] += core->orch.now.tasks[t];
+        s->worker_busy_ns[t] += core->orch.now.busy_ns[t];
     }
     return s;
 }

@@ -46,7 +46,7 @@ uint64_t ptoi_resident_fingerprint(void)
         OFFSET(resident_block, request),
         OFFSET(resident_block, answered),
         OFFSET(resident_block, state),
-        OFFSET(resident_block, worker_tasks),
+        OFFSET(resident_block, stats),
         OFFSET(resident_block, beats),
     };
     uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, a word at a time */
@@ -112,11 +112,9 @@ static void serve(struct resident *r, uint32_t asked)
     struct resident_block *b = r->block;
     if (b->request == RESIDENT_LEAVE) r->is_over = true;
     if (b->request == RESIDENT_SETTLE_AND_RESET) ptoi_sched_reset_marks(&r->sched);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        if (b->request == RESIDENT_BEGIN) r->sched.worker_tasks[t] = 0;
-        b->worker_tasks[t] = r->sched.worker_tasks[t];
-        b->ready_max[t] = r->sched.ready[t].count_max;
-    }
+    if (b->request == RESIDENT_BEGIN) r->sched.stats = (struct scheduler_stats){0};
+    b->stats = r->sched.stats;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) b->ready_max[t] = r->sched.ready[t].count_max;
     answer(r, asked);
 }
 

@@ -41,7 +41,7 @@ struct resident_block {
     /* W scheduler, R host: store release [DEVICE_ANSWER], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t answered;
     uint32_t state; /* enum resident_state */
-    int64_t worker_tasks[PTO_WORKER_TYPES];
+    struct scheduler_stats stats;
     uint64_t ready_max[PTO_WORKER_TYPES];
     _Atomic uint64_t beats; /* rounds of the scheduler, relaxed: it lives */
 };

@@ -44,7 +44,7 @@ struct control {
     /* W child, R parent: store release [ANSWER], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t answered;
     int32_t status; /* of opening */
-    int64_t worker_tasks[PTO_WORKER_TYPES];
+    struct scheduler_stats stats;
     uint64_t ready_max[PTO_WORKER_TYPES];
     uint64_t steps;
     struct crash_note crash;
@@ -91,17 +91,15 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
     ptoi_threads_take_role(core);
     if (c->request == BEGIN_RUN) {
         ptoi_threads_begin(core);
-        memset(core->sched.worker_tasks, 0, sizeof core->sched.worker_tasks);
+        core->sched.stats = (struct scheduler_stats){0};
         if (core->recorder) {
             core->recorder->first_id = c->first_id;
             core->recorder->steps = 0;
         }
     }
     if (c->request == SETTLE_AND_RESET) ptoi_sched_reset_marks(&core->sched);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        c->worker_tasks[t] = core->sched.worker_tasks[t];
-        c->ready_max[t] = core->sched.ready[t].count_max;
-    }
+    c->stats = core->sched.stats;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) c->ready_max[t] = core->sched.ready[t].count_max;
     c->steps = core->recorder ? core->recorder->steps : 0;
     answer(c, asked);
     ptoi_threads_leave_role(core, true);
@@ -324,10 +322,8 @@ static void process_settle(struct core *core, bool reset)
     if (e->is_lost) return;
     post(e, reset ? SETTLE_AND_RESET : SETTLE);
     if (!wait_answer(core)) return;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        core->sched.worker_tasks[t] = c->worker_tasks[t];
-        core->sched.ready[t].count_max = c->ready_max[t];
-    }
+    core->sched.stats = c->stats;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) core->sched.ready[t].count_max = c->ready_max[t];
     if (core->recorder) core->recorder->steps = c->steps;
 }
 

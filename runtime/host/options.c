@@ -249,19 +249,19 @@ static int take_engine(struct host_options *o, const char *text, struct host_err
 }
 
 static const char *const worker_names[PTO_WORKER_TYPES] = {
-#define WORKER(id, name) name,
+#define PTO_WORKER(id, name) name,
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
 };
 static const char worker_help[] =
-#define WORKER(id, name) name ", "
+#define PTO_WORKER(id, name) name ", "
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     "one of each that is not named";
 static const char worker_form[] =
-#define WORKER(id, name) name "=N,"
+#define PTO_WORKER(id, name) name "=N,"
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     ;
 
 /* cube=4,vector=2: types that are not named get one worker. */

@@ -7,6 +7,7 @@
 #include "summary.h"
 #include "print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -83,6 +84,14 @@ static void print_tasks(const PTORunStats *s)
         printf("%" PRId64 " on tasks still to complete, the others were not counted (%s)\n", s->edges, help);
 }
 
+/* Of a line of stats.def that has a text, unless it is 0. */
+static void print_stat(const char *text, const void *value, const char *unit)
+{
+    int64_t number = 0;
+    if (text) memcpy(&number, value, sizeof number);
+    if (number != 0) printf("%c%s: %" PRId64 " %s\n", toupper(text[0]), text + 1, number, unit);
+}
+
 void ptoi_summary_print_run(PTORuntime *rt)
 {
     const PTORunStats *s = pto_get_run_stats(rt);
@@ -91,7 +100,8 @@ void ptoi_summary_print_run(PTORuntime *rt)
     print_tasks(s);
     printf("Allocations: %" PRId64 " (%" PRId64 " bytes) in %" PRId64 " scopes\n", s->allocations, s->allocated_bytes,
            s->scopes);
-    if (s->moved_bytes > 0) printf("Moved: %" PRId64 " bytes, to compact the heap\n", s->moved_bytes);
+#define PTO_RUN_FIELD(owner, type, name, array, text, unit) print_stat(text, &s->name, unit);
+#include <pto/stats.def>
     for (int type = 0; type < PTO_WORKER_TYPES; type++) {
         const double available = (double)s->ns * s->workers[type];
         if (s->worker_tasks[type] == 0) continue;

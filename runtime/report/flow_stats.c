@@ -1,5 +1,6 @@
 /* flow_stats.c - flow control in words: the report of the design, with advice where there is evidence for it. */
 #include "advice.h"
+#include <ctype.h>
 
 struct row {
     const char *name;
@@ -19,19 +20,21 @@ static void print_time(FILE *out, const char *name, int64_t time, const char *un
     fputc('\n', out);
 }
 
+/* Of a line of stats.def, unless it is 0 or stands in a line with others. */
+static void print_stat(FILE *out, const char *text, int64_t value, const char *unit)
+{
+    if (text && value != 0) fprintf(out, "  %c%s: %lld %s\n", toupper(text[0]), text + 1, (long long)value, unit);
+}
+
 void pto_write_flow_stats(PTORuntime *rt, FILE *out)
 {
-    enum { ROWS = 5 };
+    enum { ROWS = PTO_STALL_REASONS - 1 };
     const PTOFlowControlStats *s = pto_get_flow_stats(rt);
     if (!s) return;
     const struct row rows[ROWS] = {
-        {"Task Ring", s->task_ring_stalls, s->task_ring_stall_ns, s->task_ring_hwm, s->task_ring_size, ""},
-        {"TensorMap Pool", s->tensormap_pool_stalls, s->tensormap_pool_stall_ns, s->tensormap_pool_hwm,
-         s->tensormap_pool_size, ""},
-        {"DepList Pool", s->deplist_pool_stalls, s->deplist_pool_stall_ns, s->deplist_pool_hwm, s->deplist_pool_size,
-         ""},
-        {"Heap Ring", s->heap_ring_stalls, s->heap_ring_stall_ns, s->heap_hwm, s->heap_size, " bytes"},
-        {"Ready Queue", s->ready_queue_stalls, s->ready_queue_stall_ns, s->ready_queue_hwm, s->ready_queue_size, ""},
+#define PTO_RING(id, name, mark, text, title, unit)                                                                    \
+    {title, s->name##_stalls, s->name##_stall_ns, s->mark##_hwm, s->mark##_size, unit},
+#include <pto/stats.def>
     };
     static const char line[] = "================================================================================";
     char name[64];
@@ -52,6 +55,8 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
     print_time(out, "Time in await:", s->await_ns, s->unit);
     fprintf(out, "  %-25s %12lld, of which %lld had to wait\n", "Values awaited:", (long long)s->awaits,
             (long long)s->awaits_blocked);
+#define PTO_FLOW_STAT(name, text, unit) print_stat(out, text, s->name, unit);
+#include <pto/stats.def>
     fprintf(out, "\nHigh Water Marks (peak usage):\n");
     for (int i = 0; i < ROWS; i++) {
         snprintf(name, sizeof name, "%s:", rows[i].name);

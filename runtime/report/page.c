@@ -101,6 +101,14 @@ static bool count_kernels(struct page *p)
 
 /* ---- sections ---- */
 
+/* Of a line of stats.def that has a text, unless it is 0. */
+static void write_stat(const struct page *p, const char *text, const void *value, const char *unit)
+{
+    int64_t number = 0;
+    if (text) memcpy(&number, value, sizeof number);
+    if (number != 0) fprintf(p->out, "<tr><th>%s</th><td>%lld %s</td></tr>\n", text, (long long)number, unit);
+}
+
 static void write_summary(struct page *p)
 {
     const PTORunStats *s = pto_get_run_stats(p->rt);
@@ -116,6 +124,8 @@ static void write_summary(struct page *p)
     if (s->cycles)
         fprintf(p->out, "<tr><th>simulated</th><td>%lld cycles, critical path %lld</td></tr>\n", (long long)s->cycles,
                 (long long)s->critical_path);
+#define PTO_RUN_FIELD(owner, type, name, array, text, unit) write_stat(p, text, &s->name, unit);
+#include <pto/stats.def>
     if (p->record->lost)
         fprintf(p->out, "<tr><th>not recorded</th><td>%llu tasks</td></tr>\n", (unsigned long long)p->record->lost);
     fprintf(p->out, "</table>\n");

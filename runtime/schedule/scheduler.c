@@ -237,7 +237,7 @@ static void note_started(struct scheduler *s, const struct task_slot *t, int pla
 {
     s->place[slot_of(s, t->id)] = (int16_t)place;
     s->running++;
-    s->worker_tasks[t->worker]++;
+    s->stats.worker_tasks[t->worker]++;
 }
 
 static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: FOLLOW */

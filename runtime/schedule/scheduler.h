@@ -13,6 +13,7 @@
 #ifndef PTOI_SCHEDULER_H
 #define PTOI_SCHEDULER_H
 #include "shared/outcome.h"
+#include "shared/stats.h"
 #include "ready_queue.h"
 #include "role_ops.h"
 #include "shared/window.h"
@@ -37,8 +38,8 @@ struct scheduler {
     uint64_t *blocked; /* ready, but an accumulator of theirs is held; in the order they came */
     uint64_t blocked_count;
     struct ready_queue ready[PTO_WORKER_TYPES];
-    uint32_t ready_types; /* bit t: ready[t] is not empty */
-    int64_t worker_tasks[PTO_WORKER_TYPES];
+    uint32_t ready_types;         /* bit t: ready[t] is not empty */
+    struct scheduler_stats stats; /* of this run */
 };
 
 uint64_t ptoi_sched_bytes(const struct window *w);

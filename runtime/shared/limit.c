@@ -25,9 +25,9 @@ const char *ptoi_limit_set(enum limit limit, bool names_options, uint64_t value,
 const char *ptoi_limit_worker(PTOWorkerType type, bool names_options, char *text)
 {
     static const char *const constants[PTO_WORKER_TYPES] = {
-#define WORKER(id, name) "PTO_WORKER_" #id,
+#define PTO_WORKER(id, name) "PTO_WORKER_" #id,
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     };
     const char *name = ptoi_limit_name(LIMIT_WORKERS, names_options);
     if (names_options)

@@ -4,11 +4,11 @@
 const char *pto_status_name(PTOStatus status)
 {
     switch (status) {
-#define STATUS(name, value, text)                                                                                      \
+#define PTO_STATUS(name, value, text)                                                                                  \
     case name:                                                                                                         \
         return #name;
 #include <pto/status.def>
-#undef STATUS
+#undef PTO_STATUS
     }
     return "PTO_ERR_UNKNOWN";
 }
@@ -16,11 +16,11 @@ const char *pto_status_name(PTOStatus status)
 const char *pto_status_text(PTOStatus status)
 {
     switch (status) {
-#define STATUS(name, value, text)                                                                                      \
+#define PTO_STATUS(name, value, text)                                                                                  \
     case name:                                                                                                         \
         return text;
 #include <pto/status.def>
-#undef STATUS
+#undef PTO_STATUS
     }
     return "unknown status";
 }
@@ -41,9 +41,9 @@ int64_t pto_type_bytes(PTOType type) { return (unsigned)type < PTO_TYPE_COUNT ? 
 const char *pto_worker_type_name(PTOWorkerType type)
 {
     static const char *const names[PTO_WORKER_TYPES] = {
-#define WORKER(id, name) name,
+#define PTO_WORKER(id, name) name,
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     };
     return (unsigned)type < PTO_WORKER_TYPES ? names[type] : "?";
 }

@@ -78,7 +78,7 @@ bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes)
         if (o->slots) ptoi_slots_move(o->slots, p->from, p->to, p->bytes);
         o->moved += (p->to != r->at) - (r->place != r->at);
         r->place = p->to;
-        o->moved_bytes += (int64_t)p->bytes;
+        o->stats.moved_bytes += (int64_t)p->bytes;
     }
     free(piece);
     return fits;

@@ -20,6 +20,7 @@ bool ptoi_flow_wait(struct flow *f, PTOStallReason reason, bool (*is_met)(void *
 void ptoi_flow_reset(struct flow *f)
 {
     for (int r = 0; r < PTO_STALL_REASONS; r++) f->stalls[r] = f->stall_ns[r] = 0;
-    f->awaits = f->awaits_blocked = f->await_ns = 0;
+#define PTO_FLOW_STAT(name, ...) f->name = 0;
+#include <pto/stats.def>
     f->task_max = f->map_max = f->dep_max = 0;
 }

@@ -18,8 +18,9 @@ struct flow {
     void *context;                                                  /* of ops */
     struct recorder *recorder;                                      /* told of every stall; may be NULL */
     int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of the engine's clock */
-    int64_t awaits, awaits_blocked, await_ns;                       /* of that clock, too */
-    uint64_t task_max, map_max, dep_max;                            /* high-water marks that no leaf keeps */
+#define PTO_FLOW_STAT(name, ...) int64_t name;                      /* times are of that clock, too */
+#include <pto/stats.def>
+    uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
     /* the wait that is on is not met before task_tail is so high; 0: nothing is known */
     uint64_t wake_at;
     _Atomic int current; /* PTOStallReason: relaxed, it orders nothing */

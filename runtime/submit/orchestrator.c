@@ -284,8 +284,8 @@ static inline void describe_buffer(struct orchestrator *o, struct buffer_record 
     r->output = 0;
     r->site = *o->site;
     r->name = name;
-    o->allocations++;
-    o->allocated_bytes += (int64_t)bytes;
+    o->stats.allocations++;
+    o->stats.allocated_bytes += (int64_t)bytes;
 }
 
 /* What the heap gave becomes a buffer that scope need->depth owns. */
@@ -353,7 +353,7 @@ static void found_edges(void *context, enum history_entry entry, uint64_t number
         for (int64_t k = 0; k < count; k++) ptoi_record_awaited(r, &r->wait[number], o->first_head + edge[k].from);
         return;
     }
-    o->dependences += count;
+    o->stats.dependences += count;
     const struct role_ops *ops = o->flow.ops;
     for (int64_t k = 0; o->flow.recorder && k < count; k++)
         ptoi_record_edge(o->flow.recorder, o->first_head + edge[k].from, o->first_head + number, edge[k].reasons);
@@ -452,7 +452,7 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
         ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
         return PTO_SCOPE_CURRENT;
     }
-    o->scope_count++;
+    o->stats.scopes++;
     return ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
 }
 
@@ -493,12 +493,12 @@ void ptoi_orch_begin(struct orchestrator *o)
 {
     o->least_limit_ms = 0;
     o->read_only.count = 0;
-    o->moved_bytes = o->compactions = 0;
+    o->compactions = 0;
     ptoi_short_begin(&o->now);
     o->first_number = o->now.open->number;
     o->first_head = o->head;
     if (o->history) forget_edges(o);
-    o->edges = o->dependences = o->allocations = o->allocated_bytes = o->scope_count = 0;
+    o->stats = (struct orchestrator_stats){0};
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
     CHECK(pushed);
@@ -808,7 +808,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
 static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE */
 {
     int32_t kept = 0;
-    if (count && !o->history) o->dependences += o->found.count;
+    if (count && !o->history) o->stats.dependences += o->found.count;
     for (int32_t k = 0; k < o->found.count; k++)
         if (!is_completed(o, o->found.task_id[k])) {
             o->found.task_id[kept] = o->found.task_id[k];
@@ -955,7 +955,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     if (has_failed(o)) return ptoi_status(o->outcome);
 
     if (o->history && !log_touched(o, HISTORY_TASK, o->head - o->first_head, s, kernel)) return fail_history(o);
-    o->edges += o->found.count;
+    o->stats.edges += o->found.count;
     write_task(o, s, kernel);
     if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
     if (s->makes) write_back(o, s);

@@ -16,6 +16,7 @@
 #include "record/replay.h"
 #include "backend/backend.h"
 #include "shared/outcome.h"
+#include "shared/stats.h"
 #include "memory/scope_stack.h"
 #include "short_way.h"
 #include "debug/slots.h"
@@ -58,13 +59,12 @@ struct orchestrator {
     bool lacks_edges;        /* of this run: there was no memory for the history */
     bool may_move;           /* this run asks where a buffer lies before it looks at it: compaction.c */
     uint64_t moved;          /* living buffers that do not lie where the program's address of them says */
-    int64_t moved_bytes;     /* of the run */
     int64_t compactions;     /* of the run: how often the heap was compacted, or was found to be compact */
     struct names names;      /* reserved by the first compaction */
     /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     bool is_lost;
-    int64_t least_limit_ms; /* of the tasks of this run that have one; 0: none has */
-    int64_t edges, dependences, allocations, allocated_bytes, scope_count;
+    int64_t least_limit_ms;          /* of the tasks of this run that have one; 0: none has */
+    struct orchestrator_stats stats; /* of this run */
 };
 
 struct orchestrator_config {

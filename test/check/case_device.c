@@ -103,7 +103,7 @@ static bool device_wait(void *context, bool (*is_met)(void *arg), void *arg)
 static void device_settle(struct core *core, bool reset)
 {
     ask(reset ? RESIDENT_SETTLE_AND_RESET : RESIDENT_SETTLE);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) core->sched.worker_tasks[t] = device.block->worker_tasks[t];
+    core->sched.stats = device.block->stats;
 }
 
 static void device_begin(struct core *core)

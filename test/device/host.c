@@ -222,10 +222,8 @@ static void host_settle(struct core *core, bool reset)
 {
     struct host *h = core->state;
     if (!ask(core, reset ? RESIDENT_SETTLE_AND_RESET : RESIDENT_SETTLE)) return;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        core->sched.worker_tasks[t] = h->block->worker_tasks[t];
-        core->sched.ready[t].count_max = h->block->ready_max[t];
-    }
+    core->sched.stats = h->block->stats;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) core->sched.ready[t].count_max = h->block->ready_max[t];
 }
 
 static bool host_wait(void *context, bool (*is_met)(void *arg), void *arg)

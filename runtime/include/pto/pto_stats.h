@@ -1,4 +1,5 @@
-/* pto_stats.h - flow control in numbers: which rings and pools were full, how often, and for how long. */
+/* pto_stats.h - flow control in numbers: which rings and pools were full, how often, and for how long.  stats.def lists
+ * the statistics. */
 #ifndef PTO_STATS_H
 #define PTO_STATS_H
 #include <pto/pto_types.h>
@@ -10,54 +11,32 @@ extern "C" {
 
 typedef enum PTOStallReason {
     PTO_STALL_NONE,
-    PTO_STALL_TASK_RING,
-    PTO_STALL_TENSORMAP_POOL,
-    PTO_STALL_DEPLIST_POOL,
-    PTO_STALL_HEAP_RING,
-    PTO_STALL_READY_QUEUE,
+#define PTO_RING(id, ...) PTO_STALL_##id,
+#include <pto/stats.def>
     PTO_STALL_REASONS
 } PTOStallReason;
 
 /* A snapshot.  All members count from the start of the run or the last reset.  Times are nanoseconds, or cycles on the
  * engine timing. */
 typedef struct PTOFlowControlStats {
-    int64_t task_ring_stalls, tensormap_pool_stalls, deplist_pool_stalls, heap_ring_stalls, ready_queue_stalls;
-    int64_t task_ring_stall_ns, tensormap_pool_stall_ns, deplist_pool_stall_ns, heap_ring_stall_ns,
-        ready_queue_stall_ns;
-    int64_t task_ring_hwm;      /* tasks in flight */
-    int64_t tensormap_pool_hwm; /* entries */
-    int64_t deplist_pool_hwm;   /* entries */
-    int64_t heap_hwm;           /* bytes, all rings together */
-    int64_t ready_queue_hwm;    /* tasks, the fullest queue */
-    int64_t task_ring_size, tensormap_pool_size, deplist_pool_size, heap_size, ready_queue_size;
-    int64_t awaits;         /* calls of pto_await and pto_await_users, also by generated code */
-    int64_t awaits_blocked; /* awaits that had to wait */
-    int64_t await_ns;       /* time in awaits; not part of the stalls */
+#define PTO_RING(id, name, ...) int64_t name##_stalls; /* task_ring_stalls, tensormap_pool_stalls ... */
+#include <pto/stats.def>
+#define PTO_RING(id, name, ...) int64_t name##_stall_ns; /* task_ring_stall_ns ... */
+#include <pto/stats.def>
+#define PTO_RING(id, name, mark, ...) int64_t mark##_hwm; /* high-water marks: task_ring_hwm ... heap_hwm ... */
+#include <pto/stats.def>
+#define PTO_RING(id, name, mark, ...) int64_t mark##_size; /* task_ring_size ... heap_size ... */
+#include <pto/stats.def>
+#define PTO_FLOW_STAT(name, ...) int64_t name; /* awaits, awaits_blocked, await_ns */
+#include <pto/stats.def>
     PTOStallReason current_stall;
     const char *unit; /* of the times: "ns" or "cycles" */
 } PTOFlowControlStats;
 
+/* The work of a run: int64_t tasks, at_submit, edges ... as stats.def lists and explains them. */
 typedef struct PTORunStats {
-    int64_t tasks;     /* submitted */
-    int64_t at_submit; /* executed inline, without dependence analysis */
-    int64_t edges;     /* dependences on tasks that had not completed when found */
-    /* the same, with completed producers: all dependences if counts_dependences, else some */
-    int64_t dependences;
-    /* PTOConfig.count_dependences, which recording and the engines timing and graph imply; false if there is no memory
-     * to find them.  Dependences are found when these numbers or a report are asked for */
-    bool counts_dependences;
-    int64_t allocations; /* output buffers */
-    int64_t allocated_bytes;
-    int64_t moved_bytes; /* bytes that compaction moved, because the free space of the heap was fragmented */
-    int64_t scopes;
-    int64_t ns; /* wall time of the run */
-    int32_t workers[PTO_WORKER_TYPES];
-    int64_t worker_tasks[PTO_WORKER_TYPES];
-    int64_t worker_busy_ns[PTO_WORKER_TYPES];
-    /* of the timing engine, else 0 */
-    int64_t cycles;        /* from the first submit to the end of the last task */
-    int64_t critical_path; /* cycles of the costliest chain of dependent tasks: no schedule is shorter */
-    int64_t worker_busy_cycles[PTO_WORKER_TYPES];
+#define PTO_RUN_FIELD(owner, type, name, array, ...) type name array;
+#include <pto/stats.def>
 } PTORunStats;
 
 /* The memory of the runtimes of this process: their heaps and rings. */

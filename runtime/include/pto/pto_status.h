@@ -8,9 +8,9 @@ extern "C" {
 #endif
 
 typedef enum PTOStatus {
-#define STATUS(name, value, text) name = value,
+#define PTO_STATUS(name, value, text) name = value,
 #include <pto/status.def>
-#undef STATUS
+#undef PTO_STATUS
 } PTOStatus;
 
 /* The name of a status: "PTO_ERR_DEADLOCK"; "PTO_ERR_UNKNOWN" for a number that is no status.

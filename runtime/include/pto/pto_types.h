@@ -48,9 +48,9 @@ PTO_API const char *pto_type_name(PTOType type);
 PTO_API int64_t pto_type_bytes(PTOType type);
 
 typedef enum PTOWorkerType {
-#define WORKER(id, name) PTO_WORKER_##id,
+#define PTO_WORKER(id, name) PTO_WORKER_##id,
 #include <pto/workers.def>
-#undef WORKER
+#undef PTO_WORKER
     PTO_WORKER_TYPES
 } PTOWorkerType;
 
