@@ -32,9 +32,9 @@ def row_of(source, name, title):
 def write_rows(source, ids):
     path = os.path.join(source, "docs", "errors.md")
     text = read(path)
-    for name, title in ids:
-        row = row_of(source, name, title)
-        text = re.sub(r"^\| \[?%s\b.*\|$" % name, lambda _: row, text, flags=re.M)
+    for kind in "EW":
+        rows = [row_of(source, name, title) for name, title in ids if name[0] == kind]
+        text = re.sub(r"(?:^\| \[%s\d+\].*\|\n)+" % kind, lambda _: "\n".join(row for row in rows if row) + "\n", text, flags=re.M)
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
 

@@ -371,7 +371,12 @@ static const char *worker_constant(const char *worker)
 
 static const char *opcode_constant(struct emitter *e, int32_t opcode)
 {
-    static const char *const names[] = {NULL, "PTO_OP_COPY", "PTO_OP_GATHER_ROWS", "PTO_OP_SCATTER_ROWS"};
+    static const char *const names[] = {
+        NULL,
+#define PTO_OPCODE(id, name, count, written, formals) "PTO_OP_" #id,
+#include <pto/opcodes.def>
+#undef PTO_OPCODE
+    };
     return (size_t)opcode < sizeof names / sizeof *names ? names[opcode] : arena_printf(e->mem, "%" PRId32, opcode);
 }
 

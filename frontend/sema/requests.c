@@ -15,13 +15,23 @@ static const struct operation {
     int count;
     enum direction written; /* of the last formal; the others are `in` */
 } operations[] = {
-    [1] = {"copy", "in src: T[M, ..], out dst: T[M, ..]", 2, DIR_OUT},
-    {"gather_rows", "in src: T[M, ..], in index: i64[R], out dst: T[R, ..]", 3, DIR_OUT},
-    {"scatter_rows", "in src: T[R, ..], in index: i64[R], inout dst: T[M, ..]", 3, DIR_INOUT},
+    {0}, /* PTO_OP_NONE */
+#define PTO_OPCODE(id, name, count, written, formals) {name, formals, count, DIR_##written},
+#include <pto/opcodes.def>
+#undef PTO_OPCODE
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 /* ---- what is between the parentheses of @opcode ---- */
+
+static void say_operations(struct checker *c)
+{
+    const char *list = "";
+    for (int i = 1; i < OPERATIONS; i++)
+        list = arena_printf(c->mem, "%s%s%s (%d)", list, i > 1 ? ", " : "", operations[i].name, i);
+    diag_help(c->diag, "operations are %s; one of your own has a number from %d to %d", list, PTO_OWN_OPCODE,
+              INT32_MAX);
+}
 
 static bool read_name(struct checker *c, const struct ast *arg, int64_t *opcode)
 {
@@ -37,8 +47,7 @@ static bool read_name(struct checker *c, const struct ast *arg, int64_t *opcode)
     if (near)
         diag_fix(c->diag, arg->at, arena_printf(c->mem, "\"%s\"", near), "did you mean '%s'?", near);
     else
-        diag_help(c->diag, "operations are copy, gather_rows and scatter_rows; one of your own has a number from %d on",
-                  PTO_OWN_OPCODE);
+        say_operations(c);
     return false;
 }
 
@@ -60,9 +69,7 @@ static bool read_opcode(struct checker *c, struct ast *attr, int64_t *opcode)
         diag_error(c->diag, DIAG_E19, arg->at, "the number of an operation is a constant");
     } else if (value.i < 1 || (value.i >= OPERATIONS && value.i < PTO_OWN_OPCODE) || value.i > INT32_MAX) {
         diag_error(c->diag, DIAG_E17, arg->at, "there is no operation %lld", (long long)value.i);
-        diag_help(c->diag,
-                  "operations are 1 copy, 2 gather_rows and 3 scatter_rows; one of your own has a number from %d to %d",
-                  PTO_OWN_OPCODE, INT32_MAX);
+        say_operations(c);
     } else {
         *opcode = value.i;
         return true;

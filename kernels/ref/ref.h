@@ -1,5 +1,5 @@
 /* ref.h - the kernels once more, written to be read: what each must compute.
- * Idea       Same prototypes with the prefix ref_ (ref_kernels.h, which prototypes.cmake makes), so a test calls both with
+ * Idea       Same prototypes with the prefix ref_ (ref_kernels.h, made by prototypes.cmake), so a test calls both with
  *            the same arguments.  Sums are in long double and in index order, and nothing is blocked, packed or
  *            vectorised.
  * Tests      are their only users

@@ -91,13 +91,12 @@ typedef struct PTOWorkRequest {
     int64_t param[PTO_REQUEST_PARAMS];
 } PTOWorkRequest;
 
-/* The operations that the accelerators of every backend have.  Element types and row lengths of source and destination
- * must agree; an index out of range fails the task, and nothing is written. */
+/* What the accelerators of every backend can do: PTO_OP_COPY ... as opcodes.def lists and explains them. */
 typedef enum PTOOpcode {
-    PTO_OP_NONE,         /* the kernel is a function */
-    PTO_OP_COPY,         /* in src, out dst of the same shape, any strides */
-    PTO_OP_GATHER_ROWS,  /* in src[m, n], in index i64[r], out dst[r, n]: dst[k] = src[index[k]] */
-    PTO_OP_SCATTER_ROWS, /* in src[r, n], in index i64[r], inout dst[m, n]: dst[index[k]] = src[k], in order of k */
+    PTO_OP_NONE, /* the kernel is a function */
+#define PTO_OPCODE(id, name, count, written, formals) PTO_OP_##id,
+#include <pto/opcodes.def>
+#undef PTO_OPCODE
     PTO_OPCODES,
     PTO_OP_OWN = PTO_OWN_OPCODE /* from here on: operations of a program, see pto_operation */
 } PTOOpcode;
