@@ -115,11 +115,11 @@ static bool wants_one_thread(const PTOConfig *c)
 
 static const struct engine *find_engine(PTOEngine engine)
 {
-    static const struct engine *const engines[PTO_ENGINES] = {[PTO_ENGINE_THREADS] = &ptoi_engine_threads,
-                                                              [PTO_ENGINE_SERIAL] = &ptoi_engine_serial,
-                                                              [PTO_ENGINE_TIMING] = &ptoi_engine_timing,
-                                                              [PTO_ENGINE_PROCESS] = &ptoi_engine_process,
-                                                              [PTO_ENGINE_GRAPH] = &ptoi_engine_graph};
+    static const struct engine *const engines[PTO_ENGINES] = {
+#define PTO_ENGINE(id, name) &ptoi_engine_##name,
+#include <pto/engines.def>
+#undef PTO_ENGINE
+    };
     return (unsigned)engine < PTO_ENGINES ? engines[engine] : NULL;
 }
 

@@ -1,16 +1,26 @@
-/* backends.c - the backends of this build. */
+/* backends.c - the backends of this build, as backends.def lists them. */
 #include "backend.h"
 #include <stdio.h>
 #include <string.h>
 
-const struct backend *ptoi_sim_open(PTOStatus *status, char *message, size_t size);
-const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
+#define BACKEND(name)                                                                                                  \
+    const struct backend *ptoi_##name##_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
+#include "backends.def"
+#undef BACKEND
+
+static const char list[] =
+#define BACKEND(name) ", " #name
+#include "backends.def"
+#undef BACKEND
+    ;
 
 const struct backend *ptoi_backend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
 {
-    if (strcmp(config->backend, "sim") == 0) return ptoi_sim_open(status, message, size);
-    if (strcmp(config->backend, "ascend") == 0) return ptoi_ascend_open(config, status, message, size);
+#define BACKEND(name)                                                                                                  \
+    if (strcmp(config->backend, #name) == 0) return ptoi_##name##_open(config, status, message, size);
+#include "backends.def"
+#undef BACKEND
     *status = PTO_ERR_UNSUPPORTED;
-    snprintf(message, size, "this build has no backend '%s' (it has sim and ascend)", config->backend);
+    snprintf(message, size, "this build has no backend '%s' (it has %s)", config->backend, list + 2);
     return NULL;
 }

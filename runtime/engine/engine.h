@@ -30,7 +30,8 @@ struct engine {
     void (*measure)(struct core *core, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
-extern const struct engine ptoi_engine_serial, ptoi_engine_threads, ptoi_engine_timing, ptoi_engine_process,
-    ptoi_engine_graph;
+#define PTO_ENGINE(id, name) extern const struct engine ptoi_engine_##name;
+#include <pto/engines.def>
+#undef PTO_ENGINE
 
 #endif

@@ -223,17 +223,43 @@ static int take_entry(struct host_options *o, const char *text, struct host_erro
     return HOST_OK;
 }
 
+static const char backend_list[] =
+#define BACKEND(name) ", " #name
+#include "backend/backends.def"
+#undef BACKEND
+    ", the first by default";
+static const char engine_list[] =
+#define PTO_ENGINE(id, name) ", " #name
+#include <pto/engines.def>
+#undef PTO_ENGINE
+    ", the first by default";
+static const char worker_list[] =
+#define PTO_WORKER(id, name) ", " name
+#include <pto/workers.def>
+#undef PTO_WORKER
+    "; one of each that is not named";
+
 static int take_backend(struct host_options *o, const char *text, struct host_error *e)
 {
-    static const char *const names[] = {"sim", "ascend"};
+    static const char *const names[] = {
+#define BACKEND(name) #name,
+#include "backend/backends.def"
+#undef BACKEND
+    };
+    enum { BACKENDS = sizeof names / sizeof *names };
     o->config.backend = text;
-    if (strcmp(text, names[0]) == 0 || strcmp(text, names[1]) == 0) return HOST_OK;
-    const char *near = ptoi_nearest_name(text, (int)strlen(text), names, 2);
+    for (int i = 0; i < BACKENDS; i++)
+        if (strcmp(text, names[i]) == 0) return HOST_OK;
+    const char *near = ptoi_nearest_name(text, (int)strlen(text), names, BACKENDS);
     if (near) return host_fail(e, HOST_USAGE, "there is no backend '%s'; did you mean '%s'?", text, near);
-    return host_fail(e, HOST_USAGE, "there is no backend '%s'; there are sim and ascend", text);
+    return host_fail(e, HOST_USAGE, "there is no backend '%s'; there are %s", text, backend_list + 2);
 }
 
-static const char *const engine_names[PTO_ENGINES] = {"threads", "serial", "timing", "process", "graph"};
+static const char *const engine_names[PTO_ENGINES] = {
+#define PTO_ENGINE(id, name) #name,
+#include <pto/engines.def>
+#undef PTO_ENGINE
+};
 
 static int take_engine(struct host_options *o, const char *text, struct host_error *e)
 {
@@ -244,8 +270,7 @@ static int take_engine(struct host_options *o, const char *text, struct host_err
         }
     const char *near = ptoi_nearest_name(text, (int)strlen(text), engine_names, PTO_ENGINES);
     if (near) return host_fail(e, HOST_USAGE, "there is no engine '%s'; did you mean '%s'?", text, near);
-    return host_fail(e, HOST_USAGE, "there is no engine '%s'; there are threads, serial, timing, process and graph",
-                     text);
+    return host_fail(e, HOST_USAGE, "there is no engine '%s'; there are %s", text, engine_list + 2);
 }
 
 static const char *const worker_names[PTO_WORKER_TYPES] = {
@@ -253,11 +278,6 @@ static const char *const worker_names[PTO_WORKER_TYPES] = {
 #include <pto/workers.def>
 #undef PTO_WORKER
 };
-static const char worker_help[] =
-#define PTO_WORKER(id, name) name ", "
-#include <pto/workers.def>
-#undef PTO_WORKER
-    "one of each that is not named";
 static const char worker_form[] =
 #define PTO_WORKER(id, name) name "=N,"
 #include <pto/workers.def>

@@ -90,8 +90,9 @@ static bool sim_add_operation(const struct backend *b, int32_t opcode, PTOOperat
     return true;
 }
 
-const struct backend *ptoi_sim_open(PTOStatus *status, char *message, size_t size)
+const struct backend *ptoi_sim_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
 {
+    (void)config;
     struct sim *s = calloc(1, sizeof *s);
     if (!s) {
         *status = PTO_ERR_NOMEM;

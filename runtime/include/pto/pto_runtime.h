@@ -24,11 +24,9 @@ extern "C" {
 #endif
 
 typedef enum PTOEngine {
-    PTO_ENGINE_THREADS, /* workers are threads; an idle thread takes the scheduler role */
-    PTO_ENGINE_SERIAL,  /* every task is executed inline: the oracle */
-    PTO_ENGINE_TIMING,  /* one thread, a clock in cycles: predicts a device */
-    PTO_ENGINE_PROCESS, /* scheduler and workers in a process of their own */
-    PTO_ENGINE_GRAPH,   /* orchestrate only: nothing runs */
+#define PTO_ENGINE(id, name) PTO_ENGINE_##id, /* PTO_ENGINE_THREADS ... as engines.def lists and explains them */
+#include <pto/engines.def>
+#undef PTO_ENGINE
     PTO_ENGINES
 } PTOEngine;
 
