@@ -19,9 +19,9 @@ struct pass {
 
 static const struct pass passes[] = {
     // read top to bottom: this is the order
-    {"reach", reach_analyze, false},   {"owners", scopes_analyze, false}, {"lives", liveness_analyze, false},
-    {"lower", lower_program, true},    {"scopes", scopes_run, true},      {"bounds", bounds_run, false},
-    {"frames", frames_analyze, false}, {"slots", slots_run, true},
+    {"reach", reach_analyze, false},  {"lower", lower_program, true}, {"scopes", scopes_run, true},
+    {"liveness", liveness_run, true}, {"bounds", bounds_run, false},  {"frames", frames_analyze, false},
+    {"slots", slots_run, true},
 };
 
 /* A fault of a pass ends the compiler before it can print wrong code; a program that could not be lowered was
@@ -74,14 +74,6 @@ void plan_destroy(struct plan *p)
     vec_free(&p->exports);
     vec_free(&p->orchs);
     vec_free(&p->kernels);
-    for (size_t i = 0; i < p->block_list.count; i++) vec_free(&p->block_list.data[i]->tensors);
-    vec_free(&p->block_list);
-    for (size_t i = 0; i < p->end_list.count; i++) {
-        vec_free(&p->end_list.data[i]->before);
-        vec_free(&p->end_list.data[i]->behind);
-        vec_free(&p->end_list.data[i]->other);
-    }
-    vec_free(&p->end_list);
     for (size_t i = 0; i < p->bound_list.count; i++)
         vec_free(&p->bound_list.data[i]->scopes), vec_free(&p->bound_list.data[i]->iterations);
     vec_free(&p->bound_list);
@@ -96,8 +88,6 @@ void plan_destroy(struct plan *p)
     vec_free(&p->frame_list);
     ptrmap_free(&p->frames);
     ptrmap_free(&p->slots);
-    ptrmap_free(&p->ends);
-    ptrmap_free(&p->blocks);
     ptrmap_free(&p->ranges);
 }
 

@@ -19,20 +19,6 @@ struct frame_plan;
 
 typedef VEC(struct symbol *) symbol_list;
 
-/* Of every BLOCK of a function that is printed, and of every scalar expression (AWAIT, CALL) that needs tensors for a
- * moment. */
-struct block_plan {
-    /* that it names, or needs for a moment, and that the runtime allocates: they want a run-time scope */
-    symbol_list tensors;
-};
-
-/* The tensors whose lifetimes end at a node; the lists are empty where no lifetime ends. */
-struct end_plan {
-    symbol_list before; /* at the beginning of this BLOCK */
-    symbol_list behind; /* behind this statement, or this CALL that is an argument */
-    symbol_list other;  /* in the else branch that this IF or MATCH does not have */
-};
-
 /* What is known of the need of functions, with frames or without; see bounds.h. */
 struct memory_model {
     bool has_frames;
@@ -53,10 +39,6 @@ struct plan {
     VEC(struct ir_function *) functions; /* of orchs, in the same order */
     struct ptrmap function_of;           /* orch -> its struct ir_function */
     struct lowering *lowering;
-    struct ptrmap blocks;                /* BLOCK, AWAIT or CALL -> struct block_plan */
-    VEC(struct block_plan *) block_list; /* the same, to be freed */
-    struct ptrmap ends; /* statement or BLOCK -> struct end_plan, where lifetimes end before the scope does */
-    VEC(struct end_plan *) end_list; /* the same, to be freed */
     struct memory_model ring, framed;
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
     struct ptrmap frames;                     /* function -> struct frame_plan */
@@ -77,12 +59,11 @@ void plan_destroy(struct plan *p);
 bool plan_has_pass(const char *name); /* one that leaves IR */
 
 void reach_analyze(struct plan *p);
-void scopes_analyze(struct plan *p);
-void liveness_analyze(struct plan *p);
 void frames_analyze(struct plan *p);
 void lower_program(struct plan *p);
 void slots_run(struct plan *p);
 void scopes_run(struct plan *p);
+void liveness_run(struct plan *p);
 void bounds_run(struct plan *p);
 
 /* ---- range.c ---- */

@@ -8,51 +8,55 @@
 #include "passes/frames.h"
 #include <string.h>
 
-static int line_of(const struct emitter *e, const struct ast *n)
+static int line_of(const struct emitter *e, struct span at)
 {
-    return source_place(e->front->sources, n->at.file, n->at.begin).line;
+    return source_place(e->front->sources, at.file, at.begin).line;
 }
 
-static int last_line_of(const struct emitter *e, const struct ast *n)
+static int last_line_of(const struct emitter *e, struct span at)
 {
-    return source_place(e->front->sources, n->at.file, n->at.end > n->at.begin ? n->at.end - 1 : n->at.begin).line;
+    return source_place(e->front->sources, at.file, at.end > at.begin ? at.end - 1 : at.begin).line;
 }
 
-static const char *names_of(struct emitter *e, const symbol_list *list)
+static const char *names_of(struct emitter *e, const struct symbol *const *list, int count)
 {
     STRBUF(b);
-    for (size_t i = 0; i < list->count; i++)
-        strbuf_printf(&b, "%s%s%s", i ? ", " : "", list->data[i]->name, list->data[i]->hidden ? "()" : "");
+    for (int i = 0; i < count; i++)
+        strbuf_printf(&b, "%s%s%s", i ? ", " : "", list[i]->name, list[i]->hidden ? "()" : "");
     return arena_copy(e->mem, strbuf_text(&b), b.length);
 }
 
 /* ---- scopes: who owns what ---- */
 
-static bool visit_scopes(void *cx, struct ast *n)
+static void print_scope(void *cx, struct ir_op *op)
 {
     struct emitter *e = cx;
-    const struct block_plan *b = ptrmap_get(&e->plan->blocks, n);
-    if (!b || b->tensors.count == 0) return true;
-    const char *what = n->kind == AST_BLOCK ? "block" : "value";
-    out_line(e->out, "  %s of lines %d to %d owns %s", what, line_of(e, n), last_line_of(e, n),
-             names_of(e, &b->tensors));
-    return true;
+    if (op->kind != IR_SCOPE_BEGIN || op->scope.count == 0) return;
+    const char *what = op->scope.is_value ? "value" : "block";
+    out_line(e->out, "  %s of lines %d to %d owns %s", what, line_of(e, op->at), last_line_of(e, op->at),
+             names_of(e, op->scope.tensors, op->scope.count));
 }
 
 /* ---- liveness: where a lifetime ends before its scope does ---- */
 
-static bool visit_ends(void *cx, struct ast *n)
+static void print_else(struct emitter *e, const struct ir_op *branch)
 {
+    const struct ir_op *op = branch->branch.other ? branch->branch.other->first : NULL;
+    for (; op && op->kind == IR_RELEASE && op->release.why == IR_RELEASE_IN_ELSE; op = op->next)
+        out_line(e->out, "  in the else branch that line %d has not: %s", line_of(e, branch->branch.whole),
+                 names_of(e, &op->release.symbol, 1));
+}
+
+static void print_release(void *cx, struct ir_op *op)
+{
+    static const char *const where[] = {[IR_RELEASE_BEHIND] = "behind the statement of",
+                                        [IR_RELEASE_BEHIND_CALL] = "behind the call of",
+                                        [IR_RELEASE_BEFORE] = "at the beginning of the block of"};
     struct emitter *e = cx;
-    const struct end_plan *ends = ptrmap_get(&e->plan->ends, n);
-    if (ends && ends->before.count > 0)
-        out_line(e->out, "  at the beginning of the block of line %d: %s", line_of(e, n), names_of(e, &ends->before));
-    if (ends && ends->behind.count > 0)
-        out_line(e->out, "  behind %s line %d: %s", n->kind == AST_CALL ? "the call of" : "the statement of",
-                 last_line_of(e, n), names_of(e, &ends->behind));
-    if (ends && ends->other.count > 0)
-        out_line(e->out, "  in the else branch that line %d has not: %s", line_of(e, n), names_of(e, &ends->other));
-    return true;
+    if (op->kind == IR_IF) print_else(e, op);
+    if (op->kind != IR_RELEASE || op->release.why == IR_RELEASE_IN_ELSE || !where[op->release.why]) return;
+    out_line(e->out, "  %s line %d: %s", where[op->release.why], line_of(e, op->at),
+             names_of(e, &op->release.symbol, 1));
 }
 
 /* ---- slots: who lies where in the frame, and when ---- */
@@ -76,7 +80,7 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
             if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->alternates && p->slot + 1 == (int)i)))
                 continue;
             out_line(e->out, "    %s%s of lines %d to %d%s", p->tensor->name, p->tensor->hidden ? "()" : "",
-                     line_of(e, p->first), line_of(e, p->last), p->alternates ? ", every other iteration" : "");
+                     line_of(e, p->first->at), line_of(e, p->last->at), p->alternates ? ", every other iteration" : "");
         }
     }
 }
@@ -95,15 +99,15 @@ static void print_function(struct emitter *e, const struct ir_function *f, unsig
     struct ast *body = orch->decl->orch.body;
     struct span head = orch->decl->at;
     head.end = body->at.begin;
-    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl),
+    out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl->at),
              emit_source_text(e, head));
     if (dumps & DUMP_SCOPES) {
         out_line(e->out, "%s", " scopes");
-        ast_walk(body, visit_scopes, e);
+        ir_each(f->body, print_scope, e);
     }
     if (dumps & DUMP_LIVENESS) {
         out_line(e->out, "%s", " liveness");
-        ast_walk(body, visit_ends, e);
+        ir_each(f->body, print_release, e);
     }
     if (dumps & DUMP_SLOTS) {
         out_line(e->out, "%s", " slots");

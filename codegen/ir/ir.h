@@ -158,6 +158,7 @@ struct ir_call {
 
 struct ir_block {
     struct ir_op *first, *last;
+    struct span at;     /* of the language's block */
     struct span at_end; /* where the line that closes it comes from */
 };
 
@@ -175,6 +176,16 @@ enum ir_loop_form {
     IR_LOOP_COUNTED /* the iterations are counted before the first */
 };
 
+/* Those that the program or the function's end asks for; those that a pass has placed. */
+enum ir_release_why {
+    IR_RELEASE_BY_HAND,
+    IR_RELEASE_LEAVING,
+    IR_RELEASE_BEHIND,      /* a statement */
+    IR_RELEASE_BEHIND_CALL, /* that is an argument */
+    IR_RELEASE_BEFORE,      /* the statements of a block */
+    IR_RELEASE_IN_ELSE      /* in an else branch that the program does not have */
+};
+
 enum ir_unused { IR_UNUSED_NEVER, IR_UNUSED_MAYBE, IR_UNUSED_SURELY };
 
 enum ir_print_form { IR_PRINT_INTEGER, IR_PRINT_F64, IR_PRINT_F32, IR_PRINT_BOOLEAN, IR_PRINT_NUL };
@@ -186,6 +197,10 @@ struct ir_print_value {
 struct ir_op {
     enum ir_op_kind kind;
     struct span at; /* where the line that it prints comes from */
+    /* Of the last operation of a statement: where that ends.  What is inserted behind it comes from there. */
+    struct span statement_end;
+    int number, last; /* which the pass `liveness` gives: its own, and the largest inside */
+    bool is_busy;     /* the same: it needs memory, or waits */
     struct ir_op *next;
     union {
         struct {
@@ -247,6 +262,7 @@ struct ir_op {
         struct {
             const struct symbol *symbol;
             bool is_argument, in_frame;
+            enum ir_release_why why;
         } release;
         /* tensors: that it owns, in the order in which they are declared.  named: an output goes to it from inside
          * another one.  explicit: the program says `scope`.  value: of an expression.  dropped: it owns nothing. */
@@ -304,6 +320,7 @@ struct ir_op {
         struct {
             struct ir_condition cond;
             struct ir_block *then, *other;
+            struct span whole; /* the statement, or the `else if` */
             bool is_chained, continues;
         } branch;
         struct ir_block *block;

@@ -1,4 +1,4 @@
-/* lower.c - functions, blocks and scopes; where lifetimes end.
+/* lower.c - functions, blocks and scopes.
  * Idea       a block of the language is a block of operations and a scope, and so is a value that needs tensors for a
  *            moment; whatever leaves a block early (break, continue, return) ends the scopes that it leaves.  The pass
  *            `scopes` takes away those that own nothing.
@@ -91,22 +91,7 @@ static bool jumps_away(const struct ast *n)
     return n->kind == AST_RETURN || n->kind == AST_BREAK || n->kind == AST_CONTINUE;
 }
 
-/* ---- ends of lifetimes ---- */
-
-void lower_ends(struct lowering *l, const symbol_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        struct ir_op *op = lower_op(l, IR_RELEASE);
-        op->release.symbol = list->data[i];
-        op->release.is_argument = list->data[i]->kind == SYM_FORMAL; /* the caller may have had it from outside */
-    }
-}
-
-void lower_ends_at(struct lowering *l, struct span at, const symbol_list *list)
-{
-    if (list->count > 0) l->at = at;
-    lower_ends(l, list);
-}
+/* ---- what was moved in ---- */
 
 static bool is_part_of(const struct symbol *s, const struct symbol *whole)
 {
@@ -125,6 +110,7 @@ void lower_leave(struct lowering *l, const struct symbol *returned)
         struct ir_op *op = lower_op(l, IR_RELEASE);
         op->release.symbol = s;
         op->release.is_argument = true;
+        op->release.why = IR_RELEASE_LEAVING;
     }
     vec_free(&formals);
 }
@@ -138,12 +124,11 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
     open.scope->scope.is_explicit = is_explicit;
     if (is_explicit) l->at = at;
     l->open = &open;
-    const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
-    if (ends) lower_ends_at(l, n->at, &ends->before);
+    l->block->at = n->at;
     for (struct ast *s = n->block.stmts; s; s = s->next) {
+        const struct ir_op *before = l->block->last;
         lower_statement(l, s);
-        ends = ptrmap_get(&l->plan->ends, s);
-        if (ends) lower_ends_at(l, last_byte(s->at), &ends->behind);
+        if (l->block->last != before) l->block->last->statement_end = last_byte(s->at);
     }
     if (!jumps_away(n->block.stmts)) {
         if (is_explicit || open.owns) l->at = last_byte(n->at);

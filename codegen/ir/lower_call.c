@@ -229,7 +229,5 @@ struct ir_value *lower_call(struct lowering *l, struct ast *n)
         struct ir_call *c = lower_call_of_function(l, n);
         lower_op(l, IR_CALL)->call = c;
     }
-    const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
-    if (ends) lower_ends(l, &ends->behind);
     return value;
 }

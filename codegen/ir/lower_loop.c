@@ -113,24 +113,13 @@ void lower_while(struct lowering *l, struct ast *n)
 
 /* ---- if ---- */
 
-/* Lifetimes that end in the else branch which n does not have. */
-static struct ir_block *lower_missing_else(struct lowering *l, const struct ast *n)
-{
-    const struct end_plan *ends = ptrmap_get(&l->plan->ends, n);
-    if (!ends || ends->other.count == 0) return NULL;
-    struct ir_block *outer, *block = lower_block_begin(l, &outer);
-    lower_ends_at(l, last_byte(n->at), &ends->other);
-    lower_block_end(l, outer);
-    return block;
-}
-
 static void lower_branches(struct lowering *l, struct ast *n, struct ir_op *op);
 
 static struct ir_block *lower_else(struct lowering *l, struct ast *n)
 {
     struct ast *other = n->if_.other;
     struct ir_block *outer, *block;
-    if (!other) return lower_missing_else(l, n);
+    if (!other) return NULL;
     if (other->kind != AST_IF) return lower_braced(l, other, false);
     block = lower_block_begin(l, &outer);
     if (needs_statements(other->if_.cond) || checks_of(other)) {
@@ -150,6 +139,7 @@ static struct ir_block *lower_else(struct lowering *l, struct ast *n)
 
 static void lower_branches(struct lowering *l, struct ast *n, struct ir_op *op)
 {
+    op->branch.whole = n->at;
     op->branch.then = lower_braced(l, n->if_.then, false);
     op->branch.other = lower_else(l, n);
 }
@@ -226,7 +216,8 @@ static void lower_arms(struct lowering *l, const struct ast *n, struct ir_tempor
         op->branch.continues = !is_first;
         op->branch.then = lower_braced(l, arm->arm.body, false);
     }
-    op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : lower_missing_else(l, n);
+    op->branch.whole = n->at;
+    op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : NULL;
     for (struct ir_block *block = outer; block->last != op; block = block->last->branch.other)
         block->last->branch.other->at_end = l->at;
     l->block = outer;

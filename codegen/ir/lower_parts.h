@@ -51,8 +51,6 @@ void lower_block_end(struct lowering *l, struct ir_block *outer);
 void lower_statements(struct lowering *l, struct ast *block, bool is_loop, bool is_explicit, struct span at);
 /* the same, as a block of its own */
 struct ir_block *lower_braced(struct lowering *l, struct ast *block, bool is_loop);
-void lower_ends(struct lowering *l, const symbol_list *list); /* releases */
-void lower_ends_at(struct lowering *l, struct span at, const symbol_list *list);
 /* A scope for what an expression needs for a moment. */
 void lower_scope_open(struct lowering *l, struct ast *n, struct open_block *open);
 void lower_scope_close(struct lowering *l, struct open_block *open);
