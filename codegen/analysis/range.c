@@ -259,6 +259,12 @@ static struct interval range_of_builtin(struct plan *p, const struct ast *n)
         return r;
     }
     if (name[0] == 'c' && second) return range_of_ceil_div(range_of_expr(p, first), range_of_expr(p, second));
+    if (select_of(n)) {
+        const struct interval yes = range_of_expr(p, second),
+                              no = range_of_expr(p, n->call.args->next->next->arg.value);
+        return (struct interval){yes.lo < no.lo ? yes.lo : no.lo, yes.hi > no.hi ? yes.hi : no.hi};
+    }
+    if (name[0] == 'i') return first->type->kind == TYPE_BOOL ? (struct interval){0, 1} : range_of_expr(p, first);
     if (name[0] == 'l') return (struct interval){0, 62};
     return name[0] == 'a' || name[0] == 'd' ? (struct interval){0, INT64_MAX} : anything;
 }

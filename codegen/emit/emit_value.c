@@ -165,6 +165,17 @@ static void print_function(struct emitter *e, struct strbuf *b, const struct ir_
     strbuf_putc(b, ')');
 }
 
+static void print_select(struct emitter *e, struct strbuf *b, const struct ir_value *v, enum precedence outer)
+{
+    if (outer > P_ANY) strbuf_putc(b, '(');
+    value_print(e, b, v->arg[0], P_OR);
+    strbuf_puts(b, " ? ");
+    value_print(e, b, v->arg[1], P_OR);
+    strbuf_puts(b, " : ");
+    value_print(e, b, v->arg[2], P_OR);
+    if (outer > P_ANY) strbuf_putc(b, ')');
+}
+
 static void print_one_of(struct emitter *e, struct strbuf *b, const struct ir_value *v)
 {
     for (int i = 1; i < v->count; i++) {
@@ -254,6 +265,7 @@ void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, 
     case IR_CAST: print_prefixed(e, b, v, arena_printf(e->mem, "(%s)", c_scalar_type(v->type)), P_UNARY, prec); break;
     case IR_BINARY: print_binary(e, b, v, prec); break;
     case IR_FUNCTION: print_function(e, b, v); break;
+    case IR_SELECT: print_select(e, b, v, prec); break;
     case IR_ONE_OF: print_one_of(e, b, v); break;
     case IR_ELEMENT: print_element(e, b, v, prec); break;
     case IR_RESULT: call_print(e, b, v->call); break;

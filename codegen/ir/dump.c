@@ -166,6 +166,11 @@ static void put_value(struct dump *d, const struct ir_value *v)
         put_list(d, v->arg, v->count);
         put(d, ")");
         break;
+    case IR_SELECT:
+        put(d, "select(");
+        put_list(d, v->arg, v->count);
+        put(d, ")");
+        break;
     case IR_ONE_OF:
         put_value(d, v->arg[0]);
         put(d, " in {");

@@ -47,6 +47,7 @@ enum ir_value_kind {
     IR_BINARY,
     IR_CAST,     /* arg[0] as `type` */
     IR_FUNCTION, /* function(arg...) */
+    IR_SELECT,   /* arg[1] where arg[0] holds, else arg[2]: the other is not evaluated */
     IR_ONE_OF,   /* arg[0] equals arg[1], or arg[2] ... */
     IR_ELEMENT,  /* the element that `view` names */
     IR_RESULT,   /* of the function call `call`, which is made where the value is evaluated */

@@ -86,6 +86,11 @@ bool needs_statements(struct ast *n)
         return needs_statements(n->binary.left) || needs_statements(n->binary.right);
     }
     if (n->kind != AST_CALL) return false;
+    if (select_of(n)) { /* C has an order of its own for these */
+        for (struct ast *a = n->call.args; a; a = a->next)
+            if (needs_statements(a->arg.value)) return true;
+        return false;
+    }
     struct effects later = effects_of_arguments(n->call.args);
     for (struct ast *a = n->call.args; a; a = a->next) {
         struct effects own = effects_of(a->arg.value);
@@ -201,10 +206,56 @@ static void prepare_dim(struct lowering *l, struct ast *n)
     lower_scope_close(l, &open);
 }
 
+static struct ir_value *condition(struct lowering *l, struct ast *n)
+{
+    struct ir_value *v = lower_value(l, n);
+    if (ir_can_fail(v)) lower_site(l, n->at, "condition");
+    return v;
+}
+
+static struct ir_block *prepare_arm(struct lowering *l, const struct ast *n, struct ast *arm,
+                                    struct ir_temporary *selected)
+{
+    struct ir_block *outer, *block = lower_block_begin(l, &outer);
+    lower_prepare(l, arm);
+    struct ir_value *value = lower_value_as(l, arm, n->type);
+    if (ir_can_fail(value)) lower_site(l, arm->at, "expression");
+    struct ir_op *set = lower_op(l, IR_SET);
+    set->set.key = set->set.temporary = selected;
+    set->set.value = value;
+    lower_block_end(l, outer);
+    return block;
+}
+
+/* `int64_t selected = 0; if (c) { ...; selected = a; } else { ...; selected = b; }` */
+static void prepare_select(struct lowering *l, struct ast *n)
+{
+    struct ast *cond = n->call.args->arg.value, *yes = n->call.args->next->arg.value,
+               *no = n->call.args->next->next->arg.value;
+    lower_prepare(l, cond);
+    if (!needs_statements(yes) && !needs_statements(no)) return;
+    struct ir_value *decided = condition(l, cond);
+    struct ir_value *none = ir_value_new(l->mem,
+                                         n->type->kind == TYPE_BOOL  ? IR_BOOLEAN
+                                         : n->type->kind == TYPE_INT ? IR_INTEGER
+                                                                     : IR_REAL,
+                                         n->type);
+    struct ir_temporary *selected = lower_let(l, "selected", n->type, none, false);
+    struct ir_op *branch = lower_op(l, IR_IF);
+    branch->branch.cond.value = decided;
+    branch->branch.then = prepare_arm(l, n, yes, selected);
+    branch->branch.other = prepare_arm(l, n, no, selected);
+    ptrmap_set(&l->hoisted, n, selected);
+}
+
 static void prepare_builtin(struct lowering *l, struct ast *n)
 {
     if (strcmp(n->call.callee->name, "dim") == 0) {
         prepare_dim(l, n);
+        return;
+    }
+    if (select_of(n)) {
+        prepare_select(l, n);
         return;
     }
     struct effects later = effects_of_arguments(n->call.args);
@@ -214,13 +265,6 @@ static void prepare_builtin(struct lowering *l, struct ast *n)
         lower_prepare(l, a->arg.value);
         if (order_shows(a->arg.value, own, later)) lower_keep(l, a->arg.value);
     }
-}
-
-static struct ir_value *condition(struct lowering *l, struct ast *n)
-{
-    struct ir_value *v = lower_value(l, n);
-    if (ir_can_fail(v)) lower_site(l, n->at, "condition");
-    return v;
 }
 
 /* `bool both = a; if (both) { ...; both = b; }` */

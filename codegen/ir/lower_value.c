@@ -154,6 +154,47 @@ static struct ir_value *lower_arguments(struct lowering *l, const struct ast *n,
     return v;
 }
 
+/* 64 bits where C would have an int of literals, or a bool of which its compilers remark that it is never 2. */
+static struct ir_value *as_integer(struct lowering *l, struct ir_value *v)
+{
+    if (v->type->kind == TYPE_INT && !ir_is_of_literals(v)) return v;
+    struct ir_value *integer = ir_function(l->mem, "pto_integer", ARITH_PLAIN, NULL, 1);
+    integer->arg[0] = v;
+    return integer;
+}
+
+static struct ir_value *lower_select(struct lowering *l, const struct ast *n)
+{
+    const struct ast *a = n->call.args;
+    struct ir_value *v = ir_function(l->mem, NULL, ARITH_PLAIN, n->type, 3);
+    v->kind = IR_SELECT;
+    v->arg[0] = lower_value(l, a->arg.value);
+    v->arg[1] = lower_value_as(l, a->next->arg.value, n->type);
+    v->arg[2] = lower_value_as(l, a->next->next->arg.value, n->type);
+    if (is_integer(n) && ir_is_of_literals(v->arg[2])) v->arg[1] = as_integer(l, v->arg[1]);
+    return v;
+}
+
+/* A cast of C is without a result where a real is no integer of 64 bits. */
+static struct ir_value *lower_cast(struct lowering *l, const struct ast *n)
+{
+    const struct ast *from = n->call.args->arg.value;
+    struct ir_value *a = lower_value(l, from);
+    if (is_integer(n) && is_floating(from->type)) {
+        const enum arithmetic mode = l->arithmetic == ARITH_PLAIN ? ARITH_CHECKED : l->arithmetic;
+        struct ir_value *v = ir_function(l->mem, "truncate", mode, n->type, 1);
+        v->arg[0] = a;
+        return v;
+    }
+    if (n->type->kind == TYPE_BOOL && from->type->kind != TYPE_BOOL) {
+        struct ir_value *zero = ir_value_new(l->mem, is_integer(from) ? IR_INTEGER : IR_REAL, from->type);
+        struct ir_value *v = ir_binary(l->mem, OP_NE, ARITH_PLAIN, a, zero);
+        v->type = n->type;
+        return v;
+    }
+    return is_integer(n) ? as_integer(l, a) : lower_value_as(l, from, n->type);
+}
+
 static struct ir_value *lower_builtin(struct lowering *l, const struct ast *n)
 {
     const char *name = n->call.callee->name;
@@ -166,6 +207,15 @@ static struct ir_value *lower_builtin(struct lowering *l, const struct ast *n)
     if (strcmp(name, "ceil_div") == 0) return lower_arguments(l, n, "ceil_div");
     if (strcmp(name, "log2") == 0) return lower_arguments(l, n, f32 ? "log2f" : "log2");
     if (strcmp(name, "sqrt") == 0) return lower_arguments(l, n, f32 ? "sqrtf" : "sqrt");
+    static const struct {
+        const char *name, *function;
+    } reals[] = {{"exp", "exp"},   {"log", "log"},     {"pow", "pow"},   {"sin", "sin"},        {"cos", "cos"},
+                 {"tanh", "tanh"}, {"floor", "floor"}, {"ceil", "ceil"}, {"round", "nearbyint"}};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        if (strcmp(name, reals[i].name) == 0) return lower_arguments(l, n, reals[i].function);
+    if (strcmp(name, "select") == 0) return lower_select(l, n);
+    if (strcmp(name, "i64") == 0 || strcmp(name, "f64") == 0 || strcmp(name, "f32") == 0 || strcmp(name, "bool") == 0)
+        return lower_cast(l, n);
     if (strcmp(name, "dim") == 0 && n->value)
         return lower_size(l, n->value, l->arithmetic == ARITH_COST ? ARITH_COST : ARITH_PLAIN);
     lower_unsupported(l, n->at, "this use of a builtin function");

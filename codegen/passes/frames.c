@@ -155,6 +155,15 @@ static bool visit_expr(void *cx, struct ast *n)
         w->conditions--;
         return false;
     }
+    const struct ast *select = select_of(n);
+    if (select) {
+        ast_walk(select->arg.value, visit_expr, w);
+        w->conditions++;
+        ast_walk(select->next->arg.value, visit_expr, w);
+        ast_walk(select->next->next->arg.value, visit_expr, w);
+        w->conditions--;
+        return false;
+    }
     if (n->kind == AST_AWAIT) {
         ast_walk(n->await.operand, visit_expr, w);
         note_await(w, n);

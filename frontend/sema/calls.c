@@ -202,7 +202,7 @@ const struct type *calls_value(struct checker *c, struct ast *e, const struct ta
 void calls_statement(struct checker *c, struct ast *e)
 {
     if (e->call.callee->kind == AST_NAME && !declare_lookup(c, e->call.callee->name) &&
-        names_is_builtin(e->call.callee->name)) {
+        builtins_find(e->call.callee->name)) {
         exprs_check(c, e, AS_VALUE);
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "the value of '%s' is not used", e->call.callee->name);
         notes_bad(e);

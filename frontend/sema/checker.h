@@ -107,7 +107,6 @@ void names_declare(struct checker *c, struct symbol *s, struct span at);
 /* NULL: unknown; declare_lookup() asks both */
 struct symbol *names_in_scope(const struct checker *c, const char *name);
 struct symbol *names_in_module(const struct module *m, const char *name);
-bool names_is_builtin(const char *name);
 /* E01 with the nearest names; module NULL: all that is visible here (E11 for a name whose block has ended). */
 void names_unknown(struct checker *c, struct span at, const char *name, const char *what, const struct module *module);
 
@@ -173,12 +172,24 @@ const struct size *exprs_take(struct checker *c, struct ast *e);
 bool exprs_condition(struct checker *c, struct ast *e);
 /* Can a value of type `from` be given to `to`?  Reports E02 when not. */
 bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, const char *what);
+bool exprs_is_number(const struct type *t);
+/* The type that arithmetic of two numbers has. */
+const struct type *exprs_common(struct checker *c, const struct type *a, const struct type *b);
 void exprs_say_await(struct checker *c, const struct ast *e); /* E19: an element of a tensor as a value */
 
 /* ---- indexing.c ---- */
 /* Types an INDEX expression whose object has been checked; sets type and region. */
 const struct type *indexing_check(struct checker *c, struct ast *e);
 void indexing_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
+
+/* ---- builtins.c ---- */
+const struct builtin *builtins_find(const char *name); /* NULL: there is none of that name */
+const char *builtins_name(int i);                      /* NULL behind the last */
+const struct type *builtins_check(struct checker *c, struct ast *e);
+/* As exprs_take, of a call of a builtin. */
+const struct size *builtins_take(struct checker *c, struct ast *e);
+/* As consteval, of a call with a real or a bool. */
+bool builtins_consteval(struct checker *c, const struct ast *e, struct constant *out);
 
 /* ---- region.c ---- */
 const struct region *region_whole(struct checker *c, struct symbol *base);

@@ -33,26 +33,6 @@ static bool compare(enum ast_op op, const struct constant *a, const struct const
                          : x >= y;
 }
 
-static bool eval_call(struct checker *c, const struct ast *e, struct constant *out)
-{
-    const char *name = e->call.callee->name;
-    struct constant a, b = {0};
-    if (call_of(e) || !is_real(e->type) || !consteval(c, e->call.args->arg.value, &a)) return false;
-    if (e->call.args->next && !consteval(c, e->call.args->next->arg.value, &b)) return false;
-    double x = as_real(&a), y = b.type ? as_real(&b) : 0;
-    if (strcmp(name, "sqrt") == 0)
-        out->f = sqrt(x);
-    else if (strcmp(name, "abs") == 0)
-        out->f = fabs(x);
-    else if (strcmp(name, "min") == 0)
-        out->f = x < y ? x : y;
-    else if (strcmp(name, "max") == 0)
-        out->f = x > y ? x : y;
-    else
-        return false;
-    return true;
-}
-
 static bool eval_binary(struct checker *c, const struct ast *e, struct constant *out)
 {
     struct constant a, b;
@@ -104,7 +84,7 @@ bool consteval(struct checker *c, const struct ast *e, struct constant *out)
         if (!eval_binary(c, e, out)) return false;
         break;
     case AST_CALL:
-        if (!eval_call(c, e, out)) return false;
+        if (!builtins_consteval(c, e, out)) return false;
         break;
     default: return false;
     }

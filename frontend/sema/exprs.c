@@ -8,12 +8,9 @@
 #include "support/nearest.h"
 #include <string.h>
 
-static bool is_number(const struct type *t)
-{
-    return t->kind == TYPE_INT || t->kind == TYPE_F32 || t->kind == TYPE_F64;
-}
+bool exprs_is_number(const struct type *t) { return t->kind == TYPE_INT || t->kind == TYPE_F32 || t->kind == TYPE_F64; }
 
-static const struct type *common(struct checker *c, const struct type *a, const struct type *b)
+const struct type *exprs_common(struct checker *c, const struct type *a, const struct type *b)
 {
     if (a->kind == TYPE_F64 || b->kind == TYPE_F64) return c->f64;
     return a->kind == TYPE_F32 || b->kind == TYPE_F32 ? c->f32 : c->int_;
@@ -143,7 +140,7 @@ static const struct type *check_unary(struct checker *c, struct ast *e)
     const struct type *t = exprs_check(c, l, AS_VALUE);
     if (l->bad) return notes_fail(c, e);
     const enum ast_op op = e->binary.op;
-    if (op == OP_NOT ? t->kind != TYPE_BOOL : op == OP_BITNOT ? t->kind != TYPE_INT : !is_number(t)) {
+    if (op == OP_NOT ? t->kind != TYPE_BOOL : op == OP_BITNOT ? t->kind != TYPE_INT : !exprs_is_number(t)) {
         diag_error(c->diag, DIAG_E02, e->at, "'%s' needs %s, not %s", ast_op_text(op),
                    op == OP_NOT      ? "a bool"
                    : op == OP_BITNOT ? "an integer"
@@ -194,7 +191,7 @@ static const struct type *check_arithmetic(struct checker *c, struct ast *e, con
     const struct size *y = e->binary.right->value;
     int64_t zero = 1;
     bool failed = false;
-    e->type = common(c, a, b);
+    e->type = exprs_common(c, a, b);
     if (e->type->kind != TYPE_INT) return e->type;
     enum ast_op op = e->binary.op;
     if ((op == OP_DIV || op == OP_MOD) && y && size_is_const(y, &zero) && zero == 0) {
@@ -218,7 +215,7 @@ static bool takes_operand(enum ast_op op, const struct type *t)
 {
     if (op == OP_OR || op == OP_AND) return t->kind == TYPE_BOOL;
     if (op == OP_MOD || is_of_bits(op)) return t->kind == TYPE_INT;
-    return is_number(t) || ((op == OP_EQ || op == OP_NE) && t->kind == TYPE_BOOL);
+    return exprs_is_number(t) || ((op == OP_EQ || op == OP_NE) && t->kind == TYPE_BOOL);
 }
 
 static void help_with_operands(struct checker *c, const struct ast *e, const struct type *a, const struct type *b)
@@ -232,7 +229,7 @@ static void help_with_operands(struct checker *c, const struct ast *e, const str
     else if (a->kind == TYPE_BOOL && b->kind == TYPE_BOOL && op >= OP_BITOR && op <= OP_BITAND)
         diag_fix(c->diag, e->binary.op_at, of_bools[op], "'%s' is of integers: of bools write '%s'", ast_op_text(op),
                  of_bools[op]);
-    else if (is_of_bits(op) && is_number(a) && is_number(b))
+    else if (is_of_bits(op) && exprs_is_number(a) && exprs_is_number(b))
         diag_help(c->diag, "only integers have bits: 'i64(x)' is x without its fraction");
 }
 
@@ -254,8 +251,8 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     }
     if (l->bad || r->bad) return notes_fail(c, e);
     const bool equates = op == OP_EQ || op == OP_NE;
-    if (!takes_operand(op, a) || !takes_operand(op, b) || (equates && is_number(a) != is_number(b))) {
-        bool is_left = !takes_operand(op, a) || (equates && !is_number(a));
+    if (!takes_operand(op, a) || !takes_operand(op, b) || (equates && exprs_is_number(a) != exprs_is_number(b))) {
+        bool is_left = !takes_operand(op, a) || (equates && !exprs_is_number(a));
         if (is_blamed_before(is_left ? l : r)) return notes_fail(c, e);
         diag_error(c->diag, DIAG_E02, e->binary.op_at, "'%s' cannot be used with %s and %s", ast_op_text(op),
                    type_str(c, a), type_str(c, b));
@@ -264,102 +261,6 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     }
     if (op <= OP_GE) return e->type = c->bool_;
     return check_arithmetic(c, e, a, b);
-}
-
-/* ---- builtins ---------------------------------------------------------------------------------------------------- */
-
-static const struct type *check_dim(struct checker *c, struct ast *e, struct ast *t, struct ast *i)
-{
-    struct check **outer = c->checks;
-    if (outer) c->checks = &notes_of(c, e)->checks; /* evaluated where it stands, each time */
-    const struct type *type = exprs_check(c, t, AS_PLACE);
-    c->checks = outer;
-    const struct size *at = exprs_int(c, i, "the dimension");
-    int64_t d;
-    if (t->bad || !at) return notes_fail(c, e);
-    if (type->kind != TYPE_TENSOR && type->kind != TYPE_GRID && type->kind != TYPE_ARRAY) {
-        diag_error(c->diag, DIAG_E02, t->at, "'dim' needs a tensor, an array or a tiled view, not %s",
-                   type_str(c, type));
-        return notes_fail(c, e);
-    }
-    if (!size_is_const(size_expand(c->sizes, at), &d)) {
-        diag_error(c->diag, DIAG_E19, i->at, "the dimension must be a constant");
-        return notes_fail(c, e);
-    }
-    if (d < 0 || d >= type->rank) {
-        diag_error(c->diag, DIAG_E03, i->at, "%s has no dimension %lld", type_str(c, type), (long long)d);
-        return notes_fail(c, e);
-    }
-    e->value = type->extent[d];
-    return e->type = c->int_;
-}
-
-/* NULL: an argument has no value, or, with *failed, the result has none. */
-static const struct size *builtin_value(struct checker *c, const struct ast *e, bool *failed)
-{
-    static const struct {
-        const char *name;
-        enum size_kind kind;
-    } kinds[] = {{"min", SIZE_MINIMUM},
-                 {"max", SIZE_MAXIMUM},
-                 {"ceil_div", SIZE_CEIL_DIV},
-                 {"abs", SIZE_ABS},
-                 {"log2", SIZE_LOG2}};
-    const struct ast *args = e->call.args;
-    const struct size *value = args->arg.value->value;
-    size_t k = 0;
-    while (strcmp(kinds[k].name, e->call.callee->name) != 0) k++;
-    if (!args->next && value) {
-        value = size_unary(c->sizes, kinds[k].kind, value);
-        *failed = !value;
-    }
-    for (const struct ast *a = args->next; a && value; a = a->next) {
-        const struct size *other = a->arg.value->value;
-        value = other ? size_binary(c->sizes, kinds[k].kind, value, other) : NULL;
-        *failed = other && !value;
-    }
-    return value;
-}
-
-static const struct type *check_builtin(struct checker *c, struct ast *e)
-{
-    const char *name = e->call.callee->name;
-    bool many = strcmp(name, "min") == 0 || strcmp(name, "max") == 0;
-    bool one = strcmp(name, "abs") == 0 || strcmp(name, "log2") == 0 || strcmp(name, "sqrt") == 0;
-    int count = 0, want = one ? 1 : 2;
-    for (struct ast *a = e->call.args; a; a = a->next, count++) {
-        if (a->arg.dir == DIR_NONE) continue;
-        diag_error(c->diag, DIAG_E08, a->arg.dir_at, "'%s' takes no '%s'", name, direction_text(a->arg.dir));
-        return notes_fail(c, e);
-    }
-    if (many ? count < want : count != want) {
-        diag_error(c->diag, DIAG_E17, e->at, "'%s' takes %s%d argument%s, not %d", name, many ? "at least " : "", want,
-                   one ? "" : "s", count);
-        return notes_fail(c, e);
-    }
-    struct ast *first = e->call.args->arg.value, *second = one ? NULL : e->call.args->next->arg.value;
-    if (strcmp(name, "dim") == 0) return check_dim(c, e, first, second);
-    bool ints = strcmp(name, "ceil_div") == 0, bad = false;
-    const struct type *type = NULL;
-    for (struct ast *a = e->call.args; a; a = a->next) {
-        struct ast *v = a->arg.value;
-        const struct type *t = exprs_check(c, v, AS_VALUE);
-        type = v->bad || !is_number(t) ? type : type ? common(c, type, t) : t;
-        bad |= v->bad;
-        if (v->bad || (ints ? t->kind == TYPE_INT : is_number(t))) continue;
-        diag_error(c->diag, DIAG_E02, v->at, "'%s' needs %s, not %s", name, ints ? "integers" : "numbers",
-                   type_str(c, t));
-        bad = true;
-    }
-    if (bad) return notes_fail(c, e);
-    e->type = strcmp(name, "sqrt") == 0 ? c->f64 : type;
-    if (e->type->kind != TYPE_INT) return e->type;
-    bool failed = false;
-    e->value = builtin_value(c, e, &failed);
-    if (!failed) return e->type;
-    diag_error(c->diag, DIAG_E15, e->at, "%s",
-               one ? "the result is not an integer of 64 bits" : "division by zero or overflow");
-    return notes_fail(c, e);
 }
 
 /* ---- await, elements --------------------------------------------------------------------------------------------- */
@@ -430,8 +331,8 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     case AST_INDEX: return check_index(c, e, use);
     case AST_CALL:
         if (e->call.callee->kind == AST_NAME && !declare_lookup(c, e->call.callee->name) &&
-            names_is_builtin(e->call.callee->name))
-            return check_builtin(c, e);
+            builtins_find(e->call.callee->name))
+            return builtins_check(c, e);
         return calls_value(c, e, NULL);
     default:
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "a value is needed here");
@@ -464,8 +365,7 @@ const struct size *exprs_take(struct checker *c, struct ast *e)
         exprs_take(c, e->binary.right);
         e->value = binary_value(c, e, &failed);
     } else if (e->kind == AST_CALL && !call_of(e)) {
-        for (struct ast *a = e->call.args; a; a = a->next) exprs_take(c, a->arg.value);
-        e->value = builtin_value(c, e, &failed);
+        e->value = builtins_take(c, e);
     }
     return e->value ? e->value : take_symbol(c, e);
 }
@@ -481,7 +381,11 @@ const struct size *exprs_int(struct checker *c, struct ast *e, const char *what)
         return NULL;
     }
     if (!exprs_take(c, e)) {
-        diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
+        if (e->kind == AST_CALL)
+            diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be '%s': its value is not known there",
+                       what, place_str(c, e));
+        else
+            diag_error(c->diag, DIAG_E19, e->at, "%s of a declaration cannot be an element of an array", what);
         notes_bad(e);
     }
     return e->value;
@@ -504,7 +408,7 @@ bool exprs_fits(struct checker *c, const struct ast *e, const struct type *to, c
     const struct type *from = e->type;
     if (e->bad || to->kind == TYPE_ERROR || from->kind == TYPE_ERROR) return false;
     if (from->kind == to->kind && type_is_scalar(from)) return true;
-    if ((to->kind == TYPE_F32 || to->kind == TYPE_F64) && is_number(from)) return true;
+    if ((to->kind == TYPE_F32 || to->kind == TYPE_F64) && exprs_is_number(from)) return true;
     if (is_blamed_before(e)) return false;
     diag_error(c->diag, DIAG_E02, e->at, "%s is %s here, expected %s", what, type_str(c, from), type_str(c, to));
     if (to->kind == TYPE_BOOL && from->kind == TYPE_INT)

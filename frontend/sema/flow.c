@@ -439,6 +439,16 @@ static void look_at_wait(struct flow *f, const struct state *s, const struct sym
               "keep the results apart and await them after the loop, or await the one of the previous iteration");
 }
 
+/* One of the arms is looked at. */
+static void walk_select(struct flow *f, struct state *s, struct ast *args)
+{
+    walk_expr(f, s, args->arg.value);
+    struct state other = copy(f, s);
+    walk_expr(f, s, args->next->arg.value);
+    walk_expr(f, &other, args->next->next->arg.value);
+    join(f, s, &other);
+}
+
 static void walk_expr(struct flow *f, struct state *s, struct ast *e)
 {
     if (!e) return;
@@ -448,7 +458,12 @@ static void walk_expr(struct flow *f, struct state *s, struct ast *e)
     }
     struct check **outer = f->checks;
     switch (e->kind) {
-    case AST_CALL: walk_call(f, s, e); break;
+    case AST_CALL:
+        if (select_of(e))
+            walk_select(f, s, select_of(e));
+        else
+            walk_call(f, s, e);
+        break;
     case AST_UNARY: walk_expr(f, s, e->binary.left); break;
     case AST_BINARY:
         walk_expr(f, s, e->binary.left);

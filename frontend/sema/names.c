@@ -109,15 +109,6 @@ struct symbol *names_in_scope(const struct checker *c, const char *name)
     return found;
 }
 
-static const char *const builtins[] = {"min", "max", "abs", "ceil_div", "log2", "sqrt", "dim"};
-
-bool names_is_builtin(const char *name)
-{
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-        if (strcmp(builtins[i], name) == 0) return true;
-    return false;
-}
-
 /* ---- the nearest names ------------------------------------------------------------------------------------------- */
 
 static bool was_unknown(struct checker *c, const char *name, const struct module *inside)
@@ -152,11 +143,16 @@ static const struct foreign {
     {"shape", NULL, "the extent of a tensor is 'dim(x, 0)'"},
     {"sizeof", NULL, "the extent of a tensor is 'dim(x, 0)'"},
     {"range", NULL, "a loop is written 'for i in low .. high { }'"},
-    {"floor", NULL, "integers are divided by '/', which cuts off; 'ceil_div(a, b)' rounds up"},
-    {"ceil", NULL, "integers are divided by '/', which cuts off; 'ceil_div(a, b)' rounds up"},
-    {"pow", NULL, "numbers have min, max, abs, ceil_div, log2 and sqrt; everything else is done in kernels"},
-    {"exp", NULL, "numbers have min, max, abs, ceil_div, log2 and sqrt; everything else is done in kernels"},
-    {"log", NULL, "numbers have min, max, abs, ceil_div, log2 and sqrt; everything else is done in kernels"},
+    {"int", "i64", NULL},
+    {"float", "f64", NULL},
+    {"double", "f64", NULL},
+    {"fabs", "abs", NULL},
+    {"fmin", "min", NULL},
+    {"fmax", "max", NULL},
+    {"rint", "round", NULL},
+    {"trunc", NULL, "'i64(x)' is x without its fraction, an integer"},
+    {"tan", NULL, "numbers have exp, log, pow, sqrt, sin, cos and tanh; everything else is done in kernels"},
+    {"atan2", NULL, "numbers have exp, log, pow, sqrt, sin, cos and tanh; everything else is done in kernels"},
     {"malloc", NULL, "storage is named by 'let t: f32[N];' and ends with its block"},
 };
 
@@ -294,8 +290,7 @@ void names_unknown(struct checker *c, struct span at, const char *name, const ch
         if (is_type ? kind == SYM_STRUCT : is_module ? kind == SYM_MODULE : !module || kind != SYM_MODULE)
             vec_push(&all, m->symbols[i]->name);
     }
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins && !module && !is_type && !is_module; i++)
-        vec_push(&all, builtins[i]);
+    for (int i = 0; !module && !is_type && !is_module && builtins_name(i); i++) vec_push(&all, builtins_name(i));
     for (enum elem e = ELEM_F16; e <= ELEM_BOOL && !module && is_type; e++) vec_push(&all, elem_name(e));
     bool is_hinted = !module && (is_module ? hint_import(c, at, name)
                                            : hint_foreign(c, at, name, is_type) || hint_module(c, at, name, is_type));

@@ -40,8 +40,10 @@ struct checked {
  * only if there was no error. */
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
 
-/* NULL for builtins (min max abs ceil_div log2 sqrt dim) */
+/* NULL for builtins (builtins.c has them) */
 const struct call *call_of(const struct ast *call_node);
+/* select(c, a, b): its arguments, of which only one arm is evaluated; else NULL. */
+struct ast *select_of(const struct ast *n);
 /* Of a tensor-valued expression that names storage (NAME, INDEX, MEMBER; for an element `t[i]` the one element), of a
  * CALL with a tensor result where that goes, of a VIEW statement what is tiled; else NULL. */
 const struct region *region_of(const struct ast *expr);

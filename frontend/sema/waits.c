@@ -93,7 +93,12 @@ static bool visit(struct trace *t, const struct ast *e, bool decided)
         bool left = visit(t, e->binary.left, decided), skips = e->binary.op == OP_AND || e->binary.op == OP_OR;
         return visit(t, e->binary.right, decided || (skips && left)) || left;
     }
-    case AST_CALL: return visit_call(t, e, decided);
+    case AST_CALL: {
+        const struct ast *select = select_of(e);
+        if (!select) return visit_call(t, e, decided);
+        bool condition = visit(t, select, decided);
+        return visit_list(t, select->next, decided || condition) || condition;
+    }
     case AST_ARG: {
         /* An `out` argument is overwritten: what it held does not go into the call. */
         if (e->arg.dir == DIR_OUT && e->arg.value->kind == AST_NAME) return false;

@@ -59,6 +59,11 @@ _Noreturn void pto_raise_shift(PTORuntime *rt, int64_t by)
     pto_raise(rt, PTO_ERR_ARGUMENT, "[E15] a shift is by 0 to 63 bits, not by %lld", (long long)by);
 }
 
+_Noreturn void pto_raise_truncate(PTORuntime *rt, double value)
+{
+    pto_raise(rt, PTO_ERR_OVERFLOW, "[E15] i64(%.17g): the value does not fit in an integer of 64 bits", value);
+}
+
 _Noreturn void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent)
 {
     pto_raise(rt, PTO_ERR_BOUNDS, "[E05] index %lld is out of bounds: the extent is %lld", (long long)index,

@@ -41,7 +41,12 @@ class Expressions:
         if depth == 0 or r.random() < 0.25:
             return self.int_leaf()
         a, al, ah = self.int_expr(depth - 1, limit)
-        op = r.choice(["+", "-", "*", "/", "%", "min", "max", "abs", "neg", "ceil_div", "log2", "<<", ">>", "~", "bits"])
+        op = r.choice(["+", "-", "*", "/", "%", "min", "max", "abs", "neg", "ceil_div", "log2", "<<", ">>", "~", "bits", "select", "i64"])
+        if op == "select":
+            b, bl, bh = self.int_expr(depth - 1, limit)
+            return "select(%s, %s, %s)" % (self.condition(depth - 1), a, b), min(al, bl), max(ah, bh)
+        if op == "i64":
+            return self.integer_of(a, al, ah)
         if op == "~":
             return "~%s" % a, ~ah, ~al
         if op in ("<<", ">>"):
@@ -76,6 +81,15 @@ class Expressions:
         if max(map(abs, ends)) > limit:
             return a, al, ah
         return "(%s %s %s)" % (a, op, b), min(ends), max(ends)
+
+    def integer_of(self, a, low, high):
+        k = self.rng.randint(0, 2)
+        if k == 0:
+            return "i64(%s)" % self.condition(0), 0, 1
+        if k == 1 and max(map(abs, (low, high))) < 10 ** 9:
+            return "i64(f64(%s) / 4)" % a, trunc_div(low, 4), trunc_div(high, 4)
+        text, _, most = self.real_expr(1)
+        return "i64(%s)" % text, -int(most) - 1, int(most) + 1
 
     def shift(self, limit):
         """How far: text, least, greatest."""
@@ -112,7 +126,22 @@ class Expressions:
                     return element[0], "f32" if element[3] != "f64" else "f64", 112
             return r.choice(["0.5", "2.5", "1.0e2", "0.25", "3.75", "1e1", "0.1"]), "f64", 100
         a, at, am = self.real_expr(depth - 1)
-        op = r.choice(["+", "-", "*", "int", "/", "sqrt", "abs", "min", "neg"])
+        op = r.choice(["+", "-", "*", "int", "/", "sqrt", "abs", "min", "neg", "whole", "select", "cast", "curve"])
+        if op == "whole":
+            return "%s(%s)" % (r.choice(["floor", "ceil", "round"]), a), "f64", am + 1
+        if op == "curve":  # the last bits are the library's own
+            curve = r.choice(["exp(min(%s, 20))", "log(abs(%s) + 0.5)", "pow(abs(%s), 1.5)", "sin(%s)", "cos(%s)", "tanh(%s)"]) % a
+            most = 5 * 10 ** 8 if curve[0] == "e" else am ** 1.5 + 1 if curve[0] == "p" else 30
+            return ("(round(%s * 1024) / 1024)" % curve, "f64", most) if most < 10 ** 9 else (a, at, am)
+        if op == "cast":
+            to = r.choice(["f32", "f64"])
+            b = self.int_expr(1, 10 ** 6) if r.random() < 0.3 else None
+            if b and max(map(abs, b[1:])) <= 10 ** 6:
+                return "%s(%s)" % (to, b[0]), to, max(map(abs, b[1:]))
+            return "%s(%s)" % (to, a), to, am + 1
+        if op == "select":
+            b, bt, bm = self.real_expr(depth - 1) if r.random() < 0.7 else ("3", "i64", 3)
+            return "select(%s, %s, %s)" % (self.condition(depth - 1), a, b), "f64" if "f64" in (at, bt) else "f32", max(am, bm)
         if op == "int":
             b, bl, bh = self.int_expr(1, 10 ** 6)
             if max(abs(bl), abs(bh)) > 10 ** 6:
@@ -141,6 +170,9 @@ class Expressions:
             return "(%s %s %s)" % (self.condition(depth - 1), r.choice(["&&", "||"]), self.condition(depth - 1))
         if depth and k == 3:
             return "!%s" % self.condition(0) if r.random() < 0.5 else "!(%s)" % self.condition(depth - 1)
+        if depth and k == 9 and r.random() < 0.3:
+            return r.choice(["select(%s, %s, %s)" % tuple(self.condition(depth - 1) for _ in range(3)), "bool(%s)" % self.int_expr(1)[0],
+                             "bool(%s)" % self.real_expr(1)[0]])
         bools = [s for s in self.scalars + self.maker.globals(self.home) if s.type == "bool"]
         if k == 4 and bools:
             return r.choice(bools).text

@@ -19,7 +19,11 @@ import syntax
 ELEMENTS = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16,
             "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
 SCALARS = ("i64", "f64", "f32", "bool")
-BUILTINS = ("min", "max", "abs", "ceil_div", "log2", "sqrt", "dim")
+BUILTINS = ("min", "max", "abs", "ceil_div", "log2", "sqrt", "dim", "exp", "log", "pow", "sin", "cos", "tanh", "floor", "ceil", "round",
+            "select", "i64", "f64", "f32", "bool")
+CASTS = ("i64", "f64", "f32", "bool")
+REAL = {"sqrt": np.sqrt, "exp": np.exp, "log": np.log, "pow": np.power, "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "floor": np.floor,
+        "ceil": np.ceil, "round": np.rint}
 WRITTEN = ("out", "inout", "acc")
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 
@@ -652,16 +656,27 @@ class Run:
 
     # ---- calls ----
     def eval_call(self, frame, node):
-        if node.callee.kind == "name" and node.callee.name in BUILTINS and node.callee.name not in frame.module.names:
+        if self.is_builtin(frame, node):
             return self.builtin(frame, node)
         return self.call(frame, node)
+
+    @staticmethod
+    def is_builtin(frame, node):
+        return node.callee.kind == "name" and node.callee.name in BUILTINS and node.callee.name not in frame.module.names
 
     def builtin(self, frame, node):
         name, line = node.callee.name, node.line
         if name == "dim":
             of, d = self.eval(frame, node.args[0].value), self.integer(frame, node.args[1].value)
             return int((of.shape if isinstance(of, Grid) else of.data.shape)[d])
+        if name == "select":
+            return self.select(frame, node)
         values = [self.value(frame, a.value) for a in node.args]
+        if name in CASTS:
+            return self.cast(values[0], name, line)
+        if name in REAL:
+            with np.errstate(all="ignore"):
+                return float(REAL[name](*(float(v) for v in values)))
         if name in ("min", "max") and not all(isinstance(v, int) for v in values):
             wide = any(isinstance(v, float) and not isinstance(v, np.float32) for v in values)
             values = [self.narrow(v, "f64" if wide else "f32") for v in values]
@@ -673,10 +688,61 @@ class Run:
             if values[0] < 1:
                 raise Fault("E15", line, "log2 of %d" % values[0])
             return values[0].bit_length() - 1
-        if name == "sqrt":
-            return math.sqrt(values[0])
         return self.fitting(abs(values[0]), line) if name == "abs" and isinstance(values[0], int) else \
             {"min": min, "max": max, "abs": abs}[name](*values)
+
+    def select(self, frame, node):
+        """Of numbers the type is what they have in common, whichever is chosen."""
+        chosen, type_ = node.args[1 if self.truth(frame, node.args[0].value) else 2].value, self.type_of(frame, node)
+        value = self.value(frame, chosen)
+        return self.narrow(value, type_)
+
+    def type_of(self, frame, node):
+        """Of a scalar, without evaluating it."""
+        if node.kind in ("number", "name"):
+            value = self.eval(frame, node)
+            return "bool" if isinstance(value, (bool, np.bool_)) else "i64" if isinstance(value, int) else \
+                "f32" if isinstance(value, np.float32) else "f64"
+        if node.kind == "unary":
+            return "bool" if node.op == "!" else self.type_of(frame, node.value)
+        if node.kind == "binary":
+            return "bool" if node.op in ("&&", "||") + syntax.LEVELS[syntax.COMPARE] else self.common(frame, [node.left, node.right])
+        if node.kind == "call" and self.is_builtin(frame, node):
+            name, args = node.callee.name, [a.value for a in node.args]
+            if name in CASTS:
+                return name
+            if name in ("ceil_div", "dim"):
+                return "i64"
+            return "f64" if name in REAL else self.common(frame, args[1:] if name == "select" else args)
+        if node.kind == "call":
+            return self.callee(frame, node.callee).result.name
+        of = self.peek(frame, node)
+        if not isinstance(of, Tensor):
+            return "bool" if isinstance(of, bool) else "i64" if isinstance(of, int) else "f32" if isinstance(of, np.float32) else "f64"
+        return {"f64": "f64", "bool": "bool", "f32": "f32", "f16": "f32", "bf16": "f32"}.get(of.element, "i64")
+
+    def common(self, frame, nodes):
+        types = [self.type_of(frame, n) for n in nodes]
+        return next(t for t in ("f64", "f32", "i64", "bool") if t in types)
+
+    def peek(self, frame, node):
+        """The tensor or scalar that a place is a part of, whatever its indices are."""
+        if node.kind == "await":
+            return self.peek(frame, node.place)
+        if node.kind == "index":
+            return self.peek(frame, node.of)
+        if node.kind == "member" and not (node.of.kind == "name" and frame.find(node.of.name) is None):
+            return self.peek(frame, node.of).fields[node.name]
+        return self.eval(frame, node)
+
+    def cast(self, value, name, line):
+        if name == "bool":
+            return bool(value != 0)
+        if name == "i64":
+            if isinstance(value, (float, np.floating)) and not -2.0 ** 63 <= float(value) < 2.0 ** 63:
+                raise Fault("E15", line, "%r does not fit in 64 bits" % value)
+            return int(value)
+        return float(value) if name == "f64" else np.float32(value)
 
     def callee(self, frame, node):
         if node.kind == "member":

@@ -69,6 +69,13 @@ static inline int64_t pto_try_shr(bool *ok, int64_t a, int64_t by)
     *ok &= by >= 0 && by <= 63;
     return *ok ? a >> by : 0;
 }
+/* Without its fraction. */
+static inline int64_t pto_try_truncate(bool *ok, double value)
+{
+    const bool fits = value >= -0x1p63 && value < 0x1p63; /* not a number: false */
+    *ok &= fits;
+    return fits ? (int64_t)value : 0;
+}
 
 /* ---- costs: an estimate stops at the largest number instead of failing ------------------------------------------- */
 static inline int64_t pto_cost_limit(bool ok, int64_t value) { return ok ? value : INT64_MAX; }
@@ -98,6 +105,12 @@ PTO_COST_OF_ONE(abs)
 PTO_COST_OF_ONE(log2)
 #undef PTO_COST_OF_TWO
 #undef PTO_COST_OF_ONE
+static inline int64_t pto_cost_truncate(double value)
+{
+    bool ok = true;
+    int64_t r = pto_try_truncate(&ok, value);
+    return pto_cost_limit(ok, r);
+}
 static inline int64_t pto_cost_real(double value)
 {
     return value >= 9.2e18 ? INT64_MAX : value > 0 ? (int64_t)value : 0; /* not a number: 0 */

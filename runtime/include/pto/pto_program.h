@@ -60,6 +60,10 @@ PTO_API PTO_NORETURN void pto_raise_divide(PTORuntime *rt, const char *op, int64
  * Caller     as pto_raise.  Status: PTO_ERR_ARGUMENT. */
 PTO_API PTO_NORETURN void pto_raise_shift(PTORuntime *rt, int64_t by);
 
+/* pto_raise for a real that is no integer of 64 bits without its fraction.
+ * Caller     as pto_raise.  Status: PTO_ERR_OVERFLOW. */
+PTO_API PTO_NORETURN void pto_raise_truncate(PTORuntime *rt, double value);
+
 /* pto_raise for an index outside of 0 <= index < extent.
  * Caller     as pto_raise.  Status: PTO_ERR_BOUNDS. */
 PTO_API PTO_NORETURN void pto_raise_index(PTORuntime *rt, int64_t index, int64_t extent);
@@ -111,6 +115,14 @@ static inline int64_t pto_shr(PTORuntime *rt, int64_t a, int64_t by)
 {
     if (by < 0 || by > 63) pto_raise_shift(rt, by);
     return a >> by;
+}
+/* Without its fraction; what is no integer of 64 bits then fails the run. */
+static inline int64_t pto_truncate(PTORuntime *rt, double value)
+{
+    bool ok = true;
+    const int64_t r = pto_try_truncate(&ok, value);
+    if (!ok) pto_raise_truncate(rt, value);
+    return r;
 }
 static inline int64_t pto_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t pto_max(int64_t a, int64_t b) { return a > b ? a : b; }
