@@ -28,6 +28,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 // alloca would put a stack that the input can make long on ours.
 #define YYSTACK_USE_ALLOCA 0
 #define NO_LIST (struct list){0}
+#define BINARY(op, at, left, right, op_at) NODE(AST_BINARY, at, .binary = {op, left, right, op_at})
 }
 
 %define api.pure full
@@ -86,12 +87,14 @@ items: %empty                                   { $$ = NO_LIST; }
      | items error block                        { $$ = $1; yyerrok; }
      | items error C_BODY                       { $$ = $1; yyerrok; }
      ;
-item: "import" string ";"                       { $$ = ast_import(cx, @$, $string); }
-    | "import" string "as" NAME ";"             { $$ = ast_import_as(cx, @$, $string, $NAME); }
-    | "const" NAME let_type "=" expr ";"        { $$ = ast_decl(cx, AST_CONST, @$, $NAME, $let_type, $expr); }
-    | "param" NAME ":" type let_value ";"       { $$ = ast_decl(cx, AST_PARAM, @$, $NAME, $type, $let_value); }
-    | "struct" NAME generics "{" fields "}"     { $$ = ast_struct(cx, @$, $NAME, $generics, $fields); }
-    | "struct" NAME generics "{" fields error "}" { $$ = ast_struct(cx, @$, $NAME, $generics, $fields); yyerrok; }
+item: "import" string ";"                       { $$ = NODE(AST_IMPORT, @$, .import = {$string}); }
+    | "import" string "as" NAME ";"             { $$ = NAMED(AST_IMPORT, @$, $NAME, .import = {$string}); }
+    | "const" NAME let_type "=" expr ";"        { $$ = NAMED(AST_CONST, @$, $NAME, .decl = {$let_type, $expr}); }
+    | "param" NAME ":" type let_value ";"       { $$ = NAMED(AST_PARAM, @$, $NAME, .decl = {$type, $let_value}); }
+    | "struct" NAME generics "{" fields "}"
+        { $$ = NAMED(AST_STRUCT, @$, $NAME, .structure = {$generics.first, $fields.first}); }
+    | "struct" NAME generics "{" fields error "}"
+        { $$ = NAMED(AST_STRUCT, @$, $NAME, .structure = {$generics.first, $fields.first}); yyerrok; }
     | kernel ";"                                { $$ = $kernel; $$->at = @$; }
     | kernel C_BODY                             { $$ = ast_kernel_body($kernel, $C_BODY); $$->at = @$; }
     | orch
@@ -101,11 +104,12 @@ item: "import" string ";"                       { $$ = ast_import(cx, @$, $strin
 generics: %empty                                { $$ = NO_LIST; }
         | "<" generic_names ">"                 { $$ = $2; }
         ;
-generic_names: NAME                             { $$ = list_add(NO_LIST, ast_named(cx, AST_GENERIC, @$, $1)); }
-             | generic_names "," NAME           { $$ = list_add($1, ast_named(cx, AST_GENERIC, @3, $3)); }
+generic_names: NAME                             { $$ = list_add(NO_LIST, NAMED(AST_GENERIC, @$, $1)); }
+             | generic_names "," NAME           { $$ = list_add($1, NAMED(AST_GENERIC, @3, $3)); }
              ;
 fields: %empty                                  { $$ = NO_LIST; }
-      | fields NAME ":" type ";" { $$ = list_add($1, ast_decl(cx, AST_FIELD, span_join(@2, @5), $NAME, $type, NULL)); }
+      | fields NAME ":" type ";"
+        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @5), $NAME, .decl = {$type, NULL})); }
       | fields error ";"                        { $$ = $1; yyerrok; }
       ;
 kernel: kernel_head
@@ -114,14 +118,14 @@ kernel: kernel_head
 kernel_head: "kernel" NAME generics "(" formals ")" kattrs
         { $$ = ast_kernel(cx, @$, $NAME, $generics, $formals, $kattrs); }
            ;
-kattrs: %empty                                  { $$ = ast_plain(cx, AST_KERNEL, @$); }
+kattrs: %empty                                  { $$ = ast_new(cx->front->mem, AST_KERNEL, @$); }
       | kattrs "on" NAME                        { $$ = kernel_on(cx, $1, $NAME); }
       | kattrs "cost" expr                      { $$ = kernel_cost($1, $expr); }
       | kattrs "extern" string                  { $$ = kernel_extern($1, $string); }
       | kattrs "where" expr                     { $$ = kernel_where($1, $expr); }
       ;
 orch: "orch" NAME generics "(" formals ")" result block
-        { $$ = ast_orch(cx, @$, $NAME, $generics, $formals, $result, $block); }
+        { $$ = NAMED(AST_ORCH, @$, $NAME, .orch = {$generics.first, $formals.first, $result, $block, false}); }
     ;
 result: %empty                                  { $$ = NULL; }
       | "->" type                               { $$ = $type; }
@@ -132,8 +136,8 @@ formals: %empty                                 { $$ = NO_LIST; }
 formal_list: formal                             { $$ = list_add(NO_LIST, $1); }
            | formal_list "," formal             { $$ = list_add($1, $3); }
            ;
-formal: NAME ":" type { $$ = ast_formal(cx, @$, (struct mark){DIR_NONE, @NAME}, $NAME, $type); }
-      | formal_mark NAME ":" type               { $$ = ast_formal(cx, @$, $1, $NAME, $type); }
+formal: NAME ":" type { $$ = NAMED(AST_FORMAL, @$, $NAME, .formal = {$type, DIR_NONE, @NAME}); }
+      | formal_mark NAME ":" type               { $$ = NAMED(AST_FORMAL, @$, $NAME, .formal = {$type, $1.dir, $1.at}); }
       ;
 formal_mark: arg_mark
            | "in"                               { $$ = (struct mark){DIR_IN, @$}; }
@@ -144,45 +148,47 @@ arg_mark: "out"                                 { $$ = (struct mark){DIR_OUT, @$
         | "acc"                                 { $$ = (struct mark){DIR_ACC, @$}; }
         | "own"                                 { $$ = (struct mark){DIR_OWN, @$}; }
         ;
-type: NAME                                      { $$ = ast_type_name(cx, @$, $1, NO_LIST); }
-    | NAME "[" exprs "]"                        { $$ = ast_type_name(cx, @$, $1, $exprs); }
-    | NAME "." NAME                             { $$ = ast_type_of_module(cx, @$, $1, $3, NO_LIST); }
-    | NAME "." NAME "[" exprs "]"               { $$ = ast_type_of_module(cx, @$, $1, $3, $exprs); }
-    | "array" "[" expr "]" "of" type            { $$ = ast_type_array(cx, @$, $expr, $6); }
+type: NAME                                      { $$ = NAMED(AST_TYPE_NAME, @$, $1, .type_name = {0}); }
+    | NAME "[" exprs "]" { $$ = NAMED(AST_TYPE_NAME, @$, $1, .type_name = {.dims = $exprs.first}); }
+    | NAME "." NAME { $$ = NAMED(AST_TYPE_NAME, @$, $3, .type_name = {$1.name, $1.at, NULL}); }
+    | NAME "." NAME "[" exprs "]" { $$ = NAMED(AST_TYPE_NAME, @$, $3, .type_name = {$1.name, $1.at, $exprs.first}); }
+    | "array" "[" expr "]" "of" type            { $$ = NODE(AST_TYPE_ARRAY, @$, .type_array = {$expr, $6}); }
     ;
 
-block: "{" stmts "}"                            { $$ = ast_block(cx, @$, $stmts); }
-     | "{" stmts error "}"                      { $$ = ast_block(cx, @$, $stmts); yyerrok; }
+block: "{" stmts "}"                            { $$ = NODE(AST_BLOCK, @$, .block = {$stmts.first}); }
+     | "{" stmts error "}"                      { $$ = NODE(AST_BLOCK, @$, .block = {$stmts.first}); yyerrok; }
      ;
 stmts: %empty                                   { $$ = NO_LIST; }
      | stmts stmt                               { $$ = list_add($1, $stmt); }
-     | stmts error ";" { $$ = list_add($1, ast_plain(cx, AST_BAD_STMT, span_join(@2, @3))); yyerrok; }
+     | stmts error ";" { $$ = list_add($1, NODE(AST_BAD_STMT, span_join(@2, @3))); yyerrok; }
      ;
 stmt: simple
     | attrs simple                              { $$ = ast_with_attrs(cx, $simple, @$, $attrs); }
-    | "var" NAME let_type "=" expr ";"          { $$ = ast_decl(cx, AST_VAR, @$, $NAME, $let_type, $expr); }
-    | "view" NAME "=" postfix "tiled" "[" exprs "]" ";" { $$ = ast_view(cx, @$, $NAME, $postfix, $exprs); }
-    | "for" NAME "in" expr[low] ".." expr[high] step block { $$ = ast_for(cx, @$, $NAME, $low, $high, $step, $block); }
-    | "while" expr block                        { $$ = ast_while(cx, AST_WHILE, @$, $expr, $block); }
-    | "do" block "while" expr ";"               { $$ = ast_while(cx, AST_DO_WHILE, @$, $expr, $block); }
+    | "var" NAME let_type "=" expr ";"          { $$ = NAMED(AST_VAR, @$, $NAME, .decl = {$let_type, $expr}); }
+    | "view" NAME "=" postfix "tiled" "[" exprs "]" ";"
+        { $$ = NAMED(AST_VIEW, @$, $NAME, .view = {$postfix, $exprs.first}); }
+    | "for" NAME "in" expr[low] ".." expr[high] step block
+        { $$ = NAMED(AST_FOR, @$, $NAME, .loop = {$low, $high, $step, $block}); }
+    | "while" expr block                        { $$ = NODE(AST_WHILE, @$, .while_ = {$expr, $block}); }
+    | "do" block "while" expr ";"               { $$ = NODE(AST_DO_WHILE, @$, .while_ = {$expr, $block}); }
     | ifs                                       { $$ = chain_end(cx, $ifs, @$, NULL); }
     | ifs "else" block                          { $$ = chain_end(cx, $ifs, @$, $block); }
-    | "match" expr "{" arms match_else "}"      { $$ = ast_match(cx, @$, $expr, $arms, $match_else); }
-    | "match" expr "{" arms error "}"           { $$ = ast_match(cx, @$, $expr, $arms, NULL); yyerrok; }
-    | "scope" label block                       { $$ = ast_scope(cx, @$, $label, $block); }
+    | "match" expr "{" arms match_else "}" { $$ = NODE(AST_MATCH, @$, .match = {$expr, $arms.first, $match_else}); }
+    | "match" expr "{" arms error "}" { $$ = NODE(AST_MATCH, @$, .match = {$expr, $arms.first, NULL}); yyerrok; }
+    | "scope" label block                       { $$ = NODE(AST_SCOPE, @$, .scope = {$label, $block}); }
     | block
-    | "drop" drops ";"                          { $$ = ast_drop(cx, @$, $drops); }
-    | "return" ";"                              { $$ = ast_return(cx, @$, NULL); }
-    | "return" expr ";"                         { $$ = ast_return(cx, @$, $expr); }
-    | "break" ";"                               { $$ = ast_plain(cx, AST_BREAK, @$); }
-    | "continue" ";"                            { $$ = ast_plain(cx, AST_CONTINUE, @$); }
-    | "assert" expr assert_message ";"          { $$ = ast_check(cx, AST_ASSERT, @$, $expr, $assert_message); }
+    | "drop" drops ";"                          { $$ = NODE(AST_DROP, @$, .drop = {$drops.first}); }
+    | "return" ";"                              { $$ = NODE(AST_RETURN, @$, .ret = {NULL}); }
+    | "return" expr ";"                         { $$ = NODE(AST_RETURN, @$, .ret = {$expr}); }
+    | "break" ";"                               { $$ = NODE(AST_BREAK, @$); }
+    | "continue" ";"                            { $$ = NODE(AST_CONTINUE, @$); }
+    | "assert" expr assert_message ";"          { $$ = NODE(AST_ASSERT, @$, .check = {$expr, $assert_message}); }
     | static_assert
-    | "print" exprs ";"                         { $$ = ast_print(cx, @$, $exprs); }
+    | "print" exprs ";"                         { $$ = NODE(AST_PRINT, @$, .print = {$exprs.first}); }
     ;
-simple: "let" NAME let_type let_value ";"       { $$ = ast_decl(cx, AST_LET, @$, $NAME, $let_type, $let_value); }
-      | postfix ";"                             { $$ = ast_expr_stmt(cx, @$, $postfix); }
-      | postfix "=" expr ";"                    { $$ = ast_assign(cx, @$, $postfix, $expr); }
+simple: "let" NAME let_type let_value ";"       { $$ = NAMED(AST_LET, @$, $NAME, .decl = {$let_type, $let_value}); }
+      | postfix ";"                             { $$ = NODE(AST_EXPR_STMT, @$, .expr_stmt = {$postfix}); }
+      | postfix "=" expr ";"                    { $$ = NODE(AST_ASSIGN, @$, .assign = {$postfix, $expr}); }
       ;
 let_type: %empty                                { $$ = NULL; }
         | ":" type                              { $$ = $type; }
@@ -200,9 +206,9 @@ ifs: "if" expr block                            { $$ = chain_start(cx, @$, $expr
 arms: %empty                                    { $$ = NO_LIST; }
     | arms arm                                  { $$ = list_add($1, $arm); }
     ;
-arm: exprs "=>" block                           { $$ = ast_arm(cx, @$, $exprs, $block); }
-   | error "=>" block                           { $$ = ast_arm(cx, @$, NO_LIST, $block); yyerrok; }
-   | error block                                { $$ = ast_arm(cx, @$, NO_LIST, $block); yyerrok; }
+arm: exprs "=>" block                           { $$ = NODE(AST_MATCH_ARM, @$, .arm = {$exprs.first, $block}); }
+   | error "=>" block                           { $$ = NODE(AST_MATCH_ARM, @$, .arm = {NULL, $block}); yyerrok; }
+   | error block                                { $$ = NODE(AST_MATCH_ARM, @$, .arm = {NULL, $block}); yyerrok; }
    ;
 match_else: %empty                              { $$ = NULL; }
           | "else" "=>" block                   { $$ = $block; }
@@ -210,11 +216,11 @@ match_else: %empty                              { $$ = NULL; }
 label: %empty                                   { $$ = NULL; }
      | string
      ;
-drops: NAME                                     { $$ = list_add(NO_LIST, ast_named(cx, AST_NAME, @$, $1)); }
-     | drops "," NAME                           { $$ = list_add($1, ast_named(cx, AST_NAME, @3, $3)); }
+drops: NAME                                     { $$ = list_add(NO_LIST, NAMED(AST_NAME, @$, $1)); }
+     | drops "," NAME                           { $$ = list_add($1, NAMED(AST_NAME, @3, $3)); }
      ;
 static_assert: "static_assert" expr assert_message ";"
-        { $$ = ast_check(cx, AST_STATIC_ASSERT, @$, $expr, $assert_message); }
+        { $$ = NODE(AST_STATIC_ASSERT, @$, .check = {$expr, $assert_message}); }
              ;
 assert_message: %empty                          { $$ = NULL; }
               | "," string                      { $$ = $string; }
@@ -222,48 +228,48 @@ assert_message: %empty                          { $$ = NULL; }
 attrs: attr                                     { $$ = list_add(NO_LIST, $1); }
      | attrs attr                               { $$ = list_add($1, $2); }
      ;
-attr: "@" NAME "(" exprs ")"                    { $$ = ast_attr(cx, @$, $NAME, $exprs); }
+attr: "@" NAME "(" exprs ")"                    { $$ = NAMED(AST_ATTR, @$, $NAME, .attr = {$exprs.first}); }
     ;
 
 exprs: expr                                     { $$ = list_add(NO_LIST, $1); }
      | exprs "," expr                           { $$ = list_add($1, $3); }
      ;
-expr: expr "||" expr                            { $$ = ast_binary(cx, @$, OP_OR, $1, $3, @2); }
-    | expr "&&" expr                            { $$ = ast_binary(cx, @$, OP_AND, $1, $3, @2); }
-    | expr "==" expr                            { $$ = ast_binary(cx, @$, OP_EQ, $1, $3, @2); }
-    | expr "!=" expr                            { $$ = ast_binary(cx, @$, OP_NE, $1, $3, @2); }
-    | expr "<" expr                             { $$ = ast_binary(cx, @$, OP_LT, $1, $3, @2); }
-    | expr "<=" expr                            { $$ = ast_binary(cx, @$, OP_LE, $1, $3, @2); }
-    | expr ">" expr                             { $$ = ast_binary(cx, @$, OP_GT, $1, $3, @2); }
-    | expr ">=" expr                            { $$ = ast_binary(cx, @$, OP_GE, $1, $3, @2); }
-    | expr "|" expr                             { $$ = ast_binary(cx, @$, OP_BITOR, $1, $3, @2); }
-    | expr "^" expr                             { $$ = ast_binary(cx, @$, OP_BITXOR, $1, $3, @2); }
-    | expr "&" expr                             { $$ = ast_binary(cx, @$, OP_BITAND, $1, $3, @2); }
-    | expr "<<" expr                            { $$ = ast_binary(cx, @$, OP_SHL, $1, $3, @2); }
-    | expr ">>" expr                            { $$ = ast_binary(cx, @$, OP_SHR, $1, $3, @2); }
-    | expr "+" expr                             { $$ = ast_binary(cx, @$, OP_ADD, $1, $3, @2); }
-    | expr "-" expr                             { $$ = ast_binary(cx, @$, OP_SUB, $1, $3, @2); }
-    | expr "*" expr                             { $$ = ast_binary(cx, @$, OP_MUL, $1, $3, @2); }
-    | expr "/" expr                             { $$ = ast_binary(cx, @$, OP_DIV, $1, $3, @2); }
-    | expr "%" expr                             { $$ = ast_binary(cx, @$, OP_MOD, $1, $3, @2); }
-    | "-" expr %prec PREFIX                     { $$ = ast_unary(cx, @$, OP_NEG, $2, @1); }
-    | "!" expr %prec PREFIX                     { $$ = ast_unary(cx, @$, OP_NOT, $2, @1); }
-    | "~" expr %prec PREFIX                     { $$ = ast_unary(cx, @$, OP_BITNOT, $2, @1); }
-    | "await" postfix                           { $$ = ast_await(cx, @$, $postfix); }
+expr: expr "||" expr                            { $$ = BINARY(OP_OR, @$, $1, $3, @2); }
+    | expr "&&" expr                            { $$ = BINARY(OP_AND, @$, $1, $3, @2); }
+    | expr "==" expr                            { $$ = BINARY(OP_EQ, @$, $1, $3, @2); }
+    | expr "!=" expr                            { $$ = BINARY(OP_NE, @$, $1, $3, @2); }
+    | expr "<" expr                             { $$ = BINARY(OP_LT, @$, $1, $3, @2); }
+    | expr "<=" expr                            { $$ = BINARY(OP_LE, @$, $1, $3, @2); }
+    | expr ">" expr                             { $$ = BINARY(OP_GT, @$, $1, $3, @2); }
+    | expr ">=" expr                            { $$ = BINARY(OP_GE, @$, $1, $3, @2); }
+    | expr "|" expr                             { $$ = BINARY(OP_BITOR, @$, $1, $3, @2); }
+    | expr "^" expr                             { $$ = BINARY(OP_BITXOR, @$, $1, $3, @2); }
+    | expr "&" expr                             { $$ = BINARY(OP_BITAND, @$, $1, $3, @2); }
+    | expr "<<" expr                            { $$ = BINARY(OP_SHL, @$, $1, $3, @2); }
+    | expr ">>" expr                            { $$ = BINARY(OP_SHR, @$, $1, $3, @2); }
+    | expr "+" expr                             { $$ = BINARY(OP_ADD, @$, $1, $3, @2); }
+    | expr "-" expr                             { $$ = BINARY(OP_SUB, @$, $1, $3, @2); }
+    | expr "*" expr                             { $$ = BINARY(OP_MUL, @$, $1, $3, @2); }
+    | expr "/" expr                             { $$ = BINARY(OP_DIV, @$, $1, $3, @2); }
+    | expr "%" expr                             { $$ = BINARY(OP_MOD, @$, $1, $3, @2); }
+    | "-" expr %prec PREFIX                     { $$ = NODE(AST_UNARY, @$, .binary = {OP_NEG, $2, NULL, @1}); }
+    | "!" expr %prec PREFIX                     { $$ = NODE(AST_UNARY, @$, .binary = {OP_NOT, $2, NULL, @1}); }
+    | "~" expr %prec PREFIX                     { $$ = NODE(AST_UNARY, @$, .binary = {OP_BITNOT, $2, NULL, @1}); }
+    | "await" postfix                           { $$ = NODE(AST_AWAIT, @$, .await = {$postfix}); }
     | postfix
     ;
 postfix: primary
-       | postfix "[" indices "]"                { $$ = ast_index(cx, @$, $1, $indices); }
-       | postfix "." NAME                       { $$ = ast_member(cx, @$, $1, $NAME); }
-       | postfix "(" args ")"                   { $$ = ast_call(cx, @$, $1, $args); }
+       | postfix "[" indices "]"                { $$ = NODE(AST_INDEX, @$, .index = {$1, $indices.first}); }
+       | postfix "." NAME                       { $$ = NAMED(AST_MEMBER, @$, $NAME, .member = {$1}); }
+       | postfix "(" args ")"                   { $$ = NODE(AST_CALL, @$, .call = {$1, $args.first}); }
        ;
 indices: index                                  { $$ = list_add(NO_LIST, $1); }
        | indices "," index                      { $$ = list_add($1, $3); }
        ;
-index: expr                                     { $$ = ast_range(cx, AST_INDEX_POINT, @$, $1, NULL); }
-     | expr ".." expr                           { $$ = ast_range(cx, AST_INDEX_RANGE, @$, $1, $3); }
-     | expr "+:" expr                           { $$ = ast_range(cx, AST_INDEX_WIDTH, @$, $1, $3); }
-     | ":"                                      { $$ = ast_range(cx, AST_INDEX_ALL, @$, NULL, NULL); }
+index: expr                                     { $$ = NODE(AST_INDEX_POINT, @$, .range = {$1, NULL}); }
+     | expr ".." expr                           { $$ = NODE(AST_INDEX_RANGE, @$, .range = {$1, $3}); }
+     | expr "+:" expr                           { $$ = NODE(AST_INDEX_WIDTH, @$, .range = {$1, $3}); }
+     | ":"                                      { $$ = NODE(AST_INDEX_ALL, @$); }
      ;
 args: %empty                                    { $$ = NO_LIST; }
     | arg_list
@@ -271,18 +277,18 @@ args: %empty                                    { $$ = NO_LIST; }
 arg_list: arg                                   { $$ = list_add(NO_LIST, $1); }
         | arg_list "," arg                      { $$ = list_add($1, $3); }
         ;
-arg: expr                                       { $$ = ast_arg(cx, @$, (struct mark){DIR_NONE, @$}, $1); }
-   | arg_mark postfix                           { $$ = ast_arg(cx, @$, $1, $postfix); }
+arg: expr                                       { $$ = NODE(AST_ARG, @$, .arg = {$1, DIR_NONE, @$}); }
+   | arg_mark postfix                           { $$ = NODE(AST_ARG, @$, .arg = {$postfix, $1.dir, $1.at}); }
    ;
-primary: NAME                                   { $$ = ast_named(cx, AST_NAME, @$, $1); }
-       | INT                                    { $$ = ast_int(cx, $1); }
-       | FLOAT                                  { $$ = ast_float(cx, $1); }
+primary: NAME                                   { $$ = NAMED(AST_NAME, @$, $1); }
+       | INT { $$ = NODE(AST_INT, @$, .integer = {$1.name, $1.integer, $1.too_large}); }
+       | FLOAT                                  { $$ = NODE(AST_FLOAT, @$, .real = {$1.real}); }
        | string
-       | "true"                                 { $$ = ast_bool(cx, @$, true); }
-       | "false"                                { $$ = ast_bool(cx, @$, false); }
+       | "true"                                 { $$ = NODE(AST_BOOL, @$, .boolean = {true}); }
+       | "false"                                { $$ = NODE(AST_BOOL, @$, .boolean = {false}); }
        | "(" expr ")"                           { $$ = $expr; }
        ;
-string: STRING                                  { $$ = ast_string(cx, $1); }
+string: STRING                                  { $$ = NODE(AST_STRING, @$, .string = {$1.text, $1.length}); }
       ;
 %%
 static int yyreport_syntax_error(const yypcontext_t *context, struct parse *cx)

@@ -72,16 +72,15 @@ void foreign_syntax_hint_token(struct parse *cx,
 struct strbuf;
 void expected_list(struct strbuf *out, const char *const *expected, int expected_count);
 
-/* ---- ast_build.c: one function a rule; they only build ---- */
+/* ---- ast_build.c ---- */
+struct ast *ast_build(struct parse *cx, struct ast node);
+/* NODE(AST_SCOPE, at, .scope = {label, body}); NAMED: the same with a name, which is a token. */
+#define NODE(kind_, at_, ...)                                                                                          \
+    ast_build(cx, (struct ast){.kind = kind_, .at = at_, .name_at = at_, __VA_ARGS__})
+#define NAMED(kind_, at_, name_, ...)                                                                                  \
+    ast_build(cx, (struct ast){.kind = kind_, .at = at_, .name = name_.name, .name_at = name_.at, __VA_ARGS__})
 struct list list_add(struct list list, struct ast *node);
 
-struct ast *ast_named(struct parse *cx, enum ast_kind kind, struct span at, struct token name);
-struct ast *ast_plain(struct parse *cx, enum ast_kind kind, struct span at);
-struct ast *ast_import(struct parse *cx, struct span at, struct ast *path);
-struct ast *ast_import_as(struct parse *cx, struct span at, struct ast *path, struct token name);
-struct ast *ast_decl(struct parse *cx, enum ast_kind kind, struct span at, struct token name, struct ast *type,
-                     struct ast *value);
-struct ast *ast_struct(struct parse *cx, struct span at, struct token name, struct list generics, struct list fields);
 struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
                        struct ast *attrs);
 struct ast *ast_kernel_body(struct ast *kernel, struct token body);
@@ -89,49 +88,12 @@ struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker);
 struct ast *kernel_cost(struct ast *attrs, struct ast *cost);
 struct ast *kernel_extern(struct ast *attrs, struct ast *symbol);
 struct ast *kernel_where(struct ast *attrs, struct ast *cond);
-struct ast *ast_orch(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
-                     struct ast *result, struct ast *body);
 struct ast *ast_export(struct ast *orch, struct span at);
-struct ast *ast_formal(struct parse *cx, struct span at, struct mark mark, struct token name, struct ast *type);
-struct ast *ast_check(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *message);
 
-struct ast *ast_type_name(struct parse *cx, struct span at, struct token name, struct list dims);
-struct ast *ast_type_of_module(struct parse *cx, struct span at, struct token module, struct token name,
-                               struct list dims);
-struct ast *ast_type_array(struct parse *cx, struct span at, struct ast *length, struct ast *element);
-
-struct ast *ast_block(struct parse *cx, struct span at, struct list stmts);
 struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs);
-struct ast *ast_attr(struct parse *cx, struct span at, struct token name, struct list args);
-struct ast *ast_view(struct parse *cx, struct span at, struct token name, struct ast *tensor, struct list tiles);
-struct ast *ast_expr_stmt(struct parse *cx, struct span at, struct ast *expr);
-struct ast *ast_assign(struct parse *cx, struct span at, struct ast *target, struct ast *value);
-struct ast *ast_for(struct parse *cx, struct span at, struct token name, struct ast *low, struct ast *high,
-                    struct ast *step, struct ast *body);
-struct ast *ast_while(struct parse *cx, enum ast_kind kind, struct span at, struct ast *cond, struct ast *body);
 struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then);
 struct chain chain_broken(struct parse *cx, struct span at, struct ast *then);
 struct chain chain_add(struct parse *cx, struct chain chain, struct span at, struct ast *cond, struct ast *then);
 struct ast *chain_end(struct parse *cx, struct chain chain, struct span at, struct ast *other);
-struct ast *ast_match(struct parse *cx, struct span at, struct ast *value, struct list arms, struct ast *other);
-struct ast *ast_arm(struct parse *cx, struct span at, struct list values, struct ast *body);
-struct ast *ast_scope(struct parse *cx, struct span at, struct ast *label, struct ast *body);
-struct ast *ast_drop(struct parse *cx, struct span at, struct list names);
-struct ast *ast_return(struct parse *cx, struct span at, struct ast *value);
-struct ast *ast_print(struct parse *cx, struct span at, struct list values);
-
-struct ast *ast_int(struct parse *cx, struct token t);
-struct ast *ast_float(struct parse *cx, struct token t);
-struct ast *ast_string(struct parse *cx, struct token t);
-struct ast *ast_bool(struct parse *cx, struct span at, bool value);
-struct ast *ast_binary(struct parse *cx, struct span at, enum ast_op op, struct ast *left, struct ast *right,
-                       struct span op_at);
-struct ast *ast_unary(struct parse *cx, struct span at, enum ast_op op, struct ast *operand, struct span op_at);
-struct ast *ast_await(struct parse *cx, struct span at, struct ast *operand);
-struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args);
-struct ast *ast_arg(struct parse *cx, struct span at, struct mark mark, struct ast *value);
-struct ast *ast_member(struct parse *cx, struct span at, struct ast *object, struct token name);
-struct ast *ast_index(struct parse *cx, struct span at, struct ast *object, struct list indices);
-struct ast *ast_range(struct parse *cx, enum ast_kind kind, struct span at, struct ast *low, struct ast *high);
 
 #endif
