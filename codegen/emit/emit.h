@@ -1,9 +1,12 @@
 /* emit.h - what the emitters of C share; nobody else includes it.
  *
- * emit_c.c      the order of the file, functions    emit_op.c     operations            emit_call.c   calls of kernels,
- * functions emit_value.c  values                             emit_view.c   types and views       emit_check.c  run-time
- * checks emit_kernel.c the C around a kernel              emit_table.c  entries, the table    emit_header.c
- * --emit=header */
+ *   emit_c.c                        the order of the file, functions
+ *   emit_table.c emit_header.c      entries, the table; --emit=header
+ *   emit_op.c                       operations
+ *   emit_kernel.c emit_memory.c     the C around a kernel; frames
+ *   emit_value.c emit_view.c emit_call.c emit_check.c
+ *                                   values, and what holds values: views, calls in expressions, run-time checks
+ *   emit.c                          names, sites, texts */
 #ifndef PTOC_EMIT_H
 #define PTOC_EMIT_H
 #include "codegen.h"
@@ -47,9 +50,10 @@ struct emitter {
     const char *frame; /* the function's frame, in C */
 };
 
-/* ---- emit_c.c ---- */
+/* ---- emit.c ---- */
 const char *emit_name(struct emitter *e, const struct symbol *s); /* marks it as used */
 const char *emit_declare(struct emitter *e, const struct symbol *s, const char *wanted);
+const char *param_c_name(struct emitter *e, const struct symbol *param); /* see Note [params] */
 void emit_unsupported(struct emitter *e, struct span at, const char *what);
 void emit_at(struct emitter *e, struct span at); /* the lines that follow are from there */
 int emit_site(struct emitter *e, struct span at, const char *text);
@@ -59,6 +63,7 @@ struct span emit_callee_span(const struct ast *call);
 const char *emit_source_text(struct emitter *e, struct span at);    /* source_one_line() */
 const char *emit_comment_text(struct emitter *e, const char *text); /* a path or a name that may hold anything */
 const char *c_string(struct emitter *e, const char *text);
+/* ---- emit_c.c ---- */
 void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b);
 /* ---- emit_view.c ---- */
 const char *c_elem_type(enum elem elem);         /* "float" */
@@ -124,7 +129,6 @@ void params_emit(struct emitter *e);
 /* the function that computes defaults which follow from others; NULL: there are none */
 const char *params_derive_name(struct emitter *e);
 void params_derive_emit(struct emitter *e);
-const char *param_c_name(struct emitter *e, const struct symbol *param);
 
 /* ---- emit_listing.c ---- */
 /* A text about the plan, function by function, with an empty line between them. */

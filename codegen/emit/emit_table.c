@@ -34,13 +34,6 @@ static void print_variable(struct emitter *e, struct strbuf *b, const struct sym
 
 /* ---- params ---- */
 
-/* Note [params]: a param is a global variable named MODULE_PARAM, in a program and in a library alike. */
-const char *param_c_name(struct emitter *e, const struct symbol *param)
-{
-    const char *name = ptrmap_get(&e->c_names, param);
-    return name ? name : "0";
-}
-
 /* May C have it as an initializer of a global variable? */
 static bool is_constant(const struct ast *n)
 {

@@ -60,6 +60,7 @@ struct parse {
 /* ---- parse.c, for the grammar ---- */
 int parse_next_token(union value *value, struct span *at, struct parse *cx);
 void parse_give_up(struct parse *cx, struct span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void parse_report_problem(struct parse *cx, const struct token *t); /* of the lexer */
 /* expected: at most expected_count names of tokens as in grammar.y; the token found is cx->now. */
 void parse_report_syntax(struct parse *cx, const char *const *expected, int expected_count);
 
@@ -75,8 +76,7 @@ void expected_list(struct strbuf *out, const char *const *expected, int expected
 /* ---- ast_build.c ---- */
 struct ast *ast_build(struct parse *cx, struct ast node);
 /* NODE(AST_SCOPE, at, .scope = {label, body}); NAMED: the same with a name, which is a token. */
-#define NODE(kind_, at_, ...)                                                                                          \
-    ast_build(cx, (struct ast){.kind = kind_, .at = at_, .name_at = at_, __VA_ARGS__})
+#define NODE(kind_, at_, ...) ast_build(cx, (struct ast){.kind = kind_, .at = at_, .name_at = at_, __VA_ARGS__})
 #define NAMED(kind_, at_, name_, ...)                                                                                  \
     ast_build(cx, (struct ast){.kind = kind_, .at = at_, .name = name_.name, .name_at = name_.at, __VA_ARGS__})
 struct list list_add(struct list list, struct ast *node);

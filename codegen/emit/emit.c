@@ -1,0 +1,88 @@
+/* emit.c - what every printer of C asks: names, sites, texts.
+ * Owner      the names and sites of struct emitter.
+ * Invariant  a name that was asked for is marked as used.
+ * Tests      test/lit/codegen/
+ */
+#include "emit.h"
+#include "source_text.h"
+#include <ctype.h>
+#include <string.h>
+
+const char *emit_name(struct emitter *e, const struct symbol *s)
+{
+    ptrmap_set(&e->used, s, (void *)s);
+    const char *name = ptrmap_get(&e->c_names, s);
+    if (!name) { /* its declaration could not be lowered, which was said there */
+        if (diag_error_count(e->front->diag) == 0) emit_unsupported(e, s->decl->at, "this name");
+        return s->name;
+    }
+    return name;
+}
+
+const char *emit_declare(struct emitter *e, const struct symbol *s, const char *wanted)
+{
+    char *plain = arena_copy(e->mem, wanted, strlen(wanted)); /* "w.wx" of a struct */
+    for (char *p = plain; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
+    const char *name = names_take(&e->names, plain);
+    ptrmap_set(&e->c_names, s, (void *)name);
+    return name;
+}
+
+/* Note [params]: a param is a global variable named MODULE_PARAM, in a program and in a library alike. */
+const char *param_c_name(struct emitter *e, const struct symbol *param)
+{
+    const char *name = ptrmap_get(&e->c_names, param);
+    return name ? name : "0";
+}
+
+void emit_unsupported(struct emitter *e, struct span at, const char *what)
+{
+    diag_error(e->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);
+}
+
+void emit_at(struct emitter *e, struct span at)
+{
+    out_at(e->out, source_get(e->front->sources, at.file)->path,
+           source_place(e->front->sources, at.file, at.begin).line);
+}
+
+int emit_site(struct emitter *e, struct span at, const char *text)
+{
+    struct place place = source_place(e->front->sources, at.file, at.begin);
+    struct site site = {source_get(e->front->sources, at.file)->path, place.line, place.column, text};
+    if (e->sites.count > 0) {
+        const struct site *last = &e->sites.data[e->sites.count - 1];
+        if (last->file == site.file && last->line == site.line && last->column == site.column &&
+            strcmp(last->text, text) == 0)
+            return (int)e->sites.count - 1;
+    }
+    vec_push(&e->sites, site);
+    return (int)e->sites.count - 1;
+}
+
+void emit_mark_site(struct emitter *e, struct span at, const char *text)
+{
+    emit_at(e, at);
+    out_line(e->out, "pto_at(rt, &sites[%d]);", emit_site(e, at, text));
+}
+
+const char *emit_stem(const struct emitter *e) { return e->checked->modules[0]->name; }
+
+const char *emit_source_text(struct emitter *e, struct span at) { return source_one_line(e->front, e->mem, at); }
+
+const char *emit_comment_text(struct emitter *e, const char *text)
+{
+    char *copy = arena_copy(e->mem, text, strlen(text));
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p < ' ' || (p > copy && ((p[-1] == '*' && *p == '/') || (p[-1] == '/' && *p == '*'))))
+            *p = '?';
+    return copy;
+}
+
+const char *c_string(struct emitter *e, const char *text)
+{
+    STRBUF(b);
+    strbuf_c_string(&b, text, strlen(text));
+    return arena_copy(e->mem, b.data, b.length);
+}
