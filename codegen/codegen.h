@@ -5,6 +5,9 @@
 #include "sema/sema.h"
 #include "support/strbuf.h"
 
+/* Checks a program: sema_check() and the passes that report with it. */
+struct checked *codegen_check(struct front *front, const char *path, const struct sema_options *options);
+
 struct codegen_options {
     const char *input; /* the main file as the user named it, for the heading */
     bool no_line;      /* no #line */
@@ -40,7 +43,7 @@ void codegen_memory(struct front *front, const struct checked *checked, const st
 
 /* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation.  last: the pass behind
  * which it is shown; NULL: what is printed as C. */
-enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4, DUMP_IR = 8 };
+enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4, DUMP_IR = 8, DUMP_USES = 16 /* codegen_check */ };
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
                   const char *last, struct strbuf *out);
 bool codegen_has_pass(const char *name);

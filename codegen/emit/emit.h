@@ -93,7 +93,7 @@ void size_print(struct emitter *e, struct strbuf *b, const struct size *s, enum 
 /* ---- emit_check.c ---- */
 void check_emit(struct emitter *e, const struct ir_check *c, bool is_hoisted);             /* as a statement */
 void check_print_commas(struct emitter *e, struct strbuf *b, const struct ir_check *list); /* "a, b, " */
-const char *check_flag(struct emitter *e, const struct symbol *s); /* the variable that says whether s was written */
+const char *check_flag(struct emitter *e, const void *key); /* the variable that says whether a tensor was written */
 void message_print_values(struct emitter *e, struct strbuf *b, const struct ir_message *m); /* ", (long long)i" */
 
 /* ---- emit_call.c ---- */

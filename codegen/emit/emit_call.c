@@ -103,7 +103,7 @@ static void print_place(struct emitter *e, struct strbuf *b, const struct ir_arg
     }
     strbuf_puts(b, "(PTOPlace){.ref = ");
     print_ref(e, b, base);
-    if (base->place || (base->kind == SYM_LET && !base->needs_alloc)) {
+    if (base->place || (base->kind == SYM_LET && !tensor_note_of(e->checked, base)->needs_alloc)) {
         const char *scope = scope_name(e, a);
         strbuf_printf(b, ", .scope = %s", scope ? scope : "PTO_SCOPE_CURRENT");
     }
@@ -148,7 +148,7 @@ void call_print(struct emitter *e, struct strbuf *b, const struct ir_call *call)
 {
     STRBUF(text);
     check_print_commas(e, &text, call->checks);
-    for (const struct symbol *const *flag = call->flags; flag && *flag; flag++)
+    for (const void *const *flag = call->flags; flag && *flag; flag++)
         strbuf_printf(&text, "%s = true, ", check_flag(e, *flag));
     const bool commas = text.length > 0;
     strbuf_printf(&text, "%s(rt", emit_name(e, call->callee));

@@ -6,9 +6,9 @@
 #include "emit.h"
 #include <string.h>
 
-const char *check_flag(struct emitter *e, const struct symbol *s)
+const char *check_flag(struct emitter *e, const void *key)
 {
-    const char *name = ptrmap_get(&e->c_names, &s->needs_flag);
+    const char *name = ptrmap_get(&e->c_names, key);
     return name ? name : "true"; /* only where its declaration could not be lowered, which was reported there */
 }
 
@@ -30,7 +30,7 @@ static void print_list(struct emitter *e, struct strbuf *b, struct ir_value *con
 /* A tensor that is empty needs no write. */
 static void print_unwritten(struct emitter *e, const struct ir_check *c, struct strbuf *fail)
 {
-    strbuf_printf(fail, "!%s", check_flag(e, c->symbol));
+    strbuf_printf(fail, "!%s", check_flag(e, c->flag));
     for (int d = 0; d < c->view->region->rank; d++) {
         const struct ir_value *extent = c->view->extent[d];
         if (extent->kind == IR_INTEGER && extent->integer != 0) continue;

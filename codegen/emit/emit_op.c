@@ -397,6 +397,7 @@ static void emit_op(struct emitter *e, const struct ir_op *op)
     case IR_BREAK: out_line(e->out, "break;"); break;
     case IR_CONTINUE: out_line(e->out, "continue;"); break;
     case IR_RETURN: emit_return(e, op); break;
+    case IR_USE:
     case IR_OP_COUNT: break;
     }
 }

@@ -1,10 +1,11 @@
-/* dump.c - the IR as text: --dump=ir.
+/* dump.c - the IR as text: --dump=ir, --dump=uses.
  * Idea       one line for each operation, with the line of the program that it comes from; blocks are indented.  Sites
  *            are left out: they are those lines.  Arithmetic that can fail the run has a `!` after its operator: `i *!
  *            64`; a check inside a value stands before it: `(check 0 <= i < N; t[i])`.
  * Tests      test/lit/ir/dump.pto, dump-flash.test
  */
 #include "ir.h"
+#include "source_text.h"
 #include "support/strbuf.h"
 #include "support/vec.h"
 #include <inttypes.h>
@@ -45,11 +46,9 @@ static void put_type(struct dump *d, const struct type *t)
 
 /* ---- operands ---- */
 
-static void put_view(struct dump *d, const struct ir_view *v)
+static void put_box(struct dump *d, const struct region *r)
 {
-    const struct region *r = v->region;
     int64_t one;
-    put_symbol(d, r->base);
     if (r->whole || r->base_rank == 0) return;
     for (int i = 0; i < r->base_rank; i++) {
         put(d, i ? ", " : "[");
@@ -59,6 +58,12 @@ static void put_view(struct dump *d, const struct ir_view *v)
         size_text(r->span[i], d->to);
     }
     put(d, "]");
+}
+
+static void put_view(struct dump *d, const struct ir_view *v)
+{
+    put_symbol(d, v->region->base);
+    put_box(d, v->region);
 }
 
 static void put_operand(struct dump *d, const struct ir_value *v)
@@ -256,8 +261,7 @@ static void put_target(struct dump *d, const struct ir_op *op)
     else if (op->set.temporary)
         put_temporary(d, op->set.temporary);
     else
-        strbuf_printf(d->to, "%s%s", op->set.symbol->name,
-                      op->set.key == &op->set.symbol->needs_flag ? "_written" : "");
+        strbuf_printf(d->to, "%s%s", op->set.symbol->name, op->set.key == op->set.symbol ? "" : "_written");
     put(d, " = ");
     put_value(d, op->set.value);
 }
@@ -282,8 +286,39 @@ static void put_tensor(struct dump *d, const struct ir_op *op)
     put_value(d, op->tensor.bytes);
 }
 
+/* The expression where only uses are lowered; `maybe`: the right operand of && or ||, an arm of a match. */
+static void put_source(struct dump *d, const struct ast *n)
+{
+    put(d, n ? source_one_line(d->front, d->front->mem, n->at) : "maybe");
+}
+
+static void put_condition(struct dump *d, const struct ir_condition *cond, const struct ast *source)
+{
+    if (cond->value)
+        put_value(d, cond->value);
+    else
+        put_source(d, source);
+}
+
+static void put_use(struct dump *d, const struct ir_use *use)
+{
+    static const char *const words[] = {[IR_USE_BEGIN] = "begin",   [IR_USE_BEGIN_ZERO] = "begin zero",
+                                        [IR_USE_END] = "end",       [IR_USE_TOUCH] = "touch",
+                                        [IR_USE_READ] = "read",     [IR_USE_AWAIT] = "await",
+                                        [IR_USE_WRITE] = "write",   [IR_USE_WRITE_PART] = "write the part of",
+                                        [IR_USE_DROP] = "drop",     [IR_USE_MOVE] = "move",
+                                        [IR_USE_RETURN] = "return", [IR_USE_UNKNOWN] = "unknown"};
+    strbuf_printf(d->to, "%s ", words[use->kind]);
+    put_symbol(d, use->tensor->symbol);
+    if (use->region) put_box(d, use->region);
+}
+
 static void put_for(struct dump *d, const struct ir_op *op)
 {
+    if (!op->loop.low) {
+        strbuf_printf(d->to, "%s", op->loop.source->name);
+        return;
+    }
     strbuf_printf(d->to, "%s in ", op->loop.symbol->name);
     put_value(d, op->loop.low);
     put(d, " .. ");
@@ -308,7 +343,12 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         put(d, " = ");
         put_value(d, op->store.value);
         break;
-    case IR_ASSERT: put_value(d, op->assertion.cond); break;
+    case IR_ASSERT:
+        if (op->assertion.cond)
+            put_value(d, op->assertion.cond);
+        else
+            put_source(d, op->assertion.source);
+        break;
     case IR_PRINT:
         strbuf_json(d->to, op->print.format, strlen(op->print.format));
         for (int i = 0; i < op->print.count; i++) {
@@ -349,12 +389,13 @@ static void put_operands(struct dump *d, const struct ir_op *op)
     case IR_SCOPE_END:
         if (op->scope_end.leaves) put(d, "by leaving");
         break;
+    case IR_USE: put_use(d, &op->use); break;
     case IR_FOR: put_for(d, op); break;
     case IR_WHILE:
         if (!op->while_.tests_first) put(d, "after the body ");
-        put_value(d, op->while_.cond.value);
+        put_condition(d, &op->while_.cond, op->while_.source ? op->while_.source->while_.cond : NULL);
         break;
-    case IR_IF: put_value(d, op->branch.cond.value); break;
+    case IR_IF: put_condition(d, &op->branch.cond, op->branch.cond.source); break;
     case IR_RETURN:
         if (op->ret.value) put_value(d, op->ret.value);
         break;

@@ -95,15 +95,18 @@ struct ir_check {
     struct ir_value *a, *b, *c;         /* WHERE: a, the condition; EXTENT: b, the same as a, for the message */
     const struct ir_view *view, *other; /* WRITTEN: view, all of the symbol */
     const struct symbol *symbol;        /* WRITTEN */
+    const void *flag;                   /* WRITTEN: key of the variable that says so */
     bool is_await;                      /* WRITTEN: before an await */
     const char *callee;                 /* the call that it belongs to; NULL: none */
     struct ir_message message;          /* WHERE */
     const struct ir_check *next;
 };
 
-/* A condition of a loop or branch that is evaluated where it stands: it marks its own site if `site` is not NULL. */
+/* A condition of a loop or branch that is evaluated where it stands: it marks its own site if `site` is not NULL.
+ * source: the expression, where only uses are lowered; NULL: nothing is known of it. */
 struct ir_condition {
     struct ir_value *value;
+    const struct ast *source;
     struct span at;
     const char *site;
 };
@@ -153,8 +156,8 @@ struct ir_call {
     int attribute_count;
     /* Of a call inside an expression: made before it, there. */
     const struct ir_check *checks;
-    /* tensors that are written by it, where a variable of the program remembers that; NULL ends */
-    const struct symbol **flags;
+    /* of tensors that are written by it, where a variable of the program remembers that: its key; NULL ends */
+    const void **flags;
 };
 
 struct ir_block {
@@ -195,6 +198,30 @@ struct ir_print_value {
     struct ir_value *value;
 };
 
+/* What happens to a tensor, or a scalar of a struct, of a function that lower_uses() lowered. */
+enum ir_use_kind {
+    IR_USE_BEGIN,      /* a let: nothing of it is written */
+    IR_USE_BEGIN_ZERO, /* a let of scalars that are 0 */
+    IR_USE_END,        /* its block ends */
+    IR_USE_TOUCH,      /* named, but no element is looked at */
+    IR_USE_READ,
+    IR_USE_AWAIT, /* read, when the tasks that write it have ended */
+    IR_USE_WRITE,
+    IR_USE_WRITE_PART, /* written, where there must be storage before */
+    IR_USE_DROP,
+    IR_USE_MOVE,   /* it is the callee's from now on */
+    IR_USE_RETURN, /* it becomes the result */
+    IR_USE_UNKNOWN /* below an error: it may be written and read, and nothing is to be said about it */
+};
+struct ir_use {
+    enum ir_use_kind kind;
+    bool is_same_argument; /* as the use before: both are parts of one struct */
+    struct tensor_note *tensor;
+    const struct region *region; /* READ, AWAIT, WRITE, WRITE_PART: which piece; NULL: all of it */
+    const struct ast *at;
+    struct ast *holder; /* READ, AWAIT: whose checks a check of this use belongs to */
+};
+
 struct ir_op {
     enum ir_op_kind kind;
     struct span at; /* where the line that it prints comes from */
@@ -208,8 +235,8 @@ struct ir_op {
             struct span at;
             const char *text;
         } site;
-        /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i] or &symbol->needs_flag by which it
-         * is named. */
+        /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i], or tensor_note (for its flag) by
+         * which it is named. */
         struct {
             const void *key;
             const struct ir_temporary *temporary;
@@ -281,8 +308,10 @@ struct ir_op {
             const struct ir_check *check;
             bool is_hoisted;
         } check;
+        /* source: as that of ir_condition */
         struct {
             struct ir_value *cond;
+            const struct ast *source;
             struct ir_message message;
         } assertion;
         struct {
@@ -294,10 +323,12 @@ struct ir_op {
             const struct symbol *place;
             const struct ir_view *view;
         } give; /* a tensor becomes the result */
+        /* last: the function ends here anyway; source: the statement, or the body of the function */
         struct {
             struct ir_value *value;
+            const struct ast *source;
             bool is_last;
-        } ret; /* last: the function ends here anyway */
+        } ret;
         struct {
             const struct symbol *symbol;
             struct ir_value *low, *high, *step;
@@ -307,6 +338,7 @@ struct ir_op {
             enum ir_loop_form form;
             /* for; by: the step where it is known, else 0; step is set for COUNTED */
             struct ir_block *body;
+            const struct ast *source; /* the statement, where only uses are lowered */
         } loop;
         /* while and do-while.  test: what must be evaluated as statements before the condition; NULL: nothing.  begin:
          * of a do-while with such a test, the variable that is true in the first iteration. */
@@ -316,6 +348,7 @@ struct ir_op {
             struct ir_temporary *begin;
             bool tests_first;
             struct ir_block *body;
+            const struct ast *source; /* as that of a `for` */
         } while_;
         /* chained: `else if`; continues: the branch before, as `else if` or the next arm; other: or NULL */
         struct {
@@ -325,6 +358,7 @@ struct ir_op {
             bool is_chained, continues;
         } branch;
         struct ir_block *block;
+        struct ir_use use;
     };
 };
 
@@ -332,6 +366,11 @@ struct ir_function {
     const struct symbol *orch;
     struct ir_block *body;
     struct ir_op *scope; /* the outermost SCOPE_BEGIN; NULL: none is left */
+    /* of lower_uses(): where its operations lie; what is used, by number; is there an `await` in a loop? */
+    struct arena *mem;
+    struct tensor_note **tensors;
+    int tensor_count;
+    bool awaits_in_loop;
 };
 
 /* ---- ir.c: making values ---- */

@@ -106,7 +106,9 @@ void lower_leave(struct lowering *l, const struct symbol *returned)
     flat_formals(l->orch, &formals);
     for (size_t i = 0; i < formals.count; i++) {
         const struct symbol *s = formals.data[i];
-        if (s->dir != DIR_OWN || s->type->kind != TYPE_TENSOR || !s->is_kept || is_part_of(s, returned)) continue;
+        if (s->dir != DIR_OWN || s->type->kind != TYPE_TENSOR || !tensor_note_of(l->checked, s)->is_kept ||
+            is_part_of(s, returned))
+            continue;
         struct ir_op *op = lower_op(l, IR_RELEASE);
         op->release.symbol = s;
         op->release.is_argument = true;

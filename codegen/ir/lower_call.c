@@ -76,7 +76,7 @@ static void lower_submit(struct lowering *l, const struct ast *n, const struct c
 static void lower_flags(struct lowering *l, const struct call *call)
 {
     symbol_list flags = {0};
-    flags_of_call(call, &flags);
+    flags_of_call(l, call, &flags);
     for (size_t i = 0; i < flags.count; i++) lower_set_flag(l, flags.data[i]);
     vec_free(&flags);
 }
@@ -135,12 +135,12 @@ static int argument_count(const struct call *call)
     return count;
 }
 
-static const struct symbol **flag_array(struct lowering *l, const struct call *call)
+static const void **flag_array(struct lowering *l, const struct call *call)
 {
     symbol_list flags = {0};
-    flags_of_call(call, &flags);
-    const struct symbol **to = arena_array(l->mem, const struct symbol *, flags.count + 1);
-    for (size_t i = 0; i < flags.count; i++) to[i] = flags.data[i];
+    flags_of_call(l, call, &flags);
+    const void **to = arena_array(l->mem, const void *, flags.count + 1);
+    for (size_t i = 0; i < flags.count; i++) to[i] = tensor_note_of(l->checked, flags.data[i]);
     vec_free(&flags);
     return to;
 }

@@ -92,7 +92,10 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
         for (int d = 0; d < c->view->rank; d++) v->extent[d] = lower_size(l, c->view->extent[d], ARITH_PLAIN);
         to->view = v;
     }
-    if (c->kind == CHECK_WRITTEN) to->view = lower_view(l, lower_whole(l, c->symbol), VIEW_OF_TASK);
+    if (c->kind == CHECK_WRITTEN) {
+        to->view = lower_view(l, lower_whole(l, c->symbol), VIEW_OF_TASK);
+        to->flag = tensor_note_of(l->checked, c->symbol);
+    }
     if (c->kind == CHECK_DISJOINT) {
         to->view = lower_view(l, c->view, VIEW_OF_TASK);
         to->other = lower_view(l, c->other, VIEW_OF_TASK);
@@ -173,24 +176,25 @@ void lower_check_statements(struct lowering *l, const struct check *list, const 
 
 /* ---- flags ---- */
 
-static void add_flag(const struct region *r, const struct symbol *scalar, symbol_list *list)
+static void add_flag(struct lowering *l, const struct region *r, const struct symbol *scalar, symbol_list *list)
 {
     const struct symbol *s = r ? r->base : scalar;
-    if (s && s->needs_flag) vec_push(list, (struct symbol *)(uintptr_t)s);
+    if (s && tensor_note_of(l->checked, s)->needs_flag) vec_push(list, (struct symbol *)(uintptr_t)s);
 }
 
-static void add_flags_of(const struct leaves *leaves, symbol_list *list)
+static void add_flags_of(struct lowering *l, const struct leaves *leaves, symbol_list *list)
 {
-    for (int i = 0; i < leaves->count; i++) add_flag(leaves->leaf[i].region, leaves->leaf[i].scalar, list);
+    for (int i = 0; i < leaves->count; i++) add_flag(l, leaves->leaf[i].region, leaves->leaf[i].scalar, list);
 }
 
-void flags_of_call(const struct call *call, symbol_list *list)
+void flags_of_call(struct lowering *l, const struct call *call, symbol_list *list)
 {
     for (int i = 0; i < call->callee->formal_count; i++) {
         if (call->callee->formals[i]->dir != DIR_OUT) continue;
-        add_flag(call->regions[i], NULL, list);
-        add_flags_of(&call->leaves[i], list);
+        add_flag(l, call->regions[i], NULL, list);
+        add_flags_of(l, &call->leaves[i], list);
     }
-    add_flags_of(&call->result_leaves, list);
-    if (call->result_formal < 0 && !call->result_leaves.count) add_flag(call->destination, call->result_symbol, list);
+    add_flags_of(l, &call->result_leaves, list);
+    if (call->result_formal < 0 && !call->result_leaves.count)
+        add_flag(l, call->destination, call->result_symbol, list);
 }

@@ -8,7 +8,7 @@
 /* A condition that is evaluated where it stands, again and again: it marks its own site. */
 static struct ir_condition inline_condition(struct ir_value *value, struct span at, const char *what)
 {
-    return (struct ir_condition){value, at, ir_can_fail(value) ? what : NULL};
+    return (struct ir_condition){.value = value, .at = at, .site = ir_can_fail(value) ? what : NULL};
 }
 
 static bool visit_changing(void *cx, struct ast *n)

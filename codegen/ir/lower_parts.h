@@ -123,7 +123,7 @@ void lower_check_statements(struct lowering *l, const struct check *list, const 
 struct ir_message lower_message(struct lowering *l, const char *text, struct ast *named);
 void format_text(struct strbuf *format, const char *text); /* % doubled */
 /* tensors with a flag that the call writes */
-void flags_of_call(const struct call *call, symbol_list *list);
+void flags_of_call(struct lowering *l, const struct call *call, symbol_list *list);
 
 /* ---- lower_print.c ---- */
 void lower_print(struct lowering *l, struct ast *n);

@@ -49,15 +49,18 @@ void lower_captured(struct lowering *l, const struct symbol *s)
 
 void lower_flag(struct lowering *l, const struct symbol *s)
 {
-    if (!s->needs_flag) return;
+    const struct tensor_note *note = tensor_note_of(l->checked, s);
+    if (!note->needs_flag) return;
     struct ir_value *value = ir_boolean(l->mem, false);
-    let(l, &s->needs_flag, arena_printf(l->mem, "%s_written", s->name), value->type, value, false, IR_UNUSED_NEVER);
+    let(l, note, arena_printf(l->mem, "%s_written", s->name), value->type, value, false, IR_UNUSED_NEVER);
 }
 
 void lower_set_flag(struct lowering *l, const struct symbol *s)
 {
+    const struct tensor_note *note = tensor_note_of(l->checked, s);
+    if (!note->needs_flag) return;
     struct ir_op *op = lower_op(l, IR_SET);
-    op->set.key = &s->needs_flag;
+    op->set.key = note;
     op->set.symbol = s;
     op->set.value = ir_boolean(l->mem, true);
 }
@@ -116,7 +119,7 @@ static void lower_new_let(struct lowering *l, struct ast *n, struct symbol *s)
     symbol_leaves(s, &leaves);
     for (size_t i = 0; i < leaves.count; i++) {
         const struct symbol *leaf = leaves.data[i];
-        if (leaf->needs_alloc) {
+        if (tensor_note_of(l->checked, leaf)->needs_alloc) {
             lower_alloc(l, n, leaf);
         } else if (type_is_scalar(leaf->type) && leaf->place) {
             struct ir_op *op = lower_op(l, IR_SET);
@@ -188,7 +191,7 @@ static void lower_store(struct lowering *l, struct ast *n)
     op->store.view = view;
     op->store.value = value;
     op->store.is_private = is_private;
-    if (r->base->needs_flag) lower_set_flag(l, r->base);
+    lower_set_flag(l, r->base);
 }
 
 static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
@@ -202,7 +205,7 @@ static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
         op->set.target = lower_symbol(l, s);
     else
         op->set.key = op->set.symbol = s;
-    if (s->needs_flag) lower_set_flag(l, s);
+    lower_set_flag(l, s);
 }
 
 static void lower_assign(struct lowering *l, struct ast *n)

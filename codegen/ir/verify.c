@@ -138,8 +138,7 @@ static void verify_checks(struct verifier *v, struct state *s, const struct ir_c
         if (c->other) verify_view(v, s, c->other);
         for (int i = 0; i < c->message.count; i++) verify_value(v, s, c->message.values[i]);
         if (c->kind == CHECK_WRITTEN)
-            expect(v, has(&v->defined, &c->symbol->needs_flag), "has no flag for whether it is written",
-                   c->symbol->name);
+            expect(v, has(&v->defined, c->flag), "has no flag for whether it is written", c->symbol->name);
     }
 }
 
@@ -383,7 +382,8 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
     case IR_BREAK:
     case IR_CONTINUE:
     case IR_RETURN: verify_jump(v, s, op, loop); break;
-    case IR_OP_COUNT: fault(v, "is no operation", NULL); break;
+    case IR_USE:
+    case IR_OP_COUNT: fault(v, "is no operation of a lowered function", NULL); break;
     }
 }
 

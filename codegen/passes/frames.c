@@ -528,7 +528,7 @@ static const char *why_not(const struct walk *w, const struct tensor_plan *t, co
     const enum plan_kind kind = w->plan->memory.kind;
     if (p->why) return p->why;
     if (kind == PLAN_RING) return "--plan=ring";
-    if (t->tensor->escapes) return "it leaves the function";
+    if (tensor_note_of(w->plan->checked, t->tensor)->escapes) return "it leaves the function";
     if (type_is_scalar_array(t->tensor->type)) return "it is the orchestrator's own";
     if (!t->bytes) return "its size is not known at the entry";
     if (!t->first) return "no task uses it";

@@ -48,14 +48,15 @@ struct search {
 /* ---- uses ---- */
 
 /* What was moved in is the function's own, like a tensor that its body declares. */
-static bool is_taken_over(const struct symbol *t)
+static bool is_taken_over(const struct search *s, const struct symbol *t)
 {
-    return t->kind == SYM_FORMAL && t->dir == DIR_OWN && t->is_kept && t->type->kind == TYPE_TENSOR;
+    return t->kind == SYM_FORMAL && t->dir == DIR_OWN && t->type->kind == TYPE_TENSOR &&
+           tensor_note_of(s->plan->checked, t)->is_kept;
 }
 
 static void note_use(struct search *s, const struct symbol *t, bool by_hand)
 {
-    if (!t || (!tensor_is_new(t) && !is_taken_over(t))) return;
+    if (!t || (!tensor_is_new(t) && !is_taken_over(s, t))) return;
     struct uses *u = ptrmap_get(&s->uses, t);
     if (!u) {
         u = arena_new(s->plan->mem, struct uses);
@@ -410,7 +411,7 @@ static void place_formals(struct search *s, const struct ir_function *f)
     symbol_list formals = {0};
     flat_formals(f->orch, &formals);
     for (size_t i = 0; i < formals.count; i++)
-        if (is_taken_over(formals.data[i])) place_tensor(s, formals.data[i], f->body);
+        if (is_taken_over(s, formals.data[i])) place_tensor(s, formals.data[i], f->body);
     vec_free(&formals);
 }
 

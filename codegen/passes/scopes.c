@@ -72,7 +72,8 @@ static void find_owners(struct search *s, struct ir_op *op)
         const bool is_place = a->kind == IR_ARG_PLACE;
         if (!is_place && (a->kind != IR_ARG_TENSOR || op->kind == IR_CALL || a->direction != DIR_OUT)) continue;
         const struct symbol *base = a->view->region->base;
-        struct ir_op *owner = base->needs_alloc ? NULL : ptrmap_get(&s->owners, base);
+        const bool is_allocated = tensor_note_of(s->plan->checked, base)->needs_alloc;
+        struct ir_op *owner = is_allocated ? NULL : ptrmap_get(&s->owners, base);
         if (!owner || (owner == current_scope(s) && !is_place)) continue;
         owner->scope.is_named = true;
         a->scope = owner;

@@ -1,8 +1,8 @@
-/* checker.h - what the files of the checker share; nobody else includes it.
+/* checker.h - what the files of the checker share, and the passes of codegen/passes that report during checking;
+ * nobody else includes it.
  *
  * Calls point down this list; what one line names may call each other.
  *   sema.c                     the order of things
- *   flow.c parts.c waits.c     written, dropped, returned: on which paths
  *   stmts.c                    statements: lets.c assign.c returns.c attrs.c (statements.h)
  *   declare.c exprs.c calls.c  names are looked at when they are first needed, so a declaration holds expressions, an
  *                              expression calls, and a call names: constants.c type_nodes.c requests.c, indexing.c,
@@ -60,6 +60,7 @@ struct checker {
     struct diag *diag;
     struct size_table *sizes;
     const struct sema_options *options;
+    struct checked *checked; /* the result */
     VEC(struct module *) modules;
     struct ptrmap module_of;    /* interned real path -> module */
     struct ptrmap module_names; /* interned C names of modules: -> the last number that was put behind it */
@@ -260,8 +261,5 @@ bool agree_type(struct checker *c, struct span at, const char *what, const struc
 
 /* ---- stmts.c ---- */
 void stmts_function(struct checker *c, struct symbol *s);
-
-/* ---- flow.c ---- */
-void flow_function(struct checker *c, struct symbol *s);
 
 #endif

@@ -14,6 +14,13 @@ struct symbol *taken_of(const struct ast *expr) { return expr->note ? expr->note
 
 const struct check *checks_of(const struct ast *node) { return node->note ? node->note->checks : NULL; }
 
+const struct tensor_note *tensor_note_of(const struct checked *checked, const struct symbol *s)
+{
+    static const struct tensor_note nothing = {.number = -1};
+    const struct tensor_note *note = ptrmap_get(&checked->tensors, s);
+    return note ? note : &nothing;
+}
+
 struct note *notes_of(struct checker *c, struct ast *e)
 {
     if (!e->note) e->note = arena_new(c->mem, struct note);

@@ -40,7 +40,7 @@ static void check_module(struct checker *c, struct module *m)
         if (item->kind == AST_STATIC_ASSERT) check_static_assert(c, item);
         if (item->kind != AST_ORCH || item->bad) continue;
         stmts_function(c, item->symbol);
-        flow_function(c, item->symbol);
+        if (c->options->passes) c->options->passes(c, item->symbol);
     }
 }
 
@@ -58,7 +58,8 @@ static void warn_unused(struct checker *c)
     for (size_t i = 0; i < c->unused.count; i++) {
         const struct symbol *s = c->unused.data[i];
         /* W01 */
-        const bool is_told = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && s->is_written && !s->region;
+        const bool is_told = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && !s->region &&
+                             tensor_note_of(c->checked, s)->is_written;
         if (!is_told) diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
     }
 }
@@ -67,7 +68,8 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
 {
     struct checker c = {.front = front, .mem = front->mem, .diag = front->diag, .options = options};
     struct checked *result = arena_new(c.mem, struct checked);
-    c.module_of.mem = c.module_names.mem = c.mem;
+    c.checked = result;
+    c.module_of.mem = c.module_names.mem = result->tensors.mem = c.mem;
     c.sizes = result->sizes = size_table_create(c.mem);
     c.facts = facts_create(c.mem, c.sizes);
     c.error = simple(&c, TYPE_ERROR);

@@ -6,6 +6,9 @@
 #include "support/ptrmap.h"
 #include "symbol.h"
 
+struct checker;
+struct strbuf;
+
 struct module {
     const char *name; /* the stem of the file, a C identifier: "bgemm", "tile" */
     const char *path; /* as found: "examples/bgemm.pto", "std/tile.pto" */
@@ -28,17 +31,25 @@ struct sema_options {
     const struct define *defines;
     int define_count;
     int64_t heap_bytes; /* 0: not given */
+    /* Called when the body of a function has been checked, errors or not, so that all messages about a function stand
+     * together.  codegen_check() sets it. */
+    void (*passes)(struct checker *c, struct symbol *orch);
+    struct strbuf *uses; /* the uses of each function as text, for --dump=uses; NULL: not asked for */
 };
 
 struct checked {
     struct module **modules; /* the main module first, then in order of first import */
     int module_count;
     struct size_table *sizes;
+    struct ptrmap tensors; /* symbol -> struct tensor_note, through tensor_note_of() */
 };
 
 /* Parses and checks the file and everything it imports.  Reports through front->diag; the result may be used for code
- * only if there was no error. */
+ * only if there was no error.  For codegen_check(), which adds the passes. */
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
+
+/* Never NULL: all is false of what no pass has seen. */
+const struct tensor_note *tensor_note_of(const struct checked *checked, const struct symbol *s);
 
 /* NULL for builtins (builtins.c has them) */
 const struct call *call_of(const struct ast *call_node);

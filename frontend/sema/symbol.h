@@ -131,19 +131,9 @@ struct symbol {
     /* VAR: a scalar of an `out` or `inout` struct formal or of a result_place: the caller's variable */
     bool by_reference;
 
-    /* a tensor LET: how its storage comes to be */
-    /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
-    bool needs_alloc;
-    /* FORMAL, LET: whether it was written is tested when the program runs, so a variable remembers it */
-    bool needs_flag;
-    bool returned; /* its storage is the function's destination (only by `return name`, on every path) */
-    bool is_written, is_read;
-    bool is_lent; /* an argument of a call, or a result: tasks may use it */
-    /* LET: its buffer leaves the block: moved into a callee, which ends its lifetime, or returned though `returned` is
-     * false.  It has a buffer of its own, and who names it does not release it behind that */
-    bool escapes;
-    /* FORMAL that is own: at some way out of the function it is still there, so its lifetime ends there */
-    bool is_kept;
+    /* a tensor LET: */
+    bool returned;         /* its storage is the function's destination (only by `return name`, on every path) */
+    bool is_lent;          /* an argument of a call, or a result: tasks may use it */
     bool is_doubtful;      /* a view of it is in error: nobody can say whether it is written */
     int await_count;       /* how often its elements were used without `await`: that is said a few times only */
     bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
@@ -155,7 +145,24 @@ struct symbol {
      * the callee's and not unique */
     bool hidden;
     int resolving; /* sema's own: 0 not looked at, 1 in work, 2 done */
-    int flow;      /* sema's own: its number among the tensors of the function, from 1 */
+};
+
+/* What the passes over the IR find out about a tensor, or a scalar of a struct, of a function; tensor_note_of(). */
+struct tensor_note {
+    struct symbol *symbol;
+    int number; /* among those of its function that passes look at, from 0; -1: it is none of them */
+
+    /* assign.c: how the storage of a LET comes to be */
+    /* written in parts or passed to an orch before any kernel wrote it whole: allocate at the declaration */
+    bool needs_alloc;
+    /* FORMAL, LET: whether it was written is tested when the program runs, so a variable remembers it */
+    bool needs_flag;
+    bool is_written, is_read;
+    /* LET: its buffer leaves the block: moved into a callee, which ends its lifetime, or returned though `returned` is
+     * false.  It has a buffer of its own, and who names it does not release it behind that */
+    bool escapes;
+    /* FORMAL that is own: at some way out of the function it is still there, so its lifetime ends there */
+    bool is_kept;
 };
 
 /* A resolved call; found by call_of(). */

@@ -3,6 +3,7 @@
  */
 #include "unit.h"
 
+#include "codegen.h"
 #include "ir/lower.h"
 #include "support/arena.h"
 #include "support/intern.h"
@@ -42,7 +43,7 @@ static void open_program(void)
     source_map_add(sources, "verify.pto", program, strlen(program));
     const struct sema_options options = {0};
     const struct memory_plan memory = {.kind = PLAN_RING};
-    checked = sema_check(&front, "verify.pto", &options);
+    checked = codegen_check(&front, "verify.pto", &options);
     assert_int_equal(diag_error_count(front.diag), 0);
     plan = plan_create(&front, checked, &memory, false, NULL);
     f = plan->functions.data[0];

@@ -8,7 +8,7 @@ void fuzz_stage(struct front *front, uint32_t file)
     (void)file;
     const char *const dirs[] = {PTO_FUZZ_SHARE};
     const struct sema_options options = {.import_dirs = dirs, .import_dir_count = 1};
-    const struct checked *checked = sema_check(front, FUZZ_PATH, &options);
+    const struct checked *checked = codegen_check(front, FUZZ_PATH, &options);
     if (diag_error_count(front->diag) > 0) return;
     const struct codegen_options how = {.input = FUZZ_PATH};
     struct strbuf text = {0};

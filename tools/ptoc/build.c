@@ -55,7 +55,8 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     struct front_session s;
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
-    const struct checked *checked = sema_check(&s.front, o->input, &s.sema);
+    if (o->dumps & DUMP_USES) s.sema.uses = text;
+    const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
         codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
     if (diag_error_count(s.front.diag) == 0) {
@@ -64,8 +65,10 @@ static int generate(const struct options *o, const char *output, struct strbuf *
                                           .no_main = o->no_main,
                                           .memory = o->memory,
                                           .checked = o->checked};
-        if (o->dumps)
+        if (o->dumps & ~(unsigned)DUMP_USES)
             codegen_dump(&s.front, checked, &o->memory, o->dumps, o->dump_pass, text);
+        else if (o->dumps)
+            ; /* the uses are there already */
         else if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else

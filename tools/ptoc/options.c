@@ -249,13 +249,17 @@ static int set_plan(struct options *o, const char *text)
     return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
 }
 
-/* --dump=scopes,liveness,slots,ir or ir:PASS */
+/* --dump=uses,scopes,liveness,slots,ir or ir:PASS */
 static int set_dumps(struct options *o, const char *text)
 {
     static const struct {
         const char *name;
         unsigned bit;
-    } dumps[] = {{"scopes", DUMP_SCOPES}, {"liveness", DUMP_LIVENESS}, {"slots", DUMP_SLOTS}, {"ir", DUMP_IR}};
+    } dumps[] = {{"scopes", DUMP_SCOPES},
+                 {"liveness", DUMP_LIVENESS},
+                 {"slots", DUMP_SLOTS},
+                 {"uses", DUMP_USES},
+                 {"ir", DUMP_IR}};
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         unsigned bit = 0;
@@ -270,7 +274,8 @@ static int set_dumps(struct options *o, const char *text)
             bit = DUMP_IR;
         }
         if (bit == 0)
-            return usage_error("--dump takes scopes, liveness, slots and ir, with commas, not '%.*s'", (int)length, at);
+            return usage_error("--dump takes uses, scopes, liveness, slots and ir, with commas, not '%.*s'",
+                               (int)length, at);
         o->dumps |= bit;
         at += length;
         if (*at == '\0') return EXIT_OK;
@@ -588,9 +593,9 @@ void options_print_help(FILE *out)
         "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), "
         "all;\n"
         "  --plan=budget=BYTES        as much as fits\n"
-        "  --dump=scopes,liveness,slots,ir  the owner of each tensor, the end of its lifetime, its slot in the frame; "
-        "the "
-        "IR\n"
+        "  --dump=uses,scopes,liveness,slots,ir  what happens to each tensor, its owner, the end of its lifetime, its "
+        "slot;\n"
+        "                             the IR\n"
         "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
         "  --no-line                  no #line in the generated C\n"
         "  --no-main                  with --emit=c: only what a C host program calls\n"

@@ -3,7 +3,7 @@
  *            read of a box that no write can have touched is an error; a box with an element that no write can have
  *            touched is worth a warning.
  * Invariant  "missing" is never wrong as long as the tensor is not empty: what names a `var`, or a value that every
- *            turn of a loop has anew, counts as written.
+ *            iteration of a loop has anew, counts as written.
  * Tests      test/lit/sema/e06-parts.pto, w04.pto
  */
 #include "parts.h"
@@ -57,13 +57,13 @@ static const struct symbol *new_name(struct checker *c, const struct symbol *i)
     struct symbol *s = names_new(c, SYM_LOOP, i->name, i->decl);
     s->hidden = true;
     s->type = i->type;
-    s->loop_depth = 0; /* no turn of a loop around gives it another meaning */
+    s->loop_depth = 0; /* no iteration of a loop around gives it another meaning */
     return s;
 }
 
-void parts_begin_turns(struct checker *c, struct turns *t, const struct ast *loop, int depth)
+void parts_begin_loop(struct checker *c, struct iterations *t, const struct ast *loop, int depth)
 {
-    *t = (struct turns){.depth = depth};
+    *t = (struct iterations){.depth = depth};
     if (loop->kind != AST_FOR || !loop->symbol || loop->bad) return;
     const struct size *low = loop->loop.low->value, *high = loop->loop.high->value, *zero = size_const(c->sizes, 0);
     const struct size *step = loop->loop.step ? loop->loop.step->value : size_const(c->sizes, 1);
@@ -76,8 +76,8 @@ void parts_begin_turns(struct checker *c, struct turns *t, const struct ast *loo
     t->direction = facts_prove_order(c->facts, zero, step, 1) ? 1 : facts_prove_order(c->facts, step, zero, 1) ? -1 : 0;
 }
 
-/* Does it name something that every turn of the loop has anew? */
-static bool changes(const struct size *a, const struct turns *t)
+/* Does it name something that every iteration of the loop has anew? */
+static bool changes(const struct size *a, const struct iterations *t)
 {
     bool named = a->kind == SIZE_SYMBOL || a->kind == SIZE_EXTENT;
     if (named && a->symbol->kind != SYM_CONST && a->symbol->loop_depth > t->depth) return true;
@@ -87,7 +87,7 @@ static bool changes(const struct size *a, const struct turns *t)
 }
 
 /* a, with the loop's variable under another name; NULL: it cannot be said. */
-static const struct size *rename_in(struct checker *c, const struct size *a, const struct turns *t,
+static const struct size *rename_in(struct checker *c, const struct size *a, const struct iterations *t,
                                     const struct symbol *name)
 {
     a = size_expand(c->sizes, a);
@@ -98,7 +98,7 @@ static const struct size *rename_in(struct checker *c, const struct size *a, con
     return a && !changes(a, t) ? a : NULL;
 }
 
-static const struct region *rename_region(struct checker *c, const struct region *r, const struct turns *t,
+static const struct region *rename_region(struct checker *c, const struct region *r, const struct iterations *t,
                                           const struct symbol *name)
 {
     struct region *n = arena_new(c->mem, struct region);
@@ -113,7 +113,7 @@ static const struct region *rename_region(struct checker *c, const struct region
     return n;
 }
 
-static bool names_loop(const struct region *r, const struct turns *t, struct checker *c)
+static bool names_loop(const struct region *r, const struct iterations *t, struct checker *c)
 {
     for (int d = 0; d < r->base_rank; d++) {
         const struct size *low = size_expand(c->sizes, r->low[d]), *span = size_expand(c->sizes, r->span[d]);
@@ -131,7 +131,7 @@ static void know(struct checker *c, const struct size **list, int *count, const 
     if (d && *count < MAX_KNOWN_OF_PART) list[(*count)++] = d;
 }
 
-static const struct size *const *rename_known(struct checker *c, const struct part *q, const struct turns *t,
+static const struct size *const *rename_known(struct checker *c, const struct part *q, const struct iterations *t,
                                               const struct symbol *name, bool is_over)
 {
     const struct size **list = arena_array(c->mem, const struct size *, MAX_KNOWN_OF_PART + 1);
@@ -151,7 +151,7 @@ static const struct size *const *rename_known(struct checker *c, const struct pa
     return list;
 }
 
-void parts_after_turn(struct checker *c, struct parts *p, const struct turns *t, bool is_over)
+void parts_after_iteration(struct checker *c, struct parts *p, const struct iterations *t, bool is_over)
 {
     struct parts to = {.any = p->any};
     const struct symbol *name = is_over ? t->whichever : t->earlier;
@@ -237,7 +237,7 @@ static bool has_gap(struct checker *c, const struct parts *p, const struct regio
 }
 
 /* Nothing is read: the region is empty, if it is inside its tensor at all, or its index could be negative by what is
- * known, which is so where a loop makes no turn. */
+ * known, which is so where a loop makes no iteration. */
 static bool has_no_element(struct checker *c, const struct region *r)
 {
     const struct size *zero = size_const(c->sizes, 0);

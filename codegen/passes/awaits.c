@@ -1,12 +1,20 @@
-/* waits.c - does the next turn of a loop need the value that this turn waits for?  (W05)
- * Idea       follow the value through the body: into scalars, into conditions, into calls and the tensors they write.
+/* awaits.c - does each iteration of a loop wait for a task of its own, of which the next one needs nothing?  (W05)
+ * Needs      the uses of a function (lower_uses.c).  Gives W05.
+ * Idea       forward: which iteration wrote a tensor last.  Where an await finds that it was the iteration at hand, the
+ *            value is followed through the body: into scalars, into conditions, into calls and the tensors they write.
  *            It is needed when it decides whether something is done, or when a call of the loop reads a tensor from
  *            outside the loop that it went into. What is only printed or kept in scalars could be waited for later.
  * Invariant  in doubt it is needed.
  * Tests      test/lit/sema/w05.pto
  */
-#include "waits.h"
-#include "support/vec.h"
+#include "dataflow.h"
+#include "uses.h"
+#include "sema/checker.h"
+
+struct awaits {
+    struct checker *c;
+    const struct ir_function *f;
+};
 
 struct trace {
     const struct ast *await, *loop;
@@ -244,14 +252,83 @@ static bool call_reads(const struct trace *t, const struct ast *e, int depth)
     }
 }
 
-bool waits_are_needed(const struct ast *await, const struct ast *loop, int depth)
+/* depth: how many loops are around the loop. */
+static bool is_needed(const struct ast *await, const struct ast *loop, int depth)
 {
     struct trace t = {.await = await, .loop = loop};
     do {
         t.changed = false;
         follow(&t, loop, false);
     } while (t.changed && !t.is_needed);
-    bool needed = t.is_needed || call_reads(&t, loop, depth);
+    const bool needed = t.is_needed || call_reads(&t, loop, depth);
     vec_free(&t.carried);
     return needed;
+}
+
+/* ---- which iteration wrote it ---- */
+
+struct cell {
+    const struct ir_op *loop; /* the loop in whose iteration at hand it was written; NULL: it was not */
+    const struct ast *at;     /* that write */
+};
+
+static const struct ast *source_of(const struct ir_op *loop)
+{
+    return loop->kind == IR_FOR ? loop->loop.source : loop->while_.source;
+}
+
+static void look_at(struct dataflow *d, const struct cell *x, const struct ir_use *use)
+{
+    const struct checker *c = ((struct awaits *)d->cx)->c;
+    if (d->is_silent || !d->loop || x->loop != d->loop->op || is_needed(use->at, source_of(x->loop), d->depth - 1))
+        return;
+    diag_warning(
+        c->diag, DIAG_W05, use->at->at,
+        "each iteration of the loop waits here for a task of its own, and the next iteration does not need the value");
+    diag_note(c->diag, x->at->at, "'%s' is written here in the same iteration", use->tensor->symbol->name);
+    diag_help(c->diag,
+              "keep the results apart and await them after the loop, or await the one of the previous iteration");
+}
+
+static void step(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op)
+{
+    if (op->kind != IR_USE || op->use.tensor->number < 0 || s->is_dead) return;
+    struct cell *x = (struct cell *)s->data + op->use.tensor->number;
+    switch (op->use.kind) {
+    case IR_USE_BEGIN:
+    case IR_USE_BEGIN_ZERO: *x = (struct cell){0}; break;
+    case IR_USE_WRITE:
+    case IR_USE_WRITE_PART: *x = (struct cell){d->loop ? d->loop->op : NULL, op->use.at}; break;
+    case IR_USE_AWAIT: look_at(d, x, &op->use); break;
+    default: break;
+    }
+}
+
+static void meet(struct dataflow *d, struct dataflow_state *into, const struct dataflow_state *other)
+{
+    const struct awaits *a = d->cx;
+    struct cell *to = into->data;
+    const struct cell *from = other->data;
+    for (int i = 0; i < a->f->tensor_count; i++)
+        if (!to[i].loop) to[i] = from[i];
+}
+
+static void next_iteration(struct dataflow *d, struct dataflow_state *s, const struct ir_op *op)
+{
+    const struct awaits *a = d->cx;
+    (void)op;
+    for (int i = 0; i < a->f->tensor_count; i++) ((struct cell *)s->data)[i].loop = NULL;
+}
+
+void pass_awaits(struct checker *c, struct ir_function *f)
+{
+    if (!f->awaits_in_loop) return;
+    const struct dataflow_client client = {.bytes = sizeof(struct cell) * (size_t)f->tensor_count,
+                                           .step = step,
+                                           .meet = meet,
+                                           .next_iteration = next_iteration};
+    struct awaits a = {c, f};
+    struct dataflow_state s = dataflow_start(&client);
+    dataflow_run(&client, &a, f, &s);
+    dataflow_free(&s);
 }

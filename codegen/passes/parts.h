@@ -1,7 +1,7 @@
-/* parts.h - which pieces of a tensor may have been written; for flow.c. */
+/* parts.h - which pieces of a tensor may have been written; for assign.c. */
 #ifndef PTOC_PARTS_H
 #define PTOC_PARTS_H
-#include "checker.h"
+#include "sema/checker.h"
 
 struct part {
     const struct region *region;
@@ -19,19 +19,19 @@ struct parts {
 };
 
 /* A loop, while its body is walked. */
-struct turns {
+struct iterations {
     const struct symbol *i;                   /* NULL: not a `for` */
     const struct size *low, *high;            /* NULL: not known, or a `var` names them */
     int direction;                            /* 1: i grows, -1: it falls, 0: not known */
     int depth;                                /* how many loops are around it */
-    const struct symbol *earlier, *whichever; /* names for i in an earlier turn, and in some turn */
+    const struct symbol *earlier, *whichever; /* names for i in an earlier iteration, and in some iteration */
 };
 
 void parts_add(struct checker *c, struct parts *p, const struct region *r, const struct ast *at);
 void parts_join(struct checker *c, struct parts *into, const struct parts *other);
-void parts_begin_turns(struct checker *c, struct turns *t, const struct ast *loop, int depth);
-/* What was written in the body, as an earlier turn of this loop, or, when it is over, as any turn. */
-void parts_after_turn(struct checker *c, struct parts *p, const struct turns *t, bool is_over);
+void parts_begin_loop(struct checker *c, struct iterations *t, const struct ast *loop, int depth);
+/* What was written in the body, as an earlier iteration of this loop, or, when it is over, as any iteration. */
+void parts_after_iteration(struct checker *c, struct parts *p, const struct iterations *t, bool is_over);
 
 /* Has all of the region, or a piece of it that is not empty, surely never been written?  *near: a part that was. */
 enum missing { MISSING_UNKNOWN, MISSING_SOME, MISSING_ALL };
