@@ -63,8 +63,6 @@ struct span emit_callee_span(const struct ast *call);
 const char *emit_source_text(struct emitter *e, struct span at);    /* source_one_line() */
 const char *emit_comment_text(struct emitter *e, const char *text); /* a path or a name that may hold anything */
 const char *c_string(struct emitter *e, const char *text);
-/* ---- emit_c.c ---- */
-void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b);
 /* ---- emit_view.c ---- */
 const char *c_elem_type(enum elem elem);         /* "float" */
 const char *c_elem_constant(enum elem elem);     /* "PTO_F32" */

@@ -20,7 +20,7 @@ static const char *declare_result(struct emitter *e, const struct symbol *place)
     return "ret";
 }
 
-void emit_orch_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b)
+static void print_signature(struct emitter *e, const struct symbol *orch, bool declare, struct strbuf *b)
 {
     symbol_list formals = {0};
     bool scalar = orch->result && type_is_scalar(orch->result);
@@ -75,7 +75,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     const size_t mark = names_mark(&e->names);
     e->plan->function = orch;
-    emit_orch_signature(e, orch, true, &signature);
+    print_signature(e, orch, true, &signature);
     e->out = &body;
     function_emit_body(e, f);
     out_settle(&body, is_used, e);
@@ -201,7 +201,7 @@ static void emit_prototypes(struct emitter *e)
     out_line(e->out, "%s", "");
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
         STRBUF(b);
-        emit_orch_signature(e, e->plan->orchs.data[i], false, &b);
+        print_signature(e, e->plan->orchs.data[i], false, &b);
         out_line(e->out, "%s;", strbuf_text(&b));
     }
 }

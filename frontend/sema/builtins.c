@@ -196,11 +196,11 @@ static const struct type *check_dim(struct checker *c, struct ast *e, struct ast
 static const struct type *check_arm(struct checker *c, struct ast *condition, struct ast *arm, bool truth)
 {
     size_t mark = facts_mark(c->facts);
-    struct turn *turn = c->turn; /* no check leaves a loop from here */
+    struct open_for *outer = c->open_for; /* no check leaves a loop from here */
     facts_add_condition(c->facts, condition, truth);
-    c->turn = NULL;
+    c->open_for = NULL;
     const struct type *t = exprs_check(c, arm, AS_VALUE);
-    c->turn = turn;
+    c->open_for = outer;
     facts_reset(c->facts, mark);
     return t;
 }

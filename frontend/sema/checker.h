@@ -15,7 +15,7 @@
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
  *
  * struct checker: its first members are sema.c's, set once; modules.c fills modules and module_of; names.c writes
- * scope, closed, unknown and unused; who walks into something sets module, function, loop_depth, turn, checks and
+ * scope, closed, unknown and unused; who walks into something sets module, function, loop_depth, open_for, checks and
  * statement, and sets them back behind it. */
 #ifndef PTOC_CHECKER_H
 #define PTOC_CHECKER_H
@@ -71,7 +71,7 @@ struct checker {
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
     int parts_compared;          /* in this program: parts.c stops when it has thought enough */
-    struct turn *turn;           /* the innermost `for` that checks can leave; NULL: none */
+    struct open_for *open_for;   /* the innermost `for` that checks can leave; NULL: none */
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;
     VEC(struct symbol *) unused;       /* locals that nothing names: told when there is no error */
@@ -79,7 +79,7 @@ struct checker {
     struct symbol *head;               /* the KERNEL or ORCH whose head is being resolved, or NULL */
     VEC(struct host_element) elements; /* read so far in this function */
     struct check **checks;             /* where a run-time check goes; NULL where none can be made */
-    int text_turn;                     /* texts of types in messages take turns in a few buffers */
+    int next_text;                     /* texts of types in messages share a few buffers, the next one is used first */
     struct strbuf text[8];
     bool *define_used;
     bool has_syntax_error; /* nothing is checked then */
@@ -205,7 +205,6 @@ void region_check_extents(struct checker *c, const struct type *t, const struct 
 /* It is not negative, and not 0 where that is said. */
 void region_check_size(struct checker *c, const struct size *a, struct span at, const char *what, bool or_zero);
 /* Sizes that name a `var` are stored with the symbol. */
-const struct size *region_capture(struct checker *c, struct symbol *s, const struct size *a);
 const struct type *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
 const struct region *region_capture_region(struct checker *c, struct symbol *s, const struct region *r);
 
@@ -232,7 +231,6 @@ void structs_name(struct checker *c, struct ast *e, struct symbol *s);
 void structs_member(struct checker *c, struct ast *e, const struct struct_place *object, int field);
 void structs_index(struct checker *c, struct ast *e, const struct struct_place *object, const struct size *low,
                    const struct size *width);
-const struct region *structs_leaf(struct checker *c, const struct struct_place *p, struct symbol *leaf);
 /* `let v = place` */
 void structs_alias(struct checker *c, struct symbol *let, const struct struct_place *p, const struct type *t);
 void structs_print(struct checker *c, struct ast *e); /* e's symbol is one whose fields are what e names */

@@ -240,11 +240,11 @@ static const struct type *check_binary(struct checker *c, struct ast *e)
     const struct type *a = exprs_check(c, l, AS_VALUE), *b;
     if (op == OP_AND || op == OP_OR) { /* the right side is looked at only where the left side did not decide */
         size_t mark = facts_mark(c->facts);
-        struct turn *turn = c->turn; /* no check leaves a loop from here */
+        struct open_for *outer = c->open_for; /* no check leaves a loop from here */
         if (!l->bad) facts_add_condition(c->facts, l, op == OP_AND);
-        c->turn = NULL;
+        c->open_for = NULL;
         b = exprs_check(c, r, AS_VALUE);
-        c->turn = turn;
+        c->open_for = outer;
         facts_reset(c->facts, mark);
     } else {
         b = exprs_check(c, r, AS_VALUE);

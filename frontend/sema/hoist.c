@@ -1,10 +1,10 @@
 /* hoist.c - run-time checks of indices go out of loops, as far as they can.
- * Idea       what is linear in the variable of a `for` is inside for all turns when it is inside for the first and the
- *            last.  So the check stands before the loop, once for each end, behind the question whether the loop turns
- *            at all.  The next loop around it is then asked the same.
- * Invariant  a check goes out only if every turn makes it: no `if`, `while`, `match`, `&&`, `break`, `continue`,
- *            `return` or `assert` stands before it, the last turn is only asked where no `break` or `return` can keep
- *            it from coming, and the loop prints nothing that the user would miss.
+ * Idea       what is linear in the variable of a `for` is inside for all iterations when it is inside for the first and
+ *            the last.  So the check stands before the loop, once for each end, behind the question whether the loop
+ *            iterates at all.  The next loop around it is then asked the same.
+ * Invariant  a check goes out only if every iteration makes it: no `if`, `while`, `match`, `&&`, `break`, `continue`,
+ *            `return` or `assert` stands before it, the last iteration is only asked where no `break` or `return` can
+ *            keep it from coming, and the loop prints nothing that the user would miss.
  * Tests      test/lit/codegen/hoisted.pto, test/lit/run/hoisted.pto
  */
 #include "hoist.h"
@@ -15,16 +15,16 @@ enum { MAX_ENDS = 4, MAX_GUARDS = 6 };
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
-void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, const struct size *low,
+void hoist_enter(struct checker *c, struct open_for *t, const struct ast *loop, const struct size *low,
                  const struct size *high, const struct size *step)
 {
     const struct size *zero = size_const(c->sizes, 0);
-    *t = (struct turn){.outer = c->turn,
-                       .i = loop->symbol,
-                       .body = loop->loop.body->block.stmts,
-                       .checks = c->checks,
-                       .depth = c->loop_depth};
-    c->turn = t;
+    *t = (struct open_for){.outer = c->open_for,
+                           .i = loop->symbol,
+                           .body = loop->loop.body->block.stmts,
+                           .checks = c->checks,
+                           .depth = c->loop_depth};
+    c->open_for = t;
     if (!low || !high || !step || !c->checks) return;
     t->low = size_expand(c->sizes, low);
     t->high = size_expand(c->sizes, high);
@@ -36,20 +36,20 @@ void hoist_enter(struct checker *c, struct turn *t, const struct ast *loop, cons
     t->ends_early = jumps.breaks || jumps.returns;
 }
 
-void hoist_leave(struct checker *c, const struct turn *t) { c->turn = t->outer; }
+void hoist_leave(struct checker *c, const struct open_for *t) { c->open_for = t->outer; }
 
 void hoist_passed(struct checker *c, struct ast *statement)
 {
-    if (!c->turn || !c->turn->is_reached) return;
+    if (!c->open_for || !c->open_for->is_reached) return;
     const struct jumps jumps = lookahead_jumps(statement);
     if (jumps.breaks || jumps.continues || jumps.returns || jumps.asserts)
-        c->turn->is_reached = c->turn->is_open = false;
+        c->open_for->is_reached = c->open_for->is_open = false;
 }
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
-/* Is it the same in every turn, apart from the loop's variable? */
-static bool stays(const struct checker *c, const struct size *a, const struct turn *t)
+/* Is it the same in every iteration, apart from the loop's variable? */
+static bool stays(const struct checker *c, const struct size *a, const struct open_for *t)
 {
     if (a->kind == SIZE_SYMBOL || a->kind == SIZE_EXTENT) {
         const struct symbol *s = a->symbol;
@@ -86,18 +86,18 @@ static bool is_linear(struct checker *c, const struct size *a, const struct symb
     return true;
 }
 
-/* The variable in the last turn, when there is one. */
-static const struct size *last_turn(struct checker *c, const struct turn *t)
+/* The variable in the last iteration, when there is one. */
+static const struct size *last_iteration(struct checker *c, const struct open_for *t)
 {
     struct size_table *s = c->sizes;
-    const struct size *one = size_const(s, 1), *step, *distance, *turns;
+    const struct size *one = size_const(s, 1), *step, *distance, *before;
     if (t->step == 0 || t->step == INT64_MIN) return NULL;
     if (t->step == 1) return size_sub(s, t->high, one);
     if (t->step == -1) return size_binary(s, SIZE_ADD, t->high, one);
     step = size_const(s, t->step > 0 ? t->step : -t->step);
     distance = t->step > 0 ? size_sub(s, t->high, t->low) : size_sub(s, t->low, t->high);
-    turns = distance ? size_binary(s, SIZE_DIV, size_sub(s, distance, one), step) : NULL;
-    distance = turns ? size_binary(s, SIZE_MUL, turns, size_const(s, t->step)) : NULL;
+    before = distance ? size_binary(s, SIZE_DIV, size_sub(s, distance, one), step) : NULL;
+    distance = before ? size_binary(s, SIZE_MUL, before, size_const(s, t->step)) : NULL;
     return distance ? size_binary(s, SIZE_ADD, t->low, distance) : NULL;
 }
 
@@ -111,11 +111,11 @@ struct end {
 struct outward {
     struct end end[MAX_ENDS];
     int ends;
-    const struct turn *guard[MAX_GUARDS];
+    const struct open_for *guard[MAX_GUARDS];
     int guards;
 };
 
-static bool put(struct checker *c, const struct end *from, const struct turn *t, const struct size *value,
+static bool put(struct checker *c, const struct end *from, const struct open_for *t, const struct size *value,
                 struct end *to)
 {
     memcpy(to->value, from->value, sizeof to->value);
@@ -134,13 +134,13 @@ static bool names(const struct end *x, const struct symbol *i)
 }
 
 /* Out of one more loop; false: it stays where it is. */
-static bool step_out(struct checker *c, struct outward *o, const struct turn *t)
+static bool step_out(struct checker *c, struct outward *o, const struct open_for *t)
 {
     struct outward next = {.guards = o->guards};
-    const struct size *last = last_turn(c, t);
+    const struct size *last = last_iteration(c, t);
     if (!t->is_reached || o->guards == MAX_GUARDS) return false;
     for (int g = 0; g < o->guards; g++) {
-        const struct turn *inner = next.guard[g] = o->guard[g];
+        const struct open_for *inner = next.guard[g] = o->guard[g];
         if (!stays(c, inner->low, t) || !stays(c, inner->high, t) || size_names(inner->low, t->i) ||
             size_names(inner->high, t->i))
             return false;
@@ -180,7 +180,7 @@ static const struct guard *make_guards(struct checker *c, const struct outward *
 {
     struct guard *first = NULL;
     for (int g = 0; g < o->guards; g++) { /* the outermost is asked first */
-        const struct turn *t = o->guard[g];
+        const struct open_for *t = o->guard[g];
         struct guard *n = arena_new(c->mem, struct guard);
         n->least = t->direction > 0 ? t->low : t->high;
         n->most = t->direction > 0 ? t->high : t->low;
@@ -190,11 +190,11 @@ static const struct guard *make_guards(struct checker *c, const struct outward *
     return first;
 }
 
-/* ---- what is wrong in a turn that surely comes ------------------------------------------------------------------- */
+/* ---- what is wrong in an iteration that surely comes ------------------------------------------------------------- */
 
-/* The bounds are constant, so what is known inside of the loop, such as that it makes a turn, is not needed to say
+/* The bounds are constant, so what is known inside of the loop, such as that it iterates, is not needed to say
  * so. */
-static bool makes_a_turn(const struct turn *t)
+static bool iterates(const struct open_for *t)
 {
     int64_t low, high;
     return size_is_const(t->low, &low) && size_is_const(t->high, &high) && (t->direction > 0 ? low < high : high < low);
@@ -226,7 +226,7 @@ static void say_outside(struct checker *c, struct span at, const struct outward 
 static bool find_outside(struct checker *c, struct span at, const struct outward *o)
 {
     for (int g = 0; g < o->guards; g++)
-        if (!makes_a_turn(o->guard[g])) return false;
+        if (!iterates(o->guard[g])) return false;
     for (int i = 0; i < o->ends; i++)
         if (is_outside(c, &o->end[i])) {
             say_outside(c, at, o, &o->end[i]);
@@ -242,10 +242,10 @@ enum hoisted hoist_check(struct checker *c, enum check_kind kind, struct span at
                                             z ? size_expand(c->sizes, z) : NULL}}},
                           .ends = 1},
                    o;
-    const struct turn *place = NULL;
+    const struct open_for *place = NULL;
     bool is_open = true;
     if (!c->checks) return HOIST_NOT;
-    for (const struct turn *t = c->turn; t && step_out(c, &all, t); t = t->outer) {
+    for (const struct open_for *t = c->open_for; t && step_out(c, &all, t); t = t->outer) {
         if (find_outside(c, at, &all)) return HOIST_OUTSIDE;
         is_open &= t->is_open;
         if (is_open) place = t, o = all;

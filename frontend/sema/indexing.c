@@ -1,5 +1,5 @@
 /* indexing.c - index expressions and tiled views: which piece they name, and whether it is inside.
- * Idea       each index has a low end and a width; a view turns tiles into elements.
+ * Idea       each index has a low end and a width; a view is indexed in tiles.
  * Gives      type and region of an INDEX, the symbol of a VIEW.
  * Invariant  every index is proved inside, is an error, or has a run-time check before its statement; after the check
  *            it is a fact, so the same question is asked once.

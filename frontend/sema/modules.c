@@ -46,9 +46,9 @@ static const char *module_name(struct checker *c, const char *path)
         if (!isalnum((unsigned char)*p)) *p = '_';
     const char *unique = isdigit((unsigned char)*name) ? arena_printf(c->mem, "m%s", name) : name;
     const char *base = unique = intern_str(c->front->names, unique);
-    for (size_t turn = (size_t)ptrmap_get(&c->module_names, base); ptrmap_get(&c->module_names, unique);)
-        unique = intern_str(c->front->names, arena_printf(c->mem, "%s_%zu", base, ++turn)),
-        ptrmap_set(&c->module_names, base, (void *)turn);
+    for (size_t number = (size_t)ptrmap_get(&c->module_names, base); ptrmap_get(&c->module_names, unique);)
+        unique = intern_str(c->front->names, arena_printf(c->mem, "%s_%zu", base, ++number)),
+        ptrmap_set(&c->module_names, base, (void *)number);
     ptrmap_set(&c->module_names, unique, (void *)1);
     return unique;
 }

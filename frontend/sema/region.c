@@ -121,7 +121,7 @@ void region_check_extents(struct checker *c, const struct type *t, const struct 
 
 /* ---- sizes that name a var are stored ---------------------------------------------------------------------------- */
 
-const struct size *region_capture(struct checker *c, struct symbol *s, const struct size *a)
+static const struct size *capture(struct checker *c, struct symbol *s, const struct size *a)
 {
     if (!a || !size_names_var(a)) return a;
     for (int i = 0; i < MAX_CAPTURED; i++) {
@@ -145,9 +145,9 @@ const struct type *region_capture_type(struct checker *c, struct symbol *s, cons
     struct type *r = arena_new(c->mem, struct type);
     *r = *t;
     for (int d = 0; d < t->rank; d++) {
-        r->extent[d] = region_capture(c, s, t->extent[d]);
-        r->tile[d] = region_capture(c, s, t->tile[d]);
-        r->whole[d] = region_capture(c, s, t->whole[d]);
+        r->extent[d] = capture(c, s, t->extent[d]);
+        r->tile[d] = capture(c, s, t->tile[d]);
+        r->whole[d] = capture(c, s, t->whole[d]);
     }
     if (t->element) r->element = region_capture_type(c, s, t->element);
     return r;
@@ -157,14 +157,14 @@ const struct region *region_capture_region(struct checker *c, struct symbol *s, 
 {
     struct region *r = arena_new(c->mem, struct region);
     *r = *from;
-    r->offset = region_capture(c, s, from->offset);
+    r->offset = capture(c, s, from->offset);
     for (int d = 0; d < from->rank; d++) {
-        r->extent[d] = region_capture(c, s, from->extent[d]);
-        r->stride[d] = region_capture(c, s, from->stride[d]);
+        r->extent[d] = capture(c, s, from->extent[d]);
+        r->stride[d] = capture(c, s, from->stride[d]);
     }
     for (int d = 0; d < from->base_rank; d++) {
-        r->low[d] = region_capture(c, s, from->low[d]);
-        r->span[d] = region_capture(c, s, from->span[d]);
+        r->low[d] = capture(c, s, from->low[d]);
+        r->span[d] = capture(c, s, from->span[d]);
     }
     return r;
 }

@@ -98,10 +98,10 @@ static void check_for(struct checker *c, struct ast *s)
         }
     }
     forget_in_loop(c, s->loop.body); /* the bounds were taken once; the names in them may change */
-    struct turn turn;
-    hoist_enter(c, &turn, s, low, high, step);
+    struct open_for loop;
+    hoist_enter(c, &loop, s, low, high, step);
     check_body(c, s->loop.body);
-    hoist_leave(c, &turn);
+    hoist_leave(c, &loop);
     names_pop(c);
     facts_reset(c->facts, mark);
 }
@@ -125,10 +125,10 @@ static void check_while(struct checker *c, struct ast *s)
 /* What stands in these is not done whenever the statement is: no check leaves them. */
 static void check_inside(struct checker *c, struct ast *s, void (*check)(struct checker *c, struct ast *s))
 {
-    struct turn *outer = c->turn;
-    c->turn = NULL;
+    struct open_for *outer = c->open_for;
+    c->open_for = NULL;
     check(c, s);
-    c->turn = outer;
+    c->open_for = outer;
 }
 
 static void check_if(struct checker *c, struct ast *s);
@@ -336,7 +336,7 @@ void stmts_function(struct checker *c, struct symbol *s)
     struct ast *d = s->decl;
     c->function = s;
     c->loop_depth = 0;
-    c->turn = NULL;
+    c->open_for = NULL;
     c->closed.count = 0;
     c->elements.count = 0;
     declare_body_scope(c, s);

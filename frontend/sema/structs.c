@@ -95,7 +95,7 @@ static const struct type *indexed(struct checker *c, const struct type *t, const
     return p->width[k] ? derive_array(c, p->width[k], element) : element;
 }
 
-const struct region *structs_leaf(struct checker *c, const struct struct_place *p, struct symbol *leaf)
+static const struct region *leaf_region(struct checker *c, const struct struct_place *p, struct symbol *leaf)
 {
     const struct region *all = leaf->region ? leaf->region : region_whole(c, leaf);
     return p->given ? region_narrow(c, all, p->given, p->low, p->width) : all;
@@ -126,7 +126,7 @@ void structs_member(struct checker *c, struct ast *e, const struct struct_place 
     if (type_is_struct(f->type)) {
         set_place(c, e, p);
     } else if (f->type->kind == TYPE_TENSOR) {
-        const struct region *r = notes_of(c, e)->region = structs_leaf(c, p, f);
+        const struct region *r = notes_of(c, e)->region = leaf_region(c, p, f);
         e->type = r->rank ? derive_tensor(c, r, f->type->elem, f->type->array_rank - p->given)
                           : derive_element(c, f->type->elem);
     } else {
@@ -164,7 +164,7 @@ static void name_pieces(struct checker *c, struct symbol *let, struct symbol *fi
         if (type_is_struct(f->type))
             name_pieces(c, let, f, p, source);
         else
-            f->region = let ? region_capture_region(c, let, structs_leaf(c, p, source)) : structs_leaf(c, p, source);
+            f->region = let ? region_capture_region(c, let, leaf_region(c, p, source)) : leaf_region(c, p, source);
     }
 }
 
@@ -215,7 +215,7 @@ static void add_leaves(struct checker *c, struct leaf *list, int *count, const s
     struct leaf *l = &list[(*count)++];
     l->formal = formal;
     if (from->type->kind == TYPE_TENSOR)
-        l->region = structs_leaf(c, p, from);
+        l->region = leaf_region(c, p, from);
     else if (from->region)
         l->region = from->region;
     else

@@ -48,7 +48,7 @@ enum check_kind {
     CHECK_WRITTEN     /* symbol has been written (its flag says so), or it is empty */
 };
 
-/* A check that stands before a loop: only if the loop turns, least < most. */
+/* A check that stands before a loop: only if the loop has an iteration, least < most. */
 struct guard {
     const struct size *least, *most;
     const struct guard *next;

@@ -1,12 +1,12 @@
 /* texts.c - types, sizes and pieces of the program as messages print them.
- * Owner      a few buffers that take turns: a text is good for one message.
+ * Owner      a few buffers, used one after the other: a text is good for one message.
  * Tests      test/lit/sema/
  */
 #include "checker.h"
 
 struct strbuf *texts_next(struct checker *c)
 {
-    struct strbuf *b = &c->text[c->text_turn++ % 8];
+    struct strbuf *b = &c->text[c->next_text++ % 8];
     b->length = 0;
     strbuf_puts(b, "");
     return b;

@@ -37,7 +37,8 @@ const char *c_text_skip(const char *p, const char *end)
     return p;
 }
 
-const char *c_text_name(const char *at, const char *end, size_t *length)
+/* The first name at or behind `at`, with its length; NULL: there is none. */
+static const char *find_name(const char *at, const char *end, size_t *length)
 {
     while (at < end) {
         const char *behind = c_text_skip(at, end);
@@ -60,7 +61,7 @@ enum c_use c_text_use(const char *begin, const char *end, const char *name)
 {
     enum c_use found = C_USE_NONE;
     size_t length;
-    for (const char *p = begin; (p = c_text_name(p, end, &length)) != NULL; p += length) {
+    for (const char *p = begin; (p = find_name(p, end, &length)) != NULL; p += length) {
         if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
         if (p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&')) return C_USE_ADDRESS;
         found = C_USE_VALUE;

@@ -6,9 +6,6 @@
 /* Behind the comment or literal that begins at p, which is before end; p: there is none; NULL: a comment without an
  * end.  A literal ends with its line. */
 const char *c_text_skip(const char *p, const char *end);
-/* The first name at or behind `at` that stands in no comment and in no literal, with its length; NULL: there is
- * none. */
-const char *c_text_name(const char *at, const char *end, size_t *length);
 /* What the text does with a name; ADDRESS: somewhere its address is taken. */
 enum c_use { C_USE_NONE, C_USE_VALUE, C_USE_ADDRESS };
 enum c_use c_text_use(const char *begin, const char *end, const char *name);
