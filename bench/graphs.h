@@ -5,7 +5,8 @@
  *            to find the dependences from the addresses.  Run in program order a graph defines the result, and the
  *            result depends on the order of any two tasks that touch one region.
  * Owner      cells: the graph.
- * Tests      every program runs its graph with a kernel that can tell, and compares, before it takes any time. */
+ * Tests      before any time is taken every program runs its graph with a kernel whose result depends on the order, and
+ *            compares. */
 #ifndef BENCH_GRAPHS_H
 #define BENCH_GRAPHS_H
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  * Usage      PROGRAM TASKS RUNS GRAPH[:LENGTH_NS[:TASKS]]...
  * Prints     graph, tasks, length of a task in ns, ns in all, ns until the last submit returned, peak of memory in KiB,
  *            ok or WRONG; separated by tabs.
- * Invariant  before any time is taken the graph has run once with a kernel whose result tells the order. */
+ * Invariant  before any time is taken the graph has run once with a kernel whose result depends on the order. */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 #include "graphs.h"

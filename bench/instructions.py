@@ -2,10 +2,10 @@
 """instructions.py - counts the instructions a task by callgrind and compares them with bench/instructions.txt.
 
 Idea     times on a shared machine move by half; counts of one thread do not move at all.  `at submit` is the engine serial: every task
-         runs at its submit.  `deferred` is the engine timing with one worker: tasks, edges, map and scheduler do all they do, and the
+         is executed inline.  `deferred` is the engine timing with one worker: tasks, edges, map and scheduler do all they do, and the
          window is full.  Nothing that two cores do to each other is counted: that is what bench/run is for.
 Fails    when a row is more than 3 % worse than the record, or is not in it.  --write makes the record anew: say in the commit why.
-         A row that is more than 3 % better is told, and should be recorded too: else the next change may give it away again.
+         A row that is more than 3 % better is reported, and should be recorded too: else the next change may lose it again.
 Exit     0, 1, or 77 where the record says nothing about this build."""
 import argparse
 import os

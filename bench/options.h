@@ -1,7 +1,7 @@
-/* options.h - how the programs of bench/ that use our runtime are told what to measure: by environment variables, so
- * that their command line is that of the peers.
+/* options.h - the environment variables that select the measurement of those programs of bench/ that use our runtime,
+ * so that their command line is that of the peers.
  *
- *     BENCH_DEFER=1      every task goes through the window, also one that could run at its submit
+ *     BENCH_DEFER=1      every task goes through the window, none is executed inline
  *     BENCH_WORKERS=2    worker threads beside the orchestrator; default 1
  *     BENCH_ENGINE=serial, timing   else threads
  *     BENCH_RECORD=1     what a trace needs is kept of every task

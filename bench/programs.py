@@ -1,6 +1,6 @@
 """programs.py - what can be measured here: our programs as CMake built them, the peers whose compiler and library are installed.
 
-Idea     a Row is a program with an environment; it prints what harness.h says.  A peer that is missing is told once, by package."""
+Idea     a Row is a program with an environment; it prints the lines of harness.h.  A missing peer is reported once, by package."""
 import os
 import shlex
 import shutil

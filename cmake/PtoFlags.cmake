@@ -1,7 +1,7 @@
 # PtoFlags.cmake - the flags every C file of the project is compiled with, in one interface target.
 set(PTO_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")
 set(PTO_CHECK 1 CACHE STRING "0: no checks of our own invariants, 1: CHECK, 2: also CHECK_DEEP")
-option(PTO_FUZZ "Make the compiler tell libFuzzer which way it went; needs clang" OFF)
+option(PTO_FUZZ "Instrument the compiler for libFuzzer; needs clang" OFF)
 option(PTO_TINY "Smallest rings by default and coin-toss yields at the labels" OFF)
 
 set(CMAKE_C_STANDARD 11)

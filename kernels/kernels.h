@@ -25,7 +25,7 @@ enum {
 };
 
 /* The fixed tile of the four kernels of std/la.pto and of the block kernels of std/nn.pto: their declarations have a
- * constant extent there, so no dimension variable tells it at run time. */
+ * constant extent there, so no dimension variable passes it at run time. */
 enum { PTO_LA_TILE = 128, PTO_NN_BLOCK = 64 };
 
 #ifdef __cplusplus

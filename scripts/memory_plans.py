@@ -3,7 +3,7 @@
 usage: memory_plans.py PTOC FOLDER [--only NAME,NAME] [--seed N] [--size N] [--runs N]
 For each example (sizes are random for a seed, larger with --size):
     plans    ring, free, min and a budget give the same bytes, which are right; `free` orders two tasks, over any number of edges, exactly
-             where `ring` does, and `min` loses no order; a wait that a plan adds (W07) is told under min and budget only
+             where `ring` does, and `min` loses no order; a wait that a plan adds (W07) is reported under min and budget only
     need     a heap of exactly `need` bytes suffices, on the engines serial and threads, with small and large windows; with one unit
              less the run says so and ends
     peak     no run has more in use; of loops that only the run ends, iterations are counted by what the example prints

@@ -1,4 +1,4 @@
-/* emit.h - what the emitters of C share; nobody else includes it.
+/* emit.h - what the emitters of C share; no other file includes it.
  *
  *   emit_c.c                        the order of the file, functions
  *   emit_table.c emit_header.c      entries, the table; --emit=header
@@ -28,7 +28,7 @@ struct site {
 struct kernel_names {
     const char *object, *task, *cost, *body, *symbol; /* symbol: the C function that does the work */
     const char *mapped;                               /* what the map of a backend calls it */
-    int extra[MAX_FORMALS]; /* dimension variables that no shape tells: their place behind the formals, or -1 */
+    int extra[MAX_FORMALS]; /* dimension variables that no shape determines: their index after the formals, or -1 */
     int extra_count;
 };
 

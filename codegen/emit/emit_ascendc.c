@@ -1,10 +1,10 @@
-/* emit_ascendc.c - --emit=ascendc: for each kernel of a program the source for a device, but for what it computes.
+/* emit_ascendc.c - --emit=ascendc: a skeleton for a device of each kernel of a program: everything but its computation.
  *
  * Idea       entry, decoding of the argument block (docs/ascend.md) and the loop over tiles follow from the
- *            declaration; what is done with a tile is for a person to write, with the host's body beside it.  Until
- *            then the file refuses to compile. A vector kernel goes over the rows of the first tensor that it writes;
- *            tensors of the same shape are moved piece by piece with it, others are left where they are.  A cube
- *            kernel goes over tiles of its last two dimensions.
+ *            declaration; a person writes the computation of a tile, with the host's body beside it.  Until then the
+ *            file does not compile. A vector kernel goes over the rows of the first tensor that it writes; tensors of
+ *            the same shape are moved piece by piece with it, others are left where they are.  A cube kernel goes over
+ *            tiles of its last two dimensions.
  * Invariant  what is printed compiles with -DPTO_SKELETON; it needs share/pto/ascend, and nothing of the runtime.
  * Tests      test/lit/codegen/ascendc.pto, test/lit/ascend/skeleton.test
  */
@@ -66,7 +66,7 @@ static void choose_names(struct emitter *e, struct skeleton *s)
                                        "count", "pipe", "tile", "tiles",  "across",  "i0",    "i1",
                                        "i2",    "i3",   "i4",   "i5",     "i6",      "i7"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) names_force(&e->names, ours[i]);
-    /* What is named after a tensor comes first: a formal of that name gets another one. */
+    /* Names made from tensors come first: a formal of the same name gets another one. */
     for (int i = 0; i < s->kernel->formal_count; i++) {
         const struct symbol *f = s->kernel->formals[i];
         if (!is_tensor(f)) continue;
@@ -268,7 +268,7 @@ static void emit_compute(struct emitter *e, const struct skeleton *s, const char
 
 /* ---- a vector kernel ---- */
 
-/* Where local tensors of a formal are called: what is read of an inout is `x_old`, what is written `x`. */
+/* The names of the local tensors of a formal: the input of an inout is `x_old`, its output `x`. */
 static const char *read_name(struct emitter *e, const struct skeleton *s, int formal)
 {
     return is_written(s->kernel->formals[formal]) ? arena_printf(e->mem, "%s_old", s->formal[formal])

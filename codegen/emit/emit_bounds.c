@@ -1,4 +1,4 @@
-/* emit_bounds.c - what bounds.c found out, as text, and as E14 where a heap is given.
+/* emit_bounds.c - prints the bounds of memory that bounds.c computed, and reports E14 if a heap is given.
  * Idea       a function, then its scopes, each with the statement that needs most.
  * Tests      test/lit/memory/bounds.pto, e14.pto
  */

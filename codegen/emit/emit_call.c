@@ -91,7 +91,7 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
 
 /* ---- functions ---- */
 
-/* Where a tensor goes that a function returns. */
+/* The destination of a tensor that a function returns. */
 static void print_place(struct emitter *e, struct strbuf *b, const struct ir_argument *a)
 {
     const struct region *r = a->view->region;

@@ -1,8 +1,8 @@
 /* emit_device.c - --emit=kernels: every kernel of a program as a C function of the argument block of docs/ascend.md.
  *
- * Idea       what a device's object file is for a map of kernels, made for a machine whose device memory the host
- *            reaches: the block is taken apart into what the kernel's adapter wants.  So a program and its map can be
- *            tried where there is no device.
+ * Idea       the counterpart of a device's object file in a map of kernels, for a machine where the host reaches device
+ *            memory: the block is decoded to the arguments of the kernel's adapter.  So a program and its map can be
+ *            tested without a device.
  * Tests      test/lit/codegen/device-kernels.pto, test/ascend
  */
 #include "emit.h"

@@ -1,6 +1,5 @@
-/* emit_dump.c - what the analyses of memory left in the plan, as text: --dump=scopes, liveness, slots.
- * Idea       one line for each decision, with the line of the program that it stands at: for who reads the analyses, or
- *            doubts them.
+/* emit_dump.c - prints the plan that the memory analyses made: --dump=scopes, liveness, slots.
+ * Idea       one line for each decision, with the line of the program where it applies.
  * Tests      test/lit/memory/dump.pto
  */
 #include "codegen.h"

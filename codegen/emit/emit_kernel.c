@@ -1,8 +1,8 @@
-/* emit_kernel.c - what surrounds a kernel: its C body as a function, the prototype of an external one, the adapter that
+/* emit_kernel.c - the C around a kernel: its body as a function, the prototype of an external one, the adapter that
  * a worker calls, the cost, and the PTOKernel that ties them together.  A work request has an opcode instead of a
  * function.
- * Idea       dimension variables are read back from the shapes of the arguments; one that no shape tells travels as a
- *            scalar.
+ * Idea       dimension variables are read back from the shapes of the arguments; one that no shape determines is passed
+ *            as a scalar.
  * Tests      test/lit/codegen/kernel-bodies.pto, test/lit/run/c-errors.pto
  */
 #include "syntax/c_text.h"
@@ -57,8 +57,8 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
     if (factor != 1) print_int(b, factor, P_UNARY);
 }
 
-/* What a map of kernels calls it: the external function, or its own name, where there are several of that name with
- * their element types. It does not depend on which of them the program needs. */
+/* The kernel's name in a map of kernels: the external function, or its own name, with element types if several have
+ * that name. It does not depend on which of them the program needs. */
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
 {
     if (kernel->opcode) return kernel->name; /* no map names it */

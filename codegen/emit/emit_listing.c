@@ -1,4 +1,4 @@
-/* emit_listing.c - what the texts about a program have in common: --emit=bounds, memory, tasks, and --dump.
+/* emit_listing.c - the common part of the listings of a program: --emit=bounds, memory, tasks, and --dump.
  * Owner      nothing.
  * Tests      test/lit/memory, test/lit/build
  */

@@ -1,8 +1,8 @@
 /* emit_table.c - entries: the C function of each export, and the tables from which a built program's command line
  * works.
- * Idea       run_NAME takes plain pointers; enter_NAME runs as the orchestration, announces the buffers and makes them
- *            tensors.
- * Invariant  what the caller gave is looked at before anything is submitted: negative extents and missing arrays fail
+ * Idea       run_NAME takes plain pointers; enter_NAME runs as the orchestration, registers the buffers and makes
+ *            tensors of them.
+ * Invariant  the caller's arguments are checked before anything is submitted: negative extents and missing arrays fail
  *            the run.
  * Tests      test/lit/codegen/header.pto; test/lit/run/host-program.test
  */
@@ -13,7 +13,7 @@ static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TEN
 static bool is_const(const struct symbol *s) { return s->dir == DIR_IN || s->dir == DIR_NONE || s->dir == DIR_HOST; }
 static bool returns_scalar(const struct symbol *o) { return o->result && type_is_scalar(o->result); }
 
-/* What a C caller passes, in order: the formals, then what is returned, each leaf of a struct by itself.  Returns how
+/* The arguments of a C caller, in order: the formals, then the results, each leaf of a struct by itself.  Returns how
  * many are formals. */
 static size_t all_places(const struct symbol *orch, symbol_list *list)
 {

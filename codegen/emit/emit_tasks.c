@@ -1,4 +1,5 @@
-/* emit_tasks.c - --emit=tasks: which tasks a function submits, in program order, and what each may have to wait for.
+/* emit_tasks.c - --emit=tasks: the tasks that a function submits, in program order, and the tasks that each may have to
+ * wait for.
  * Idea       the statements as they nest; a line for each call of a kernel (a task) or a function.  An argument may
  *            wait for every call before it, or in an earlier iteration of a loop around both, that uses the same tensor
  *            where one of the two writes.  The run decides by regions, so it waits for fewer; what is not listed it
@@ -119,7 +120,7 @@ static void print_argument(struct lister *l, struct strbuf *b, const struct call
     }
 }
 
-/* Calls of one name in one line are told as one. */
+/* Calls of one name in one line are listed once. */
 static bool is_same_text(const struct lister *l, int a, int b)
 {
     const struct ast *x = l->calls.data[a].node, *y = l->calls.data[b].node;

@@ -1,6 +1,6 @@
 /* emit_types.c - --emit=types: every declaration with the type that was found for it.
  * Idea       modules in the order of their import, std/ left out; under a function what it declares, in source order.
- *            Values and extents are told as far as they are known, in the program's own names.
+ *            Known values and extents are shown, in the program's own names.
  * Tests      test/lit/codegen/emit-types.pto
  */
 #include "codegen.h"

@@ -1,6 +1,6 @@
 /* mangle.c - C names for the user's names.
- * Idea       a name stays as it is unless C, the runtime or the generated file already means something by it: then `_`
- *            is put behind it, and a number where that is taken too.
+ * Idea       a name stays as it is unless C, the runtime or the generated file uses it: then `_` is appended, and a
+ *            number if that name is taken too.
  * Invariant  two names that are visible at one place differ; the same program gives the same names.
  * Tests      test/lit/codegen/mangled-names.pto
  */
@@ -157,7 +157,7 @@ void names_free_first(struct names *n, size_t count)
 
 void names_free(struct names *n) { vec_free(&n->active); }
 
-/* What a suffix cannot make harmless is put behind `u_`: names of whole families, such as M_PI, INT64_MAX, pto_x. */
+/* Names of whole families, such as M_PI, INT64_MAX, pto_x, which a suffix cannot make safe, get the prefix `u_`. */
 static bool is_reserved_by_prefix(struct names *n, const char *name)
 {
     return mangle_is_reserved(name) && mangle_is_reserved(arena_printf(n->mem, "%s_", name));

@@ -1,6 +1,6 @@
 /* out.c - lines of generated C.
- * Idea       every line knows where it wants the C compiler to believe it stands; rendering prints a #line wherever the
- *            compiler, counting on from the last one, would believe something else.
+ * Idea       every line has the source position that the C compiler shall report for it; rendering prints a #line
+ *            wherever the compiler, counting on from the last one, would report another.
  * Invariant  only this file knows indentation and counts lines.
  * Tests      test/lit/codegen/line-directives.pto, test/lit/run/gdb.pto
  */

@@ -22,7 +22,7 @@ struct cell {
 };
 
 /* What is known of a tensor when the function has been walked. */
-struct outcome {
+struct run_status {
     const struct ast *unwritten; /* E07: a way out on which this tensor of a formal is not written */
     const struct ast *in_part;   /* W04: a write of this one, where all of them leave something out */
     bool is_live;                /* of a let: its block is open */
@@ -33,7 +33,7 @@ struct outcome {
 struct assign {
     struct checker *c;
     const struct ir_function *f;
-    struct outcome *outcomes;
+    struct run_status *outcomes;
     VEC(struct iterations) loops; /* the loops around */
     bool is_silent;               /* nothing is reported */
     bool is_said;                 /* of the struct that is an argument, that it is gone */
@@ -229,7 +229,7 @@ static const struct ast *part_left_out(const struct assign *a, const struct cell
 static void look_at_rest(const struct assign *a, const struct dataflow_state *s, int i)
 {
     struct symbol *t = a->f->tensors[i]->symbol;
-    struct outcome *o = &a->outcomes[i];
+    struct run_status *o = &a->outcomes[i];
     const struct cell *x = &cells_of(s)[i];
     if (a->is_silent || s->is_dead || !o->is_live || x->written == NO || o->is_used_whole) return;
     const struct part *near = NULL;
@@ -252,7 +252,7 @@ static void leave(const struct assign *a, const struct dataflow_state *s, const 
     for (int i = 0; i < a->f->tensor_count && !s->is_dead; i++) {
         struct tensor_note *note = a->f->tensors[i];
         struct symbol *t = note->symbol;
-        struct outcome *o = &a->outcomes[i];
+        struct run_status *o = &a->outcomes[i];
         const struct cell *x = &cells_of(s)[i];
         if (t->kind == SYM_FORMAL && x->gone != YES) note->is_kept = true;
         if (t->dir != DIR_OUT || a->is_silent) continue;
@@ -416,7 +416,7 @@ static void leave_loop(struct dataflow *d, struct dataflow_state *s, const struc
 /* ---- a function ---- */
 
 /* Of what is never read all is W01. */
-static void report_let(const struct assign *a, const struct tensor_note *note, const struct outcome *o)
+static void report_let(const struct assign *a, const struct tensor_note *note, const struct run_status *o)
 {
     const struct symbol *t = note->symbol;
     if (!o->in_part || o->is_used_whole || !note->is_read || t->is_doubtful) return;
@@ -424,7 +424,7 @@ static void report_let(const struct assign *a, const struct tensor_note *note, c
     diag_note(a->c->diag, o->in_part->at, "this is written");
 }
 
-static void report_formal(const struct assign *a, const struct tensor_note *note, const struct outcome *o)
+static void report_formal(const struct assign *a, const struct tensor_note *note, const struct run_status *o)
 {
     const struct symbol *t = note->symbol;
     const struct ast *at = o->unwritten;
@@ -488,7 +488,7 @@ void pass_assign(struct checker *c, struct ir_function *f)
                                            .next_iteration = next_iteration,
                                            .after_iterations = after_iterations,
                                            .leave_loop = leave_loop};
-    struct assign a = {.c = c, .f = f, .outcomes = arena_array(f->mem, struct outcome, f->tensor_count)};
+    struct assign a = {.c = c, .f = f, .outcomes = arena_array(f->mem, struct run_status, f->tensor_count)};
     struct dataflow_state s = dataflow_start(&client);
     enter(&a, &s);
     dataflow_run(&client, &a, f, &s);

@@ -1,4 +1,4 @@
-/* arguments.c - each argument of a call against its formal: direction, kind, rank, who owns it.
+/* arguments.c - each argument of a call against its formal: direction, kind, rank, owner.
  * Gives      values, regions and leaves of struct call.
  * Invariant  extents are not looked at here: dims.c compares them when all arguments are known.
  * Tests      test/lit/sema/e02*.pto e03*.pto e08*.pto e11*.pto
@@ -152,10 +152,10 @@ static bool check_scalar_array(struct checker *c, const struct matching *m, cons
     return false;
 }
 
-/* Only what this function owns can be given away, and only all of it. */
+/* A function can give away only a whole tensor that it owns. */
 static bool check_movable(struct checker *c, const struct ast *v, const struct symbol *base)
 {
-    if (v->kind == AST_CALL) return true; /* nobody else knows the new tensor */
+    if (v->kind == AST_CALL) return true; /* no other name refers to the new tensor */
     bool borrowed = base->kind == SYM_FORMAL && base->dir != DIR_OWN;
     bool is_view = v->kind != AST_NAME || v->symbol->region || v->symbol->alias_of;
     if (!borrowed && !is_view) return true;

@@ -1,5 +1,5 @@
 /* assign.c - assignments: to a variable, to an element, and of the result of a call to a place.
- * Invariant  what the target had is forgotten only when the value was checked.
+ * Invariant  the facts about the target are forgotten only after the value was checked.
  * Tests      test/lit/sema/e08*.pto e19*.pto
  */
 #include "statements.h"

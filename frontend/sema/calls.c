@@ -1,5 +1,6 @@
-/* calls.c - a call, and where its result goes.
- * Idea       first the callee, then each argument, then the dimension variables, then what the arguments share.
+/* calls.c - a call, and the destination of its result.
+ * Idea       first the callee, then each argument, then the dimension variables, then what the arguments have in
+ *            common.
  * Gives      the note of the CALL: struct call.
  * Invariant  dims[] and regions[] are complete for every call without an error.
  * Tests      test/lit/sema/e17*.pto e19*.pto w08*.pto

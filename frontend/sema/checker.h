@@ -15,8 +15,8 @@
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
  *
  * struct checker: its first members are sema.c's, set once; modules.c fills modules and module_of; names.c writes
- * scope, closed, unknown and unused; who walks into something sets module, function, loop_depth, open_for, checks and
- * statement, and sets them back behind it. */
+ * scope, closed, unknown and unused; the function that enters a part of the program sets module, function, loop_depth,
+ * open_for, checks and statement, and sets them back behind it. */
 #ifndef PTOC_CHECKER_H
 #define PTOC_CHECKER_H
 #include "facts.h"
@@ -34,7 +34,7 @@ struct note {
     struct symbol *taken;
 };
 
-/* What a symbol of taken_of() stands for, where that is an element of a host array, which nobody changes. */
+/* What a symbol of taken_of() stands for, where that is an element of a host array, which never changes. */
 struct host_element {
     const struct symbol *base, *taken;
     const struct size *at;
@@ -71,10 +71,10 @@ struct checker {
     struct symbol *function; /* the ORCH being checked, or NULL */
     int loop_depth;
     int parts_compared;          /* in this program: parts.c stops when it has thought enough */
-    struct open_for *open_for;   /* the innermost `for` that checks can leave; NULL: none */
+    struct open_for *open_for;   /* the innermost `for` that a check can be hoisted out of; NULL: none */
     VEC(struct symbol *) closed; /* names of blocks of this function that have ended */
     VEC(struct unknown) unknown;
-    VEC(struct symbol *) unused;       /* locals that nothing names: told when there is no error */
+    VEC(struct symbol *) unused;       /* unused locals: reported when there is no error */
     struct span statement;             /* the one being checked */
     struct symbol *head;               /* the KERNEL or ORCH whose head is being resolved, or NULL */
     VEC(struct host_element) elements; /* read so far in this function */
@@ -136,14 +136,14 @@ void modules_declare(struct checker *c, struct module *m);
 /* ---- declare.c ---- */
 void declare_resolve(struct checker *c, struct symbol *s);                   /* its type and value; cycles are E16 */
 void declare_check_overloads(struct checker *c, const struct symbol *first); /* when all are resolved */
-struct symbol *declare_lookup(struct checker *c, const char *name); /* what the name means here; NULL: unknown */
+struct symbol *declare_lookup(struct checker *c, const char *name); /* the meaning of the name here; NULL: unknown */
 /* pushes generics and formals of a KERNEL or ORCH */
 void declare_body_scope(struct checker *c, struct symbol *s);
 
 /* ---- constants.c ---- */
 void constants_const(struct checker *c, struct symbol *s);
 void constants_param(struct checker *c, struct symbol *s);
-void constants_check_defines(struct checker *c); /* -D of what there is not */
+void constants_check_defines(struct checker *c); /* a -D of an unknown name */
 
 /* ---- type_nodes.c ---- */
 const struct type *type_nodes_check(struct checker *c, struct ast *node);

@@ -1,4 +1,4 @@
-/* declare.c - what the names of a file are: signatures of kernels, functions and structs, and the order of it all.
+/* declare.c - the declarations of a file: signatures of kernels, functions and structs, and their order.
  * Idea       a name is looked at when it is first needed, so declarations may stand in any order; one that needs itself
  *            is a circle.
  * Gives      type, value, formals, dims, result of file-level symbols.

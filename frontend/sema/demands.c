@@ -1,4 +1,4 @@
-/* demands.c - what a callee asks of its arguments when all of them are known: `where`, contiguity, no overlap.
+/* demands.c - the requirements of a callee on all its arguments together: `where`, contiguity, no overlap.
  * Idea       each is proved, is an error, or is a check when the program runs.
  * Tests      test/lit/sema/e09*.pto e18*.pto e20*.pto
  */
@@ -30,7 +30,7 @@ void demands_where(struct checker *c, struct matching *m, struct ast *e)
 /* ---- contiguity -------------------------------------------------------------------------------------------------- */
 
 /* At least so far apart are two elements that follow each other in dimension d of the piece.  A formal, or the place of
- * a result, is a piece of a tensor without gaps whose dimensions are in order: all that it has inside of one index lies
+ * a result, is a contiguous piece of a tensor whose dimensions are in order: all that it has inside of one index lies
  * between two. */
 static const struct size *least_stride(struct checker *c, const struct region *r, int d)
 {

@@ -1,4 +1,4 @@
-/* dims.c - dimension variables of a callee: what the arguments say they are.
+/* dims.c - binds the dimension variables of a callee from its arguments.
  * Idea       where an extent is exactly the variable, then where it is linear in one unknown; other extents are then
  *            compared, symbolically.
  * Gives      dims of struct call.
@@ -162,13 +162,13 @@ static bool names_unbound(const struct matching *m, const struct type *t)
     return false;
 }
 
-/* One extent that does not fit is told: others are compared with what it says. */
+/* One extent that does not fit is reported: the others are compared with it. */
 void dims_check_extents(struct checker *c, struct matching *m, const bool *usable)
 {
-    bool is_told = false;
+    bool is_reported = false;
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct symbol *formal = m->callee->formals[f];
-        if (is_told || !usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
+        if (is_reported || !usable[f] || type_is_scalar(formal->type) || names_unbound(m, formal->type)) continue;
         const struct type *want, *got = m->args[f]->arg.value->type;
         struct type flat = *formal->type; /* most calls fit: nothing of what is compared is kept */
         /* an array is laid out as the tensor with its dimensions in front, and passed as one */
@@ -184,7 +184,7 @@ void dims_check_extents(struct checker *c, struct matching *m, const bool *usabl
         const char *what = strbuf_text(text);
         if (agree_type(c, m->args[f]->arg.value->at, what, got, want)) continue;
         m->failed = true;
-        is_told = true;
+        is_reported = true;
         for (int i = 0; i < m->callee->dim_count; i++)
             if (m->source[i] && m->source[i] != m->args[f] && formal->type->kind == TYPE_TENSOR)
                 for (int d = 0; d < formal->type->rank; d++)

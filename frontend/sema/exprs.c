@@ -99,7 +99,7 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     return notes_fail(c, e);
 }
 
-/* A name of a wrong type is wrong wherever it is used: told once. */
+/* A name of a wrong type is wrong at every use: it is reported once. */
 static bool is_blamed_before(const struct ast *e)
 {
     if ((e->kind != AST_NAME && e->kind != AST_MEMBER) || !e->symbol) return false;

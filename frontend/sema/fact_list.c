@@ -1,4 +1,4 @@
-/* fact_list.c - the stack of facts, and which of them are worth looking at.
+/* fact_list.c - the stack of facts, and the strongest of them.
  * Idea       dancing links: a fact unlinks the weaker one of the same linear part, and links it again when it is
  *            popped; what is visible is found by its linear part in a table, and in the order of age by the links.
  * Owner      struct facts.

@@ -1,4 +1,4 @@
-/* fact_list.h - what is known at one place of a function, as a stack: facts come with a block and go with it.
+/* fact_list.h - the known facts at one place of a function, as a stack: a block adds facts, and its end removes them.
  *
  * Of the facts that differ in their constant alone only the strongest is *visible*: the others say nothing more, and a
  * function of many thousand slices has as many of them. */

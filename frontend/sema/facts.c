@@ -1,4 +1,4 @@
-/* facts.c - what is known about integers at one place of a function, and what follows from it.
+/* facts.c - the known facts about integers at one place of a function, and proofs from them.
  * Idea       a fact is a size that is not negative.  To prove a >= 0, add -a - 1 >= 0 and look for a contradiction:
  *            Fourier-Motzkin elimination over the products and quotients taken as unknowns, each with what its operator
  *            promises.  A minimum is one of its two arguments: what fails as a whole is tried for each.

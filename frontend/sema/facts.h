@@ -1,4 +1,4 @@
-/* facts.h - what is known about integers at one place of a function, and what follows from it. */
+/* facts.h - the known facts about integers at one place of a function, and proofs from them. */
 #ifndef PTOC_FACTS_H
 #define PTOC_FACTS_H
 #include "syntax/ast.h"

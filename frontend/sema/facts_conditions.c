@@ -1,4 +1,5 @@
-/* facts_conditions.c - what a condition of the program says of integers, and what is known of a condition.
+/* facts_conditions.c - the facts that follow from a condition of the program, and the value of a condition under the
+ * known facts.
  * Idea       a condition that holds is facts; one that does not is the facts of its opposite.
  * Owner      nothing.
  * Tests      test/lit/sema/e05*.pto e20*.pto

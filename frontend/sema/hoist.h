@@ -12,7 +12,7 @@ struct open_for {
     int64_t step;  /* 0: not known */
     struct ast *body;
     struct check **checks; /* those before the loop */
-    bool ends_early;       /* a `break` or `return` may keep the last turn from coming */
+    bool ends_early;       /* a `break` or `return` may prevent the last iteration */
     int depth;             /* how many loops are around it */
     bool is_reached;       /* every iteration comes to where we are */
     bool is_open;          /* and nothing is printed that a failure now would suppress */

@@ -1,5 +1,5 @@
-/* kernel_body.c - what the C body of a kernel asks of the names around it.
- * Idea       the body is C, so the kernel's names must not be words of C; what it names says what it needs.
+/* kernel_body.c - the names that the C body of a kernel uses.
+ * Idea       the body is C, so the kernel's names must not be words of C; the names in it determine its requirements.
  * Gives      needs_contiguous of formals.
  * Tests      test/lit/sema/e16*.pto e18*.pto
  */

@@ -1,4 +1,4 @@
-/* lets.c - `let` and `var`: what a new name of a function is.
+/* lets.c - `let` and `var`: the new names of a function.
  * Idea       a let of a tensor or struct is storage or a second name; of a scalar it is its value, in sizes too.
  * Gives      the symbol of the statement, with type, region, `returned`.
  * Tests      test/lit/sema/

@@ -1,4 +1,4 @@
-/* lookahead.c - what statements will do that are not checked yet.
+/* lookahead.c - the effects of statements that are not checked yet.
  * Idea       one walk for each question; names are compared as they stand, because symbols are not known yet.
  * Invariant  in doubt the answer is the one that promises less.
  * Tests      test/lit/sema/control.pto e10*.pto, test/lit/codegen/hoisted.pto

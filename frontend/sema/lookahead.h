@@ -1,4 +1,4 @@
-/* lookahead.h - what statements will do that are not checked yet. */
+/* lookahead.h - the effects of statements that are not checked yet. */
 #ifndef PTOC_LOOKAHEAD_H
 #define PTOC_LOOKAHEAD_H
 #include "checker.h"

@@ -8,7 +8,7 @@
 
 enum {
     MANY_NAMES = 16,   /* a block of more is searched by a table */
-    MAX_UNKNOWN = 1000 /* so many unknown names are told apart; nobody is shown more */
+    MAX_UNKNOWN = 1000 /* the unknown names that are distinguished; no more are reported */
 };
 
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl)
@@ -90,7 +90,7 @@ void names_declare(struct checker *c, struct symbol *s, struct span at)
         diag_error(c->diag, DIAG_E16, at, "'%s' is already the name of a %s in this block", s->name, kind_text(old));
         if (old->decl) diag_note(c->diag, old->decl->name_at, "the first '%s' is here", s->name);
         s->field_count = 0;
-        s->type = c->error; /* nobody finds it, so nothing more is said of it */
+        s->type = c->error; /* it cannot be found, so it causes no further message */
     }
     for (const struct scope *o = c->scope->parent; o && !old; o = o->parent)
         if ((old = find(o, s->name))) {
@@ -123,7 +123,7 @@ static bool was_unknown(struct checker *c, const char *name, const struct module
     return false;
 }
 
-/* Words of other languages, and what they are here. */
+/* Words of other languages, and their equivalents here. */
 static const struct foreign {
     const char *word, *meant, *help;
 } foreign_words[] = {
@@ -191,7 +191,7 @@ static const struct foreign foreign_types[] = {
     {"tensor", NULL, "a tensor's type is that of its elements with its extents: f32[M, N]"},
 };
 
-/* Says what a word of another language is here. */
+/* Reports the equivalent of a word of another language. */
 static bool hint_foreign(struct checker *c, struct span at, const char *name, bool is_type)
 {
     const struct foreign *list = is_type ? foreign_types : foreign_words;
@@ -253,13 +253,13 @@ static bool hint_nearest(struct checker *c, struct span at, const char *name, bo
     if (!first) return false;
     STRBUF(text);
     int shown = 0, d = nearest_distance(name, first);
-    const char *told[3];
+    const char *listed[3];
     for (int i = 0; i < count && shown < 3; i++) {
-        bool is_told = nearest_distance(name, all[i]) != d;
-        for (int k = 0; k < shown && !is_told; k++) is_told = strcmp(told[k], all[i]) == 0;
-        if (is_told) continue;
+        bool is_shown = nearest_distance(name, all[i]) != d;
+        for (int k = 0; k < shown && !is_shown; k++) is_shown = strcmp(listed[k], all[i]) == 0;
+        if (is_shown) continue;
         strbuf_printf(&text, "%s'%s'", shown ? " or " : "", all[i]);
-        told[shown++] = all[i];
+        listed[shown++] = all[i];
     }
     const char *what = is_type ? "the type " : "";
     if (shown == 1)

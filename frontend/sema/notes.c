@@ -1,4 +1,4 @@
-/* notes.c - what checking leaves at a node.
+/* notes.c - the results of checking at a node.
  * Idea       a node has one pointer to a note, made when there is something to say of it.
  * Owner      the arena.
  * Invariant  a node that is bad has the type of an error where it is an expression.

@@ -1,4 +1,4 @@
-/* returns.c - `return`: only what this function owns can be given back, and only all of it.
+/* returns.c - `return`: a function can return only a whole tensor that it owns.
  * Tests      test/lit/sema/e10*.pto e19*.pto
  */
 #include "statements.h"

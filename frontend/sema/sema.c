@@ -58,9 +58,9 @@ static void warn_unused(struct checker *c)
     for (size_t i = 0; i < c->unused.count; i++) {
         const struct symbol *s = c->unused.data[i];
         /* W01 */
-        const bool is_told = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && !s->region &&
-                             tensor_note_of(c->checked, s)->is_written;
-        if (!is_told) diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
+        const bool is_reported = s->kind == SYM_LET && s->type->kind == TYPE_TENSOR && !s->region &&
+                                 tensor_note_of(c->checked, s)->is_written;
+        if (!is_reported) diag_warning(c->diag, DIAG_W02, s->decl->name_at, "'%s' is never used", s->name);
     }
 }
 

@@ -425,7 +425,7 @@ const struct size *size_expand(struct size_table *t, const struct size *a)
         SCRATCH(const struct size *, arg, a->count);
         for (int i = 0; i < a->count; i++) arg[i] = size_expand(t, a->arg[i]);
         r = rebuild(t, a, arg);
-        if (!r) r = a; /* overflows: whoever evaluates it reports that */
+        if (!r) r = a; /* overflows: the check at run time reports that */
     }
     n->expanded = r;
     return r;

@@ -1,4 +1,4 @@
-/* symbol.h - what a name means. */
+/* symbol.h - the meaning of a name. */
 #ifndef PTOC_SYMBOL_H
 #define PTOC_SYMBOL_H
 #include "syntax/ast.h"
@@ -27,7 +27,7 @@ struct region {
     const struct size *offset; /* from the base's first element, the base's own `at` of a formal included */
     int rank;
     const struct size *extent[MAX_RANK], *stride[MAX_RANK];
-    bool contiguous; /* proved row-major without gaps */
+    bool contiguous; /* proved contiguous and row-major */
     bool whole;      /* proved to be all of the base */
     /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions. */
     int base_rank;
@@ -134,7 +134,7 @@ struct symbol {
     /* a tensor LET: */
     bool returned;         /* its storage is the function's destination (only by `return name`, on every path) */
     bool is_lent;          /* an argument of a call, or a result: tasks may use it */
-    bool is_doubtful;      /* a view of it is in error: nobody can say whether it is written */
+    bool is_doubtful;      /* a view of it is in error: it is unknown whether it is written */
     int await_count;       /* how often its elements were used without `await`: that is said a few times only */
     bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
     bool is_named;         /* anything names it after its declaration */
@@ -159,7 +159,7 @@ struct tensor_note {
     bool needs_flag;
     bool is_written, is_read;
     /* LET: its buffer leaves the block: moved into a callee, which ends its lifetime, or returned though `returned` is
-     * false.  It has a buffer of its own, and who names it does not release it behind that */
+     * false.  It has a buffer of its own, and its other names do not release it afterwards */
     bool escapes;
     /* FORMAL that is own: at some way out of the function it is still there, so its lifetime ends there */
     bool is_kept;

@@ -1,4 +1,4 @@
-/* type_nodes.c - what a type in the text means.
+/* type_nodes.c - the meaning of a type in the text.
  * Gives      node->type of TYPE_NAME and TYPE_ARRAY.
  * Invariant  extents that are known are not negative, and the bytes of a tensor fit in 64 bits.
  * Tests      test/lit/sema/e12*.pto e15-constants.pto

@@ -1,4 +1,4 @@
-/* types.c - what an expression can be: names and texts of types.
+/* types.c - the types of expressions: their names and texts.
  * Idea       a type is a plain struct; its extents are hash-consed sizes, so shapes compare by pointers.
  * Tests      test/lit/sema/
  */

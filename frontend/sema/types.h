@@ -1,4 +1,4 @@
-/* types.h - what an expression can be. */
+/* types.h - the types of expressions. */
 #ifndef PTOC_TYPES_H
 #define PTOC_TYPES_H
 #include "size.h"

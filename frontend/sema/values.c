@@ -1,4 +1,4 @@
-/* values.c - what is known of values that change: of a `var`, and of elements of host arrays.
+/* values.c - the known facts about values that change: of a `var`, and of elements of host arrays.
  * Idea       a var that is assigned gives the value it had, with all that is known of it, to a name that no text can
  *            say.
  * Owner      c->elements.

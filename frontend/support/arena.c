@@ -1,6 +1,6 @@
 /* arena.c - memory that is freed all at once.
  * Idea       a list of blocks, each twice as large as the one before up to a limit; allocation moves a pointer.
- * Owner      whoever created the arena; not for two threads.
+ * Owner      the creator of the arena; one thread.
  * Invariant  used <= size in every block; only the first block of the list is filled.
  * Blocks     never; out of memory ends the program with exit code 3, so no caller tests for NULL.
  * Tests      every lit test; test/lit/lexer/long-name.test for a piece larger than a block

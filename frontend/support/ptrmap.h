@@ -1,7 +1,7 @@
-/* ptrmap.h - from a pointer to a pointer, for what a stage notes about nodes and symbols that it does not own.
+/* ptrmap.h - from a pointer to a pointer, for the notes of a stage about nodes and symbols that it does not own.
  * Idea       open addressing, power of two, grown at half full; never walked, so no address can reach the output.
- * Owner      whoever declares it, zeroed; ptrmap_free.  With `mem` set its memory is the arena's and nothing has to be
- *            freed.
+ * Owner      the declarer, who zeroes it and calls ptrmap_free.  With `mem` set its memory is the arena's and nothing
+ *            has to be freed.
  * Tests      every test of test/lit/codegen
  */
 #ifndef PTOC_PTRMAP_H

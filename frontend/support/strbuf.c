@@ -1,6 +1,6 @@
 /* strbuf.c - text that grows, and the two ways ptoc quotes text.
  * Idea       one malloc'ed piece that doubles; the terminating NUL is always there once anything was added.
- * Owner      whoever holds the struct; strbuf_free() gives the memory back and leaves an empty buffer.
+ * Owner      the owner of the struct; strbuf_free() gives the memory back and leaves an empty buffer.
  * Invariant  data == NULL, or length < capacity and data[length] == 0.
  * Blocks     never; out of memory ends the program with exit code 3.
  * Tests      test/lit/diag/json.test (JSON), test/lit/lexer/strings.pto (C strings)

@@ -1,4 +1,4 @@
-/* ast.h - the program as written, and what checking found out about it.
+/* ast.h - the program as written, and the results of checking.
  *
  * One struct for every kind, in an arena; children by name in a union; lists are chained by `next`.  The members under
  * "set by sema" are NULL or zero after parsing; a node that has an error keeps `bad` and raises no second one. */

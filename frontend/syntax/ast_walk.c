@@ -1,7 +1,7 @@
-/* ast_walk.c - what is below a node.
+/* ast_walk.c - the children of a node.
  * Idea       a table says where each kind of node keeps its children; a cursor goes through them, a walk through all.
  * Owner      nothing: the tree is the parser's.
- * Invariant  every child of every kind is in the table, in source order; who walks the tree asks here.
+ * Invariant  every child of every kind is in the table, in source order; every walk of the tree uses the table.
  * Blocks     never.
  * Tests      test/lit/parse/ by way of --emit=ast, test/lit/limits/ for lists and depth
  */

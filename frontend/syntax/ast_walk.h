@@ -1,4 +1,4 @@
-/* ast_walk.h - what is below a node: the one list of the children of every kind, and the walk over them. */
+/* ast_walk.h - the children of a node: the one list for every kind, and the walk over them. */
 #ifndef PTOC_AST_WALK_H
 #define PTOC_AST_WALK_H
 #include "ast.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of errors, and of warnings: nobody reads more, and a file of rubbish would make one for each line. */
+/* The limit of errors, and of warnings: a file that is no program would have one for each line. */
 enum { MAX_SHOWN = 200 };
 
 /* Of the same text at several places: one cause that many lines suffer from.  Mistakes of syntax have no common

@@ -1,7 +1,7 @@
 /* expected.c - a set of expected tokens as a person reads it.
  * Idea       sets that belong together get one word: thirty tokens that may begin a statement are "a statement".
  * Owner      nothing; reads names of tokens as they stand in grammar.y.
- * Invariant  at most MAX_TOLD things are told; the order is that of the table, then of the grammar.
+ * Invariant  at most MAX_LISTED tokens are listed; the order is that of the table, then of the grammar.
  * Blocks     never.
  * Tests      test/lit/parse/expected-tokens.pto
  */
@@ -9,12 +9,12 @@
 #include "support/strbuf.h"
 #include <string.h>
 
-enum { MAX_TOLD = 5, MAX_SET = 128, MAX_MEMBERS = 48 };
+enum { MAX_LISTED = 5, MAX_SET = 128, MAX_MEMBERS = 48 };
 
 struct group {
-    const char *text;                 /* NULL: the members are not told when anything else is */
+    const char *text;                 /* NULL: the members are not listed when anything else is */
     const char *key[4];               /* all of these are expected: the group is meant */
-    const char *members[MAX_MEMBERS]; /* told by the group's text */
+    const char *members[MAX_MEMBERS]; /* listed as the group's text */
 };
 
 #define EXPRESSION "name", "integer", "number", "string", "true", "false", "(", "-", "!", "~", "await"
@@ -77,16 +77,16 @@ static void add_token_text(struct strbuf *out, const char *name)
 void expected_list(struct strbuf *out, const char *const *expected, int expected_count)
 {
     const char *set[MAX_SET];
-    int count = expected_count < MAX_SET ? expected_count : MAX_SET, told = 0, hidden = 0;
+    int count = expected_count < MAX_SET ? expected_count : MAX_SET, listed = 0, hidden = 0;
     for (int i = 0; i < count; i++) set[i] = expected[i];
     // "the end of the file" is what a person wants least.
     int end = find(set, count, "end of file");
     if (end >= 0 && count > 1) set[end] = NULL;
 
-    struct strbuf parts[MAX_TOLD] = {0};
+    struct strbuf parts[MAX_LISTED] = {0};
     for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
         if (!fits(&groups[g], set, count)) continue;
-        if (groups[g].text != NULL && told < MAX_TOLD) strbuf_puts(&parts[told++], groups[g].text);
+        if (groups[g].text != NULL && listed < MAX_LISTED) strbuf_puts(&parts[listed++], groups[g].text);
         for (int m = 0; m < MAX_MEMBERS && groups[g].members[m] != NULL; m++) {
             int i = find(set, count, groups[g].members[m]);
             if (i < 0) continue;
@@ -96,12 +96,12 @@ void expected_list(struct strbuf *out, const char *const *expected, int expected
     }
     for (int i = 0; i < count; i++) {
         if (set[i] == NULL) continue;
-        if (told == MAX_TOLD) break;
-        add_token_text(&parts[told++], set[i]);
+        if (listed == MAX_LISTED) break;
+        add_token_text(&parts[listed++], set[i]);
     }
-    if (told == 0) strbuf_puts(&parts[told++], hidden > 0 ? "an operator" : "something else");
-    for (int i = 0; i < told; i++) {
-        strbuf_puts(out, i == 0 ? "" : i == told - 1 ? " or " : ", ");
+    if (listed == 0) strbuf_puts(&parts[listed++], hidden > 0 ? "an operator" : "something else");
+    for (int i = 0; i < listed; i++) {
+        strbuf_puts(out, i == 0 ? "" : i == listed - 1 ? " or " : ", ");
         strbuf_puts(out, strbuf_text(&parts[i]));
         strbuf_free(&parts[i]);
     }

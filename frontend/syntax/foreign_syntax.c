@@ -1,7 +1,7 @@
 /* foreign_syntax.c - constructs of C, Python and Rust: reported in the terms of that language, with the fix.
  * Idea       at a syntax error, the tokens around it and the text are compared with the patterns of foreign syntax; the
  *            first that matches reports the error.
- * Owner      nothing; reads the parse, and says when the rest of a statement need not be told.
+ * Owner      nothing; reads the parse, and decides when the rest of a statement need not be reported.
  * Invariant  a fix is given only where the text as a whole is right afterwards, as far as can be seen.
  * Blocks     never.
  * Tests      test/lit/reject/foreign-syntax-*.test

@@ -1,4 +1,4 @@
-/* lexer.h - bytes to tokens.  Knows no grammar and prints nothing: what is wrong with a token travels with it. */
+/* lexer.h - bytes to tokens.  Knows no grammar and prints nothing: a token carries its problem with it. */
 #ifndef PTOC_LEXER_H
 #define PTOC_LEXER_H
 #include "diag.h"
@@ -16,7 +16,7 @@ struct token {
     const char *text; /* STRING: decoded, with a NUL behind */
     size_t length;
 
-    const char *problem; /* NULL, or what to tell the user; the token can be used all the same unless it is BAD */
+    const char *problem; /* NULL, or the message for the user; the token can be used nevertheless unless it is BAD */
     struct span problem_at;
     bool ends_file; /* the problem is that something was never closed: what follows would be noise */
 };

@@ -44,7 +44,7 @@ static struct token token_of(const struct lexer *lx, int kind, const char *begin
     return (struct token){.kind = kind, .at = span_of(lx, begin, lx->cursor)};
 }
 
-/* The first problem of a token is the one that is told. */
+/* Only the first problem of a token is reported. */
 static void set_problem(struct lexer *lx, struct token *t, const char *begin, const char *end, const char *problem)
 {
     if (t->problem != NULL) return;

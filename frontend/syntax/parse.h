@@ -1,5 +1,5 @@
-/* parse.h - what the grammar, the functions its actions call, and the wording of syntax errors share.  For nobody
- * else. */
+/* parse.h - what the grammar, the functions its actions call, and the wording of syntax errors share.  No other file
+ * includes it. */
 #ifndef PTOC_PARSE_H
 #define PTOC_PARSE_H
 #include "lexer.h"
@@ -50,7 +50,7 @@ struct parse {
     int prefix_count; /* prefix operators in a row, up to now */
     bool gave_up;     /* the rest of the file is not read, and nothing more is said */
     bool had_error;
-    bool is_noise;          /* up to the next `;` or brace: the lexer has told already what is wrong here */
+    bool is_noise;          /* up to the next `;` or brace: the lexer has already reported the mistake */
     bool is_noise_to_block; /* is_noise holds up to the next brace, `;` or not */
     int declaration;        /* the word that began the last declaration */
     bool is_adrift;         /* after an error: what stands between declarations may be the rest of one */

@@ -30,7 +30,7 @@ static bool is_kernel_ir(const struct lexer *lx, struct span *at)
     size_t length = (size_t)(word_end - p);
     *at = (struct span){lx->file, (uint32_t)(p - lx->text), (uint32_t)((length > 0 ? word_end : p + 1) - lx->text)};
     if (p < end && *p == '%') return true;
-    if (p < end && *p == '#') { // an alias, `#map = ...`; a comment or a line of another language is told as such
+    if (p < end && *p == '#') { // an alias, `#map = ...`; a comment or a line of another language has its own message
         const char *q = p + 1;
         while (q < end && (isalnum((unsigned char)*q) || *q == '_' || *q == '.')) q++;
         bool is_named = q > p + 1;

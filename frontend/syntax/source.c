@@ -193,7 +193,7 @@ int source_map_read(struct source_map *m, const char *path, const char **why)
         char *text = read_all(STDIN_FILENO, 0, &length, why);
         return text == NULL ? -1 : add_owned(m, shown, text, length);
     }
-    // O_NONBLOCK: opening a FIFO that nobody writes must not hang before it can be refused.
+    // O_NONBLOCK: opening a FIFO without a writer must not hang before it can be refused.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         *why = reason_of_errno(errno);

@@ -1,4 +1,4 @@
-/* source.h - the bytes of a file, and how a place in them is told to a person.
+/* source.h - the bytes of a file, and how a place in them is shown to a person.
  *
  * A span is two byte offsets in one file: 12 bytes, so every node has one.  Line and column are computed when asked. */
 #ifndef PTOC_SOURCE_H

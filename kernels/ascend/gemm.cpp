@@ -7,7 +7,7 @@
  *              crossed    b has its rows side by side: its fractals are transposed on their way to L0B
  *              spread     anything else: each column of a, and each row of b, is copied as one of 8 of which the others
  *              are zero
- * Invariant  All that is multiplied was loaded, or is zero.  The multiplier is never told to make one row, for which
+ * Invariant  All that is multiplied was loaded, or is zero.  The multiplier is never asked for one row, for which
  *            it would want another layout: rows and columns that are too many are not copied out.
  * Tests      test/ascend/test_ascendc.c
  *

@@ -1,7 +1,7 @@
 /* calls.c - the calls of an orchestration: scopes, buffers, tasks, waiting.
  *
- * Idea       each asks whether the caller may call it (misuse.h), lets the orchestrator do it, and comes back at
- *            pto_run_entry where the run has failed (unwind.c).  A machine with memory of its own is told beside it.
+ * Idea       each checks that the caller may call it (misuse.h), calls the orchestrator, and unwinds to
+ *            pto_run_entry where the run has failed (unwind.c).  A machine with memory of its own is notified too.
  * Owner      the thread that orchestrates.
  * Tests      test/runtime/test_runtime.c, test_misuse.c */
 #include "misuse.h"
@@ -16,7 +16,7 @@ void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
     int64_t low = (int64_t)(intptr_t)base, high;
     if (!rt) ptoi_refuse_call(rt, "pto_buffer");
     if (!rt || !base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
-    ptoi_map_tell_outside(rt->core.orch.map, low, high);
+    ptoi_map_register_outside(rt->core.orch.map, low, high);
     if (rt->core.backend->mirror)
         ptoi_is_mirror_fine(rt, rt->core.backend->mirror->buffer(rt->core.backend, base, bytes));
 }
@@ -36,7 +36,7 @@ PTOScope pto_scope_begin(PTORuntime *rt)
         return PTO_SCOPE_CURRENT;
     }
     const PTOScope scope = ptoi_orch_scope_begin(&rt->core.orch);
-    if (scope == PTO_SCOPE_CURRENT) ptoi_end_of_call(rt, ptoi_status(rt->core.outcome));
+    if (scope == PTO_SCOPE_CURRENT) ptoi_end_of_call(rt, ptoi_status(rt->core.run_status));
     return scope;
 }
 
@@ -99,13 +99,13 @@ int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_task");
     if (result != 0) return ptoi_orch_failed(&rt->core.orch, kernel, params, count, result);
     if (kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && rt->core.config.workers[kernel->worker] == 0)
-        ptoi_fail(rt->core.outcome, PTO_ERR_CONFIG, rt->now.site,
+        ptoi_fail(rt->core.run_status, PTO_ERR_CONFIG, rt->now.site,
                   "kernel '%s' runs on %s workers, but there are none: %s", kernel->name,
                   pto_worker_type_name(kernel->worker),
                   ptoi_limit_worker(kernel->worker, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
     if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
     const struct mirror *mirror = params && count > 0 ? rt->core.backend->mirror : NULL;
-    if (mirror && ptoi_status(rt->core.outcome) == PTO_OK)
+    if (mirror && ptoi_status(rt->core.run_status) == PTO_OK)
         ptoi_is_mirror_fine(rt, mirror->submitting(rt->core.backend, params, count));
     int64_t id = ptoi_orch_submit(&rt->core.orch, kernel, params, count);
     if (mirror && id >= 0) mirror->submitted(rt->core.backend, params, count);
@@ -169,7 +169,7 @@ void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *
                             ? ptoi_slots_other(&rt->slots, offset, (uint64_t)bytes, tensor)
                             : NULL;
     if (!other) return;
-    ptoi_fail(rt->core.outcome, PTO_ERR_HANDLE, rt->now.site,
+    ptoi_fail(rt->core.run_status, PTO_ERR_HANDLE, rt->now.site,
               "'%s' is used, but '%s' was written into its place in the frame", tensor, other);
     ptoi_end_of_call(rt, PTO_ERR_HANDLE);
 }
@@ -193,14 +193,14 @@ static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64
         ptoi_is_mirror_fine(rt, mirror->own(rt->core.backend, address, bytes));
     rt->core.orch.flow.await_ns +=
         ptoi_flow_now(&rt->core.orch.flow) - since; /* the value is not there before it was copied */
-    return ptoi_status(rt->core.outcome);
+    return ptoi_status(rt->core.run_status);
 }
 
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await");
     if (rt->core.config.engine == PTO_ENGINE_GRAPH || rt->core.config.skip_kernels) {
-        ptoi_fail(rt->core.outcome, PTO_ERR_UNSUPPORTED, rt->now.site,
+        ptoi_fail(rt->core.run_status, PTO_ERR_UNSUPPORTED, rt->now.site,
                   "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }

@@ -77,9 +77,9 @@ static PTOStatus build(PTORuntime *rt)
                                        .heap_bytes = (uint64_t)c->heap_bytes * (uint64_t)c->heap_rings,
                                        .first_id = (uint64_t)c->first_task_id,
                                        .first_byte = (uint64_t)c->first_byte};
-    rt->core.outcome = ptoi_memory_map(sizeof *rt->core.outcome, rt->core.engine->is_split);
-    if (!rt->core.outcome) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
-    ptoi_outcome_reset(rt->core.outcome);
+    rt->core.run_status = ptoi_memory_map(sizeof *rt->core.run_status, rt->core.engine->is_split);
+    if (!rt->core.run_status) return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a runtime");
+    ptoi_run_status_reset(rt->core.run_status);
     rt->core.window_bytes = ptoi_window_bytes(&sizes);
     if (rt->core.window_bytes == 0) return ptoi_refuse(PTO_ERR_CONFIG, "the sizes of the rings overflow");
     rt->core.window = ptoi_pool_take(rt->core.window_bytes, rt->core.engine->is_split, true);
@@ -114,11 +114,11 @@ static PTOStatus build(PTORuntime *rt)
     rt->sched_bytes = ptoi_sched_bytes(rt->core.window);
     rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
     if (!rt->frames || !rt->crash_stack || !rt->sched_memory ||
-        !ptoi_orch_init(&rt->core.orch, rt->core.window, rt->core.outcome, &oc))
+        !ptoi_orch_init(&rt->core.orch, rt->core.window, rt->core.run_status, &oc))
         return ptoi_refuse(PTO_ERR_NOMEM, c->count_dependences
                                               ? "no memory for the rings and the dependences of the run"
                                               : "no memory for the rings");
-    ptoi_sched_init(&rt->core.sched, rt->core.window, rt->core.outcome, rt->sched_memory);
+    ptoi_sched_init(&rt->core.sched, rt->core.window, rt->core.run_status, rt->sched_memory);
     if (c->replay) {
         int32_t workers = 0;
         for (int t = 0; t < PTO_WORKER_TYPES; t++) workers += c->workers[t];
@@ -166,7 +166,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     ptoi_outliving_free(&rt->outliving);
     ptoi_pool_give(rt->core.window, rt->core.window_bytes, rt->core.engine->is_split);
     ptoi_memory_unmap(rt->crash_stack, PTO_CRASH_STACK_BYTES);
-    ptoi_memory_unmap(rt->core.outcome, sizeof *rt->core.outcome);
+    ptoi_memory_unmap(rt->core.run_status, sizeof *rt->core.run_status);
     if (rt->core.recorder) ptoi_record_free(rt->core.recorder);
     free(rt->core.recorder);
     if (rt->core.replay) ptoi_replay_free(rt->core.replay);
@@ -202,7 +202,7 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     *status = build(rt);
     if (*status == PTO_OK) return rt;
     ptoi_lifetime_end(&rt->lifetime);
-    char also[sizeof ptoi_thread_message]; /* the first mistake is told */
+    char also[sizeof ptoi_thread_message]; /* the first mistake is reported */
     destroy(rt, also, sizeof also);
     return NULL;
 }

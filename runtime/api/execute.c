@@ -75,12 +75,12 @@ void ptoi_exchange_trim(PTORuntime *rt)
 
 static PTOStatus refuse(PTORuntime *rt, PTOStatus status, const struct given_array *a, const char *text)
 {
-    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->core.outcome);
+    if (!ptoi_is_running(rt)) ptoi_run_status_reset(rt->core.run_status);
     if (a)
-        ptoi_fail(rt->core.outcome, status, NULL, "pto_runtime_execute: %s[%d], of %lld bytes: %s", a->list, a->index,
-                  (long long)a->bytes, text);
+        ptoi_fail(rt->core.run_status, status, NULL, "pto_runtime_execute: %s[%d], of %lld bytes: %s", a->list,
+                  a->index, (long long)a->bytes, text);
     else
-        ptoi_fail(rt->core.outcome, status, NULL, "pto_runtime_execute: %s", text);
+        ptoi_fail(rt->core.run_status, status, NULL, "pto_runtime_execute: %s", text);
     return status;
 }
 
@@ -172,7 +172,7 @@ static void orchestrate(PTORuntime *rt, void *arg)
         const struct piece *p = &e->piece[i];
         pto_buffer(rt, p->copy ? p->copy : p->low, p->high - p->low);
     }
-    if (ptoi_status(rt->core.outcome) == PTO_OK) e->fn(rt, e->given, e->given + e->inputs, e->params);
+    if (ptoi_status(rt->core.run_status) == PTO_OK) e->fn(rt, e->given, e->given + e->inputs, e->params);
 }
 
 static PTOStatus execute(PTORuntime *rt, struct execution *e)

@@ -23,7 +23,7 @@ PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, .
     vsnprintf(ptoi_thread_message, sizeof ptoi_thread_message, format, args);
     va_end(args);
     if (rt) {
-        ptoi_fail(rt->core.outcome, PTO_ERR_MISUSE, site, "%s", ptoi_thread_message);
+        ptoi_fail(rt->core.run_status, PTO_ERR_MISUSE, site, "%s", ptoi_thread_message);
         if (ptoi_orchestrated != rt) rt->core.engine->poke(&rt->core);
     }
     return PTO_ERR_MISUSE;
@@ -89,9 +89,9 @@ static PTOStatus refuse_in_use(PTORuntime *rt, const char *call)
 
 static PTOStatus refuse_state(PTORuntime *rt, const char *call, const char *where)
 {
-    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->core.outcome);
+    if (!ptoi_is_running(rt)) ptoi_run_status_reset(rt->core.run_status);
     snprintf(ptoi_thread_message, sizeof ptoi_thread_message, "%s %s", call, where);
-    ptoi_fail(rt->core.outcome, PTO_ERR_STATE, ptoi_orchestrated == rt ? rt->now.site : NULL, "%s",
+    ptoi_fail(rt->core.run_status, PTO_ERR_STATE, ptoi_orchestrated == rt ? rt->now.site : NULL, "%s",
               ptoi_thread_message);
     return PTO_ERR_STATE;
 }

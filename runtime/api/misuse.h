@@ -1,8 +1,8 @@
-/* misuse.h - calls that the rules of the library forbid: who may call what, and the sentence that says why not.
+/* misuse.h - calls that the rules of the library forbid, and the message for each.
  *
  * Idea       each thread knows whose run it orchestrates at the moment; inside a kernel it orchestrates none.  So one
  *            comparison at the beginning of a call finds a second thread, a kernel, a NULL runtime, the child of a
- *            fork, and a call outside a run.  Which of them it was is found out afterwards.  Misuse ends the run, if
+ *            fork, and a call outside a run.  The cause is determined afterwards.  Misuse ends the run, if
  *            one is active, with PTO_ERR_MISUSE; pto_last_error(NULL) has the sentence too.
  * Owner      each thread: its own words.
  * Limits     a submit that its caller carries out (pto_submit.h) is not looked at.
@@ -12,7 +12,7 @@
 #include "shared/caller.h"
 #include <pto/pto_runtime.h>
 
-/* What pto_last_error(NULL) says on this thread. */
+/* The text of pto_last_error(NULL) on this thread. */
 enum { PTOI_THREAD_MESSAGE = 512 };
 extern _Thread_local char ptoi_thread_message[PTOI_THREAD_MESSAGE];
 void ptoi_note_create(const char *failure); /* why this thread's last create failed; "": it did not */
@@ -41,8 +41,7 @@ static inline bool ptoi_is_null(PTORuntime *rt, const char *call)
     return !rt && ptoi_refuse_call(rt, call) != PTO_OK;
 }
 
-/* Ends the run that is active, whoever orchestrates it, and sets this thread's message.  rt NULL: there is no run to
- * end. */
+/* Fails the active run, and sets this thread's message.  rt NULL: there is no run. */
 PTOStatus ptoi_misuse(PTORuntime *rt, const PTOSite *site, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,7 +1,7 @@
-/* moved.c - tensors that were moved into a function: whoever holds one ends its lifetime or hands it on.
+/* moved.c - tensors that were moved into a function: the function ends the lifetime of each or hands it on.
  *
  * Idea       a moved tensor with base NULL is gone, so ending a lifetime twice, or after it was handed on, does
- *            nothing.  A tensor from outside the heap, as the entry is given, is nobody's to release.
+ *            nothing.  A tensor from outside the heap, such as an argument of the entry, is never released.
  * Owner      the orchestrator's thread.
  * Tests      test/lit/run/own.pto */
 #include "runtime.h"

@@ -7,8 +7,8 @@
 
 static PTOStatus refuse(PTORuntime *rt, PTOStatus status, const char *text)
 {
-    if (!ptoi_is_running(rt)) ptoi_outcome_reset(rt->core.outcome);
-    ptoi_fail(rt->core.outcome, status, rt->now.site, "pto_operation: %s", text);
+    if (!ptoi_is_running(rt)) ptoi_run_status_reset(rt->core.run_status);
+    ptoi_fail(rt->core.run_status, status, rt->now.site, "pto_operation: %s", text);
     return status;
 }
 
@@ -39,7 +39,7 @@ void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel)
     if (rt->core.backend->add_operation && kernel->opcode >= PTO_OP_OWN)
         help = rt->core.engine->is_split ? ": operations of a program run on other engines than process"
                                          : ": the program registers it with pto_operation";
-    ptoi_fail(rt->core.outcome, PTO_ERR_UNSUPPORTED, rt->now.site,
+    ptoi_fail(rt->core.run_status, PTO_ERR_UNSUPPORTED, rt->now.site,
               "kernel '%s' is operation %d, which the accelerators of the backend %s do not have%s", kernel->name,
               kernel->opcode, rt->core.backend->name, help);
 }

@@ -1,7 +1,7 @@
 /* run.c - a run from its beginning to its end, and what may be asked of a runtime beside it.
  *
  * Owner      the thread that begins the run; pto_cancel, pto_task_complete and pto_runtime_status: any thread.
- * Tests      test/runtime/test_runtime.c, test_misuse.c, test_outcome.c */
+ * Tests      test/runtime/test_runtime.c, test_misuse.c, test_run_status.c */
 #include "misuse.h"
 #include "runtime.h"
 #include "backend/failure.h"
@@ -16,13 +16,13 @@
 const char *pto_last_error(PTORuntime *rt)
 {
     const enum lifetime_answer answer = rt ? ptoi_lifetime_look(&rt->lifetime) : LIFETIME_UNKNOWN;
-    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? rt->core.outcome->message : ptoi_thread_message;
+    return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? rt->core.run_status->message : ptoi_thread_message;
 }
 
 bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status)
 {
     if (status == PTO_OK) return true;
-    ptoi_fail(rt->core.outcome, status, rt->now.site, "%s", rt->core.backend->mirror->failure(rt->core.backend));
+    ptoi_fail(rt->core.run_status, status, rt->now.site, "%s", rt->core.backend->mirror->failure(rt->core.backend));
     return false;
 }
 
@@ -44,9 +44,9 @@ static void fail_unwound(PTORuntime *rt, int how)
 {
     const PTOKernel *kernel = rt->now.running;
     if (kernel)
-        ptoi_fail_unwound(rt->core.outcome, kernel, rt->now.site, rt->now.number - 1, how);
+        ptoi_fail_unwound(rt->core.run_status, kernel, rt->now.site, rt->now.number - 1, how);
     else
-        ptoi_fail(rt->core.outcome, PTO_ERR_MISUSE, rt->now.site, "%s",
+        ptoi_fail(rt->core.run_status, PTO_ERR_MISUSE, rt->now.site, "%s",
                   how == PTOI_THREW ? "an exception left the orchestration" : "the orchestration ended its thread");
 }
 
@@ -56,7 +56,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     struct orchestration orchestration = {fn, arg};
     jmp_buf catcher;
     const int64_t since = ptoi_clock_ns();
-    ptoi_outcome_reset(rt->core.outcome);
+    ptoi_run_status_reset(rt->core.run_status);
     store_relaxed(&rt->core.window->fault_task, 0); /* relaxed: [TASK] publishes it */
     rt->outliving.count = 0;
     rt->unwinds = rt->is_entry = unwinds;
@@ -69,7 +69,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost) {
         ptoi_lifetime_give(&rt->lifetime);
-        return ptoi_status(rt->core.outcome);
+        return ptoi_status(rt->core.run_status);
     }
     const struct mirror *mirror = rt->core.backend->mirror;
     if (mirror) ptoi_is_mirror_fine(rt, mirror->begin(rt->core.backend));
@@ -84,8 +84,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (setjmp(catcher) == 0) {
         const int how = ptoi_guarded_call((ptoi_function)orchestrate, rt, &orchestration);
         if (how != 0) fail_unwound(rt, how);
-        if (rt->core.orch.scopes.depth > 1 && ptoi_status(rt->core.outcome) == PTO_OK)
-            ptoi_fail(rt->core.outcome, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
+        if (rt->core.orch.scopes.depth > 1 && ptoi_status(rt->core.run_status) == PTO_OK)
+            ptoi_fail(rt->core.run_status, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
                       rt->core.orch.scopes.depth - 1);
     }
     rt->catcher = NULL;
@@ -94,14 +94,15 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
     if (rt->core.watchdog) ptoi_watchdog_end(rt->core.watchdog);
-    if (mirror) ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.outcome) == PTO_OK));
+    if (mirror)
+        ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));
     if (rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
     if (rt->core.recorder) ptoi_record_end(rt->core.recorder);
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
     rt->run_stats.ns = ptoi_clock_ns() - since;
-    const PTOStatus status = ptoi_final_status(rt->core.outcome);
+    const PTOStatus status = ptoi_final_status(rt->core.run_status);
     ptoi_lifetime_give(&rt->lifetime);
     return status;
 }
@@ -150,13 +151,13 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     rt->frame_count = frames;
     rt->now.site = site;
     ptoi_orch_unwind(&rt->core.orch, scopes);
-    return ptoi_final_status(rt->core.outcome);
+    return ptoi_final_status(rt->core.run_status);
 }
 
 PTOStatus pto_runtime_status(PTORuntime *rt)
 {
     const PTOStatus refused = ptoi_refuse_unless_alive(rt, "pto_runtime_status");
-    return refused != PTO_OK ? refused : ptoi_status(rt->core.outcome);
+    return refused != PTO_OK ? refused : ptoi_status(rt->core.run_status);
 }
 
 void pto_task_complete_with(PTORuntime *rt, int64_t task_id, int32_t result)
@@ -173,6 +174,6 @@ void pto_task_complete(PTORuntime *rt, int64_t task_id) { pto_task_complete_with
 void pto_cancel(PTORuntime *rt)
 {
     if (ptoi_refuse_unless_alive(rt, "pto_cancel") != PTO_OK) return;
-    ptoi_fail(rt->core.outcome, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
+    ptoi_fail(rt->core.run_status, PTO_ERR_CANCELLED, NULL, "the run was cancelled");
     rt->core.engine->poke(&rt->core);
 }

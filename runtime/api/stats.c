@@ -53,7 +53,7 @@ void pto_reset_flow_stats(PTORuntime *rt)
     if (ptoi_is_null(rt, "pto_reset_flow_stats")) return;
     ptoi_flow_reset(&rt->core.orch.flow);
     rt->core.orch.heap.used_bytes_max = rt->core.orch.heap.used_bytes;
-    ptoi_short_close(&rt->core.orch.now); /* the next task that runs at its submit is one in flight */
+    ptoi_short_close(&rt->core.orch.now); /* the next task that is executed inline counts as one in flight */
     if (rt->core.engine->settle)
         rt->core.engine->settle(&rt->core, true);
     else

@@ -39,7 +39,7 @@ _Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, .
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     describe_calls(rt, calls, sizeof calls);
-    ptoi_fail(rt->core.outcome, status, rt->now.site, "%s%s", text, calls);
+    ptoi_fail(rt->core.run_status, status, rt->now.site, "%s%s", text, calls);
     unwind(rt);
 }
 

@@ -1,4 +1,4 @@
-/* backend.h - what a machine must supply.  Nothing else asks where it runs.
+/* backend.h - the functions that a machine must supply.  No other code depends on the machine.
  *
  * Idea       a backend opens a machine, and a machine is a table of functions that are given it.  Where kernels work in
  *            memory of their own, the addresses in a program are those of the host all the same: `mirror` keeps both in
@@ -9,7 +9,7 @@
 #define PTOI_BACKEND_H
 #include <pto/pto_runtime.h>
 
-/* What run and request return when the machine failed, and not the kernel: `failure` has the text.  No kernel returns
+/* The result of run and request when the machine failed, not the kernel; `failure` has the text.  No kernel returns
  * it. */
 #define PTOI_MACHINE_FAILED (INT32_MIN + 4096)
 
@@ -30,7 +30,7 @@ struct backend {
     const struct mirror *mirror; /* NULL: kernels work in the host's memory */
 };
 
-/* Kernels work on copies.  PTO_OK, or what `failure` tells. */
+/* Kernels work on copies.  PTO_OK, or an error whose text is `failure`. */
 struct mirror {
     PTOStatus (*begin)(const struct backend *b);                                   /* a run */
     PTOStatus (*buffer)(const struct backend *b, const void *base, int64_t bytes); /* pto_buffer */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* A checked run found that the kernel changed what it must not. */
-static void fail_fault(struct window *w, struct outcome *outcome, const PTOKernel *kernel, const PTOArg *args,
+static void fail_fault(struct window *w, struct run_status *run_status, const PTOKernel *kernel, const PTOArg *args,
                        const PTOSite *site, uint64_t number, int result, const char *params)
 {
     const bool is_outside = result >= PTOI_WROTE_OUTSIDE;
@@ -14,7 +14,7 @@ static void fail_fault(struct window *w, struct outcome *outcome, const PTOKerne
     char element[200] = "";
     const bool is_placed = load_relaxed(&w->fault_task) == number + w->first_id + 1;
     if (is_placed) ptoi_checked_element(&args[i], w->fault_at, element, sizeof element);
-    ptoi_fail(outcome, PTO_ERR_KERNEL, site,
+    ptoi_fail(run_status, PTO_ERR_KERNEL, site,
               is_outside
                   ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
                   : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
@@ -27,9 +27,10 @@ static const char *request_problem(const PTOKernel *kernel, int result)
     return result == PTO_REQUEST_INDEX ? ", an index is out of range" : ", the buffers are not those of the operation";
 }
 
-void ptoi_fail_unwound(struct outcome *outcome, const PTOKernel *kernel, const PTOSite *site, uint64_t number, int how)
+void ptoi_fail_unwound(struct run_status *run_status, const PTOKernel *kernel, const PTOSite *site, uint64_t number,
+                       int how)
 {
-    ptoi_fail(outcome, PTO_ERR_MISUSE, site,
+    ptoi_fail(run_status, PTO_ERR_MISUSE, site,
               how == PTOI_THREW ? "kernel '%s' threw an exception (task %lld): a kernel has to catch what it throws"
                                 : "kernel '%s' ended its thread (task %lld): a kernel has to return",
               kernel->name, (long long)number);
@@ -51,27 +52,29 @@ static void describe_args(const PTOArg *args, int count, char *text, size_t size
     }
 }
 
-void ptoi_fail_call(struct window *w, struct outcome *outcome, const struct backend *backend, const PTOKernel *kernel,
-                    const PTOArg *args, int count, const PTOSite *site, uint64_t number, int result)
+void ptoi_fail_call(struct window *w, struct run_status *run_status, const struct backend *backend,
+                    const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
+                    int result)
 {
     char params[1500];
     describe_args(args, count, params, sizeof params);
     if (result == PTOI_MACHINE_FAILED)
-        ptoi_fail(outcome, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
+        ptoi_fail(run_status, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
                   backend->mirror->failure(backend), kernel->name, (long long)number, params);
     else if (result == PTOI_THREW || result == PTOI_ENDED_THREAD)
-        ptoi_fail_unwound(outcome, kernel, site, number, result);
+        ptoi_fail_unwound(run_status, kernel, site, number, result);
     else if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS)
-        fail_fault(w, outcome, kernel, args, site, number, result, params);
+        fail_fault(w, run_status, kernel, args, site, number, result, params);
     else
-        ptoi_fail(outcome, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
+        ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
                   kernel->name, result, request_problem(kernel, result), (long long)number, params);
 }
 
-void ptoi_fail_task(struct window *w, struct outcome *outcome, const struct backend *backend, uint64_t id, int result)
+void ptoi_fail_task(struct window *w, struct run_status *run_status, const struct backend *backend, uint64_t id,
+                    int result)
 {
     PTOArg args[PTO_MAX_PARAMS];
     const int count = ptoi_task_args(w, NULL, id, args);
-    ptoi_fail_call(w, outcome, backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id), id - w->first_id,
-                   result);
+    ptoi_fail_call(w, run_status, backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id),
+                   id - w->first_id, result);
 }

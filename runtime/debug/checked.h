@@ -1,11 +1,11 @@
-/* checked.h - what a checked run (PTOConfig.checked) looks at around each kernel and each buffer.
+/* checked.h - the checks of a checked run (PTOConfig.checked) around each kernel and each buffer.
  *
  * Idea       a kernel works on copies of its regions, each in a place of its own with a margin around it and with the
  *            gaps that its strides leave; margin and gaps are filled with a pattern.  Afterwards the pattern must be
- *            whole, what the kernel only reads must be as it was, there and in the copy, and what it writes is copied
- *            back.  So a write outside of a region is found whoever owns the bytes, and does no harm; a read there
- *            gives a value that nobody mistakes for data.  Behind each buffer of the heap stands a guard that must be
- *            whole when the buffer is consumed, and what was consumed is filled.
+ *            intact, the inputs must be unchanged, in place and in the copy, and what it writes is copied back.  So a
+ *            write outside of a region is found whoever owns the bytes, and does no harm; a read there gives a value
+ *            that nobody mistakes for data.  Behind each buffer of the heap stands a guard that must be whole when the
+ *            buffer is consumed, and what was consumed is filled.
  * Owner      the worker that runs the kernel: the copies are private.
  * Tests      test/lit/memory/checked.pto, test/lit/memory/wrong */
 #ifndef PTOI_CHECKED_H
@@ -15,8 +15,8 @@
 
 enum { PTOI_GUARD_BYTES = 64, PTOI_POISON = 0xE5 }; /* as a float about -1.4e23, as an integer negative */
 
-/* What a worker returns for a kernel that changed its read-only argument i, or wrote outside of its argument i: this
- * and i. */
+/* A worker's result for a kernel that changed its read-only argument i, or wrote outside of its argument i: this plus
+ * i. */
 #define PTOI_INPUT_CHANGED INT32_MIN
 #define PTOI_WROTE_OUTSIDE (INT32_MIN + 1024)
 
@@ -27,7 +27,7 @@ struct checked_call {
     int count;
 };
 
-/* What was found in an argument; in_bytes: from the first element of its region. */
+/* The fault in an argument; in_bytes: its offset from the first element of the region. */
 struct checked_fault {
     int32_t result; /* 0: nothing */
     int64_t at;

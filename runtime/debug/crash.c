@@ -1,4 +1,5 @@
-/* crash.c - see crash.h.  Everything that a handler calls is safe in a handler: no allocation, no lock, no stdio. */
+/* crash.c - see crash.h.  All functions that a handler calls are async-signal-safe: no allocation, no lock, no
+ * stdio. */
 #include "crash.h"
 #include "shared/system.h"
 #include <signal.h>
@@ -211,7 +212,7 @@ static void report(int signal, const struct crash_address *at)
     ptoi_crash_describe(&t, marked, marked_args, marked_count, at);
     put(&t, "\n");
     ssize_t written = write(STDERR_FILENO, t.bytes, t.size);
-    (void)written; /* there is nobody left to tell */
+    (void)written; /* nothing can be done about a failure to write */
 }
 
 static void restore(int i) { sigaction(crashes[i].signal, &before[i], NULL); }
@@ -261,7 +262,7 @@ void ptoi_crash_unwatch(void)
         for (int i = 0; i < CRASHES; i++) {
             struct sigaction now;
             sigaction(crashes[i].signal, NULL, &now);
-            /* else somebody else's came since */
+            /* else a later handler replaced it */
             if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash) restore(i);
         }
     ptoi_lock_leave(&lock);

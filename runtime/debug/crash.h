@@ -1,9 +1,9 @@
-/* crash.h - a kernel that crashes says which kernel it was, for which task, submitted where, on which arguments, before
- * the process ends.
+/* crash.h - reports a kernel that crashes, with its task, the place of its submission and its arguments, before the
+ * process ends.
  *
- * Idea       while runs are active, handlers for the signals of a crash look at what the crashing thread was running,
- *            write one report, put back what was installed before them and raise the signal again: the process ends by
- *            it, or the host's own handler runs.  A crash outside a kernel is not ours: nothing is written.
+ * Idea       while runs are active, handlers for the signals of a crash find the kernel of the crashing thread, write
+ *            one report, restore the previous handlers and raise the signal again: the process ends by it, or the
+ *            host's own handler runs.  A crash outside a kernel is not ours: nothing is written.
  * Owner      the mark: its thread.  The handlers: the process, counted.
  * Limits     the arguments of a task that its caller runs itself (pto_submit.h) are not known.  Under a sanitizer,
  *            which reports crashes itself, nothing is installed.
@@ -21,7 +21,7 @@ struct crash_address {
     bool is_known; /* false: the signal was not one of an access */
 };
 
-/* Where a worker process leaves its report for the process that outlives it. */
+/* The buffer where a worker process leaves its report for its parent. */
 struct crash_note {
     /* number + 1; 0: none.  W the first thread that crashes, R the survivor: relaxed, the death orders them */
     _Atomic uint64_t task;
@@ -33,13 +33,13 @@ void ptoi_crash_unwatch(void);
 void ptoi_crash_report_to(struct crash_note *note); /* instead of standard error; before watch */
 
 /* The calling thread's handlers run on this stack, so that a kernel that overflows its own is reported too; NULL: gives
- * it up. A stack that somebody else gave the thread is left alone. */
+ * it up. A stack that another library gave the thread is kept. */
 void ptoi_crash_use_stack(void *stack);
 
-/* What the calling thread runs.  number: of the task, counted from 0.  args: good until unmark. */
+/* Marks the kernel that the calling thread runs.  number: of the task, counted from 0.  args: valid until unmark. */
 void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t number, const PTOArg *args, int count);
 void ptoi_crash_unmark(void);
-/* What was marked last; false: nothing, since the last unmark. */
+/* The last mark; false: none since the last unmark. */
 bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number);
 
 struct crash_text {

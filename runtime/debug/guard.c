@@ -11,7 +11,7 @@
  * it: pthread_exit loads it. */
 __attribute__((weak)) void _Unwind_SetGR(struct _Unwind_Context *context, int index, _Unwind_Word value);
 __attribute__((weak)) void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr value);
-/* Of the runtime of C++, where there is one: with these an exception counts as caught. */
+/* Functions of the C++ runtime, if it is linked: they mark an exception as caught. */
 __attribute__((weak)) void *__cxa_begin_catch(void *exception);
 __attribute__((weak)) void __cxa_end_catch(void);
 

@@ -1,4 +1,4 @@
-/* guard.h - calls of code that may throw, or end its thread, though it is called from C.
+/* guard.h - calls, from C, of code that may throw or end its thread.
  *
  * Idea       an exception of C++, and the unwinding by which pthread_exit ends a thread, walk up the stack and ask each
  *            frame's personality routine whether it handles them.  C has no way to write one, so the frame of this call
@@ -11,7 +11,7 @@
 #define PTOI_GUARD_H
 #include <stdint.h>
 
-/* What a call comes to that does not return.  No kernel returns these. */
+/* The results of a call that does not return.  No kernel returns these numbers. */
 #define PTOI_THREW        (INT32_MIN + 4097)
 #define PTOI_ENDED_THREAD (INT32_MIN + 4098) /* pthread_exit, or pthread_cancel from outside */
 

@@ -1,8 +1,8 @@
 /* slots.h - a checked run: which tensor was written last into each granule of the frames.
  *
- * Idea       a checked program says before each call which tensors of a frame it writes and which it reads.  Whoever
- *            reads a place that another tensor was written into since has lost it: the slots overlap, or a lifetime was
- *            too short.
+ * Idea       a checked program announces before each call the tensors of a frame that the call writes and reads.  A
+ *            tensor is lost if another one was written into its slot before it is read: the slots overlap, or a
+ *            lifetime was too short.
  * Invariant  tags die with the buffer: a new one has none, and one that is moved takes its own along.
  * Owner      the orchestrator: it sees the calls in the order of the program.
  * Tests      test/lit/memory/wrong, test/runtime/test_pool.c */

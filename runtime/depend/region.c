@@ -1,7 +1,7 @@
 /* region.c - the bytes a view touches, and whether two views share any.
  * Idea       Two views share a byte when low_a + sum(a_k x_k) + u = low_b + sum(b_k y_k) + v has a solution within the
  *            extents and runs: a sum of strides must fall into an interval.  See Note [a sum in an interval].
- * Owner      nobody: pure functions of their arguments.
+ * Owner      none: pure functions of their arguments.
  * Invariant  low >= 0, dimensions by descending stride, every count > 1, every stride > run; high - low = run + the sum
  *            of stride * (count - 1).  Nothing here overflows: products are bounded by high.
  * Blocks     never, and never allocates.

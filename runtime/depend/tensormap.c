@@ -60,7 +60,7 @@ static void note_waste(struct map_buffer *b)
 }
 
 /* An entry that may have to do with the access: it shares a cell. */
-THE_LONG_WAY static void visit(const struct look *l, const struct map_access *a, const struct entry *e, uint64_t p)
+SLOW_PATH static void visit(const struct look *l, const struct map_access *a, const struct entry *e, uint64_t p)
 {
     if (!ptoi_region_overlaps(a->region, &e->region))
         note_waste(a->buffer);
@@ -143,8 +143,8 @@ static void locate(const struct tensormap *m, struct map_access *a)
     a->grid = a->buffer->grid;
 }
 
-/* The long way: of any buffer, by any cells. */
-THE_LONG_WAY static void find_far(const struct look *l, struct map_access *a)
+/* The slow path: any buffer, any cells. */
+SLOW_PATH static void find_far(const struct look *l, struct map_access *a)
 {
     struct tensormap *m = l->m;
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
@@ -219,7 +219,7 @@ static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const st
     }
 }
 
-/* The long way, as find_far. */
+/* The slow path, as find_far. */
 static void supersede_far(struct tensormap *m, const struct map_access *a, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer;
@@ -329,8 +329,8 @@ static inline void link_newest(struct entry *e, uint64_t p, uint64_t *link)
     *link = p;
 }
 
-/* The long way: of any buffer, with any grid, into any cells. */
-THE_LONG_WAY static void add_far(struct tensormap *m, struct map_access *a, const void *kernel, uint64_t task_id)
+/* The slow path: any buffer, any grid, any cells. */
+SLOW_PATH static void add_far(struct tensormap *m, struct map_access *a, const void *kernel, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
     if (b->levels && a->grid != b->grid) locate(m, a);

@@ -21,12 +21,12 @@ struct map_buffer {
     uint32_t apart;            /* how many of them do not touch one cell of the grid, */
     uint32_t list;             /* and how many of these are too large for it */
     uint32_t waste;            /* entries looked at in vain since the grid was chosen */
-    bool is_odd;      /* some are apart, or there was too much waste: what is asked and added takes the long way */
+    bool is_odd;      /* some are apart, or there was too much waste: look-ups and additions take the slow path */
     uint32_t levels;  /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
     uint64_t all;     /* position of the newest entry; 0: none */
     uint64_t written; /* position of the newest that is not a read */
     uint64_t grid;    /* number of the grid, never used again for another; 0: none */
-    uint64_t key;     /* tells its cells from those of others in the hash table */
+    uint64_t key;     /* distinguishes its cells from those of other buffers in the hash table */
     int64_t origin;   /* where cell 0 of the grid begins */
     uint64_t reach;   /* see tensormap_parts.h */
     int64_t cell[3];  /* stride of each level in bytes, see tensormap_parts.h */
@@ -46,10 +46,10 @@ struct map_found {
 struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outside_buffers); /* NULL: no memory */
 void ptoi_map_destroy(struct tensormap *m);
 
-/* An outside buffer: told (bytes known), or found by the bytes of an access.  Buffers that are found to overlap are
- * joined, and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined or
- * not. */
-void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high);
+/* An outside buffer: registered (bytes known), or found by the bytes of an access.  Buffers that are found to overlap
+ * are joined, and the nearest two when there are too many.  What find returns stays good for the next 64 finds, joined
+ * or not. */
+void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high);
 struct map_buffer *ptoi_map_find_outside(struct tensormap *m, const struct region *r);
 /* The same; *near is what was found the last time, or NULL, and mostly it is that again.  One that was joined holds
  * nothing. */

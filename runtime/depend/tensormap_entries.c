@@ -62,7 +62,7 @@ static void wide_hang(struct tensormap *m, uint64_t p, const struct map_buffer *
             }
 }
 
-THE_LONG_WAY void ptoi_map_unhang_wide(struct tensormap *m, uint64_t p)
+SLOW_PATH void ptoi_map_unhang_wide(struct tensormap *m, uint64_t p)
 {
     struct entry_rare *rare = rare_at(m, p);
     while (rare->nodes) {
@@ -84,7 +84,7 @@ static void chain_link(struct tensormap *m, uint64_t p, uint32_t head, uint32_t 
     *link = p;
 }
 
-THE_LONG_WAY void ptoi_map_hang(struct tensormap *m, uint64_t p, const struct map_cells *cells)
+SLOW_PATH void ptoi_map_hang(struct tensormap *m, uint64_t p, const struct map_cells *cells)
 {
     struct entry *e = entry_at(m, p);
     struct map_buffer *b = e->buffer;

@@ -1,4 +1,4 @@
-/* tensormap_outside.c - the buffers that are not of the heap: told, or found by the bytes of an access.
+/* tensormap_outside.c - the buffers outside the heap: registered, or found by the bytes of an access.
  * Idea       disjoint ranges by address; what overlaps is joined.  Most finds are answered by a cache.
  * Owner      the orchestrator, through tensormap.c.
  * Invariant  sorted[] is by address and disjoint; every access ever seen lies inside one of them.
@@ -70,8 +70,8 @@ static void join_nearest(struct tensormap *m)
     join_with_next(m, best);
 }
 
-/* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an array that nobody told
- * us about are met one after the other. */
+/* The buffer of [low, high).  `grows`: bytes that only touch a buffer belong to it; blocks of an unregistered array are
+ * met one after the other. */
 static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_t high, bool grows)
 {
     struct outside *o = &m->out;
@@ -100,7 +100,7 @@ static struct map_buffer *outside_place(struct tensormap *m, int64_t low, int64_
     return b;
 }
 
-void ptoi_map_tell_outside(struct tensormap *m, int64_t low, int64_t high)
+void ptoi_map_register_outside(struct tensormap *m, int64_t low, int64_t high)
 {
     if (low < high) outside_place(m, low, high, false);
 }

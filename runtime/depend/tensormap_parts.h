@@ -1,10 +1,10 @@
-/* tensormap_parts.h - what the files of the map share; nobody else includes it. */
+/* tensormap_parts.h - what the files of the map share; no other file includes it. */
 #ifndef PTOI_TENSORMAP_PARTS_H
 #define PTOI_TENSORMAP_PARTS_H
 #include "tensormap.h"
 
 /* What is rare stays out of what is done for every access, which then needs no stack. */
-#define THE_LONG_WAY __attribute__((noinline))
+#define SLOW_PATH __attribute__((noinline))
 
 /* Note [cells]
  * Level 0 of a grid cuts the buffer into bands of tile[0] * cell[0] bytes, a band's rows being cell[0] bytes apart;

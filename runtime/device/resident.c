@@ -34,9 +34,9 @@ uint64_t ptoi_resident_fingerprint(void)
         OFFSET(lifetime_event, stamp),
         OFFSET(lifetime_event, buffer),
         OFFSET(lifetime_event, kind),
-        sizeof(struct outcome),
-        OFFSET(outcome, claimed),
-        OFFSET(outcome, status),
+        sizeof(struct run_status),
+        OFFSET(run_status, claimed),
+        OFFSET(run_status, status),
         sizeof(struct mailbox),
         OFFSET(mailbox, task),
         OFFSET(mailbox, done),
@@ -91,7 +91,7 @@ static int collect(void *context, struct completion *out, int max)
     for (uint32_t i = 0; i < r->first[PTO_WORKER_TYPES] && count < max; i++) {
         struct mailbox *m = resident_mailbox(r->block, (int)i);
         const uint64_t done = load_acquire(&m->done, DEVICE_ENDED);       /* [DEVICE_ENDED] */
-        for (; r->collected[i] != done && count < max; r->collected[i]++) /* a failure is in the outcome */
+        for (; r->collected[i] != done && count < max; r->collected[i]++) /* a failure is in the run status */
             out[count++] = (struct completion){.id = m->task[r->collected[i] % PTO_MAILBOX_DEPTH]};
     }
     return count;
@@ -133,7 +133,7 @@ bool ptoi_resident_open(struct resident *r, struct resident_block *b, void *memo
         r->first[0] = 0;
         for (int t = 0; t < PTO_WORKER_TYPES; t++) r->first[t + 1] = r->first[t] + b->workers[t];
         for (int i = 0; i < PTO_RESIDENT_WORKERS; i++) r->collected[i] = 0;
-        ptoi_sched_init(&r->sched, part(b, b->window_at), part(b, b->outcome_at), memory);
+        ptoi_sched_init(&r->sched, part(b, b->window_at), part(b, b->run_status_at), memory);
         r->sched.ops = &mailboxes;
         r->sched.context = r;
     }
@@ -146,7 +146,7 @@ bool ptoi_resident_step(struct resident *r)
     const uint32_t asked = load_acquire(&r->block->asked, DEVICE_ASK);   /* [DEVICE_ASK] */
     store_relaxed(&r->block->beats, load_relaxed(&r->block->beats) + 1); /* relaxed: a heartbeat */
     const bool any = ptoi_sched_step(&r->sched);
-    ptoi_sched_tell_quiet(&r->sched);
+    ptoi_sched_notify_quiet(&r->sched);
     if (asked != r->answered) serve(r, asked);
     return any || asked != r->answered;
 }

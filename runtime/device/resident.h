@@ -1,8 +1,8 @@
-/* resident.h - the scheduler as a program of a device: it lives beside the workers, and the host only orchestrates.
+/* resident.h - the scheduler as a program of a device: it runs beside the workers, and the host only orchestrates.
  *
  * Idea       one block of memory that host, device and workers see, each at an address of its own: this header's
- *            struct, a mailbox for each worker, the outcome, the window.  Everything in it is an offset, a count or a
- *            word with one writer.  The scheduler gives tasks to mailboxes and never sees a kernel, an argument's
+ *            struct, a mailbox for each worker, the run status, the window.  Everything in it is an offset, a count or
+ *            a word with one writer.  The scheduler gives tasks to mailboxes and never sees a kernel, an argument's
  *            address or the heap.
  * Owner      the host lays the block out; who writes which word is said at it.
  * Portable   no library, no system: an instruction set, <stdint.h> and lock-free words of 64 bits are all it needs.
@@ -10,7 +10,7 @@
  * Tests      test/device
  *
  * [DEVICE_SENT]   a mailbox's task[] is complete below sent.
- * [DEVICE_ENDED]  the kernel's writes, and what it made of the run's outcome, are complete below done.
+ * [DEVICE_ENDED]  the kernel's writes, and its change of the run status, are complete below done.
  * [DEVICE_ASK]    request is complete when `asked` says so.
  * [DEVICE_ANSWER] what is answered is complete when `answered` says so. */
 #ifndef PTOI_RESIDENT_H
@@ -33,8 +33,8 @@ struct mailbox {
 
 struct resident_block {
     uint64_t magic, fingerprint, bytes;
-    uint64_t mailbox_at, outcome_at, window_at; /* offsets from here */
-    uint32_t workers[PTO_WORKER_TYPES];         /* mailboxes, type by type */
+    uint64_t mailbox_at, run_status_at, window_at; /* offsets from here */
+    uint32_t workers[PTO_WORKER_TYPES];            /* mailboxes, type by type */
     /* W host, R scheduler: store release [DEVICE_ASK], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t asked;
     uint32_t request;

@@ -12,7 +12,7 @@
 
 struct core {
     PTOConfig config;
-    struct outcome *outcome;
+    struct run_status *run_status;
     const struct backend *backend;
     struct window *window;
     uint64_t window_bytes;

@@ -15,9 +15,9 @@ struct running_line;
 struct engine {
     const char *name;
     bool is_split; /* scheduler and workers are another process: what both use is shared memory */
-    bool elides;   /* tasks may run at their submits, past the window, on the orchestrator's thread */
+    bool elides;   /* tasks may be executed inline, past the window, on the orchestrator's thread */
     struct role_ops ops;
-    PTOStatus (*open)(struct core *core); /* threads are started; failure: ptoi_fail told why */
+    PTOStatus (*open)(struct core *core); /* threads are started; failure: ptoi_fail has the reason */
     void (*close)(struct core *core);
     void (*begin)(struct core *core); /* a run begins; no task is in flight */
     void (*poke)(struct core *core);  /* any thread: something outside changed (cancel) */

@@ -1,8 +1,8 @@
 /* grain.h - which kernels are fine: so short that handing a task to a worker costs more than running it.
  *
- * Idea       whoever measures a call tells how long it took.  A kernel is fine if its last measured call was short.
- *            One that is short now and long then is found out by its strikes, and is coarse from then on: it would stop
- *            the orchestrator.
+ * Idea       the caller of a kernel that times it stores how long it took.  A kernel is fine if its last timed call was
+ *            short. A kernel whose calls differ collects strikes, and is coarse after a few of them: it would stop the
+ *            orchestrator.
  * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
  * Tests      test/runtime/test_elide.c */
 #ifndef PTOI_GRAIN_H
@@ -50,7 +50,7 @@ static inline bool ptoi_grain_is_fine(struct grain *g, const PTOKernel *kernel)
     /* relaxed: a choice */
     return ((load_relaxed(ptoi_grain_line(g, kernel)) - ptoi_grain_tag(kernel)) & ~few_strikes) <= g->fine_ns;
 }
-/* How long the kernel's last measured call took; 0: nobody knows, or it is short now and long then. */
+/* The time of the kernel's last timed call; 0: unknown, or its calls differ. */
 static inline int64_t ptoi_grain_ns(struct grain *g, const PTOKernel *kernel)
 {
     const uint64_t few_strikes = (uint64_t)0x7f << 20, longest = (1u << 20) - 1;

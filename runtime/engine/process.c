@@ -1,8 +1,8 @@
 /* process.c - the caller orchestrates; the scheduler and the workers are another process, and the two share the window.
  *
- * Idea       what both use (window, heap, outcome, record, and `struct control` here) is mapped before the fork.  The
- *            child opens the lanes of threads.c in itself; its first thread schedules when no worker does, and sleeps.
- *            Between the processes every word has one writer: no lock, no read-modify-write.
+ * Idea       what both use (window, heap, run status, record, and `struct control` here) is mapped before the fork.
+ *            The child opens the lanes of threads.c in itself; its first thread schedules when no worker does, and
+ *            sleeps. Between the processes every word has one writer: no lock, no read-modify-write.
  * Owner      parent: asked, request, the bell `call`.  Child: everything else in struct control.
  * Invariant  the child is this runtime's from open to close, or dead; when it died, the run has failed, every later run
  *            fails, and nothing waits for it any more.
@@ -30,13 +30,13 @@
 enum { SPINS = 256, YIELDS = 2 };
 #define LOOK_AT_CHILD_NS  (20 * 1000000ll)
 #define LOOK_AT_PARENT_NS (200 * 1000000ll)
-#define LEAVE_NS          (5 * 1000000000ll) /* how long the child may take to end when told */
+#define LEAVE_NS          (5 * 1000000000ll) /* how long the child may take to end when asked to */
 
 enum request { BEGIN_RUN, SETTLE, SETTLE_AND_RESET, LEAVE };
 
 struct control {
-    struct bell call; /* the parent rings, the child's first thread sleeps */
-    struct bell told; /* the holder of the child's role rings, the parent sleeps */
+    struct bell call;   /* the parent rings, the child's first thread sleeps */
+    struct bell notify; /* the holder of the child's role rings, the parent sleeps */
     /* W parent, R child: store release [ASK], load acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t asked;
     int32_t request;
@@ -110,7 +110,7 @@ static _Noreturn void child_main(struct core *core, struct control *c, pid_t par
     settle_signals();
     ptoi_crash_report_to(&c->crash);
     ptoi_crash_watch();
-    c->status = ptoi_threads_open_apart(core, c->line, &c->told);
+    c->status = ptoi_threads_open_apart(core, c->line, &c->notify);
     uint32_t answered = 1;
     if (c->status != PTO_OK) {
         answer(c, answered);
@@ -179,7 +179,7 @@ static void note_loss(struct core *core, PTOStatus status, const char *reason)
         snprintf(e->why, sizeof e->why, "%s%s%s", reason, running[0] ? "; what ran then:" : "", running);
     }
     e->is_lost = core->orch.is_lost = true;
-    ptoi_fail(core->outcome, status, site, "%s", e->why);
+    ptoi_fail(core->run_status, status, site, "%s", e->why);
 }
 
 /* true: there is no child, and the run has failed. */
@@ -193,7 +193,7 @@ static bool is_lost(struct core *core)
     char end[120], reason[200];
     describe_end(end, sizeof end, ended > 0, status);
     snprintf(reason, sizeof reason, "the worker process died: %s", end);
-    ptoi_outcome_disown(core->outcome, e->child);
+    ptoi_run_status_disown(core->run_status, e->child);
     e->child = 0;
     note_loss(core, PTO_ERR_LOST, reason);
     return true;
@@ -213,7 +213,7 @@ static void stop_by_watchdog(struct core *core)
     const pid_t child = e->child;
     char reason[120];
     kill_child(e);
-    ptoi_outcome_disown(core->outcome, child);
+    ptoi_run_status_disown(core->run_status, child);
     snprintf(reason, sizeof reason, "no task finished for %g s, the worker process was stopped",
              core->config.watchdog_seconds);
     note_loss(core, PTO_ERR_WATCHDOG, reason);
@@ -229,7 +229,7 @@ static void stop_overdue(struct core *core, uint64_t id)
              ptoi_task_kernel(core->window, id)->name, (long long)(ptoi_task_limit_ns(core->window, id) / 1000000),
              (long long)(id - core->window->first_id));
     kill_child(e);
-    ptoi_outcome_disown(core->outcome, child);
+    ptoi_run_status_disown(core->run_status, child);
     note_loss(core, PTO_ERR_TIMEOUT, reason);
 }
 
@@ -253,11 +253,11 @@ static bool wait_answer(struct core *core)
     struct process *e = core->state;
     struct control *c = e->control;
     for (;;) {
-        const uint32_t heard = ptoi_bell_heard(&c->told);
+        const uint32_t heard = ptoi_bell_heard(&c->notify);
         if (load_acquire(&c->answered, ANSWER) == e->asked) return true; /* [ANSWER] */
         if (e->is_lost) return false;
-        ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
-        if (ptoi_bell_heard(&c->told) == heard) is_lost(core);
+        ptoi_bell_wait(&c->notify, heard, LOOK_AT_CHILD_NS);
+        if (ptoi_bell_heard(&c->notify) == heard) is_lost(core);
     }
 }
 
@@ -278,8 +278,9 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
     call(c); /* events are published without a call */
     ptoi_watchdog_start(&dog, core->config.watchdog_seconds, c->line, e->workers);
     for (int spins = 0;;) {
-        const uint32_t heard = ptoi_bell_heard(&c->told);
-        const bool quiet = ptoi_window_is_quiet(core->window); /* [QUIET] before is_met: it sees all that was told */
+        const uint32_t heard = ptoi_bell_heard(&c->notify);
+        /* [QUIET] before is_met: it sees everything that was published */
+        const bool quiet = ptoi_window_is_quiet(core->window);
         if (is_met(arg)) return true;
         if (quiet || e->is_lost) return false;
         if (++spins < SPINS) {
@@ -288,11 +289,11 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
             ptoi_yield();
         } else {
             uint64_t late;
-            ptoi_bell_wait(&c->told, heard, LOOK_AT_CHILD_NS);
+            ptoi_bell_wait(&c->notify, heard, LOOK_AT_CHILD_NS);
             if (core->orch.least_limit_ms > 0 && ptoi_running_overdue(core->window, c->line, e->workers, &late) &&
                 !is_lost(core))
                 stop_overdue(core, late);
-            else if (ptoi_bell_heard(&c->told) == heard && !is_lost(core) &&
+            else if (ptoi_bell_heard(&c->notify) == heard && !is_lost(core) &&
                      ptoi_watchdog_bites(&dog, c->line, e->workers))
                 stop_by_watchdog(core);
             spins = 0;
@@ -304,7 +305,7 @@ static void process_begin(struct core *core)
 {
     struct process *e = core->state;
     if (e->is_lost) {
-        ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "%s", e->why);
+        ptoi_fail(core->run_status, PTO_ERR_LOST, NULL, "%s", e->why);
         return;
     }
     e->control->first_id = core->orch.head;
@@ -312,7 +313,7 @@ static void process_begin(struct core *core)
     wait_answer(core);
 }
 
-/* whatever the orchestrator waits for, the child looks at the outcome after it */
+/* whatever the orchestrator waits for, the child looks at the run status after it */
 static void process_poke(struct core *core) { (void)core; }
 
 static void process_settle(struct core *core, bool reset)

@@ -58,13 +58,13 @@ void ptoi_running_end(struct running_line *line)
     store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
 }
 
-void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id,
-                            int64_t since, int64_t now)
+void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct run_status *run_status,
+                            uint64_t id, int64_t since, int64_t now)
 {
     const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
     ptoi_running_end(line);
     store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + now - since);
-    if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, outcome, id);
+    if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, run_status, id);
 }
 
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id)
@@ -79,9 +79,9 @@ bool ptoi_running_overdue(const struct window *w, const struct running_line *lin
     return false;
 }
 
-void ptoi_fail_timeout(const struct window *w, struct outcome *outcome, uint64_t id)
+void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id)
 {
-    ptoi_fail(outcome, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
+    ptoi_fail(run_status, PTO_ERR_TIMEOUT, ptoi_task_site(w, id), PTO_TIMEOUT_TEXT, ptoi_task_kernel(w, id)->name,
               (long long)(ptoi_task_limit_ns(w, id) / 1000000), (long long)(id - w->first_id));
 }
 

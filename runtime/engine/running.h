@@ -1,12 +1,12 @@
-/* running.h - who runs what: a line that each worker writes and anyone may read.
+/* running.h - what each worker runs: a line that the worker writes and any thread may read.
  *
- * Idea       the watchdog and the report of a dead worker process need to know what was running without asking anybody.
+ * Idea       the watchdog and the report of a dead worker process read what was running without the help of the worker.
  * Owner      a line: its worker.  All words but one are relaxed: they are statistics, what they name is ordered by
  *            [TASK] and [RETIRE].
  * Tests      test/runtime/test_process.c, test_crash.c */
 #ifndef PTOI_RUNNING_H
 #define PTOI_RUNNING_H
-#include "shared/outcome.h"
+#include "shared/run_status.h"
 #include "shared/window.h"
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ struct running_line {
     /* Of that task.  Before `task`, too. */
     _Atomic(const PTOKernel *) kernel;
     _Atomic(const PTOSite *) site; /* NULL: it has none */
-    _Atomic int64_t since;         /* 0: nobody looked at the clock */
+    _Atomic int64_t since;         /* 0: not timed */
 };
 
 /* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  Any
@@ -33,16 +33,16 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now);
 /* Its kernel returned. */
 void ptoi_running_end(struct running_line *line);
-/* The same, with its time; one that was too slow fails the run, if nobody noticed before. */
-void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct outcome *outcome, uint64_t id,
-                            int64_t since, int64_t now);
+/* The same, with its time; a kernel over its limit fails the run, unless it has failed before. */
+void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct run_status *run_status,
+                            uint64_t id, int64_t since, int64_t now);
 /* The caller is the orchestrator.  true, with the id: a kernel runs for longer than it may. */
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id);
-void ptoi_fail_timeout(const struct window *w, struct outcome *outcome, uint64_t id);
+void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id);
 /* How long the orchestrator may sleep so that it is noticed: least_ms is the smallest limit of the run, 0 none. */
 int64_t ptoi_overdue_sleep_ns(int64_t least_ms);
 
-/* Notices that kernels run but none has ended for a while: who asks, and what follows, is the engine's business. */
+/* Finds that kernels run but none has ended for a while; the engine decides what follows. */
 struct watchdog {
     int64_t limit_ns; /* 0: off */
     int64_t since;

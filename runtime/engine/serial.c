@@ -1,7 +1,7 @@
 /* serial.c - one thread holds every role.
  *
- * Idea       serial: each kernel runs at its submit; the oracle.  graph: the same without the kernels, so that what
- *            remains is the graph.  Where nobody watches the graph, a task does not even pass through the window,
+ * Idea       serial: each task is executed inline; the oracle.  graph: the same without the kernels, so that only the
+ *            graph remains. Where nothing needs the graph, a task does not even pass through the window,
  *            submit/elide.c. */
 #include "busy.h"
 #include "watchdog.h"
@@ -42,7 +42,7 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
     if (is_timed) {
         ns = ptoi_clock_ns() - since;
         ptoi_busy_measured(&e->busy, kernel, ns);
-        if (limit > 0 && ns > limit) ptoi_fail_timeout(core->window, core->outcome, id);
+        if (limit > 0 && ns > limit) ptoi_fail_timeout(core->window, core->run_status, id);
     }
     if (e->runs) e->busy_ns[type] += ns;
     if (t && e->runs) t->end = ptoi_record_now(core->recorder);
@@ -72,7 +72,7 @@ static void serial_close(struct core *core) { free(core->state); }
 static void serial_wake(void *context)
 {
     struct core *core = context;
-    bool any = true; /* its producers were run at their submits, so it runs, ends, and then all is quiet */
+    bool any = true; /* its producers were executed inline, so it runs, ends, and then all is quiet */
     for (; any && !ptoi_sched_is_quiet(&core->sched);) any = ptoi_sched_step(&core->sched);
     CHECK(any);
 }

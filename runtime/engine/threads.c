@@ -67,9 +67,9 @@ static bool step(struct core *core, bool is_hurried)
     if (core->recorder && any) ptoi_record_step(core->recorder, since, ptoi_record_now(core->recorder));
     store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: published by [ROLE] */
     store_relaxed(&e->seen_events, core->sched.events);
-    if (any && e->told) {
-        ptoi_sched_tell_quiet(&core->sched);
-        ptoi_bell_ring(e->told); /* under the role: the bell has one ringer */
+    if (any && e->notify) {
+        ptoi_sched_notify_quiet(&core->sched);
+        ptoi_bell_ring(e->notify); /* under the role: the bell has one ringer */
     }
     return any;
 }
@@ -105,8 +105,8 @@ static void leave_role(struct core *core, bool progress, bool by_sleeper) /* mod
         if (ptoi_park_is_sleeping(&e->lane[i].parker) && has_own_task(&e->lane[i])) ptoi_park_wake(&e->lane[i].parker);
     if (e->has_scheduler && ptoi_park_is_sleeping(&e->idle_scheduler) && has_input(core))
         ptoi_park_wake(&e->idle_scheduler);
-    if (progress && e->told)
-        ptoi_bell_wake(e->told);
+    if (progress && e->notify)
+        ptoi_bell_wake(e->notify);
     else if (!by_sleeper && ptoi_park_is_sleeping(&e->orchestrator) && retired >= load_relaxed(&e->wake_at))
         ptoi_park_wake(&e->orchestrator);
 }
@@ -185,7 +185,7 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
     /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
      * failed, or was cancelled, must not run, whatever the status says by now. */
     int result = 0;
-    if (load_relaxed(&core->outcome->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
+    if (load_relaxed(&core->run_status->status) != PTO_OK) l->has_stopped = true; /* relaxed: a hint, later is fine */
     if (!l->has_stopped) {
         const uint64_t id = l->task[n % LANE_DEPTH].id;
         const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
@@ -204,7 +204,7 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
             ptoi_grain_measured(&((struct threads *)core->state)->grain, kernel, end - since);
         }
         if (t) t->end = ptoi_record_now(core->recorder);
-        ptoi_running_end_timed(l->line, core->window, core->outcome, id, since, end);
+        ptoi_running_end_timed(l->line, core->window, core->run_status, id, since, end);
     }
     l->result[n % LANE_DEPTH] = result;
     if (result != 0) l->has_stopped = true;
@@ -405,7 +405,7 @@ static bool serve_as_helper(struct core *core, bool (*is_met)(void *arg), void *
 /* Tasks are ready, nothing runs, and none of them is what the schedule wants next. */
 static void fail_by_replay(struct core *core)
 {
-    ptoi_fail(core->outcome, PTO_ERR_ARGUMENT, NULL,
+    ptoi_fail(core->run_status, PTO_ERR_ARGUMENT, NULL,
               "the schedule %s does not fit this run: its start number %lld never becomes ready", core->config.replay,
               (long long)core->replay->next);
 }
@@ -481,7 +481,7 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
             if (met) return true;
             uint64_t late;
             if (core->orch.least_limit_ms > 0 && ptoi_running_overdue(core->window, e->line, e->lane_count, &late))
-                ptoi_fail_timeout(core->window, core->outcome, late);
+                ptoi_fail_timeout(core->window, core->run_status, late);
             spins = 0;
             has_served = false;
         }
@@ -524,7 +524,7 @@ void ptoi_threads_take_role(struct core *core)
 void ptoi_threads_leave_role(struct core *core, bool changed)
 {
     struct threads *e = core->state;
-    if (changed && e->told) ptoi_bell_ring(e->told);
+    if (changed && e->notify) ptoi_bell_ring(e->notify);
     leave_role(core, changed, false);
     if (has_input(core)) schedule(core, NULL, false);
 }

@@ -43,18 +43,18 @@ static void choose_helper_lane(struct core *core)
     struct threads *e = core->state;
     const PTOConfig *c = &core->config;
     const int processors = ptoi_processors();
-    if (e->told || e->outside || core->backend->mirror || c->replay || c->dedicated_scheduler ||
+    if (e->notify || e->outside || core->backend->mirror || c->replay || c->dedicated_scheduler ||
         c->watchdog_seconds > 0 || processors < 2)
         return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         if (c->workers[t] >= processors) e->helper_lane = &e->lane[e->first[t + 1] - 1];
 }
 
-static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *told)
+static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *notify)
 {
     struct threads *e = aligned_alloc(PTO_CACHELINE, ptoi_whole_lines(sizeof *e));
     if (!e) return PTO_ERR_NOMEM;
-    *e = (struct threads){.told = told};
+    *e = (struct threads){.notify = notify};
     ptoi_grain_init(&e->grain, ptoi_processors());
     core->state = e;
     ptoi_park_init(&e->orchestrator);
@@ -93,9 +93,9 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     return PTO_OK;
 }
 
-PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *told)
+PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, struct bell *notify)
 {
-    return open_lanes(core, line, told);
+    return open_lanes(core, line, notify);
 }
 
 static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }

@@ -70,7 +70,7 @@ struct threads {
      * the role: exchange acquire. */
     _Alignas(PTO_CACHELINE) _Atomic uint32_t ended_outside;
     /* By slot; NULL: no external workers.  open: id + 1 of the task that was started and has not ended, else 0.  W
-     * holder of the role, relaxed: start() is what tells others of the task; then who ends it, compare-exchange:
+     * holder of the role, relaxed: start() publishes the task; then the thread that ends it, compare-exchange:
      * once. */
     struct {
         _Atomic uint64_t open;
@@ -81,7 +81,7 @@ struct threads {
     struct parker idle_scheduler; /* dedicated scheduler: where it sleeps */
     bool has_scheduler;
     ptoi_thread scheduler;
-    struct bell *told;         /* where an orchestrator in another process sleeps; NULL: it is in this one */
+    struct bell *notify;       /* where an orchestrator in another process sleeps; NULL: it is in this one */
     struct running_line *line; /* one a lane */
     bool owns_lines;
     char *stacks; /* for handlers of crashes, one a lane */
@@ -91,7 +91,7 @@ struct threads {
     struct grain grain;
     struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
-    bool holds; /* it has the role, and nothing is in the window: tasks run at their submits */
+    bool holds; /* it has the role, and nothing is in the window: tasks are executed inline */
 };
 
 /* relaxed: both are ours */

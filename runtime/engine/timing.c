@@ -182,7 +182,7 @@ static void see_task(struct core *core, uint64_t id)
     struct timing *t = core->state;
     const int64_t path = cycles_after(t->reached, task_cost(core, id));
     if (id - t->first_id == t->paths && !more_paths(t)) {
-        ptoi_fail(core->outcome, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks",
+        ptoi_fail(core->run_status, PTO_ERR_NOMEM, NULL, "no memory for the critical path of %llu tasks",
                   (unsigned long long)t->paths);
         t->is_full = true;
     }

@@ -25,7 +25,7 @@ static void fail(struct watchdog_thread *d)
     char text[3000];
     const PTOSite *site;
     ptoi_running_describe(core->window, d->lines, d->count, text, sizeof text, &site);
-    ptoi_fail(core->outcome, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
+    ptoi_fail(core->run_status, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
               core->config.watchdog_seconds, text);
     core->engine->poke(core);
 }

@@ -1,7 +1,7 @@
 /* array.h - an array in host memory, C order, with the shape that goes with it.
  * Idea       a shape first (array_measure), then storage (array_allocate), so that sizes are known good before memory
  *            is asked for.
- * Owner      whoever holds the struct frees data with array_free; a zeroed struct holds nothing.
+ * Owner      the owner of the struct frees data with array_free; a zeroed struct holds nothing.
  * Invariant  bytes == count * size of an element and fits; data is 64-byte aligned, NULL when bytes is 0.
  * Tests      test/runtime/test_npy.c, test_bind.c
  */

@@ -34,7 +34,7 @@ bool ptoi_compare(const char *name, const struct host_array *made, const struct 
     char a_text[PTO_NUMBER_TEXT], b_text[PTO_NUMBER_TEXT];
     ptoi_element_text(made->type, a, a_text);
     ptoi_element_text(made->type, b, b_text);
-    bool same_text = strcmp(a_text, b_text) == 0; /* two NaNs: their bytes tell them apart */
+    bool same_text = strcmp(a_text, b_text) == 0; /* two NaNs: their bytes distinguish them */
     for (int64_t i = 0; same_text && i < element; i++) {
         snprintf(a_text + 2 * i, sizeof a_text - (size_t)(2 * i), "%02x", a[element - 1 - i]);
         snprintf(b_text + 2 * i, sizeof b_text - (size_t)(2 * i), "%02x", b[element - 1 - i]);

@@ -1,6 +1,5 @@
-/* fail.h - how the parts of the command line say that something is wrong.
- * Idea       a function that can fail returns an exit code and leaves one line of text; program.c prints it, nobody
- *            else does.
+/* fail.h - how the parts of the command line report a mistake.
+ * Idea       a function that can fail returns an exit code and leaves one line of text; only program.c prints it.
  * Invariant  the text is one line, whatever a file name or an argument contains.
  * Tests      test/runtime/test_npy.c, test_options.c, test_bind.c
  */

@@ -177,7 +177,7 @@ static const char *type_in_file(const char *descr)
     return NULL;
 }
 
-/* The same element type by another name, or with another byte order: what to tell the user. */
+/* The same element type by another name, or with another byte order: the hint for the user. */
 static int check_descr(const struct npy_file *f, const char *name, PTOType type, const char *descr,
                        struct host_error *e)
 {
@@ -304,7 +304,7 @@ void ptoi_npy_close(struct npy_file *f)
 
 static int fail_write(struct host_error *e, const char *path)
 {
-    /* What open() says of a FIFO that nobody reads. */
+    /* The error of open() for a FIFO without a reader. */
     const char *why = errno == ENXIO ? "nobody reads it" : strerror(errno);
     return host_fail(e, HOST_FILE, "cannot write %s: %s", path, why);
 }

@@ -1,5 +1,5 @@
 /* options.c - the run options of a built program's command line.
- * Idea       one table row an option: its name, what it takes, what it does, its line of help.  `--name value` and
+ * Idea       a table with a row for each option: name, kind of value, action, line of help.  `--name value` and
  *            `--name=value` are the same; the last of an option given twice counts, but one name may be set, given or
  *            written only once.
  * Invariant  o->config is either what pto_runtime_create accepts or refuses with a better message than we have; a 0 in

@@ -1,4 +1,4 @@
-/* options.h - what the command line of a built program asked for.
+/* options.h - the options on the command line of a built program.
  *
  * Nothing here knows the program's table or opens a file: names of params and arrays are checked by program.c.
  * Everything points into argv or into memory that ptoi_options_free returns. */

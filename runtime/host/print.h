@@ -1,4 +1,4 @@
-/* print.h - numbers as text, inside the library.  What programs call is in pto_program.h. */
+/* print.h - numbers as text, inside the library.  The functions for programs are in pto_program.h. */
 #ifndef PTO_HOST_PRINT_H
 #define PTO_HOST_PRINT_H
 #include <pto/pto_program.h>

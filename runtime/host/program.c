@@ -50,7 +50,7 @@ static int choose_entry(struct session *s)
     return code;
 }
 
-/* Where no kernel runs, the elements of these are never looked at: addresses are enough, and no memory is obtained for
+/* Where no kernel runs, the elements of these arrays are never read: addresses suffice, and no memory is allocated for
  * them. */
 static bool is_only_named(const struct session *s, const PTOFormal *f)
 {
@@ -248,7 +248,7 @@ static void print_help(const PTOProgram *program, const char *name)
     ptoi_options_print_help(stdout);
 }
 
-/* Where no kernel runs there is nothing that could be written or compared. */
+/* Where no kernel runs, no output can be written or compared. */
 static int check_combination(struct session *s)
 {
     const struct host_options *o = &s->options;
@@ -297,7 +297,7 @@ static int write_record(struct session *s, record_writer *write, const char *pat
                                                : "more tasks than are recorded");
 }
 
-/* What was recorded is most wanted after a run that failed. */
+/* Reports are most useful after a run that failed, so they are written then too. */
 static int write_records(struct session *s, bool has_run)
 {
     const struct host_options *o = &s->options;

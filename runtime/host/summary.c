@@ -1,6 +1,7 @@
-/* summary.c - what a run made, in a few lines on standard output.
+/* summary.c - the results of a run, in a few lines on standard output.
  * Idea       a line for each output: shape, least, greatest, mean, and a checksum of the bytes (FNV-1a, 64 bits) that
- *            tells whether two runs gave the same.  NaNs are counted apart, so that one of them does not hide the rest.
+ *            shows whether two runs had the same results.  NaNs are counted apart, so that one of them does not hide
+ *            the rest.
  * Invariant  the same bytes give the same line on every machine.
  * Tests      test/lit/host/summary.test
  */

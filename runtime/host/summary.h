@@ -1,4 +1,4 @@
-/* summary.h - what a run made, in a few lines on standard output. */
+/* summary.h - the results of a run, in a few lines on standard output. */
 #ifndef PTO_HOST_SUMMARY_H
 #define PTO_HOST_SUMMARY_H
 #include "array.h"

@@ -162,9 +162,9 @@ static int64_t tightest_run(const struct heap *h, uint64_t segments)
     return best;
 }
 
-/* In a small heap the run that fits best, so that large ones stay whole; else the lowest, which is found soon, and low
- * addresses are the warm ones.  In a checked run the next one: what was let go rests as long as there is other room, so
- * that who still uses it does not meet the data of somebody else. */
+/* In a small heap best fit, so that large runs stay whole; else first fit, which is found soon and reuses warm
+ * addresses. In a checked run next fit: freed memory is reused as late as possible, so that a use after the end of a
+ * lifetime does not meet the data of another buffer. */
 static int64_t find_run(const struct heap *h, uint64_t segments)
 {
     enum { SMALL = 1024 };
@@ -370,7 +370,7 @@ static uint64_t lay(const struct heap *h, struct heap_piece *piece, uint32_t cou
     return together ? at : round_to(at, unit);
 }
 
-/* Of a checked run: between what lives lies what has died, and is looked at and filled. */
+/* A checked run: the memory between live buffers is checked and filled. */
 static void check_dead(struct heap *h, const struct heap_piece *piece, uint32_t count)
 {
     for (uint64_t s = 0, i = 0; s < h->window->segment_count; s++) {
@@ -439,7 +439,7 @@ bool ptoi_heap_compact(struct heap *h, struct heap_piece *piece, uint32_t count,
     bool together;
     for (uint64_t s = 0; s < h->window->segment_count; s++) /* [CONSUMED] */
         if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s), CONSUMED);
-    if (alive != count) return false; /* somebody is still in flight after all */
+    if (alive != count) return false; /* something is still in flight */
     if (depth >= h->depths) depth = h->depths - 1;
     if (!lay_all(h, piece, count, fresh, &together)) return false;
     if (h->checked_base) check_dead(h, piece, count);

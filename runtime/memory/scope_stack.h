@@ -32,7 +32,7 @@ struct buffer_record {
 };
 
 struct scope {
-    uint64_t serial; /* never reused: tells a stale token */
+    uint64_t serial; /* never reused: detects a stale token */
     uint64_t held;   /* granules of its buffers */
     uint32_t first;  /* newest buffer */
     const PTOSite *site;

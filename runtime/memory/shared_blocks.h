@@ -1,7 +1,7 @@
-/* shared_blocks.h - the memory of pto_shared_alloc: which of it do the workers of another process see?
+/* shared_blocks.h - the memory of pto_shared_alloc, and which blocks a worker process shares.
  *
- * Idea       a process made by fork shares the blocks that were there when it was made.  Blocks have serial numbers;
- *            whoever forks keeps the number of the youngest.
+ * Idea       a process made by fork shares the blocks that existed at the fork.  Blocks have serial numbers; the parent
+ *            keeps the number of the youngest.
  * Owner      the process: under one lock that nothing else is taken under.
  * Tests      test/runtime/test_execute.c */
 #ifndef PTOI_SHARED_BLOCKS_H

@@ -1,5 +1,5 @@
-/* history_log.h - the memory that the tasks of a run touched, in the order of their submits: from it the history finds
- * the edges when somebody asks for them.
+/* history_log.h - the memory that the tasks of a run accessed, in the order of submission; the history finds the edges
+ * in it on demand.
  *
  * Idea       to find the edges of a task takes longer than to submit it.  A run that is recorded should run as one that
  *            is not, so a submit only writes down what is needed to find them later: replay.

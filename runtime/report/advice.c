@@ -24,7 +24,8 @@ struct whatif_limits ptoi_advice_limits(const PTORuntime *rt)
 static bool is_complete(const PTORuntime *rt)
 {
     const struct recorder *r = rt->core.recorder;
-    if (r->lost > 0 || r->lost_edges > 0 || r->lost_other > 0 || ptoi_status(rt->core.outcome) != PTO_OK) return false;
+    if (r->lost > 0 || r->lost_edges > 0 || r->lost_other > 0 || ptoi_status(rt->core.run_status) != PTO_OK)
+        return false;
     for (uint64_t n = 0; n < r->tasks; n++)
         if (r->task[n].begin == 0 && r->task[n].end == 0) return false;
     return r->tasks > 0;

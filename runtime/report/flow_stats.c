@@ -1,4 +1,4 @@
-/* flow_stats.c - flow control in words: the report of the design, with advice where there is evidence for it. */
+/* flow_stats.c - prints flow control statistics, with advice if the recorded run supports it. */
 #include "advice.h"
 #include <ctype.h>
 

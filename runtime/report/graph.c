@@ -1,4 +1,4 @@
-/* graph.c - the tasks of a run and why each waits for which: DOT for Graphviz, JSON for programs, text for a quick
+/* graph.c - the tasks of a run and the reason of each dependence: DOT for Graphviz, JSON for programs, text for a quick
  * look. */
 #include "json.h"
 #include "api/misuse.h"

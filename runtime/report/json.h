@@ -1,4 +1,4 @@
-/* json.h - strings as JSON wants them. */
+/* json.h - strings in JSON's quoting. */
 #ifndef PTOI_JSON_H
 #define PTOI_JSON_H
 #include <stdio.h>

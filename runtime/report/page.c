@@ -1,7 +1,7 @@
-/* page.c - a run as one page of HTML: what it did, the timeline, each kernel's times, the graph if it is small, flow
+/* page.c - a run as one page of HTML: summary, timeline, each kernel's times, the graph if it is small, flow
  * control and advice.
  * Idea       everything is in the page, nothing is fetched, and it is well-formed XML, so other programs can read it
- *            too. More tasks than can be seen as boxes are shown as how busy each worker was.
+ *            too. Where tasks are too many to be drawn as boxes, the page shows how busy each worker was.
  * Tests      test/lit/host/report.test
  */
 #include "api/misuse.h"
@@ -161,7 +161,7 @@ static void write_row_names(struct page *p)
         }
 }
 
-/* What the orchestrator waited for; the rest of its row is the program. */
+/* The waits of the orchestrator; the rest of its row is the program. */
 static void write_waits(struct page *p)
 {
     for (uint64_t i = 0; i < p->record->waits && i < BOXES; i++) {

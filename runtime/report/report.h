@@ -1,5 +1,5 @@
-/* report.h - what was recorded of a run, as a file that is whole and not yet in its place: the caller renames or drops
- * it, whatever the status.  The public functions of the same names are these and the renaming. */
+/* report.h - writes the record of a run to a complete file that is not yet renamed into place; the caller renames or
+ * drops it, whatever the status.  The public functions of the same names are these and the renaming. */
 #ifndef PTOI_REPORT_H
 #define PTOI_REPORT_H
 #include "api/runtime.h"

@@ -182,7 +182,7 @@ static void release_buffers(struct whatif *w, uint64_t before)
     }
 }
 
-/* What the program did between two submits; how long it was not waiting is the result. */
+/* The time between two submits that the program did not wait. */
 static int64_t pass_waits(struct whatif *w, uint64_t before, int64_t between)
 {
     for (; w->next_wait < w->r->waits && w->r->wait[w->next_wait].before <= before; w->next_wait++) {
@@ -227,7 +227,7 @@ static int by_release(const void *a, const void *b, void *record)
     return x < y ? -1 : x > y;
 }
 
-/* Who consumes what: the edges the other way round. */
+/* The consumers of each task: the edges reversed. */
 static void reverse_edges(struct whatif *w)
 {
     const struct recorder *r = w->r;

@@ -2,8 +2,8 @@
  *
  * Idea       the recorded tasks are scheduled again, with their recorded times, on as many workers: list scheduling
  *            in the order of the scheduler, behind an orchestrator that submits in its recorded rhythm, waits where a
- *            ring is full and where the program awaited a value.  Only differences of two such times are told to the
- *            user.
+ *            ring is full and where the program awaited a value.  Only differences of two such times are reported to
+ *            the user.
  * Limits     memory is bytes: a heap that is full in pieces only is not seen.
  * Owner      nobody: functions of a record, after the run.
  * Tests      test/runtime/test_whatif.c */
@@ -20,7 +20,7 @@ struct whatif_limits {
     int64_t submit, dispatch; /* what a submit costs before its task may start, and a start, of the record's time */
 };
 
-/* Of the record's time; -1: no memory. */
+/* In units of the record; -1: no memory. */
 int64_t ptoi_whatif_time(const struct recorder *r, const struct whatif_limits *l);
 
 struct whatif_advice {

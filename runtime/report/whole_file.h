@@ -1,4 +1,4 @@
-/* whole_file.h - files that appear when they are whole.
+/* whole_file.h - atomic replacement of files: a file appears when it is complete.
  *
  * Idea       a file is written beside its place under another name, and renamed at the end: after a failure, a kill or
  *            on a full disk the old file is there, or the new one.  Several files are finished first and then renamed

@@ -36,11 +36,12 @@ struct role_ops {
     bool (*wait)(void *context, bool (*is_met)(void *arg), void *arg);
     /* Simulated cycles.  NULL: the engine's time is that of the system, in ns. */
     int64_t (*clock)(void *context);
-    /* The task that is submitted next follows `from`, told before it is published.  NULL: the engine does not ask. */
+    /* The task that is submitted next follows `from`; the call comes before its publication.  NULL: the engine does not
+     * ask. */
     void (*edge)(void *context, uint64_t from);
 
-    /* ---- asked by the orchestrator about tasks that run at their submits; NULL, all four: one thread has every role,
-     * and runs them all ---- */
+    /* ---- inline execution, asked by the orchestrator; NULL, all four: one thread has every role, and executes every
+     * task inline ---- */
     /* Is a task of this kernel shorter than what it costs to hand it over? */
     bool (*is_fine)(void *context, const PTOKernel *kernel);
     /* The window is empty, and the caller becomes the scheduler, until `leave`. */

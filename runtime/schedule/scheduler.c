@@ -34,11 +34,11 @@ uint64_t ptoi_sched_bytes(const struct window *w)
     return lay_out(&none, w, NULL);
 }
 
-void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome, void *memory)
+void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *run_status, void *memory)
 {
-    *s = (struct scheduler){.window = w, .outcome = outcome};
+    *s = (struct scheduler){.window = w, .run_status = run_status};
     lay_out(s, w, memory);
-    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
+    s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: no other thread runs yet */
     s->events = load_relaxed(&w->event_head);
 }
 
@@ -133,7 +133,7 @@ static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLI
 
 /* ---- accumulators: tasks that commute, but not at the same moment ------------------------------------------------ */
 
-/* Tasks that wait for an accumulator are as ready as before once it is free; whoever comes first takes it again. */
+/* Tasks that wait for an accumulator are as ready as before once it is free; the first of them takes it again. */
 static void free_accumulators(struct scheduler *s, uint32_t set)
 {
     if (set == 0) return;
@@ -307,7 +307,7 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
 bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
 {
     const bool any = take_ended(s);
-    *started = any && !ptoi_is_failing(s->outcome) && start_ready(s);
+    *started = any && !ptoi_is_failing(s->run_status) && start_ready(s);
     if (*started) retire(s);
     CHECK_DEEP(ptoi_sched_is_valid(s));
     return any;
@@ -317,7 +317,7 @@ bool ptoi_sched_step(struct scheduler *s) /* model: STEP */
 {
     bool any = take_published(s);
     any |= take_ended(s);
-    if (ptoi_is_failing(s->outcome))
+    if (ptoi_is_failing(s->run_status))
         while (cancel_ready(s)) any = true;
     else
         any |= start_ready(s);
@@ -335,15 +335,15 @@ bool ptoi_sched_has_input(const struct scheduler *s)
 bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
 {
     if (ptoi_sched_has_input(s) || s->running > 0) return false;
-    CHECK(s->blocked_count == 0); /* whoever holds an accumulator runs */
+    CHECK(s->blocked_count == 0); /* the holder of an accumulator runs */
     return s->ready_types == 0;
 }
 
-void ptoi_sched_tell_quiet(struct scheduler *s)
+void ptoi_sched_notify_quiet(struct scheduler *s)
 {
     if (!ptoi_sched_is_quiet(s)) return;
     PTO_LABEL(QUIET);
-    store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] after everything else that was told */
+    store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] after everything else that was published */
     store_release(&s->window->quiet_events, s->events, QUIET); /* [QUIET] */
 }
 

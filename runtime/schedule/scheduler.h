@@ -1,18 +1,19 @@
-/* scheduler.h - the role that owns all dynamic task state: who waits for whom, what is ready, who still holds a buffer.
+/* scheduler.h - the role that owns all dynamic task state: which tasks wait for which, which are ready, and how many
+ * tasks and scopes hold each buffer.
  *
  * Idea       takes tasks and lifetime events from the window in the order of publication, so a consumer is always
  *            counted before its producer's buffer can be let go.  Fan-out lists are threaded through the consumers'
  *            fan-in entries. A task that waits only for tasks of one place goes there before they have ended, see Note
  *            [task chaining].
- * Owner      whichever thread holds the role; everything here is private to it.  What it tells the orchestrator is in
- *            window.h: task_tail, event_tail, completed[], consumed[].
+ * Owner      whichever thread holds the role; everything here is private to it.  What it publishes to the orchestrator
+ *            is in window.h: task_tail, event_tail, completed[], consumed[].
  * Blocks     never.
  * Portable   no library, no system, no pointer that another role sees: the same code serves where a device has its own
  *            processor.
  * Tests      test/runtime/test_runtime.c, stress_graphs.c; test/device, test/model */
 #ifndef PTOI_SCHEDULER_H
 #define PTOI_SCHEDULER_H
-#include "shared/outcome.h"
+#include "shared/run_status.h"
 #include "shared/stats.h"
 #include "ready_queue.h"
 #include "role_ops.h"
@@ -22,7 +23,7 @@ enum task_state { TASK_FREE, TASK_PENDING, TASK_READY, TASK_RUNNING, TASK_COMPLE
 
 struct scheduler {
     struct window *window;
-    struct outcome *outcome;
+    struct run_status *run_status;
     const struct role_ops *ops;
     void *context;                   /* of ops */
     uint8_t *state;                  /* enum task_state, by slot */
@@ -31,7 +32,7 @@ struct scheduler {
     uint32_t *fanout;                /* first fan-in entry that waits for this slot + 1, by slot */
     uint32_t *next;                  /* next entry of the same producer + 1, by entry */
     uint32_t *waiter;                /* consumer's slot, by entry */
-    uint32_t *refs;                  /* who still holds a buffer, by its number - 1 */
+    uint32_t *refs;                  /* the references to each buffer, by its number - 1 */
     uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
     uint64_t running;
     uint32_t held;     /* accumulators that running tasks update: see task_slot.exclusive */
@@ -45,7 +46,7 @@ struct scheduler {
 uint64_t ptoi_sched_bytes(const struct window *w);
 /* memory: so many bytes, zero, aligned to a cache line; they are the scheduler's as long as it is used, and touched as
  * needed. */
-void ptoi_sched_init(struct scheduler *s, struct window *w, struct outcome *outcome, void *memory);
+void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *run_status, void *memory);
 
 /* One round: take what was published, what ended, start what can start.  true: something changed. */
 bool ptoi_sched_step(struct scheduler *s);
@@ -58,7 +59,7 @@ bool ptoi_sched_has_input(const struct scheduler *s);
 /* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */
 bool ptoi_sched_is_quiet(const struct scheduler *s);
 /* Says in the window that the scheduler is quiet, if it is: for an orchestrator that cannot ask. */
-void ptoi_sched_tell_quiet(struct scheduler *s);
+void ptoi_sched_notify_quiet(struct scheduler *s);
 void ptoi_sched_reset_marks(struct scheduler *s); /* high-water marks of the ready queues */
 bool ptoi_sched_is_valid(const struct scheduler *s);
 

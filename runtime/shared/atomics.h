@@ -34,7 +34,7 @@ static inline uint64_t ptoi_whole_lines(uint64_t bytes)
     return (bytes + PTO_CACHELINE - 1) / PTO_CACHELINE * PTO_CACHELINE;
 }
 
-/* Tells the core that this thread is waiting for another one. */
+/* A hint for the core that this thread waits for another one. */
 static inline void pto_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

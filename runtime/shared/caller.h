@@ -1,7 +1,7 @@
 /* caller.h - whose run the calling thread orchestrates.
  *
- * Idea       a thread orchestrates one run at a time, and none while it is inside a kernel; so one comparison tells
- *            whether a call may be made, see api/misuse.h.
+ * Idea       a thread orchestrates one run at a time, and none while it is inside a kernel; so one comparison decides
+ *            whether a call is allowed, see api/misuse.h.
  * Owner      each thread: its own word.
  * Tests      test/runtime/test_misuse.c */
 #ifndef PTOI_CALLER_H

@@ -1,8 +1,7 @@
 /* limit.h - how messages and advice name a limit: by the option of a built program, or by the member of PTOConfig.
  *
- * Idea       PTOConfig.names_options says who reads: main() of a built program sets it, nothing else does.  A text
- *            about a limit asks here.
- * Owner      nobody: plain functions of the list limit.def.
+ * Idea       PTOConfig.names_options selects the form; only main() of a built program sets it.
+ * Owner      none: plain functions of the list limit.def.
  * Tests      test/runtime/test_limit.c */
 #ifndef PTOI_LIMIT_H
 #define PTOI_LIMIT_H

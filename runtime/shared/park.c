@@ -4,7 +4,7 @@
 
 void ptoi_park_init(struct parker *p)
 {
-    store_relaxed(&p->woken, 0); /* relaxed: nobody else knows it yet */
+    store_relaxed(&p->woken, 0); /* relaxed: no other thread knows it yet */
     store_relaxed(&p->sleeping, 0);
 }
 
@@ -30,5 +30,5 @@ void ptoi_bell_wait(struct bell *b, uint32_t heard, int64_t ns)
     store_seq(&b->sleeping, 1, BELL); /* [BELL] */
     PTO_LABEL(BELL);
     if (load_seq(&b->rung, BELL) == heard) ptoi_sleep_on(&b->rung, heard, ns, true);
-    store_relaxed(&b->sleeping, 0); /* relaxed: a wake too many is harmless */
+    store_relaxed(&b->sleeping, 0); /* relaxed: a redundant wake is harmless */
 }

@@ -1,4 +1,4 @@
-/* park.h - a thread that has nothing to do sleeps here, and is woken by whoever gives it something.
+/* park.h - an idle thread sleeps here until another thread wakes it.
  *
  * Idea       parker: threads of one process; any of them may wake, and a wake that comes before the sleep is kept in
  *            `woken`. `sleeping` is a hint for wakers; why no wake is lost between the hint and the sleep: [ROLE] in

@@ -1,7 +1,7 @@
-/* references.h - who still holds a buffer: the scope that owns it, and tasks that have not completed.
+/* references.h - the references to a buffer: one of the scope that owns it, one of each task that has not completed.
  *
- * Owner      the scheduler; the orchestrator while tasks run at their submits, as it is the scheduler then.
- * Invariant  a buffer is counted as consumed once, when nobody holds it any more.
+ * Owner      the scheduler; the orchestrator while tasks are executed inline, as it is the scheduler then.
+ * Invariant  a buffer is counted as consumed once, when its last reference is dropped.
  * Tests      test/runtime/test_heap.c, test_elide.c */
 #ifndef PTOI_REFERENCES_H
 #define PTOI_REFERENCES_H

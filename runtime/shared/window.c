@@ -84,7 +84,7 @@ void ptoi_window_init(struct window *w, const struct window_sizes *sizes)
     w->completed_at = l.completed_at;
     w->chunk_at = l.chunk_at;
     w->consumed_at = l.consumed_at;
-    store_relaxed(&w->task_head, sizes->first_id); /* relaxed: nobody else sees the block yet */
+    store_relaxed(&w->task_head, sizes->first_id); /* relaxed: no other thread sees the block yet */
     store_relaxed(&w->task_tail, sizes->first_id);
     store_relaxed(&w->event_head, sizes->first_byte);
     store_relaxed(&w->event_tail, sizes->first_byte);

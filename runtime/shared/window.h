@@ -16,7 +16,7 @@
  * [CONSUMED] consumed[chunk] counts buffers of a heap chunk that nobody will touch again.
  * [QUIET]    having taken exactly quiet_tasks and quiet_events, the scheduler had nothing ready or running: until more
  * is published
- *            nothing will change, and everything it ever told is visible to who reads this. */
+ *            nothing will change, and everything that it published before is visible to the reader of the word. */
 #ifndef PTOI_WINDOW_H
 #define PTOI_WINDOW_H
 #include "atomics.h"
@@ -70,7 +70,7 @@ struct window {
     uint64_t magic;
     uint32_t version, checked; /* checked: PTOConfig.checked */
     uint64_t bytes;            /* of the whole block, heap excluded */
-    uint64_t first_id;         /* the task id that is told as 0; W orchestrator while the window is empty [TASK] */
+    uint64_t first_id;         /* the task id that is reported as 0; W orchestrator while the window is empty [TASK] */
     uint64_t task_mask, arg_mask, dep_mask, event_mask; /* sizes of the rings, less one */
     uint64_t dep_limit;                                 /* entries in use at most: what was asked for */
     uint64_t heap_bytes, segment_bytes, segment_count;

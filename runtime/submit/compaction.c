@@ -62,7 +62,7 @@ static struct heap_piece *pieces(const struct orchestrator *o, uint32_t *count)
 
 bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes)
 {
-    if (!o->may_move || o->is_lost || ptoi_status(o->outcome) != PTO_OK) return false;
+    if (!o->may_move || o->is_lost || ptoi_status(o->run_status) != PTO_OK) return false;
     uint32_t count;
     struct heap_piece *piece = pieces(o, &count);
     ptoi_short_close(&o->now); /* for good: from now on names are looked up */

@@ -267,9 +267,10 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     const int64_t since = c->limit_ms > 0 ? ptoi_clock_ns() : 0;
     const int result = call_kernel(o, kernel, c, site, number);
     if (c->limit_ms > 0 && ptoi_clock_ns() - since > c->limit_ms * 1000000)
-        ptoi_fail(o->outcome, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms,
+        ptoi_fail(o->run_status, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)c->limit_ms,
                   (long long)number);
-    if (result != 0) ptoi_fail_call(o->window, o->outcome, o->backend, kernel, c->arg, c->count, site, number, result);
+    if (result != 0)
+        ptoi_fail_call(o->window, o->run_status, o->backend, kernel, c->arg, c->count, site, number, result);
     return (int64_t)number;
 }
 
@@ -280,7 +281,7 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     *number = take_params(o, &c, params, count);
     if (*number != PTO_OK) return true;
     if (c.limit_ms > 0 && o->flow.ops->is_fine) return false; /* somebody has to look at the clock while it runs */
-    if (o->names.bytes == 0) ptoi_short_open(&o->now, &o->outcome->status);
+    if (o->names.bytes == 0) ptoi_short_open(&o->now, &o->run_status->status);
     *number = submit_call(o, kernel, &c);
     return true;
 }
@@ -291,6 +292,6 @@ int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const 
     struct call c;
     const uint64_t number = o->now.open->number - 1;
     if (take_params(o, &c, params, count) == PTO_OK)
-        ptoi_fail_call(o->window, o->outcome, o->backend, kernel, c.arg, c.count, *o->site, number, result);
+        ptoi_fail_call(o->window, o->run_status, o->backend, kernel, c.arg, c.count, *o->site, number, result);
     return (int64_t)number;
 }

@@ -16,7 +16,7 @@ struct recorder;
 struct flow {
     const struct role_ops *ops;
     void *context;                                                  /* of ops */
-    struct recorder *recorder;                                      /* told of every stall; may be NULL */
+    struct recorder *recorder;                                      /* notified of every stall; may be NULL */
     int64_t stalls[PTO_STALL_REASONS], stall_ns[PTO_STALL_REASONS]; /* times are of the engine's clock */
 #define PTO_FLOW_STAT(name, ...) int64_t name;                      /* times are of that clock, too */
 #include <pto/stats.def>

@@ -18,7 +18,7 @@ static void tell_broken(void *context, uint32_t buffer)
 {
     struct orchestrator *o = context;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    ptoi_fail(o->outcome, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote past its %llu bytes",
+    ptoi_fail(o->run_status, PTO_ERR_BOUNDS, r->site, "a task that has '%.60s' wrote past its %llu bytes",
               r->name ? r->name : "this buffer", (unsigned long long)r->bytes);
 }
 
@@ -31,10 +31,10 @@ static bool keep_history(struct orchestrator *o, int64_t record_tasks)
     return o->history && ptoi_history_log_init(&o->log, BATCH + WORDS_OF_TASK * (uint64_t)record_tasks);
 }
 
-bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome,
+bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status *run_status,
                     const struct orchestrator_config *c)
 {
-    *o = (struct orchestrator){.window = w, .outcome = outcome, .heap_base = c->heap_base};
+    *o = (struct orchestrator){.window = w, .run_status = run_status, .heap_base = c->heap_base};
     o->scope_policy = c->scope_policy;
     o->names_options = c->names_options;
     o->head = o->tail = o->map_retired = load_relaxed(&w->task_head); /* relaxed: nobody else runs yet */
@@ -74,12 +74,12 @@ PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *f
 {
     va_list args;
     va_start(args, format);
-    ptoi_vfail(o->outcome, status, *o->site, format, args);
+    ptoi_vfail(o->run_status, status, *o->site, format, args);
     va_end(args);
-    return ptoi_status(o->outcome) != PTO_OK ? ptoi_status(o->outcome) : status; /* an earlier failure sticks */
+    return ptoi_status(o->run_status) != PTO_OK ? ptoi_status(o->run_status) : status; /* an earlier failure sticks */
 }
 
-static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->outcome) != PTO_OK; }
+static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->run_status) != PTO_OK; }
 
 /* ---- what the scheduler has told --------------------------------------------------------------------------------- */
 
@@ -321,7 +321,7 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
                               name ? name : "a buffer", (unsigned long long)bytes,
                               (unsigned long long)o->heap.ring_bytes, advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
     struct need need = {.amount = bytes, .depth = owner};
-    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : deadlock(o, bytes);
+    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->run_status) : deadlock(o, bytes);
     open_buffer(o, &need, birth, name);
     *buffer = need.buffer;
     return PTO_OK;
@@ -476,7 +476,7 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
 {
-    if (has_failed(o)) return ptoi_status(o->outcome); /* the end of the run closes what is open */
+    if (has_failed(o)) return ptoi_status(o->run_status); /* the end of the run closes what is open */
     if (o->scopes.depth <= 1)
         return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
     if (o->outliving) ptoi_outliving_scope_ends(o->outliving, &o->scopes);
@@ -952,7 +952,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         need.amount = (uint64_t)o->found.count;
         wait_for_ring(o, PTO_STALL_DEPLIST_POOL, deps_fit, &need);
     }
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
 
     if (o->history && !log_touched(o, HISTORY_TASK, o->head - o->first_head, s, kernel)) return fail_history(o);
     o->stats.edges += o->found.count;
@@ -973,7 +973,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
 
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
     if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
         (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
@@ -1004,7 +1004,7 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
 PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
 {
     *buffer = NULL;
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
     if (bytes < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
     if (bytes == 0) return PTO_OK;
     const int32_t owner = ptoi_orch_owner(o, scope);
@@ -1034,11 +1034,11 @@ static bool may_have_frame(const struct orchestrator *o, uint64_t will_need)
 PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer)
 {
     *buffer = NULL;
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
     if (will_need < 0 || !may_have_frame(o, (uint64_t)will_need)) return PTO_OK;
     struct need need = {.amount = (uint64_t)bytes, .depth = ptoi_orch_owner(o, PTO_SCOPE_CURRENT)};
     if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
-    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->outcome) : PTO_OK;
+    if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->run_status) : PTO_OK;
     open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
     tell_open(o, need.buffer);
     ptoi_record(&o->scopes, need.buffer)->maker = PTO_NO_MAKER;
@@ -1048,7 +1048,7 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_ne
 
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
 {
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
     if (!buffer) return PTO_OK;
     if (!ptoi_orch_is_in_heap(o, buffer))
         return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
@@ -1067,7 +1067,7 @@ PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer)
 
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope)
 {
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
     if (!ptoi_orch_is_in_heap(o, buffer)) return PTO_OK;
     const uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
     const uint32_t at = ptoi_compact_buffer(o, offset);
@@ -1103,7 +1103,7 @@ static bool record_await(struct orchestrator *o, struct submission *s, int64_t b
 /* model: AWAIT */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
 {
-    if (has_failed(o)) return ptoi_status(o->outcome);
+    if (has_failed(o)) return ptoi_status(o->run_status);
     PTOTaskParam param = {.kind = for_writing ? PTO_PARAM_INOUT : PTO_PARAM_INPUT,
                           .buffer = (char *)(uintptr_t)buffer + offset,
                           .bytes = bytes};
@@ -1130,7 +1130,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
         if (o->flow.recorder) end = ptoi_record_now(o->flow.recorder);
     }
     if (o->flow.recorder && !record_await(o, &s, begin, end)) return fail_history(o);
-    return ptoi_final_status(o->outcome);
+    return ptoi_final_status(o->run_status);
 }
 
 /* ---- the proof in the user's terms ------------------------------------------------------------------------------- */

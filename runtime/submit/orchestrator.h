@@ -15,7 +15,7 @@
 #include "depend/read_only.h"
 #include "record/replay.h"
 #include "backend/backend.h"
-#include "shared/outcome.h"
+#include "shared/run_status.h"
 #include "shared/stats.h"
 #include "memory/scope_stack.h"
 #include "short_way.h"
@@ -24,7 +24,7 @@
 
 struct orchestrator {
     struct window *window;
-    struct outcome *outcome;
+    struct run_status *run_status;
     bool names_options; /* limit.h */
     char *heap_base;    /* device address of heap offset 0 */
     struct heap heap;
@@ -79,7 +79,7 @@ struct orchestrator_config {
     bool checked;
 };
 
-bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct outcome *outcome,
+bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status *run_status,
                     const struct orchestrator_config *c);
 void ptoi_orch_free(struct orchestrator *o);
 

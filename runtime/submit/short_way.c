@@ -17,7 +17,7 @@ void ptoi_short_init(struct short_way *s, PTOShortWay *open)
     open->closed = &ptoi_short_closed;
 }
 
-/* The word that threads swap is one that a caller reads as [OUTCOME] does: with an acquire load of an int. */
+/* The word that threads swap is one that a caller reads as [RUN_STATUS] does: with an acquire load of an int. */
 _Static_assert(sizeof(_Atomic int) == sizeof(int), "an atomic int is an int");
 
 void ptoi_short_open(struct short_way *s, const _Atomic int *status) { s->open->closed = (const int *)status; }

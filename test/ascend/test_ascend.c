@@ -112,7 +112,7 @@ TEST(device_memory_is_kept_between_runs)
 
 /* ---- pto_runtime_execute ----------------------------------------------------------------------------------------- */
 
-/* Nothing is told by pto_buffer.  inputs[1] is outputs[0]. */
+/* Nothing is registered by pto_buffer.  inputs[1] is outputs[0]. */
 static void execute_mixing(PTORuntime *rt, void **inputs, void **outputs, void *params)
 {
     const int64_t value = *(int64_t *)params;
@@ -212,7 +212,7 @@ static void run_unmapped(PTORuntime *rt, void *arg)
     SUBMIT(rt, &unmapped, PTO_INOUT(arg, 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)7));
 }
 
-static void run_untold(PTORuntime *rt, void *arg)
+static void run_unregistered(PTORuntime *rt, void *arg)
 {
     SUBMIT(rt, &set, PTO_INOUT(arg, 0, PTO_ARRAY(PTO_I64, N)), PTO_SCALAR((int64_t)7));
 }
@@ -220,7 +220,7 @@ static void run_untold(PTORuntime *rt, void *arg)
 static void run_longer(PTORuntime *rt, void *arg)
 {
     pto_buffer(rt, arg, 8 * N - 8);
-    run_untold(rt, arg);
+    run_unregistered(rt, arg);
 }
 
 TEST(what_the_device_does_not_know_fails_the_run)
@@ -230,7 +230,7 @@ TEST(what_the_device_does_not_know_fails_the_run)
     const int64_t zeros[N] = {0};
     EXPECT_EQ(pto_runtime_run(rt, run_unmapped, a.x), PTO_ERR_DEVICE);
     EXPECT(strstr(pto_last_error(rt), "has no [set_of_another]") != NULL);
-    EXPECT_EQ(pto_runtime_run(rt, run_untold, a.x), PTO_ERR_ARGUMENT);
+    EXPECT_EQ(pto_runtime_run(rt, run_unregistered, a.x), PTO_ERR_ARGUMENT);
     EXPECT(strstr(pto_last_error(rt), "register it with pto_buffer") != NULL);
     EXPECT_EQ(pto_runtime_run(rt, run_longer, a.x), PTO_ERR_ARGUMENT);
     EXPECT_EQ(pto_runtime_run(rt, add_up, &a), PTO_OK);
@@ -259,7 +259,7 @@ TEST(a_device_that_failed_is_not_used_again)
     CLOSE(rt);
 }
 
-TEST(what_could_not_be_given_back_is_told)
+TEST(what_could_not_be_given_back_is_reported)
 {
     setenv("PTO_STUB_FAIL", "aclrtDestroyStream:2", 1);
     PTORuntime *rt = create(PTO_ENGINE_SERIAL);

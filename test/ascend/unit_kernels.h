@@ -24,7 +24,7 @@ static int k_set(const PTOArg *a)
     return 0;
 }
 
-/* Fails as it is told to. */
+/* Fails on demand. */
 static int k_fail(const PTOArg *a) { return (int)a[1].value.i64; }
 
 static int k_sleep(const PTOArg *a)

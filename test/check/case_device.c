@@ -42,7 +42,7 @@ static void *work(void *arg)
             continue;
         }
         const uint64_t id = box->task[done % PTO_MAILBOX_DEPTH];
-        if (load_relaxed(&core->outcome->status) == PTO_OK) {
+        if (load_relaxed(&core->run_status->status) == PTO_OK) {
             const int code = ptoi_worker_run(core->window, core->backend, core->heap, id);
             if (code != 0) ptoi_core_failed(core, id, code);
         }
@@ -75,7 +75,7 @@ static PTOStatus device_open(struct core *core)
     *device.block = (struct resident_block){.magic = PTO_RESIDENT_MAGIC,
                                             .fingerprint = ptoi_resident_fingerprint(),
                                             .mailbox_at = sizeof(struct resident_block)};
-    device.block->outcome_at = (uint64_t)((uintptr_t)core->outcome - (uintptr_t)device.block);
+    device.block->run_status_at = (uint64_t)((uintptr_t)core->run_status - (uintptr_t)device.block);
     device.block->window_at = (uint64_t)((uintptr_t)core->window - (uintptr_t)device.block);
     device.block->workers[PTO_WORKER_VECTOR] = 1;
     if (ptoi_resident_bytes(device.block) > sizeof device.memory)

@@ -1,7 +1,7 @@
 /* case_parts.c - parts of the runtime that threads share, each for itself: bells, parkers, the first failure, the pool,
  * time limits. */
 #include "cases.h"
-#include "shared/outcome.h"
+#include "shared/run_status.h"
 #include "shared/park.h"
 #include "memory/pool.h"
 #include "engine/running.h"
@@ -104,54 +104,55 @@ PART(park, "what was stored before a wake is seen after it", -1, -1)
 
 /* ---- the first failure ------------------------------------------------------------------------------------------- */
 
-static struct outcome outcome;
+static struct run_status run_status;
 
 static void *fail_first(void *arg)
 {
     (void)arg;
-    ptoi_fail(&outcome, PTO_ERR_KERNEL, NULL, "first");
+    ptoi_fail(&run_status, PTO_ERR_KERNEL, NULL, "first");
     return NULL;
 }
 static void *fail_second(void *arg)
 {
     (void)arg;
-    ptoi_fail(&outcome, PTO_ERR_CANCELLED, NULL, "second");
+    ptoi_fail(&run_status, PTO_ERR_CANCELLED, NULL, "second");
     return NULL;
 }
 
 static void expect_message(void)
 {
-    const PTOStatus status = ptoi_status(&outcome);
-    if (status == PTO_ERR_KERNEL) CHECK_THAT(outcome.message[0] == 'f' && strcmp(outcome.message, "first") == 0);
-    if (status == PTO_ERR_CANCELLED) CHECK_THAT(outcome.message[0] == 's' && strcmp(outcome.message, "second") == 0);
+    const PTOStatus status = ptoi_status(&run_status);
+    if (status == PTO_ERR_KERNEL) CHECK_THAT(run_status.message[0] == 'f' && strcmp(run_status.message, "first") == 0);
+    if (status == PTO_ERR_CANCELLED)
+        CHECK_THAT(run_status.message[0] == 's' && strcmp(run_status.message, "second") == 0);
 }
 
-static void outcome_body(void)
+static void status_body(void)
 {
     ptoi_thread t[2];
-    ptoi_outcome_reset(&outcome);
+    ptoi_run_status_reset(&run_status);
     ptoi_thread_start(&t[0], fail_first, NULL);
     ptoi_thread_start(&t[1], fail_second, NULL);
     expect_message();
     expect_message();
     for (int i = 0; i < 2; i++) ptoi_thread_join(t[i]);
-    CHECK_THAT(ptoi_status(&outcome) != PTO_OK);
+    CHECK_THAT(ptoi_status(&run_status) != PTO_OK);
     expect_message();
 }
-PART(outcome, "one of two failures sticks, and whoever sees it may read why", -1, -1)
+PART(status, "one of two failures sticks, and whoever sees it may read why", -1, -1)
 
 /* A run begins while somebody cancels: the cancel is of the run before, or of this one. */
-static void outcome_reset_body(void)
+static void status_reset_body(void)
 {
     ptoi_thread t;
-    ptoi_outcome_reset(&outcome);
+    ptoi_run_status_reset(&run_status);
     ptoi_thread_start(&t, fail_second, NULL);
-    ptoi_outcome_reset(&outcome);
+    ptoi_run_status_reset(&run_status);
     expect_message();
     ptoi_thread_join(t);
     expect_message();
 }
-PART(outcome_reset, "a failure while a run begins", -1, -1)
+PART(status_reset, "a failure while a run begins", -1, -1)
 
 /* ---- the pool ---------------------------------------------------------------------------------------------------- */
 
@@ -209,9 +210,9 @@ static void *run_two(void *arg)
     (void)arg;
     check_name("worker");
     ptoi_running_begin(&line, window, 0, -10000000); /* long ago, and it ends in time */
-    ptoi_running_end_timed(&line, window, &outcome, 0, -10000000, -9999999);
+    ptoi_running_end_timed(&line, window, &run_status, 0, -10000000, -9999999);
     ptoi_running_begin(&line, window, 1, 1);
-    ptoi_running_end_timed(&line, window, &outcome, 1, 1, 2);
+    ptoi_running_end_timed(&line, window, &run_status, 1, 1, 2);
     return NULL;
 }
 
@@ -232,11 +233,11 @@ static void overdue_body(void)
     ptoi_thread t;
     uint64_t id;
     line = (struct running_line){0};
-    ptoi_outcome_reset(&outcome);
+    ptoi_run_status_reset(&run_status);
     ptoi_thread_start(&t, run_two, NULL);
     if (ptoi_running_overdue(window, &line, 1, &id)) CHECK_THAT(id == 0); /* the second has no limit */
     ptoi_thread_join(t);
-    CHECK_THAT(ptoi_status(&outcome) == PTO_OK);
+    CHECK_THAT(ptoi_status(&run_status) == PTO_OK);
 }
 const struct check_case check_case_overdue = {.name = "overdue",
                                               .about = "the limit of one task is not taken for the limit of another",

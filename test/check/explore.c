@@ -369,7 +369,7 @@ static int read_choices(const char *text)
     return n;
 }
 
-static void tell_signal(int number)
+static void report_signal(int number)
 {
     signal(number, SIG_DFL);
     check_fail("the program was stopped by signal %d", number);
@@ -379,7 +379,7 @@ static void watch_signals(void)
 {
     static char stack[1 << 16];
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-    struct sigaction a = {.sa_handler = tell_signal, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    struct sigaction a = {.sa_handler = report_signal, .sa_flags = SA_ONSTACK | SA_NODEFER};
     sigaltstack(&alternate, NULL);
     sigaction(SIGABRT, &a, NULL);
     sigaction(SIGSEGV, &a, NULL);

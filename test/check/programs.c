@@ -165,7 +165,7 @@ void program_updates(PTORuntime *rt, void *arg)
     CHECK_THAT(result[5] == 5);
 }
 
-/* With kernels that may run at their submits. */
+/* With kernels that may be executed inline. */
 void program_fine(PTORuntime *rt, void *arg)
 {
     (void)arg;

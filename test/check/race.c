@@ -93,12 +93,12 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-/* The one atomic access that is not in atomics.h, as the caller's program has it: pto_submit.h [OUTCOME].  Any other
+/* The one atomic access that is not in atomics.h, as the caller's program has it: pto_submit.h [RUN_STATUS].  Any other
  * does not link. */
 int __tsan_atomic32_load(const volatile int *word, int order)
 {
     (void)order;
-    return (int)check_load(word, sizeof *word, CHECK_SITE("*closed", CHECK_OUTCOME, CHECK_ACQUIRE));
+    return (int)check_load(word, sizeof *word, CHECK_SITE("*closed", CHECK_RUN_STATUS, CHECK_ACQUIRE));
 }
 
 /* memcpy and so on of the instrumented files, which are compiled with these names. */

@@ -1,7 +1,7 @@
 /* host.c - the host's side of a resident scheduler: it takes the place of the engine `process` in the programs it is
  * linked with.
  *
- * Idea       the window and the outcome, mapped already, move into a file that the scheduler's process maps too; the
+ * Idea       the window and the run status, mapped already, move into a file that the scheduler's process maps too; the
  *            workers are threads here, each at its mailbox.  Nobody can ring a bell for another instruction set's
  *            process, so everybody polls.
  * Owner      parent: the block's request words, and each worker its mailbox's `done`.
@@ -72,7 +72,7 @@ static void *work(void *arg)
         }
         const uint64_t id = me->box->task[done % PTO_MAILBOX_DEPTH];
         /* a failed run starts nothing more; relaxed: a hint, later is fine */
-        if (load_relaxed(&me->core->outcome->status) == PTO_OK) {
+        if (load_relaxed(&me->core->run_status->status) == PTO_OK) {
             struct recorded_task *r = ptoi_record_task(me->core->recorder, id);
             const int64_t since = ptoi_clock_ns();
             const int result = ptoi_worker_run(me->core->window, me->core->backend, me->core->heap, id);
@@ -96,7 +96,7 @@ static bool is_lost(struct core *core)
     if (waitpid(h->child, &status, WNOHANG) == 0) return false;
     h->child = 0;
     h->is_lost = core->orch.is_lost = true;
-    ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died: %s %d",
+    ptoi_fail(core->run_status, PTO_ERR_LOST, NULL, "the resident scheduler died: %s %d",
               WIFSIGNALED(status) ? "signal" : "exit code",
               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return true;
@@ -177,30 +177,30 @@ static PTOStatus host_open(struct core *core)
     core->state = h;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) h->workers += core->config.workers[t];
     if (h->workers > PTO_RESIDENT_WORKERS) return fail_open(core, PTO_ERR_CONFIG);
-    const uint64_t outcome_at =
+    const uint64_t run_status_at =
         whole_pages(sizeof(struct resident_block) + (uint64_t)h->workers * sizeof(struct mailbox));
-    const uint64_t window_at = outcome_at + whole_pages(sizeof *core->outcome);
-    h->block_bytes = outcome_at;
+    const uint64_t window_at = run_status_at + whole_pages(sizeof *core->run_status);
+    h->block_bytes = run_status_at;
     h->file_bytes = window_at + whole_pages(core->window_bytes);
     const int fd = memfd_create("pto resident", 0);
     if (fd < 0 || ftruncate(fd, (off_t)h->file_bytes) != 0) return fail_open(core, PTO_ERR_NOMEM);
     h->block = mmap(NULL, h->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h->block == MAP_FAILED) h->block = NULL;
-    if (!h->block || !move_in(core->outcome, sizeof *core->outcome, fd, outcome_at) ||
+    if (!h->block || !move_in(core->run_status, sizeof *core->run_status, fd, run_status_at) ||
         !move_in(core->window, core->window_bytes, fd, window_at))
         return fail_open(core, PTO_ERR_NOMEM);
     *h->block = (struct resident_block){.magic = PTO_RESIDENT_MAGIC,
                                         .fingerprint = ptoi_resident_fingerprint(),
                                         .bytes = h->file_bytes,
                                         .mailbox_at = sizeof(struct resident_block),
-                                        .outcome_at = outcome_at,
+                                        .run_status_at = run_status_at,
                                         .window_at = window_at};
     for (int t = 0; t < PTO_WORKER_TYPES; t++) h->block->workers[t] = (uint32_t)core->config.workers[t];
     if (getenv("PTO_RESIDENT_OTHER_LAYOUT")) h->block->fingerprint++; /* as if it had been built from other sources */
     start_scheduler(h, fd);
     close(fd);
     if (!ask(core, RESIDENT_SETTLE) || h->block->state != RESIDENT_SERVES) {
-        ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "there is no resident scheduler of this layout (PTO_RESIDENT)");
+        ptoi_fail(core->run_status, PTO_ERR_LOST, NULL, "there is no resident scheduler of this layout (PTO_RESIDENT)");
         h->is_lost = true;
         return fail_open(core, PTO_ERR_LOST);
     }
@@ -215,7 +215,7 @@ static PTOStatus host_open(struct core *core)
 static void host_begin(struct core *core)
 {
     if (!ask(core, RESIDENT_BEGIN))
-        ptoi_fail(core->outcome, PTO_ERR_LOST, NULL, "the resident scheduler died in a run before");
+        ptoi_fail(core->run_status, PTO_ERR_LOST, NULL, "the resident scheduler died in a run before");
 }
 
 static void host_settle(struct core *core, bool reset)
@@ -231,7 +231,8 @@ static bool host_wait(void *context, bool (*is_met)(void *arg), void *arg)
     struct core *core = context;
     struct host *h = core->state;
     for (int round = 0;; pause_for(round++)) {
-        const bool quiet = ptoi_window_is_quiet(core->window); /* [QUIET] before is_met: it sees all that was told */
+        /* [QUIET] before is_met: it sees everything that was published */
+        const bool quiet = ptoi_window_is_quiet(core->window);
         if (is_met(arg)) return true;
         if (quiet || h->is_lost) return false;
         if (round % LOOKS == LOOKS - 1) is_lost(core);

@@ -92,7 +92,7 @@ byte task_tail, event_tail;                 /* W scheduler */
 byte completed[W];                          /* id + 1 */
 bit  consumed[NB];                          /* counter modulo 2: the assertions keep it from running away */
 
-/* ---- outcome of the run: whoever claims it may say why it failed ---------------------------------------------------------------- */
+/* ---- run status: the first failure claims it and writes its message ---------------------------------------------------------------- */
 
 bit claimed, status;
 
@@ -777,7 +777,7 @@ inline wake_lane(w)
 }
 
 /* LEAVE_ROLE: swap back, then look for sleepers and for input.  A holder other than the orchestrator wakes it whenever it has
- * announced that it sleeps: it may have found the role taken, and only it can tell that nothing will change any more.  One that waits
+ * announced that it sleeps: it may have found the role taken, and only it can find that nothing will change any more.  One that waits
  * for a slot is let sleep until as much has retired as it wants. */
 inline LEAVE_ROLE(wakes, again)
 {

@@ -62,7 +62,7 @@ BUGS = [
     (18, "H32", "a worker announces that it sleeps after its last look",          PLAIN),
     (19, "H47", "quiet is decided without the role",                              PLAIN),
     (20, "H47", "quiet ignores running tasks",                                    PLAIN),
-    (21, "H36", "the tail is told only with a task that has an output",           PLAIN),
+    (21, "H36", "the tail is published only with a task that has an output",           PLAIN),
     (22, "H22", "the orchestrator takes the scope's reference away itself",       "BEGINS=0"),
     (23, "H52", "a failure that comes second does not cancel its dependents",     PLAIN + "FAILS=1 CANCEL=1"),
     (24, "H45", "a holder without progress does not wake the orchestrator",       PLAIN + "NT=2 NB=1"),

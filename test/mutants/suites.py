@@ -28,7 +28,7 @@ SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_no
 
 LEAVES = ["test_runtime", "test_short_way", "test_elide", "test_hazards", "test_tensormap", "test_arguments", "test_heap", "test_compaction",
           "test_chaining", "test_lanes", "test_pool", "test_park", "test_read_only", "test_record", "test_replay", "test_timing",
-          "test_requests", "test_region", "test_ready_queue", "test_outcome", "test_second_mapping", "test_slots", "test_edges", "test_limit",
+          "test_requests", "test_region", "test_ready_queue", "test_run_status", "test_second_mapping", "test_slots", "test_edges", "test_limit",
           "test_depth", "test_execute", "test_history", "test_misuse", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
 GRAPHS = ["stress_graphs", "lit_run", "test_resident", "device_graphs", "test_process", "stress_limits"]
 # The first folder or file that a path begins with.

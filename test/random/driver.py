@@ -129,7 +129,7 @@ def configuration(rng):
     if rng.random() < 0.4:
         words += ["--tensormap", str(rng.choice([2, 5, 16, 128]))]
     if rng.random() < 0.5:
-        words.append("--defer")  # these kernels are short: else many would run at their submits
+        words.append("--defer")  # these kernels are short: else many would be executed inline
     heap = rng.choice([4096, 16384, 65536, 1 << 20]) if rng.random() < 0.6 else None
     return words, heap
 

@@ -1,7 +1,7 @@
 """functions.py - the kinds of functions that an entry calls.
 
 Owner      Functions, a part of the Maker of generate.py.
-Invariant  a function is right for every value of its dimension variables and scalars within the bounds that its Function tells.
+Invariant  a function is right for every value of its dimension variables and scalars within the bounds of its Function.
 Tests      every random program
 """
 from forms import Function, Lin, Scalar, StructType, Tensor

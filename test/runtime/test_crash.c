@@ -178,7 +178,7 @@ TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
 static void hosts_handler(int signal)
 {
     (void)signal;
-    static const char text[] = "the host was told\n";
+    static const char text[] = "the host was notified\n";
     ssize_t written = write(2, text, sizeof text - 1);
     _exit(written > 0 ? 7 : 8);
 }
@@ -197,7 +197,7 @@ TEST(the_hosts_own_handler_runs_after_the_report)
     int status = in_process(run_with_handler, &a, text, sizeof text);
     EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 7);
     EXPECT(strncmp(text, "c.pto:12:5: error: kernel 'boom' crashed: SIGSEGV (task 5)\n", 59) == 0);
-    EXPECT(ends_with(text, "the host was told\n"));
+    EXPECT(ends_with(text, "the host was notified\n"));
 }
 
 static void crash_outside(void *arg)

@@ -1,4 +1,4 @@
-/* test_elide.c - a task that runs at its submit keeps every promise of one that goes through the window: the same
+/* test_elide.c - a task that is executed inline keeps every promise of one that goes through the window: the same
  * results, errors and lifetimes of buffers. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "engine/grain.h"
@@ -312,7 +312,7 @@ TEST(kernels_beside_each_other_have_lines_of_their_own)
                                      ptoi_grain_line(&g, (const PTOKernel *)(memory + (size_t)j * step)));
 }
 
-TEST(a_kernel_measured_as_short_runs_at_its_submit)
+TEST(a_kernel_measured_as_short_is_executed_inline)
 {
     int here = 0;
     PTORuntime *rt = create((PTOConfig){.workers = {1, 0, 0, 0}});

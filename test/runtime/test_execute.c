@@ -232,7 +232,7 @@ static void again(PTORuntime *rt, void **inputs, void **outputs, void *params)
         EXPECT(strstr(pto_last_error(rt), text) != NULL);                                                              \
     } while (0)
 
-TEST(what_is_wrong_is_told_with_the_number_of_the_array)
+TEST(a_mistake_is_reported_with_the_number_of_the_array)
 {
     for (int e = 0; e < ENGINES; e++) {
         PTORuntime *rt = create(engines[e]);

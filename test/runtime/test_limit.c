@@ -9,7 +9,7 @@
 static int k_nothing(const PTOArg *a) { return (void)a, 0; }
 static const PTOKernel nothing = {.name = "nothing", .worker = PTO_WORKER_VECTOR, .fn = k_nothing};
 
-/* Everything that a C program is told: messages and statistics. */
+/* Every text for a C program: messages and statistics. */
 static void expect_no_options(const char *text)
 {
     const char *at = strstr(text, "--");

@@ -268,7 +268,7 @@ TEST(a_kernel_in_the_worker_process_that_submits_ends_the_run_and_is_named)
 }
 #endif
 
-/* The kernel is short, and is called at its submits by the caller itself most times. */
+/* The kernel is short, and is mostly called on the fast path. */
 static int k_submits_late(const PTOArg *a)
 {
     int64_t *n = a[0].ptr;

@@ -134,7 +134,7 @@ TEST(prealloc_obtains_the_heap_before_the_run)
     EXPECT_EQ(without, 0);
 }
 
-TEST(the_pool_is_told_in_words)
+TEST(the_pool_is_printed_in_words)
 {
     pto_runtime_trim(NULL);
     const PTOPoolStats before = now();

@@ -75,7 +75,7 @@ TEST(recorded_cycles_are_not_converted)
     pto_runtime_destroy(rt);
 }
 
-/* What is beyond the capacity is left out; what is kept is what was told first. */
+/* What is beyond the capacity is left out; the first entries are kept. */
 TEST(steps_and_waits_are_kept_up_to_the_capacity)
 {
     struct recorder r;

@@ -82,7 +82,7 @@ static bool work(struct scheduler *s)
 {
     enter_other_side();
     bool any = ptoi_sched_step(s);
-    ptoi_sched_tell_quiet(s);
+    ptoi_sched_notify_quiet(s);
     leave_other_side();
     return any;
 }

@@ -329,7 +329,7 @@ static void fill(PTORuntime *rt, void *arg)
     }
 }
 
-TEST(a_full_heap_is_told_as_ever)
+TEST(a_full_heap_is_reported_as_ever)
 {
     PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 1024, .heap_rings = 1});
     PTORuntime *deferred =

@@ -119,7 +119,7 @@ TEST(h03_a_writer_finds_the_writer_before_it)
 TEST(h07_interior_addresses_of_a_buffer_are_the_buffer)
 {
     struct tensormap *m = map_of(16);
-    ptoi_map_tell_outside(m, 1000, 9000);
+    ptoi_map_register_outside(m, 1000, 9000);
     struct region all = bytes_of(1000, 8000), inside = bytes_of(4321, 7), behind = bytes_of(4328, 100);
     struct map_buffer *b = ptoi_map_find_outside(m, &all);
     EXPECT(ptoi_map_find_outside(m, &inside) == b && ptoi_map_find_outside(m, &behind) == b);
@@ -205,7 +205,7 @@ TEST(h14_aligned_blocks_spread_over_the_hash_table)
         free(b);
 
         m = ptoi_map_create(10000, 16384, 4); /* blocks of one buffer */
-        ptoi_map_tell_outside(m, 0, 10000 * step);
+        ptoi_map_register_outside(m, 0, 10000 * step);
         for (int64_t k = 0; k < 10000; k++) {
             struct region r = bytes_of(k * step, step);
             ptoi_map_add(m, ptoi_map_find_outside(m, &r), &r, ACCESS_WRITE, NULL, (uint64_t)k);
@@ -381,13 +381,13 @@ TEST(unknown_tiles_of_one_matrix_become_one_buffer)
     ptoi_map_destroy(m);
 }
 
-TEST(neighbouring_buffers_that_were_told_stay_two)
+TEST(neighbouring_buffers_that_were_registered_stay_two)
 {
     struct tensormap *m = map_of(16);
     struct region left = bytes_of(0, 1000), right = bytes_of(1000, 1000), part = bytes_of(1100, 10);
-    ptoi_map_tell_outside(m, 0, 1000);
-    ptoi_map_tell_outside(m, 1000, 2000);
-    ptoi_map_tell_outside(m, 500, 500); /* no bytes, no buffer */
+    ptoi_map_register_outside(m, 0, 1000);
+    ptoi_map_register_outside(m, 1000, 2000);
+    ptoi_map_register_outside(m, 500, 500); /* no bytes, no buffer */
     struct map_buffer *a = ptoi_map_find_outside(m, &left), *b = ptoi_map_find_outside(m, &right);
     EXPECT(a != b && a->high == 1000 && b->low == 1000 && ptoi_map_find_outside(m, &part) == b);
     struct region across = bytes_of(990, 20); /* but an access to both makes them one */
@@ -741,7 +741,7 @@ static void model_run(int64_t entries, int64_t outside, uint64_t first_id, int64
         model_submit(o, most_params, check_deep);
         if (pick(0, 15) == 0) model_retire(o, (uint64_t)pick(0, 6));
         if (pick(0, 63) == 0) model_reopen(o, (int32_t)pick(0, HEAPS - 1));
-        if (pick(0, 255) == 0) ptoi_map_tell_outside(o->map, pick(0, 1) * 1024, OUTSIDE_BYTES);
+        if (pick(0, 255) == 0) ptoi_map_register_outside(o->map, pick(0, 1) * 1024, OUTSIDE_BYTES);
     }
     EXPECT(ptoi_map_is_valid(o->map));
     EXPECT(entries < 4 || (o->edges > 0 && o->conflicts >= o->edges));

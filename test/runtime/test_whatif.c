@@ -1,4 +1,4 @@
-/* test_whatif.c - a recorded run with other rings: what is foretold is what the engine timing then measures. */
+/* test_whatif.c - a recorded run with other rings: what is predicted is what the engine timing then measures. */
 #include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
@@ -76,10 +76,10 @@ static int64_t cycles(PTOConfig c, void (*fn)(PTORuntime *, void *))
     return result;
 }
 
-static void expect_near(int64_t told, int64_t measured)
+static void expect_near(int64_t predicted, int64_t measured)
 {
-    if (100 * llabs(told - measured) > 4 * measured)
-        fail_msg("foretold %lld, measured %lld", (long long)told, (long long)measured);
+    if (100 * llabs(predicted - measured) > 4 * measured)
+        fail_msg("predicted %lld, measured %lld", (long long)predicted, (long long)measured);
 }
 
 static const struct {
@@ -105,7 +105,7 @@ TEST(the_same_rings_take_the_same_time)
     }
 }
 
-TEST(other_rings_take_the_time_that_was_foretold)
+TEST(other_rings_take_the_time_that_was_predicted)
 {
     for (int n = 0; n < CASES; n++) {
         PTORuntime *rt = run(cases[n].c, cases[n].fn);

@@ -1,6 +1,5 @@
 /* build.c - from a .pto file to C, a header or a binary.
- * Idea       check, generate, and for a binary hand the C to a C compiler with the run-time library that stands beside
- *            ptoc.
+ * Idea       check, generate, and for a binary hand the C to a C compiler with the run-time library beside ptoc.
  * Invariant  nothing is written when there was an error, and never over something that was read.
  * Blocks     in files and in the C compiler.
  * Tests      test/lit/run/build.test, test/lit/run/c-errors.pto
@@ -103,7 +102,8 @@ static int check_link_inputs(const struct options *o)
 
 /* ---- built before ---- */
 
-/* What the C files and libraries of the command line hold, so that going back to an older text finds its program. */
+/* The contents of the C files and libraries of the command line, so that a return to an older text finds its
+ * program. */
 static bool describe_inputs(const struct options *o, struct strbuf *key)
 {
     bool good = true;

@@ -1,7 +1,7 @@
 /* cache.c - programs that were built before.
  * Idea       one file a program, named by a digest of its key: the program, the key, the list of what was read, and an
- *            end with a digest of all before it.  It is made under another name and renamed, so whoever opens it sees
- *            all of it.
+ *            end with a digest of all before it.  It is written under another name and renamed, so a reader always sees
+ *            the whole file.
  * Owner      the folder $PTOC_CACHE, else $XDG_CACHE_HOME/ptoc, else $HOME/.cache/ptoc, shared by all runs of the user.
  * Invariant  an entry that was verified is executed by the descriptor that was verified; MAX_KEPT programs are kept,
  *            the ones used last; nobody but the user and root can have written to the folder.

@@ -1,8 +1,8 @@
 /* cache.h - programs that `ptoc run` built before, so that an unchanged one starts at once.
  *
- * A program is found by a key, all that its build was told: the generated C, the words of the command lines, the
- * environment that compilers listen to; and is good only if each file that the build read is as it was (reads.h).  The
- * key is compared whole. */
+ * A program is found by a key, the inputs of its build: the generated C, the words of the command lines, the
+ * environment of the compilers.  It is valid only if each file that the build read is unchanged (reads.h).  The whole
+ * key is compared. */
 #ifndef PTOC_CACHE_H
 #define PTOC_CACHE_H
 #include "reads.h"

@@ -1,7 +1,7 @@
-/* digest.h - 128 bits that tell two texts apart, at the speed of memory.
+/* digest.h - 128 bits that identify a text, computed at the speed of memory.
  *
- * Two different texts have the same digest with a probability of about 2^-64; nobody is defended who builds one on
- * purpose, because whoever may write the user's files needs no collision. */
+ * Two different texts have the same digest with a probability of about 2^-64; it is no defence against collisions on
+ * purpose, because an attacker who can write the user's files needs none. */
 #ifndef PTOC_DIGEST_H
 #define PTOC_DIGEST_H
 #include <stdbool.h>
@@ -26,7 +26,7 @@ void digest_add(struct digest_state *s, const void *bytes, size_t length);
 struct digest digest_end(struct digest_state *s);
 
 struct digest digest_of(const void *bytes, size_t length);
-/* Of all that the descriptor has from its beginning.  False with errno: it cannot be read. */
+/* The digest of the whole file of the descriptor.  False with errno: it cannot be read. */
 bool digest_of_file(int file, struct digest *digest, uint64_t *length);
 
 static inline bool digest_is_equal(struct digest a, struct digest b)

@@ -1,4 +1,4 @@
-/* explain.h - what each message id means: the pages of docs/explain, which are compiled in. */
+/* explain.h - the explanation of each message id: the pages of docs/explain, which are compiled in. */
 #ifndef PTOC_EXPLAIN_H
 #define PTOC_EXPLAIN_H
 #include "syntax/diag.h"

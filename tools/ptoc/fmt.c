@@ -1,5 +1,5 @@
 /* fmt.c - ptoc fmt: the usual layout for a file, in place.
- * Idea       what has a syntax error is not touched; what has the layout already is not written.
+ * Idea       a file with a syntax error is not changed; a file that has the layout already is not written.
  * Owner      nothing.
  * Invariant  a file is replaced as a whole or stays as it was.
  * Blocks     in reading and writing files.

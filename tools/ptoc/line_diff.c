@@ -1,4 +1,4 @@
-/* line_diff.c - what changed between two texts, line by line.
+/* line_diff.c - the difference of two texts, line by line.
  * Idea       equal ends are cut off; of the rest the longest common subsequence is kept.  A rest too large for its
  *            table is shown as one change.
  * Owner      nothing.

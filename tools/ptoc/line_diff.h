@@ -1,4 +1,4 @@
-/* line_diff.h - what changed between two texts, as `diff -u` shows it. */
+/* line_diff.h - the difference of two texts, in the form of `diff -u`. */
 #ifndef PTOC_LINE_DIFF_H
 #define PTOC_LINE_DIFF_H
 #include "support/strbuf.h"

@@ -1,8 +1,8 @@
-/* missing.c - kernels that no C file, object or library defines: what the linker says, in the words of the program.
+/* missing.c - kernels that no C file, object or library defines: the linker's message, in the words of the program.
  * Idea       the linker alone knows what an archive or -lfoo holds, so it is asked first; a name that it calls
  *            undefined is looked for among the kernels without body, and the message stands at the kernel's
  *            declaration.
- * Invariant  what is not about a kernel is shown as the linker said it.
+ * Invariant  a message that is not about a kernel is shown as the linker printed it.
  * Tests      test/lit/run/e12-missing.test
  */
 #include "build.h"
@@ -43,7 +43,7 @@ static void report(struct diag *d, const struct symbol *kernel, const char *symb
                  "body instead of the ';'");
 }
 
-/* Undefined names that are no kernel's stay the linker's to tell. */
+/* The linker reports the undefined names that are no kernels. */
 static int count_undefined(const char *log)
 {
     int count = 0;

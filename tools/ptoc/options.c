@@ -1,5 +1,5 @@
 /* options.c - the command line of ptoc.
- * Idea       one table row an option: its name, what follows it, for which verbs it is, and where it goes.
+ * Idea       a table with a row for each option: name, kind of value, verbs, destination.
  * Owner      the struct owns its arrays; the texts in them are argv's.
  * Invariant  options that stand for the built program are kept verbatim and in order: ptoc knows only which of them
  *            take a value, the program itself checks the value.

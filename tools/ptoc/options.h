@@ -1,6 +1,6 @@
-/* options.h - what the command line asked for.
+/* options.h - the options on the command line.
  *
- * options_parse() fills the struct or says what is wrong with the command line; nothing here opens a file.  Everything
+ * options_parse() fills the struct or reports a mistake of the command line; nothing here opens a file.  Everything
  * points into argv or into memory that options_free() returns.  main.c hands the struct to the verb:
  *     int build_main(const struct options *);   build.h
  *     int run_main(const struct options *);     build.h   (VERB_RUN and VERB_GRAPH) */
@@ -10,7 +10,7 @@
 #include "memory_plan.h"
 #include "sema/sema.h"
 
-/* What every program of the project returns. */
+/* The exit codes of every program of the project. */
 enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3, EXIT_FILE = 4 };
 
 enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_EXPLAIN };
@@ -69,7 +69,7 @@ int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
 void options_print_help(FILE *out);
 
-/* What one run of the compiler works with: opened here, so that every verb shows messages the same way. */
+/* The data of one run of the compiler: opened here, so that every verb shows messages the same way. */
 struct front_session {
     struct front front;
     struct sema_options sema; /* the search path ends with the folder of std/ */

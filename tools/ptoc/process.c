@@ -1,6 +1,6 @@
-/* process.c - other programs and a place for files that live as long as they do.
+/* process.c - child programs, and a folder for temporary files.
  * Idea       posix_spawn, never a shell: a blank in a path is only a blank.
- * Owner      the folder: whoever created it.  The handlers: from temp_dir_create to temp_dir_remove.
+ * Owner      the folder: the caller of temp_dir_create.  The handlers: from temp_dir_create to temp_dir_remove.
  * Invariant  no folder is left behind, whichever signal ends the run.
  * Blocks     process_run, until the program has ended.
  * Tests      test/lit/run/build.test, exit-codes.test

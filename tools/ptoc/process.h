@@ -1,4 +1,4 @@
-/* process.h - other programs and a place for files that live as long as they do. */
+/* process.h - child programs, and a folder for temporary files. */
 #ifndef PTOC_PROCESS_H
 #define PTOC_PROCESS_H
 #include <stdbool.h>

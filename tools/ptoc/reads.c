@@ -300,7 +300,7 @@ static void add_file(struct listing *l, const char *path, bool is_source)
     if (file >= 0) close(file);
 }
 
-/* There is nothing: said of the outermost folder that is missing, so that a thousand names become one line. */
+/* "none" names the outermost missing folder, so that a thousand names become one line. */
 static void add_missing(struct listing *l, const char *path)
 {
     char *shortest = arena_copy(l->r->mem, path, strlen(path));

@@ -19,7 +19,7 @@ struct reads {
     const char *installed; /* headers of this folder are like those of the system */
     /* of the build, on the clock of the file systems: what is younger may have been read in another form */
     struct timespec begin;
-    const char *unsure;   /* why the files do not tell all, or NULL */
+    const char *unsure;   /* the reason why the list of files may be incomplete, or NULL */
     read_names sources;   /* C text */
     read_names libraries; /* what the linker has read */
     read_names programs;  /* the compiler, and what it is made of */

@@ -1,7 +1,7 @@
 /* run.c - ptoc run: builds into a temporary folder, runs the program there, and hands on its exit code; ptoc graph: the
  * same with an engine that runs nothing, and the graph as the result.
  *            A program that was built before from the same is started from the cache.
- * Invariant  the program has ptoc's standard streams and its working folder; what ends it by a signal is said.
+ * Invariant  the program has ptoc's standard streams and its working folder; a signal that ends it is reported.
  * Tests      test/lit/run/exit-codes.test
  */
 #include "build.h"

@@ -1,4 +1,4 @@
-/* scan.h - text whose meaning depends on more than the files that a compiler says it has read. */
+/* scan.h - finds text whose meaning depends on more than the files that a compiler reports as read. */
 #ifndef PTOC_SCAN_H
 #define PTOC_SCAN_H
 #include <stdbool.h>

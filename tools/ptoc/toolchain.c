@@ -78,7 +78,7 @@ static void add_libraries(words *argv, const struct toolchain *t)
 
 /* ---- the key of a build ---- */
 
-/* What GCC, Clang and GNU ld listen to. */
+/* The environment variables that GCC, Clang and GNU ld read. */
 static bool is_heard(const char *variable)
 {
     static const char *const heard[] = {"PATH=*",

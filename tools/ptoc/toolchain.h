@@ -12,7 +12,7 @@ struct toolchain {
     struct reads *reads; /* NULL: nobody wants to know */
 };
 
-/* All that the compiler and the linker are told, but for the names of temporary files. */
+/* The command lines of the compiler and the linker, without the names of temporary files. */
 void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 
 /* NULL: what the compiler reads can be found out.  Else why not. */

@@ -1,4 +1,4 @@
-/* scene.c - what the patterns of foreign syntax ask of the text, and how they report.
+/* scene.c - how the patterns of foreign syntax read the text and report.
  * Owner      nothing: texts are copied into the front end's arena.
  * Tests      test/lit/reject/foreign-syntax-*.test
  */

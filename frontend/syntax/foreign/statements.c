@@ -105,7 +105,7 @@ bool foreign_compound_assignment(const struct scene *s)
     return scene_skip_statement(s);
 }
 
-static void tell_increment(const struct scene *s, uint32_t op, uint32_t begin, uint32_t end, const char *name)
+static void report_increment(const struct scene *s, uint32_t op, uint32_t begin, uint32_t end, const char *name)
 {
     char sign = s->text[op];
     bool is_statement =
@@ -129,14 +129,14 @@ bool foreign_increment(const struct scene *s)
             continue;
         if (at == s->begin.at.begin) {
             uint32_t end = scene_find(s, at + 2, ";");
-            tell_increment(s, at, at, end, scene_copy(s, scene_skip_blanks(s, at + 2), scene_trim_back(s, at, end)));
+            report_increment(s, at, at, end, scene_copy(s, scene_skip_blanks(s, at + 2), scene_trim_back(s, at, end)));
         } else if (at > s->begin.at.begin) {
             uint32_t begin = s->begin.at.begin;
             uint32_t next = scene_skip_blanks(s, at + 2);
             /* a - -b */
             if (t->kind == TOK_MINUS && s->text[next] != ';' && s->text[next] != ')' && s->text[next] != ']')
                 return false;
-            tell_increment(s, at, begin, at + 2, scene_copy(s, begin, scene_trim_back(s, begin, at)));
+            report_increment(s, at, begin, at + 2, scene_copy(s, begin, scene_trim_back(s, begin, at)));
         } else {
             continue;
         }

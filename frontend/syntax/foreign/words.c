@@ -46,7 +46,7 @@ bool foreign_word_of_statement(const struct scene *s)
         {"until", "it is written 'while !(...) { }'"},
         {"unless", "it is written 'if !(...) { }'"},
         {"foreach", "a loop is written 'for i in low .. high { }'"},
-        {"parallel", "calls run in parallel by themselves, wherever no result can tell the difference"},
+        {"parallel", "calls run in parallel by themselves, wherever that changes no result"},
         {"async", "a call is a task and does not wait: there is no word for it"},
         {"def", "a function is written 'orch name(...) { }' and stands outside of other functions"},
         {"fn", "a function is written 'orch name(...) { }' and stands outside of other functions"},

@@ -140,7 +140,7 @@ static struct line line_at(pieces *list, size_t begin)
         p->out_column = at;
         if (p->is_many_lines) {
             l.end++;
-            break; // what is behind it stands in a column that nobody here chose
+            break; // what is behind it stands in a column that does not depend on this line
         }
         at += p->length;
         if (!piece_is_comment(p)) l.columns = at;

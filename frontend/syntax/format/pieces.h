@@ -1,5 +1,5 @@
-/* pieces.h - what a layout is made of: tokens and comments, and how each follows the one before.  For the formatter
- * alone. */
+/* pieces.h - what a layout is made of: tokens and comments, and how each follows the one before.  Only the formatter
+ * includes it. */
 #ifndef PTOC_FORMAT_PIECES_H
 #define PTOC_FORMAT_PIECES_H
 #include "syntax/parser.h"

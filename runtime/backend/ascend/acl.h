@@ -1,5 +1,4 @@
-/* acl.h - what the backend uses of the CANN library: types and functions, declared here anew, found when a program asks
- * for them.
+/* acl.h - the part of the CANN library that the backend uses: types and functions, declared here, loaded at run time.
  *
  * Idea       nothing of CANN is needed to build.  Names, parameters and values are what its public documentation says;
  *            acl.def lists the functions, and both this table and the stub of the tests are made of that list.

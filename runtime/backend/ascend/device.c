@@ -1,7 +1,7 @@
 /* device.c - opening and closing a device.
  *
- * Idea       open_steps says the order; each step has its way back, and a close goes the list backwards from where the
- *            opening came to.
+ * Idea       open_steps is the order; each step has its inverse, and a close runs the list backwards from the last step
+ *            that succeeded.
  * Blocks     in the library; closing waits for what is still running on a stream only where the library cannot abort
  *            it.
  * Tests      test/ascend */
@@ -130,7 +130,7 @@ static void destroy_stream(struct device *d, struct stream *s)
     s->stream = NULL;
 }
 
-/* What a failed run left on a stream must end before memory that it uses is given back. */
+/* The kernels that a failed run left on a stream must end before their memory is released. */
 static void settle_streams(struct device *d)
 {
     for (int i = 0; i < d->stream_count; i++) {
@@ -266,7 +266,7 @@ static void *alloc_heap(const struct backend *b, uint64_t bytes, bool shared)
 
 static bool close_all(struct device *d, int opened, char *message, size_t size)
 {
-    const bool had_failed = d->was_told;
+    const bool had_failed = d->was_reported;
     bool is_fine = true;
     if (d->context) ptoi_ascend_enter(d);
     while (opened > 0) steps[--opened].close(d);
@@ -333,7 +333,7 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
         while (*status == PTO_OK && opened < STEPS) *status = steps[opened++].open(d);
         if (*status == PTO_OK) return &d->backend;
         if (d->acl) snprintf(message, size, "%.500s", *text ? text : "ascend: out of memory");
-        d->was_told = true;
+        d->was_reported = true;
         close_all(d, opened, message, size);
         return NULL;
     }

@@ -1,4 +1,4 @@
-/* device.h - one opened device: what the files of this backend share; nobody else includes it.
+/* device.h - one opened device: what the files of this backend share; no other file includes it.
  *
  * Idea       a worker is a stream.  A thread that runs its first kernel takes the context and a stream of the kernel's
  *            worker type, and keeps both; the orchestrator copies.  Addresses in a program are the host's: the heap is
@@ -37,7 +37,7 @@ struct stream {
     } found[FOUND_LINES]; /* by address of the kernel */
 };
 
-/* An array of the program, told by pto_buffer. */
+/* An array of the program, registered by pto_buffer. */
 struct buffer {
     char *host;
     int64_t bytes;
@@ -88,7 +88,7 @@ struct device {
      * acquire. */
     _Atomic bool has_failed;
     /* the runtime has asked for `failure`: what closing finds is of no interest then */
-    bool was_told;
+    bool was_reported;
 
     struct block_memory *spare; /* device memory between two uses */
     int spare_count, spare_room;
@@ -119,7 +119,7 @@ bool ptoi_ascend_has_operation(const struct backend *b, int32_t opcode);
 
 /* ---- mirror.c ---- */
 extern const struct mirror ptoi_ascend_mirror;
-/* Where the device has it.  NULL: it has nothing of that name.  Any worker. */
+/* Its device address.  NULL: the device has nothing of that name.  Any worker. */
 char *ptoi_ascend_reach(struct device *d, const void *host);
 /* Gives the device memory of arrays back. */
 bool ptoi_ascend_free_memory(struct device *d);

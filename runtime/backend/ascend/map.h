@@ -1,6 +1,6 @@
-/* map.h - which function of which object file does the work of a kernel: the file of --kernels.
+/* map.h - the map from kernels to functions of object files: the file of --kernels.
  *
- * Idea       read once, sorted by name, then only looked at: any thread may.  The format is in docs/ascend.md.
+ * Idea       read once, sorted by name, then read-only: any thread may read it.  The format is in docs/ascend.md.
  * Tests      test/ascend/test_ascend.c */
 #ifndef PTOI_ASCEND_MAP_H
 #define PTOI_ASCEND_MAP_H

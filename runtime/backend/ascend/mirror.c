@@ -125,7 +125,7 @@ char *ptoi_ascend_reach(struct device *d, const void *host)
     return device;
 }
 
-static PTOStatus tell_buffer(const struct backend *backend, const void *base, int64_t bytes)
+static PTOStatus register_buffer(const struct backend *backend, const void *base, int64_t bytes)
 {
     struct device *d = device_of(backend);
     char *from = (char *)(uintptr_t)base, *to = from + bytes;
@@ -213,7 +213,7 @@ static bool send_dirty(struct device *d)
 
 static const char *failure_of(const struct backend *backend)
 {
-    device_of(backend)->was_told = true;
+    device_of(backend)->was_reported = true;
     return device_of(backend)->failure;
 }
 
@@ -230,7 +230,7 @@ static PTOStatus begin(const struct backend *backend)
         return PTO_ERR_DEVICE;
     }
     d->failure[0] = '\0';
-    d->was_told = false;
+    d->was_reported = false;
     d->dirty_count = d->clean_count = d->clean_next = 0;
     if (!ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
     if (d->is_zeroed) return PTO_OK;
@@ -344,7 +344,7 @@ static PTOStatus end(const struct backend *backend, bool is_good)
 }
 
 const struct mirror ptoi_ascend_mirror = {.begin = begin,
-                                          .buffer = tell_buffer,
+                                          .buffer = register_buffer,
                                           .submitting = submitting,
                                           .submitted = submitted,
                                           .fetch = fetch,

@@ -1,8 +1,8 @@
 /* request.c - work requests: copies from device to device, and rows gathered or scattered by an index.
  *
- * Idea       what is contiguous in both views goes in one aclrtMemcpyAsync; all of a request are on one stream, in
- *            order, and waited for once.  An index is read by the host first, so that a bad one fails before anything
- *            is written.
+ * Idea       a piece that is contiguous in both views is one aclrtMemcpyAsync; all copies of a request are on one
+ *            stream, in order, and waited for once.  The host reads the indices first, so that a bad index fails before
+ *            anything is written.
  * Blocks     until the copies have ended.
  * Tests      test/ascend, and what test/runtime/test_requests.c asks of sim */
 #include "device.h"
@@ -40,7 +40,7 @@ static int64_t contiguous(const PTOArg *dst, const PTOArg *src, int k)
     return elements;
 }
 
-/* What lies below dimension k of both. */
+/* The part of both below dimension k. */
 static bool move_from(struct move *m, char *to, const PTOArg *dst, const char *from, const PTOArg *src, int k,
                       int64_t element)
 {

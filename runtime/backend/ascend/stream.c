@@ -1,7 +1,7 @@
 /* stream.c - a kernel on a stream: the argument block, the launch, the wait.
  *
- * Idea       the worker's thread does all of it and waits until the kernel has ended, by asking for an event: first
- *            often, then less and less, so that a long kernel costs the host nothing.
+ * Idea       the worker's thread does everything and polls an event until the kernel has ended: first often, then less
+ *            and less, so that a long kernel costs the host nothing.
  * Blocks     until the kernel has ended, or --stream-timeout.
  * Tests      test/ascend */
 #include "device.h"
@@ -13,7 +13,7 @@
 
 struct stream *ptoi_ascend_stream(struct device *d, PTOWorkerType type)
 {
-    /* What this thread took last, of which device. */
+    /* The stream that this thread took last, and its device. */
     static _Thread_local struct {
         uint64_t serial;
         struct stream *stream[PTO_WORKER_TYPES];

@@ -1,6 +1,6 @@
 /* dma.c - the fixed-function accelerators of the sim backend: copies, and rows gathered or scattered by an index.
  * Idea       a request carries shapes and strides of its buffers, so one loop nest over rows serves every layout.
- * Blocks     never.  Returns 0, or what is wrong with the request: PTO_REQUEST_BAD or PTO_REQUEST_INDEX.
+ * Blocks     never.  Returns 0, or PTO_REQUEST_BAD or PTO_REQUEST_INDEX for a bad request.
  * Tests      test/runtime/test_requests.c
  */
 #include "sim.h"

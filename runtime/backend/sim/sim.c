@@ -1,5 +1,5 @@
 /* sim.c - the backend whose workers are threads of the host and whose kernels are C functions.
- * Idea       its accelerators do what dma.c can, and what the program registered.
+ * Idea       its accelerators have the operations of dma.c and those that the program registered.
  * Invariant  operations change while no run is active, so workers read them without a lock.
  * Tests      test/runtime/test_requests.c */
 #include "sim.h"

@@ -1,4 +1,4 @@
-/* sim.h - what the files of the backend sim share. */
+/* sim.h - the declarations that the files of the backend sim share. */
 #ifndef PTOI_SIM_H
 #define PTOI_SIM_H
 #include "backend/backend.h"

@@ -174,31 +174,10 @@ PTO_API PTOStatus pto_operation(PTORuntime *rt, int32_t opcode, PTOOperationFn f
  *            comes from a kernel or a forked child. */
 PTO_API PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
-/* A run on arrays of the host: inputs[i] has input_bytes[i] bytes, outputs[i] has output_bytes[i].  fn is given an
- * array of pointers for each, in the same order, and params as it is.
- *
- * Whatever the engine and the backend, tasks find the contents of all arrays, and after PTO_OK the outputs hold what
- * the tasks wrote, and what they held before where no task wrote.  An array that is only an input is not written by
- * tasks: whether the caller sees such a write is not specified.  An array may be given several times, as input and
- * output, and arrays may overlap: where the caller's do, those of fn do. An array of 0 bytes is empty, and its pointer
- * may be NULL.
- *
- * The pointers that fn is given are the caller's, but for arrays that the workers of the engine `process` do not share:
- * memory that is not from pto_shared_alloc, or was obtained after the runtime.  These are copied to shared memory
- * before the run, and outputs back after it, so fn must name arrays by the pointers that it is given, and may not keep
- * them.  At most 64 GiB are copied; their memory is kept for the next run, until pto_runtime_trim.  A backend with
- * memory of its own copies what tasks name to the device and what they write back; nothing need be told by pto_buffer.
- * On the engine `graph`, and with skip_kernels, no kernel runs and the outputs stay what they were.
- *
- * After an error or a cancel each byte of the outputs is what it was before the run or what a task wrote in it; where
- * arrays are copied it is what it was, unless copying back from a device is what failed.
- *
- * Caller: any thread, which is the orchestrator of the run; no run of rt is active.  Blocks until every task has
- * completed.  Owns nothing: the arrays and the four lists need only be good until it returns.
- * Status: as pto_runtime_run; PTO_ERR_ARGUMENT: a size below 0, a NULL array that is not empty, an array that wraps
- * around; PTO_ERR_UNSUPPORTED: an array cannot be copied to the workers; PTO_ERR_NOMEM; PTO_ERR_STATE: inside a run.
- * pto_last_error(rt) names the array, from 0: `inputs[2]`. */
+/* The orchestration of pto_runtime_execute: inputs and outputs are the pointers of the
+ * arrays, in the order of the two lists. */
 typedef void (*PTOOrchestration)(PTORuntime *rt, void **inputs, void **outputs, void *params);
+
 /* A run on arrays of the host: inputs[i] has input_bytes[i] bytes, outputs[i] has output_bytes[i].  fn receives an
  * array of pointers for each list, in the same order, and params unchanged.
  *

@@ -48,7 +48,7 @@ typedef struct PTOShortWay {
     /* the kernel that the fast path is calling; a crash report names it.  Its arguments are not stored: their addresses
      * would escape, and C compilers could not inline the kernel */
     const PTOKernel *volatile running;
-    uint64_t number;                     /* the id the id of the next task */
+    uint64_t number;                     /* the id the id the id the id the id the id the id of the next task */
     uint64_t heap, heap_bytes;           /* the address of the heap */
     const uint32_t *starts;              /* by granule of the heap: the buffer that begins or last began there */
     const PTOBufferLifetime *lifetime;   /* by buffer; 0 is none */
@@ -192,7 +192,7 @@ PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, con
         n++;
     }
     /* Not earlier: the load is ordered, and after it C compilers no longer know the contents of the caller's lists. */
-    if (made > 1 || PTO_RARE_(__atomic_load_n(w->closed, __ATOMIC_ACQUIRE) != 0)) return false; /* [OUTCOME] */
+    if (made > 1 || PTO_RARE_(__atomic_load_n(w->closed, __ATOMIC_ACQUIRE) != 0)) return false; /* [RUN_STATUS] */
     PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
     {
         if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;

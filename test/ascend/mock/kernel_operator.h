@@ -7,7 +7,7 @@
  *            aligned, a buffer in the wrong memory, one that is read before EnQue and DeQue (which is what makes a
  *            unit wait for the other), more buffers than there are, a buffer that is not given back, more memory than
  *            a core has.  A fresh buffer is full of numbers that are none.
- * Not told   what only time tells: units that overtake each other inside one queue step, caches, what a copy costs.
+ * Not shown  effects of time: units that overtake each other inside one queue step, caches, what a copy costs.
  * Tests      test_ascendc.c, test/lit/ascend/kernels.test
  */
 #ifndef PTO_MOCK_KERNEL_OPERATOR_H

@@ -1,4 +1,4 @@
-/* throws.cc - kernels and orchestrations that throw, from tasks that workers run, that the library runs at their submits, and that their
+/* throws.cc - kernels and orchestrations that throw, from tasks that workers run, that the library executes inline, and that their
  * caller runs: the run fails, the kernel is named, what the exception owned is freed once, and the next run is good. */
 #include <cstdio>
 #include <cstring>

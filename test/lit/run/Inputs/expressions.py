@@ -43,7 +43,7 @@ def element(array, i):
     return array[i]
 
 
-def told(state, text, value):
+def logged(state, text, value):
     state["log"].append("%s %d" % (text, value))
     return value
 
@@ -51,7 +51,7 @@ def told(state, text, value):
 def make(state, k):
     if k < 0:  # an extent of the result: before the call
         raise Failure
-    told(state, "mk", k)
+    logged(state, "mk", k)
     if k < 1:
         raise Failure
     return 10 * k
@@ -76,7 +76,7 @@ def integer(r, depth):
         return "v", lambda s: s["v"]
     if kind == 3:
         t, f = integer(r, depth - 1)
-        return "say(%s)" % t, lambda s: told(s, "say", f(s))
+        return "say(%s)" % t, lambda s: logged(s, "say", f(s))
     if kind in (4, 5):
         t, f = inside(r, depth - 1, 8)
         return ("p[%s]" if kind == 4 else "await m[%s]") % t, lambda s: element(HOST if kind == 4 else DEVICE, f(s))
@@ -94,7 +94,7 @@ def integer(r, depth):
 
         def first(s):
             made = make(s, f(s))
-            return made + told(s, "first", g(s))
+            return made + logged(s, "first", g(s))
         return "first(mk(%s), %s)" % (t, u), first
     op, (t, f) = r.choice("+-*/%"), integer(r, depth - 1)
     u, g = inside(r, depth - 1, 4, 1) if op in "/%" else integer(r, depth - 1)
@@ -111,7 +111,7 @@ def boolean(r, depth):
         return "!(%s)" % t, lambda s: not f(s)
     if kind == 3:
         t, f = integer(r, depth - 1)
-        return "yes(%s)" % t, lambda s: told(s, "yes", f(s)) % 2 == 0
+        return "yes(%s)" % t, lambda s: logged(s, "yes", f(s)) % 2 == 0
     (t, f), (u, g) = boolean(r, depth - 1), boolean(r, depth - 1)
     if kind == 4:
         return "((%s) && (%s))" % (t, u), lambda s: f(s) and g(s)
@@ -199,7 +199,7 @@ class Program:
             for i in range(low, high, step):
                 if abs(i) > 20:
                     break
-                told(s, "i", i)
+                logged(s, "i", i)
                 run_a(s)
         return "for %s in %s .. %s step %s {\nif abs(%s) > 20 { break; }\nprint \"i\", %s;\n%s\n}" % (name, t, u, w, name, name, a), run
 
@@ -211,7 +211,7 @@ class Program:
         def run(s):
             value = f(s)
             for several, (_, run_a) in arms:
-                if any(told(s, "say", g(s)) == value for _, g in several):
+                if any(logged(s, "say", g(s)) == value for _, g in several):
                     return run_a(s)
             return run_o(s)
         text = "\n".join("%s => {\n%s\n}" % (", ".join("say(%s)" % u for u, _ in several), a) for several, (a, _) in arms)

@@ -1,6 +1,6 @@
-/* test_outcome.c - the first failure sticks, and a second one stops the scheduler at once even while the first is being
- * written. */
-#include "shared/outcome.h"
+/* test_run_status.c - the first failure sticks, and a second one stops the scheduler at once even while the first is
+ * being written. */
+#include "shared/run_status.h"
 #include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
@@ -10,21 +10,21 @@
 
 TEST(the_first_failure_sticks)
 {
-    static struct outcome o;
-    ptoi_outcome_reset(&o);
+    static struct run_status o;
+    ptoi_run_status_reset(&o);
     EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK);
     const PTOSite site = {"a.pto", 3, 7, "x"};
     ptoi_fail(&o, PTO_ERR_KERNEL, &site, "first %d", 1);
     ptoi_fail(&o, PTO_ERR_CANCELLED, NULL, "second");
     EXPECT(ptoi_is_failing(&o) && ptoi_status(&o) == PTO_ERR_KERNEL);
     EXPECT_STR(o.message, "a.pto:3:7: error: first 1");
-    ptoi_outcome_reset(&o);
+    ptoi_run_status_reset(&o);
     EXPECT(!ptoi_is_failing(&o) && ptoi_status(&o) == PTO_OK && o.message[0] == '\0');
 }
 
 TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
 {
-    static struct outcome o;
+    static struct run_status o;
     const PTOSite site = {"a.pto", 3, 7, "x"};
     const struct {
         const PTOSite *site;
@@ -37,25 +37,25 @@ TEST(the_id_of_a_check_stands_where_the_compiler_puts_it)
         {&site, "", "a.pto:3:7: error: "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ptoi_outcome_reset(&o);
+        ptoi_run_status_reset(&o);
         ptoi_fail(&o, PTO_ERR_BOUNDS, cases[i].site, "%s", cases[i].text);
         EXPECT_STR(o.message, cases[i].message);
     }
-    ptoi_outcome_reset(&o);
+    ptoi_run_status_reset(&o);
 }
 
-/* A cancel has claimed the outcome and is still writing its message when a kernel fails: the status says nothing yet,
- * but what depends on that kernel must not start. */
+/* A cancel has claimed the run status and is still writing its message when a kernel fails: the status says nothing
+ * yet, but what depends on that kernel must not start. */
 TEST(h52_a_failure_that_comes_second_is_seen_before_the_first_has_its_status)
 {
-    static struct outcome o;
-    ptoi_outcome_reset(&o);
+    static struct run_status o;
+    ptoi_run_status_reset(&o);
     store_release(&o.claimed, 1, CLAIM); /* another thread, in the middle of ptoi_vfail */
     ptoi_fail(&o, PTO_ERR_KERNEL, NULL, "second");
     EXPECT(ptoi_status(&o) == PTO_OK);
     EXPECT(ptoi_is_failing(&o));
-    store_release(&o.status, (int)PTO_ERR_CANCELLED, OUTCOME);
-    ptoi_outcome_reset(&o);
+    store_release(&o.status, (int)PTO_ERR_CANCELLED, RUN_STATUS);
+    ptoi_run_status_reset(&o);
 }
 
 /* A cancel that was interrupted between its claim and its status: tasks are left out already, so neither a run nor an
@@ -79,7 +79,7 @@ static void *set_status_late(void *arg)
 {
     struct claimed_run *r = arg;
     usleep(20000);
-    store_release(&r->rt->core.outcome->status, (int)PTO_ERR_CANCELLED, OUTCOME);
+    store_release(&r->rt->core.run_status->status, (int)PTO_ERR_CANCELLED, RUN_STATUS);
     return NULL;
 }
 
@@ -87,7 +87,7 @@ static void is_claimed_meanwhile(PTORuntime *rt, void *arg)
 {
     struct claimed_run *r = arg;
     r->rt = rt;
-    store_release(&rt->core.outcome->claimed, getpid(), CLAIM);
+    store_release(&rt->core.run_status->claimed, getpid(), CLAIM);
     assert_int_equal(pthread_create(&r->thread, NULL, set_status_late, r), 0);
     SUBMIT(rt, &writer, PTO_INOUT(&r->cell, 0, 8));
     if (r->awaits) r->awaited = pto_await(rt, &r->cell, 0, 8);

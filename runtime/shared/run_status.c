@@ -1,5 +1,5 @@
-/* outcome.c - see outcome.h. */
-#include "outcome.h"
+/* run_status.c - see run_status.h. */
+#include "run_status.h"
 #include "system.h"
 #include <errno.h>
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void ptoi_outcome_reset(struct outcome *o)
+void ptoi_run_status_reset(struct run_status *o)
 {
     int nobody = 0;
     if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) /* a cancel between two runs may be writing still */
-        while (load_acquire(&o->status, OUTCOME) == PTO_OK) ptoi_yield(); /* [OUTCOME] */
+        while (load_acquire(&o->status, RUN_STATUS) == PTO_OK) ptoi_yield(); /* [RUN_STATUS] */
     o->message[0] = '\0';
     store_relaxed(&o->status, PTO_OK); /* relaxed: the claim publishes it */
     store_release(&o->claimed, 0, CLAIM);
@@ -33,7 +33,7 @@ static bool write_rest(char *to, size_t size, const char *format, va_list args)
     return has_id;
 }
 
-void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
+void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
     int nobody = 0;
     if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return;
@@ -48,7 +48,7 @@ void ptoi_vfail(struct outcome *o, PTOStatus status, const PTOSite *place, const
         bool has_id = write_rest(error + 5, sizeof o->message - (size_t)n - 5, format, args);
         if (!place && !has_id) memmove(error, error + 7, strlen(error + 7) + 1);
     }
-    store_release(&o->status, (int)status, OUTCOME); /* [OUTCOME] the message is complete */
+    store_release(&o->status, (int)status, RUN_STATUS); /* [RUN_STATUS] the message is complete */
 }
 
 static bool is_dead(int process)
@@ -59,7 +59,7 @@ static bool is_dead(int process)
     return end.si_pid != 0;
 }
 
-PTOStatus ptoi_final_status(struct outcome *o)
+PTOStatus ptoi_final_status(struct run_status *o)
 {
     for (;;) {
         const int claimer = load_acquire(&o->claimed, CLAIM);
@@ -70,12 +70,12 @@ PTOStatus ptoi_final_status(struct outcome *o)
     }
 }
 
-void ptoi_outcome_disown(struct outcome *o, int dead_process)
+void ptoi_run_status_disown(struct run_status *o, int dead_process)
 {
     if (ptoi_status(o) == PTO_OK) swap_if_acquire(&o->claimed, &dead_process, 0, CLAIM);
 }
 
-void ptoi_fail(struct outcome *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+void ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

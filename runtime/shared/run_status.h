@@ -1,0 +1,38 @@
+/* run_status.h - the status of a run: the first failure sticks.
+ *
+ * Owner      any thread may fail a run; the first to claim it writes the message, [RUN_STATUS] publishes it with the
+ *            status.
+ * Blocks     never. */
+#ifndef PTOI_RUN_STATUS_H
+#define PTOI_RUN_STATUS_H
+#include "atomics.h"
+#include <pto/pto_status.h>
+#include <stdarg.h>
+
+struct run_status {
+    /* process id of the first to fail: it compares with 0 and exchanges, acquire [CLAIM]; W reset: store release */
+    _Atomic int claimed;
+    _Atomic int status; /* W the claimer: store release [RUN_STATUS]; R anyone: load acquire, or relaxed as a hint */
+    char message[4096]; /* W the claimer before status */
+};
+
+void ptoi_run_status_reset(struct run_status *o); /* no run is active */
+/* `place` (may be NULL) is put in front: "file:line:col: error: text".  A text that starts with the id of the check it
+ * comes from, "[E05] text", gives "error[E05]: text". */
+void ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"
+void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args);
+
+/* A process that died between its claim and its message leaves the claim to the next failure. */
+void ptoi_run_status_disown(struct run_status *o, int dead_process);
+
+static inline PTOStatus ptoi_status(struct run_status *o) { return (PTOStatus)load_acquire(&o->status, RUN_STATUS); }
+/* A failure is claimed, though its message may not be complete.  A second failure sees the claim at once and the status
+ * later: the scheduler must ask this before it starts what depends on a task that has just failed. */
+static inline bool ptoi_is_failing(struct run_status *o) { return load_acquire(&o->claimed, CLAIM) != 0; }
+/* The status for the caller of a run or an await.  Tasks are skipped as soon as a failure is claimed, so the function
+ * waits for the status, which is stored after the message.  PTO_ERR_LOST: the process that claimed it is dead. */
+PTOStatus ptoi_final_status(struct run_status *o);
+
+#endif
