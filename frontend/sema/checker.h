@@ -6,12 +6,13 @@
  *   stmts.c                    statements: lets.c assign.c returns.c attrs.c (statements.h)
  *   declare.c exprs.c calls.c  names are looked at when they are first needed, so a declaration holds expressions, an
  *                              expression calls, and a call names: constants.c type_nodes.c requests.c, indexing.c,
- *                              callee.c arguments.c (matching.h)
- *   dims.c demands.c agree.c   of a call: its dimension variables, its conditions, its types
+ *                              builtin_calls.c, callee.c arguments.c dims.c (matching.h)
+ *   demands.c agree.c          of a call: its conditions, its types
  *   structs.c                  structs as their leaves
  *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
  *   region.c                   pieces of tensors
- *   consteval.c kernel_body.c derive.c values.c
+ *   consteval.c builtins.c     values known now: an argument of a builtin is one, and its result
+ *   kernel_body.c derive.c values.c
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
  *
  * struct checker: its first members are sema.c's, set once; modules.c fills modules and module_of; names.c writes
@@ -186,11 +187,13 @@ void indexing_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
 /* ---- builtins.c ---- */
 const struct builtin *builtins_find(const char *name); /* NULL: there is none of that name */
 const char *builtins_name(int i);                      /* NULL behind the last */
-const struct type *builtins_check(struct checker *c, struct ast *e);
-/* As exprs_take, of a call of a builtin. */
-const struct size *builtins_take(struct checker *c, struct ast *e);
 /* As consteval, of a call with a real or a bool. */
 bool builtins_consteval(struct checker *c, const struct ast *e, struct constant *out);
+
+/* ---- builtin_calls.c ---- */
+const struct type *builtin_calls_check(struct checker *c, struct ast *e);
+/* As exprs_take, of a call of a builtin. */
+const struct size *builtin_calls_take(struct checker *c, struct ast *e);
 
 /* ---- region.c ---- */
 const struct region *region_whole(struct checker *c, struct symbol *base);

@@ -332,7 +332,7 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     case AST_CALL:
         if (e->call.callee->kind == AST_NAME && !declare_lookup(c, e->call.callee->name) &&
             builtins_find(e->call.callee->name))
-            return builtins_check(c, e);
+            return builtin_calls_check(c, e);
         return calls_value(c, e, NULL);
     default:
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "a value is needed here");
@@ -365,7 +365,7 @@ const struct size *exprs_take(struct checker *c, struct ast *e)
         exprs_take(c, e->binary.right);
         e->value = binary_value(c, e, &failed);
     } else if (e->kind == AST_CALL && !call_of(e)) {
-        e->value = builtins_take(c, e);
+        e->value = builtin_calls_take(c, e);
     }
     return e->value ? e->value : take_symbol(c, e);
 }
