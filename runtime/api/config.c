@@ -116,7 +116,7 @@ static bool wants_one_thread(const PTOConfig *c)
 static const struct engine *find_engine(PTOEngine engine)
 {
     static const struct engine *const engines[PTO_ENGINES] = {
-#define PTO_ENGINE(id, name) &ptoi_engine_##name,
+#define PTO_ENGINE(id, name, note) &ptoi_engine_##name,
 #include <pto/engines.def>
 #undef PTO_ENGINE
     };

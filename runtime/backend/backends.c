@@ -3,20 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BACKEND(name)                                                                                                  \
+#define BACKEND(name, note)                                                                                            \
     const struct backend *ptoi_##name##_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
 #include "backends.def"
 #undef BACKEND
 
 static const char list[] =
-#define BACKEND(name) ", " #name
+#define BACKEND(name, note) ", " #name note
 #include "backends.def"
 #undef BACKEND
     ;
 
 const struct backend *ptoi_backend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)
 {
-#define BACKEND(name)                                                                                                  \
+#define BACKEND(name, note)                                                                                            \
     if (strcmp(config->backend, #name) == 0) return ptoi_##name##_open(config, status, message, size);
 #include "backends.def"
 #undef BACKEND

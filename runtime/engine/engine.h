@@ -30,7 +30,7 @@ struct engine {
     void (*measure)(struct core *core, PTORunStats *stats); /* fills what only the engine knows; no run is active */
 };
 
-#define PTO_ENGINE(id, name) extern const struct engine ptoi_engine_##name;
+#define PTO_ENGINE(id, name, note) extern const struct engine ptoi_engine_##name;
 #include <pto/engines.def>
 #undef PTO_ENGINE
 

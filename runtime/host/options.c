@@ -224,15 +224,15 @@ static int take_entry(struct host_options *o, const char *text, struct host_erro
 }
 
 static const char backend_list[] =
-#define BACKEND(name) ", " #name
+#define BACKEND(name, note) ", " #name note
 #include "backend/backends.def"
 #undef BACKEND
-    ", the first by default";
+    ;
 static const char engine_list[] =
-#define PTO_ENGINE(id, name) ", " #name
+#define PTO_ENGINE(id, name, note) ", " #name note
 #include <pto/engines.def>
 #undef PTO_ENGINE
-    ", the first by default";
+    ;
 static const char worker_list[] =
 #define PTO_WORKER(id, name) ", " name
 #include <pto/workers.def>
@@ -242,7 +242,7 @@ static const char worker_list[] =
 static int take_backend(struct host_options *o, const char *text, struct host_error *e)
 {
     static const char *const names[] = {
-#define BACKEND(name) #name,
+#define BACKEND(name, note) #name,
 #include "backend/backends.def"
 #undef BACKEND
     };
@@ -256,7 +256,7 @@ static int take_backend(struct host_options *o, const char *text, struct host_er
 }
 
 static const char *const engine_names[PTO_ENGINES] = {
-#define PTO_ENGINE(id, name) #name,
+#define PTO_ENGINE(id, name, note) #name,
 #include <pto/engines.def>
 #undef PTO_ENGINE
 };

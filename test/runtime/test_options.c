@@ -147,7 +147,7 @@ TEST(names_of_engines_backends_and_workers)
 {
     REFUSE("did you mean 'serial'?", "--engine=serail");
     REFUSE("there are threads", "--engine=warp");
-    REFUSE("there are sim, ascend, the first by default", "--backend=elsewhere");
+    REFUSE("there are sim (default), ascend", "--backend=elsewhere");
     REFUSE("did you mean 'sim'?", "--backend=sm");
     REFUSE("did you mean 'vector'?", "--workers=vectr=2");
     REFUSE("there is no worker type 'warp'; --workers takes cube=N,", "--workers=warp=2");

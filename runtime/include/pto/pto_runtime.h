@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 typedef enum PTOEngine {
-#define PTO_ENGINE(id, name) PTO_ENGINE_##id, /* PTO_ENGINE_THREADS ... as engines.def lists and explains them */
+#define PTO_ENGINE(id, name, note) PTO_ENGINE_##id, /* PTO_ENGINE_THREADS ... as engines.def lists and explains them */
 #include <pto/engines.def>
 #undef PTO_ENGINE
     PTO_ENGINES
