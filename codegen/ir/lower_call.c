@@ -164,7 +164,7 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     for (int i = 0; i < callee->formal_count; i++) {
         const struct symbol *formal = callee->formals[i];
         add_leaves(l, c, &call->leaves[i]);
-        if (type_is_struct(formal->type)) continue;
+        if (type_is_struct(formal->type) || formal->by_reference) continue;
         if (call->regions[i])
             add_argument(c, argument_tensor(l, call->regions[i], formal->dir == DIR_OWN));
         else if (type_is_scalar(formal->type) && call->values[i])

@@ -378,7 +378,7 @@ void lower_prepare_arguments(struct lowering *l, const struct call *call)
         if (!v) continue;
         struct effects own = effects_of(v);
         later = less(later, own);
-        if (!type_is_scalar(callee->formals[i]->type)) {
+        if (!type_is_scalar(callee->formals[i]->type) || callee->formals[i]->by_reference) {
             lower_prepare_place(l, v);
             continue;
         }

@@ -83,6 +83,23 @@ static void fix_rank(struct checker *c, const struct ast *v, int missing)
                  "a point drops the dimension");
 }
 
+/* What the callee assigns is a variable of the very type. */
+static bool fits_variable(struct checker *c, const struct ast *v, const struct symbol *formal, const char *what)
+{
+    const bool is_name = v->kind == AST_NAME || v->kind == AST_MEMBER;
+    if (!is_name || !v->symbol || v->symbol->kind != SYM_VAR || region_of(v)) {
+        diag_error(c->diag, DIAG_E08, v->at, "%s is inout: '%s' is not a 'var', which can be assigned", what,
+                   place_str(c, v));
+    } else if (v->type->kind != formal->type->kind) {
+        diag_error(c->diag, DIAG_E02, v->at, "%s is %s here, expected %s", what, type_str(c, v->type),
+                   type_str(c, formal->type));
+    } else {
+        return true;
+    }
+    note_formal(c, formal);
+    return false;
+}
+
 /* An argument against its formal, without extents. */
 static bool check_kind(struct checker *c, struct matching *m, int f)
 {
@@ -103,7 +120,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
             note_formal(c, formal);
             return false;
         }
-        return exprs_fits(c, v, want, what);
+        return formal->by_reference ? fits_variable(c, v, formal, what) : exprs_fits(c, v, want, what);
     }
     if (notes_is_element(v)) {
         diag_error(c->diag, DIAG_E03, v->at, "%s is one element, expected %s", what, type_str(c, want));
@@ -220,6 +237,12 @@ void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
     usable[f] = check_kind(c, m, f);
     if (!usable[f]) m->failed = true;
     if (usable[f] || type_is_scalar(formal->type)) check_marker(c, m, f);
+    if (usable[f] && formal->by_reference) {
+        struct leaves *leaves = &m->call->leaves[f];
+        leaves->leaf = arena_array(c->mem, struct leaf, 1);
+        leaves->leaf[leaves->count++] = (struct leaf){.formal = m->callee->formals[f], .scalar = v->symbol};
+        check_writable(c, m, v, v->symbol, formal->dir);
+    }
     if (!usable[f] || type_is_scalar(formal->type)) return;
     if (v->kind == AST_CALL && direction_writes(formal->dir) && formal->dir != DIR_OWN) {
         diag_error(c->diag, DIAG_E08, v->at, "'%s' of '%s' is %s: the result of a call has no other use", formal->name,

@@ -112,7 +112,22 @@ static void warn_endless(struct checker *c, struct matching *m, const struct ast
                  m->callee->name);
 }
 
-/* Scalars of structs that the callee may assign. */
+/* A scalar that a call changes is read by nothing beside it: the statement has no other parts, whose order would
+ * show. */
+static bool is_alone(struct checker *c, const struct ast *e, const struct symbol *callee)
+{
+    for (int f = 0; f < callee->formal_count; f++) {
+        const struct symbol *formal = callee->formals[f];
+        if (!formal->by_reference || e == c->alone) continue;
+        diag_error(c->diag, DIAG_E19, e->at, "'%s' changes a scalar: its call is a statement of its own", callee->name);
+        diag_note(c->diag, formal->decl->at, "'%s' is declared here", formal->name);
+        diag_help(c->diag, "give its result a name first: let r = %s;", place_str(c, e));
+        return false;
+    }
+    return true;
+}
+
+/* Scalars that the callee may assign. */
 static void forget_changed(struct checker *c, const struct matching *m)
 {
     for (int f = -1; f < m->callee->formal_count; f++) {
@@ -159,6 +174,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
     m.call = notes_of(c, e)->call = new_call(c, s);
     if (s->resolving == 2 && s->type->kind == TYPE_ERROR) return notes_fail(c, e); /* its declaration has an error */
     if (!place_arguments(c, e, &m, count, value)) return notes_fail(c, e);
+    if (!is_alone(c, e, s)) return notes_fail(c, e);
     c->checks = &own;
     for (int f = 0; f < s->formal_count; f++)
         if (m.args[f]) arguments_check(c, &m, f, usable);

@@ -81,6 +81,7 @@ struct checker {
     VEC(struct host_element) elements; /* read so far in this function */
     struct check **checks;             /* where a run-time check goes; NULL where none can be made */
     int next_text;                     /* texts of types in messages share a few buffers, the next one is used first */
+    const struct ast *alone;           /* the call that is all that its statement evaluates */
     struct strbuf text[8];
     bool *define_used;
     bool has_syntax_error; /* nothing is checked then */

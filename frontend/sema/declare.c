@@ -46,6 +46,15 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
     node->symbol = f;
     if (f->type->kind == TYPE_ERROR) {
         notes_bad(s->decl);
+    } else if (type_is_scalar(f->type) && !kernel && f->dir == DIR_INOUT) {
+        f->kind = SYM_VAR; /* the caller's */
+        f->by_reference = true;
+        if (s->decl->orch.exported) {
+            diag_error(c->diag, DIAG_E08, node->formal.dir_at,
+                       "'%s' is a scalar of an exported function: it has no 'inout'", f->name);
+            diag_help(c->diag, "'%s' may return it, or write it to an 'out' tensor of one element", s->name);
+            notes_bad(s->decl);
+        }
     } else if (type_is_scalar(f->type)) {
         if (f->dir != DIR_NONE) {
             diag_error(c->diag, DIAG_E08, node->formal.dir_at, "'%s' is a scalar: it has no '%s'", f->name,
@@ -199,6 +208,11 @@ static void resolve_orch(struct checker *c, struct symbol *s)
     add_formals(c, s, d->orch.formals);
     s->result = d->orch.result ? type_nodes_check(c, d->orch.result) : c->void_;
     if (s->result->kind == TYPE_ERROR) notes_bad(d);
+    if (structs_names_var(s->result)) {
+        diag_error(c->diag, DIAG_E19, d->orch.result->at, "an extent of the result names a scalar that '%s' may change",
+                   s->name);
+        notes_bad(d);
+    }
     if (s->result->kind == TYPE_TENSOR || type_is_struct(s->result)) {
         struct symbol *place = s->result_place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
         place->type = s->result;

@@ -111,7 +111,8 @@ static bool visit_assigned(void *cx, struct ast *n)
 {
     struct search *s = cx;
     s->found |= n->kind == AST_ASSIGN && is_named(n->assign.target, s->assigned);
-    return !s->found && ast_is_statement(n);
+    s->found |= n->kind == AST_ARG && n->arg.dir == DIR_INOUT && is_named(n->arg.value, s->assigned);
+    return !s->found;
 }
 
 bool lookahead_assigns(struct ast *list, const char *name)

@@ -41,6 +41,7 @@ void names_pop(struct checker *c)
         struct symbol *s = c->scope->names.data[i];
         if (!c->function || c->function->module != s->module) continue;
         vec_push(&c->closed, s);
+        if (s->decl && s->decl->kind == AST_FORMAL) continue;
         bool local = s->kind == SYM_LET || s->kind == SYM_VAR || s->kind == SYM_VIEW;
         if (local && !s->is_named && s->type->kind != TYPE_ERROR && s->name[0] != '_') vec_push(&c->unused, s);
     }

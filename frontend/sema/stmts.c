@@ -39,9 +39,28 @@ static bool names_a_var(struct ast *e)
 
 /* ---- what a loop assigns ----------------------------------------------------------------------------------------- */
 
+/* The call that is all that the statement evaluates: nothing else in it can show when the call changes a scalar. */
+static const struct ast *call_alone(const struct ast *s)
+{
+    switch (s->kind) {
+    case AST_EXPR_STMT: return s->expr_stmt.expr;
+    case AST_VAR: return s->decl.value;
+    case AST_LET: return s->decl.type ? NULL : s->decl.value;
+    case AST_ASSIGN: return s->assign.target->kind == AST_NAME ? s->assign.value : NULL;
+    case AST_RETURN: return s->ret.value;
+    default: return NULL;
+    }
+}
+
 static bool forget_assigned(void *cx, struct ast *s)
 {
     struct checker *c = cx;
+    const struct ast *call = call_alone(s);
+    for (const struct ast *a = call && call->kind == AST_CALL ? call->call.args : NULL; a; a = a->next) {
+        const bool changes = a->arg.dir == DIR_INOUT && a->arg.value->kind == AST_NAME;
+        struct symbol *given = changes ? declare_lookup(c, a->arg.value->name) : NULL;
+        if (given && given->kind == SYM_VAR) values_forget(c, given);
+    }
     const bool names = s->kind == AST_ASSIGN && s->assign.target->kind == AST_NAME;
     struct symbol *v = names ? declare_lookup(c, s->assign.target->name) : NULL;
     if (v && v->kind == SYM_VAR) values_forget(c, v);
@@ -264,6 +283,7 @@ static void check_stmt(struct checker *c, struct ast *s)
     struct check **outer = c->checks;
     c->checks = &notes_of(c, s)->checks;
     c->statement = s->at;
+    c->alone = call_alone(s);
     switch (s->kind) {
     case AST_LET: lets_check_let(c, s); break;
     case AST_VAR: lets_check_var(c, s); break;

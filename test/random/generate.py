@@ -112,7 +112,8 @@ class Maker(Functions):
 
     def fresh(self, stem):
         self.count += 1
-        return "%s%d" % (stem, self.count)
+        name = "%s%d" % (stem, self.count)
+        return self.fresh(stem) if name in ("i64", "f64", "f32") else name  # where a name of the program is that, there is no cast
 
     def new_root(self):
         self.roots += 1
@@ -132,6 +133,14 @@ class Maker(Functions):
 
     def name_of(self, f, home):
         return "lib." + f.name if home == "main" and f.home == "lib" else f.name
+
+    def changer(self, home):
+        """A function that changes a `var` between -1000 and 1000 of its caller, and gives what it was."""
+        name = "%s_change_%s" % (self.prefix, home)
+        if not any(name in text for text in self.texts[home]):
+            self.texts[home].append("orch %s(inout n: i64, by: i64) -> i64 {\n  let was = n;\n  n = (n + by %% 1001) %% 1001;\n"
+                                    "  if by > 3 { %s(inout n, -by); }\n  return was;\n}" % (name, name))
+        return name
 
     def use_kernel(self, stem, types, home):
         return self.file.use_kernel(stem, tuple(types), home)

@@ -764,7 +764,14 @@ class Run:
             values.append(value)
         if isinstance(found, list):
             return self.call_kernel(self.overload(found, values, place, node.line), values, place, node.line)
-        return self.call_orch(found, values, node)
+        result = self.call_orch(found, values, node)
+        for i, value in self.changed:
+            place = node.args[i].value
+            if place.kind == "name":
+                frame.assign(place.name, value)
+            else:
+                self.eval(frame, place.of).fields[place.name] = value
+        return result
 
     def overload(self, kernels_, values, place, line):
         for k in kernels_:
@@ -895,6 +902,7 @@ class Run:
             raise Fault("RECURSION", node.line, "deeper than %d" % self.recursion)
         result = self.block(frame, orch.body)
         self.depth -= 1
+        self.changed = [(i, frame.find(f.name)) for i, f in enumerate(orch.formals) if f.direction == "inout" and self.is_scalar(f.type)]
         value = result[1] if result is not None else None
         if orch.result is not None and self.is_scalar(orch.result):
             return self.narrow(value, orch.result.name)

@@ -53,10 +53,7 @@ class Statements:
             self.emit("let %s%s = %s;" % (name, self.pick(["", ": i64"]), text))
             self.scalars.append(Scalar(name, "i64", low, high))
         elif k <= 3:
-            name = self.fresh("m")
-            text, low, high = self.int_expr(2)
-            self.emit("var %s = %s %% 1001;" % (name, text if text[0] == "(" or text.isalnum() else "(%s)" % text))
-            self.scalars.append(Scalar(name, "i64", -1000, 1000, "var"))
+            self.new_var()
         elif k == 4:
             name = self.fresh("b")
             self.emit("%s %s%s = %s;" % (self.pick(["let", "let"]), name, self.pick(["", ": bool"]), self.condition(2)))
@@ -71,12 +68,26 @@ class Statements:
             self.emit("let %s%s = %s;" % (name, annotated, text))
             self.scalars.append(Scalar(name, type_, 0, magnitude))
 
-    def do_assign(self):
-        found = [s for s in self.scalars if s.kind in ("var", "field", "cell")]
-        if not found:
-            return self.do_scalar()
-        s = self.pick(found)
+    def new_var(self):
+        name = self.fresh("m")
         text, _, _ = self.int_expr(2)
+        self.emit("var %s = %s %% 1001;" % (name, text if text[0] == "(" or text.isalnum() else "(%s)" % text))
+        self.scalars.append(Scalar(name, "i64", -1000, 1000, "var"))
+
+    def do_assign(self):
+        if not any(s.kind in ("var", "field", "cell") for s in self.scalars) or self.chance(0.2):
+            self.new_var()
+        s = self.pick([s for s in self.scalars if s.kind in ("var", "field", "cell")])
+        text, _, _ = self.int_expr(2)
+        if s.kind == "var" and self.chance(0.4):
+            call = "%s(inout %s, %s)" % (self.maker.changer(self.home), s.text, text)
+            others = [o for o in self.scalars if o.kind == "var"]
+            to = self.rng.choice(["", "", "let", self.pick(others).text + " = "])
+            if to == "let":
+                name = self.fresh("s")
+                self.scalars.append(Scalar(name, "i64", -1000, 1000))
+                to = "let %s = " % name
+            return self.emit("%s%s;" % (to, call))
         self.emit({"var": "%s = (%s) %% 1001;", "field": "%s = (%s) %% 101;", "cell": "%s = abs(%s) %% 101;"}[s.kind] % (s.text, text))
 
     def do_show(self):
