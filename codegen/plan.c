@@ -20,7 +20,7 @@ struct pass {
 static const struct pass passes[] = {
     // read top to bottom: this is the order
     {"reach", reach_analyze, false},  {"lower", lower_program, true}, {"scopes", scopes_run, true},
-    {"liveness", liveness_run, true}, {"bounds", bounds_run, false},  {"frames", frames_analyze, false},
+    {"liveness", liveness_run, true}, {"bounds", bounds_run, false},  {"frames", frames_run, false},
     {"slots", slots_run, true},
 };
 

@@ -59,7 +59,7 @@ void plan_destroy(struct plan *p);
 bool plan_has_pass(const char *name); /* one that leaves IR */
 
 void reach_analyze(struct plan *p);
-void frames_analyze(struct plan *p);
+void frames_run(struct plan *p);
 void lower_program(struct plan *p);
 void slots_run(struct plan *p);
 void scopes_run(struct plan *p);
@@ -77,16 +77,6 @@ struct interval range_of_expr(struct plan *p, const struct ast *n);
 struct interval range_of_size(struct plan *p, const struct size *s);
 /* The values of `a op b`; *fits: none of them leaves 64 bits and nothing is divided by zero. */
 struct interval range_apply(enum ast_op op, struct interval a, struct interval b, bool *fits);
-
-/* ---- branches.c ---- */
-
-/* The branches of an IF with all its `else if`, or of a MATCH. */
-struct branches {
-    VEC(struct ast *) blocks;
-    /* the node that could have an else branch and has none; NULL: every way goes through a branch */
-    struct ast *without_else;
-};
-void branches_of(struct ast *n, struct branches *b);
 
 /* ---- questions about tensors that several emitters ask ---- */
 /* The tensors and scalars that a name stands for: those of a struct, or s itself. */

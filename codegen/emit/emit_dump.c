@@ -79,7 +79,7 @@ static void print_slots(struct emitter *e, const struct symbol *orch)
             if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->alternates && p->slot + 1 == (int)i)))
                 continue;
             out_line(e->out, "    %s%s of lines %d to %d%s", p->tensor->name, p->tensor->hidden ? "()" : "",
-                     line_of(e, p->first->at), line_of(e, p->last->at), p->alternates ? ", every other iteration" : "");
+                     line_of(e, p->first), line_of(e, p->last), p->alternates ? ", every other iteration" : "");
         }
     }
 }

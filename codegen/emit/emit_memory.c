@@ -57,21 +57,19 @@ void frame_report(struct emitter *e, const struct symbol *orch)
         const struct added_order *a = &f->added.data[i];
         const char *name = shown_name(e, a->tensor);
         if (a->tensor == a->before) {
-            diag_warning(d, DIAG_W07, a->at->at,
+            diag_warning(d, DIAG_W07, a->at,
                          "'%s' has one slot in the frame for all iterations of the loop: an iteration waits for %s",
                          name, slot_of(e->plan, a->tensor)->alternates ? "the one before the last" : "the last");
         } else {
-            diag_warning(d, DIAG_W07, a->at->at, "'%s' reuses the slot of '%s' and waits for it", name,
+            diag_warning(d, DIAG_W07, a->at, "'%s' reuses the slot of '%s' and waits for it", name,
                          shown_name(e, a->before));
-            diag_note(d, a->reader->at, "'%s' is used here, which nothing else orders before",
-                      shown_name(e, a->before));
+            diag_note(d, a->reader, "'%s' is used here, which nothing else orders before", shown_name(e, a->before));
         }
     }
     for (size_t i = 0; i < f->tensors.count; i++) {
         const struct tensor_plan *p = f->tensors.data[i];
         if (p->storage != STORAGE_SLOT || !p->across || e->plan->memory.kind == PLAN_FREE) continue;
-        diag_warning(d, DIAG_W06, p->first->at,
-                     "'%s' lives in the frame: it outlives a loop that makes tensors of its own",
+        diag_warning(d, DIAG_W06, p->first, "'%s' lives in the frame: it outlives a loop that makes tensors of its own",
                      shown_name(e, p->tensor));
         diag_note(d, (struct span){p->across->at.file, p->across->at.begin, p->across->at.begin + 1},
                   "the loop begins here");
@@ -100,8 +98,7 @@ static void print_tensor_plan(struct emitter *e, const struct frame_plan *f, con
     const char *bytes =
         p->bytes ? arena_printf(e->mem, "%s bytes", size_string(e, p->bytes)) : "bytes known when it is made";
     const char *lifetimes =
-        p->first ? arena_printf(e->mem, "lines %d to %d", line_of(e, p->first->at), line_of(e, p->last->at))
-                 : "not used";
+        p->first.end ? arena_printf(e->mem, "lines %d to %d", line_of(e, p->first), line_of(e, p->last)) : "not used";
     out_line(e->out, "  %-12s %s  %s, %s, %s", shown_name(e, p->tensor), storage_text(e, f, p),
              type_string(e, p->tensor->type), bytes, lifetimes);
 }

@@ -134,6 +134,7 @@ static void print_slot(struct emitter *e, struct strbuf *b, const struct ir_op *
 static void emit_tensor(struct emitter *e, const struct ir_op *op)
 {
     const struct symbol *s = op->tensor.symbol;
+    if (s->place) return;
     STRBUF(begin);
     const char *name = declare(e, s, op->tensor.wanted);
     if (op->tensor.at)

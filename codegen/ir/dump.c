@@ -278,6 +278,7 @@ static void put_tensor(struct dump *d, const struct ir_op *op)
 {
     put_symbol(d, op->tensor.symbol);
     put_type(d, op->tensor.symbol->type);
+    if (op->tensor.symbol->place) put(d, " in the result");
     if (!op->tensor.at) return;
     put(d, " in the frame at ");
     put_value(d, op->tensor.at);

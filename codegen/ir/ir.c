@@ -86,6 +86,11 @@ bool ir_is_of_literals(const struct ir_value *v)
     return true;
 }
 
+bool ir_is_optional(const struct ir_value *v, int i)
+{
+    return i > 0 && (v->kind == IR_SELECT || (v->kind == IR_BINARY && (v->op == OP_AND || v->op == OP_OR)));
+}
+
 bool ir_calls(const struct ir_value *v)
 {
     if (v->kind == IR_RESULT) return true;

@@ -79,6 +79,7 @@ struct ir_value {
 struct ir_view {
     const struct region *region;
     struct ir_value *offset, *extent[MAX_RANK], *stride[MAX_RANK];
+    struct span at; /* of an element that is waited for */
 };
 
 /* A text for a message of the run, with a conversion for each value. */
@@ -260,8 +261,9 @@ struct ir_op {
             struct ir_value *value;
             bool is_private;
         } store;
-        /* The variable of a new tensor.  at: in the frame; every other iteration of the loop of `rotates` it lies
-         * `bytes` further. NULL: its first writer allocates it, or an ALLOC. */
+        /* The variable of a new tensor; one that lies in the result from the start has none.  at: in the frame; every
+         * other iteration of the loop of `rotates` it lies `bytes` further.  NULL: its first writer allocates it, or an
+         * ALLOC. */
         struct {
             const struct symbol *symbol;
             const char *wanted;
@@ -387,6 +389,8 @@ struct ir_value *ir_function(struct arena *mem, const char *name, enum arithmeti
 struct ir_value *ir_one_of(struct arena *mem, struct ir_value *a, int count);
 /* Made of literals alone: an int in C. */
 bool ir_is_of_literals(const struct ir_value *v);
+/* Operand i may be left out: the right one of && and ||, what a select chooses from. */
+bool ir_is_optional(const struct ir_value *v, int i);
 bool ir_calls(const struct ir_value *v);    /* a function */
 bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
 const char *ir_op_name(enum ir_op_kind kind);

@@ -75,8 +75,8 @@ static const char *leaf_name(struct lowering *l, const struct symbol *s)
 
 static void lower_tensor(struct lowering *l, const struct symbol *s)
 {
-    if (l->open->is_value && !l->open->owns) l->at = l->open->scope->at;
-    l->open->owns = true;
+    if (l->open->is_value && !l->open->owns && !s->place) l->at = l->open->scope->at;
+    l->open->owns |= !s->place;
     struct ir_op *op = lower_op(l, IR_TENSOR);
     op->tensor.symbol = s;
     op->tensor.wanted = leaf_name(l, s);
@@ -85,11 +85,10 @@ static void lower_tensor(struct lowering *l, const struct symbol *s)
 static void lower_new_leaf(struct lowering *l, const struct symbol *s)
 {
     lower_flag(l, s);
-    if (s->place) return;
-    if (type_is_scalar(s->type))
-        let(l, s, leaf_name(l, s), s->type, ir_integer(l->mem, 0), false, IR_UNUSED_MAYBE);
-    else
+    if (!type_is_scalar(s->type))
         lower_tensor(l, s);
+    else if (!s->place)
+        let(l, s, leaf_name(l, s), s->type, ir_integer(l->mem, 0), false, IR_UNUSED_MAYBE);
 }
 
 void lower_new_tensors(struct lowering *l, const struct symbol *s)

@@ -112,7 +112,9 @@ struct ir_value *lower_element(struct lowering *l, const struct ast *n)
         return ir_integer(l->mem, 0);
     }
     struct ir_value *v = ir_value_new(l->mem, IR_ELEMENT, n->type);
-    v->view = lower_view(l, r, VIEW_ELEMENT);
+    struct ir_view *view = lower_view(l, r, VIEW_ELEMENT);
+    view->at = n->at;
+    v->view = view;
     v->is_await = waits;
     v->is_field = n->kind == AST_NAME || n->kind == AST_MEMBER;
     return v;

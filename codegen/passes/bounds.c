@@ -201,25 +201,26 @@ static const struct size *walk_call(struct walk *w, const struct ir_call *c)
     return total;
 }
 
-/* The right operand of && and || may be left out. */
-static const struct size *walk_shortcut(struct walk *w, const struct ir_value *v)
+/* An operand that may be left out. */
+static const struct size *walk_optional(struct walk *w, const struct ir_value *v)
 {
     const bool certain = w->is_certain;
-    const struct size *left = walk_value(w, v->arg[0]);
     struct held without = bounds_copy_held(w, w->now);
     w->is_certain = false;
-    const struct size *right = walk_value(w, v->arg[1]);
+    const struct size *total = walk_value(w, v);
     w->is_certain = certain;
     bounds_join(w, w->now, &without);
-    return bounds_add(w, left, right);
+    return total;
 }
 
 static const struct size *walk_value(struct walk *w, const struct ir_value *v)
 {
-    if (!ir_calls(v)) return size_const(w->sizes, 0);
+    const struct size *total = size_const(w->sizes, 0);
+    if (!ir_calls(v)) return total;
     if (v->kind == IR_RESULT) return walk_call(w, v->call);
-    if (v->kind == IR_BINARY && (v->op == OP_AND || v->op == OP_OR)) return walk_shortcut(w, v);
-    return walk_values(w, v->arg, v->count);
+    for (int i = 0; i < v->count; i++)
+        total = bounds_add(w, total, ir_is_optional(v, i) ? walk_optional(w, v->arg[i]) : walk_value(w, v->arg[i]));
+    return total;
 }
 
 /* ---- branches ---- */

@@ -13,15 +13,17 @@ enum storage {
 struct tensor_plan {
     const struct symbol *tensor;
     enum storage storage;
-    const char *why;                /* of a ring: why not in the frame */
-    const struct size *bytes;       /* in granules; NULL: known only when it is made */
-    const struct ast *first, *last; /* calls; NULL: nothing uses it */
-    const struct ast *across;       /* a loop that it outlives, and that makes tensors of its own; or NULL */
+    const char *why;            /* of a ring: why not in the frame */
+    const struct size *bytes;   /* in granules; NULL: known only when it is made */
+    struct span first, last;    /* calls; without an end: nothing uses it */
+    const struct ir_op *across; /* a loop that it outlives, and that makes tensors of its own; or NULL */
     int slot;
     /* two slots, slot and slot + 1: an iteration of its loop takes the slot that the previous iteration did not take */
     bool alternates;
     const struct symbol *loop_variable; /* the variable of that loop */
 };
+
+struct ir_op;
 
 struct slot {
     const struct size *at, *bytes;
@@ -30,7 +32,7 @@ struct slot {
 /* A tensor waits for one that lay in its place before, and would not otherwise. */
 struct added_order {
     const struct symbol *tensor, *before; /* the same: an iteration of the loop waits for the previous iteration */
-    const struct ast *at, *reader;        /* its first writer; one that it waits for */
+    struct span at, reader;               /* its first writer; one that it waits for */
 };
 
 struct frame_plan {

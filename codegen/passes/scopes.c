@@ -37,7 +37,7 @@ static void walk(struct search *s, struct ir_block *block, void (*visit)(struct 
 
 static void count_tensor(struct search *s, struct ir_op *op)
 {
-    if (op->kind != IR_TENSOR) return;
+    if (op->kind != IR_TENSOR || op->tensor.symbol->place) return;
     struct ir_op *owner = s->open.data[s->open.count - 1];
     owner->scope.count++;
     ptrmap_set(&s->owners, op->tensor.symbol, owner);
@@ -49,7 +49,7 @@ static void list_tensor(struct search *s, struct ir_op *op)
         op->scope.is_dropped = op->scope.count == 0 && !op->scope.is_explicit && op != s->function->scope;
         op->scope.tensors = arena_array(s->plan->mem, const struct symbol *, op->scope.count);
         op->scope.count = 0;
-    } else if (op->kind == IR_TENSOR) {
+    } else if (op->kind == IR_TENSOR && !op->tensor.symbol->place) {
         struct ir_op *owner = ptrmap_get(&s->owners, op->tensor.symbol);
         owner->scope.tensors[owner->scope.count++] = op->tensor.symbol;
     }

@@ -1,0 +1,66 @@
+/* frames_parts.h - what the files of the pass `frames` share; nobody else includes it.
+ *
+ * frames.c        tasks of a function, which frame is taken     frames_slots.c   which tensors share a slot
+ * frames_order.c  which task surely waits for which */
+#ifndef PTOC_FRAMES_PARTS_H
+#define PTOC_FRAMES_PARTS_H
+#include "frames.h"
+#include "ir/ir.h"
+
+enum { MAX_TASKS = 4096 }; /* of one function: the order is a bit for each pair */
+
+struct access {
+    const struct symbol *tensor;
+    enum direction dir;
+    bool whole;
+};
+
+struct task {
+    struct span at;
+    const struct call *call; /* NULL: an await */
+    VEC(struct access) accesses;
+    int loop;        /* innermost loop around it, or -1 */
+    bool is_certain; /* each call of the function makes it */
+    bool is_opaque;  /* a function: its own tasks are not seen */
+};
+
+struct loop {
+    int parent, first, last; /* tasks in it */
+    const struct ir_op *op;
+};
+
+struct home { /* where a tensor is named */
+    int loop;
+    const char *why; /* why it may not lie in a frame, or NULL */
+    VEC(int) users;  /* tasks, ascending */
+};
+
+struct walk {
+    struct plan *plan;
+    struct size_table *sizes;
+    struct frame_plan *out;
+    VEC(struct task *) tasks;
+    VEC(struct loop) loops;
+    struct ptrmap places; /* tensor -> struct home */
+    VEC(const struct symbol *) tensors;
+    int loop, conditions; /* around the operation at hand */
+    uint64_t *before;     /* a row of bits for each task: see find_order */
+    size_t row;
+    bool has_left; /* a path may have left the function, or the loop, before */
+};
+
+struct lifetime {
+    struct tensor_plan *plan;
+    struct home *home;
+    int first, last; /* tasks */
+};
+
+/* ---- frames_order.c ---- */
+void frames_order(struct walk *w);                                   /* for each task those that it surely waits for */
+bool frames_find_lifetime(const struct walk *w, struct lifetime *l); /* false: nothing uses the tensor */
+
+/* ---- frames_slots.c ---- */
+void frames_make_slots(struct walk *w);
+bool frames_is_known_at_entry(const struct size *s);
+
+#endif
