@@ -1,6 +1,6 @@
 /* plan.c - the passes, in their order.
  * Idea       a pass reads what earlier ones left in the plan and in the IR; what it leaves stays true for later ones.
- * Invariant  in builds with checks the IR is verified behind each pass that leaves some.
+ * Invariant  in builds with checks the IR is verified behind each pass that writes it.
  * Tests      test/codegen/test_verify.c, test/lit/ir
  */
 #include "passes/bounds.h"
@@ -14,7 +14,7 @@
 struct pass {
     const char *name;
     void (*run)(struct plan *p);
-    bool leaves_ir;
+    bool writes_ir;
 };
 
 static const struct pass passes[] = {
@@ -54,7 +54,7 @@ struct plan *plan_create(struct front *front, const struct checked *checked, con
     p->lowering = lowering_begin(p);
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         passes[i].run(p);
-        if (passes[i].leaves_ir) verify(p, passes[i].name);
+        if (passes[i].writes_ir) verify(p, passes[i].name);
         if (last && strcmp(last, passes[i].name) == 0) break;
     }
     return p;
@@ -62,8 +62,11 @@ struct plan *plan_create(struct front *front, const struct checked *checked, con
 
 bool plan_has_pass(const char *name)
 {
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-        if (passes[i].leaves_ir && strcmp(passes[i].name, name) == 0) return true;
+    bool is_lowered = false;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        is_lowered |= passes[i].writes_ir; /* the first that does is `lower` */
+        if (is_lowered && strcmp(passes[i].name, name) == 0) return true;
+    }
     return false;
 }
 

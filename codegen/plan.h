@@ -56,7 +56,7 @@ struct plan {
 struct plan *plan_create(struct front *front, const struct checked *checked, const struct memory_plan *memory,
                          bool checked_runs, const char *last);
 void plan_destroy(struct plan *p);
-bool plan_has_pass(const char *name); /* one that leaves IR */
+bool plan_has_pass(const char *name); /* one behind which there is IR */
 
 void reach_analyze(struct plan *p);
 void frames_run(struct plan *p);
