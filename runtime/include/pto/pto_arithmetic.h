@@ -72,7 +72,7 @@ static inline int64_t pto_try_shr(bool *ok, int64_t a, int64_t by)
 /* Without its fraction. */
 static inline int64_t pto_try_truncate(bool *ok, double value)
 {
-    const bool fits = value >= -0x1p63 && value < 0x1p63; /* not a number: false */
+    const bool fits = value >= -9223372036854775808.0 && value < 9223372036854775808.0; /* 2^63; false: not a number */
     *ok &= fits;
     return fits ? (int64_t)value : 0;
 }
