@@ -4,6 +4,7 @@
  * Invariant  destroy takes apart whatever create has made, however far it came.
  * Tests      test/runtime/test_runtime.c, test_nomem.c, test_misuse.c */
 #include "config.h"
+#include "exchange.h"
 #include "misuse.h"
 #include "runtime.h"
 #include "debug/crash.h"
@@ -198,7 +199,7 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     rt->core.config = c;
     rt->core.engine = engine;
     rt->core.backend = backend;
-    ptoi_lifetime_begin(&rt->lifetime); /* before the engine forks */
+    ptoi_lifetime_begin(&rt->lifetime, ptoi_misuse_forked); /* before the engine forks */
     *status = build(rt);
     if (*status == PTO_OK) return rt;
     ptoi_lifetime_end(&rt->lifetime);

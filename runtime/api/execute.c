@@ -7,7 +7,7 @@
  * Owner      the thread that calls pto_runtime_execute: the orchestrator.
  * Invariant  pieces do not overlap; an address keeps its place in its line of the cache when it is copied.
  * Tests      test/runtime/test_execute.c, test/ascend/test_ascend.c */
-#include "shared/map_memory.h"
+#include "exchange.h"
 #include "misuse.h"
 #include "memory/pool.h"
 #include "runtime.h"
@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define EXCHANGE_BYTES ((uint64_t)1 << 36)
 
 struct given_array {
     char *at;
@@ -41,35 +39,6 @@ struct execution {
     struct piece *piece;
     void **given; /* the inputs, then the outputs, for fn */
 };
-
-/* ---- the exchange ------------------------------------------------------------------------------------------------ */
-
-void ptoi_exchange_open(PTORuntime *rt)
-{
-    rt->shared_youngest = ptoi_shared_youngest();
-    /* Without access at first: in a process that locks its future memory (mlockall) the system would provide all of it
-     * now. */
-    void *addresses = mmap(NULL, EXCHANGE_BYTES, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (addresses == MAP_FAILED) return; /* this process may not have so many */
-    rt->exchange = addresses;
-    if (mprotect(addresses, EXCHANGE_BYTES, PROT_READ | PROT_WRITE) != 0) {
-        ptoi_exchange_close(rt);
-        return;
-    }
-    madvise(addresses, EXCHANGE_BYTES, MADV_DONTDUMP); /* a core file would have all of it */
-}
-
-void ptoi_exchange_close(PTORuntime *rt)
-{
-    ptoi_memory_unmap(rt->exchange, EXCHANGE_BYTES);
-    rt->exchange = NULL;
-}
-
-void ptoi_exchange_trim(PTORuntime *rt)
-{
-    if (rt->exchange_ready > 0) madvise(rt->exchange, rt->exchange_ready, MADV_REMOVE);
-    rt->exchange_ready = 0;
-}
 
 /* ---- the arrays -------------------------------------------------------------------------------------------------- */
 
@@ -139,7 +108,7 @@ static PTOStatus place(PTORuntime *rt, struct execution *e)
                           "the worker process does not share it, and there are no addresses for a copy: obtain it with "
                           "pto_shared_alloc "
                           "before the runtime is created, or allow this process more address space");
-        if (at > EXCHANGE_BYTES || bytes > EXCHANGE_BYTES - at)
+        if (at > PTOI_EXCHANGE_BYTES || bytes > PTOI_EXCHANGE_BYTES - at)
             return refuse(rt, PTO_ERR_UNSUPPORTED, p->first,
                           "the worker process does not share it, and copies of the arrays would need more than 64 GiB: "
                           "obtain it with "

@@ -1,6 +1,5 @@
 /* lifetime.c - see lifetime.h. */
 #include "lifetime.h"
-#include "misuse.h"
 #include "shared/system.h"
 #include <pthread.h>
 #include <stddef.h>
@@ -12,6 +11,7 @@ static struct lifetime *bucket[BUCKETS];
 static uint32_t forks;
 static void *retired[RETIRED];
 static unsigned retired_next;
+static void (*notify_child)(void);
 
 static void before_fork(void) { ptoi_lock_take(&lock); }
 static void after_fork(void) { ptoi_lock_leave(&lock); }
@@ -20,7 +20,7 @@ static void in_child(void)
 {
     forks++;
     ptoi_lock_leave(&lock);
-    ptoi_misuse_forked();
+    notify_child();
 }
 
 static void watch_forks(void) { pthread_atfork(before_fork, after_fork, in_child); }
@@ -45,9 +45,12 @@ static enum lifetime_answer look(const struct lifetime *l)
     return load_relaxed(&l->use) == LIFETIME_IDLE ? LIFETIME_FREE : LIFETIME_IN_USE; /* relaxed: under the lock */
 }
 
-void ptoi_lifetime_begin(struct lifetime *l)
+void ptoi_lifetime_begin(struct lifetime *l, void (*forked)(void))
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ptoi_lock_take(&lock);
+    notify_child = forked;
+    ptoi_lock_leave(&lock);
     pthread_once(&once, watch_forks);
     ptoi_lock_take(&lock);
     l->forks = forks;

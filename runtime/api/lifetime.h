@@ -25,7 +25,8 @@ struct lifetime {
     _Atomic int use;       /* enum lifetime_use.  W under the lock, R anyone, relaxed: a hint */
 };
 
-void ptoi_lifetime_begin(struct lifetime *l);
+/* forked: called in every child process from now on, by its only thread; of every runtime the same. */
+void ptoi_lifetime_begin(struct lifetime *l, void (*forked)(void));
 enum lifetime_answer ptoi_lifetime_look(const struct lifetime *l);
 /* LIFETIME_FREE: it was, and is now in that use until ptoi_lifetime_give. */
 enum lifetime_answer ptoi_lifetime_take(struct lifetime *l, enum lifetime_use use);

@@ -2,6 +2,7 @@
  *
  * Owner      the thread that begins the run; pto_cancel, pto_task_complete and pto_runtime_status: any thread.
  * Tests      test/runtime/test_runtime.c, test_misuse.c, test_run_status.c */
+#include "exchange.h"
 #include "misuse.h"
 #include "runtime.h"
 #include "backend/failure.h"

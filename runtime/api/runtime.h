@@ -41,9 +41,6 @@ struct PTORuntime {
     PTORunStats run_stats;
 };
 
-void ptoi_exchange_open(PTORuntime *rt); /* execute.c; before the engine is opened */
-void ptoi_exchange_close(PTORuntime *rt);
-void ptoi_exchange_trim(PTORuntime *rt);
 /* operations.c: fails the run where no accelerator can carry out the work request. */
 void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
 

@@ -7,7 +7,7 @@
  */
 #include "fill.h"
 #include "half.h"
-#include "options.h"
+#include "values.h"
 
 static uint64_t mix(uint64_t x) /* the finalizer of splitmix64 */
 {

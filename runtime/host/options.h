@@ -6,6 +6,7 @@
 #define PTO_HOST_OPTIONS_H
 #include "fail.h"
 #include "fill.h"
+#include "values.h"
 
 #include <pto/pto_runtime.h>
 
@@ -37,13 +38,4 @@ void ptoi_options_free(struct host_options *o);
 void ptoi_options_print_help(FILE *out);
 
 bool ptoi_setting_is(const struct host_setting *s, const char *name);
-
-/* Values.  The text must be used up; false says nothing about why, except *fits: it is a number, but not one of this
- * type. */
-bool ptoi_parse_i64(const char *text, int64_t *value, bool *fits);
-/* type: PTO_I64, PTO_F64, PTO_F32 or PTO_BOOL, which is what the language's scalars are. */
-int ptoi_parse_scalar(const char *what, const char *text, PTOType type, PTOScalar *value, struct host_error *e);
-
-/* The one of `names` that `length` characters of text are most likely meant to be, or NULL. */
-const char *ptoi_nearest_name(const char *text, int length, const char *const *names, int count);
 #endif

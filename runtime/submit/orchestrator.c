@@ -124,8 +124,6 @@ static bool slot_is_free(void *arg)
     return n->o->tail >= n->mark && n->o->head - n->o->tail <= n->o->window->task_mask;
 }
 
-uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - o->dep_tail; }
-
 /* A record does not cross the end of the ring. */
 static uint64_t arg_place(const struct orchestrator *o, uint64_t bytes)
 {

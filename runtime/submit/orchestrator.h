@@ -112,7 +112,8 @@ void ptoi_orch_read_only(struct orchestrator *o, int64_t low, int64_t high);
 /* Finds all edges that are not found yet, and records or counts them.  false: there was no memory for that, in this
  * run. */
 bool ptoi_orch_find_edges(struct orchestrator *o);
-uint64_t ptoi_orch_deps_used(const struct orchestrator *o); /* fan-in entries */
+/* fan-in entries */
+static inline uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - o->dep_tail; }
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 

@@ -8,47 +8,12 @@
 #include "device.h"
 #include "shared/limit.h"
 #include "shared/atomics.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 enum { DEFAULT_TIMEOUT_S = 600 };
-
-/* ---- failures ---------------------------------------------------------------------------------------------------- */
-
-void ptoi_ascend_fail(struct device *d, bool is_lost, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    ptoi_lock_take(&d->lock);
-    if (!d->failure[0]) {
-        const int n = snprintf(d->failure, sizeof d->failure, "ascend: ");
-        vsnprintf(d->failure + n, sizeof d->failure - (size_t)n, format, args);
-    }
-    if (is_lost) store_release(&d->has_failed, true, LOST);
-    ptoi_lock_leave(&d->lock);
-    va_end(args);
-}
-
-bool ptoi_ascend_is_fine(struct device *d, const char *call, aclError error)
-{
-    if (error == ACL_SUCCESS) return true;
-    char text[sizeof d->failure - 64];
-    ptoi_acl_explain(d->acl, text, sizeof text, call, error);
-    ptoi_ascend_fail(d, true, "%s", text);
-    return false;
-}
-
-bool ptoi_ascend_enter(struct device *d)
-{
-    static _Thread_local uint64_t current; /* serial of the device whose context this thread has */
-    if (current == d->serial) return true;
-    if (!ptoi_ascend_is_fine(d, "aclrtSetCurrentContext", d->acl->aclrtSetCurrentContext(d->context))) return false;
-    current = d->serial;
-    return true;
-}
 
 /* ---- the steps: open returns PTO_OK or why not, close gives back whatever open took, also half of it ------------- */
 
