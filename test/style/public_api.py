@@ -27,7 +27,7 @@ def main():
     folder = parser.parse_args().source / "runtime/include/pto"
     statuses = set(re.findall(r"STATUS\((\w+)", (folder / "status.def").read_text()))
     problems = {}  # of the best declaration of each function
-    for header in sorted(folder.glob("*.h")):
+    for header in sorted(folder.rglob("*.h")):
         for comment, name in DECLARATION.findall(header.read_text()):
             here = [f"{header}: {name}: {problem}" for problem in problems_of(comment, statuses)]
             if name not in problems or len(here) < len(problems[name]):
