@@ -1,6 +1,7 @@
 /* crash.c - see crash.h.  All functions that a handler calls are async-signal-safe: no allocation, no lock, no
  * stdio. */
 #include "crash.h"
+#include "shared/process_lock.h"
 #include "shared/system.h"
 #include <signal.h>
 #include <unistd.h>
@@ -31,8 +32,7 @@ static _Thread_local const PTOArg *volatile marked_args;
 static _Thread_local volatile int marked_count;
 static _Thread_local const PTOShortWay *volatile orchestrates;
 
-static ptoi_lock lock = PTOI_LOCK_OPEN; /* guards watchers and before; nothing is taken under it */
-static int watchers;
+static int watchers; /* it and `before` are guarded by PROCESS_LOCK_CRASH_HANDLERS */
 static struct sigaction before[CRASHES];
 static struct crash_note *note;
 static _Atomic int reported; /* the first thread that crashes swaps it to 1 */
@@ -245,19 +245,19 @@ void ptoi_crash_report_to(struct crash_note *to) { note = to; }
 void ptoi_crash_watch(void)
 {
     if (HAS_SANITIZER) return;
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_CRASH_HANDLERS);
     if (watchers++ == 0) {
         struct sigaction ours = {.sa_sigaction = on_crash, .sa_flags = SA_ONSTACK | SA_SIGINFO};
         sigemptyset(&ours.sa_mask);
         for (int i = 0; i < CRASHES; i++) sigaction(crashes[i].signal, &ours, &before[i]);
     }
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_CRASH_HANDLERS);
 }
 
 void ptoi_crash_unwatch(void)
 {
     if (HAS_SANITIZER) return;
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_CRASH_HANDLERS);
     if (--watchers == 0)
         for (int i = 0; i < CRASHES; i++) {
             struct sigaction now;
@@ -265,7 +265,7 @@ void ptoi_crash_unwatch(void)
             /* else a later handler replaced it */
             if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_crash) restore(i);
         }
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_CRASH_HANDLERS);
 }
 
 void ptoi_crash_use_stack(void *stack)

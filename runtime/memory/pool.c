@@ -2,7 +2,7 @@
 #include "pool.h"
 #include "shared/check.h"
 #include "shared/map_memory.h"
-#include "shared/system.h"
+#include "shared/process_lock.h"
 #include <errno.h>
 #include <pto/pto_runtime.h>
 #include <sys/mman.h>
@@ -14,8 +14,7 @@ struct block {
     uint64_t bytes;
 };
 
-/* Guards everything below. */
-static ptoi_lock lock = PTOI_LOCK_OPEN;
+/* Guarded by PROCESS_LOCK_POOL. */
 static struct block kept[KEPT_BLOCKS];
 static PTOPoolStats stats;
 
@@ -40,9 +39,9 @@ static void *take_kept(uint64_t bytes)
 
 void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_POOL);
     void *memory = shared ? NULL : take_kept(bytes);
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_POOL);
     if (memory) {
         if (zeroed) madvise(memory, bytes, MADV_DONTNEED); /* its pages are new ones when they are touched */
         return memory;
@@ -50,11 +49,11 @@ void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed)
     memory = ptoi_memory_map(bytes, shared);
     if (!memory && ptoi_pool_trim()) memory = ptoi_memory_map(bytes, shared);
     if (!memory) return NULL;
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_POOL);
     stats.grow_count++;
     stats.total_bytes += (int64_t)bytes;
     note_use((int64_t)bytes);
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_POOL);
     return memory;
 }
 
@@ -72,12 +71,12 @@ void ptoi_pool_give(void *memory, uint64_t bytes, bool shared)
 {
     if (!memory) return;
     if (!shared) madvise(memory, bytes, MADV_FREE);
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_POOL);
     stats.used_bytes -= (int64_t)bytes;
     CHECK(stats.used_bytes >= 0);
     const bool is_kept = !shared && keep(memory, bytes);
     if (!is_kept) stats.total_bytes -= (int64_t)bytes;
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_POOL);
     if (!is_kept) ptoi_memory_unmap(memory, bytes);
 }
 
@@ -97,9 +96,9 @@ bool ptoi_pool_touch(void *memory, uint64_t bytes)
 
 void pto_pool_stats(PTOPoolStats *to)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_POOL);
     *to = stats;
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_POOL);
 }
 
 void pto_pool_print(FILE *out)
@@ -117,14 +116,14 @@ bool ptoi_pool_trim(void)
 {
     struct block old[KEPT_BLOCKS];
     bool some = false;
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_POOL);
     for (int i = 0; i < KEPT_BLOCKS; i++) {
         old[i] = kept[i];
         some |= old[i].memory != NULL;
         kept[i] = (struct block){0};
         stats.total_bytes -= (int64_t)old[i].bytes;
     }
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_POOL);
     for (int i = 0; i < KEPT_BLOCKS; i++) ptoi_memory_unmap(old[i].memory, old[i].bytes);
     return some;
 }

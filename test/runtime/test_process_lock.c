@@ -1,0 +1,45 @@
+/* test_process_lock.c - a fork while another thread holds a lock of the process. */
+#include "shared/process_lock.h"
+#include "unit.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct holder {
+    enum process_lock lock;
+    _Atomic bool holds;
+};
+
+static void *hold(void *arg)
+{
+    struct holder *h = arg;
+    ptoi_process_lock(h->lock);
+    atomic_store(&h->holds, true);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    ptoi_process_unlock(h->lock);
+    return NULL;
+}
+
+/* Without a handler of forks the child waits for a thread that it does not have. */
+TEST(a_child_of_fork_finds_every_lock_of_the_process_free)
+{
+    for (int which = 0; which < PROCESS_LOCKS; which++) {
+        struct holder h = {.lock = (enum process_lock)which};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, hold, &h), 0);
+        while (!atomic_load(&h.holds)) {}
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(10);
+            ptoi_process_lock(h.lock);
+            ptoi_process_unlock(h.lock);
+            _exit(0);
+        }
+        int status = -1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        pthread_join(thread, NULL);
+    }
+}
