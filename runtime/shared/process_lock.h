@@ -1,7 +1,7 @@
 /* process_lock.h - the locks of data that all runtimes of a process share.
  *
- * Idea       a child of fork has one thread, and a lock that another thread of the parent held at the fork is held in the
- *            child for ever.  So a fork takes all of these locks first and leaves them on both sides.
+ * Idea       a child of fork has one thread, and a lock that another thread of the parent held at the fork is held in
+ *            the child for ever.  So a fork takes all of these locks first and leaves them on both sides.
  * Owner      the process.
  * Invariant  a thread holds at most one of them, for a short time, and calls nothing unknown meanwhile.  The lock of
  *            the ACL library is none of them: calls of the library are made under it, and these may fork.
