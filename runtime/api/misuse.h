@@ -5,7 +5,7 @@
  *            fork, and a call outside a run.  The cause is determined afterwards.  Misuse ends the run, if
  *            one is active, with PTO_ERR_MISUSE; pto_last_error(NULL) has the sentence too.
  * Owner      each thread: its own words.
- * Limits     a submit that its caller carries out (pto_submit.h) is not looked at.
+ * Limits     a submit that its caller carries out (fast_path.h) is not looked at.
  * Tests      test/runtime/test_misuse.c */
 #ifndef PTOI_MISUSE_H
 #define PTOI_MISUSE_H

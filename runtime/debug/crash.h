@@ -5,7 +5,7 @@
  *            one report, restore the previous handlers and raise the signal again: the process ends by it, or the
  *            host's own handler runs.  A crash outside a kernel is not ours: nothing is written.
  * Owner      the mark: its thread.  The handlers: the process, counted.
- * Limits     the arguments of a task that its caller runs itself (pto_submit.h) are not known.  Under a sanitizer,
+ * Limits     the arguments of a task that its caller runs itself (fast_path.h) are not known.  Under a sanitizer,
  *            which reports crashes itself, nothing is installed.
  * Tests      test/runtime/test_crash.c */
 #ifndef PTOI_CRASH_H

@@ -86,8 +86,8 @@ static bool make_row_major(struct region *r, int64_t address, int64_t element_by
     return !sum_overflows(address, bytes, &r->high);
 }
 
-bool ptoi_region_make_any(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,
-                          const int64_t *stride)
+bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, int32_t rank, const int64_t *shape,
+                      const int64_t *stride)
 {
     if (address < 0 || element_bytes < 0 || rank < 0 || rank > PTO_MAX_RANK) return false;
     bool is_empty = element_bytes == 0;

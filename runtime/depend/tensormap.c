@@ -30,11 +30,11 @@ struct look {
 };
 
 static const uint8_t reason_of[4][4] = {
-    /* earlier      then READ, WRITE, ACC, UPDATE */
-    [ACCESS_READ] = {0, EDGE_WAR, EDGE_ACC, EDGE_WAR},
-    [ACCESS_WRITE] = {EDGE_RAW, EDGE_WAW, EDGE_ACC, EDGE_RAW | EDGE_WAW},
+    /* earlier      then READ, WRITE, UPDATE, ACC */
+    [ACCESS_READ] = {0, EDGE_WAR, EDGE_WAR, EDGE_ACC},
+    [ACCESS_WRITE] = {EDGE_RAW, EDGE_WAW, EDGE_RAW | EDGE_WAW, EDGE_ACC},
     [ACCESS_ACC] = {EDGE_ACC, EDGE_ACC, EDGE_ACC, EDGE_ACC},
-    [ACCESS_UPDATE] = {EDGE_RAW, EDGE_WAW, EDGE_ACC, EDGE_RAW | EDGE_WAW},
+    [ACCESS_UPDATE] = {EDGE_RAW, EDGE_WAW, EDGE_RAW | EDGE_WAW, EDGE_ACC},
 };
 
 static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, uint8_t reason)

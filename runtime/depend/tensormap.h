@@ -9,7 +9,7 @@
 #include "region.h"
 #include <pto/pto_status.h>
 
-enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_ACC, ACCESS_UPDATE /* reads and writes */ };
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_UPDATE /* reads and writes */, ACCESS_ACC };
 enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
 
 /* The accesses of one buffer.  All zero is "none".  One lives in every heap allocation's record; those of outside

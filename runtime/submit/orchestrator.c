@@ -1,5 +1,5 @@
 /* orchestrator.c - see orchestrator.h. */
-#include "orchestrator_parts.h"
+#include "decode.h"
 #include "shared/check.h"
 #include "debug/checked.h"
 #include "shared/limit.h"
@@ -325,6 +325,18 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
     return PTO_OK;
 }
 
+PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
+                           uint64_t birth, uint8_t output, uint32_t *buffer)
+{
+    const int32_t owner = ptoi_orch_owner(o, p->scope);
+    *buffer = 0;
+    if (owner < 0)
+        return ptoi_refuse_submit(o, REFUSED_SCOPE, &(struct refused){.param = p, .index = ptoi_param_index(t, p)});
+    const PTOStatus status = ptoi_orch_take_buffer(o, owner, bytes, birth, p->name, buffer);
+    if (status == PTO_OK) ptoi_record(&o->scopes, *buffer)->output = output;
+    return status;
+}
+
 void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
 {
     uint64_t at;
@@ -516,17 +528,21 @@ void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-/* One parameter made ready: what the kernel will see, and what the map is asked. */
+_Static_assert(ACCESS_READ == PTO_PARAM_INPUT - 1 && ACCESS_WRITE == PTO_PARAM_OUTPUT - 1 &&
+                   ACCESS_UPDATE == PTO_PARAM_INOUT - 1 && ACCESS_ACC == PTO_PARAM_ACC - 1,
+               "the access of a parameter is its kind");
+
+/* One argument made ready: what the kernel will see, and what the map is asked. */
 struct place {
-    struct arg_head head;
-    const int64_t *shape, *stride; /* rank entries */
-    int64_t flat_shape, flat_stride[PTO_MAX_RANK];
-    struct map_buffer *buffer; /* NULL: scalar, empty, or fresh */
-    struct region region;
-    enum access access;
-    uint64_t birth;
-    uint64_t fresh_bytes;
+    PTOArg arg;
+    int64_t lay[PTO_MAX_RANK];
     const PTOTaskParam *param;
+    uint32_t buffer; /* of the heap; 0: memory of the program, a scalar, or empty */
+    bool is_new;     /* an output that this submit allocates */
+    enum access access;
+    struct map_buffer *map; /* NULL: the map need not know the access */
+    struct region region;   /* of a new output from 0; not of a scalar */
+    uint64_t birth;
 };
 
 void ptoi_orch_read_only(struct orchestrator *o, int64_t low, int64_t high)
@@ -540,7 +556,7 @@ static bool is_read_only(struct orchestrator *o, const struct place *pl)
 {
     const int64_t low = pl->region.low, high = pl->region.high;
     if (o->read_only.count == 0) return false;
-    if (pl->param->kind == PTO_PARAM_INPUT) return ptoi_read_only_holds(&o->read_only, low, high);
+    if (pl->arg.kind == PTO_PARAM_INPUT) return ptoi_read_only_holds(&o->read_only, low, high);
     if (ptoi_read_only_meets(&o->read_only, low, high)) {
         wait_drained(o, PTO_STALL_TASK_RING);
         ptoi_read_only_forget(&o->read_only, low, high);
@@ -549,118 +565,51 @@ static bool is_read_only(struct orchestrator *o, const struct place *pl)
     return false;
 }
 
-/* The buffer that an address lies in; false: it is a dangling handle, or the region leaves its buffer. */
-static PTOStatus find_buffer(struct orchestrator *o, const void *base, int index, struct place *pl)
+/* The accesses that the map remembers of the memory, if it has to know this one. */
+static struct map_buffer *map_of(struct orchestrator *o, int index, struct place *pl)
 {
-    if (!ptoi_orch_is_in_heap(o, base)) {
-        pl->head.value = pl->region.low;
-        pl->birth = PTO_NO_BIRTH;
-        pl->buffer = is_read_only(o, pl) ? NULL : ptoi_map_find_near(o->map, &pl->region, &o->near[index]);
-        return PTO_OK;
-    }
-    const uint64_t offset = (uint64_t)((uintptr_t)base - (uintptr_t)o->heap_base);
-    pl->head.buffer = ptoi_compact_buffer(o, offset);
-    if (pl->head.buffer == 0)
-        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "parameter %d (%s) is a buffer whose lifetime has ended", index,
-                              ptoi_param_text(pl->param));
-    struct buffer_record *r = ptoi_record(&o->scopes, pl->head.buffer);
-    int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
-    if (pl->region.low < start || pl->region.high > start + (int64_t)r->bytes)
-        return ptoi_orch_fail(o, PTO_ERR_BOUNDS, "parameter %d (%s) exceeds its buffer of %llu bytes", index,
-                              ptoi_param_text(pl->param), (unsigned long long)r->bytes);
-    pl->head.value = pl->region.low - (int64_t)(intptr_t)o->heap_base;
+    if (pl->buffer == 0) return is_read_only(o, pl) ? NULL : ptoi_map_find_near(o->map, &pl->region, &o->near[index]);
+    struct buffer_record *r = ptoi_record(&o->scopes, pl->buffer);
+    const int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
     pl->birth = r->birth;
     if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks executed inline */
         ptoi_map_open(o->map, &r->map, start, start + (int64_t)r->bytes);
     /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
     const bool bypass =
-        pl->param->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
-    pl->buffer = bypass ? NULL : &r->map;
-    return PTO_OK;
+        pl->arg.kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
+    return bypass ? NULL : &r->map;
 }
 
-static enum access access_of(PTOParamKind kind)
+/* Cannot fail: the decoder has seen that the access is one. */
+static inline void make_region(struct region *r, const PTOAccess_ *a, const PTOArg *arg)
 {
-    switch (kind) {
-    case PTO_PARAM_INPUT: return ACCESS_READ;
-    case PTO_PARAM_ACC: return ACCESS_ACC;
-    case PTO_PARAM_INOUT: return ACCESS_UPDATE;
-    default: return ACCESS_WRITE;
+    if (a->is_contiguous) {
+        r->low = (int64_t)a->low;
+        r->high = (int64_t)a->high;
+        r->run = (int64_t)(a->high - a->low);
+        r->rank = 0;
+        return;
     }
-}
-
-static PTOStatus place_tensor(struct orchestrator *o, const PTOTaskParam *p, int index, struct place *pl)
-{
-    if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has no valid type and shape", index);
-    pl->param = p;
-    pl->buffer = NULL;
-    pl->birth = PTO_NO_BIRTH;
-    pl->fresh_bytes = 0;
-    pl->head = (struct arg_head){.kind = p->kind, .type = p->type, .rank = p->rank};
-    pl->shape = p->shape;
-    pl->stride = p->stride ? p->stride : pl->flat_stride;
-    const char *base = p->buffer;
-    if (p->kind == PTO_PARAM_OUTPUT) {
-        if (!p->ref) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: PTO_OUTPUT of no variable", index);
-        memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
+    const int64_t unit = pto_bytes_of_(arg->type), *shape = arg->shape, *stride = arg->stride;
+    if (arg->rank == 2 && stride[1] == 1 && stride[0] > shape[1]) { /* of several rows: one is contiguous */
+        r->low = (int64_t)a->low;
+        r->high = (int64_t)a->high;
+        r->run = shape[1] * unit;
+        r->rank = 1;
+        r->dim[0] = (struct region_dim){shape[0], stride[0] * unit};
+        return;
     }
-    int64_t at, low, bytes;
-    bool fits;
-    if (p->rank == 0) { /* a flat range: a vector of bytes */
-        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, &at))
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: %lld bytes at tile %lld is no size", index,
-                                  (long long)p->bytes, (long long)p->at);
-        pl->flat_shape = p->bytes;
-        pl->flat_stride[0] = 1;
-        pl->head.rank = 1;
-        pl->shape = &pl->flat_shape;
-        pl->stride = pl->flat_stride;
-        fits = at >= 0 && !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low) &&
-               ptoi_region_make_flat(&pl->region, low, p->bytes);
-    } else {
-        const int64_t element = ptoi_element_bytes(p->type);
-        for (int d = 0; d < p->rank; d++)
-            if (p->shape[d] < 0)
-                return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d has extent %lld", index,
-                                      (long long)p->shape[d]);
-        fits = !__builtin_mul_overflow(p->at, element, &at) && at >= 0 &&
-               !__builtin_add_overflow((int64_t)(intptr_t)base, at, &low);
-        if (p->stride)
-            fits = fits && ptoi_region_make(&pl->region, low, element, p->rank, p->shape, p->stride);
-        else
-            fits = fits && ptoi_lay_out(p->rank, p->shape, pl->flat_stride, &bytes) &&
-                   !__builtin_mul_overflow(bytes, element, &bytes) && ptoi_region_make_flat(&pl->region, low, bytes);
-    }
-    if (!fits)
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: offset, shape and strides give no region of memory",
-                              index);
-    pl->access = access_of((PTOParamKind)p->kind);
-    if (pl->region.run == 0) return PTO_OK; /* empty: a null handle */
-    if (base) return find_buffer(o, base, index, pl);
-    if (p->kind != PTO_PARAM_OUTPUT)
-        return ptoi_orch_fail(o, PTO_ERR_UNWRITTEN, "parameter %d (%s) was never written", index, ptoi_param_text(p));
-    if (at != 0 || (p->stride && !pto_is_row_major(p->rank, p->shape, p->stride)))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): a new output begins at 0 and is row-major",
-                              index, ptoi_param_text(p));
-    pl->fresh_bytes = (uint64_t)pl->region.run;
-    pl->head.fresh = 1;
-    return PTO_OK;
+    const bool fits = ptoi_region_make(r, (int64_t)a->low, unit, arg->rank, shape, stride);
+    CHECK(fits);
 }
 
 struct submission {
-    struct place place[PTO_MAX_PARAMS];
-    int count;
-    int32_t priority;
-    const char *name;
-    int64_t limit_ms; /* 0: none */
+    struct terms terms;
+    struct place place[ARGUMENT_ROOM];
     uint64_t arg_bytes;
     int accesses;                             /* that the map has to remember, */
     struct map_access access[PTO_MAX_PARAMS]; /* in the order of the places */
-    int scalars;
-    bool writes, writes_some;
-    bool makes; /* new outputs */
-    bool holds; /* some tensor lies in the heap */
+    bool holds;                               /* some tensor lies in the heap */
     bool accumulates;
     uint32_t exclusive; /* its accumulators, as a set; see accumulators() */
 };
@@ -668,72 +617,56 @@ struct submission {
 static void note_access(struct submission *s, const struct place *pl)
 {
     struct map_access *a = &s->access[s->accesses++];
-    a->buffer = pl->buffer;
+    a->buffer = pl->map;
     a->region = &pl->region;
     a->access = pl->access;
 }
 
-bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms)
+static PTOStatus place_once(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
 {
-    enum { LONGEST = INT32_MAX }; /* 24 days */
-    if (p->at < 1)
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "@timeout(%lld): at least 1 ms is needed", (long long)p->at) ==
-               PTO_OK;
-    *ms = p->at < LONGEST ? p->at : LONGEST;
-    if (o->least_limit_ms == 0 || *ms < o->least_limit_ms) o->least_limit_ms = *ms;
-    return true;
+    PTOStatus status = PTO_OK;
+    struct terms t = {.params = params, .count = count};
+    struct place *pl = s->place;
+    uint64_t arg_bytes = 0;
+    uint32_t holds = 0, accumulates = 0;
+    s->accesses = 0;
+    for (int i = 0; i < count; i++) {
+        const PTOTaskParam *const p = &params[i];
+        const uint8_t kind = p->kind;
+        struct operand x;
+        if (!ptoi_decode(o, &t, p, &pl->arg, pl->lay, &x, &status)) {
+            if (status != PTO_OK) return status;
+            continue;
+        }
+        pl->buffer = x.buffer;
+        pl->is_new = ptoi_is_new(&x.access);
+        pl->birth = PTO_NO_BIRTH;
+        if (kind != PTO_PARAM_SCALAR) {
+            pl->param = p;
+            pl->access = (enum access)(kind - PTO_PARAM_INPUT);
+            make_region(&pl->region, &x.access, &pl->arg);
+            if (x.access.base && (pl->map = map_of(o, i, pl)) != NULL) note_access(s, pl);
+            holds |= x.buffer;
+            accumulates |= kind == PTO_PARAM_ACC;
+        }
+        arg_bytes += sizeof(struct arg_head) + 2 * sizeof(int64_t) * pl->arg.rank;
+        pl++;
+    }
+    s->arg_bytes = arg_bytes + (t.limit_ms > 0 ? sizeof t.limit_ms : 0);
+    s->holds = holds != 0;
+    s->accumulates = accumulates != 0;
+    s->terms = t;
+    return PTO_OK;
 }
 
 static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
 {
-    s->count = s->accesses = s->scalars = 0;
-    s->priority = 0;
-    s->name = NULL;
-    s->limit_ms = 0;
-    s->arg_bytes = 0;
-    s->writes = s->writes_some = s->makes = s->holds = s->accumulates = false;
-    for (int i = 0; i < count; i++) {
-        const PTOTaskParam *p = &params[i];
-        if (p->kind == PTO_PARAM_PRIORITY) {
-            s->priority = p->at > INT32_MAX ? INT32_MAX : p->at < INT32_MIN ? INT32_MIN : (int32_t)p->at;
-            continue;
-        }
-        if (p->kind == PTO_PARAM_NAME) {
-            s->name = p->buffer;
-            continue;
-        }
-        if (p->kind == PTO_PARAM_TIMEOUT) {
-            if (s->limit_ms == 0) s->arg_bytes += sizeof s->limit_ms;
-            if (!ptoi_orch_limit(o, p, &s->limit_ms)) return PTO_ERR_ARGUMENT;
-            continue;
-        }
-        if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_SCALAR)
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d is of no known kind", i);
-        if (s->count == PTO_MAX_PARAMS)
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a task has at most %d parameters", PTO_MAX_PARAMS);
-        struct place *pl = &s->place[s->count++];
-        if (p->kind == PTO_PARAM_SCALAR) {
-            pl->buffer = NULL;
-            pl->birth = PTO_NO_BIRTH;
-            pl->head = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
-            s->scalars++;
-        } else {
-            PTOStatus status = place_tensor(o, p, i, pl);
-            if (status != PTO_OK) return status;
-            if (pl->buffer) note_access(s, pl);
-            s->makes |= pl->fresh_bytes > 0;
-            s->holds |= pl->head.buffer != 0;
-            s->accumulates |= p->kind == PTO_PARAM_ACC;
-            if (p->kind != PTO_PARAM_INPUT) {
-                s->writes = true;
-                s->writes_some |= pl->region.run > 0;
-            }
-        }
-        s->arg_bytes += sizeof(struct arg_head) + 2 * sizeof(int64_t) * pl->head.rank;
-    }
-    if (!o->place_again) return PTO_OK;
-    o->place_again = false;
-    return place_params(o, params, count, s);
+    PTOStatus status;
+    do {
+        o->place_again = false;
+        status = place_once(o, params, count, s);
+    } while (o->place_again && status == PTO_OK);
+    return status;
 }
 
 /* ---- submission -------------------------------------------------------------------------------------------------- */
@@ -741,38 +674,29 @@ static PTOStatus place_params(struct orchestrator *o, const PTOTaskParam *params
 static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
 {
     uint8_t output = 0;
-    for (int i = 0; i < s->count; i++) {
+    PTOStatus status = PTO_OK;
+    for (int i = 0; i < s->terms.arguments && status == PTO_OK; i++) {
         struct place *pl = &s->place[i];
-        if (!pl->head.fresh) continue;
-        const int32_t owner = ptoi_orch_owner(o, pl->param->scope);
-        if (owner < 0)
-            return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d (%s): its scope is closed", i,
-                                  ptoi_param_text(pl->param));
-        PTOStatus status = ptoi_orch_take_buffer(o, owner, pl->fresh_bytes, o->head, pl->param->name, &pl->head.buffer);
-        if (status != PTO_OK) return status;
-        struct buffer_record *const r = ptoi_record(&o->scopes, pl->head.buffer);
-        r->output = output++;
-        pl->head.value = (int64_t)r->at;
+        if (!pl->is_new) continue;
+        status = ptoi_make_output(o, &s->terms, pl->param, (uint64_t)pl->region.high, o->head, output++, &pl->buffer);
+        if (status == PTO_OK) pl->arg.ptr = o->heap_base + ptoi_record(&o->scopes, pl->buffer)->at;
     }
-    return PTO_OK;
+    return status;
 }
 
-static void write_back(struct orchestrator *o, const struct submission *s)
+static void write_back(const struct submission *s)
 {
-    for (int i = 0; i < s->count; i++)
-        if (s->place[i].head.fresh) {
-            void *base = o->heap_base + s->place[i].head.value;
-            memcpy(s->place[i].param->ref, &base, sizeof base);
-        }
+    for (int i = 0; i < s->terms.arguments; i++)
+        if (s->place[i].is_new) memcpy(s->place[i].param->ref, &s->place[i].arg.ptr, sizeof s->place[i].arg.ptr);
 }
 
 /* When a task fails to get all it needs, no task will ever make what it already took. */
 static void give_outputs_back(struct orchestrator *o, struct submission *s) /* model: GIVE_BACK */
 {
-    for (int i = 0; i < s->count; i++)
-        if (s->place[i].head.fresh && s->place[i].head.buffer) {
-            publish_event(o, EVENT_OPEN, s->place[i].head.buffer);
-            ptoi_orch_let_go(o, s->place[i].head.buffer);
+    for (int i = 0; i < s->terms.arguments; i++)
+        if (s->place[i].is_new && s->place[i].buffer) {
+            publish_event(o, EVENT_OPEN, s->place[i].buffer);
+            ptoi_orch_let_go(o, s->place[i].buffer);
         }
 }
 
@@ -792,7 +716,7 @@ static void find_producers(struct orchestrator *o, struct submission *s, const P
 {
     ptoi_map_begin(o->map, &o->found);
     ptoi_map_find_all(o->map, s->access, s->accesses, kernel, &o->found);
-    for (int i = 0; s->holds && i < s->count; i++) { /* after the map, which keeps its own marks */
+    for (int i = 0; s->holds && i < s->terms.arguments; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
         if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->map_retired && pl->birth != o->head)
             note_producer(o, pl->birth,
@@ -821,8 +745,8 @@ static void prune_producers(struct orchestrator *o, bool count) /* model: PRUNE 
 static bool accumulators(struct orchestrator *o, struct submission *s)
 {
     s->exclusive = 0;
-    for (int i = 0; s->accumulates && i < s->count; i++) {
-        if (s->place[i].head.kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
+    for (int i = 0; s->accumulates && i < s->terms.arguments; i++) {
+        if (s->place[i].arg.kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
         const int64_t low = s->place[i].region.low, number = o->history ? ptoi_history_accumulator(o->history, low) : 0;
         if (number < 0) return false;
         s->exclusive |= (uint32_t)1 << (o->history ? (uint64_t)number % 32 : (uint64_t)low * 0x9e3779b97f4a7c15u >> 59);
@@ -832,7 +756,7 @@ static bool accumulators(struct orchestrator *o, struct submission *s)
 
 /* ---- what is recorded of a task ---------------------------------------------------------------------------------- */
 
-static bool touches_memory(const struct place *pl) { return pl->head.kind != PTO_PARAM_SCALAR && pl->region.run != 0; }
+static bool touches_memory(const struct place *pl) { return pl->arg.kind != PTO_PARAM_SCALAR && pl->region.run != 0; }
 
 /* All that the task touches: also what the map need not know.  false: no memory. */
 static bool log_touched(struct orchestrator *o, enum history_entry entry, uint64_t number, const struct submission *s,
@@ -840,14 +764,14 @@ static bool log_touched(struct orchestrator *o, enum history_entry entry, uint64
 {
     if (!log_has_room(o)) return false;
     int touches = 0;
-    for (int i = 0; i < s->count; i++) touches += touches_memory(&s->place[i]);
+    for (int i = 0; i < s->terms.arguments; i++) touches += touches_memory(&s->place[i]);
     ptoi_history_log_begin(&o->log, entry, number, touches, kernel);
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->terms.arguments; i++) {
         const struct place *pl = &s->place[i];
         if (!touches_memory(pl)) continue;
-        const struct history_access a = {.space = pl->head.buffer, .region = &pl->region, .access = pl->access};
+        const struct history_access a = {.space = pl->buffer, .region = &pl->region, .access = pl->access};
         int64_t origin = 0; /* of a new output, too: its region has no address yet */
-        if (a.space && !pl->head.fresh)
+        if (a.space && !pl->is_new)
             origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
         ptoi_history_log_access(&o->log, &a, origin);
     }
@@ -866,39 +790,40 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
     struct window *w = o->window;
     struct task_slot *t = window_task(w, o->head);
     const uint64_t begin = arg_place(o, s->arg_bytes);
-    *t = (struct task_slot){.id = o->head,
-                            .kernel = ptoi_image_offset(kernel),
-                            .site = ptoi_image_offset(*o->site),
-                            .arg_begin = begin,
-                            .dep_begin = o->dep_head,
-                            .dep_count = (uint32_t)o->found.count,
-                            .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->priority,
-                            .param_count = (uint16_t)s->count,
-                            .worker = (uint8_t)kernel->worker,
-                            .flags =
-                                (uint8_t)((s->limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->makes ? TASK_HOLDS : 0)),
-                            .exclusive = s->exclusive,
-                            .name = ptoi_image_offset(s->name)};
+    *t = (struct task_slot){
+        .id = o->head,
+        .kernel = ptoi_image_offset(kernel),
+        .site = ptoi_image_offset(*o->site),
+        .arg_begin = begin,
+        .dep_begin = o->dep_head,
+        .dep_count = (uint32_t)o->found.count,
+        .priority = o->replay ? ptoi_replay_priority(o->replay, o->head) : s->terms.priority,
+        .param_count = (uint16_t)s->terms.arguments,
+        .worker = (uint8_t)kernel->worker,
+        .flags = (uint8_t)((s->terms.limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->terms.makes ? TASK_HOLDS : 0)),
+        .exclusive = s->exclusive,
+        .name = ptoi_image_offset(s->terms.name)};
     struct arg_head *head = window_args(w, begin);
-    int64_t *extent = (int64_t *)(head + s->count);
-    for (int i = 0; i < s->count; i++) {
+    int64_t *extent = (int64_t *)(head + s->terms.arguments);
+    for (int i = 0; i < s->terms.arguments; i++) {
         const struct place *pl = &s->place[i];
-        const int rank = pl->head.rank;
-        /* Member by member, as it was written: a copy would wait until all of it has reached the cache. */
-        head[i].value = pl->head.value;
-        head[i].buffer = pl->head.buffer;
-        head[i].kind = pl->head.kind;
-        head[i].type = pl->head.type;
-        head[i].rank = pl->head.rank;
-        head[i].fresh = pl->head.fresh;
-        if (o->moved > 0 && pl->head.buffer != 0) head[i].value += place_less_name(o, pl->head.buffer);
+        const int rank = pl->arg.rank;
+        head[i].value = pl->arg.kind == PTO_PARAM_SCALAR ? pl->arg.value.i64
+                        : pl->buffer != 0                ? (int64_t)((uintptr_t)pl->arg.ptr - (uintptr_t)o->heap_base)
+                                                         : (int64_t)(intptr_t)pl->arg.ptr;
+        head[i].buffer = pl->buffer;
+        head[i].kind = pl->arg.kind;
+        head[i].type = pl->arg.type;
+        head[i].rank = pl->arg.rank;
+        head[i].fresh = pl->is_new;
+        if (o->moved > 0 && pl->buffer != 0) head[i].value += place_less_name(o, pl->buffer);
         for (int d = 0; d < rank; d++) {
-            extent[d] = pl->shape[d];
-            extent[rank + d] = pl->stride[d];
+            extent[d] = pl->arg.shape[d];
+            extent[rank + d] = pl->arg.stride[d];
         }
         extent += 2 * rank;
     }
-    if (s->limit_ms > 0) *extent = s->limit_ms;
+    if (s->terms.limit_ms > 0) *extent = s->terms.limit_ms;
     for (int32_t k = 0; k < o->found.count; k++) *window_dep(w, o->dep_head + (uint64_t)k) = o->found.task_id[k];
     o->arg_head = begin + s->arg_bytes;
     o->dep_head += (uint64_t)o->found.count;
@@ -956,7 +881,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
     o->stats.edges += o->found.count;
     write_task(o, s, kernel);
     if (!alone) ptoi_map_add_all(o->map, s->access, s->accesses, kernel, o->head);
-    if (s->makes) write_back(o, s);
+    if (s->terms.makes) write_back(s);
     PTO_LABEL(TASK);
     o->accesses = s->accesses;
     const uint64_t id = o->head++;
@@ -974,26 +899,22 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     if (has_failed(o)) return ptoi_status(o->run_status);
     if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
         (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel");
+        return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
     if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "kernel '%s' with %d parameters; at most %d are possible",
-                              kernel->name, count, PTO_MAX_PARAMS);
-    PTOStatus status;
+        return ptoi_refuse_submit(o, REFUSED_COUNT, &(struct refused){.kernel = kernel, .number = count});
     if (runs_now(o, kernel)) {
         int64_t number;
         if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
         stop_eliding(o);
     }
     struct submission s;
-    status = place_params(o, params, count, &s);
+    PTOStatus status = place_params(o, params, count, &s);
     if (status != PTO_OK) return status;
-    if (!kernel->fn && s.scalars > PTO_REQUEST_PARAMS)
-        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "work request '%s' with %d scalars; at most %d are possible",
-                              kernel->name, s.scalars, PTO_REQUEST_PARAMS);
-    if (s.writes && !s.writes_some) return PTO_NO_TASK;
-    if (s.makes) status = take_outputs(o, &s);
+    const int64_t decoded = ptoi_decoded(o, &s.terms, kernel);
+    if (decoded != PTO_OK) return decoded;
+    if (s.terms.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
-    if (id < 0 && s.makes) give_outputs_back(o, &s);
+    if (id < 0 && s.terms.makes) give_outputs_back(o, &s);
     return id;
 }
 
@@ -1094,7 +1015,7 @@ static bool record_await(struct orchestrator *o, struct submission *s, int64_t b
     struct recorded_wait *w = ptoi_record_wait(r, PTO_STALL_NONE, begin, end);
     if (!w) return true;
     w->site = *o->site;
-    if (s->place[0].head.buffer) w->tensor = ptoi_record(&o->scopes, s->place[0].head.buffer)->name;
+    if (s->place[0].buffer) w->tensor = ptoi_record(&o->scopes, s->place[0].buffer)->name;
     return log_touched(o, HISTORY_AWAIT, (uint64_t)(w - r->wait), s, NULL);
 }
 
@@ -1108,12 +1029,8 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     if (bytes < 0 || offset < 0)
         return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "await of %lld bytes at %lld", (long long)bytes, (long long)offset);
     struct submission s; /* only what find_producers looks at is set */
-    PTOStatus status = place_tensor(o, &param, 0, &s.place[0]);
+    const PTOStatus status = place_params(o, &param, 1, &s);
     if (status != PTO_OK) return status;
-    s.count = 1;
-    s.accesses = 0;
-    s.holds = true;
-    if (s.place[0].buffer) note_access(&s, &s.place[0]);
     find_producers(o, &s, NULL);
     struct need need = {.o = o, .amount = (uint64_t)o->found.count};
     const int64_t begin = o->flow.recorder ? ptoi_record_now(o->flow.recorder) : 0;

@@ -89,7 +89,7 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: th
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
-/* Of pto_submit.h.  A task that was run by its caller failed with that result. */
+/* Of fast_path.h.  A task that was run by its caller failed with that result. */
 int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result);
 /* A call of its kernel, begun at `since`, has ended. */

@@ -39,39 +39,6 @@ static inline uint32_t ptoi_compact_buffer(const struct orchestrator *o, uint64_
     return offset < o->window->heap_bytes ? ptoi_buffer_at(&o->scopes, offset) : ptoi_compact_find(o, offset);
 }
 
-/* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
-static inline const char *ptoi_param_text(const PTOTaskParam *p)
-{
-    return p->name ? p->name + (p->name[0] == '&') : "an argument";
-}
-
-/* Of a PTO_TIMEOUT; false: it is none, and the run has failed. */
-bool ptoi_orch_limit(struct orchestrator *o, const PTOTaskParam *p, int64_t *ms);
-
-static inline int64_t ptoi_element_bytes(uint8_t type)
-{
-    static const uint8_t bytes[PTO_TYPE_COUNT] = {
-        [PTO_BYTE] = 1, [PTO_F16] = 2, [PTO_BF16] = 2, [PTO_F32] = 4, [PTO_F64] = 8, [PTO_I8] = 1,  [PTO_I16] = 2,
-        [PTO_I32] = 4,  [PTO_I64] = 8, [PTO_U8] = 1,   [PTO_U16] = 2, [PTO_U32] = 4, [PTO_U64] = 8, [PTO_BOOL] = 1,
-    };
-    return bytes[type];
-}
-
-/* Row-major strides of a shape without negative extents, and how many elements it has, 0 included.  false: they are too
- * many. */
-static inline bool ptoi_lay_out(int32_t rank, const int64_t *shape, int64_t *stride, int64_t *elements)
-{
-    int64_t step = 1;
-    bool fits = true, empty = false;
-    for (int32_t d = rank - 1; d >= 0; d--) {
-        stride[d] = step;
-        empty |= shape[d] == 0;
-        fits &= !__builtin_mul_overflow(step, shape[d] + (shape[d] == 0), &step);
-    }
-    *elements = empty ? 0 : step;
-    return fits;
-}
-
 /* elide.c: what pto_submit_task does when o->elides; false: this task can not run at its submit, and nothing was
  * done. */
 bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,

@@ -1,5 +1,5 @@
 /* short_way.h - what the runtime keeps beside the public part of tasks that run at their submits in the caller
- * (pto_submit.h).
+ * (fast_path.h).
  *
  * Idea       two looks at the clock cost as much as a small task.  A kernel that runs longer than SHORT_NS is measured
  *            at every call; of a shorter one every SAMPLE-th call is, and stands for those between.  A measured kernel

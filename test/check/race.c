@@ -93,7 +93,7 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-/* The one atomic access that is not in atomics.h, as the caller's program has it: pto_submit.h [RUN_STATUS].  Any other
+/* The one atomic access that is not in atomics.h, as the caller's program has it: fast_path.h [RUN_STATUS].  Any other
  * does not link. */
 int __tsan_atomic32_load(const volatile int *word, int order)
 {

@@ -88,7 +88,7 @@ static struct region random_region(uint64_t *s, int64_t origin)
         for (int d = 0; d < rank; d++) end += (shape[d] - 1) * stride[d] * element;
         fits = end <= BYTES;
         at = !fits ? 0 : is_tile && rank == 2 ? below(s, 5) * 40 + below(s, 4) * 5 : below(s, BYTES - end + 1);
-        fits = fits && ptoi_region_make_any(&r, origin + at, element, rank, shape, stride) && r.high <= origin + BYTES;
+        fits = fits && ptoi_region_make(&r, origin + at, element, rank, shape, stride) && r.high <= origin + BYTES;
     } while (!fits);
     return r;
 }

@@ -1,4 +1,4 @@
-/* test_short_way.c - tasks that their callers run (pto_submit.h): the kernel is given the same, and what is wrong is
+/* test_short_way.c - tasks that their callers run (fast_path.h): the kernel is given the same, and what is wrong is
  * refused in the same words, as when the submit is a call.
  * Method     a kernel can see how it was called: only a caller that runs it writes `running` of the runtime.  Every
  *            case is submitted until it has gone that way, and by the same runtime's call with all tasks deferred. */

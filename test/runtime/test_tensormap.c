@@ -698,7 +698,7 @@ static void model_submit(struct model *o, int64_t most_params, bool check_deep)
         a->region = again
                         ? t->access[i - 1].region
                         : random_region(a->heap < 0 ? 0 : heap_low(a->heap), a->heap < 0 ? OUTSIDE_BYTES : HEAP_BYTES);
-        a->access = (enum access)(pick(0, 9) / 4);
+        a->access = (const enum access[]){ACCESS_READ, ACCESS_WRITE, ACCESS_ACC}[pick(0, 9) / 4];
         a->kernel = &kernels[pick(0, 1)];
         b[i] = a->heap < 0 ? ptoi_map_find_outside(o->map, &a->region) : &o->heap[a->heap];
     }

@@ -231,29 +231,14 @@ static inline void pto_clear_elements(PTORuntime *rt, void *base, int64_t at, si
  * Caller     any thread.  Never blocks.  Status: none. */
 PTO_API bool(pto_views_overlap)(const PTOTaskParam *a, const PTOTaskParam *b);
 
-/* The bytes [low, high) of a view whose sizes cannot overflow.  false: its sizes might overflow, or it is empty. */
-PTO_INLINED_ bool pto_span_(const PTOTaskParam *p, uint64_t *low, uint64_t *high)
-{
-    const int last = p->rank - 1;
-    if (last < 0 || last >= PTO_SHORT_RANK || !p->shape) return false;
-    const uint64_t outer = last == 1 ? (uint64_t)p->shape[0] - 1 : 0, inner = (uint64_t)p->shape[last] - 1;
-    const uint64_t row = last == 0   ? 0
-                         : p->stride ? (uint64_t)p->stride[0]
-                                     : inner + 1,
-                   step = p->stride ? (uint64_t)p->stride[last] : 1;
-    const uint64_t bytes = (uint64_t)pto_bytes_of_(p->type), base = (uint64_t)(uintptr_t)p->buffer;
-    if (PTO_RARE_((outer | inner) >> 30 | (row | step) >> 24 | (uint64_t)p->at >> 40 | base >> 60)) return false;
-    *low = base + (uint64_t)p->at * bytes;
-    *high = *low + (outer * row + inner * step + 1) * bytes;
-    return true;
-}
-
 /* Most views are far from each other, which two comparisons show. */
 PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *b)
 {
-    uint64_t low_a = 0, high_a = 0, low_b = 0, high_b = 0;
+    PTOArg arg;
+    PTOAccess_ x, y;
+    int64_t lay[PTO_PLAIN_RANK];
     if (__builtin_expect(
-            pto_span_(a, &low_a, &high_a) && pto_span_(b, &low_b, &high_b) && (high_a <= low_b || high_b <= low_a), 1))
+            pto_decode_(a, &arg, lay, &x) && pto_decode_(b, &arg, lay, &y) && (x.high <= y.low || y.high <= x.low), 1))
         return false;
     /* the addresses of a and b do not escape, so they need not be in memory before */
     const PTOTaskParam views[2] = {*a, *b};

@@ -9,7 +9,7 @@
  *                 destroyed, or the call comes from another thread, a kernel or a forked child; misuse ends the run
  *                 that it disturbs, and pto_last_error(NULL) has its message.  In a run of pto_run_entry a call that
  *                 fails does not return, it unwinds to the entry.
- * Limits          a submit on the fast path (pto_submit.h) is not checked for misuse.  The next call that the library
+ * Limits          a submit on the fast path (fast_path.h) is not checked for misuse.  The next call that the library
  *                 sees finds such misuse, at the latest when the kernel is timed.
  * Details         docs/runtime.md */
 #ifndef PTO_RUNTIME_H

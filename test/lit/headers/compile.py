@@ -73,7 +73,7 @@ def throw_and_run(compiler):
     os.remove(program)
 
 count = 0
-headers = sorted(os.path.basename(h) for h in glob.glob(os.path.join(include, "pto", "*.h")))
+headers = sorted(os.path.relpath(h, os.path.join(include, "pto")) for h in glob.glob(os.path.join(include, "pto", "**", "*.h"), recursive=True))
 c = [x for x in ("gcc", "clang", "clang-14", "aarch64-linux-gnu-gcc") if shutil.which(x)]
 plus_plus = [x for x in ("g++", "clang++") if shutil.which(x)]
 if not c or not plus_plus:

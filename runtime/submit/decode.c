@@ -1,0 +1,126 @@
+/* decode.c - see decode.h: parameters of any rank and size, empty ones, and why one is refused. */
+#include "decode.h"
+#include <pto/pto_program.h>
+
+/* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
+static const char *text_of(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
+
+PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r)
+{
+    switch (why) {
+#define TEXT text_of(r->param)
+#define REFUSAL(name, status, ...)                                                                                     \
+    case REFUSED_##name:                                                                                               \
+        ptoi_fail(o->run_status, status, *o->site, __VA_ARGS__);                                                       \
+        break;
+#include "refusals.def"
+#undef REFUSAL
+#undef TEXT
+    default: break;
+    }
+    return ptoi_status(o->run_status); /* an earlier failure sticks */
+}
+
+PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTaskParam *p)
+{
+    enum { LONGEST = INT32_MAX }; /* 24 days */
+    switch (p->kind) {
+    case PTO_PARAM_PRIORITY:
+        t->priority = p->at > INT32_MAX ? INT32_MAX : p->at < INT32_MIN ? INT32_MIN : (int32_t)p->at;
+        return PTO_OK;
+    case PTO_PARAM_NAME: t->name = p->buffer; return PTO_OK;
+    case PTO_PARAM_TIMEOUT:
+        if (p->at < 1) return ptoi_refuse_submit(o, REFUSED_TIMEOUT, &(struct refused){.number = p->at});
+        t->limit_ms = p->at < LONGEST ? p->at : LONGEST;
+        if (o->least_limit_ms == 0 || t->limit_ms < o->least_limit_ms) o->least_limit_ms = t->limit_ms;
+        return PTO_OK;
+    default: return ptoi_refuse_submit(o, REFUSED_KIND, &(struct refused){.index = ptoi_param_index(t, p)});
+    }
+}
+
+/* Elements from the first to the last of a view; 0: it is empty.  Row-major strides are written to `lay`.  false: a
+ * number is too large, or a stride is negative. */
+static bool measure_view(const PTOTaskParam *p, int64_t *lay, int64_t *elements)
+{
+    int64_t dense = 1, reach = 1, step;
+    bool is_empty = false, has_strides = true, fits = true;
+    for (int d = p->rank - 1; d >= 0; d--) {
+        const int64_t extent = p->shape[d];
+        is_empty |= extent == 0;
+        if (!p->stride) {
+            lay[d] = dense;
+            has_strides &= !__builtin_mul_overflow(dense, extent + (extent == 0), &dense);
+        }
+        const int64_t stride = p->stride ? p->stride[d] : lay[d];
+        has_strides &= stride >= 0;
+        fits &= !__builtin_mul_overflow(extent - 1, stride, &step) && !__builtin_add_overflow(reach, step, &reach);
+    }
+    *elements = is_empty ? 0 : reach;
+    return has_strides && (fits || is_empty);
+}
+
+/* Offset and size of a parameter in bytes, and the shape and strides of its argument. */
+static enum refusal measure(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, int64_t *offset, int64_t *bytes,
+                            long long *number)
+{
+    if (p->rank == 0) { /* a flat range: a vector of bytes */
+        if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, offset)) return REFUSED_RANGE;
+        lay[0] = 1;
+        lay[1] = *bytes = p->bytes;
+        arg->shape = lay + 1;
+        arg->stride = lay;
+        arg->rank = 1;
+        return REFUSED_NOT;
+    }
+    for (int d = 0; d < p->rank; d++)
+        if (p->shape[d] < 0) {
+            *number = p->shape[d];
+            return REFUSED_EXTENT;
+        }
+    const int64_t unit = pto_bytes_of_(p->type);
+    int64_t elements;
+    const bool fits = measure_view(p, lay, &elements) && !__builtin_mul_overflow(elements, unit, bytes) &&
+                      !__builtin_mul_overflow(p->at, unit, offset);
+    arg->shape = p->shape;
+    arg->stride = p->stride ? p->stride : lay;
+    return fits ? REFUSED_NOT : REFUSED_REGION;
+}
+
+enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, PTOAccess_ *a, long long *number)
+{
+    int64_t offset = 0, bytes = 0, low, high;
+    char *base = p->buffer;
+    if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape)) return REFUSED_TYPE;
+    *arg = (PTOArg){.kind = p->kind, .type = p->type, .rank = p->rank};
+    const enum refusal why = measure(p, arg, lay, &offset, &bytes, number);
+    if (why == REFUSED_RANGE || why == REFUSED_EXTENT) return why;
+    if (p->kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return REFUSED_VARIABLE;
+        memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
+    }
+    if (why != REFUSED_NOT || offset < 0 || __builtin_add_overflow((int64_t)(intptr_t)base, offset, &low) || low < 0 ||
+        __builtin_add_overflow(low, bytes, &high))
+        return REFUSED_REGION;
+    *a = (PTOAccess_){.base = base,
+                      .low = (uint64_t)low,
+                      .high = (uint64_t)high,
+                      .is_contiguous = !p->stride || pto_is_row_major(p->rank, p->shape, p->stride)};
+    if (low == high) /* a null handle */
+        a->base = NULL;
+    else if (base)
+        arg->ptr = base + offset;
+    else if (p->kind != PTO_PARAM_OUTPUT)
+        return REFUSED_UNWRITTEN;
+    else if (p->at != 0 || !a->is_contiguous)
+        return REFUSED_NEW_OUTPUT;
+    return REFUSED_NOT;
+}
+
+int64_t ptoi_decoded(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)
+{
+    int scalars = 0;
+    for (int i = 0; !kernel->fn && i < t->count; i++) scalars += t->params[i].kind == PTO_PARAM_SCALAR;
+    if (scalars > PTO_REQUEST_PARAMS)
+        return ptoi_refuse_submit(o, REFUSED_SCALARS, &(struct refused){.kernel = kernel, .number = scalars});
+    return t->writes_empty && !t->writes_some ? PTO_NO_TASK : PTO_OK;
+}

@@ -1,0 +1,131 @@
+/* decode.h - the parameters of a submit, one after the other: the argument of the kernel, the bytes that it accesses,
+ * and the buffer that holds them.
+ *
+ * Idea       the immediate path (executed inline, elide.c) and the deferred path (orchestrator.c) both read their
+ *            parameters here, and differ in what they do with each.  A plain parameter is decoded by the code that
+ *            the fast path inlines into programs (pto/detail/decode.h); every other one, valid or not, by decode.c.
+ * Owner      the orchestrator.
+ * Invariant  refusals.def has every reason to refuse a submit, so the sentence and the status of a refusal do not
+ *            depend on the path.
+ * Blocks     never, but for ptoi_make_output.
+ * Tests      test/runtime/test_decode.c */
+#ifndef PTOI_DECODE_H
+#define PTOI_DECODE_H
+#include "orchestrator_parts.h"
+#include <pto/detail/decode.h>
+
+enum refusal {
+    REFUSED_NOT,
+#define REFUSAL(name, ...) REFUSED_##name,
+#include "refusals.def"
+#undef REFUSAL
+};
+
+/* What the sentence of a refusal is about; members that it does not name may be missing. */
+struct refused {
+    const PTOTaskParam *param;
+    const PTOKernel *kernel;
+    int index;
+    long long number;
+};
+/* Fails the run. */
+PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r);
+
+/* Decodes any parameter of kind PTO_PARAM_INPUT to PTO_PARAM_ACC, as pto_decode_ does; lay has PTO_MAX_RANK entries.
+ * An empty view has no base, and its argument no address.  *number: of the sentence. */
+enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, PTOAccess_ *a, long long *number);
+
+/* What the parameters that were read until now say of the task. */
+struct terms {
+    const PTOTaskParam *params;
+    int count, arguments;  /* of them; what the kernel sees */
+    uint32_t writes_some;  /* some argument that is not empty is written, */
+    uint32_t writes_empty; /* or an empty one */
+    uint32_t makes;        /* there are new outputs */
+    int32_t priority;
+    const char *name;
+    int64_t limit_ms; /* of its kernel; 0: none */
+};
+
+/* One more than a task may have, so that there is room for the one that is refused. */
+enum { ARGUMENT_ROOM = PTO_MAX_PARAMS + 1 };
+
+/* One argument of the task. */
+struct operand {
+    PTOAccess_ access;
+    uint32_t buffer; /* of the heap, which holds the access; 0: there is none, or not yet */
+};
+
+/* Its buffer has to be allocated. */
+static inline bool ptoi_is_new(const PTOAccess_ *a) { return !a->base && a->low != a->high; }
+
+static inline int ptoi_param_index(const struct terms *t, const PTOTaskParam *p) { return (int)(p - t->params); }
+
+/* Reads a parameter that is no argument: PTO_PRIORITY, PTO_NAME, PTO_TIMEOUT. */
+PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTaskParam *p);
+
+/* The buffer of the heap that holds the access; 0: memory of the program, which is the program's business. */
+static inline enum refusal ptoi_find_holder(const struct orchestrator *o, const PTOAccess_ *a, uint32_t *buffer,
+                                            long long *number)
+{
+    if (!ptoi_orch_is_in_heap(o, a->base)) return REFUSED_NOT;
+    *buffer = ptoi_compact_buffer(o, (uint64_t)((uintptr_t)a->base - (uintptr_t)o->heap_base));
+    if (*buffer == 0) return REFUSED_HANDLE;
+    const struct buffer_record *r = ptoi_record(&o->scopes, *buffer);
+    *number = (long long)r->bytes;
+    return a->high - (uint64_t)(uintptr_t)o->heap_base - r->at > r->bytes ? REFUSED_BOUNDS : REFUSED_NOT;
+}
+
+/* Is this parameter an argument?  Its decoding is in *arg and *x.  false: it is a term, or *status is not PTO_OK. */
+static inline __attribute__((always_inline)) bool ptoi_decode(struct orchestrator *o, struct terms *t,
+                                                              const PTOTaskParam *p, PTOArg *arg, int64_t *lay,
+                                                              struct operand *x, PTOStatus *status)
+{
+    enum refusal why = REFUSED_NOT;
+    long long number = 0;
+    const uint8_t kind = p->kind;
+    x->buffer = 0;
+    if (__builtin_expect(kind < PTO_PARAM_INPUT || kind > PTO_PARAM_SCALAR, 0)) {
+        struct terms with = *t; /* a copy, so that *t may be in registers; likewise `any` and `n` */
+        *status = ptoi_decode_term(o, &with, p);
+        *t = with;
+        return false;
+    }
+    if (__builtin_expect(t->arguments == PTO_MAX_PARAMS, 0)) {
+        why = REFUSED_ARGUMENTS;
+    } else if (kind == PTO_PARAM_SCALAR) {
+        pto_decode_scalar_(p, arg, &x->access);
+        t->arguments++;
+        return true;
+    } else {
+        if (!pto_decode_tensor_(p, arg, lay, &x->access)) {
+            PTOAccess_ any = {0};
+            long long n = 0;
+            why = ptoi_decode_any(p, arg, lay, &any, &n);
+            x->access = any;
+            number = n;
+            t->writes_empty |= kind != PTO_PARAM_INPUT && any.low == any.high;
+        }
+        if (why == REFUSED_NOT && x->access.base)
+            why = ptoi_find_holder(o, &x->access, &x->buffer, &number);
+        else
+            t->makes |= x->access.low != x->access.high;
+        t->writes_some |= kind != PTO_PARAM_INPUT && x->access.low != x->access.high;
+    }
+    if (__builtin_expect(why != REFUSED_NOT, 0)) {
+        *status = ptoi_refuse_submit(o, why,
+                                     &(struct refused){.param = p, .index = ptoi_param_index(t, p), .number = number});
+        return false;
+    }
+    t->arguments++;
+    return true;
+}
+
+/* orchestrator.c: allocates new output number `output` of the task.  Blocks while the heap is full. */
+PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
+                           uint64_t birth, uint8_t output, uint32_t *buffer);
+
+/* All parameters have been read.  PTO_NO_TASK: the task would write nothing; below 0: the status. */
+int64_t ptoi_decoded(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel);
+
+#endif

@@ -1,0 +1,234 @@
+/* test_decode.c - every reason to refuse a submit has one sentence and one status on all three paths; and a parameter
+ * that is plain is decoded as any other one is.
+ * Method     a table with one wrong submit for each line of refusals.def and more.  Each is tried as a call that the
+ *            caller completes itself (fast), as a call of the library that executes the task inline (immediate), and
+ *            with all tasks deferred. */
+#define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
+#include "submit/decode.h"
+#include "unit.h"
+#include <pto/pto_runtime.h>
+#include <string.h>
+
+enum path { FAST, IMMEDIATE, DEFERRED, PATHS };
+
+static char cells[4096] __attribute__((aligned(64)));
+static int nothing(const PTOArg *a) { return (void)a, 0; }
+static const PTOKernel quiet = {.name = "quiet", .worker = PTO_WORKER_VECTOR, .fn = nothing};
+static const PTOKernel no_function = {.name = "none", .worker = PTO_WORKER_CUBE};
+static const PTOKernel request = {.name = "move", .worker = PTO_WORKER_ACCELERATOR, .opcode = PTO_OP_COPY};
+
+/* The fast path inlines a submit of one parameter; the others call the library. */
+static int64_t submit(PTORuntime *rt, enum path path, const PTOKernel *kernel, const PTOTaskParam *p, int32_t count)
+{
+    if (path != FAST) return (pto_submit_task)(rt, kernel, p, count);
+    if (count == 1) return pto_submit_task(rt, kernel, p, 1);
+    return count == 2 ? pto_submit_task(rt, kernel, p, 2) : pto_submit_task(rt, kernel, p, count);
+}
+
+static const int64_t square[] = {4, 4}, negative[] = {4, -3}, huge[] = {INT64_MAX / 2, 4}, none[] = {0, 4},
+                     backwards[] = {-4, 1}, gaps[] = {8, 1};
+
+struct wrong {
+    enum refusal why;
+    PTOStatus status;
+    const char *sentence;
+};
+
+/* In the order of submit_wrong. */
+static const struct wrong wrongs[] = {
+    {REFUSED_KERNEL, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel"},
+    {REFUSED_COUNT, PTO_ERR_ARGUMENT, "kernel 'quiet' with 67 parameters; at most 64 are possible"},
+    {REFUSED_ARGUMENTS, PTO_ERR_ARGUMENT, "a task has at most 64 parameters"},
+    {REFUSED_SCALARS, PTO_ERR_ARGUMENT, "work request 'move' with 17 scalars; at most 16 are possible"},
+    {REFUSED_TIMEOUT, PTO_ERR_ARGUMENT, "@timeout(-5): at least 1 ms is needed"},
+    {REFUSED_KIND, PTO_ERR_ARGUMENT, "parameter 0 is of no known kind"},
+    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "parameter 0 has no valid type and shape"}, /* type */
+    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "parameter 0 has no valid type and shape"}, /* rank */
+    {REFUSED_TYPE, PTO_ERR_ARGUMENT, "parameter 0 has no valid type and shape"}, /* shape */
+    {REFUSED_RANGE, PTO_ERR_ARGUMENT, "parameter 0: -8 bytes at tile 3 is no size"},
+    {REFUSED_EXTENT, PTO_ERR_ARGUMENT, "parameter 0 has extent -3"},
+    {REFUSED_VARIABLE, PTO_ERR_ARGUMENT, "parameter 0: PTO_OUTPUT of no variable"},
+    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* offset */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* size */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* stride */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* empty */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* address */
+    {REFUSED_UNWRITTEN, PTO_ERR_UNWRITTEN, "parameter 0 (b) was never written"},
+    {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT, "parameter 0 (p): a new output begins at 0 and is row-major"}, /* offset */
+    {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT, "parameter 0 (p): a new output begins at 0 and is row-major"}, /* strides */
+    {REFUSED_HANDLE, PTO_ERR_HANDLE, "parameter 0 (b) is a buffer whose lifetime has ended"},
+    {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a flat range */
+    {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a view */
+    {REFUSED_SCOPE, PTO_ERR_ARGUMENT, "parameter 1 (p): its scope is closed"},
+};
+enum { WRONGS = sizeof wrongs / sizeof wrongs[0] };
+
+/* `held` is a buffer of 64 bytes; `gone` has been released. */
+static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *held, void *gone)
+{
+    void *p = NULL;
+    PTOTaskParam many[PTO_MAX_PARAMS + 3] = {[0] = PTO_INPUT(cells, 0, 64)};
+    for (int i = 1; i < PTO_MAX_PARAMS + 3; i++) many[i] = (PTOTaskParam)PTO_SCALAR((int64_t)i);
+    PTOTaskParam flat = PTO_INPUT(cells, 3, 8), made = PTO_OUTPUT(&p, 0, 64), view = PTO_INPUT(cells, 0, 0);
+    view.type = PTO_F32;
+    view.rank = 2;
+    view.shape = square;
+    view.name = flat.name = "b";
+    const PTOTaskParam timed = PTO_TIMEOUT(-5), ranked = PTO_PRIORITY(1);
+    switch (which) {
+    case 0: return submit(rt, path, &no_function, &flat, 1);
+    case 1: return submit(rt, path, &quiet, many, PTO_MAX_PARAMS + 3);
+    case 2: return submit(rt, path, &quiet, many, PTO_MAX_PARAMS + 1);
+    case 3: return submit(rt, path, &request, many, PTO_REQUEST_PARAMS + 2);
+    case 4: return submit(rt, path, &quiet, &timed, 1);
+    case 5: flat.kind = 99; return submit(rt, path, &quiet, &flat, 1);
+    case 6: view.type = PTO_TYPE_COUNT; return submit(rt, path, &quiet, &view, 1);
+    case 7: view.rank = PTO_MAX_RANK + 1; return submit(rt, path, &quiet, &view, 1);
+    case 8: view.shape = NULL; return submit(rt, path, &quiet, &view, 1);
+    case 9: flat.bytes = -8; return submit(rt, path, &quiet, &flat, 1);
+    case 10: view.shape = negative; return submit(rt, path, &quiet, &view, 1);
+    case 11: made.ref = NULL; return submit(rt, path, &quiet, &made, 1);
+    case 12: view.at = -1; return submit(rt, path, &quiet, &view, 1);
+    case 13: view.shape = huge; return submit(rt, path, &quiet, &view, 1);
+    case 14: view.stride = backwards; return submit(rt, path, &quiet, &view, 1);
+    case 15: view.shape = none, view.stride = backwards; return submit(rt, path, &quiet, &view, 1);
+    case 16: flat.buffer = (void *)(uintptr_t)(INT64_MAX - 4); return submit(rt, path, &quiet, &flat, 1);
+    case 17: view.buffer = NULL; return submit(rt, path, &quiet, &view, 1);
+    case 18: made.at = 1; return submit(rt, path, &quiet, &made, 1);
+    case 19:
+        made.type = PTO_F32, made.rank = 2, made.shape = square, made.stride = gaps;
+        return submit(rt, path, &quiet, &made, 1);
+    case 20: flat.buffer = gone; return submit(rt, path, &quiet, &flat, 1);
+    case 21: flat.buffer = held, flat.at = 8; return submit(rt, path, &quiet, &flat, 1);
+    case 22: view.buffer = held, view.at = 1; return submit(rt, path, &quiet, &view, 1);
+    case 23: made.scope = 77; return submit(rt, path, &quiet, (PTOTaskParam[]){ranked, made}, 2);
+    default: return INT64_MIN;
+    }
+}
+
+struct attempt {
+    enum path path;
+    int which;
+    int64_t returned;
+};
+
+static void attempt(PTORuntime *rt, void *arg)
+{
+    static const PTOSite site = {"a.pto", 7, 3, "here"};
+    struct attempt *a = arg;
+    void *held = NULL, *gone = NULL;
+    pto_at(rt, &site);
+    for (int i = 0; i < 4; i++) { /* the first submit of a run measures the kernel */
+        const PTOTaskParam p = PTO_OUTPUT(i < 3 ? &held : &gone, 0, 64);
+        submit(rt, a->path, &quiet, &p, 1);
+    }
+    pto_release(rt, gone);
+    a->returned = submit_wrong(rt, a->path, a->which, held, gone);
+}
+
+TEST(every_refusal_has_one_sentence_and_one_status_on_all_paths)
+{
+    static const char place[] = "a.pto:7:3: error: ";
+    for (int path = 0; path < PATHS; path++) {
+        PTORuntime *rt = pto_runtime_create(
+            &(PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096, .always_defer = path == DEFERRED}, NULL);
+        assert_non_null(rt);
+        for (int i = 0; i < WRONGS; i++) {
+            struct attempt a = {.path = (enum path)path, .which = i};
+            EXPECT_EQ(pto_runtime_run(rt, attempt, &a), wrongs[i].status);
+            EXPECT_EQ(a.returned, wrongs[i].status);
+            const char *text = pto_last_error(rt);
+            EXPECT_EQ(strncmp(text, place, strlen(place)), 0);
+            text += strlen(place);
+            if (wrongs[i].sentence) {
+                EXPECT_EQ(strncmp(text, wrongs[i].sentence, strlen(wrongs[i].sentence)), 0);
+                EXPECT(strchr("\n", text[strlen(wrongs[i].sentence)]) != NULL);
+            }
+        }
+        struct attempt fine = {.path = (enum path)path, .which = WRONGS};
+        EXPECT_EQ(pto_runtime_run(rt, attempt, &fine), PTO_OK);
+        EXPECT(fine.returned == INT64_MIN); /* WRONGS is their number */
+        pto_runtime_destroy(rt);
+    }
+}
+
+TEST(the_table_has_every_refusal)
+{
+    static const enum refusal all[] = {
+#define REFUSAL(name, ...) REFUSED_##name,
+#include "submit/refusals.def"
+#undef REFUSAL
+    };
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+        int count = 0;
+        for (int i = 0; i < WRONGS; i++) count += wrongs[i].why == all[k];
+        EXPECT(count > 0);
+    }
+}
+
+/* ---- plain parameters -------------------------------------------------------------------------------------------- */
+
+static uint64_t state = 1;
+static int64_t below(int64_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((state >> 33) % (uint64_t)n);
+}
+
+/* Mostly small, sometimes at a limit of what is plain. */
+static int64_t number(int limit_bits)
+{
+    switch (below(12)) {
+    case 0: return ((int64_t)1 << limit_bits) - 2 + below(5);
+    case 1: return -below(3);
+    case 2: return INT64_MAX - below(3);
+    default: return below(9);
+    }
+}
+
+static void make_param(PTOTaskParam *p, int64_t *shape, int64_t *stride, void **variable)
+{
+    *p = (PTOTaskParam){.kind = (uint8_t)(PTO_PARAM_INPUT + below(4)),
+                        .type = (uint8_t)below(PTO_TYPE_COUNT + (below(9) == 0)),
+                        .rank = (uint8_t)below(4),
+                        .at = number(below(2) ? 30 : 40),
+                        .bytes = number(30),
+                        .shape = shape,
+                        .stride = below(2) ? stride : NULL};
+    if (p->rank == 0 && below(8) != 0) p->type = PTO_BYTE;
+    void *address = below(6) == 0 ? NULL : below(20) == 0 ? (void *)((uintptr_t)1 << 60) : cells + below(64);
+    if (p->kind == PTO_PARAM_OUTPUT)
+        *variable = address, p->ref = below(9) == 0 ? NULL : (void *)variable;
+    else
+        p->buffer = address;
+    for (int d = 0; d < 3; d++) {
+        shape[d] = number(30);
+        stride[d] = number(24);
+    }
+}
+
+TEST(a_plain_parameter_is_decoded_as_any_other)
+{
+    int plain = 0, refused = 0, odd = 0;
+    for (int i = 0; i < 1000000; i++) {
+        int64_t shape[3], stride[3], lay[PTO_MAX_RANK], lay_any[PTO_MAX_RANK];
+        long long about = 0;
+        void *variable;
+        PTOTaskParam p;
+        PTOArg arg, any;
+        PTOAccess_ a, b;
+        make_param(&p, shape, stride, &variable);
+        const bool is_plain = pto_decode_(&p, &arg, lay, &a);
+        const enum refusal why = ptoi_decode_any(&p, &any, lay_any, &b, &about);
+        plain += is_plain;
+        refused += why != REFUSED_NOT;
+        odd += !is_plain && why == REFUSED_NOT;
+        if (!is_plain) continue;
+        EXPECT_EQ(why, REFUSED_NOT);
+        EXPECT(a.base == b.base && a.low == b.low && a.high == b.high && a.is_contiguous == b.is_contiguous);
+        EXPECT(arg.ptr == any.ptr && arg.kind == any.kind && arg.type == any.type && arg.rank == any.rank);
+        for (int d = 0; d < arg.rank; d++) EXPECT(arg.shape[d] == any.shape[d] && arg.stride[d] == any.stride[d]);
+        EXPECT(a.low < a.high && (a.base || (p.kind == PTO_PARAM_OUTPUT && a.low == 0)));
+    }
+    EXPECT(plain > 100000 && refused > 100000 && odd > 50000);
+}
