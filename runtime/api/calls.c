@@ -73,7 +73,7 @@ void *pto_task_get_output(PTORuntime *rt, int64_t task, int32_t index)
 
 int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    return pto_submit_long_(rt, kernel, params, count, 0);
+    return pto_submit_slow_(rt, kernel, params, count, 0);
 }
 
 void *pto_room_(PTORuntime *rt, PTOScope scope, int64_t bytes, const char *name)
@@ -93,7 +93,7 @@ void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
     ptoi_orch_measured(&rt->core.orch, kernel, since);
 }
 
-int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result)
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_task");

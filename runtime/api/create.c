@@ -16,12 +16,12 @@
 #include <stdlib.h>
 
 /* What watches the graph wants it to be found. */
-static bool elides(const PTORuntime *rt)
+static bool runs_inline(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->core.config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return rt->core.engine->elides && !rt->core.backend->mirror && c->engine != PTO_ENGINE_GRAPH &&
+    return rt->core.engine->runs_inline && !rt->core.backend->mirror && c->engine != PTO_ENGINE_GRAPH &&
            !c->count_dependences && !c->always_defer && !c->checked && !external && !c->replay &&
            !c->dedicated_scheduler && (c->watchdog_seconds == 0);
 }
@@ -131,7 +131,7 @@ static PTOStatus build(PTORuntime *rt)
         rt->core.orch.replay = rt->core.replay;
     }
     rt->core.orch.site = &rt->now.site;
-    ptoi_short_init(&rt->core.orch.now, &rt->now);
+    ptoi_fast_init(&rt->core.orch.now, &rt->now);
     rt->now.heap = (uintptr_t)rt->core.heap;
     rt->now.heap_bytes = rt->core.heap_bytes;
     rt->now.starts = rt->core.orch.scopes.starts;
@@ -140,8 +140,8 @@ static PTOStatus build(PTORuntime *rt)
     rt->core.orch.slots = c->checked ? &rt->slots : NULL;
     rt->core.orch.backend = rt->core.backend;
     rt->core.orch.refs = rt->core.sched.refs;
-    rt->core.orch.may_elide = elides(rt);
-    rt->core.orch.elides = rt->core.orch.may_elide && !rt->core.engine->ops.is_fine;
+    rt->core.orch.may_run_inline = runs_inline(rt);
+    rt->core.orch.runs_inline = rt->core.orch.may_run_inline && !rt->core.engine->ops.is_fine;
     rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;
     rt->core.orch.flow.context = rt->core.sched.context = &rt->core;
     if (rt->core.engine->is_split) ptoi_exchange_open(rt);

@@ -11,8 +11,8 @@ void ptoi_note_create(const char *failure) { snprintf(create_failure, sizeof cre
 
 void ptoi_misuse_forked(void)
 {
-    PTOShortWay *now = (PTOShortWay *)(uintptr_t)(ptoi_orchestrated == &ptoi_none ? NULL : ptoi_orchestrated);
-    if (now) ptoi_short_close(&((PTORuntime *)now)->core.orch.now); /* so that every submit asks */
+    PTOFastPath *now = (PTOFastPath *)(uintptr_t)(ptoi_orchestrated == &ptoi_none ? NULL : ptoi_orchestrated);
+    if (now) ptoi_fast_close(&((PTORuntime *)now)->core.orch.now); /* so that every submit asks */
     ptoi_orchestrate(&ptoi_none);
 }
 

@@ -20,7 +20,7 @@ void ptoi_note_create(const char *failure); /* why this thread's last create fai
 /* Is this a call of the orchestration, and not of a kernel? */
 static inline bool ptoi_may_call(const PTORuntime *rt)
 {
-    return ptoi_orchestrated == rt && !((const PTOShortWay *)rt)->running;
+    return ptoi_orchestrated == rt && !((const PTOFastPath *)rt)->running;
 }
 
 /* `call` was made where ptoi_may_call is false.  PTO_ERR_MISUSE, or PTO_ERR_STATE outside a run. */

@@ -76,7 +76,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (mirror) ptoi_is_mirror_fine(rt, mirror->begin(rt->core.backend));
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
-    const PTOShortWay *const outer = ptoi_crash_orchestrates(&rt->now);
+    const PTOFastPath *const outer = ptoi_crash_orchestrates(&rt->now);
     if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.head;
     if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.head);
     ptoi_orch_begin(&rt->core.orch);

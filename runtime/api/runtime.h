@@ -17,7 +17,7 @@ struct frame {
 };
 
 struct PTORuntime {
-    PTOShortWay now; /* first: the callers of pto_submit_task and pto_at look at it */
+    PTOFastPath now; /* first: the callers of pto_submit_task and pto_at look at it */
     struct lifetime lifetime;
     struct core core;
     /* Where pto_runtime_execute copies arrays that the workers do not share, and how much of it has memory; NULL: there

@@ -53,7 +53,7 @@ void pto_reset_flow_stats(PTORuntime *rt)
     if (ptoi_is_null(rt, "pto_reset_flow_stats")) return;
     ptoi_flow_reset(&rt->core.orch.flow);
     rt->core.orch.heap.used_bytes_max = rt->core.orch.heap.used_bytes;
-    ptoi_short_close(&rt->core.orch.now); /* the next task that is executed inline counts as one in flight */
+    ptoi_fast_close(&rt->core.orch.now); /* the next task that is executed inline counts as one in flight */
     if (rt->core.engine->settle)
         rt->core.engine->settle(&rt->core, true);
     else
@@ -76,7 +76,7 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
     s->tasks = (int64_t)(rt->now.number - core->orch.first_number);
     s->at_submit = s->tasks - (int64_t)(core->orch.head - core->orch.first_head);
     s->counts_dependences = found && core->config.count_dependences;
-    ptoi_short_count(&rt->core.orch.now);
+    ptoi_fast_count(&rt->core.orch.now);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         s->workers[t] = core->config.workers[t];
         s->worker_tasks[t] += core->orch.now.tasks[t];

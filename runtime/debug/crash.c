@@ -30,7 +30,7 @@ static _Thread_local const PTOSite *volatile marked_site;
 static _Thread_local volatile uint64_t marked_number;
 static _Thread_local const PTOArg *volatile marked_args;
 static _Thread_local volatile int marked_count;
-static _Thread_local const PTOShortWay *volatile orchestrates;
+static _Thread_local const PTOFastPath *volatile orchestrates;
 
 static int watchers; /* it and `before` are guarded by PROCESS_LOCK_CRASH_HANDLERS */
 static struct sigaction before[CRASHES];
@@ -56,9 +56,9 @@ bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t 
     return *kernel != NULL;
 }
 
-const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now)
+const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now)
 {
-    const PTOShortWay *before = orchestrates;
+    const PTOFastPath *before = orchestrates;
     orchestrates = now;
     return before;
 }
@@ -219,7 +219,7 @@ static void restore(int i) { sigaction(crashes[i].signal, &before[i], NULL); }
 
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
-    const PTOShortWay *now = orchestrates;
+    const PTOFastPath *now = orchestrates;
     struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 &&
                                            info->si_code != SI_KERNEL};
     (void)context;

@@ -53,6 +53,6 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
                          const struct crash_address *at);
 
 /* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */
-const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now);
+const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now);
 
 #endif

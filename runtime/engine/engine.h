@@ -14,8 +14,8 @@ struct running_line;
 
 struct engine {
     const char *name;
-    bool is_split; /* scheduler and workers are another process: what both use is shared memory */
-    bool elides;   /* tasks may be executed inline, past the window, on the orchestrator's thread */
+    bool is_split;    /* scheduler and workers are another process: what both use is shared memory */
+    bool runs_inline; /* tasks may be executed inline, past the window, on the orchestrator's thread */
     struct role_ops ops;
     PTOStatus (*open)(struct core *core); /* threads are started; failure: ptoi_fail has the reason */
     void (*close)(struct core *core);

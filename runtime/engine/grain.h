@@ -4,7 +4,7 @@
  *            short. A kernel whose calls differ collects strikes, and is coarse after a few of them: it would stop the
  *            orchestrator.
  * Owner      a word: anyone who runs tasks, relaxed.  It orders nothing, and a lost update only delays a choice.
- * Tests      test/runtime/test_elide.c */
+ * Tests      test/runtime/test_inline.c */
 #ifndef PTOI_GRAIN_H
 #define PTOI_GRAIN_H
 #include "shared/atomics.h"

@@ -2,7 +2,7 @@
  *
  * Idea       serial: each task is executed inline; the oracle.  graph: the same without the kernels, so that only the
  *            graph remains. Where nothing needs the graph, a task does not even pass through the window,
- *            submit/elide.c. */
+ *            submit/inline.c. */
 #include "busy.h"
 #include "watchdog.h"
 #include "shared/check.h"
@@ -100,7 +100,7 @@ static void serial_measure(struct core *core, PTORunStats *stats)
 }
 
 #define ONE_THREAD                                                                                                     \
-    .elides = true,                                                                                                    \
+    .runs_inline = true,                                                                                               \
     .ops = {.start = serial_start,                                                                                     \
             .collect = serial_collect,                                                                                 \
             .failed = ptoi_core_failed,                                                                                \

@@ -101,7 +101,7 @@ PTOStatus ptoi_threads_open_apart(struct core *core, struct running_line *line, 
 static PTOStatus threads_open(struct core *core) { return open_lanes(core, NULL, NULL); }
 
 const struct engine ptoi_engine_threads = {.name = "threads",
-                                           .elides = true,
+                                           .runs_inline = true,
                                            .ops = {.start = ptoi_lanes_start,
                                                    .collect = ptoi_lanes_collect,
                                                    .follow = ptoi_lanes_follow,

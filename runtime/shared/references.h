@@ -2,7 +2,7 @@
  *
  * Owner      the scheduler; the orchestrator while tasks are executed inline, as it is the scheduler then.
  * Invariant  a buffer is counted as consumed once, when its last reference is dropped.
- * Tests      test/runtime/test_heap.c, test_elide.c */
+ * Tests      test/runtime/test_heap.c, test_inline.c */
 #ifndef PTOI_REFERENCES_H
 #define PTOI_REFERENCES_H
 #include "check.h"

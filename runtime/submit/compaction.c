@@ -65,7 +65,7 @@ bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes)
     if (!o->may_move || o->is_lost || ptoi_status(o->run_status) != PTO_OK) return false;
     uint32_t count;
     struct heap_piece *piece = pieces(o, &count);
-    ptoi_short_close(&o->now); /* for good: from now on names are looked up */
+    ptoi_fast_close(&o->now); /* for good: from now on names are looked up */
     o->now.open->has_moved = true;
     o->compactions++;
     const bool fits = piece && ptoi_names_reserve(&o->names, o->heap_base, o->window->heap_bytes) &&

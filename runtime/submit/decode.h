@@ -1,7 +1,7 @@
 /* decode.h - the parameters of a submit, one after the other: the argument of the kernel, the bytes that it accesses,
  * and the buffer that holds them.
  *
- * Idea       the immediate path (executed inline, elide.c) and the deferred path (orchestrator.c) both read their
+ * Idea       the immediate path (executed inline, inline.c) and the deferred path (orchestrator.c) both read their
  *            parameters here, and differ in what they do with each.  A plain parameter is decoded by the code that
  *            the fast path inlines into programs (pto/detail/decode.h); every other one, valid or not, by decode.c.
  * Owner      the orchestrator.

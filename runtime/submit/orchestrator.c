@@ -14,7 +14,7 @@
 
 enum { OUTSIDE_BUFFERS = 1024 };
 
-static void tell_broken(void *context, uint32_t buffer)
+static void report_broken(void *context, uint32_t buffer)
 {
     struct orchestrator *o = context;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
@@ -52,7 +52,7 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
     ok = ok && ptoi_heap_init(&o->heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
     o->scopes.guard = c->checked;
-    ok = ok && (!c->checked || ptoi_heap_check(&o->heap, c->heap_base, tell_broken, o));
+    ok = ok && (!c->checked || ptoi_heap_check(&o->heap, c->heap_base, report_broken, o));
     if (!ok) ptoi_orch_free(o);
     return ok;
 }
@@ -81,7 +81,7 @@ PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *f
 
 static bool has_failed(const struct orchestrator *o) { return ptoi_status(o->run_status) != PTO_OK; }
 
-/* ---- what the scheduler has told --------------------------------------------------------------------------------- */
+/* ---- what the scheduler has published ---------------------------------------------------------------------------- */
 
 static void give_entries_back(struct orchestrator *o)
 {
@@ -245,17 +245,17 @@ static void publish_event(struct orchestrator *o, enum event_kind kind, uint32_t
 }
 
 /* Where this thread is the scheduler, nobody needs an event. */
-static inline void tell_open(struct orchestrator *o, uint32_t buffer)
+static inline void publish_open(struct orchestrator *o, uint32_t buffer)
 {
-    if (o->elides)
+    if (o->runs_inline)
         ptoi_references_open(o->refs, buffer);
     else
         publish_event(o, EVENT_OPEN, buffer);
 }
 
-static inline void tell_release(struct orchestrator *o, uint32_t buffer)
+static inline void publish_release(struct orchestrator *o, uint32_t buffer)
 {
-    if (o->elides)
+    if (o->runs_inline)
         ptoi_references_drop(o->window, o->refs, buffer);
     else
         publish_event(o, EVENT_RELEASE, buffer);
@@ -295,7 +295,7 @@ static void open_buffer(struct orchestrator *o, const struct need *need, uint64_
     o->moved += r->at != r->place;
     if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, need->amount);
     if (o->slots) ptoi_slots_forget(o->slots, need->at, need->amount);
-    if (!o->elides) {
+    if (!o->runs_inline) {
         int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
         ptoi_map_open(o->map, &r->map, low, low + (int64_t)need->amount);
     }
@@ -344,7 +344,7 @@ void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, con
     const uint32_t buffer =
         owner < 0 || bytes > o->heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->heap, owner, bytes, &at);
     if (buffer == 0) return NULL;
-    CHECK(o->elides && o->moved == 0 && !o->outliving); /* the way is closed else */
+    CHECK(o->runs_inline && o->moved == 0 && !o->outliving); /* else the fast path is disabled */
     describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH,
                     name && name[0] == '&' ? name + 1 : name);
     ptoi_scope_own(&o->scopes, owner, buffer);
@@ -413,44 +413,44 @@ static inline void let_go(struct orchestrator *o, uint32_t buffer) /* model: LET
     if (ptoi_names_hold(&o->names, r->at)) ptoi_names_give_back(&o->names, r->at);
     if (o->outliving) ptoi_outliving_gone(o->outliving, buffer, r->bytes);
     if (o->history) forget_buffer(o, buffer);
-    tell_release(o, buffer);
+    publish_release(o, buffer);
 }
 
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) { let_go(o, buffer); }
 
-/* ---- tasks that run at their submits: when ----------------------------------------------------------------------- */
+/* ---- inline execution: when ----------------------------------------------------------------------- */
 
-/* Note [fine tasks]: where other threads are workers, a task runs at its submit if its kernel is shorter than handing
+/* Note [fine tasks]: where other threads are workers, a task is executed inline if its kernel is shorter than handing
  * it over would take, and nothing coarse is in the window: then the window is empty at once, and stays so until a
  * coarse task comes.  So no parallelism is lost that is worth its price, and a fine task needs no look at the map. */
-static void stop_eliding(struct orchestrator *o)
+static void stop_inline(struct orchestrator *o)
 {
-    if (!o->elides || !o->flow.ops->is_fine) return;
-    ptoi_short_close(&o->now);
+    if (!o->runs_inline || !o->flow.ops->is_fine) return;
+    ptoi_fast_close(&o->now);
     o->window->first_id = o->head - o->now.open->number; /* so that the numbers go on */
     o->flow.ops->leave(o->flow.context);
-    o->elides = false;
+    o->runs_inline = false;
 }
 
-static bool start_eliding(struct orchestrator *o)
+static bool start_inline(struct orchestrator *o)
 {
     if (!wait_all_taken(o)) return false;
     o->flow.ops->enter(o->flow.context);
-    ptoi_short_ask(&o->now, o->flow.ops->is_fine, o->flow.context);
-    o->elides = true;
+    ptoi_fast_ask(&o->now, o->flow.ops->is_fine, o->flow.context);
+    o->runs_inline = true;
     return true;
 }
 
 static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
 {
     const struct role_ops *ops = o->flow.ops;
-    if (!o->may_elide || !ops->is_fine) return o->may_elide;
+    if (!o->may_run_inline || !ops->is_fine) return o->may_run_inline;
     if (!ops->is_fine(o->flow.context, kernel)) {
-        stop_eliding(o);
+        stop_inline(o);
         o->coarse = o->head + 1;
         return false;
     }
-    return o->elides || (o->coarse <= o->tail && start_eliding(o));
+    return o->runs_inline || (o->coarse <= o->tail && start_inline(o));
 }
 
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
@@ -469,8 +469,8 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
 static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
 {
     struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
-    /* nobody has to be told, and the list need not be right in between */
-    if (o->elides && o->moved == 0 && !o->outliving) {
+    /* no other role is notified, and the list need not be right in between */
+    if (o->runs_inline && o->moved == 0 && !o->outliving) {
         for (uint32_t b = s->first; b;) {
             const uint32_t gone = b;
             b = ptoi_scope_forget(&o->scopes, b);
@@ -504,7 +504,7 @@ void ptoi_orch_begin(struct orchestrator *o)
     o->least_limit_ms = 0;
     o->read_only.count = 0;
     o->compactions = 0;
-    ptoi_short_begin(&o->now);
+    ptoi_fast_begin(&o->now);
     o->first_number = o->now.open->number;
     o->first_head = o->head;
     if (o->history) forget_edges(o);
@@ -516,8 +516,8 @@ void ptoi_orch_begin(struct orchestrator *o)
 
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */
 {
-    ptoi_short_close(&o->now);
-    stop_eliding(o);
+    ptoi_fast_close(&o->now);
+    stop_inline(o);
     ptoi_orch_unwind(o, 0);
     const bool met = wait_all_taken(o);
     CHECK(met || o->is_lost);
@@ -905,7 +905,7 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     if (runs_now(o, kernel)) {
         int64_t number;
         if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
-        stop_eliding(o);
+        stop_inline(o);
     }
     struct submission s;
     PTOStatus status = place_params(o, params, count, &s);
@@ -932,7 +932,7 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     PTOStatus status =
         ptoi_orch_take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
     if (status != PTO_OK) return status;
-    tell_open(o, at);
+    publish_open(o, at);
     struct buffer_record *r = ptoi_record(&o->scopes, at);
     r->maker = PTO_NO_MAKER;
     *buffer = o->heap_base + r->at;
@@ -959,7 +959,7 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_ne
     if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->run_status) : PTO_OK;
     open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
-    tell_open(o, need.buffer);
+    publish_open(o, need.buffer);
     ptoi_record(&o->scopes, need.buffer)->maker = PTO_NO_MAKER;
     *buffer = o->heap_base + ptoi_record(&o->scopes, need.buffer)->at;
     return PTO_OK;

@@ -1,8 +1,8 @@
 /* orchestrator.h - the role that runs the program: opens scopes, submits tasks, finds what they depend on, allocates,
  * waits.
  *
- * Owner      the thread that called pto_runtime_run.  Tells the scheduler through window.h only: task_head, event_head
- *            and what they publish.
+ * Owner      the thread that called pto_runtime_run.  Notifies the scheduler through window.h only: task_head,
+ *            event_head and what they publish.
  * Blocks     while a ring is full, in flow.c.
  * Tests      test/runtime/test_runtime.c, test_hazards.c, stress_graphs.c */
 #ifndef PTOI_ORCHESTRATOR_H
@@ -18,7 +18,7 @@
 #include "shared/run_status.h"
 #include "shared/stats.h"
 #include "memory/scope_stack.h"
-#include "short_way.h"
+#include "fast_path.h"
 #include "debug/slots.h"
 #include <pto/pto_runtime.h>
 
@@ -38,15 +38,15 @@ struct orchestrator {
     bool place_again;           /* less is only read than was thought when the parameters of a task were looked at */
     struct flow flow;
     const struct replay *replay;   /* NULL, or: the order of starts */
-    const struct backend *backend; /* where tasks run that run at their submits */
-    uint32_t *refs;                /* references.h: of the scheduler, which this thread is while `elides` */
-    bool may_elide;                /* tasks may run at their submits; else they go through the window */
-    /* they run at their submits now: nothing is in the window, and this thread is the scheduler */
-    bool elides;
+    const struct backend *backend; /* for the tasks that are executed inline */
+    uint32_t *refs;                /* references.h: of the scheduler, which this thread is while `runs_inline` */
+    bool may_run_inline;           /* tasks may be executed inline; else they go through the window */
+    /* tasks are executed inline now: nothing is in the window, and this thread is the scheduler */
+    bool runs_inline;
     uint64_t coarse;            /* the newest task in the window that was not known to be fine is older than this */
     const PTOSite *const *site; /* where the program is: the runtime's first member */
-    /* Tasks that run at their submits have a number, now.open->number, but no id: ids lag behind. */
-    struct short_way now;
+    /* Tasks that are executed inline have a number, now.open->number, but no id: ids lag behind. */
+    struct fast_path now;
     uint64_t first_number, first_head; /* of the run */
     uint64_t head, tail;               /* task_head; task_tail as last seen */
     uint64_t arg_head, dep_head, event_head;

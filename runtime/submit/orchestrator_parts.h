@@ -39,7 +39,7 @@ static inline uint32_t ptoi_compact_buffer(const struct orchestrator *o, uint64_
     return offset < o->window->heap_bytes ? ptoi_buffer_at(&o->scopes, offset) : ptoi_compact_find(o, offset);
 }
 
-/* elide.c: what pto_submit_task does when o->elides; false: this task can not run at its submit, and nothing was
+/* inline.c: what pto_submit_task does when o->runs_inline; false: this task cannot be executed inline, and nothing was
  * done. */
 bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                           int64_t *number);

@@ -23,7 +23,7 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
     (void)t, (void)kernel, (void)args, (void)count, (void)at;
 }
 void ptoi_crash_unmark(void) {}
-const PTOShortWay *ptoi_crash_orchestrates(const PTOShortWay *now) { return now; }
+const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now) { return now; }
 
 const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
 const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)

@@ -26,7 +26,7 @@ ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RAN
 FAST = ("lit_codegen", "lit_ir", "lit_fmt", "lit_parse", "lit_reject", "lit_sema")   # of the lit suites
 SLOW = ("test_process", "stress_limits", "device_graphs", "test_crash", "test_nomem")
 
-LEAVES = ["test_runtime", "test_short_way", "test_elide", "test_hazards", "test_tensormap", "test_arguments", "test_heap", "test_compaction",
+LEAVES = ["test_runtime", "test_fast_path", "test_inline", "test_hazards", "test_tensormap", "test_arguments", "test_heap", "test_compaction",
           "test_chaining", "test_lanes", "test_pool", "test_park", "test_read_only", "test_record", "test_replay", "test_timing",
           "test_requests", "test_region", "test_ready_queue", "test_run_status", "test_second_mapping", "test_slots", "test_edges", "test_limit",
           "test_depth", "test_execute", "test_history", "test_misuse", "test_names", "test_outputs", "test_watchdog", "test_nomem", "test_crash"]
@@ -38,7 +38,7 @@ MAP = [
     ("runtime/device", ["test_resident", "device_graphs", "check_device"]),
     ("runtime/report", ["test_record", "test_replay", "test_whatif", "test_edges", "test_history", "lit_run", "lit_host", "lit_build"]),
     ("runtime/host", ["test_npy", "test_options", "test_bind", "test_whole_file", "lit_host", "lit_run", "lit_build", "lit_oracle", "lit_codegen", "random_valid"]),
-    ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_short_way"] + LEAVES + GRAPHS + ["lit_host", "random_valid"]),
+    ("runtime/engine", ["test_runtime", "test_lanes", "test_chaining", "test_fast_path"] + LEAVES + GRAPHS + ["lit_host", "random_valid"]),
     ("runtime", LEAVES + GRAPHS + ["lit_host", "random_valid"]),
     ("codegen/emit/emit_ascendc", ["lit_ascend", "test_ascendc"]),
     ("codegen/emit/emit_memory", ["lit_memory", "lit_codegen", "lit_build"]),

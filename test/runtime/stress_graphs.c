@@ -115,7 +115,7 @@ TEST(every_schedule_gives_what_program_order_gives)
                                             PTO_ENGINE_TIMING,  PTO_ENGINE_SERIAL,  PTO_ENGINE_THREADS};
         for (int e = 0; e < 6; e++) {
             c.engine = engines[e];
-            c.always_defer = e < 4;                       /* the last two also elide */
+            c.always_defer = e < 4;                       /* the last two also execute tasks inline */
             if (e < 2 && seed % checked == e % checked) { /* the checker looks at some: it costs more than the runs */
                 c.record_tasks = 512;
                 p.log = &log;

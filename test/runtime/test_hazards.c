@@ -34,7 +34,7 @@ struct job {
 
 static void run(PTOConfig c, void (*fn)(PTORuntime *, void *), struct job *j, PTORunStats *stats)
 {
-    c.always_defer = c.engine == PTO_ENGINE_THREADS; /* hazards are in the window: test_elide.c has those beside it */
+    c.always_defer = c.engine == PTO_ENGINE_THREADS; /* hazards are in the window: test_inline.c has those beside it */
     PTORuntime *rt = pto_runtime_create(&c, NULL);
     if (!rt) fprintf(stderr, "%s\n", pto_last_error(NULL));
     assert_non_null(rt);

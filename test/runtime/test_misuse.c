@@ -454,7 +454,7 @@ TEST(a_second_destroy_destroys_nothing_even_when_there_is_a_new_runtime)
     EXPECT_EQ(pto_runtime_run(old[0], one_task, NULL), PTO_ERR_MISUSE);
     EXPECT_EQ(pto_runtime_trim(old[1]), PTO_ERR_MISUSE);
     EXPECT_EQ(pto_runtime_write_trace(old[2], "t.json"), PTO_ERR_MISUSE);
-    EXPECT_EQ(pto_submit_long_(old[3], &increment, NULL, 0, 0), PTO_ERR_MISUSE);
+    EXPECT_EQ(pto_submit_slow_(old[3], &increment, NULL, 0, 0), PTO_ERR_MISUSE);
     EXPECT_STR(pto_last_error(NULL), "pto_submit_task of a runtime that was destroyed");
 }
 

@@ -188,7 +188,7 @@ PTO_API void *pto_where(PTORuntime *rt, const void *buffer);
  * by reference. */
 static inline void *pto_here(PTORuntime *rt, const void *address)
 {
-    return __builtin_expect(((const PTOShortWay *)rt)->has_moved, 0) ? pto_where(rt, address)
+    return __builtin_expect(((const PTOFastPath *)rt)->has_moved, 0) ? pto_where(rt, address)
                                                                      : (void *)(uintptr_t)address;
 }
 

@@ -361,7 +361,7 @@ PTO_API void pto_cancel(PTORuntime *rt);
  * orchestrator. rt NULL is ignored.  Status: none. */
 static inline void pto_at(PTORuntime *rt, const PTOSite *site)
 {
-    if (rt) ((PTOShortWay *)rt)->site = site;
+    if (rt) ((PTOFastPath *)rt)->site = site;
 }
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  *
  * Idea       both are macros: a task that can be executed by its submit is, without a call of the library
  *            (detail/fast_path.h); every other task goes to the function of the same name.
- * Tests      test/lit/headers, test/runtime/test_short_way.c */
+ * Tests      test/lit/headers, test/runtime/test_fast_path.c */
 #ifndef PTO_SUBMIT_H
 #define PTO_SUBMIT_H
 #include <pto/detail/fast_path.h>

@@ -6,11 +6,11 @@
  *            the submit is an inlined function.  While the fast path is enabled, it checks the rest, puts the arguments
  *            on the stack and calls the kernel.  A submit that is not plain, or is wrong, takes the slow path with the
  *            same parameters, as if the fast path had not looked at them.
- * Limits     1 to PTO_SHORT_PARAMS parameters, a constant number of them, and an optimizing compiler; parameters that
+ * Limits     1 to PTO_FAST_PARAMS parameters, a constant number of them, and an optimizing compiler; parameters that
  *            decode.h accepts; one new output.  Every other submit takes the slow path.
  * ABI        the headers of this folder belong to one build of the library: a program is compiled with the headers of
  *            the library that it is linked with.  The functions of the other headers do not depend on them.
- * Tests      test/runtime/test_short_way.c */
+ * Tests      test/runtime/test_fast_path.c */
 #ifndef PTO_DETAIL_FAST_PATH_H
 #define PTO_DETAIL_FAST_PATH_H
 #include <pto/detail/decode.h>
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { PTO_SHORT_PARAMS = 8, PTO_SHORT_LINE_BITS = 5, PTO_SHORT_LINES = 1 << PTO_SHORT_LINE_BITS };
+enum { PTO_FAST_PARAMS = 8, PTO_FAST_LINE_BITS = 5, PTO_FAST_LINES = 1 << PTO_FAST_LINE_BITS };
 
 /* A kernel that the fast path may call. */
 typedef struct PTOKernelLine {
@@ -34,7 +34,7 @@ typedef struct PTOBufferLifetime {
 } PTOBufferLifetime;
 
 /* The first part of every PTORuntime.  Only the orchestrator's thread reads it, and the handlers of its own signals. */
-typedef struct PTOShortWay {
+typedef struct PTOFastPath {
     const PTOSite *site; /* pto_at() writes it */
     /* Points to 0 while the fast path is enabled; from the first failure on that word is the run status, so it disables
      * the path */
@@ -42,18 +42,18 @@ typedef struct PTOShortWay {
     /* the kernel that the fast path is calling; a crash report names it.  Its arguments are not stored: their addresses
      * would escape, and C compilers could not inline the kernel */
     const PTOKernel *volatile running;
-    uint64_t number;                     /* the id of the next task */
-    uint64_t heap, heap_bytes;           /* the address of the heap */
-    const uint32_t *starts;              /* by granule of the heap: the buffer that begins or last began there */
-    const PTOBufferLifetime *lifetime;   /* by buffer; 0 is none */
-    bool has_moved;                      /* compaction has moved a buffer: addresses are looked up */
-    PTOKernelLine line[PTO_SHORT_LINES]; /* by kernel, pto_kernel_line_() */
-} PTOShortWay;
+    uint64_t number;                    /* the id of the next task */
+    uint64_t heap, heap_bytes;          /* the address of the heap */
+    const uint32_t *starts;             /* by granule of the heap: the buffer that begins or last began there */
+    const PTOBufferLifetime *lifetime;  /* by buffer; 0 is none */
+    bool has_moved;                     /* compaction has moved a buffer: addresses are looked up */
+    PTOKernelLine line[PTO_FAST_LINES]; /* by kernel, pto_kernel_line_() */
+} PTOFastPath;
 
 /* The slow path of pto_submit_task.  result: what the kernel returned if the caller has called it and it failed, else
  * 0.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: as pto_submit_task. */
-PTO_API int64_t pto_submit_long_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+PTO_API int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                                  int32_t result);
 
 /* Allocates a new output for the fast path.  NULL: the fast path gives up, and the slow path finds the reason.
@@ -88,11 +88,11 @@ PTO_API int32_t pto_call_(const PTOKernel *kernel, const PTOArg *args);
 /* Kernels of one program lie 32 to 64 bytes apart: multiples of the golden ratio put neighbours far from each other. */
 PTO_INLINED_ uint32_t pto_kernel_line_(const PTOKernel *kernel)
 {
-    return (uint32_t)(((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - PTO_SHORT_LINE_BITS));
+    return (uint32_t)(((uint64_t)(uintptr_t)kernel >> 4) * 0x9e3779b97f4a7c15u >> (64 - PTO_FAST_LINE_BITS));
 }
 
 /* Does the access lie inside its buffer?  Memory that is not the heap's is the program's business. */
-PTO_INLINED_ bool pto_is_held_(const PTOShortWay *w, const PTOAccess_ *a)
+PTO_INLINED_ bool pto_is_held_(const PTOFastPath *w, const PTOAccess_ *a)
 {
     const uint64_t at = (uint64_t)(uintptr_t)a->base - w->heap;
     if (at >= w->heap_bytes) return true;
@@ -101,13 +101,13 @@ PTO_INLINED_ bool pto_is_held_(const PTOShortWay *w, const PTOAccess_ *a)
     return before < lifetime->bytes && a->high - (uint64_t)(uintptr_t)a->base <= lifetime->bytes - before;
 }
 
-/* false: take the slow path; *result is for pto_submit_long_. */
-PTO_INLINED_ bool pto_submit_short_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
-                                    int64_t *number, int32_t *result)
+/* false: take the slow path; *result is for pto_submit_slow_. */
+PTO_INLINED_ bool pto_submit_fast_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                                   int64_t *number, int32_t *result)
 {
-    PTOShortWay *w = (PTOShortWay *)rt;
-    PTOArg arg[PTO_SHORT_PARAMS];
-    int64_t lay[PTO_SHORT_PARAMS][PTO_PLAIN_RANK], bytes = 0;
+    PTOFastPath *w = (PTOFastPath *)rt;
+    PTOArg arg[PTO_FAST_PARAMS];
+    int64_t lay[PTO_FAST_PARAMS][PTO_PLAIN_RANK], bytes = 0;
     int made = -1; /* the new output */
     *result = 0;
     if (!rt) return false;
@@ -164,13 +164,13 @@ PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel
 {
     int64_t number;
     int32_t result = 0;
-    if (!__builtin_constant_p(count) || count < 1 || count > PTO_SHORT_PARAMS || !params)
-        return pto_submit_long_(rt, kernel, params, count, 0);
-    if (__builtin_expect(pto_submit_short_(rt, kernel, params, count, &number, &result), 1)) return number;
+    if (!__builtin_constant_p(count) || count < 1 || count > PTO_FAST_PARAMS || !params)
+        return pto_submit_slow_(rt, kernel, params, count, 0);
+    if (__builtin_expect(pto_submit_fast_(rt, kernel, params, count, &number, &result), 1)) return number;
     /* the address of `params` does not escape, so they need not be in memory before */
-    PTOTaskParam copy[PTO_SHORT_PARAMS];
+    PTOTaskParam copy[PTO_FAST_PARAMS];
     PTO_UNROLL_ for (int i = 0; i < count; i++) { copy[i] = params[i]; }
-    return pto_submit_long_(rt, kernel, copy, count, result);
+    return pto_submit_slow_(rt, kernel, copy, count, result);
 }
 
 #ifdef __cplusplus

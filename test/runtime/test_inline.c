@@ -1,4 +1,4 @@
-/* test_elide.c - a task that is executed inline keeps every promise of one that goes through the window: the same
+/* test_inline.c - a task that is executed inline keeps every promise of one that goes through the window: the same
  * results, errors and lifetimes of buffers. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "engine/grain.h"

@@ -1,5 +1,5 @@
-/* short_way.c - see short_way.h. */
-#include "short_way.h"
+/* fast_path.c - see fast_path.h. */
+#include "fast_path.h"
 #include <string.h>
 
 enum { NEVER = -1 };
@@ -9,26 +9,26 @@ enum { SHORT_NS = 2000, SAMPLE = 3 };
 enum { SHORT_NS = 2000, SAMPLE = 16 };
 #endif
 
-const int ptoi_short_closed = 1;
+const int ptoi_fast_closed = 1;
 
-void ptoi_short_init(struct short_way *s, PTOShortWay *open)
+void ptoi_fast_init(struct fast_path *s, PTOFastPath *open)
 {
-    *s = (struct short_way){.open = open};
-    open->closed = &ptoi_short_closed;
+    *s = (struct fast_path){.open = open};
+    open->closed = &ptoi_fast_closed;
 }
 
 /* The word that threads swap is one that a caller reads as [RUN_STATUS] does: with an acquire load of an int. */
 _Static_assert(sizeof(_Atomic int) == sizeof(int), "an atomic int is an int");
 
-void ptoi_short_open(struct short_way *s, const _Atomic int *status) { s->open->closed = (const int *)status; }
+void ptoi_fast_open(struct fast_path *s, const _Atomic int *status) { s->open->closed = (const int *)status; }
 
-void ptoi_short_close(struct short_way *s)
+void ptoi_fast_close(struct fast_path *s)
 {
-    s->open->closed = &ptoi_short_closed;
+    s->open->closed = &ptoi_fast_closed;
     s->open->running = NULL;
 }
 
-static void count_line(struct short_way *s, int i)
+static void count_line(struct fast_path *s, int i)
 {
     const PTOKernelLine *l = &s->open->line[i];
     if (!l->kernel) return;
@@ -38,20 +38,20 @@ static void count_line(struct short_way *s, int i)
     s->line[i].given = l->left;
 }
 
-void ptoi_short_count(struct short_way *s)
+void ptoi_fast_count(struct fast_path *s)
 {
-    for (int i = 0; i < PTO_SHORT_LINES; i++) count_line(s, i);
+    for (int i = 0; i < PTO_FAST_LINES; i++) count_line(s, i);
 }
 
 /* Kernels are the program's, and may be gone when the next run begins. */
-void ptoi_short_begin(struct short_way *s)
+void ptoi_fast_begin(struct fast_path *s)
 {
     memset(s->open->line, 0, sizeof s->open->line);
     memset(s->tasks, 0, sizeof s->tasks);
     memset(s->busy_ns, 0, sizeof s->busy_ns);
 }
 
-bool ptoi_short_is_due(struct short_way *s, const PTOKernel *kernel)
+bool ptoi_fast_is_due(struct fast_path *s, const PTOKernel *kernel)
 {
     PTOKernelLine *l = &s->open->line[pto_kernel_line_(kernel)];
     if (l->kernel != kernel || l->left <= 0) return true;
@@ -59,7 +59,7 @@ bool ptoi_short_is_due(struct short_way *s, const PTOKernel *kernel)
     return false;
 }
 
-void ptoi_short_measured(struct short_way *s, const PTOKernel *kernel, int64_t ns, bool is_fine)
+void ptoi_fast_measured(struct fast_path *s, const PTOKernel *kernel, int64_t ns, bool is_fine)
 {
     const int i = (int)pto_kernel_line_(kernel);
     count_line(s, i);
@@ -70,9 +70,9 @@ void ptoi_short_measured(struct short_way *s, const PTOKernel *kernel, int64_t n
     s->busy_ns[kernel->worker] += ns;
 }
 
-void ptoi_short_ask(struct short_way *s, bool (*is_fine)(void *context, const PTOKernel *kernel), void *context)
+void ptoi_fast_ask(struct fast_path *s, bool (*is_fine)(void *context, const PTOKernel *kernel), void *context)
 {
-    for (int i = 0; i < PTO_SHORT_LINES; i++) {
+    for (int i = 0; i < PTO_FAST_LINES; i++) {
         PTOKernelLine *l = &s->open->line[i];
         if (!l->kernel || l->left == NEVER || is_fine(context, l->kernel)) continue;
         count_line(s, i);

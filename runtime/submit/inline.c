@@ -1,12 +1,12 @@
-/* elide.c - a task that runs at its submit.
+/* inline.c - a task that is executed inline, at its submission.
  *
  * Idea       where one thread holds every role, all that was submitted before has completed when a task is submitted:
- *            it has no producer, needs no slot, and nobody will look for it.  What is left is to check the parameters,
- *            to make room for the outputs, and to call.  The promises are those of the window: the same errors, the
- *            same lifetimes of buffers.
+ *            it has no producer, needs no slot, and no later task searches for it.  It remains to check the
+ *            parameters, to allocate the outputs, and to call the kernel.  Errors and lifetimes of buffers are those
+ *            of a deferred task.
  * Owner      the orchestrator.
  * Blocks     while the heap is full.
- * Tests      test/runtime/test_elide.c; every test of the engine `serial` */
+ * Tests      test/runtime/test_inline.c; every test of the engine `serial` */
 #include "decode.h"
 #include "backend/failure.h"
 #include "backend/worker.h"
@@ -68,15 +68,15 @@ void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t
     const struct role_ops *ops = o->flow.ops;
     const int64_t ns = ptoi_clock_ns() - since;
     if (ops->measured) ops->measured(o->flow.context, kernel, ns);
-    ptoi_short_measured(&o->now, kernel, ns, !ops->is_fine || ops->is_fine(o->flow.context, kernel));
+    ptoi_fast_measured(&o->now, kernel, ns, !ops->is_fine || ops->is_fine(o->flow.context, kernel));
 }
 
 static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site,
                        uint64_t number)
 {
     const int *const closed = o->now.open->closed;
-    const int64_t since = ptoi_short_is_due(&o->now, kernel) ? ptoi_clock_ns() : 0;
-    o->now.open->closed = &ptoi_short_closed; /* so that a submit by the kernel is found */
+    const int64_t since = ptoi_fast_is_due(&o->now, kernel) ? ptoi_clock_ns() : 0;
+    o->now.open->closed = &ptoi_fast_closed; /* so that a submit by the kernel is found */
     const int result = ptoi_worker_call(o->backend, kernel, c->arg, c->terms.arguments, site, number);
     o->now.open->closed = closed;
     if (since != 0) ptoi_orch_measured(o, kernel, since);
@@ -113,7 +113,7 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     if (*number != PTO_OK) return true;
     if (c.terms.limit_ms > 0 && o->flow.ops->is_fine)
         return false; /* somebody has to look at the clock while it runs */
-    if (o->names.bytes == 0) ptoi_short_open(&o->now, &o->run_status->status);
+    if (o->names.bytes == 0) ptoi_fast_open(&o->now, &o->run_status->status);
     *number = submit_call(o, kernel, &c);
     return true;
 }

@@ -1,7 +1,7 @@
-/* test_short_way.c - tasks that their callers run (fast_path.h): the kernel is given the same, and what is wrong is
- * refused in the same words, as when the submit is a call.
- * Method     a kernel can see how it was called: only a caller that runs it writes `running` of the runtime.  Every
- *            case is submitted until it has gone that way, and by the same runtime's call with all tasks deferred. */
+/* test_fast_path.c - tasks on the fast path (pto/detail/fast_path.h): the kernel receives the same arguments, and a
+ * mistake has the same message, as on the slow path.
+ * Method     a kernel can see how it was called: only the fast path writes `running` of the runtime.  Every case is
+ *            submitted until the fast path has taken it, and by the same runtime's call with all tasks deferred. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
 #include "submit.h"
 #include "unit.h"
@@ -16,14 +16,14 @@ static PTORuntime *create(PTOConfig c)
 }
 
 static PTORuntime *active; /* of the run */
-static int64_t short_calls, long_calls;
+static int64_t fast_calls, slow_calls;
 
 static void note_way(void)
 {
-    if (((PTOShortWay *)active)->running)
-        short_calls++;
+    if (((PTOFastPath *)active)->running)
+        fast_calls++;
     else
-        long_calls++;
+        slow_calls++;
 }
 
 /* ---- which way --------------------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ enum { ROUNDS = 2000 };
 static void many(PTORuntime *rt, void *arg)
 {
     active = rt;
-    short_calls = long_calls = 0;
+    fast_calls = slow_calls = 0;
     for (int64_t i = 0; i < ROUNDS; i++)
         if (SUBMIT(rt, &add_kernel, PTO_INOUT(arg, 0, 8), PTO_PRIORITY(3), PTO_NAME("x")) < 0) return;
 }
@@ -53,8 +53,8 @@ TEST(most_calls_of_a_short_kernel_are_made_by_the_caller_and_all_are_counted)
         int64_t sum = 0;
         EXPECT_EQ(pto_runtime_run(rt, many, &sum), PTO_OK);
         EXPECT_EQ(sum, ROUNDS);
-        EXPECT_EQ(short_calls + long_calls, ROUNDS);
-        EXPECT(short_calls > ROUNDS / 2);
+        EXPECT_EQ(fast_calls + slow_calls, ROUNDS);
+        EXPECT(fast_calls > ROUNDS / 2);
         const PTORunStats *s = pto_get_run_stats(rt);
         EXPECT_EQ(s->tasks, ROUNDS);
         EXPECT_EQ(s->worker_tasks[PTO_WORKER_CUBE], ROUNDS);
@@ -78,7 +78,7 @@ TEST(who_watches_has_every_task_in_the_window)
         int64_t sum = 0;
         EXPECT_EQ(pto_runtime_run(rt, many, &sum), PTO_OK);
         EXPECT_EQ(sum, ROUNDS);
-        EXPECT_EQ(short_calls, 0);
+        EXPECT_EQ(fast_calls, 0);
         pto_runtime_destroy(rt);
     }
 }
@@ -179,7 +179,7 @@ static int64_t submit_good(PTORuntime *rt, int which)
                       PTO_INPUT(cells, 3, 8), PTO_INPUT(cells, 4, 8), PTO_INPUT(cells, 5, 8), PTO_INPUT(cells, 6, 8),
                       PTO_OUTPUT(&p, 0, 8));
     case 12: return SUBMIT(rt, &one, PTO_OUTPUT(&p, 0, PTO_ARRAY(PTO_I32, 6, 7)));
-    /* The long way. */
+    /* The slow path. */
     case 13: return SUBMIT(rt, &three, PTO_INPUT(cells, 0, 8), PTO_OUTPUT(&p, 0, 8), PTO_OUTPUT(&q, 0, 8));
     case 14: return SUBMIT(rt, &one, PTO_INPUT(cells, 0, 8), PTO_TIMEOUT(100000));
     case 15: return SUBMIT(rt, &one, deep);
@@ -191,7 +191,7 @@ static int64_t submit_good(PTORuntime *rt, int which)
 
 struct good {
     int which;
-    bool was_short, was_wrong;
+    bool was_fast, was_wrong;
     int count;
     int64_t seen[MAX_SEEN];
 };
@@ -201,7 +201,7 @@ static void submit_often(PTORuntime *rt, void *arg)
 {
     struct good *g = arg;
     active = rt;
-    short_calls = long_calls = 0;
+    fast_calls = slow_calls = 0;
     for (int i = 0; i < 40; i++) {
         pto_scope_begin(rt);
         seen_count = 0;
@@ -213,7 +213,7 @@ static void submit_often(PTORuntime *rt, void *arg)
         g->was_wrong |= g->count != seen_count || memcmp(g->seen, seen, (size_t)seen_count * sizeof *seen) != 0;
         pto_scope_end(rt);
     }
-    g->was_short = short_calls > 0;
+    g->was_fast = fast_calls > 0;
 }
 
 TEST(a_kernel_is_given_the_same_arguments_both_ways)
@@ -228,8 +228,8 @@ TEST(a_kernel_is_given_the_same_arguments_both_ways)
         EXPECT(!now.was_wrong && !later.was_wrong);
         EXPECT_EQ(now.count, later.count);
         for (int k = 0; k < now.count; k++) EXPECT_EQ(now.seen[k], later.seen[k]);
-        EXPECT(!later.was_short);
-        EXPECT_EQ(now.was_short, i < FIRST_LONG);
+        EXPECT(!later.was_fast);
+        EXPECT_EQ(now.was_fast, i < FIRST_LONG);
     }
     pto_runtime_destroy(rt);
     pto_runtime_destroy(deferred);
@@ -364,7 +364,7 @@ static void fail_alternately(PTORuntime *rt, void *arg)
     pto_at(rt, &site);
     for (int i = 0; i < 100; i++) {
         void *p = NULL;
-        short_calls = 0;
+        fast_calls = 0;
         const int64_t number = SUBMIT(rt, &failing, PTO_INOUT(&count, 0, PTO_ARRAY(PTO_I64, 1)), PTO_OUTPUT(&p, 0, 16),
                                       PTO_SCALAR((int64_t)9));
         if (count < fails_at) continue;
@@ -372,7 +372,7 @@ static void fail_alternately(PTORuntime *rt, void *arg)
         EXPECT(number >= 0); /* as when the task is deferred: the next submit returns the failure */
         EXPECT_EQ(SUBMIT(rt, &failing, PTO_INOUT(&count, 0, 8), PTO_OUTPUT(&p, 0, 16)), PTO_ERR_KERNEL);
         EXPECT_EQ(count, fails_at);
-        *(int64_t *)arg += short_calls;
+        *(int64_t *)arg += fast_calls;
         return;
     }
 }
@@ -380,17 +380,17 @@ static void fail_alternately(PTORuntime *rt, void *arg)
 TEST(a_kernel_that_fails_is_named_with_its_arguments_place_and_number)
 {
     PTORuntime *rt = create((PTOConfig){.engine = PTO_ENGINE_SERIAL});
-    int64_t numbers = 0, was_short = 0;
+    int64_t numbers = 0, was_fast = 0;
     for (fails_at = 1; fails_at < 40; fails_at++) {
         char expected[200];
-        EXPECT_EQ(pto_runtime_run(rt, fail_alternately, &was_short), PTO_ERR_KERNEL);
+        EXPECT_EQ(pto_runtime_run(rt, fail_alternately, &was_fast), PTO_ERR_KERNEL);
         snprintf(expected, sizeof expected,
                  "b.pto:2:5: error: kernel 'failing' failed: it returned 7 (task %lld)\n  of (i64[1], byte[16], 9)",
                  (long long)(numbers + fails_at - 1));
         EXPECT_STR(pto_last_error(rt), expected);
         numbers += fails_at;
     }
-    EXPECT(was_short > 10);
+    EXPECT(was_fast > 10);
     pto_runtime_destroy(rt);
 }
 
