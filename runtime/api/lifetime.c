@@ -1,29 +1,26 @@
 /* lifetime.c - see lifetime.h. */
 #include "lifetime.h"
-#include "shared/system.h"
+#include "shared/process_lock.h"
 #include <pthread.h>
 #include <stddef.h>
 
 enum { BUCKET_BITS = 6, BUCKETS = 1 << BUCKET_BITS, RETIRED = 8 };
 
-static ptoi_lock lock = PTOI_LOCK_OPEN; /* guards everything below */
+/* Guarded by PROCESS_LOCK_LIFETIMES. */
 static struct lifetime *bucket[BUCKETS];
 static uint32_t forks;
 static void *retired[RETIRED];
 static unsigned retired_next;
 static void (*notify_child)(void);
 
-static void before_fork(void) { ptoi_lock_take(&lock); }
-static void after_fork(void) { ptoi_lock_leave(&lock); }
-
+/* The child has one thread, and no lock is held: process_lock.h. */
 static void in_child(void)
 {
     forks++;
-    ptoi_lock_leave(&lock);
     notify_child();
 }
 
-static void watch_forks(void) { pthread_atfork(before_fork, after_fork, in_child); }
+static void watch_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
 static struct lifetime **bucket_of(const struct lifetime *l)
 {
@@ -48,56 +45,56 @@ static enum lifetime_answer look(const struct lifetime *l)
 void ptoi_lifetime_begin(struct lifetime *l, void (*forked)(void))
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     notify_child = forked;
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
     pthread_once(&once, watch_forks);
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     l->forks = forks;
     l->next = *bucket_of(l);
     *bucket_of(l) = l;
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
 }
 
 enum lifetime_answer ptoi_lifetime_look(const struct lifetime *l)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     const enum lifetime_answer answer = look(l);
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
     return answer;
 }
 
 enum lifetime_answer ptoi_lifetime_take(struct lifetime *l, enum lifetime_use use)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     const enum lifetime_answer answer = look(l);
     if (answer == LIFETIME_FREE) store_relaxed(&l->use, (int)use); /* relaxed: the lock publishes it */
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
     return answer;
 }
 
 void ptoi_lifetime_give(struct lifetime *l)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     store_relaxed(&l->use, (int)LIFETIME_IDLE);
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
 }
 
 enum lifetime_answer ptoi_lifetime_end(struct lifetime *l)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     const enum lifetime_answer answer = look(l);
     if (answer == LIFETIME_FREE) *find(l) = l->next;
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
     return answer;
 }
 
 void *ptoi_lifetime_retire(void *memory)
 {
-    ptoi_lock_take(&lock);
+    ptoi_process_lock(PROCESS_LOCK_LIFETIMES);
     void *oldest = retired[retired_next];
     retired[retired_next] = memory;
     retired_next = (retired_next + 1) % RETIRED;
-    ptoi_lock_leave(&lock);
+    ptoi_process_unlock(PROCESS_LOCK_LIFETIMES);
     return oldest;
 }

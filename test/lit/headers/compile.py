@@ -105,8 +105,12 @@ for compiler in plus_plus:
         link_and_run(compiler, known[-1], "c++")
         throw_and_run(compiler)
 if shutil.which("aarch64-linux-gnu-gcc"):
-    for source in glob.glob(os.path.join(root, "runtime", "core", "*.c")):
+    runtime = os.path.join(root, "runtime")
+    sources = glob.glob(os.path.join(runtime, "**", "*.c"), recursive=True)
+    if len(sources) < 50:
+        sys.exit(f"only {len(sources)} files of the runtime were found")
+    for source in sources:
         with open(source) as f:
-            run(["aarch64-linux-gnu-gcc", "-std=c11", "-D_GNU_SOURCE", "-xc", "-I", os.path.dirname(source), "-Wall", "-Wextra", "-Werror",
-                 *check, "-I", include, "-"], f.read(), source)
+            run(["aarch64-linux-gnu-gcc", "-std=c11", "-D_GNU_SOURCE", "-xc", "-I", os.path.dirname(source), "-I", runtime,
+                 "-Wall", "-Wextra", "-Werror", *check, "-I", include, "-"], f.read(), source)
 print(count, "compilations of headers")
