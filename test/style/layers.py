@@ -22,7 +22,7 @@ MOST_LINES = 600
 
 # Files that are still longer, until they are split.
 LONG = [
-    "runtime/submit/orchestrator.c", "tools/ptoc/options.c",
+    "runtime/submit/orchestrator.c",
 ]
 
 SUFFIXES = {".c", ".h", ".cpp", ".def", ".re", ".y"}

@@ -127,23 +127,6 @@ static int usage_error(const char *format, ...)
     return EXIT_USAGE;
 }
 
-/* ---- the nearest name ---- */
-
-static void keep_nearer(const char *wanted, const char *candidate, const char **nearest, int *least)
-{
-    int distance = nearest_distance(wanted, candidate);
-    if (distance >= *least) return;
-    *least = distance;
-    *nearest = candidate;
-}
-
-/* Further away than a third of its letters it is another word. */
-static int farthest(const char *wanted)
-{
-    size_t length = strlen(wanted);
-    return length < 3 ? 1 : length < 6 ? 3 : length < 60 ? (int)length / 3 + 1 : 1;
-}
-
 /* ---- values ---- */
 
 /* Digits as the language has them, and K, M or G behind. */
@@ -209,15 +192,12 @@ static int set_define(struct building *b, const char *text)
 
 static int set_emit(struct options *o, const char *text)
 {
-    const char *nearest = NULL;
-    int least = farthest(text);
-    for (int i = 0; i < COUNT(emit_names); i++) {
+    for (int i = 0; i < COUNT(emit_names); i++)
         if (strcmp(emit_names[i], text) == 0) {
             o->emit = (enum emit_kind)i;
             return EXIT_OK;
         }
-        keep_nearer(text, emit_names[i], &nearest, &least);
-    }
+    const char *nearest = nearest_word(text, emit_names, COUNT(emit_names));
     if (nearest != NULL) return usage_error("--emit can not make '%s'; did you mean '%s'?", text, nearest);
     return usage_error("--emit can not make '%s'; 'ptoc --help' lists the kinds", text);
 }
@@ -409,13 +389,14 @@ static int unknown_option(const char *arg, unsigned verb_bit, enum verb verb)
     size_t length = strcspn(arg, "=");
     char name[64];
     snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, arg);
-    const char *nearest = NULL;
-    int least = farthest(name);
+    const char *names[COUNT(rows)];
+    int count = 0;
     for (int i = 0; i < COUNT(rows); i++) {
         if (strcmp(rows[i].name, name) == 0)
             return usage_error("'%s' is not an option of 'ptoc %s'", name, verb_name(verb));
-        if (rows[i].verbs & verb_bit) keep_nearer(name, rows[i].name, &nearest, &least);
+        if (rows[i].verbs & verb_bit) names[count++] = rows[i].name;
     }
+    const char *nearest = nearest_word(name, names, count);
     if (nearest != NULL) return usage_error("unknown option '%s'; did you mean '%s'?", arg, nearest);
     return usage_error("unknown option '%s'; 'ptoc --help' lists the options", arg);
 }
@@ -488,16 +469,16 @@ static int add_input(struct building *b, unsigned verb_bit, const char *path)
 /* The verb that word is; else what the user probably meant. */
 static int parse_verb(struct options *o, const char *word, unsigned *bit)
 {
-    const char *nearest = NULL;
-    int least = farthest(word);
+    const char *names[COUNT(verbs)];
     for (int i = 0; i < COUNT(verbs); i++) {
+        names[i] = verbs[i].name;
         if (strcmp(verbs[i].name, word) == 0) {
             o->verb = verbs[i].verb;
             *bit = verbs[i].bit;
             return EXIT_OK;
         }
-        keep_nearer(word, verbs[i].name, &nearest, &least);
     }
+    const char *nearest = nearest_word(word, names, COUNT(verbs));
     if (nearest != NULL) return usage_error("unknown verb '%s'; did you mean '%s'?", word, nearest);
     return usage_error("unknown verb '%s'; 'ptoc --help' lists the verbs", word);
 }
