@@ -56,6 +56,16 @@ bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t 
     return *kernel != NULL;
 }
 
+bool ptoi_crash_running(const PTOKernel **kernel, const PTOSite **site, uint64_t *number)
+{
+    const PTOFastPath *now = orchestrates;
+    if (!now || !now->running) return ptoi_crash_marked(kernel, site, number);
+    *kernel = now->running;
+    *site = now->site;
+    *number = now->number - 1;
+    return true;
+}
+
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now)
 {
     const PTOFastPath *before = orchestrates;

@@ -41,6 +41,8 @@ void ptoi_crash_mark(const PTOKernel *kernel, const PTOSite *site, uint64_t numb
 void ptoi_crash_unmark(void);
 /* The last mark; false: none since the last unmark. */
 bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t *number);
+/* Likewise, or the kernel that it executes inline.  May be called by a handler of a signal. */
+bool ptoi_crash_running(const PTOKernel **kernel, const PTOSite **site, uint64_t *number);
 
 struct crash_text {
     size_t size; /* without the 0 at the end */

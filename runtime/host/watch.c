@@ -1,5 +1,8 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
+#include "api/runtime.h"
+#include "debug/crash.h"
+#include "engine/running.h"
 #include "fail.h"
 #include <errno.h>
 #include <pthread.h>
@@ -27,6 +30,9 @@ static struct {
     _Atomic int taken;        /* the first signal; 0: none */
     _Atomic bool is_over;     /* the run */
     _Atomic bool is_reported; /* its error was printed */
+    /* what the thread ran to which the first signal came; NULL: no kernel */
+    _Atomic(const PTOKernel *) kernel;
+    _Atomic(const PTOSite *) site;
     PTORuntime *rt;
     bool has_watchdog;
     pthread_t thread;
@@ -36,8 +42,7 @@ static struct {
 
 static const int watched[] = {SIGINT, SIGTERM};
 enum {
-    KERNEL_GRACE_MS =
-        5000 /* how long a run that has failed waits for the kernels that run: a thread cannot be stopped */,
+    KERNEL_GRACE_MS = 5000, /* a run that has failed waits so long for its kernels: a thread cannot be stopped */
     LOOK_MS = 100
 };
 
@@ -45,6 +50,13 @@ static void on_signal(int number)
 {
     int none = 0;
     if (!atomic_compare_exchange_strong(&signals.taken, &none, number)) _exit(128 + number);
+    const PTOKernel *kernel;
+    const PTOSite *site;
+    uint64_t task;
+    if (ptoi_crash_running(&kernel, &site, &task)) {
+        signals.site = site;
+        signals.kernel = kernel;
+    }
     sem_post(&signals.wake);
 }
 
@@ -61,16 +73,41 @@ static bool wait_for_wake(int64_t ms)
     return waited == 0;
 }
 
-/* The run has failed: it ends within the grace, or the process does. */
-static void end_if_stuck(const char *text, int code)
+static void write_error(const char *text)
 {
-    for (int64_t waited = 0; waited < KERNEL_GRACE_MS; waited += LOOK_MS) {
-        if (signals.is_over) return;
-        wait_for_wake(LOOK_MS);
-    }
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
-    _exit(signals.taken ? 128 + signals.taken : code);
+}
+
+/* The kernels that workers run, and the one that the orchestrator runs inline, each in a line. */
+static void write_stuck_kernels(void)
+{
+    char text[3000] = "";
+    int count = 0;
+    const PTOSite *site = signals.site;
+    const PTOKernel *kernel = signals.kernel;
+    struct core *core = &signals.rt->core;
+    const struct running_line *lines = core->engine->lines ? core->engine->lines(core, &count) : NULL;
+    if (lines) ptoi_running_describe(core->window, lines, count, text, sizeof text, &site);
+    if (!text[0] && kernel && site)
+        snprintf(text, sizeof text, "\n  kernel '%.100s' (%.200s:%d:%d)", kernel->name, site->file, site->line,
+                 site->column);
+    else if (!text[0] && kernel)
+        snprintf(text, sizeof text, "\n  kernel '%.100s'", kernel->name);
+    write_error(text[0] ? "error: cancelled, but 5 s later these kernels have not returned:"
+                        : "error: cancelled, but a kernel has not returned after 5 s");
+    write_error(text);
+    write_error("\n");
+}
+
+/* The run has failed: false if it ends within the grace. */
+static bool is_stuck(void)
+{
+    for (int64_t waited = 0; waited < KERNEL_GRACE_MS; waited += LOOK_MS) {
+        if (signals.is_over) return false;
+        wait_for_wake(LOOK_MS);
+    }
+    return true;
 }
 
 static void *watch_run(void *arg)
@@ -81,12 +118,17 @@ static void *watch_run(void *arg)
             while (sem_wait(&signals.wake) != 0) {}
         else if (!wait_for_wake(LOOK_MS) && pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
             if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, PTO_ERR_WATCHDOG);
-            end_if_stuck("error: the kernel has not returned 5 s later, so the program ends without results\n",
-                         HOST_RUN);
+            if (is_stuck()) {
+                write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
+                _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
+            }
         }
         if (!signals.taken) continue;
         pto_cancel(signals.rt);
-        end_if_stuck("error: cancelled, but a kernel has not returned after 5 s\n", HOST_RUN);
+        if (is_stuck()) {
+            write_stuck_kernels();
+            _exit(128 + signals.taken);
+        }
     }
     return NULL;
 }
@@ -96,6 +138,8 @@ void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog)
     signals.rt = rt;
     signals.has_watchdog = has_watchdog;
     signals.is_over = signals.is_reported = false;
+    signals.kernel = NULL;
+    signals.site = NULL;
     signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
     for (int i = 0; signals.active && i < 2; i++) {
         struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};

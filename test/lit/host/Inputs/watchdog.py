@@ -1,5 +1,5 @@
 """A program whose kernel never returns, on all engines at once: what it prints, when, and how it ends."""
-import re, subprocess, sys, time
+import re, signal, subprocess, sys, time
 
 SECONDS, GRACE = 1.0, 5.0
 NAMED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s while these ran:\n"
@@ -20,6 +20,19 @@ def check(engine, program):
     if program.returncode != 1 or not match or text[match.end():] != rest:
         sys.exit(f"{engine}: exit code {program.returncode}, printed\n{text}")
 
+CANCELLED = re.compile(r"error: cancelled, but 5 s later these kernels have not returned:\n"
+                       r"  kernel 'forever' \((task 0, )?\S*watchdog\.pto:\d+:\d+(, for \d+\.\d s)?\)\n")
+
+def check_interrupted(engine, program):
+    _, text = program.communicate(timeout=120)
+    if program.returncode != 128 + signal.SIGTERM or not CANCELLED.fullmatch(text):
+        sys.exit(f"{engine}, interrupted: exit code {program.returncode}, printed\n{text}")
+
+interrupted = [(engine, subprocess.Popen([sys.argv[1], "--engine", engine, *more], stderr=subprocess.PIPE, text=True))
+               for engine, more in (("threads", []), ("threads", ["--checked"]), ("serial", []), ("serial", ["--checked"]))]
+time.sleep(1)
+for _, program in interrupted:
+    program.send_signal(signal.SIGTERM)
 running = [start(engine) for engine in ("threads", "serial", "timing", "process")]
 # The name comes first, and long before the end: it is read while the program still runs.
 engine, program = start("threads")
@@ -32,3 +45,5 @@ if program.wait(timeout=120) != 1 or not text.endswith(STUCK) or time.monotonic(
     sys.exit(f"exit code {program.returncode}, printed\n{text}")
 for engine, program in running:
     check(engine, program)
+for engine, program in interrupted:
+    check_interrupted(engine, program)
