@@ -24,8 +24,8 @@ static void *hold(void *arg)
     return NULL;
 }
 
-/* Without a handler of forks the child waits for a thread that it does not have.  The thread is detached: to a sanitizer
- * another one is a leak of the child. */
+/* Without a handler of forks the child waits for a thread that it does not have.  The thread is detached: otherwise a
+ * sanitizer reports it as a leak of the child. */
 TEST(a_child_of_fork_finds_every_lock_of_the_process_free)
 {
     for (int which = 0; which < PROCESS_LOCKS; which++) {
