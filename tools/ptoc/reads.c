@@ -39,11 +39,13 @@ void reads_begin(struct reads *r, struct arena *mem, const char *temp_dir, const
 {
     struct timespec first;
     *r = (struct reads){.mem = mem, .temp_dir = temp_dir, .installed = installed};
-    clock_gettime(CLOCK_REALTIME_COARSE, &first);
+    /* A file system stamps a change with the coarse clock, or with the fine one, which is up to two ticks ahead.  So a
+     * change before this call has a time before `begin`, and a later one has not. */
+    clock_gettime(CLOCK_REALTIME, &first);
     do {
         nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
         clock_gettime(CLOCK_REALTIME_COARSE, &r->begin);
-    } while (first.tv_sec == r->begin.tv_sec && first.tv_nsec == r->begin.tv_nsec);
+    } while (!is_before(first, r->begin));
 }
 
 void reads_free(struct reads *r)
