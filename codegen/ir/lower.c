@@ -33,7 +33,7 @@ void lower_unsupported(struct lowering *l, struct span at, const char *what)
     diag_error(l->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);
 }
 
-struct span last_byte(struct span at) { return (struct span){at.file, at.end ? at.end - 1 : 0, at.end}; }
+static struct span last_byte(struct span at) { return (struct span){at.file, at.end ? at.end - 1 : 0, at.end}; }
 
 /* ---- blocks and scopes ---- */
 
@@ -148,7 +148,7 @@ struct ir_block *lower_braced(struct lowering *l, struct ast *n, bool is_loop)
     return block;
 }
 
-struct ir_function *lower_function(struct lowering *l, const struct symbol *orch)
+static struct ir_function *lower_function(struct lowering *l, const struct symbol *orch)
 {
     struct ir_function *f = arena_new(l->mem, struct ir_function);
     struct ast *body = orch->decl->orch.body;

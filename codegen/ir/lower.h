@@ -13,7 +13,6 @@ struct lowering;
 /* The lowering lives in the arena; its tables do not: lowering_end(). */
 struct lowering *lowering_begin(struct plan *plan);
 void lowering_end(struct lowering *l);
-struct ir_function *lower_function(struct lowering *l, const struct symbol *orch);
 
 /* Outside of functions, for defaults of params, costs, extents of arguments: an expression, the same converted to
  * `type`, a size, the bytes of a whole tensor, its row-major strides, a name. */

@@ -43,7 +43,6 @@ struct lowering {
 struct ir_op *lower_op(struct lowering *l, enum ir_op_kind kind);
 void lower_site(struct lowering *l, struct span at, const char *text);
 void lower_unsupported(struct lowering *l, struct span at, const char *what);
-struct span last_byte(struct span at);
 /* A block of operations that is filled until lower_block_end(), which gives the place back to the block around it. */
 struct ir_block *lower_block_begin(struct lowering *l, struct ir_block **outer);
 void lower_block_end(struct lowering *l, struct ir_block *outer);

@@ -60,8 +60,6 @@ const struct size *bounds_extreme(struct walk *w, const struct size *a, const st
                                   const struct size *low, const struct size *high, bool largest);
 /* A name whose value nobody knows before the run: its largest value, if it has one. */
 const struct size *bounds_without_unknown(struct walk *w, const struct size *a);
-/* Of an extent: a worst value of a product has to know it, and min(64, N - i) does not show it. */
-const struct size *bounds_not_negative(struct walk *w, const struct size *a);
 /* Of a whole tensor, in the granules of the heap. */
 const struct size *bounds_bytes_of(struct walk *w, const struct type *t);
 int64_t bounds_round_up(int64_t bytes);

@@ -108,7 +108,7 @@ const struct size *bounds_without_unknown(struct walk *w, const struct size *a)
 }
 
 /* Of an extent: a worst value of a product has to know it, and min(64, N - i) does not show it. */
-const struct size *bounds_not_negative(struct walk *w, const struct size *a)
+static const struct size *bounds_not_negative(struct walk *w, const struct size *a)
 {
     return a && range_of_size(w->plan, a).lo < 0
                ? bounds_unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, size_const(w->sizes, 0)))

@@ -134,11 +134,6 @@ void ast_walk_list(struct ast *n, bool (*enter)(void *cx, struct ast *n), void *
     ast_visit_list(&(struct ast_visitor){.enter = enter, .cx = cx}, n);
 }
 
-void ast_walk_below(struct ast *n, bool (*enter)(void *cx, struct ast *n), void *cx)
-{
-    for (struct ast_child c = ast_first(n); c.node; ast_next(&c)) ast_walk(c.node, enter, cx);
-}
-
 bool ast_is_statement(const struct ast *n)
 {
     return n->kind == AST_STATIC_ASSERT || (n->kind >= AST_BLOCK && n->kind <= AST_BAD_STMT && n->kind != AST_ATTR);

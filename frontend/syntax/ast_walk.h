@@ -17,7 +17,6 @@ void ast_next(struct ast_child *c);
  * is as deep as the tree, which the parser limits (MAX_DEPTH); a list of any length is a loop.  n may be NULL. */
 void ast_walk(struct ast *n, bool (*enter)(void *cx, struct ast *n), void *cx);
 void ast_walk_list(struct ast *n, bool (*enter)(void *cx, struct ast *n), void *cx);
-void ast_walk_below(struct ast *n, bool (*enter)(void *cx, struct ast *n), void *cx); /* its children, not itself */
 
 /* The same with a second function, called for each node that was entered with true, behind what is below it. */
 struct ast_visitor {

@@ -79,16 +79,17 @@ static void write_error(const char *text)
     (void)written;
 }
 
-/* The kernels that workers run, and the one that the orchestrator runs inline, each in a line. */
+/* The kernels that workers run, each in a line; if there is none, the one that the thread of the signal ran then. */
 static void write_stuck_kernels(void)
 {
     char text[3000] = "";
     int count = 0;
-    const PTOSite *site = signals.site;
+    const PTOSite *site;
     const PTOKernel *kernel = signals.kernel;
     struct core *core = &signals.rt->core;
     const struct running_line *lines = core->engine->lines ? core->engine->lines(core, &count) : NULL;
     if (lines) ptoi_running_describe(core->window, lines, count, text, sizeof text, &site);
+    if (!text[0]) site = signals.site;
     if (!text[0] && kernel && site)
         snprintf(text, sizeof text, "\n  kernel '%.100s' (%.200s:%d:%d)", kernel->name, site->file, site->line,
                  site->column);

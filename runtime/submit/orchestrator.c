@@ -264,13 +264,12 @@ static inline void publish_release(struct orchestrator *o, uint32_t buffer)
 static PTOStatus deadlock(struct orchestrator *o, uint64_t bytes);
 static const char *advised_heap(const struct orchestrator *o, uint64_t bytes, char *text);
 
+/* The scope that owns a new output; below 0: it is closed. */
 static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
 {
     const int32_t owner = ptoi_scope_index(&o->scopes, scope);
     return owner >= 0 && o->scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
 }
-
-int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope) { return owner_of(o, scope); }
 
 static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes,
                                    uint64_t birth, const char *name)
@@ -328,7 +327,7 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
 PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
                            uint64_t birth, uint8_t output, uint32_t *buffer)
 {
-    const int32_t owner = ptoi_orch_owner(o, p->scope);
+    const int32_t owner = owner_of(o, p->scope);
     *buffer = 0;
     if (owner < 0)
         return ptoi_refuse_submit(o, REFUSED_SCOPE, &(struct refused){.param = p, .index = ptoi_param_index(t, p)});
@@ -926,7 +925,7 @@ PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes,
     if (has_failed(o)) return ptoi_status(o->run_status);
     if (bytes < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
     if (bytes == 0) return PTO_OK;
-    const int32_t owner = ptoi_orch_owner(o, scope);
+    const int32_t owner = owner_of(o, scope);
     if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
     uint32_t at;
     PTOStatus status =
@@ -955,7 +954,7 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_ne
     *buffer = NULL;
     if (has_failed(o)) return ptoi_status(o->run_status);
     if (will_need < 0 || !may_have_frame(o, (uint64_t)will_need)) return PTO_OK;
-    struct need need = {.amount = (uint64_t)bytes, .depth = ptoi_orch_owner(o, PTO_SCOPE_CURRENT)};
+    struct need need = {.amount = (uint64_t)bytes, .depth = owner_of(o, PTO_SCOPE_CURRENT)};
     if (bytes <= 0 || ptoi_heap_is_too_large(&o->heap, need.amount)) return PTO_OK;
     if (!wait_for_heap(o, &need)) return o->is_lost ? ptoi_status(o->run_status) : PTO_OK;
     open_buffer(o, &need, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);

@@ -13,8 +13,6 @@ PTOStatus ptoi_orch_take_buffer(struct orchestrator *o, int32_t owner, uint64_t 
 void ptoi_orch_record(struct orchestrator *o, uint64_t id);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
-/* The scope that owns a new output; below 0: it is closed. */
-int32_t ptoi_orch_owner(const struct orchestrator *o, PTOScope scope);
 
 /* Is it a buffer's address, as the program knows it? */
 static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void *p)
