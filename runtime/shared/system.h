@@ -34,12 +34,12 @@ static inline void ptoi_lock_take(ptoi_lock *l) { pthread_mutex_lock(l); }
 static inline void ptoi_lock_leave(ptoi_lock *l) { pthread_mutex_unlock(l); }
 
 /* Sleeps while *word is `value`; false: the time was over.  May return without a wake.  is_shared: the word is of
- * several processes. */
+ * several processes.  The call always has a limit, at most 292 years: a sleep without one goes on after the handler
+ * of a signal, and ThreadSanitizer runs that handler only after the call. */
 static inline bool ptoi_sleep_on(_Atomic uint32_t *word, uint32_t value, int64_t ns, bool is_shared)
 {
-    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    const struct timespec *limit = ns == PTO_FOR_EVER ? NULL : &time;
-    return syscall(SYS_futex, word, FUTEX_WAIT | (is_shared ? 0 : FUTEX_PRIVATE_FLAG), value, limit, NULL, 0) == 0 ||
+    const struct timespec limit = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    return syscall(SYS_futex, word, FUTEX_WAIT | (is_shared ? 0 : FUTEX_PRIVATE_FLAG), value, &limit, NULL, 0) == 0 ||
            errno != ETIMEDOUT;
 }
 static inline void ptoi_wake_on(_Atomic uint32_t *word, bool is_shared)

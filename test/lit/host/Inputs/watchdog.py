@@ -1,5 +1,5 @@
 """A program whose kernel never returns, on all engines at once: what it prints, when, and how it ends."""
-import re, signal, subprocess, sys, time
+import atexit, re, signal, subprocess, sys, time
 
 SECONDS, GRACE = 1.0, 5.0
 NAMED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s while these ran:\n"
@@ -8,9 +8,13 @@ KILLED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s,
                     r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n")
 STUCK = "error: the kernel has not returned 5 s later, so the program ends without results\n"
 
+def begin(*options):
+    program = subprocess.Popen([sys.argv[1], *options], stderr=subprocess.PIPE, text=True)
+    atexit.register(program.kill)  # a program that does not end must not outlive its test
+    return program
+
 def start(engine):
-    program = subprocess.Popen([sys.argv[1], "--engine", engine, "--watchdog", str(SECONDS)], stderr=subprocess.PIPE, text=True)
-    return engine, program
+    return engine, begin("--engine", engine, "--watchdog", str(SECONDS))
 
 def check(engine, program):
     _, text = program.communicate(timeout=120)
@@ -28,7 +32,7 @@ def check_interrupted(engine, program):
     if program.returncode != 128 + signal.SIGTERM or not CANCELLED.fullmatch(text):
         sys.exit(f"{engine}, interrupted: exit code {program.returncode}, printed\n{text}")
 
-interrupted = [(engine, subprocess.Popen([sys.argv[1], "--engine", engine, *more], stderr=subprocess.PIPE, text=True))
+interrupted = [(engine, begin("--engine", engine, *more))
                for engine, more in (("threads", []), ("threads", ["--checked"]), ("serial", []), ("serial", ["--checked"]))]
 time.sleep(1)
 for _, program in interrupted:
