@@ -195,18 +195,12 @@ static void walk_block(struct walk *w, const struct ir_block *block) { walk_ops(
 
 /* ---- the frame ---- */
 
-static void lay_out(struct walk *w)
+static void sum_up(struct walk *w)
 {
-    const struct size *at = size_const(w->sizes, 0), *without = at;
-    for (size_t i = 0; i < w->out->slots.count && at; i++) {
-        struct slot *slot = &w->out->slots.data[i];
-        slot->at = at;
-        at = size_binary(w->sizes, SIZE_ADD, at, slot->bytes);
-    }
+    const struct size *without = size_const(w->sizes, 0);
     for (size_t i = 0; i < w->out->tensors.count && without; i++)
         if (w->out->tensors.data[i]->storage == STORAGE_SLOT)
             without = size_binary(w->sizes, SIZE_ADD, without, w->out->tensors.data[i]->bytes);
-    w->out->bytes = w->out->slots.count > 0 ? at : NULL;
     w->out->without = without;
 }
 
@@ -279,8 +273,8 @@ static void plan_function(struct plan *p, const struct ir_function *f)
     vec_push(&p->frame_list, w.out);
     p->function = orch;
     walk_block(&w, f->body);
-    frames_make_slots(&w);
-    lay_out(&w);
+    frames_place(&w);
+    sum_up(&w);
     if (!w.out->bytes) {
         give_up(&w, "no tensor of it can lie in a frame");
     } else if (p->memory.kind == PLAN_FREE && tensors_in_slots(w.out) == (int)w.out->slots.count) {

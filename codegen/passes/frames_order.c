@@ -59,9 +59,9 @@ static bool waits_for(const struct task *later, const struct task *earlier)
     return false;
 }
 
-static bool is_before(const struct walk *w, size_t earlier, size_t later)
+bool frames_is_before(const struct walk *w, int earlier, int later)
 {
-    return w->before[later * w->row + earlier / 64] >> (earlier % 64) & 1;
+    return w->before[(size_t)later * w->row + (size_t)earlier / 64] >> (earlier % 64) & 1;
 }
 
 /* Over others that every call makes. */
@@ -72,7 +72,8 @@ static void find_order(struct walk *w)
     for (size_t t = 1; t < w->tasks.count; t++) {
         uint64_t *mine = &w->before[t * w->row];
         for (size_t earlier = t; earlier-- > 0;) {
-            if (is_before(w, earlier, t) || !waits_for(w->tasks.data[t], w->tasks.data[earlier])) continue;
+            if (frames_is_before(w, (int)earlier, (int)t) || !waits_for(w->tasks.data[t], w->tasks.data[earlier]))
+                continue;
             mine[earlier / 64] |= (uint64_t)1 << (earlier % 64);
             /* an await is no edge of the graph */
             const bool leads_on = w->tasks.data[earlier]->is_certain && w->tasks.data[earlier]->call;

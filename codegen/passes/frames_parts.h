@@ -1,7 +1,7 @@
 /* frames_parts.h - what the files of the pass `frames` share; nobody else includes it.
  *
  * frames.c        tasks of a function, which frame is taken     frames_slots.c   which tensors share a slot
- * frames_order.c  which task surely waits for which */
+ * frames_order.c  which task surely waits for which          frames_offsets.c where they lie with --plan=min */
 #ifndef PTOC_FRAMES_PARTS_H
 #define PTOC_FRAMES_PARTS_H
 #include "frames.h"
@@ -59,8 +59,14 @@ struct lifetime {
 void frames_order(struct walk *w);                                   /* for each task those that it surely waits for */
 bool frames_find_lifetime(const struct walk *w, struct lifetime *l); /* false: nothing uses the tensor */
 
+bool frames_is_before(const struct walk *w, int earlier, int later); /* one of these */
+
 /* ---- frames_slots.c ---- */
-void frames_make_slots(struct walk *w);
+void frames_place(struct walk *w);                          /* sets the bytes of the frame, NULL: there is none */
+void frames_note_loops(struct walk *w, struct lifetime *l); /* the loops that it outlives, the iterations that wait */
 bool frames_is_known_at_entry(const struct size *s);
+
+/* ---- frames_offsets.c ---- */
+void frames_make_offsets(struct walk *w, struct lifetime *list, size_t count); /* --plan=min */
 
 #endif

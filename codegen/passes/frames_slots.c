@@ -145,12 +145,24 @@ static bool makes_tensors(const struct walk *w, const struct loop *loop)
     return false;
 }
 
+void frames_note_loops(struct walk *w, struct lifetime *l)
+{
+    if (l->home->loop >= 0)
+        vec_push(&w->out->added,
+                 ((struct added_order){l->plan->tensor, l->plan->tensor, l->plan->first, l->plan->last}));
+    for (size_t i = 0; i < w->loops.count && !l->plan->across; i++) {
+        const struct loop *loop = &w->loops.data[i];
+        if (loop->first >= l->first && loop->last <= l->last && (int)i != l->home->loop && makes_tensors(w, loop))
+            l->plan->across = loop->op;
+    }
+}
+
 static void place_lifetime(struct scan *s, struct lifetime *l)
 {
     struct walk *w = s->walk;
     const struct memory_plan *m = &w->plan->memory;
     struct added_order order = {0};
-    int slot = best_slot(s, l, m->kind == PLAN_MIN, &order);
+    int slot = best_slot(s, l, false, &order);
     if (slot < 0 && m->kind == PLAN_BUDGET && frame_bytes_with(s, l->plan->bytes) > m->budget) {
         slot = best_slot(s, l, true, &order);
         if (slot < 0 || frame_bytes_with(s, size_const(w->sizes, 0)) > m->budget) {
@@ -169,19 +181,33 @@ static void place_lifetime(struct scan *s, struct lifetime *l)
             l->plan->alternates = true;
             l->plan->loop_variable = loop->op->loop.symbol;
         }
-        const struct added_order iterations = {l->plan->tensor, l->plan->tensor, l->plan->first, l->plan->last};
-        vec_push(&w->out->added, iterations);
     }
+    frames_note_loops(w, l);
     if (order.tensor) vec_push(&w->out->added, order);
-    for (size_t i = 0; i < w->loops.count && !l->plan->across; i++) {
-        const struct loop *loop = &w->loops.data[i];
-        if (loop->first >= l->first && loop->last <= l->last && (int)i != l->home->loop && makes_tensors(w, loop))
-            l->plan->across = loop->op;
-    }
     l->plan->slot = slot;
     l->plan->storage = STORAGE_SLOT;
     occupy(s, slot, l);
     if (l->plan->alternates) occupy(s, slot + 1, l);
+}
+
+static void lay_out(struct walk *w)
+{
+    const struct size *at = size_const(w->sizes, 0);
+    for (size_t i = 0; i < w->out->slots.count && at; i++) {
+        struct slot *slot = &w->out->slots.data[i];
+        slot->at = at;
+        at = size_binary(w->sizes, SIZE_ADD, at, slot->bytes);
+    }
+    w->out->bytes = w->out->slots.count > 0 ? at : NULL;
+}
+
+static void make_slots(struct walk *w, struct lifetime *list, size_t count)
+{
+    struct scan s = {.walk = w};
+    for (size_t i = 0; i < count; i++) place_lifetime(&s, &list[i]);
+    for (size_t i = 0; i < s.slots.count; i++) vec_free(&s.slots.data[i].lifetimes);
+    vec_free(&s.slots);
+    lay_out(w);
 }
 
 /* ---- which tensors may lie in a frame ---- */
@@ -230,10 +256,9 @@ static int by_first(const void *a, const void *b)
     return x->first != y->first ? (x->first < y->first ? -1 : 1) : x->last < y->last ? -1 : x->last > y->last;
 }
 
-void frames_make_slots(struct walk *w)
+void frames_place(struct walk *w)
 {
     VEC(struct lifetime) lifetimes = {0};
-    struct scan s = {.walk = w};
     frames_order(w);
     for (size_t i = 0; i < w->tensors.count; i++) {
         const struct symbol *tensor = w->tensors.data[i];
@@ -250,8 +275,9 @@ void frames_make_slots(struct walk *w)
         if (is_used && !t->why) vec_push(&lifetimes, l);
     }
     if (lifetimes.count > 0) qsort(lifetimes.data, lifetimes.count, sizeof *lifetimes.data, by_first);
-    for (size_t i = 0; i < lifetimes.count; i++) place_lifetime(&s, &lifetimes.data[i]);
+    if (w->plan->memory.kind == PLAN_MIN)
+        frames_make_offsets(w, lifetimes.data, lifetimes.count);
+    else
+        make_slots(w, lifetimes.data, lifetimes.count);
     vec_free(&lifetimes);
-    for (size_t i = 0; i < s.slots.count; i++) vec_free(&s.slots.data[i].lifetimes);
-    vec_free(&s.slots);
 }
