@@ -119,19 +119,30 @@ void lower_leave(struct lowering *l, const struct symbol *returned)
 
 /* ---- blocks of the language ---- */
 
+void lower_list(struct lowering *l, struct ast *list)
+{
+    for (struct ast *s = list; s; s = s->next) {
+        const struct ir_op *before = l->block->last;
+        lower_statement(l, s);
+        if (l->block->last != before) l->block->last->statement_end = last_byte(s->at);
+    }
+}
+
 void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_explicit, struct span at)
 {
     struct open_block open = {.parent = l->open, .is_loop = is_loop};
+    if (l->uses) {
+        struct ast *list = n ? n->block.stmts : NULL;
+        lower_list(l, list);
+        use_ends(l, list);
+        return;
+    }
     begin_scope(l, &open, at);
     open.scope->scope.is_explicit = is_explicit;
     if (is_explicit) l->at = at;
     l->open = &open;
     l->block->at = n->at;
-    for (struct ast *s = n->block.stmts; s; s = s->next) {
-        const struct ir_op *before = l->block->last;
-        lower_statement(l, s);
-        if (l->block->last != before) l->block->last->statement_end = last_byte(s->at);
-    }
+    lower_list(l, n->block.stmts);
     if (!jumps_away(n->block.stmts)) {
         if (is_explicit || open.owns) l->at = last_byte(n->at);
         end_scope(l, &open, false);
@@ -143,7 +154,9 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
 struct ir_block *lower_braced(struct lowering *l, struct ast *n, bool is_loop)
 {
     struct ir_block *outer, *block = lower_block_begin(l, &outer);
-    lower_statements(l, n, is_loop, false, n->at);
+    if (l->uses) l->uses->depth += is_loop;
+    if (n) lower_statements(l, n, is_loop, false, n->at);
+    if (l->uses) l->uses->depth -= is_loop;
     lower_block_end(l, outer);
     return block;
 }

@@ -215,6 +215,10 @@ struct ir_value *lower_call(struct lowering *l, struct ast *n)
     const struct symbol *callee = call->callee;
     struct ir_value *value = NULL;
     lower_prepare_arguments(l, call);
+    if (l->uses) {
+        use_call(l, n);
+        return NULL;
+    }
     lower_site(l, n->call.callee->at, callee->name);
     lower_check_statements(l, call->checks, call);
     lower_captured(l, call->result_symbol);

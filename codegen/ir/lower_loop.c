@@ -24,15 +24,16 @@ static bool visit_changing(void *cx, struct ast *n)
 
 /* A bound that C may evaluate again in every iteration stays an expression: it is cheap, cannot fail and does not
  * change. */
-static struct ir_value *lower_bound(struct lowering *l, struct ast *n, const char *loop, const char *what)
+static struct ir_value *lower_bound(struct lowering *l, struct ast *n, const struct symbol *loop, const char *what)
 {
     bool changes = false;
     lower_prepare(l, n);
+    if (l->uses) return NULL;
     struct ir_value *v = lower_value(l, n);
     if (ir_can_fail(v)) lower_site(l, n->at, "for");
     ast_walk(n, visit_changing, &changes);
     if (ptrmap_get(&l->hoisted, n) || (!changes && !ir_can_fail(v))) return v;
-    return ir_of_temporary(l->mem, lower_let(l, arena_printf(l->mem, "%s_%s", loop, what), n->type, v, true));
+    return ir_of_temporary(l->mem, lower_let(l, arena_printf(l->mem, "%s_%s", loop->name, what), n->type, v, true));
 }
 
 /* Where the variable could leave 64 bits after the last iteration, that iteration sets it to the end instead. */
@@ -55,12 +56,13 @@ void lower_for(struct lowering *l, struct ast *n)
     int64_t step = 1;
     const struct symbol *s = n->symbol;
     const bool is_known = !n->loop.step || (n->loop.step->value && size_is_const(n->loop.step->value, &step));
-    struct ir_value *low = lower_bound(l, n->loop.low, s->name, "first");
-    struct ir_value *high = lower_bound(l, n->loop.high, s->name, "end");
-    struct ir_value *by = is_known ? ir_integer(l->mem, step) : lower_bound(l, n->loop.step, s->name, "step");
+    struct ir_value *low = lower_bound(l, n->loop.low, s, "first");
+    struct ir_value *high = lower_bound(l, n->loop.high, s, "end");
+    struct ir_value *by = is_known ? ir_integer(l->mem, step) : lower_bound(l, n->loop.step, s, "step");
     lower_statement_checks(l, n, "for");
     l->at = n->at;
     struct ir_op *op = lower_op(l, IR_FOR);
+    op->loop.source = n;
     op->loop.symbol = s;
     op->loop.low = low;
     op->loop.high = high;
@@ -69,7 +71,7 @@ void lower_for(struct lowering *l, struct ast *n)
     op->loop.high_size = n->loop.high->value;
     op->loop.high_at = n->loop.high->at;
     op->loop.by = is_known ? step : 0;
-    op->loop.form = loop_form(l, n, is_known, step);
+    if (!l->uses) op->loop.form = loop_form(l, n, is_known, step);
     op->loop.body = lower_braced(l, n->loop.body, true);
 }
 
@@ -81,8 +83,8 @@ void lower_while(struct lowering *l, struct ast *n)
     struct ir_block *outer, *test = NULL;
     struct ir_temporary *begin = NULL;
     struct ir_condition cond;
-    if (needs_statements(n->while_.cond)) {
-        if (!tests_first) {
+    if (l->uses || needs_statements(n->while_.cond)) {
+        if (!tests_first && !l->uses) {
             begin = arena_new(l->mem, struct ir_temporary);
             *begin = (struct ir_temporary){.wanted = "first", .type = n->while_.cond->type};
         }
@@ -95,6 +97,7 @@ void lower_while(struct lowering *l, struct ast *n)
         l->at = at;
         struct ir_op *op = lower_op(l, IR_WHILE);
         l->at = after;
+        op->while_.source = n;
         op->while_.test = test;
         op->while_.cond = cond;
         op->while_.begin = begin;
@@ -113,45 +116,50 @@ void lower_while(struct lowering *l, struct ast *n)
 
 /* ---- if ---- */
 
-static void lower_branches(struct lowering *l, struct ast *n, struct ir_op *op);
-
-static struct ir_block *lower_else(struct lowering *l, struct ast *n)
+/* From the branch in `outer` to the last one, each in the else block of the one before. */
+static void end_chain(struct lowering *l, struct ir_block *outer, const struct ir_op *last)
 {
-    struct ast *other = n->if_.other;
-    struct ir_block *outer, *block;
-    if (!other) return NULL;
-    if (other->kind != AST_IF) return lower_braced(l, other, false);
-    block = lower_block_begin(l, &outer);
-    if (needs_statements(other->if_.cond) || checks_of(other)) {
-        lower_if(l, other);
-        l->block->last->branch.continues = true;
-    } else {
-        struct ir_condition cond = inline_condition(lower_value(l, other->if_.cond), other->if_.cond->at, "condition");
-        l->at = other->at;
-        struct ir_op *chained = lower_op(l, IR_IF);
-        chained->branch.cond = cond;
-        chained->branch.is_chained = chained->branch.continues = true;
-        lower_branches(l, other, chained);
-    }
-    lower_block_end(l, outer);
-    return block;
+    for (const struct ir_block *block = outer; block->last != last; block = block->last->branch.other)
+        block->last->branch.other->at_end = l->at;
+    l->block = outer;
 }
 
-static void lower_branches(struct lowering *l, struct ast *n, struct ir_op *op)
+/* Appends a branch; what its condition needs stands before it.  before: the one that it continues. */
+static struct ir_op *lower_branch(struct lowering *l, const struct ir_condition *cond, const struct ir_op *before)
 {
-    op->branch.whole = n->at;
-    op->branch.then = lower_braced(l, n->if_.then, false);
-    op->branch.other = lower_else(l, n);
+    struct ir_op *op = lower_op(l, IR_IF);
+    op->branch.cond = *cond;
+    op->branch.continues = before != NULL;
+    op->branch.is_chained = before && l->block->first == op;
+    return op;
 }
 
+static struct ir_condition lower_if_condition(struct lowering *l, struct ast *n, bool is_first)
+{
+    struct ast *cond = n->if_.cond;
+    l->at = n->at;
+    if (!l->uses && !is_first && !needs_statements(cond) && !checks_of(n))
+        return inline_condition(lower_value(l, cond), cond->at, "condition");
+    lower_statement_checks(l, n, "if");
+    return (struct ir_condition){.value = lower_prepared(l, cond, NULL, "if")};
+}
+
+/* A chain of `else if` is a loop, not a recursion: it has any length. */
 void lower_if(struct lowering *l, struct ast *n)
 {
-    l->at = n->at;
-    lower_statement_checks(l, n, "if");
-    struct ir_value *cond = lower_prepared(l, n->if_.cond, NULL, "if");
-    struct ir_op *op = lower_op(l, IR_IF);
-    op->branch.cond.value = cond;
-    lower_branches(l, n, op);
+    struct ir_block *outer = l->block, *around;
+    struct ir_op *op = NULL;
+    for (;; n = n->if_.other) {
+        if (op) op->branch.other = lower_block_begin(l, &around);
+        struct ir_condition cond = lower_if_condition(l, n, op == NULL);
+        cond.source = n->if_.cond;
+        op = lower_branch(l, &cond, op);
+        op->branch.whole = n->at;
+        op->branch.then = lower_braced(l, n->if_.then, false);
+        if (!n->if_.other || n->if_.other->kind != AST_IF) break;
+    }
+    if (n->if_.other) op->branch.other = lower_braced(l, n->if_.other, false);
+    end_chain(l, outer, op);
 }
 
 /* ---- match ---- */
@@ -192,6 +200,11 @@ static struct ir_condition lower_arm_in_steps(struct lowering *l, const struct a
 static struct ir_condition lower_arm(struct lowering *l, const struct ast *arm, struct ir_temporary *value)
 {
     int count = 0;
+    if (l->uses) {
+        for (struct ast *v = arm->arm.values; v; v = v->next) lower_prepare(l, v);
+        return (struct ir_condition){0};
+    }
+    if (arm_needs_statements(arm)) return lower_arm_in_steps(l, arm, value);
     for (const struct ast *v = arm->arm.values; v; v = v->next) count++;
     struct ir_value *compared = ir_one_of(l->mem, ir_of_temporary(l->mem, value), count);
     count = 0;
@@ -206,32 +219,26 @@ static void lower_arms(struct lowering *l, const struct ast *n, struct ir_tempor
     struct ir_block *outer = l->block, *around;
     struct ir_op *op = NULL;
     for (const struct ast *arm = n->match.arms; arm; arm = arm->next) {
-        const bool in_steps = arm_needs_statements(arm), is_first = op == NULL;
-        if (!is_first) op->branch.other = lower_block_begin(l, &around);
-        const struct ir_condition cond = in_steps ? lower_arm_in_steps(l, arm, value) : lower_arm(l, arm, value);
+        if (op) op->branch.other = lower_block_begin(l, &around);
+        const struct ir_condition cond = lower_arm(l, arm, value);
         l->at = arm->at;
-        op = lower_op(l, IR_IF);
-        op->branch.cond = cond;
-        op->branch.is_chained = !is_first && !in_steps;
-        op->branch.continues = !is_first;
+        op = lower_branch(l, &cond, op);
         op->branch.then = lower_braced(l, arm->arm.body, false);
     }
     op->branch.whole = n->at;
     op->branch.other = n->match.other ? lower_braced(l, n->match.other, false) : NULL;
-    for (struct ir_block *block = outer; block->last != op; block = block->last->branch.other)
-        block->last->branch.other->at_end = l->at;
-    l->block = outer;
+    end_chain(l, outer, op);
 }
 
 void lower_match(struct lowering *l, struct ast *n)
 {
     struct ir_value *v = lower_prepared(l, n->match.value, NULL, "match");
-    struct ir_temporary *value = lower_let(l, "value", n->match.value->type, v, true);
+    struct ir_temporary *value = l->uses ? NULL : lower_let(l, "value", n->match.value->type, v, true);
     if (n->match.arms) {
         lower_arms(l, n, value);
         return;
     }
-    l->block->last->let.unused = IR_UNUSED_SURELY;
+    if (!l->uses) l->block->last->let.unused = IR_UNUSED_SURELY;
     if (!n->match.other) return;
     struct ir_op *op = lower_op(l, IR_BLOCK);
     op->block = lower_braced(l, n->match.other, false);

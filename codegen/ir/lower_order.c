@@ -181,8 +181,14 @@ void lower_keep(struct lowering *l, struct ast *n)
 static void prepare_element(struct lowering *l, struct ast *n)
 {
     struct open_block open;
+    struct ast *place = n->kind == AST_AWAIT ? n->await.operand : n;
+    if (l->uses) {
+        lower_prepare_place(l, place);
+        use_memory(l, n);
+        return;
+    }
     lower_scope_open(l, n, &open);
-    lower_prepare_place(l, n->kind == AST_AWAIT ? n->await.operand : n);
+    lower_prepare_place(l, place);
     if (open.owns) keep_always(l, n);
     lower_scope_close(l, &open);
 }
@@ -190,6 +196,10 @@ static void prepare_element(struct lowering *l, struct ast *n)
 static void prepare_call(struct lowering *l, struct ast *n)
 {
     struct open_block open;
+    if (l->uses) {
+        lower_call(l, n);
+        return;
+    }
     if (!needs_statements(n)) return;
     lower_scope_open(l, n, &open);
     hold(l, n, lower_call(l, n));
@@ -199,8 +209,13 @@ static void prepare_call(struct lowering *l, struct ast *n)
 static void prepare_dim(struct lowering *l, struct ast *n)
 {
     struct open_block open;
+    struct ast *of = n->call.args->arg.value;
+    if (l->uses) { /* the shape of a tensor is there without it; tiles are named */
+        (of->type->kind == TYPE_TENSOR ? lower_prepare_place : lower_prepare)(l, of);
+        return;
+    }
     lower_scope_open(l, n, &open);
-    lower_prepare_place(l, n->call.args->arg.value);
+    lower_prepare_place(l, of);
     if (checks_of(n)) lower_site(l, n->at, "dim");
     lower_check_statements(l, checks_of(n), NULL);
     lower_scope_close(l, &open);
@@ -213,18 +228,30 @@ static struct ir_value *condition(struct lowering *l, struct ast *n)
     return v;
 }
 
-static struct ir_block *prepare_arm(struct lowering *l, const struct ast *n, struct ast *arm,
-                                    struct ir_temporary *selected)
+/* What may be left out, in a block of its own that stores its value. */
+static struct ir_block *prepare_arm(struct lowering *l, struct ast *arm, const struct type *type,
+                                    struct ir_temporary *to, const char *what)
 {
     struct ir_block *outer, *block = lower_block_begin(l, &outer);
     lower_prepare(l, arm);
-    struct ir_value *value = lower_value_as(l, arm, n->type);
-    if (ir_can_fail(value)) lower_site(l, arm->at, "expression");
-    struct ir_op *set = lower_op(l, IR_SET);
-    set->set.key = set->set.temporary = selected;
-    set->set.value = value;
+    if (!l->uses) {
+        struct ir_value *value = lower_value_as(l, arm, type);
+        if (ir_can_fail(value)) lower_site(l, arm->at, what);
+        struct ir_op *set = lower_op(l, IR_SET);
+        set->set.key = set->set.temporary = to;
+        set->set.value = value;
+    }
     lower_block_end(l, outer);
     return block;
+}
+
+/* The variable for the value of a select. */
+static struct ir_temporary *let_selected(struct lowering *l, const struct type *type)
+{
+    const enum ir_value_kind kind = type->kind == TYPE_BOOL  ? IR_BOOLEAN
+                                    : type->kind == TYPE_INT ? IR_INTEGER
+                                                             : IR_REAL;
+    return lower_let(l, "selected", type, ir_value_new(l->mem, kind, type), false);
 }
 
 /* `int64_t selected = 0; if (c) { ...; selected = a; } else { ...; selected = b; }` */
@@ -233,19 +260,14 @@ static void prepare_select(struct lowering *l, struct ast *n)
     struct ast *cond = n->call.args->arg.value, *yes = n->call.args->next->arg.value,
                *no = n->call.args->next->next->arg.value;
     lower_prepare(l, cond);
-    if (!needs_statements(yes) && !needs_statements(no)) return;
-    struct ir_value *decided = condition(l, cond);
-    struct ir_value *none = ir_value_new(l->mem,
-                                         n->type->kind == TYPE_BOOL  ? IR_BOOLEAN
-                                         : n->type->kind == TYPE_INT ? IR_INTEGER
-                                                                     : IR_REAL,
-                                         n->type);
-    struct ir_temporary *selected = lower_let(l, "selected", n->type, none, false);
+    if (!l->uses && !needs_statements(yes) && !needs_statements(no)) return;
+    struct ir_value *decided = l->uses ? NULL : condition(l, cond);
+    struct ir_temporary *selected = l->uses ? NULL : let_selected(l, n->type);
     struct ir_op *branch = lower_op(l, IR_IF);
     branch->branch.cond.value = decided;
-    branch->branch.then = prepare_arm(l, n, yes, selected);
-    branch->branch.other = prepare_arm(l, n, no, selected);
-    ptrmap_set(&l->hoisted, n, selected);
+    branch->branch.then = prepare_arm(l, yes, n->type, selected, "expression");
+    branch->branch.other = prepare_arm(l, no, n->type, selected, "expression");
+    if (selected) ptrmap_set(&l->hoisted, n, selected);
 }
 
 static void prepare_builtin(struct lowering *l, struct ast *n)
@@ -263,7 +285,7 @@ static void prepare_builtin(struct lowering *l, struct ast *n)
         struct effects own = effects_of(a->arg.value);
         later = less(later, own);
         lower_prepare(l, a->arg.value);
-        if (order_shows(a->arg.value, own, later)) lower_keep(l, a->arg.value);
+        if (!l->uses && order_shows(a->arg.value, own, later)) lower_keep(l, a->arg.value);
     }
 }
 
@@ -273,6 +295,10 @@ static void prepare_shortcut(struct lowering *l, struct ast *n)
     struct ast *left = n->binary.left, *right = n->binary.right;
     const bool is_and = n->binary.op == OP_AND;
     lower_prepare(l, left);
+    if (l->uses) {
+        lower_op(l, IR_IF)->branch.then = prepare_arm(l, right, NULL, NULL, NULL);
+        return;
+    }
     if (!needs_statements(right)) return;
     struct ir_temporary *both =
         left->kind == AST_BINARY && left->binary.op == n->binary.op ? ptrmap_get(&l->hoisted, left) : NULL;
@@ -281,14 +307,7 @@ static void prepare_shortcut(struct lowering *l, struct ast *n)
     struct ir_op *branch = lower_op(l, IR_IF);
     struct ir_value *decided = ir_of_temporary(l->mem, both);
     branch->branch.cond.value = is_and ? decided : ir_unary(l->mem, OP_NOT, decided);
-    struct ir_block *outer;
-    branch->branch.then = lower_block_begin(l, &outer);
-    lower_prepare(l, right);
-    struct ir_value *value = condition(l, right);
-    struct ir_op *set = lower_op(l, IR_SET);
-    set->set.key = set->set.temporary = both;
-    set->set.value = value;
-    lower_block_end(l, outer);
+    branch->branch.then = prepare_arm(l, right, n->type, both, "condition");
     ptrmap_set(&l->hoisted, n, both);
 }
 
@@ -299,19 +318,29 @@ static void prepare_binary(struct lowering *l, struct ast *n)
         return;
     }
     lower_prepare(l, n->binary.left);
-    if (order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right)))
+    if (!l->uses && order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right)))
         lower_keep(l, n->binary.left);
     lower_prepare(l, n->binary.right);
 }
 
+/* Nothing of it has to be a statement.  Where only uses are lowered, everything is, but for what is below an error. */
+static bool is_prepared(struct lowering *l, struct ast *n)
+{
+    if (l->uses) return n->bad && use_unknown(l, n);
+    if (ptrmap_get(&l->hoisted, n)) return true;
+    const struct effects all = effects_of(n);
+    return all.calls == 0 && all.stated == 0;
+}
+
 void lower_prepare(struct lowering *l, struct ast *n)
 {
-    if (!n || ptrmap_get(&l->hoisted, n)) return;
-    struct effects all = effects_of(n);
-    if (all.calls == 0 && all.stated == 0) return;
+    if (!n || is_prepared(l, n)) return;
     switch (n->kind) {
     case AST_UNARY: lower_prepare(l, n->binary.left); break;
     case AST_BINARY: prepare_binary(l, n); break;
+    case AST_NAME:
+        if (l->uses) use_memory(l, n);
+        break;
     case AST_AWAIT:
     case AST_INDEX:
     case AST_MEMBER: prepare_element(l, n); break;
@@ -323,8 +352,8 @@ void lower_prepare(struct lowering *l, struct ast *n)
         break;
     default: break;
     }
+    if (l->uses || !taken_of(n)) return;
     struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
-    if (!taken_of(n)) return;
     if (held)
         held->stands_for = taken_of(n);
     else
@@ -344,7 +373,8 @@ void lower_prepare_place(struct lowering *l, struct ast *n)
         }
         break;
     case AST_CALL:
-        if (!call_of(n)) break;
+        if (l->uses) lower_prepare(l, n);
+        if (l->uses || !call_of(n)) break;
         if (call_of(n)->result_symbol && call_of(n)->result_symbol->hidden)
             lower_new_tensors(l, call_of(n)->result_symbol);
         lower_call(l, n);
@@ -363,7 +393,7 @@ void lower_prepare_type(struct lowering *l, struct ast *type)
 void lower_prepare_attribute(struct lowering *l, struct ast *n)
 {
     lower_prepare(l, n);
-    if (effects_of(n).calls > 0) lower_keep(l, n);
+    if (!l->uses && effects_of(n).calls > 0) lower_keep(l, n);
 }
 
 void lower_prepare_arguments(struct lowering *l, const struct call *call)
@@ -383,6 +413,6 @@ void lower_prepare_arguments(struct lowering *l, const struct call *call)
             continue;
         }
         lower_prepare(l, v);
-        if (own.calls > 0 || (own.awaits > 0 && again) || order_shows(v, own, later)) lower_keep(l, v);
+        if (!l->uses && (own.calls > 0 || (own.awaits > 0 && again) || order_shows(v, own, later))) lower_keep(l, v);
     }
 }

@@ -4,7 +4,10 @@
  * lower_loop.c   loops and branches                                lower_call.c   tasks and calls
  * lower_value.c  scalar expressions                                lower_size.c   sizes and views
  * lower_order.c  evaluation order: what goes before a statement    lower_check.c  checks
- * lower_print.c  print */
+ * lower_print.c  print                                             lower_uses.c   uses
+ *
+ * One walk decides the order of evaluation, for both that come out of it: the whole program, and before memory is
+ * planned the uses of its tensors alone.  There each part of an expression is prepared, and has no value. */
 #ifndef PTOC_LOWER_PARTS_H
 #define PTOC_LOWER_PARTS_H
 #include "plan.h"
@@ -18,6 +21,16 @@ struct open_block {
     bool is_loop;
     bool is_value; /* not of a block, but of an expression */
     bool owns;     /* a tensor */
+};
+
+/* Where only uses are lowered. */
+struct uses {
+    struct checker *c;
+    struct ir_function *f;
+    VEC(struct tensor_note *) tensors;
+    struct ast *holder; /* of the checks of the statement or call at hand */
+    bool is_same_argument;
+    int depth; /* loops around the statement */
 };
 
 struct lowering {
@@ -37,6 +50,7 @@ struct lowering {
     /* while a kernel's `where` is lowered at a call: names of its formals mean the arguments */
     const struct call *binding;
     enum arithmetic arithmetic;
+    struct uses *uses; /* only uses are lowered, of functions with errors, too; NULL: everything */
 };
 
 /* ---- lower.c ---- */
@@ -48,6 +62,7 @@ struct ir_block *lower_block_begin(struct lowering *l, struct ir_block **outer);
 void lower_block_end(struct lowering *l, struct ir_block *outer);
 /* A block of the language, with a scope if it owns tensors or `is_explicit`; appended to the current block. */
 void lower_statements(struct lowering *l, struct ast *block, bool is_loop, bool is_explicit, struct span at);
+void lower_list(struct lowering *l, struct ast *list); /* without a scope */
 /* the same, as a block of its own */
 struct ir_block *lower_braced(struct lowering *l, struct ast *block, bool is_loop);
 /* A scope for what an expression needs for a moment. */
@@ -126,5 +141,18 @@ void flags_of_call(struct lowering *l, const struct call *call, symbol_list *lis
 
 /* ---- lower_print.c ---- */
 void lower_print(struct lowering *l, struct ast *n);
+
+/* ---- lower_uses.c ---- */
+bool use_unknown(struct lowering *l, const struct ast *n); /* below an error; true */
+/* An element, a name, a member or an await, when its indices have been evaluated. */
+void use_memory(struct lowering *l, struct ast *n);
+void use_call(struct lowering *l, struct ast *n);          /* when its arguments have been evaluated */
+void use_ends(struct lowering *l, const struct ast *list); /* of a block: lifetimes */
+/* the statements that are not lowered alike */
+void use_declaration(struct lowering *l, struct ast *n);
+void use_assignment(struct lowering *l, struct ast *n);
+void use_drop(struct lowering *l, struct ast *n);
+void use_return(struct lowering *l, struct ast *n);
+void use_print(struct lowering *l, struct ast *n);
 
 #endif

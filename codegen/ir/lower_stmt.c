@@ -11,6 +11,7 @@
 struct ir_value *lower_prepared(struct lowering *l, struct ast *n, const struct type *t, const char *what)
 {
     lower_prepare(l, n);
+    if (l->uses) return n->kind == AST_BOOL && !n->bad ? ir_boolean(l->mem, n->boolean.value) : NULL;
     struct ir_value *v = lower_value_as(l, n, t ? t : n->type);
     if (ir_can_fail(v)) lower_site(l, n->at, what); /* the caller appends the operation that evaluates it */
     return v;
@@ -18,7 +19,7 @@ struct ir_value *lower_prepared(struct lowering *l, struct ast *n, const struct 
 
 void lower_statement_checks(struct lowering *l, const struct ast *n, const char *what)
 {
-    if (!checks_of(n)) return;
+    if (l->uses || !checks_of(n)) return;
     if (!checks_of(n)->guard) lower_site(l, n->at, what); /* those of a loop's iterations have sites of their own */
     lower_check_statements(l, checks_of(n), NULL);
 }
@@ -151,10 +152,22 @@ static void lower_scalar(struct lowering *l, struct ast *n, const struct symbol 
     let(l, s, s->name, s->type, value, n->kind == AST_LET, IR_UNUSED_MAYBE);
 }
 
+static void lower_declaration(struct lowering *l, struct ast *n)
+{
+    if (type_is_scalar(n->symbol->type))
+        lower_scalar(l, n, n->symbol);
+    else
+        lower_let_tensors(l, n, n->symbol);
+}
+
 static void lower_view_statement(struct lowering *l, struct ast *n)
 {
-    lower_prepare_place(l, n->view.tensor);
+    if (l->uses)
+        lower_prepare(l, n->view.tensor);
+    else
+        lower_prepare_place(l, n->view.tensor);
     for (struct ast *t = n->view.tiles; t; t = t->next) lower_prepare(l, t);
+    if (l->uses) return;
     lower_statement_checks(l, n, n->name);
     lower_captured(l, n->symbol);
 }
@@ -229,6 +242,10 @@ static void lower_assign(struct lowering *l, struct ast *n)
 static void lower_expr_stmt(struct lowering *l, struct ast *n)
 {
     struct ast *call = n->expr_stmt.expr;
+    if (l->uses) {
+        lower_prepare(l, call);
+        return;
+    }
     lower_statement_checks(l, n, "call");
     if (call->kind != AST_CALL || !call_of(call)) {
         lower_unsupported(l, n->at, "this statement");
@@ -318,6 +335,7 @@ static void lower_return(struct lowering *l, struct ast *n)
 
 static void lower_jump(struct lowering *l, enum ir_op_kind kind)
 {
+    if (l->uses && l->uses->depth == 0) return; /* outside of every loop: an error */
     lower_leave_scopes(l, false);
     lower_op(l, kind);
 }
@@ -329,8 +347,10 @@ static void lower_assert(struct lowering *l, struct ast *n)
     STRBUF(format);
     const struct ast *message = n->check.message;
     lower_prepare(l, n->check.cond);
-    lower_site(l, n->at, "assert");
+    if (!l->uses) lower_site(l, n->at, "assert");
     struct ir_op *op = lower_op(l, IR_ASSERT);
+    op->assertion.source = n->check.cond;
+    if (l->uses) return;
     op->assertion.cond = lower_value(l, n->check.cond);
     strbuf_puts(&format, message ? "[E20] " : "[E20] assertion failed: ");
     format_text(&format, message ? message->string.text : source_one_line(l->front, l->mem, n->check.cond->at));
@@ -343,7 +363,7 @@ static void lower_scope(struct lowering *l, struct ast *n)
     struct ir_op *op = lower_op(l, IR_BLOCK);
     struct ir_block *outer;
     op->block = lower_block_begin(l, &outer);
-    lower_site(l, n->at, label ? arena_printf(l->mem, "scope \"%s\"", label) : "scope");
+    if (!l->uses) lower_site(l, n->at, label ? arena_printf(l->mem, "scope \"%s\"", label) : "scope");
     lower_statements(l, n->scope.body, false, true, n->at);
     lower_block_end(l, outer);
 }
@@ -363,18 +383,14 @@ static void note_attributes(struct lowering *l, const struct ast *n)
 void lower_statement(struct lowering *l, struct ast *n)
 {
     l->at = n->at;
+    if (l->uses) l->uses->holder = n;
     note_attributes(l, n);
     switch (n->kind) {
     case AST_LET:
-        if (type_is_scalar(n->symbol->type))
-            lower_scalar(l, n, n->symbol);
-        else
-            lower_let_tensors(l, n, n->symbol);
-        break;
-    case AST_VAR: lower_scalar(l, n, n->symbol); break;
+    case AST_VAR: (l->uses ? use_declaration : lower_declaration)(l, n); break;
     case AST_VIEW: lower_view_statement(l, n); break;
     case AST_EXPR_STMT: lower_expr_stmt(l, n); break;
-    case AST_ASSIGN: lower_assign(l, n); break;
+    case AST_ASSIGN: (l->uses ? use_assignment : lower_assign)(l, n); break;
     case AST_FOR: lower_for(l, n); break;
     case AST_WHILE:
     case AST_DO_WHILE: lower_while(l, n); break;
@@ -386,13 +402,15 @@ void lower_statement(struct lowering *l, struct ast *n)
         op->block = lower_braced(l, n, false);
         break;
     }
-    case AST_DROP: lower_drop(l, n); break;
-    case AST_RETURN: lower_return(l, n); break;
+    case AST_DROP: (l->uses ? use_drop : lower_drop)(l, n); break;
+    case AST_RETURN: (l->uses ? use_return : lower_return)(l, n); break;
     case AST_BREAK: lower_jump(l, IR_BREAK); break;
     case AST_CONTINUE: lower_jump(l, IR_CONTINUE); break;
     case AST_ASSERT: lower_assert(l, n); break;
     case AST_STATIC_ASSERT: break;
-    case AST_PRINT: lower_print(l, n); break;
-    default: lower_unsupported(l, n->at, "this statement"); break;
+    case AST_PRINT: (l->uses ? use_print : lower_print)(l, n); break;
+    default:
+        if (!l->uses) lower_unsupported(l, n->at, "this statement");
+        break;
     }
 }
