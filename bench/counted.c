@@ -22,8 +22,8 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 /* Only records and simulations keep a history of dependences: what is counted is what every run does. */
 void counted_prepare(PTORuntime *rt)
 {
-    ptoi_history_destroy(rt->core.orch.history);
-    rt->core.orch.history = NULL;
+    ptoi_history_destroy(rt->core.orch.recorded.history);
+    rt->core.orch.recorded.history = NULL;
 }
 
 void counted_begin(void)

@@ -16,7 +16,7 @@ void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
     int64_t low = (int64_t)(intptr_t)base, high;
     if (!rt) ptoi_refuse_call(rt, "pto_buffer");
     if (!rt || !base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
-    ptoi_map_register_outside(rt->core.orch.map, low, high);
+    ptoi_map_register_outside(rt->core.orch.edges.map, low, high);
     if (rt->core.backend->mirror)
         ptoi_is_mirror_fine(rt, rt->core.backend->mirror->buffer(rt->core.backend, base, bytes));
 }

@@ -131,17 +131,17 @@ static PTOStatus build(PTORuntime *rt)
         rt->core.orch.replay = rt->core.replay;
     }
     rt->core.orch.site = &rt->now.site;
-    ptoi_fast_init(&rt->core.orch.now, &rt->now);
+    ptoi_fast_init(&rt->core.orch.fast, &rt->now);
     rt->now.heap = (uintptr_t)rt->core.heap;
     rt->now.heap_bytes = rt->core.heap_bytes;
     rt->now.starts = rt->core.orch.scopes.starts;
     rt->now.lifetime = rt->core.orch.scopes.lifetime;
-    rt->core.orch.outliving = c->checked ? &rt->outliving : NULL;
-    rt->core.orch.slots = c->checked ? &rt->slots : NULL;
-    rt->core.orch.backend = rt->core.backend;
-    rt->core.orch.refs = rt->core.sched.refs;
-    rt->core.orch.may_run_inline = runs_inline(rt);
-    rt->core.orch.runs_inline = rt->core.orch.may_run_inline && !rt->core.engine->ops.is_fine;
+    rt->core.orch.buffers.outliving = c->checked ? &rt->outliving : NULL;
+    rt->core.orch.buffers.slots = c->checked ? &rt->slots : NULL;
+    rt->core.orch.inlined.backend = rt->core.backend;
+    rt->core.orch.inlined.refs = rt->core.sched.refs;
+    rt->core.orch.inlined.is_allowed = runs_inline(rt);
+    rt->core.orch.inlined.is_active = rt->core.orch.inlined.is_allowed && !rt->core.engine->ops.is_fine;
     rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;
     rt->core.orch.flow.context = rt->core.sched.context = &rt->core;
     if (rt->core.engine->is_split) ptoi_exchange_open(rt);

@@ -12,7 +12,7 @@ void ptoi_note_create(const char *failure) { snprintf(create_failure, sizeof cre
 void ptoi_misuse_forked(void)
 {
     PTOFastPath *now = (PTOFastPath *)(uintptr_t)(ptoi_orchestrated == &ptoi_none ? NULL : ptoi_orchestrated);
-    if (now) ptoi_fast_close(&((PTORuntime *)now)->core.orch.now); /* so that every submit asks */
+    if (now) ptoi_fast_close(&((PTORuntime *)now)->core.orch.fast); /* so that every submit asks */
     ptoi_orchestrate(&ptoi_none);
 }
 

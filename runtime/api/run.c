@@ -61,7 +61,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     store_relaxed(&rt->core.window->fault_task, 0); /* relaxed: [TASK] publishes it */
     rt->outliving.count = 0;
     rt->unwinds = rt->is_entry = unwinds;
-    rt->core.orch.may_move = unwinds && !rt->core.backend->mirror;
+    rt->core.orch.buffers.may_move = unwinds && !rt->core.backend->mirror;
     rt->catcher = &catcher;
     rt->frame_count = 0;
     rt->stack = ptoi_stack_bounds();
@@ -77,8 +77,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
     const PTOFastPath *const outer = ptoi_crash_orchestrates(&rt->now);
-    if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.head;
-    if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.head);
+    if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.rings.head;
+    if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.rings.head);
     ptoi_orch_begin(&rt->core.orch);
     if (rt->core.watchdog) ptoi_watchdog_begin(rt->core.watchdog);
     const void *const outer_run = ptoi_orchestrate(rt);

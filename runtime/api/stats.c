@@ -34,13 +34,13 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     s->task_ring_hwm = (int64_t)f->task_max;
     s->tensormap_pool_hwm = (int64_t)f->map_max;
     s->deplist_pool_hwm = (int64_t)f->dep_max;
-    s->heap_hwm = (int64_t)rt->core.orch.heap.used_bytes_max;
+    s->heap_hwm = (int64_t)rt->core.orch.buffers.heap.used_bytes_max;
     s->ready_queue_hwm = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         if ((int64_t)rt->core.sched.ready[t].count_max > s->ready_queue_hwm)
             s->ready_queue_hwm = (int64_t)rt->core.sched.ready[t].count_max;
     s->task_ring_size = s->ready_queue_size = rt->core.config.task_window;
-    s->tensormap_pool_size = ptoi_map_capacity(rt->core.orch.map);
+    s->tensormap_pool_size = ptoi_map_capacity(rt->core.orch.edges.map);
     s->deplist_pool_size = rt->core.config.deplist_entries;
     s->heap_size = (int64_t)rt->core.window->heap_bytes;
     s->current_stall = pto_get_current_stall(rt);
@@ -52,8 +52,8 @@ void pto_reset_flow_stats(PTORuntime *rt)
 {
     if (ptoi_is_null(rt, "pto_reset_flow_stats")) return;
     ptoi_flow_reset(&rt->core.orch.flow);
-    rt->core.orch.heap.used_bytes_max = rt->core.orch.heap.used_bytes;
-    ptoi_fast_close(&rt->core.orch.now); /* the next task that is executed inline counts as one in flight */
+    rt->core.orch.buffers.heap.used_bytes_max = rt->core.orch.buffers.heap.used_bytes;
+    ptoi_fast_close(&rt->core.orch.fast); /* the next task that is executed inline counts as one in flight */
     if (rt->core.engine->settle)
         rt->core.engine->settle(&rt->core, true);
     else
@@ -66,21 +66,21 @@ const PTORunStats *pto_get_run_stats(PTORuntime *rt)
     PTORunStats *s = &rt->run_stats;
     const struct core *core = &rt->core;
     const bool found = ptoi_orch_find_edges(&rt->core.orch);
-#define COPY_ORCHESTRATOR(name) memcpy(&s->name, &core->orch.stats.name, sizeof s->name);
+#define COPY_ORCHESTRATOR(name) memcpy(&s->name, &core->orch.run.stats.name, sizeof s->name);
 #define COPY_SCHEDULER(name)    memcpy(&s->name, &core->sched.stats.name, sizeof s->name);
 #define COPY_ENGINE(name)       memset(&s->name, 0, sizeof s->name);
 #define COPY_RUNTIME(name)
 #define PTO_RUN_FIELD(owner, type, name, ...) COPY_##owner(name)
 #include <pto/stats.def>
     core->engine->measure(&rt->core, s);
-    s->tasks = (int64_t)(rt->now.number - core->orch.first_number);
-    s->at_submit = s->tasks - (int64_t)(core->orch.head - core->orch.first_head);
+    s->tasks = (int64_t)(rt->now.number - core->orch.run.first_number);
+    s->at_submit = s->tasks - (int64_t)(core->orch.rings.head - core->orch.run.first_head);
     s->counts_dependences = found && core->config.count_dependences;
-    ptoi_fast_count(&rt->core.orch.now);
+    ptoi_fast_count(&rt->core.orch.fast);
     for (int t = 0; t < PTO_WORKER_TYPES; t++) {
         s->workers[t] = core->config.workers[t];
-        s->worker_tasks[t] += core->orch.now.tasks[t];
-        s->worker_busy_ns[t] += core->orch.now.busy_ns[t];
+        s->worker_tasks[t] += core->orch.fast.tasks[t];
+        s->worker_busy_ns[t] += core->orch.fast.busy_ns[t];
     }
     return s;
 }

@@ -290,7 +290,7 @@ static bool process_wait(void *context, bool (*is_met)(void *arg), void *arg)
         } else {
             uint64_t late;
             ptoi_bell_wait(&c->notify, heard, LOOK_AT_CHILD_NS);
-            if (core->orch.least_limit_ms > 0 && ptoi_running_overdue(core->window, c->line, e->workers, &late) &&
+            if (core->orch.run.least_limit_ms > 0 && ptoi_running_overdue(core->window, c->line, e->workers, &late) &&
                 !is_lost(core))
                 stop_overdue(core, late);
             else if (ptoi_bell_heard(&c->notify) == heard && !is_lost(core) &&
@@ -308,7 +308,7 @@ static void process_begin(struct core *core)
         ptoi_fail(core->run_status, PTO_ERR_LOST, NULL, "%s", e->why);
         return;
     }
-    e->control->first_id = core->orch.head;
+    e->control->first_id = core->orch.rings.head;
     post(e, BEGIN_RUN);
     wait_answer(core);
 }

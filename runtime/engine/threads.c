@@ -303,7 +303,7 @@ bool ptoi_threads_completed(struct core *core, uint64_t id, int32_t result)
 static bool wants_scheduling(struct core *core)
 {
     struct threads *e = core->state;
-    const struct task_slot *t = window_task(core->window, core->orch.head - 1);
+    const struct task_slot *t = window_task(core->window, core->orch.rings.head - 1);
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
     if (core->config.external[t->worker]) return true;
     if (t->dep_count > 0) return false;
@@ -476,11 +476,11 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
             const bool again = !may_sleep(core);
             PTO_LABEL(SLEEP);
             met = is_met(arg);
-            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_overdue_sleep_ns(core->orch.least_limit_ms));
+            if (!again && !met) ptoi_park_wait(&e->orchestrator, ptoi_overdue_sleep_ns(core->orch.run.least_limit_ms));
             ptoi_park_cancel(&e->orchestrator);
             if (met) return true;
             uint64_t late;
-            if (core->orch.least_limit_ms > 0 && ptoi_running_overdue(core->window, e->line, e->lane_count, &late))
+            if (core->orch.run.least_limit_ms > 0 && ptoi_running_overdue(core->window, e->line, e->lane_count, &late))
                 ptoi_fail_timeout(core->window, core->run_status, late);
             spins = 0;
             has_served = false;

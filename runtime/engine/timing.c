@@ -195,7 +195,7 @@ static void timing_wake(void *context)
 {
     struct core *core = context;
     struct timing *t = core->state;
-    see_task(core, core->orch.head - 1);
+    see_task(core, core->orch.rings.head - 1);
     t->program = cycles_after(t->program, core->config.submit_cycles);
     /* this task is not there before its submit has ended; what ends at that very cycle, is seen with it */
     advance(core, t->program - 1);
@@ -239,7 +239,7 @@ static void timing_begin(struct core *core)
     t->now = t->program = t->began = t->last_end = 0;
     t->critical_path = t->reached = 0;
     memset(t->busy_cycles, 0, sizeof t->busy_cycles);
-    t->first_id = core->orch.head;
+    t->first_id = core->orch.rings.head;
     t->is_full = false;
 }
 

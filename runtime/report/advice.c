@@ -7,7 +7,7 @@ struct whatif_limits ptoi_advice_limits(const PTORuntime *rt)
 {
     const PTOConfig *c = &rt->core.config;
     struct whatif_limits l = {.ring = {[WHATIF_WINDOW] = (uint64_t)c->task_window,
-                                       [WHATIF_MAP] = (uint64_t)ptoi_map_capacity(rt->core.orch.map),
+                                       [WHATIF_MAP] = (uint64_t)ptoi_map_capacity(rt->core.orch.edges.map),
                                        [WHATIF_DEPS] = (uint64_t)c->deplist_entries,
                                        [WHATIF_HEAP] = rt->core.window->heap_bytes}};
     for (int t = 0; t < PTO_WORKER_TYPES; t++) l.workers[t] = c->workers[t];

@@ -10,19 +10,19 @@
  *            address is an address.
  * Blocks     never.
  * Tests      test/runtime/test_compaction.c, test_depth.c, test/lit/memory/need.test, heaps.test */
-#include "orchestrator_parts.h"
+#include "parts.h"
 #include "shared/check.h"
 #include <stdlib.h>
 #include <string.h>
 
 uint64_t ptoi_compact_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes)
 {
-    return ptoi_names_take(&o->names, buffer, bytes);
+    return ptoi_names_take(&o->buffers.names, buffer, bytes);
 }
 
 uint32_t ptoi_compact_find(const struct orchestrator *o, uint64_t offset)
 {
-    const uint32_t buffer = ptoi_names_hold(&o->names, offset) ? ptoi_names_find(&o->names, offset) : 0;
+    const uint32_t buffer = ptoi_names_hold(&o->buffers.names, offset) ? ptoi_names_find(&o->buffers.names, offset) : 0;
     if (buffer == 0) return 0;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
     return r->owner > 0 && offset - r->at < r->bytes ? buffer : 0;
@@ -30,7 +30,7 @@ uint32_t ptoi_compact_find(const struct orchestrator *o, uint64_t offset)
 
 void *ptoi_orch_where(const struct orchestrator *o, void *name)
 {
-    if (o->moved == 0 || !ptoi_orch_is_in_heap(o, name)) return name;
+    if (o->buffers.moved == 0 || !ptoi_orch_is_in_heap(o, name)) return name;
     const uint32_t buffer = ptoi_compact_buffer(o, (uint64_t)((uintptr_t)name - (uintptr_t)o->heap_base));
     if (buffer == 0) return name;
     const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
@@ -62,23 +62,23 @@ static struct heap_piece *pieces(const struct orchestrator *o, uint32_t *count)
 
 bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes)
 {
-    if (!o->may_move || o->is_lost || ptoi_status(o->run_status) != PTO_OK) return false;
+    if (!o->buffers.may_move || o->is_lost || ptoi_status(o->run_status) != PTO_OK) return false;
     uint32_t count;
     struct heap_piece *piece = pieces(o, &count);
-    ptoi_fast_close(&o->now); /* for good: from now on names are looked up */
-    o->now.open->has_moved = true;
-    o->compactions++;
-    const bool fits = piece && ptoi_names_reserve(&o->names, o->heap_base, o->window->heap_bytes) &&
-                      ptoi_heap_compact(&o->heap, piece, count, depth, bytes);
+    ptoi_fast_close(&o->fast); /* for good: from now on names are looked up */
+    o->fast.open->has_moved = true;
+    o->buffers.compactions++;
+    const bool fits = piece && ptoi_names_reserve(&o->buffers.names, o->heap_base, o->window->heap_bytes) &&
+                      ptoi_heap_compact(&o->buffers.heap, piece, count, depth, bytes);
     for (uint32_t i = 0; fits && i < count; i++) {
         const struct heap_piece *p = &piece[i];
         struct buffer_record *r = ptoi_record(&o->scopes, p->buffer);
         if (p->to == p->from) continue;
-        ptoi_heap_move(&o->heap, o->heap_base, p);
-        if (o->slots) ptoi_slots_move(o->slots, p->from, p->to, p->bytes);
-        o->moved += (p->to != r->at) - (r->place != r->at);
+        ptoi_heap_move(&o->buffers.heap, o->heap_base, p);
+        if (o->buffers.slots) ptoi_slots_move(o->buffers.slots, p->from, p->to, p->bytes);
+        o->buffers.moved += (p->to != r->at) - (r->place != r->at);
         r->place = p->to;
-        o->stats.moved_bytes += (int64_t)p->bytes;
+        o->run.stats.moved_bytes += (int64_t)p->bytes;
     }
     free(piece);
     return fits;

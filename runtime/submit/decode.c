@@ -1,25 +1,7 @@
-/* decode.c - see decode.h: parameters of any rank and size, empty ones, and why one is refused. */
+/* decode.c - see decode.h: parameters of any rank and size, empty ones. */
 #include "decode.h"
 #include <pto/pto_program.h>
-
-/* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
-static const char *text_of(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
-
-PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r)
-{
-    switch (why) {
-#define TEXT text_of(r->param)
-#define REFUSAL(name, status, ...)                                                                                     \
-    case REFUSED_##name:                                                                                               \
-        ptoi_fail(o->run_status, status, *o->site, __VA_ARGS__);                                                       \
-        break;
-#include "refusals.def"
-#undef REFUSAL
-#undef TEXT
-    default: break;
-    }
-    return ptoi_status(o->run_status); /* an earlier failure sticks */
-}
+#include <string.h>
 
 PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTaskParam *p)
 {
@@ -32,7 +14,7 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
     case PTO_PARAM_TIMEOUT:
         if (p->at < 1) return ptoi_refuse_submit(o, REFUSED_TIMEOUT, &(struct refused){.number = p->at});
         t->limit_ms = p->at < LONGEST ? p->at : LONGEST;
-        if (o->least_limit_ms == 0 || t->limit_ms < o->least_limit_ms) o->least_limit_ms = t->limit_ms;
+        if (o->run.least_limit_ms == 0 || t->limit_ms < o->run.least_limit_ms) o->run.least_limit_ms = t->limit_ms;
         return PTO_OK;
     default: return ptoi_refuse_submit(o, REFUSED_KIND, &(struct refused){.index = ptoi_param_index(t, p)});
     }

@@ -1,35 +1,16 @@
 /* decode.h - the parameters of a submit, one after the other: the argument of the kernel, the bytes that it accesses,
  * and the buffer that holds them.
  *
- * Idea       the immediate path (executed inline, inline.c) and the deferred path (orchestrator.c) both read their
+ * Idea       the immediate path (executed inline, inline.c) and the deferred path (deferred.c) both read their
  *            parameters here, and differ in what they do with each.  A plain parameter is decoded by the code that
  *            the fast path inlines into programs (pto/detail/decode.h); every other one, valid or not, by decode.c.
  * Owner      the orchestrator.
- * Invariant  refusals.def has every reason to refuse a submit, so the sentence and the status of a refusal do not
- *            depend on the path.
- * Blocks     never, but for ptoi_make_output.
+ * Blocks     never.
  * Tests      test/runtime/test_decode.c */
 #ifndef PTOI_DECODE_H
 #define PTOI_DECODE_H
-#include "orchestrator_parts.h"
+#include "parts.h"
 #include <pto/detail/decode.h>
-
-enum refusal {
-    REFUSED_NOT,
-#define REFUSAL(name, ...) REFUSED_##name,
-#include "refusals.def"
-#undef REFUSAL
-};
-
-/* What the sentence of a refusal is about; members that it does not name may be missing. */
-struct refused {
-    const PTOTaskParam *param;
-    const PTOKernel *kernel;
-    int index;
-    long long number;
-};
-/* Fails the run. */
-PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r);
 
 /* Decodes any parameter of kind PTO_PARAM_INPUT to PTO_PARAM_ACC, as pto_decode_ does; lay has PTO_MAX_RANK entries.
  * An empty view has no base, and its argument no address.  *number: of the sentence. */
@@ -120,10 +101,6 @@ static inline __attribute__((always_inline)) bool ptoi_decode(struct orchestrato
     t->arguments++;
     return true;
 }
-
-/* orchestrator.c: allocates new output number `output` of the task.  Blocks while the heap is full. */
-PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
-                           uint64_t birth, uint8_t output, uint32_t *buffer);
 
 /* All parameters have been read.  PTO_NO_TASK: the task would write nothing; below 0: the status. */
 int64_t ptoi_decoded(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel);

@@ -50,7 +50,7 @@ static PTOStatus make_outputs(struct orchestrator *o, struct call *c)
         status = ptoi_make_output(o, &c->terms, c->fresh[made], c->fresh_bytes[made], PTO_NO_BIRTH, output++,
                                   &c->buffer[made]);
         if (status != PTO_OK) break;
-        ptoi_references_open(o->refs, c->buffer[made]);
+        ptoi_references_open(o->inlined.refs, c->buffer[made]);
         c->arg[made].ptr = o->heap_base + ptoi_record(&o->scopes, c->buffer[made])->at;
     }
     for (int i = 0; i < made; i++) {
@@ -68,17 +68,17 @@ void ptoi_orch_measured(struct orchestrator *o, const PTOKernel *kernel, int64_t
     const struct role_ops *ops = o->flow.ops;
     const int64_t ns = ptoi_clock_ns() - since;
     if (ops->measured) ops->measured(o->flow.context, kernel, ns);
-    ptoi_fast_measured(&o->now, kernel, ns, !ops->is_fine || ops->is_fine(o->flow.context, kernel));
+    ptoi_fast_measured(&o->fast, kernel, ns, !ops->is_fine || ops->is_fine(o->flow.context, kernel));
 }
 
 static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const struct call *c, const PTOSite *site,
                        uint64_t number)
 {
-    const int *const closed = o->now.open->closed;
-    const int64_t since = ptoi_fast_is_due(&o->now, kernel) ? ptoi_clock_ns() : 0;
-    o->now.open->closed = &ptoi_fast_closed; /* so that a submit by the kernel is found */
-    const int result = ptoi_worker_call(o->backend, kernel, c->arg, c->terms.arguments, site, number);
-    o->now.open->closed = closed;
+    const int *const closed = o->fast.open->closed;
+    const int64_t since = ptoi_fast_is_due(&o->fast, kernel) ? ptoi_clock_ns() : 0;
+    o->fast.open->closed = &ptoi_fast_closed; /* so that a submit by the kernel is found */
+    const int result = ptoi_worker_call(o->inlined.backend, kernel, c->arg, c->terms.arguments, site, number);
+    o->fast.open->closed = closed;
     if (since != 0) ptoi_orch_measured(o, kernel, since);
     return result;
 }
@@ -90,9 +90,9 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
     const PTOStatus status = c->terms.makes ? make_outputs(o, c) : PTO_OK;
     if (status != PTO_OK) return status;
     const int64_t limit_ms = c->terms.limit_ms;
-    for (int i = 0; o->moved > 0 && i < c->terms.arguments; i++)
+    for (int i = 0; o->buffers.moved > 0 && i < c->terms.arguments; i++)
         if (c->arg[i].kind != PTO_PARAM_SCALAR) c->arg[i].ptr = ptoi_orch_where(o, c->arg[i].ptr);
-    const uint64_t number = o->now.open->number++;
+    const uint64_t number = o->fast.open->number++;
     o->flow.task_max |= 1; /* one at a time; the window's own use is none or more */
     const PTOSite *site = *o->site;
     const int64_t since = limit_ms > 0 ? ptoi_clock_ns() : 0;
@@ -101,7 +101,8 @@ static int64_t submit_call(struct orchestrator *o, const PTOKernel *kernel, stru
         ptoi_fail(o->run_status, PTO_ERR_TIMEOUT, site, PTO_TIMEOUT_TEXT, kernel->name, (long long)limit_ms,
                   (long long)number);
     if (result != 0)
-        ptoi_fail_call(o->window, o->run_status, o->backend, kernel, c->arg, c->terms.arguments, site, number, result);
+        ptoi_fail_call(o->window, o->run_status, o->inlined.backend, kernel, c->arg, c->terms.arguments, site, number,
+                       result);
     return (int64_t)number;
 }
 
@@ -113,7 +114,7 @@ bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const
     if (*number != PTO_OK) return true;
     if (c.terms.limit_ms > 0 && o->flow.ops->is_fine)
         return false; /* somebody has to look at the clock while it runs */
-    if (o->names.bytes == 0) ptoi_fast_open(&o->now, &o->run_status->status);
+    if (o->buffers.names.bytes == 0) ptoi_fast_open(&o->fast, &o->run_status->status);
     *number = submit_call(o, kernel, &c);
     return true;
 }
@@ -122,9 +123,9 @@ int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const 
                          int32_t result)
 {
     struct call c;
-    const uint64_t number = o->now.open->number - 1;
+    const uint64_t number = o->fast.open->number - 1;
     if (take_params(o, &c, params, count) == PTO_OK)
-        ptoi_fail_call(o->window, o->run_status, o->backend, kernel, c.arg, c.terms.arguments, *o->site, number,
+        ptoi_fail_call(o->window, o->run_status, o->inlined.backend, kernel, c.arg, c.terms.arguments, *o->site, number,
                        result);
     return (int64_t)number;
 }

@@ -3,69 +3,12 @@
  *
  * Owner      the thread that called pto_runtime_run.  Notifies the scheduler through window.h only: task_head,
  *            event_head and what they publish.
- * Blocks     while a ring is full, in flow.c.
+ * Blocks     while a ring is full: rings.c, buffers.c, await.c.
  * Tests      test/runtime/test_runtime.c, test_hazards.c, stress_graphs.c */
 #ifndef PTOI_ORCHESTRATOR_H
 #define PTOI_ORCHESTRATOR_H
-#include "flow.h"
-#include "memory/heap.h"
-#include "record/history_log.h"
-#include "memory/names.h"
-#include "memory/outliving.h"
-#include "depend/read_only.h"
-#include "record/replay.h"
-#include "backend/backend.h"
-#include "shared/run_status.h"
-#include "shared/stats.h"
-#include "memory/scope_stack.h"
-#include "fast_path.h"
-#include "debug/slots.h"
+#include "state.h"
 #include <pto/pto_runtime.h>
-
-struct orchestrator {
-    struct window *window;
-    struct run_status *run_status;
-    bool names_options; /* limit.h */
-    char *heap_base;    /* device address of heap offset 0 */
-    struct heap heap;
-    struct scope_stack scopes;
-    struct outliving *outliving; /* of a checked run, or NULL */
-    struct slots *slots;         /* the same */
-    struct tensormap *map;
-    struct map_buffer *near[PTO_MAX_PARAMS + 2]; /* by parameter: the outside buffer that it was in the last time */
-    struct map_found found;
-    struct read_only read_only; /* of this run */
-    bool place_again;           /* less is only read than was thought when the parameters of a task were looked at */
-    struct flow flow;
-    const struct replay *replay;   /* NULL, or: the order of starts */
-    const struct backend *backend; /* for the tasks that are executed inline */
-    uint32_t *refs;                /* references.h: of the scheduler, which this thread is while `runs_inline` */
-    bool may_run_inline;           /* tasks may be executed inline; else they go through the window */
-    /* tasks are executed inline now: nothing is in the window, and this thread is the scheduler */
-    bool runs_inline;
-    uint64_t coarse;            /* the newest task in the window that was not known to be fine is older than this */
-    const PTOSite *const *site; /* where the program is: the runtime's first member */
-    /* Tasks that are executed inline have a number, now.open->number, but no id: ids lag behind. */
-    struct fast_path now;
-    uint64_t first_number, first_head; /* of the run */
-    uint64_t head, tail;               /* task_head; task_tail as last seen */
-    uint64_t arg_head, dep_head, event_head;
-    uint64_t arg_tail, dep_tail; /* what was in use when `tail` was seen is not below */
-    uint64_t map_retired;        /* entries of tasks below were given back */
-    PTOScopePolicy scope_policy;
-    int32_t accesses;        /* that the map remembers of the newest task */
-    struct history *history; /* NULL: nothing asks for dependences on tasks that have retired */
-    struct history_log log;  /* where there is a history: what it was not fed with yet */
-    bool lacks_edges;        /* of this run: there was no memory for the history */
-    bool may_move;           /* this run asks where a buffer lies before it looks at it: compaction.c */
-    uint64_t moved;          /* living buffers that do not lie where the program's address of them says */
-    int64_t compactions;     /* of the run: how often the heap was compacted, or was found to be compact */
-    struct names names;      /* reserved by the first compaction */
-    /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
-    bool is_lost;
-    int64_t least_limit_ms;          /* of the tasks of this run that have one; 0: none has */
-    struct orchestrator_stats stats; /* of this run */
-};
 
 struct orchestrator_config {
     bool names_options; /* limit.h */
@@ -113,7 +56,10 @@ void ptoi_orch_read_only(struct orchestrator *o, int64_t low, int64_t high);
  * run. */
 bool ptoi_orch_find_edges(struct orchestrator *o);
 /* fan-in entries */
-static inline uint64_t ptoi_orch_deps_used(const struct orchestrator *o) { return o->dep_head - o->dep_tail; }
+static inline uint64_t ptoi_orch_deps_used(const struct orchestrator *o)
+{
+    return o->rings.dep_head - o->rings.dep_tail;
+}
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 

@@ -2,7 +2,7 @@
  *
  * Owner      the orchestrator, where a run is recorded.
  * Tests      test/runtime/test_record.c */
-#include "orchestrator_parts.h"
+#include "parts.h"
 #include "record/record.h"
 #include "shared/task.h"
 
@@ -11,7 +11,7 @@ static void record_needs(struct orchestrator *o, struct recorded_task *t, const 
 {
     t->priority = slot->priority;
     t->exclusive = slot->exclusive;
-    t->accesses = (uint32_t)o->accesses;
+    t->accesses = (uint32_t)o->edges.accesses;
     t->use_count = 0;
     const struct arg_head *arg = window_args(o->window, slot->arg_begin);
     for (int i = 0; slot->flags & TASK_HOLDS && i < slot->param_count; i++)
@@ -36,8 +36,8 @@ void ptoi_orch_record(struct orchestrator *o, uint64_t id)
     struct recorded_sample *s = ptoi_record_next_sample(r);
     if (!s) return;
     s->at = t->submitted;
-    s->tasks = (uint32_t)(o->head - o->tail);
-    s->map = (uint32_t)ptoi_map_used(o->map);
+    s->tasks = (uint32_t)(o->rings.head - o->rings.tail);
+    s->map = (uint32_t)ptoi_map_used(o->edges.map);
     s->deps = (uint32_t)ptoi_orch_deps_used(o);
-    s->heap = o->heap.used_bytes;
+    s->heap = o->buffers.heap.used_bytes;
 }

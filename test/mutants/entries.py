@@ -2,7 +2,7 @@
 
 An entry of a file *.list is a head, the old lines, the new lines, and perhaps a mark with its reason:
 
-    [3f2a91c0] runtime/submit/orchestrator.c has_room compare
+    [3f2a91c0] runtime/submit/deferred.c has_room compare
     - return o->head - o->tail <= o->window->task_mask &&
     + return o->head - o->tail < o->window->task_mask &&
     = equivalent: a sentence that proves it

@@ -70,7 +70,7 @@ static struct steps nest(PTOConfig c, uint64_t heap_bytes, int depth, int tempor
     EXPECT_EQ(status, want);
     EXPECT_EQ(n.wrong, 0);
     if (want == PTO_OK) EXPECT_EQ(n.reached, depth);
-    const struct steps s = {rt->core.orch.compactions, rt->core.orch.stats.moved_bytes};
+    const struct steps s = {rt->core.orch.buffers.compactions, rt->core.orch.run.stats.moved_bytes};
     pto_runtime_destroy(rt);
     return s;
 }

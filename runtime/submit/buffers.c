@@ -1,0 +1,223 @@
+/* buffers.c - buffers of the heap: allocated for outputs and for the program, owned by scopes, released.
+ *
+ * Owner      the orchestrator.
+ * Invariant  a buffer that was allocated belongs to one open scope until ptoi_orch_let_go; its birth and its end are
+ *            published once each.
+ * Blocks     while the heap is full, or the ring of events.
+ * Tests      test/runtime/test_runtime.c, test_hazards.c, test_depth.c, stress_limits.c */
+#include "decode.h"
+#include "record/record.h"
+#include "shared/limit.h"
+#include "shared/references.h"
+#include <pto/pto_program.h>
+
+/* Where this thread is the scheduler, nobody needs an event. */
+static inline void publish_open(struct orchestrator *o, uint32_t buffer)
+{
+    if (o->inlined.is_active)
+        ptoi_references_open(o->inlined.refs, buffer);
+    else
+        ptoi_publish_event(o, EVENT_OPEN, buffer);
+}
+
+static inline void publish_release(struct orchestrator *o, uint32_t buffer)
+{
+    if (o->inlined.is_active)
+        ptoi_references_drop(o->window, o->inlined.refs, buffer);
+    else
+        ptoi_publish_event(o, EVENT_RELEASE, buffer);
+}
+
+/* The scope that owns a new output; below 0: it is closed. */
+static inline int32_t owner_of(const struct orchestrator *o, PTOScope scope)
+{
+    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    return owner >= 0 && o->buffers.scope_policy == PTO_SCOPE_OUTERMOST ? o->scopes.depth > 1 : owner;
+}
+
+static inline void describe_buffer(struct orchestrator *o, struct buffer_record *r, uint64_t at, uint64_t bytes,
+                                   uint64_t birth, const char *name)
+{
+    r->at = r->place = at;
+    r->bytes = bytes;
+    r->birth = birth;
+    r->maker = o->fast.open->number; /* of the task that is being submitted */
+    r->output = 0;
+    r->site = *o->site;
+    r->name = name;
+    o->run.stats.allocations++;
+    o->run.stats.allocated_bytes += (int64_t)bytes;
+}
+
+/* Room in the heap that a buffer asks for. */
+struct room {
+    struct orchestrator *o;
+    uint64_t bytes;
+    int32_t depth;   /* of the scope that will own it */
+    uint32_t buffer; /* what the heap gave, */
+    uint64_t at;     /* and where */
+};
+
+/* What the heap gave becomes a buffer that scope room->depth owns. */
+static void open_buffer(struct orchestrator *o, const struct room *room, uint64_t birth, const char *name)
+{
+    struct buffer_record *r = ptoi_record(&o->scopes, room->buffer);
+    describe_buffer(o, r, room->at, room->bytes, birth, name);
+    r->at = ptoi_compact_name(o, room->buffer, room->at, room->bytes);
+    o->buffers.moved += r->at != r->place;
+    if (o->flow.recorder) r->recorded = ptoi_record_buffer(o->flow.recorder, room->bytes);
+    if (o->buffers.slots) ptoi_slots_forget(o->buffers.slots, room->at, room->bytes);
+    if (!o->inlined.is_active) {
+        int64_t low = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
+        ptoi_map_open(o->edges.map, &r->map, low, low + (int64_t)room->bytes);
+    }
+    ptoi_scope_own(&o->scopes, room->depth, room->buffer);
+    if (o->buffers.outliving) ptoi_outliving_born(o->buffers.outliving, room->buffer, o->scopes.serial);
+}
+
+static bool heap_fits(void *arg)
+{
+    struct room *r = arg;
+    r->buffer = ptoi_heap_try_alloc(&r->o->buffers.heap, r->depth, r->bytes, &r->at);
+    return r->buffer != 0;
+}
+
+/* false: there is no room, wherever what is held would lie. */
+static bool wait_for_heap(struct orchestrator *o, struct room *room)
+{
+    return heap_fits(room) || ptoi_flow_wait(&o->flow, PTO_STALL_HEAP_RING, heap_fits, room) ||
+           (ptoi_compact(o, room->depth, room->bytes) && heap_fits(room));
+}
+
+/* A buffer owned by scope `owner`, in the chain of that depth. */
+static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t bytes, uint64_t birth, const char *name,
+                             uint32_t *buffer)
+{
+    if (name && name[0] == '&') name++; /* PTO_OUTPUT(&P, ...): the program calls it P */
+    if (ptoi_heap_is_too_large(&o->buffers.heap, bytes))
+        return ptoi_orch_fail(o, PTO_ERR_TOO_LARGE, "%s needs %llu bytes, but a heap ring has %llu: %s or more",
+                              name ? name : "a buffer", (unsigned long long)bytes,
+                              (unsigned long long)o->buffers.heap.ring_bytes,
+                              ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
+    struct room room = {.o = o, .bytes = bytes, .depth = owner};
+    if (!wait_for_heap(o, &room)) return o->is_lost ? ptoi_status(o->run_status) : ptoi_deadlock(o, bytes);
+    open_buffer(o, &room, birth, name);
+    *buffer = room.buffer;
+    return PTO_OK;
+}
+
+PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
+                           uint64_t birth, uint8_t output, uint32_t *buffer)
+{
+    const int32_t owner = owner_of(o, p->scope);
+    *buffer = 0;
+    if (owner < 0)
+        return ptoi_refuse_submit(o, REFUSED_SCOPE, &(struct refused){.param = p, .index = ptoi_param_index(t, p)});
+    const PTOStatus status = take_buffer(o, owner, bytes, birth, p->name, buffer);
+    if (status == PTO_OK) ptoi_record(&o->scopes, *buffer)->output = output;
+    return status;
+}
+
+void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
+{
+    uint64_t at;
+    const int32_t owner = owner_of(o, scope);
+    const uint32_t buffer =
+        owner < 0 || bytes > o->buffers.heap.ring_bytes ? 0 : ptoi_heap_try_alloc(&o->buffers.heap, owner, bytes, &at);
+    if (buffer == 0) return NULL;
+    CHECK(o->inlined.is_active && o->buffers.moved == 0 && !o->buffers.outliving); /* else the fast path is disabled */
+    describe_buffer(o, ptoi_record(&o->scopes, buffer), at, bytes, PTO_NO_BIRTH,
+                    name && name[0] == '&' ? name + 1 : name);
+    ptoi_scope_own(&o->scopes, owner, buffer);
+    ptoi_references_open(o->inlined.refs, buffer);
+    return o->heap_base + at;
+}
+
+void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer) /* model: LET_GO */
+{
+    struct buffer_record *r = ptoi_record(&o->scopes, buffer);
+    ptoi_scope_disown(&o->scopes, buffer);
+    o->buffers.moved -= r->at != r->place;
+    if (ptoi_names_hold(&o->buffers.names, r->at)) ptoi_names_give_back(&o->buffers.names, r->at);
+    if (o->buffers.outliving) ptoi_outliving_gone(o->buffers.outliving, buffer, r->bytes);
+    if (o->recorded.history) ptoi_recorded_buffer_gone(o, buffer);
+    publish_release(o, buffer);
+}
+
+PTOStatus ptoi_orch_alloc(struct orchestrator *o, PTOScope scope, int64_t bytes, void **buffer)
+{
+    *buffer = NULL;
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (bytes < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer of %lld bytes", (long long)bytes);
+    if (bytes == 0) return PTO_OK;
+    const int32_t owner = owner_of(o, scope);
+    if (owner < 0) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "a buffer in a scope that is closed");
+    uint32_t at;
+    PTOStatus status = take_buffer(o, owner, (uint64_t)bytes, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL, &at);
+    if (status != PTO_OK) return status;
+    publish_open(o, at);
+    struct buffer_record *r = ptoi_record(&o->scopes, at);
+    r->maker = PTO_NO_MAKER;
+    *buffer = o->heap_base + r->at;
+    return PTO_OK;
+}
+
+/* Note [optional frames]: whether a frame is taken depends on what the program holds, never on what runs or where
+ * buffers lie, and it is taken only where the program surely completes with it.  So a larger heap has the frames of a
+ * smaller one, and more, and completes where that does. Guards count: no buffer takes more than twice its room with
+ * one. */
+static bool may_have_frame(const struct orchestrator *o, uint64_t will_need)
+{
+    const uint64_t held = o->scopes.held * PTO_GRANULE,
+                   free = o->window->heap_bytes > held ? o->window->heap_bytes - held : 0;
+    return will_need <= (o->buffers.heap.checked_base ? free / 2 : free);
+}
+
+PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_need, void **buffer)
+{
+    *buffer = NULL;
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (will_need < 0 || !may_have_frame(o, (uint64_t)will_need)) return PTO_OK;
+    struct room room = {.o = o, .bytes = (uint64_t)bytes, .depth = owner_of(o, PTO_SCOPE_CURRENT)};
+    if (bytes <= 0 || ptoi_heap_is_too_large(&o->buffers.heap, room.bytes)) return PTO_OK;
+    if (!wait_for_heap(o, &room)) return o->is_lost ? ptoi_status(o->run_status) : PTO_OK;
+    open_buffer(o, &room, PTO_NO_BIRTH, *o->site ? (*o->site)->text : NULL);
+    publish_open(o, room.buffer);
+    ptoi_record(&o->scopes, room.buffer)->maker = PTO_NO_MAKER;
+    *buffer = o->heap_base + ptoi_record(&o->scopes, room.buffer)->at;
+    return PTO_OK;
+}
+
+PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer)
+{
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (!buffer) return PTO_OK;
+    if (!ptoi_orch_is_in_heap(o, buffer))
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of memory that is not from the heap");
+    uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
+    uint32_t at = ptoi_compact_buffer(o, offset);
+    if (at == 0 || ptoi_record(&o->scopes, at)->at != offset)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "pto_release of a buffer whose lifetime has ended");
+    ptoi_orch_let_go(o, at);
+    return PTO_OK;
+}
+
+PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer)
+{
+    return ptoi_orch_is_in_heap(o, buffer) ? ptoi_orch_release(o, buffer) : PTO_OK;
+}
+
+PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope)
+{
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (!ptoi_orch_is_in_heap(o, buffer)) return PTO_OK;
+    const uint64_t offset = (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base);
+    const uint32_t at = ptoi_compact_buffer(o, offset);
+    const int32_t owner = ptoi_scope_index(&o->scopes, scope);
+    if (at == 0 || ptoi_record(&o->scopes, at)->at != offset || owner < 0)
+        return ptoi_orch_fail(o, PTO_ERR_HANDLE, "a buffer whose lifetime has ended, or a scope that is closed");
+    if (o->buffers.scope_policy == PTO_SCOPE_OUTERMOST) return PTO_OK; /* it is there already */
+    ptoi_scope_disown(&o->scopes, at);
+    ptoi_scope_own(&o->scopes, owner, at);
+    return PTO_OK;
+}

@@ -1,0 +1,32 @@
+/* failing.c - see failing.h. */
+#include "failing.h"
+#include <stdarg.h>
+#include <string.h>
+
+PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    ptoi_vfail(o->run_status, status, *o->site, format, args);
+    va_end(args);
+    return ptoi_status(o->run_status) != PTO_OK ? ptoi_status(o->run_status) : status; /* an earlier failure sticks */
+}
+
+/* "P" of PTO_OUTPUT(&P, ...): the program calls it P. */
+static const char *text_of(const PTOTaskParam *p) { return p->name ? p->name + (p->name[0] == '&') : "an argument"; }
+
+PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r)
+{
+    switch (why) {
+#define TEXT text_of(r->param)
+#define REFUSAL(name, status, ...)                                                                                     \
+    case REFUSED_##name:                                                                                               \
+        ptoi_fail(o->run_status, status, *o->site, __VA_ARGS__);                                                       \
+        break;
+#include "refusals.def"
+#undef REFUSAL
+#undef TEXT
+    default: break;
+    }
+    return ptoi_status(o->run_status); /* an earlier failure sticks */
+}

@@ -1,0 +1,116 @@
+/* parts.h - what the files of the orchestrator's role ask of each other; nobody else includes it.
+ *
+ * Idea       the sections stand in the order of calls: a file calls only files of the sections above its own.
+ * Owner      the orchestrator. */
+#ifndef PTOI_PARTS_H
+#define PTOI_PARTS_H
+#include "orchestrator.h"
+#include "failing.h"
+
+struct submission; /* submission.h */
+struct terms;      /* decode.h */
+
+/* ---- rings.c ----------------------------------------------------------------------------------------------------- */
+
+/* Reads which tasks have retired, and takes back what they held of each ring and of the map. */
+void ptoi_see_retired(struct orchestrator *o);
+
+static inline bool ptoi_is_completed(const struct orchestrator *o, uint64_t id)
+{
+    return id < o->rings.tail || load_acquire(window_completed(o->window, id), DONE) == id + 1; /* [DONE] */
+}
+
+/* Where the arguments of the next task begin: a record does not cross the end of the ring. */
+static inline uint64_t ptoi_arg_start(const struct orchestrator *o, uint64_t bytes)
+{
+    uint64_t ring = o->window->arg_mask + 1, left = ring - (o->rings.arg_head & o->window->arg_mask);
+    return bytes <= left ? o->rings.arg_head : o->rings.arg_head + left;
+}
+
+bool ptoi_are_all_retired(struct orchestrator *o);
+/* Each blocks until there is room.  A run that has failed gets it too: its tasks are cancelled, which retires them. */
+void ptoi_wait_for_slot(struct orchestrator *o);
+void ptoi_wait_for_args(struct orchestrator *o, uint64_t bytes);
+void ptoi_wait_for_deps(struct orchestrator *o, uint64_t count);
+void ptoi_wait_for_map(struct orchestrator *o, uint64_t accesses);
+/* Until nothing is in flight. */
+void ptoi_wait_drained(struct orchestrator *o, PTOStallReason reason);
+/* The same for all events too, and not a stall: the program has nothing more to submit.  false: the scheduler is lost.
+ */
+bool ptoi_wait_all_taken(struct orchestrator *o);
+void ptoi_publish_event(struct orchestrator *o, enum event_kind kind, uint32_t buffer);
+
+/* ---- deadlock.c -------------------------------------------------------------------------------------------------- */
+
+/* Fails the run: it is proved that nothing will free so many bytes. */
+PTOStatus ptoi_deadlock(struct orchestrator *o, uint64_t bytes);
+/* The setting of a heap that is advised where a buffer finds no room; text has LIMIT_TEXT bytes. */
+const char *ptoi_advised_heap(const struct orchestrator *o, uint64_t bytes, char *text);
+
+/* ---- compaction.c ------------------------------------------------------------------------------------------------ */
+
+/* Is it a buffer's address, as the program knows it? */
+static inline bool ptoi_orch_is_in_heap(const struct orchestrator *o, const void *p)
+{
+    uint64_t offset = (uint64_t)((uintptr_t)p - (uintptr_t)o->heap_base);
+    return offset < o->window->heap_bytes || ptoi_names_hold(&o->buffers.names, offset);
+}
+
+/* Nothing is in flight, and the heap has no room: live buffers are moved until it has room.  false: it never will. */
+bool ptoi_compact(struct orchestrator *o, int32_t depth, uint64_t bytes);
+uint64_t ptoi_compact_choose(struct orchestrator *o, uint32_t buffer, uint64_t bytes);
+/* The program's address of a new buffer. */
+static inline uint64_t ptoi_compact_name(struct orchestrator *o, uint32_t buffer, uint64_t place, uint64_t bytes)
+{
+    return o->buffers.moved == 0 ? place : ptoi_compact_choose(o, buffer, bytes);
+}
+uint32_t ptoi_compact_find(const struct orchestrator *o, uint64_t offset);
+/* ptoi_buffer_at, by any name. */
+static inline uint32_t ptoi_compact_buffer(const struct orchestrator *o, uint64_t offset)
+{
+    return offset < o->window->heap_bytes ? ptoi_buffer_at(&o->scopes, offset) : ptoi_compact_find(o, offset);
+}
+
+/* ---- recorded_edges.c, where the run has a history --------------------------------------------------------------- */
+
+void ptoi_recorded_begin(struct orchestrator *o);
+void ptoi_recorded_buffer_gone(struct orchestrator *o, uint32_t buffer);
+/* All that the task touches: also what the map need not know.  false: no memory. */
+bool ptoi_recorded_touch(struct orchestrator *o, enum history_entry entry, uint64_t number, const struct submission *s,
+                         const PTOKernel *kernel);
+PTOStatus ptoi_recorded_fail(struct orchestrator *o);
+
+/* ---- record_task.c ----------------------------------------------------------------------------------------------- */
+
+/* The newest task, which is published, is recorded. */
+void ptoi_orch_record(struct orchestrator *o, uint64_t id);
+
+/* ---- buffers.c --------------------------------------------------------------------------------------------------- */
+
+/* New output number `output` of the task that reads p.  Blocks while the heap is full. */
+PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
+                           uint64_t birth, uint8_t output, uint32_t *buffer);
+/* The owner's reference is dropped. */
+void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
+
+/* ---- placing.c, edges.c: the parts of a deferred submit, and of an await ----------------------------------------- */
+
+PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s);
+/* Everything in the window that the task must follow goes to o->edges.found, completed or not. */
+void ptoi_find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel);
+
+/* ---- deferred.c, inline.c: the two paths of a task --------------------------------------------------------------- */
+
+/* The number of the task, PTO_NO_TASK, or a status. */
+int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
+                             int32_t count);
+/* Where o->inlined.is_active.  false: this task cannot be executed inline, and nothing was done. */
+bool ptoi_orch_submit_now(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                          int64_t *number);
+
+/* ---- submit.c ---------------------------------------------------------------------------------------------------- */
+
+/* Tasks go through the window from now on. */
+void ptoi_stop_inline(struct orchestrator *o);
+
+#endif

@@ -1,0 +1,52 @@
+/* scopes.c - scopes of the program are opened and closed.
+ *
+ * Owner      the orchestrator.
+ * Invariant  a scope that is closed owns nothing.
+ * Blocks     while the ring of events is full.
+ * Tests      test/runtime/test_runtime.c, test_hazards.c */
+#include "parts.h"
+#include "shared/references.h"
+
+PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
+{
+    if (ptoi_orch_has_failed(o)) return PTO_SCOPE_CURRENT;
+    if (!ptoi_scope_push(&o->scopes, *o->site)) {
+        ptoi_orch_fail(o, PTO_ERR_RECURSION, "scopes are nested deeper than %d", o->scopes.capacity);
+        return PTO_SCOPE_CURRENT;
+    }
+    o->run.stats.scopes++;
+    return ptoi_scope_token(&o->scopes, o->scopes.depth - 1);
+}
+
+static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
+{
+    struct scope *s = &o->scopes.scope[o->scopes.depth - 1];
+    /* no other role is notified, and the list need not be right in between */
+    if (o->inlined.is_active && o->buffers.moved == 0 && !o->buffers.outliving) {
+        for (uint32_t b = s->first; b;) {
+            const uint32_t gone = b;
+            b = ptoi_scope_forget(&o->scopes, b);
+            ptoi_references_drop(o->window, o->inlined.refs, gone);
+        }
+        s->first = 0;
+    } else {
+        while (s->first) ptoi_orch_let_go(o, s->first);
+    }
+    o->scopes.held -= s->held;
+    o->scopes.depth--;
+}
+
+PTOStatus ptoi_orch_scope_end(struct orchestrator *o)
+{
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status); /* the end of the run closes what is open */
+    if (o->scopes.depth <= 1)
+        return ptoi_orch_fail(o, PTO_ERR_STATE, "pto_scope_end without a scope that pto_scope_begin opened");
+    if (o->buffers.outliving) ptoi_outliving_scope_ends(o->buffers.outliving, &o->scopes);
+    close_scope(o);
+    return PTO_OK;
+}
+
+void ptoi_orch_unwind(struct orchestrator *o, int32_t depth)
+{
+    while (o->scopes.depth > depth) close_scope(o);
+}

@@ -1,0 +1,94 @@
+/* state.h - the orchestrator's state: one struct for each of its parts.
+ *
+ * Owner      the orchestrator; who else reads a member is said there.
+ * Invariant  a part changes its own struct, and asks the functions of parts.h for the rest. */
+#ifndef PTOI_STATE_H
+#define PTOI_STATE_H
+#include "fast_path.h"
+#include "flow.h"
+#include "backend/backend.h"
+#include "debug/slots.h"
+#include "depend/read_only.h"
+#include "memory/heap.h"
+#include "memory/names.h"
+#include "memory/outliving.h"
+#include "memory/scope_stack.h"
+#include "record/history_log.h"
+#include "record/replay.h"
+#include "shared/run_status.h"
+#include "shared/stats.h"
+
+/* rings.c: what of the window is in use.  Each tail is what was free when `tail` was read, or less. */
+struct rings {
+    uint64_t head, tail; /* task_head, which engines read; task_tail as last seen */
+    uint64_t arg_head, arg_tail, dep_head, dep_tail;
+    uint64_t event_head;
+    uint64_t map_retired; /* entries of the map of tasks below were given back */
+};
+
+/* buffers.c, compaction.c: the heap. */
+struct buffers {
+    struct heap heap;
+    PTOScopePolicy scope_policy;
+    struct outliving *outliving; /* of a checked run, or NULL */
+    struct slots *slots;         /* the same */
+    bool may_move;               /* this run asks where a buffer lies before it looks at it: compaction.c */
+    uint64_t moved;              /* living buffers that do not lie where the program's address of them says */
+    int64_t compactions;         /* of the run: how often the heap was compacted, or was found to be compact */
+    struct names names;          /* reserved by the first compaction */
+};
+
+/* placing.c, edges.c: what tasks in the window have touched. */
+struct edges {
+    struct tensormap *map;
+    struct map_buffer *near[PTO_MAX_PARAMS + 2]; /* by parameter: the outside buffer that it was in the last time */
+    struct map_found found;
+    struct read_only read_only; /* of this run */
+    bool place_again; /* fewer bytes are read-only than was assumed when the parameters of a task were placed */
+    int32_t accesses; /* that the map remembers of the newest task */
+};
+
+/* recorded_edges.c: what all tasks of the run have touched. */
+struct recorded_edges {
+    struct history *history; /* NULL: nothing asks for dependences on tasks that have retired */
+    struct history_log log;  /* where there is a history: what it was not fed with yet */
+    bool are_lost;           /* of this run: there was no memory for the history */
+};
+
+/* submit.c, inline.c: tasks that are executed inline.  They have a number, fast.open->number, and no id. */
+struct inlined {
+    bool is_allowed; /* else every task goes through the window */
+    bool is_active;  /* tasks are executed inline now: nothing is in the window, and this thread is the scheduler */
+    uint64_t coarse; /* the newest task in the window that was not known to be fine is older than this */
+    const struct backend *backend;
+    uint32_t *refs; /* references.h: of the scheduler, which this thread is while `is_active` */
+};
+
+/* orchestrator.c: the run that is on. */
+struct run {
+    uint64_t first_number, first_head;
+    int64_t least_limit_ms; /* of its tasks that have one; 0: none has.  Engines read it */
+    struct orchestrator_stats stats;
+};
+
+struct orchestrator {
+    struct window *window;
+    struct run_status *run_status;
+    const PTOSite *const *site; /* where the program is: the runtime's first member */
+    char *heap_base;            /* device address of heap offset 0 */
+    bool names_options;         /* limit.h */
+    /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
+    bool is_lost;
+    const struct replay *replay; /* NULL, or: the order of starts */
+    struct flow flow;
+    struct rings rings;
+    struct scope_stack scopes;
+    struct buffers buffers;
+    struct edges edges;
+    struct recorded_edges recorded;
+    struct inlined inlined;
+    struct fast_path fast;
+    struct run run;
+};
+
+#endif

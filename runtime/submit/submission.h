@@ -1,0 +1,39 @@
+/* submission.h - a task that is being submitted to the window: its parameters, made ready.
+ *
+ * Owner      the orchestrator, for the time of one call.
+ * Invariant  place[0 .. terms.arguments) and access[0 .. accesses) are set; nothing is cleared beforehand. */
+#ifndef PTOI_SUBMISSION_H
+#define PTOI_SUBMISSION_H
+#include "decode.h"
+
+/* One argument made ready: what the kernel will see, and what the map is asked. */
+struct place {
+    PTOArg arg;
+    int64_t lay[PTO_MAX_RANK];
+    const PTOTaskParam *param;
+    uint32_t buffer; /* of the heap; 0: memory of the program, a scalar, or empty */
+    bool is_new;     /* an output that this submit allocates */
+    enum access access;
+    struct map_buffer *map; /* NULL: the map need not know the access */
+    struct region region;   /* of a new output from 0; not of a scalar */
+    uint64_t birth;
+};
+
+/* A task on its way into the window, or an await: what edges are found for. */
+struct submission {
+    struct terms terms;
+    struct place place[ARGUMENT_ROOM];
+    uint64_t arg_bytes;
+    int accesses;                             /* that the map has to remember, */
+    struct map_access access[PTO_MAX_PARAMS]; /* in the order of the places */
+    bool holds;                               /* some tensor lies in the heap */
+    bool accumulates;
+    uint32_t exclusive; /* its accumulators, as a set; edges.c */
+};
+
+/* edges.c.  Leaves in o->edges.found only what has not completed; counts. */
+void ptoi_prune_producers(struct orchestrator *o, bool count);
+/* Sets s->exclusive.  false: no memory. */
+bool ptoi_note_accumulators(struct orchestrator *o, struct submission *s);
+
+#endif

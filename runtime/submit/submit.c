@@ -1,0 +1,57 @@
+/* submit.c - a task is submitted: executed inline, or deferred.
+ *
+ * Idea       Note [fine tasks] says when tasks are executed inline where other threads are workers.
+ * Owner      the orchestrator.
+ * Invariant  while tasks are executed inline, the window is empty and this thread is the scheduler.
+ * Blocks     while a ring is full.
+ * Tests      test/runtime/test_inline.c, test_fast_path.c */
+#include "parts.h"
+
+/* Note [fine tasks]: where other threads are workers, a task is executed inline if its kernel is shorter than handing
+ * it over would take, and nothing coarse is in the window: then the window is empty at once, and stays so until a
+ * coarse task comes.  So no parallelism is lost that is worth its price, and a fine task needs no look at the map. */
+void ptoi_stop_inline(struct orchestrator *o)
+{
+    if (!o->inlined.is_active || !o->flow.ops->is_fine) return;
+    ptoi_fast_close(&o->fast);
+    o->window->first_id = o->rings.head - o->fast.open->number; /* so that the numbers go on */
+    o->flow.ops->leave(o->flow.context);
+    o->inlined.is_active = false;
+}
+
+static bool start_inline(struct orchestrator *o)
+{
+    if (!ptoi_wait_all_taken(o)) return false;
+    o->flow.ops->enter(o->flow.context);
+    ptoi_fast_ask(&o->fast, o->flow.ops->is_fine, o->flow.context);
+    o->inlined.is_active = true;
+    return true;
+}
+
+static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
+{
+    const struct role_ops *ops = o->flow.ops;
+    if (!o->inlined.is_allowed || !ops->is_fine) return o->inlined.is_allowed;
+    if (!ops->is_fine(o->flow.context, kernel)) {
+        ptoi_stop_inline(o);
+        o->inlined.coarse = o->rings.head + 1;
+        return false;
+    }
+    return o->inlined.is_active || (o->inlined.coarse <= o->rings.tail && start_inline(o));
+}
+
+int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+    if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
+        (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
+        return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
+    if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
+        return ptoi_refuse_submit(o, REFUSED_COUNT, &(struct refused){.kernel = kernel, .number = count});
+    if (runs_now(o, kernel)) {
+        int64_t number;
+        if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
+        ptoi_stop_inline(o);
+    }
+    return ptoi_submit_deferred(o, kernel, params, count);
+}
