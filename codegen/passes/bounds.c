@@ -23,14 +23,12 @@
 #include "frames.h"
 #include "support/arena.h"
 
-enum {
-    /* steps for one function: each level of loops is walked twice, and states are copied at every branch */
-    MAX_WORK = 200000,
-    MAX_CALL_DEPTH = 256
-};
+enum { MAX_MOVED = 64 }; /* of one call; more stay the caller's until it returns */
+
+#define ALL_MOVED UINT64_MAX
 
 /* Has the frame, if there is one, a slot for the tensor? */
-static bool is_in_frame(const struct plan *p, const struct frame_plan *frame, const struct symbol *t)
+bool bounds_is_in_frame(const struct plan *p, const struct frame_plan *frame, const struct symbol *t)
 {
     return frame && slot_of(p, t);
 }
@@ -39,7 +37,7 @@ static bool is_in_frame(const struct plan *p, const struct frame_plan *frame, co
 static const struct symbol *storage_of(const struct walk *w, const struct symbol *base)
 {
     if (base->place) return w->has_place ? NULL : base->place;
-    return base->kind == SYM_LET && tensor_is_new(base) && !is_in_frame(w->plan, w->frame, base) ? base : NULL;
+    return base->kind == SYM_LET && tensor_is_new(base) && !bounds_is_in_frame(w->plan, w->frame, base) ? base : NULL;
 }
 
 /* ---- calls ---- */
@@ -137,7 +135,6 @@ static void note_iterations_of(struct walk *w, const struct call *call, const st
 }
 
 static const struct size *walk_value(struct walk *w, const struct ir_value *v);
-static const struct size *walk_block(struct walk *w, const struct ir_block *block);
 
 static const struct size *walk_values(struct walk *w, struct ir_value *const *list, int count)
 {
@@ -146,10 +143,26 @@ static const struct size *walk_values(struct walk *w, struct ir_value *const *li
     return total;
 }
 
-static void end_moved(struct walk *w, const struct ir_call *c)
+/* Which tensors that the call moves are surely held here: a bit for each, in order. */
+static uint64_t moved_by(const struct walk *w, const struct ir_call *c)
 {
-    for (int i = 0; i < c->count; i++)
-        if (c->arguments[i].kind == IR_ARG_MOVED) bounds_hold(w, c->arguments[i].view->region->base, 0);
+    uint64_t moved = 0;
+    for (int i = 0, n = 0; i < c->count && n < MAX_MOVED; i++) {
+        if (c->arguments[i].kind != IR_ARG_MOVED) continue;
+        if (bounds_is_held(w, c->arguments[i].view->region->base) & MUST) moved |= (uint64_t)1 << n;
+        n++;
+    }
+    return moved;
+}
+
+/* The lifetimes of those moved tensors end for the caller. */
+static void end_moved(struct walk *w, const struct ir_call *c, uint64_t moved)
+{
+    for (int i = 0, n = 0; i < c->count; i++) {
+        if (c->arguments[i].kind != IR_ARG_MOVED) continue;
+        if (n < MAX_MOVED ? moved >> n & 1 : moved == ALL_MOVED) bounds_hold(w, c->arguments[i].view->region->base, 0);
+        n++;
+    }
 }
 
 static struct maker maker_of_call(const struct ir_call *c)
@@ -160,13 +173,15 @@ static struct maker maker_of_call(const struct ir_call *c)
 /* Everything below is a walk that gives the bytes ever allocated. */
 static const struct size *walk_function_call(struct walk *w, const struct ir_call *c, const struct results *r)
 {
-    struct function_bounds *f = bounds_in(w->plan, w->model, c->callee, r->has_all);
-    const struct function_bounds *least = r->has_all ? f : bounds_in(w->plan, w->model, c->callee, r->has_place);
+    const uint64_t moved = moved_by(w, c);
+    struct function_bounds *f = bounds_in(w->plan, w->model, c->callee, r->has_all, moved);
+    const struct function_bounds *least = r->has_all ? f : bounds_in(w->plan, w->model, c->callee, r->has_place, moved);
     const struct size *total = f ? bounds_in_caller(w, c->binding, f->peak) : NULL;
     note_iterations_of(w, c->binding, f);
+    end_moved(w, c, moved); /* the callee counts them */
     note_callee(w, maker_of_call(c), c->binding, f, least);
     for (size_t i = 0; i < r->made.count; i++) bounds_hold(w, r->made.data[i], MAY | MUST);
-    end_moved(w, c);
+    end_moved(w, c, ALL_MOVED);
     return total;
 }
 
@@ -245,13 +260,13 @@ static const struct size *walk_branches(struct walk *w, const struct ir_op *op)
         struct held then = bounds_copy_held(w, &rest);
         then.dead |= is_first && is_never(op->branch.cond.value);
         w->now = &then;
-        most = bounds_larger(w, most, walk_block(w, op->branch.then));
+        most = bounds_larger(w, most, bounds_walk_block(w, op->branch.then));
         bounds_join(w, &out, &then);
         w->now = &rest;
         if (next)
             conditions = bounds_add(w, conditions, walk_before(w, other, next));
         else if (other)
-            most = bounds_larger(w, most, walk_block(w, other));
+            most = bounds_larger(w, most, bounds_walk_block(w, other));
         op = next;
     }
     bounds_join(w, &out, &rest);
@@ -285,7 +300,7 @@ static const struct size *trips_of(struct walk *w, const struct ir_op *op, const
 static const struct size *walk_test(struct walk *w, const struct ir_op *op)
 {
     const struct size *total = size_const(w->sizes, 0);
-    if (op->while_.test) total = walk_block(w, op->while_.test);
+    if (op->while_.test) total = bounds_walk_block(w, op->while_.test);
     return bounds_add(w, total, walk_value(w, op->while_.cond.value));
 }
 
@@ -296,7 +311,7 @@ static const struct size *one_iteration(struct walk *w, const struct ir_op *op, 
     if (op->kind == IR_WHILE && op->while_.tests_first) total = walk_test(w, op);
     l->condition = total;
     w->loop = l;
-    total = bounds_add(w, total, walk_block(w, op->kind == IR_FOR ? op->loop.body : op->while_.body));
+    total = bounds_add(w, total, bounds_walk_block(w, op->kind == IR_FOR ? op->loop.body : op->while_.body));
     w->loop = l->parent;
     bounds_join(w, w->now, &l->again);
     if (op->kind == IR_WHILE && !op->while_.tests_first) total = bounds_add(w, total, walk_test(w, op));
@@ -408,7 +423,7 @@ static const struct size *walk_op(struct walk *w, const struct ir_op *op)
     case IR_RELEASE: bounds_hold(w, op->release.symbol, 0); return none;
     case IR_SCOPE_BEGIN: begin_scope(w, op); return none;
     case IR_SCOPE_END: end_scope(w, op); return none;
-    case IR_BLOCK: return walk_block(w, op->block);
+    case IR_BLOCK: return bounds_walk_block(w, op->block);
     case IR_FOR:
     case IR_WHILE: return walk_loop(w, op);
     case IR_IF: return walk_branches(w, op);
@@ -430,171 +445,10 @@ static const struct size *walk_before(struct walk *w, const struct ir_block *blo
     return total;
 }
 
-static const struct size *walk_block(struct walk *w, const struct ir_block *block)
+const struct size *bounds_walk_block(struct walk *w, const struct ir_block *block)
 {
     const size_t open = w->open.count;
     const struct size *total = walk_before(w, block, NULL);
     w->open.count = w->start.count = open; /* a jump leaves scopes */
     return total;
-}
-
-/* ---- functions ---- */
-
-static void number(struct walk *w, const struct symbol *t)
-{
-    if (is_in_frame(w->plan, w->frame, t)) return;
-    vec_push(&w->tensors, t);
-    ptrmap_set(&w->numbers, t, (void *)(uintptr_t)w->tensors.count);
-}
-
-static void number_owned(void *cx, struct ir_op *op)
-{
-    for (int i = 0; op->kind == IR_SCOPE_BEGIN && i < op->scope.count; i++) number(cx, op->scope.tensors[i]);
-}
-
-static void number_results(struct walk *w, const struct symbol *orch)
-{
-    symbol_list result = {0};
-    flat_results(orch, &result);
-    for (size_t i = 0; i < result.count; i++)
-        if (result.data[i]->type->kind == TYPE_TENSOR) number(w, result.data[i]);
-    vec_free(&result);
-}
-
-/* What was seen of a function that took too long says nothing about the rest of it. */
-static void give_up(struct function_bounds *f, const struct symbol *orch)
-{
-    f->peak = NULL;
-    f->sure = 0;
-    f->sure_count = 0;
-    f->one = NULL;
-    f->worst = (struct sure_point){0};
-    f->whole = f->safe = (struct bound){.unknown = {.at = orch->decl->at, .name = orch->name}};
-    f->scopes.count = 0;
-}
-
-static void begin_frame(struct walk *w, const struct symbol *orch)
-{
-    const struct maker at = {.at = orch->decl->at, .name = orch->name, .is_frame = true};
-    const struct need_point p = {w->frame->bytes, w->frame->bytes, at, 0};
-    bounds_note_point(w, p, 0); /* it may be refused: then its tensors are made one by one, which needs no more */
-    bounds_note_safe(w, p);
-    w->now->may = w->frame->bytes;
-    w->now->buffers = 1;
-}
-
-static struct function_bounds *measure(struct plan *p, struct memory_model *model, const struct symbol *orch,
-                                       bool has_place, const struct frame_plan *frame, struct function_bounds *f)
-{
-    struct walk w = {.plan = p,
-                     .sizes = p->checked->sizes,
-                     .out = f,
-                     .model = model,
-                     .frame = frame && frame->bytes ? frame : NULL,
-                     .is_certain = true,
-                     .work = MAX_WORK,
-                     .has_place = has_place || !orch->result_place};
-    struct ir_function *function = ptrmap_get(&p->function_of, orch);
-    const struct symbol *outer = p->function;
-    p->function = orch;
-    ir_each(function->body, number_owned, &w);
-    if (!w.has_place) number_results(&w, orch);
-    struct held s = bounds_nowhere(&w);
-    s.dead = false;
-    w.now = &s;
-    vec_push(&w.open, &f->whole);
-    vec_push(&w.start, size_const(w.sizes, 0));
-    if (w.frame) begin_frame(&w, orch);
-    const struct size *total = s.may;
-    f->peak = bounds_add(&w, total, walk_block(&w, function->body));
-    for (size_t i = 0; i < f->iterations.count; i++)
-        if (!f->iterations.data[i].bytes) f->peak = NULL;
-    if (w.work < 0) give_up(f, orch);
-    f->is_complete = true;
-    p->function = outer;
-    vec_free(&w.tensors);
-    vec_free(&w.open);
-    vec_free(&w.start);
-    ptrmap_free(&w.numbers);
-    return f;
-}
-
-static struct function_bounds *new_bounds(struct plan *p)
-{
-    struct function_bounds *f = arena_new(p->mem, struct function_bounds);
-    vec_push(&p->bound_list, f);
-    return f;
-}
-
-struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place)
-{
-    const void *key = has_place || !orch->result_place ? (const void *)orch : (const void *)&orch->result_place;
-    struct function_bounds *f = ptrmap_get(&model->bounds, key);
-    if (f) return f->is_complete ? f : NULL;
-    if (model->depth == MAX_CALL_DEPTH) return NULL;
-    model->depth++;
-    f = new_bounds(p);
-    ptrmap_set(&model->bounds, key, f);
-    measure(p, model, orch, has_place, model->has_frames ? frame_of(p, orch) : NULL, f);
-    model->depth--;
-    return f;
-}
-
-struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place)
-{
-    return bounds_in(p, &p->framed, orch, has_place);
-}
-
-struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place,
-                                    const struct frame_plan *frame)
-{
-    return measure(p, &p->ring, orch, has_place, frame, new_bounds(p));
-}
-
-/* ---- the granule ---- */
-
-static int64_t common_divisor(int64_t g, const struct size *bytes)
-{
-    int64_t factor = PTO_GRANULE;
-    if (bytes && bytes->kind == SIZE_CONST)
-        factor = bytes->value;
-    else if (bytes && bytes->kind == SIZE_MUL && bytes->arg[0]->kind == SIZE_CONST)
-        factor = bytes->arg[0]->value;
-    while (factor != 0) {
-        const int64_t rest = g % factor;
-        g = factor;
-        factor = rest;
-    }
-    return g;
-}
-
-/* The greatest common divisor of all buffers, as far as it is known: a multiple of the heap's own granule. */
-static int64_t common_granule(struct plan *p, bool has_frames)
-{
-    int64_t g = 0;
-    struct walk w = {.plan = p, .sizes = p->checked->sizes};
-    for (size_t i = 0; i < p->functions.count; i++) {
-        struct ir_function *f = p->functions.data[i];
-        w.frame = has_frames ? frame_of(p, f->orch) : NULL;
-        if (w.frame && w.frame->bytes) g = common_divisor(g, w.frame->bytes);
-        number_results(&w, f->orch);
-        ir_each(f->body, number_owned, &w);
-    }
-    for (size_t n = 0; n < w.tensors.count; n++) g = common_divisor(g, bounds_bytes_of(&w, w.tensors.data[n]->type));
-    vec_free(&w.tensors);
-    ptrmap_free(&w.numbers);
-    return g > 0 ? g : PTO_GRANULE;
-}
-
-void memory_model_begin(struct plan *p, struct memory_model *model, bool has_frames)
-{
-    model->has_frames = has_frames;
-    model->granule = common_granule(p, has_frames);
-}
-
-void bounds_run(struct plan *p)
-{
-    memory_model_begin(p, &p->ring, false);
-    for (size_t i = 0; i < p->orchs.count; i++)
-        bounds_in(p, &p->ring, p->orchs.data[i], p->orchs.data[i]->decl->orch.exported);
 }

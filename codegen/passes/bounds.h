@@ -55,20 +55,24 @@ struct function_bounds {
     const struct size *level; /* held across that call */
     VEC(struct scope_bound *) scopes;
     struct sure_point worst;
-    int64_t one_bytes;        /* the largest buffer that is surely made in one piece, */
-    const struct symbol *one; /* its tensor, */
-    struct maker one_at;      /* and where */
+    int64_t one_bytes;             /* the largest buffer that is surely made in one piece, */
+    const struct symbol *one;      /* its tensor, */
+    struct maker one_at;           /* and where */
+    uint64_t moved_in;             /* see bounds_in() */
+    struct function_bounds *other; /* the same function, with other tensors moved in */
 };
 
 /* Measured with the frames that were chosen.  has_place: the caller has a place for the tensor that is returned.  NULL:
  * it is being looked at already, so it is recursive. */
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
-/* The same in one memory model. */
-struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch,
-                                  bool has_place);
+/* The same in one memory model.  moved_in: a bit for each tensor that is `own`, in the order of the formals; it lies in
+ * the heap, and counts until the function releases it.  The others are their caller's, as those of an export are. */
+struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place,
+                                  uint64_t moved_in);
 /* With the frame that is proposed for it, while the functions that it calls have none. */
-struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place,
+struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place, uint64_t moved_in,
                                     const struct frame_plan *frame);
+uint64_t bounds_all_moved(const struct symbol *orch); /* a bit for each tensor that is `own` */
 void memory_model_begin(struct plan *p, struct memory_model *model, bool has_frames);
 
 #endif

@@ -1,7 +1,7 @@
 /* bounds_parts.h - what the files of the pass `bounds` share; nobody else includes it.
  *
- * bounds.c         functions and operations                        bounds_sizes.c   worst values of symbolic sizes
- * bounds_points.c  what is held, and the points where most is held */
+ * bounds.c         calls and operations                            bounds_sizes.c   worst values of symbolic sizes
+ * bounds_points.c  what is held, and the points where most is    bounds_functions.c  each function, measured once */
 #ifndef PTOC_BOUNDS_PARTS_H
 #define PTOC_BOUNDS_PARTS_H
 #include "bounds.h"
@@ -48,6 +48,10 @@ struct walk {
     bool is_certain;    /* each call of the function comes here */
     bool has_place;     /* the caller has a place for the result */
 };
+
+/* ---- bounds.c ---- */
+const struct size *bounds_walk_block(struct walk *w, const struct ir_block *block); /* the bytes ever allocated */
+bool bounds_is_in_frame(const struct plan *p, const struct frame_plan *frame, const struct symbol *t);
 
 /* ---- bounds_sizes.c: NULL is `not known` ---- */
 const struct size *bounds_unless_large(const struct size *a);

@@ -252,8 +252,11 @@ static bool is_need_known(const struct function_bounds *f)
 static const char *why_refused(struct plan *p, const struct symbol *orch, const struct frame_plan *frame)
 {
     const bool has_place = orch->decl->orch.exported;
-    const struct function_bounds *with = bounds_with(p, orch, has_place, frame);
-    if (p->memory.kind == PLAN_FREE && !costs_nothing(p, bounds_in(p, &p->ring, orch, has_place), with))
+    const uint64_t all = bounds_all_moved(orch); /* what is `own` may lie in the heap, and end before the frame does */
+    const struct function_bounds *with = bounds_with(p, orch, has_place, 0, frame);
+    if (p->memory.kind == PLAN_FREE && (!costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, 0), with) ||
+                                        (all && !costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, all),
+                                                               bounds_with(p, orch, has_place, all, frame)))))
         return "a frame would hold more than the function needs without";
     return is_need_known(with) ? NULL : "the heap that is needed beside a frame is unknown at the entry";
 }

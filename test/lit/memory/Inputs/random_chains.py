@@ -90,7 +90,7 @@ class Chain:
 
 def least_heap(ptoc, source, plan, entry, high):
     binary = source + "." + plan
-    code, said = call([ptoc, "build", "-w", "--plan=" + plan, source, "-o", binary])
+    code, said = call([ptoc, "build", "-w", "-O0", "--plan=" + plan, source, "-o", binary])
     if code != 0:
         sys.exit(said)
     low = 0
