@@ -45,6 +45,8 @@ void reach_analyze(struct plan *p)
         const struct module *module = p->checked->modules[m];
         for (int i = 0; i < module->symbol_count; i++)
             for (struct symbol *sym = module->symbols[i]; sym; sym = sym->next_overload) {
+                for (struct symbol *k = sym->instances; k; k = k->next_instance)
+                    if (ptrmap_get(&s.found, k)) vec_push(&p->kernels, k);
                 if (!ptrmap_get(&s.found, sym)) continue;
                 if (sym->kind == SYM_ORCH)
                     vec_push(&p->orchs, sym);

@@ -21,10 +21,7 @@ const char *emit_name(struct emitter *e, const struct symbol *s)
 
 const char *emit_declare(struct emitter *e, const struct symbol *s, const char *wanted)
 {
-    char *plain = arena_copy(e->mem, wanted, strlen(wanted)); /* "w.wx" of a struct */
-    for (char *p = plain; *p; p++)
-        if (!isalnum((unsigned char)*p)) *p = '_';
-    const char *name = names_take(&e->names, plain);
+    const char *name = names_take(&e->names, mangle_plain(e->mem, wanted));
     ptrmap_set(&e->c_names, s, (void *)name);
     return name;
 }

@@ -108,6 +108,8 @@ void function_emit_body(struct emitter *e, const struct ir_function *f);
 /* ---- emit_kernel.c ---- */
 void kernel_assign_names(struct emitter *e);
 void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool is_body, struct strbuf *b);
+/* "f.pto:3  kernel scale(...)", for a comment */
+const char *kernel_head_text(struct emitter *e, const struct symbol *kernel);
 void kernel_emit(struct emitter *e, const struct symbol *kernel);
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C function and its adapter only */
 

@@ -527,12 +527,8 @@ static void emit_alone(struct emitter *e, const struct skeleton *s)
 static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
 {
     struct skeleton s = {.kernel = kernel, .names = ptrmap_get(&e->kernels, kernel)};
-    struct span head = kernel->decl->at;
-    if (kernel->decl->kernel->has_body) head.end = kernel->decl->kernel->body_at.begin - 1;
-    const struct place at = source_place(e->front->sources, head.file, head.begin);
     out_line(e->out, "%s", "");
-    out_line(e->out, "/* %s:%d  %s%s", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
-             emit_source_text(e, head), why_none(kernel) ? "" : " */");
+    out_line(e->out, "/* %s%s", kernel_head_text(e, kernel), why_none(kernel) ? "" : " */");
     if (why_none(kernel)) {
         out_line(e->out, " * %s */", why_none(kernel));
         return;

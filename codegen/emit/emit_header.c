@@ -49,6 +49,9 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
 
 static bool emit_kernel(struct emitter *e, const struct symbol *k)
 {
+    bool any = false;
+    for (const struct symbol *s = k->instances; s; s = s->next_instance) any = emit_kernel(e, s) || any;
+    if (k->elem_count) return any;
     if (k->kind != SYM_KERNEL || k->decl->kernel->has_body || k->opcode) return false;
     STRBUF(b);
     kernel_print_prototype(e, k, false, &b);

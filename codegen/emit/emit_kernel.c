@@ -26,6 +26,7 @@ static enum elem first_elem(const struct symbol *kernel)
 const char *kernel_external_symbol(const struct symbol *kernel)
 {
     const struct ast *name = kernel->decl->kernel->extern_name;
+    if (kernel->external) return kernel->external;
     return name ? name->string.text : kernel->name;
 }
 
@@ -63,8 +64,8 @@ static const char *mapped_name(struct emitter *e, const struct symbol *kernel, s
 {
     if (kernel->opcode) return kernel->name; /* no map names it */
     if (!kernel->decl->kernel->has_body) return kernel_external_symbol(kernel);
-    const char *name =
-        kernel->module->is_main ? kernel->name : arena_printf(e->mem, "%s_%s", kernel->module->name, kernel->name);
+    const char *name = kernel->generic ? mangle_plain(e->mem, kernel->name) : kernel->name;
+    if (!kernel->module->is_main) name = arena_printf(e->mem, "%s_%s", kernel->module->name, name);
     int of_that_name = 0, more = 1;
     for (int i = 0; i < kernel->module->symbol_count; i++)
         of_that_name +=
@@ -107,7 +108,8 @@ void kernel_assign_names(struct emitter *e)
     for (size_t i = 0; i < kernels->count; i++) {
         struct symbol *k = kernels->data[i];
         struct kernel_names *names = ptrmap_get(&e->kernels, k);
-        const char *base = k->module->is_main ? k->name : arena_printf(e->mem, "%s_%s", k->module->name, k->name);
+        const char *base = mangle_plain(e->mem, k->name);
+        if (!k->module->is_main) base = arena_printf(e->mem, "%s_%s", k->module->name, base);
         for (size_t j = 0; j < i; j++)
             if (kernels->data[j]->name == k->name && kernels->data[j]->module == k->module) {
                 base = arena_printf(e->mem, "%s_%s", base, elem_name(first_elem(k)));
@@ -136,6 +138,8 @@ static bool is_parameter(const struct symbol *kernel, const char *name)
         if (strcmp(kernel->formals[i]->name, name) == 0) return true;
     for (int i = 0; i < kernel->dim_count; i++)
         if (strcmp(kernel->dims[i]->name, name) == 0) return true;
+    for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++)
+        if (strcmp(kernel->generic->elems[i]->name, name) == 0) return true;
     return false;
 }
 
@@ -220,12 +224,17 @@ static void emit_taken_name(struct emitter *e, const struct symbol *kernel, cons
     out_line(e->out, "__typeof__(%s) %s = %s;", parameter, name, parameter);
 }
 
+static enum c_use body_names(const struct symbol *kernel, const char *name, const struct source *source)
+{
+    const struct span body = kernel->decl->kernel->body_at;
+    return c_text_use(source->text + body.begin, source->text + body.end, name);
+}
+
 static enum c_use constant_use(const struct symbol *kernel, const struct symbol *s, const struct source *source)
 {
     if (s->kind != SYM_CONST || !s->has_value || is_parameter(kernel, s->name) || mangle_is_c_keyword(s->name))
         return C_USE_NONE;
-    const struct span body = kernel->decl->kernel->body_at;
-    return c_text_use(source->text + body.begin, source->text + body.end, s->name);
+    return body_names(kernel, s->name, source);
 }
 
 /* An enumerator where it can be one, so that it may be the length of an array. */
@@ -247,6 +256,17 @@ static void emit_constants(struct emitter *e, const struct symbol *kernel, const
     }
 }
 
+/* Element types are types of C in the body, where it names them. */
+static void emit_elements(struct emitter *e, const struct symbol *kernel, const struct source *source)
+{
+    for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++) {
+        const char *name = kernel->generic->elems[i]->name;
+        if (!body_names(kernel, name, source)) continue;
+        if (is_taken_by_c(name)) hide_macro(e, name);
+        out_line(e->out, "typedef %s %s;", c_elem_type(kernel->bound[i]), name);
+    }
+}
+
 /* The macros that were put aside, for what comes behind the body. */
 static void emit_shown_again(struct emitter *e, const struct symbol *kernel, const struct source *source)
 {
@@ -254,6 +274,10 @@ static void emit_shown_again(struct emitter *e, const struct symbol *kernel, con
         if (is_taken_by_c(kernel->formals[i]->name)) show_macro(e, kernel->formals[i]->name);
     for (int i = 0; i < kernel->dim_count; i++)
         if (is_taken_by_c(kernel->dims[i]->name)) show_macro(e, kernel->dims[i]->name);
+    for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++) {
+        const char *name = kernel->generic->elems[i]->name;
+        if (is_taken_by_c(name) && body_names(kernel, name, source)) show_macro(e, name);
+    }
     for (int i = 0; i < kernel->module->symbol_count; i++) {
         const struct symbol *s = kernel->module->symbols[i];
         if (is_taken_by_c(s->name) && constant_use(kernel, s, source)) show_macro(e, s->name);
@@ -271,6 +295,7 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
     strbuf_free(&b);
     out_open(e->out, "{");
     emit_constants(e, kernel, source);
+    emit_elements(e, kernel, source);
     for (int i = 0; i < kernel->formal_count; i++) emit_taken_name(e, kernel, kernel->formals[i]->name);
     for (int i = 0; i < kernel->dim_count; i++) emit_taken_name(e, kernel, kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) { /* a kernel need not use all it is given */
@@ -380,15 +405,24 @@ static const char *opcode_constant(struct emitter *e, int32_t opcode)
     return (size_t)opcode < sizeof names / sizeof *names ? names[opcode] : arena_printf(e->mem, "%" PRId32, opcode);
 }
 
+const char *kernel_head_text(struct emitter *e, const struct symbol *kernel)
+{
+    struct span head = kernel->decl->at;
+    const struct place at = source_place(e->front->sources, head.file, head.begin);
+    const char *path = emit_comment_text(e, source_get(e->front->sources, head.file)->path);
+    if (kernel->decl->kernel->has_body) head.end = kernel->decl->kernel->body_at.begin - 1;
+    const char *text = arena_printf(e->mem, "%s:%d  %s", path, at.line, emit_source_text(e, head));
+    for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++)
+        text = arena_printf(e->mem, "%s%s %s = %s", text, i ? "," : " with", kernel->generic->elems[i]->name,
+                            elem_name(kernel->bound[i]));
+    return text;
+}
+
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
-    struct place at = source_place(e->front->sources, kernel->decl->at.file, kernel->decl->at.begin);
-    struct span head = kernel->decl->at;
-    if (kernel->decl->kernel->has_body) head.end = kernel->decl->kernel->body_at.begin - 1;
     out_line(e->out, "%s", "");
-    out_line(e->out, "/* %s:%d  %s */", emit_comment_text(e, source_get(e->front->sources, head.file)->path), at.line,
-             emit_source_text(e, head));
+    out_line(e->out, "/* %s */", kernel_head_text(e, kernel));
     if (kernel->opcode) return;
     if (kernel->decl->kernel->has_body)
         emit_body(e, kernel, names);

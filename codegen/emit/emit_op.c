@@ -16,10 +16,7 @@ static void emit_block(struct emitter *e, const struct ir_block *block);
 
 static const char *declare(struct emitter *e, const void *key, const char *wanted)
 {
-    char *plain = arena_copy(e->mem, wanted, strlen(wanted)); /* "w.wx" of a struct */
-    for (char *p = plain; *p; p++)
-        if (!isalnum((unsigned char)*p)) *p = '_';
-    const char *name = names_take(&e->names, plain);
+    const char *name = names_take(&e->names, mangle_plain(e->mem, wanted));
     ptrmap_set(&e->c_names, key, (void *)name);
     return name;
 }

@@ -84,7 +84,12 @@ static void print_item(struct emitter *e, const struct symbol *s)
         const char *on =
             is_kernel && s->decl->kernel->worker ? arena_printf(e->mem, " on %s", s->decl->kernel->worker) : "";
         out_line(e->out, "%5d  %s %s%s", line, is_kernel ? "kernel" : "struct", s->name, on);
+        for (int i = 0; i < s->elem_count; i++)
+            out_line(e->out, "%5d    elements %s: %s", line_of(e, s->elems[i]->decl->at), s->elems[i]->name,
+                     s->elems[i]->decl->generic.elements);
         print_formals(e, s);
+        for (const struct symbol *k = s->instances; k; k = k->next_instance)
+            out_line(e->out, "%5d    instance %s", line, k->name);
         break;
     }
     case SYM_ORCH: {

@@ -95,6 +95,15 @@ bool mangle_is_c_identifier(const char *name)
     return true;
 }
 
+const char *mangle_plain(struct arena *mem, const char *name)
+{
+    char *plain = arena_copy(mem, name, strlen(name)), *to = plain;
+    for (const char *p = name; *p; p++)
+        if (*p != '>') *to++ = isalnum((unsigned char)*p) ? *p : '_';
+    *to = '\0';
+    return plain;
+}
+
 static uint64_t hash_of(const char *name)
 {
     uint64_t h = UINT64_C(14695981039346656037);

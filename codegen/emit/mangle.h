@@ -28,6 +28,8 @@ struct names {
 bool mangle_is_reserved(const char *name); /* a word of C, a macro, a name of libc or of the runtime */
 bool mangle_is_c_keyword(const char *name);
 bool mangle_is_c_identifier(const char *name);
+/* "w_wx" for "w.wx", "axpy_f32" for "axpy<f32>". */
+const char *mangle_plain(struct arena *mem, const char *name);
 bool names_is_taken(const struct names *n, const char *name);
 const char *names_take(struct names *n, const char *wanted); /* wanted itself, or with `_` or `_2` ... behind it */
 void names_force(struct names *n, const char *name);         /* exactly this name */

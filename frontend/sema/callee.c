@@ -66,12 +66,13 @@ static bool elements_fit(const struct symbol *s, struct ast *args, int count, bo
 struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *first, int count,
                              const struct target *target)
 {
-    if (!first->next_overload) return first;
+    if (!first->next_overload) return first->elem_count ? generics_instance(c, e, first, count, target, false) : first;
     bool value = target != NULL;
     struct symbol *found = NULL;
     int fitting = 0;
     for (struct symbol *s = first; s; s = s->next_overload) {
         declare_resolve(c, s);
+        if (s->elem_count) continue;
         if (!elements_fit(s, e->call.args, count, value)) continue;
         int out = callee_out_formal(s);
         if (target && target->type && target->type->kind == TYPE_TENSOR && out >= 0 &&
@@ -79,6 +80,8 @@ struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *fi
             continue;
         if (!fitting++) found = s;
     }
+    for (struct symbol *s = first; s && !found; s = s->next_overload)
+        if (s->elem_count) found = generics_instance(c, e, s, count, target, true);
     if (found) return found;
     for (struct ast *a = e->call.args; a; a = a->next)
         if (a->arg.value->bad) return NULL;
@@ -88,7 +91,7 @@ struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *fi
         for (int i = 0; i < s->formal_count; i++)
             if (s->formals[i]->type->kind == TYPE_TENSOR)
                 strbuf_printf(&text, "%s%s: %s", text.length ? ", " : "", s->formals[i]->name,
-                              elem_name(s->formals[i]->type->elem));
+                              generics_elements(c, s->formals[i]->type));
         diag_note(c->diag, s->decl->name_at, "'%s' takes %s", s->name, strbuf_text(&text));
     }
     return NULL;

@@ -8,6 +8,7 @@
  *                              expression calls, and a call names: constants.c type_nodes.c requests.c, indexing.c,
  *                              builtin_calls.c, callee.c arguments.c dims.c (matching.h)
  *   demands.c agree.c          of a call: its conditions, its types
+ *   generics.c                 generic kernels and their instances
  *   structs.c                  structs as their leaves
  *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
  *   region.c                   pieces of tensors
@@ -149,6 +150,13 @@ void constants_check_defines(struct checker *c); /* a -D of an unknown name */
 
 /* ---- type_nodes.c ---- */
 const struct type *type_nodes_check(struct checker *c, struct ast *node);
+
+/* ---- generics.c ---- */
+void generics_declare(struct checker *c, struct symbol *s, struct ast *generic); /* an element type in the head of s */
+void generics_check(struct checker *c, struct symbol *kernel);                   /* a head whose formals are known */
+/* No element type is that of both: kernels of one name may differ by it.  A plain type goes before a variable. */
+const char *generics_elements(struct checker *c, const struct type *t); /* "f32", "E (any float)" */
+bool generics_differ(const struct type *a, const struct type *b);
 
 /* ---- kernel_body.c ---- */
 void kernel_body_check(struct checker *c, struct symbol *s); /* E16; sets needs_contiguous of formals */

@@ -26,6 +26,10 @@ static void add_generics(struct checker *c, struct symbol *s, struct ast *generi
             notes_bad(s->decl);
             return;
         }
+        if (g->generic.elements) {
+            generics_declare(c, s, g);
+            continue;
+        }
         struct symbol *d = names_new(c, SYM_DIM, g->name, g);
         d->type = c->int_;
         d->resolving = 2;
@@ -198,6 +202,7 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
                    s->name);
     }
     if (d->attrs) requests_check(c, s);
+    if (!d->bad) generics_check(c, s);
     if (d->kernel->has_body && !d->bad) kernel_body_check(c, s);
 }
 
@@ -268,7 +273,7 @@ void declare_check_overloads(struct checker *c, const struct symbol *first)
                 same_shape = x->kind == TYPE_ERROR || y->kind == TYPE_ERROR ||
                              ((type_is_scalar(x) ? type_is_scalar(y) : x->kind == y->kind && x->rank == y->rank) &&
                               a->formals[i]->dir == b->formals[i]->dir);
-                same_elems &= x->kind == TYPE_TENSOR ? x->elem == y->elem : true;
+                same_elems &= x->kind != TYPE_TENSOR || !generics_differ(x, y);
             }
             if (same_shape && !same_elems) continue;
             diag_error(c->diag, DIAG_E16, a->decl->name_at,

@@ -28,6 +28,7 @@ const struct type *derive_array(struct checker *c, const struct size *length, co
             [TYPE_INT] = ELEM_I64, [TYPE_F64] = ELEM_F64, [TYPE_F32] = ELEM_F32, [TYPE_BOOL] = ELEM_BOOL};
         t->kind = TYPE_TENSOR;
         t->elem = element->kind == TYPE_TENSOR ? element->elem : elems[element->kind];
+        t->variable = element->variable;
         t->rank = element->rank + 1;
         t->array_rank = element->array_rank + 1;
         for (int d = 0; d < element->rank; d++) t->extent[d + 1] = element->extent[d];

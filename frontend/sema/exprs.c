@@ -27,10 +27,12 @@ static const struct type *use_symbol(struct checker *c, struct ast *e, struct sy
     case SYM_STRUCT:
     case SYM_KERNEL:
     case SYM_ORCH:
+    case SYM_ELEM:
         diag_error(c->diag, DIAG_E19, e->at, "'%s' is a %s, not a value", s->name,
                    s->kind == SYM_MODULE   ? "module"
                    : s->kind == SYM_STRUCT ? "struct"
                    : s->kind == SYM_KERNEL ? "kernel"
+                   : s->kind == SYM_ELEM   ? "type of elements"
                                            : "function");
         if (s->kind == SYM_KERNEL || s->kind == SYM_ORCH) diag_help(c->diag, "call it: %s(...)", s->name);
         return notes_fail(c, e);

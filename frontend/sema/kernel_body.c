@@ -30,6 +30,7 @@ void kernel_body_check(struct checker *c, struct symbol *s)
 {
     struct span at = s->decl->kernel->body_at;
     const char *text = source_get(c->front->sources, at.file)->text;
+    for (int i = 0; i < s->elem_count; i++) check_c_name(c, s->elems[i]);
     for (int i = 0; i < s->dim_count; i++) check_c_name(c, s->dims[i]);
     for (int i = 0; i < s->formal_count; i++) {
         struct symbol *f = s->formals[i];

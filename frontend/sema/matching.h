@@ -1,7 +1,7 @@
 /* matching.h - for the files that check a call: its arguments, as they are matched with the formals.
  *
  * calls.c the call and its result   callee.c which kernel   arguments.c markers and kinds   dims.c dimension variables
- * demands.c what the callee asks of its arguments together */
+ * generics.c which instance   demands.c what the callee asks of its arguments together */
 #ifndef PTOC_MATCHING_H
 #define PTOC_MATCHING_H
 #include "checker.h"
@@ -25,6 +25,12 @@ struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *fi
 int callee_out_formal(const struct symbol *s); /* its only `out` formal, or -1 */
 /* The formal that argument number `given` goes to, when the result stands for formal `skip`. */
 int callee_formal_of(int given, int skip);
+
+/* ---- generics.c ---- */
+/* The instance for a call of a generic kernel with `count` arguments; the kernel itself where their number is wrong.
+ * NULL: they do not determine one, which is said unless `quiet`, or their own error was. */
+struct symbol *generics_instance(struct checker *c, struct ast *e, struct symbol *generic, int count,
+                                 const struct target *target, bool quiet);
 
 /* ---- arguments.c ---- */
 /* One argument against its formal; *usable: its type says something of dimensions.  Writes m->call and m->failed. */

@@ -76,6 +76,7 @@ static const char *kind_text(const struct symbol *s)
                                        [SYM_KERNEL] = "kernel",
                                        [SYM_ORCH] = "function",
                                        [SYM_DIM] = "dimension variable",
+                                       [SYM_ELEM] = "element type",
                                        [SYM_FORMAL] = "formal",
                                        [SYM_LET] = "let",
                                        [SYM_VAR] = "var",

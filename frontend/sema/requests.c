@@ -110,10 +110,10 @@ static bool check_agree(struct checker *c, const struct operation *o, const stru
 {
     const struct type *s = src->type, *d = dst->type;
     int k = from;
-    if (s->elem != d->elem) {
+    if (s->elem != d->elem || s->variable != d->variable) {
         diag_error(c->diag, DIAG_E02, dst->decl->at,
                    "the operation '%s' moves elements as they are: '%s' is of %s, '%s' of %s", o->name, src->name,
-                   elem_name(s->elem), dst->name, elem_name(d->elem));
+                   type_elem_name(s), dst->name, type_elem_name(d));
         return false;
     }
     if (s->rank != d->rank) {
@@ -136,7 +136,7 @@ static bool check_index(struct checker *c, const struct operation *o, const stru
     const struct type *t = index->type;
     if (t->elem != ELEM_I64) {
         diag_error(c->diag, DIAG_E02, index->decl->at, "the index of the operation '%s' is of i64, '%s' is of %s",
-                   o->name, index->name, elem_name(t->elem));
+                   o->name, index->name, type_elem_name(t));
     } else if (t->rank != 1) {
         diag_error(c->diag, DIAG_E03, index->decl->at, "the index of the operation '%s' has one dimension, '%s' has %d",
                    o->name, index->name, t->rank);

@@ -14,6 +14,7 @@ enum symbol_kind {
     SYM_KERNEL,
     SYM_ORCH, /* of a file */
     SYM_DIM,
+    SYM_ELEM, /* an element type of a generic kernel */
     SYM_FORMAL,
     SYM_LET,
     SYM_VAR,
@@ -113,6 +114,15 @@ struct symbol {
     int formal_count;
     struct symbol **dims; /* generics, in order */
     int dim_count;
+    /* A generic KERNEL: its element types, and its instances, by their element types.  An instance: the kernel it is
+     * of, and the C function that does its work where that has a name with element types */
+    struct symbol **elems;
+    int elem_count;
+    struct symbol *instances, *next_instance;
+    const struct symbol *generic;
+    enum elem *bound;          /* of an instance: the type for each of generic->elems */
+    const char *external;      /* or NULL */
+    unsigned elem_set;         /* ELEM: 1 << e of every element type in its class */
     const struct type *result; /* ORCH; TYPE_VOID for none */
     /* ORCH that returns a tensor or a struct: the hidden destination.  It, or a leaf of it, is the base of the region
      * of `return f()`, and the symbol of the SIZE_AT and SIZE_STRIDE leaves of every region in a `returned` let.  Its

@@ -8,7 +8,7 @@
 
 static bool check_bytes(struct checker *c, const struct type *t, struct span at)
 {
-    const struct size *bytes = size_const(c->sizes, elem_bytes(t->elem));
+    const struct size *bytes = size_const(c->sizes, elem_bytes(t->variable ? ELEM_F64 : t->elem)); /* the largest */
     for (int d = 0; d < t->rank; d++)
         if (!(bytes = size_binary(c->sizes, SIZE_MUL, bytes, t->extent[d]))) {
             diag_error(c->diag, DIAG_E15, at, "the number of bytes does not fit in 64 bits");
@@ -117,6 +117,17 @@ const struct type *type_nodes_check(struct checker *c, struct ast *node)
         t->kind = TYPE_TENSOR;
         t->elem = elem;
         return read_extents(c, node->type_name.dims, t) ? (node->type = t) : notes_fail(c, node);
+    }
+    struct symbol *variable = node->type_name.module ? NULL : names_in_scope(c, node->name);
+    if (variable && variable->kind == SYM_ELEM) {
+        variable->is_named = true;
+        t->kind = TYPE_TENSOR;
+        t->variable = variable;
+        if (node->type_name.dims)
+            return read_extents(c, node->type_name.dims, t) ? (node->type = t) : notes_fail(c, node);
+        diag_error(c->diag, DIAG_E02, node->at, "a scalar is i64, f64, f32 or bool, not the element type '%s'",
+                   node->name);
+        return notes_fail(c, node);
     }
     struct symbol *s = find_struct(c, node);
     if (!s) {

@@ -19,6 +19,8 @@ static const struct {
 
 const char *elem_name(enum elem e) { return elems[e].name; }
 
+const char *type_elem_name(const struct type *t) { return t->variable ? t->variable->name : elem_name(t->elem); }
+
 enum elem elem_named(const char *name)
 {
     for (enum elem e = ELEM_F16; e <= ELEM_BOOL; e++)
@@ -71,11 +73,11 @@ void type_text(const struct type *t, struct strbuf *out)
         strbuf_puts(out, "a grid ");
         extents_text(t, out);
         strbuf_puts(out, " of ");
-        strbuf_puts(out, elem_name(t->elem));
+        strbuf_puts(out, type_elem_name(t));
         break;
     case TYPE_TENSOR:
         for (int i = 0; i < t->array_rank; i++) array_text(t->extent[i], out);
-        strbuf_puts(out, elem_name(t->elem));
+        strbuf_puts(out, type_elem_name(t));
         if (t->array_rank < t->rank) extents_text(t, out);
         break;
     case TYPE_STRUCT:

@@ -50,10 +50,12 @@ struct type {
     const struct size *whole[MAX_RANK];
     const struct type *element;
     const struct symbol *structure;
+    const struct symbol *variable; /* elem NONE: the element type of a generic kernel that stands for it */
 };
 
-const char *elem_name(enum elem e);     /* "f32" */
-enum elem elem_named(const char *name); /* ELEM_NONE: none has that name */
+const char *elem_name(enum elem e);               /* "f32" */
+const char *type_elem_name(const struct type *t); /* "f32"; "E" in a generic kernel */
+enum elem elem_named(const char *name);           /* ELEM_NONE: none has that name */
 int elem_bytes(enum elem e);
 bool type_is_scalar(const struct type *t); /* INT F64 F32 BOOL */
 bool type_is_struct(const struct type *t); /* a struct, or an array of structs */

@@ -67,6 +67,11 @@ struct ast {
     const char *name;    /* interned; the kinds marked (name) below */
 
     union {
+        /* (name) GENERIC; the class of an element type, or NULL: a dimension */
+        struct {
+            const char *elements;
+            struct span elements_at;
+        } generic;
         struct {
             struct ast *path;
         } import; /* (name: after `as`, or NULL) path: STRING */

@@ -73,7 +73,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 
 %type <node> item kernel kernel_head kattrs orch result static_assert assert_message formal type let_type let_value
 %type <node> stmt simple block step
-             arm match_else attr string label expr postfix primary index arg
+             arm match_else attr string label expr postfix primary index arg generic
 %type <list> items generics generic_names formals formal_list fields stmts attrs exprs drops indices args arg_list arms
 %type <mark> formal_mark arg_mark
 %type <chain> ifs
@@ -104,9 +104,12 @@ item: "import" string ";"                       { $$ = NODE(AST_IMPORT, @$, .imp
 generics: %empty                                { $$ = NO_LIST; }
         | "<" generic_names ">"                 { $$ = $2; }
         ;
-generic_names: NAME                             { $$ = list_add(NO_LIST, NAMED(AST_GENERIC, @$, $1)); }
-             | generic_names "," NAME           { $$ = list_add($1, NAMED(AST_GENERIC, @3, $3)); }
+generic_names: generic                          { $$ = list_add(NO_LIST, $1); }
+             | generic_names "," generic        { $$ = list_add($1, $3); }
              ;
+generic: NAME                                   { $$ = NAMED(AST_GENERIC, @$, $1); }
+       | NAME ":" NAME                          { $$ = NAMED(AST_GENERIC, @$, $1, .generic = {$3.name, $3.at}); }
+       ;
 fields: %empty                                  { $$ = NO_LIST; }
       | fields NAME ":" type ";"
         { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @5), $NAME, .decl = {$type, NULL})); }

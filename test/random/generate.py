@@ -358,13 +358,26 @@ class File:
         self.kernels[where][stem, types] = True
         return "lib." + stem if where == "lib" and home == "main" else stem
 
+    def kernel_texts(self, home):
+        """Some kernels are generic; C has no bf16, so those of it stand beside them and go before them."""
+        parts, stems = [], {}
+        for stem, types in sorted(self.kernels[home]):
+            stems.setdefault(stem, []).append(types)
+        for stem, choices in stems.items():
+            is_generic = not library.kernel_of(stem).opcode and random.Random("%s/%s" % (self.seed, stem)).random() < 0.4
+            generic = [types for types in choices if is_generic and "bf16" not in types]
+            parts += [library.text_of(stem, types) for types in choices if types not in generic]
+            if generic:
+                parts.append(library.generic_text(stem, generic))
+        return parts
+
     def text(self, home, makers=None):
         makers = self.makers if makers is None else makers
         parts = ["// random program of seed %s" % self.seed]
         parts.append('import "std/tile.pto" as tile;')
         if home == "main":
             parts.append('import "lib.pto" as lib;')
-        parts += [library.text_of(stem, types) for stem, types in sorted(self.kernels[home])]
+        parts += self.kernel_texts(home)
         for maker in makers:
             parts += maker.texts[home]
         return "\n".join(parts) + "\n"

@@ -7,6 +7,7 @@ Owner      Program is one file with its modules; Program.run() is one run of one
 Invariant  what the definition of the language calls a run-time error is a Fault with the id of the check and the line.
 Tests      test/random/check_programs.py compares it with the six programs of the definition
 """
+import copy
 import math
 import os
 import sys
@@ -15,6 +16,7 @@ import numpy as np
 
 import kernels
 import syntax
+from random_kernels import CLASSES
 
 ELEMENTS = {"f16": np.float16, "bf16": np.uint16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16,
             "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
@@ -782,7 +784,33 @@ class Run:
             result = [f for f in k.formals if f.direction == "out"]
             if all(fits) and (not isinstance(place, Tensor) or len(values) == len(k.formals) or result[0].type.name == place.element):
                 return k
+        for k in kernels_:
+            instance = k.elements and self.instance(k, values, place)
+            if instance:
+                return instance
         raise Fault("E02", line, "no kernel '%s' takes these element types" % kernels_[0].name)
+
+    def instance(self, kernel, values, place):
+        """A generic kernel with the element types of a call; None: they do not fit."""
+        skip = [i for i, f in enumerate(kernel.formals) if f.direction == "out"][:1] if len(values) < len(kernel.formals) else []
+        given = [f for i, f in enumerate(kernel.formals) if i not in skip]
+        pairs = list(zip(given, values)) + [(kernel.formals[i], place) for i in skip]
+        bound = {}
+        for formal, value in pairs:
+            if not isinstance(value, Tensor):
+                continue
+            name = formal.type.name
+            want = bound.setdefault(name, value.element) if name in kernel.elements else name
+            if want != value.element or (name in kernel.elements and want not in CLASSES[kernel.elements[name]]):
+                return None
+        if len(bound) < len(kernel.elements):
+            return None
+        made = copy.copy(kernel)
+        made.formals = [copy.copy(f) for f in kernel.formals]
+        for formal in made.formals:
+            formal.type = copy.copy(formal.type)
+            formal.type.name = bound.get(formal.type.name, formal.type.name)
+        return made
 
     def bind(self, decl, values, line):
         """A frame with the dimension variables and the scalars; the formals and what they stand for."""

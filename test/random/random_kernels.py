@@ -15,6 +15,16 @@ INDICES = ["i", "j", "k", "l", "m", "n", "o", "p"]
 RAMP = (7, 3, 5, 2, 11, 13, 4, 6)
 
 
+FLOATS = ("f16", "bf16", "f32", "f64")
+CLASSES = {"float": FLOATS, "int": ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"),
+           "number": [t for t in C_TYPES if t != "bool"], "any": list(C_TYPES)}
+
+
+def modulus(type_):
+    """Of an element type, or of the name of one in a generic kernel."""
+    return "2" if type_ == "bool" else "113" if type_ in C_TYPES else "_Generic((%s)0, bool: 2, default: 113)" % type_
+
+
 class Kernel:
     """formals: (direction, name, extents) with extents as text, or (None, name, scalar type).  classes: which formals share a type."""
 
@@ -25,14 +35,15 @@ class Kernel:
         self.scalars = [f for f in formals if not f[0]]
         self.type_count = 1 + max([self.classes.get(f[1], 0) for f in self.tensors] or [0])
 
-    def text(self, types):
+    def text(self, types, elements=()):
+        """elements: of a generic kernel, whose types are names: "E: float"."""
         formals = []
         for direction, name, type_ in self.formals:
             if direction:
                 formals.append("%s %s: %s[%s]" % (direction, name, self.element(types, name), ", ".join(type_)))
             else:
                 formals.append("%s: %s" % (name, type_))
-        generics = "<%s>" % ", ".join(self.generics) if self.generics else ""
+        generics = "<%s>" % ", ".join([*elements, *self.generics]) if self.generics or elements else ""
         if self.opcode:
             return '@opcode("%s")\nkernel %s%s(%s) on %s%s;\n' % (self.opcode, self.name, generics, ", ".join(formals), self.worker, self.where)
         return "kernel %s%s(%s) on %s%s\n%s\n" % (self.name, generics, ", ".join(formals), self.worker, self.where, self.c_body(types))
@@ -54,7 +65,7 @@ class Kernel:
             name, value = found.group(1), found.group(3)
             type_ = self.element(types, name)
             target = element(found)
-            return "%s = (%s)((%s) %% %d);" % (target, C_TYPES[type_], self.loads(value, element), 2 if type_ == "bool" else 113)
+            return "%s = (%s)((%s) %% %s);" % (target, C_TYPES.get(type_, type_), self.loads(value, element), modulus(type_))
 
         text = re.sub(r"@(\w+)(\[[^\]]*\])? = ([^;]*);", store, text)
         return "{\n" + self.loads(text, element) + "\n}"
@@ -132,10 +143,17 @@ def kernel_of(name):
     return wide(int(found.group(1)), int(found.group(2))) if found else KERNELS[name]
 
 
-def flat_text(kernel, types):
-    type_ = types[0]
-    return kernel.text(types).replace("TYPE", "(%s)" % C_TYPES[type_]).replace("MODULUS", "2" if type_ == "bool" else "113")
+def text_of(name, types, elements=()):
+    text = kernel_of(name).text(types, elements)
+    if not name.startswith("flat"):
+        return text
+    return text.replace("TYPE", "(%s)" % C_TYPES.get(types[0], types[0])).replace("MODULUS", modulus(types[0]))
 
 
-def text_of(name, types):
-    return flat_text(KERNELS[name], types) if name.startswith("flat") else kernel_of(name).text(types)
+def generic_text(name, all_types):
+    """One kernel for all of these choices of element types, each variable of the least class that has them."""
+    elements = []
+    for i, variable in enumerate(["E_", "F_"][:len(all_types[0])]):
+        used = {types[i] for types in all_types}
+        elements.append("%s: %s" % (variable, next(c for c, members in CLASSES.items() if used <= set(members))))
+    return text_of(name, tuple(e.split(":")[0] for e in elements), elements)

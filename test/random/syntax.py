@@ -147,8 +147,9 @@ class Parser:
             operation = self.string()
             self.take(")")
         self.take("kernel")
-        node = Node("kernel", line, name=self.take("word"), generics=self.generics(), formals=self.formals(), worker=None, cost=None,
-                    extern=operation, where=[], body=None)
+        name, elements = self.take("word"), {}
+        node = Node("kernel", line, name=name, generics=self.generics(elements), elements=elements, formals=self.formals(), worker=None,
+                    cost=None, extern=operation, where=[], body=None)
         while True:
             if self.try_take("on"):
                 node.worker = self.take("word")
@@ -176,10 +177,18 @@ class Parser:
                 return self.text[begin:piece.end()]
         raise SyntaxFault(self.line(), "the C body has no end")
 
-    def generics(self):
+    def generics(self, elements=None):
+        """The dimension variables; `elements` gets the classes of element types by their names."""
         names = []
+
+        def generic():
+            name = self.take("word")
+            if elements is not None and self.try_take(":"):
+                elements[name] = self.take("word")
+            else:
+                names.append(name)
         if self.try_take("<"):
-            names = self.list_of(lambda: self.take("word"))
+            self.list_of(generic)
             self.take(">")
         return names
 

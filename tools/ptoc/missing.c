@@ -74,6 +74,19 @@ static char *read_all(const char *path)
     return copy;
 }
 
+/* A kernel and its instances.  How many are missing; *left: the undefined names that no kernel explains. */
+static int report_if_missing(struct diag *d, const struct symbol *kernel, const char *log, int *left)
+{
+    int found = 0;
+    for (const struct symbol *k = kernel->instances; k; k = k->next_instance)
+        found += report_if_missing(d, k, log, left);
+    const char *symbol = kernel->kind == SYM_KERNEL && !kernel->elem_count ? codegen_kernel_symbol(kernel) : NULL;
+    if (!symbol || !is_missing(log, symbol)) return found;
+    report(d, kernel, symbol);
+    *left -= count_of_symbol(log, symbol);
+    return found + 1;
+}
+
 bool missing_report(const struct options *o, const char *log_path)
 {
     char *log = read_all(log_path);
@@ -85,13 +98,8 @@ bool missing_report(const struct options *o, const char *log_path)
         const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
         for (int m = 0; m < checked->module_count; m++)
             for (int i = 0; i < checked->modules[m]->symbol_count; i++)
-                for (const struct symbol *k = checked->modules[m]->symbols[i]; k; k = k->next_overload) {
-                    const char *symbol = k->kind == SYM_KERNEL ? codegen_kernel_symbol(k) : NULL;
-                    if (!symbol || !is_missing(log, symbol)) continue;
-                    report(s.front.diag, k, symbol);
-                    left -= count_of_symbol(log, symbol);
-                    found++;
-                }
+                for (const struct symbol *k = checked->modules[m]->symbols[i]; k; k = k->next_overload)
+                    found += report_if_missing(s.front.diag, k, log, &left);
         session_close(&s);
     }
     if (log && (left > 0 || found == 0)) fputs(log, stderr);
