@@ -46,8 +46,9 @@ static int64_t best_gap(struct offset *const *placed, size_t count, const struct
 int64_t offsets_place_greedily(struct offset *list, size_t count)
 {
     struct offset **order = malloc(2 * (count + 1) * sizeof(struct offset *));
-    int64_t top = order ? 0 : -1, sum = 0;
+    if (!order) return -1;
     struct offset **placed = order + count; /* in the order of offsets */
+    int64_t top = 0, sum = 0;
     for (size_t i = 0; i < count && top >= 0; i++) {
         order[i] = &list[i];
         if (__builtin_add_overflow(sum, list[i].bytes, &sum)) top = -1;
