@@ -140,7 +140,7 @@ static void print_argument(struct emitter *e, struct strbuf *b, const struct ir_
             strbuf_printf(b, "pto_move(&%s)", emit_name(e, a->view->region->base));
             break;
         } /* fall through */
-    case IR_ARG_TENSOR: print_tensor(e, b, a->view); break;
+    case IR_ARG_TENSOR: print_tensor(e, b, a->view, a->kind == IR_ARG_MOVED); break;
     }
 }
 

@@ -158,12 +158,57 @@ static void emit_alloc(struct emitter *e, const struct ir_op *op)
             out_line(e->out, "pto_clear_elements(rt, *(void **)%s.ref, %s.at, sizeof(%s), %s);", ret, ret,
                      c_elem_type(s->type->elem), bytes);
     }
+    const char *scope = op->alloc.scope ? ptrmap_get(&e->c_names, op->alloc.scope) : "PTO_SCOPE_CURRENT";
     if (op->alloc.in_frame)
         out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s),
                  bytes);
     else if (!s->place)
-        out_line(e->out, "%s = %s(rt, PTO_SCOPE_CURRENT, %s);", (const char *)ptrmap_get(&e->c_names, s), function,
-                 bytes);
+        out_line(e->out, "%s = %s(rt, %s, %s);", (const char *)ptrmap_get(&e->c_names, s), function, scope, bytes);
+}
+
+/* ---- names that change buffers ---- */
+
+/* The buffer of s, if it is no other name's, is released: `if (a != t && a != b) pto_release(rt, a);`. 
+ * It is NULL afterwards, or gets another one at once. */
+static void emit_end_of_name(struct emitter *e, const struct symbol *s, bool gets_another)
+{
+    STRBUF(only);
+    const char *name = emit_name(e, s);
+    for (int i = 0; s->exchange->is_shared && i < s->exchange->count; i++) {
+        const struct symbol *other = s->exchange->names[i];
+        if (other == s || other->next_of) continue;
+        strbuf_printf(&only, "%s%s != %s", only.length ? " && " : "", name, emit_name(e, other));
+    }
+    if (only.length)
+        out_line(e->out, "if (%s) pto_release(rt, %s);", strbuf_text(&only), name);
+    else
+        out_line(e->out, gets_another ? "pto_release(rt, %s);" : "pto_release(rt, pto_take(&%s));", name);
+    if (only.length && !gets_another) out_line(e->out, "%s = NULL;", name);
+}
+
+static void emit_take(struct emitter *e, const struct ir_op *op)
+{
+    const char *to = ptrmap_get(&e->c_names, op->take.to); /* which is no use of it */
+    if (!op->take.is_empty) emit_end_of_name(e, op->take.to, true);
+    out_line(e->out, "%s = pto_take(&%s);", to, emit_name(e, op->take.from));
+}
+
+static void emit_keep(struct emitter *e, const struct ir_op *op)
+{
+    const char *to = ptrmap_get(&e->c_names, op->take.to);
+    out_line(e->out, "%s = %s;", to, emit_name(e, op->take.from));
+}
+
+static void emit_release(struct emitter *e, const struct ir_op *op)
+{
+    const struct symbol *s = op->release.symbol;
+    if (s->exchange) {
+        emit_end_of_name(e, s, false);
+    } else if (op->release.in_frame) {
+        out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, s));
+    } else {
+        out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);", emit_name(e, s));
+    }
 }
 
 static void emit_slot_use(struct emitter *e, const struct ir_op *op)
@@ -374,14 +419,10 @@ static void emit_op(struct emitter *e, const struct ir_op *op)
     case IR_SUBMIT: submit_emit(e, op->call); break;
     case IR_CALL: emit_call(e, op->call); break;
     case IR_SLOT_USE: emit_slot_use(e, op); break;
-    case IR_RELEASE:
-        if (op->release.in_frame)
-            out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, op->release.symbol));
-        else
-            out_line(e->out, op->release.is_argument ? "pto_drop(rt, &%s);" : "pto_release(rt, %s);",
-                     emit_name(e, op->release.symbol));
-        break;
+    case IR_RELEASE: emit_release(e, op); break;
     case IR_GIVE: emit_give(e, op); break;
+    case IR_TAKE: emit_take(e, op); break;
+    case IR_KEEP: emit_keep(e, op); break;
     case IR_SCOPE_BEGIN: emit_scope_begin(e, op); break;
     case IR_SCOPE_END: out_line(e->out, "pto_scope_end(rt);"); break;
     case IR_BLOCK:

@@ -78,6 +78,12 @@ static bool share_a_loop(const struct lister *l, int a, int b, const struct symb
     return false;
 }
 
+/* Names that change buffers count as one. */
+static const struct symbol *tensor_of(const struct symbol *base)
+{
+    return base->exchange ? base->exchange->names[0] : base;
+}
+
 /* Before it in the text; in an earlier iteration. */
 struct waits {
     bool before, iteration;
@@ -88,10 +94,11 @@ static struct waits waits_of(const struct lister *l, int me, int other)
     struct waits w = {false, false};
     for (size_t i = 0; i < l->uses.count; i++) {
         const struct use *mine = &l->uses.data[i];
-        if (mine->call != me) continue;
+        if (mine->call != me || mine->base->next_of) continue; /* a new tensor waits for nobody */
         for (size_t k = 0; k < l->uses.count; k++) {
             const struct use *its = &l->uses.data[k];
-            if (its->call != other || its->base != mine->base || !(its->writes || mine->writes)) continue;
+            if (its->call != other || tensor_of(its->base) != tensor_of(mine->base) || !(its->writes || mine->writes))
+                continue;
             w.before |= other < me;
             w.iteration |= share_a_loop(l, me, other, mine->base);
         }
@@ -151,8 +158,9 @@ static void print_call(struct lister *l, const struct ast *n, const struct call 
     STRBUF(b);
     const int me = l->printed++;
     const bool is_task = c->callee->kind == SYM_KERNEL;
-    if (c->destination)
-        strbuf_printf(&b, "%s = ", c->destination->base->name);
+    const struct symbol *to = c->destination ? c->destination->base : NULL;
+    if (to)
+        strbuf_printf(&b, "%s = ", to->next_of ? to->next_of->name : to->name);
     else if (c->result_symbol)
         strbuf_printf(&b, "%s%s = ", c->result_symbol->name, c->result_symbol->hidden ? "()" : "");
     strbuf_printf(&b, "%s %s(", is_task ? "task" : "call", c->callee->name);

@@ -104,7 +104,7 @@ void print_param(struct emitter *e, struct strbuf *b, const struct ir_view *v)
     strbuf_putc(b, ')');
 }
 
-void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v)
+void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v, bool is_moved)
 {
     const struct region *r = v->region;
     if (r->whole && r->base->kind == SYM_FORMAL && !r->base->place && r->rank == r->base->type->rank) {
@@ -112,7 +112,10 @@ void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v)
         return;
     }
     strbuf_puts(b, "(PTOTensor){");
-    print_base(e, b, r);
+    if (is_moved && r->base->exchange) /* the name gets another buffer some time */
+        strbuf_printf(b, "pto_take(&%s)", emit_name(e, r->base));
+    else
+        print_base(e, b, r);
     strbuf_puts(b, ", ");
     value_print(e, b, v->offset, P_ANY);
     strbuf_puts(b, ", {");

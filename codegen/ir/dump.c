@@ -308,10 +308,14 @@ static void put_use(struct dump *d, const struct ir_use *use)
                                         [IR_USE_READ] = "read",     [IR_USE_AWAIT] = "await",
                                         [IR_USE_WRITE] = "write",   [IR_USE_WRITE_PART] = "write the part of",
                                         [IR_USE_DROP] = "drop",     [IR_USE_MOVE] = "move",
-                                        [IR_USE_RETURN] = "return", [IR_USE_UNKNOWN] = "unknown"};
+                                        [IR_USE_RETURN] = "return", [IR_USE_UNKNOWN] = "unknown",
+                                        [IR_USE_TAKE] = "take",     [IR_USE_KEEP] = "keep"};
     strbuf_printf(d->to, "%s ", words[use->kind]);
     put_symbol(d, use->tensor->symbol);
     if (use->region) put_box(d, use->region);
+    if (!use->from) return;
+    put(d, " = ");
+    put_symbol(d, use->from->symbol);
 }
 
 static void put_for(struct dump *d, const struct ir_op *op)
@@ -385,6 +389,12 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         put_view(d, op->give.view);
         put(d, " to ");
         put_symbol(d, op->give.place);
+        break;
+    case IR_TAKE:
+    case IR_KEEP:
+        put_symbol(d, op->take.to);
+        put(d, " = ");
+        put_symbol(d, op->take.from);
         break;
     case IR_SCOPE_BEGIN: put_scope(d, op); break;
     case IR_SCOPE_END:

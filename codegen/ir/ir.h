@@ -212,12 +212,15 @@ enum ir_use_kind {
     IR_USE_DROP,
     IR_USE_MOVE,   /* it is the callee's from now on */
     IR_USE_RETURN, /* it becomes the result */
+    IR_USE_TAKE,   /* a `var` becomes another tensor: `from` */
+    IR_USE_KEEP,   /* a let is a second name of the value of `from` */
     IR_USE_UNKNOWN /* below an error: it may be written and read, and nothing is to be said about it */
 };
 struct ir_use {
     enum ir_use_kind kind;
     bool is_same_argument; /* as the use before: both are parts of one struct */
     struct tensor_note *tensor;
+    struct tensor_note *from;    /* TAKE, KEEP */
     const struct region *region; /* READ, AWAIT, WRITE, WRITE_PART: which piece; NULL: all of it */
     const struct ast *at;
     struct ast *holder; /* READ, AWAIT: whose checks a check of this use belongs to */
@@ -276,6 +279,7 @@ struct ir_op {
             struct ir_value *bytes;
             bool in_frame;
             struct maker maker;
+            const struct ir_op *scope; /* the SCOPE_BEGIN that owns it; NULL: the current scope */
         } alloc;
         /* need: of all that may be held while it is */
         struct {
@@ -325,6 +329,12 @@ struct ir_op {
             const struct symbol *place;
             const struct ir_view *view;
         } give; /* a tensor becomes the result */
+        /* TAKE: the name `to` gets the buffer of `from`, which has none afterwards; one that it had is released.
+         * is_empty: it had none.  KEEP: both names have the buffer. */
+        struct {
+            const struct symbol *to, *from;
+            bool is_empty;
+        } take;
         /* last: the function ends here anyway; source: the statement, or the body of the function */
         struct {
             struct ir_value *value;

@@ -14,7 +14,11 @@ struct lowering *lowering_begin(struct plan *plan)
     return l;
 }
 
-void lowering_end(struct lowering *l) { ptrmap_free(&l->hoisted); }
+void lowering_end(struct lowering *l)
+{
+    ptrmap_free(&l->hoisted);
+    ptrmap_free(&l->exchange);
+}
 
 /* ---- operations ---- */
 
@@ -79,6 +83,7 @@ void lower_scope_close(struct lowering *l, struct open_block *open)
 void lower_leave_scopes(struct lowering *l, bool all)
 {
     for (struct open_block *o = l->open; o; o = o->parent) {
+        if (!all) lower_end_names(l, o);
         end_scope(l, o, true);
         if (o->is_loop && !all) return;
     }
@@ -144,11 +149,13 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
     l->block->at = n->at;
     lower_list(l, n->block.stmts);
     if (!jumps_away(n->block.stmts)) {
-        if (is_explicit || open.owns) l->at = last_byte(n->at);
+        if (is_explicit || open.owns || open.names.count) l->at = last_byte(n->at);
+        lower_end_names(l, &open);
         end_scope(l, &open, false);
         l->block->last->at = last_byte(n->at);
     }
     l->open = open.parent;
+    vec_free(&open.names);
 }
 
 struct ir_block *lower_braced(struct lowering *l, struct ast *n, bool is_loop)

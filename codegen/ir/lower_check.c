@@ -103,10 +103,18 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
     return to;
 }
 
+/* Two names have one buffer only where one of them was given as a second name. */
+static bool is_needed(const struct check *c)
+{
+    const struct symbol *a = c->view ? c->view->base : NULL, *b = c->other ? c->other->base : NULL;
+    return c->kind != CHECK_DISJOINT || a == b || (a->exchange == b->exchange && a->exchange->is_shared);
+}
+
 const struct ir_check *lower_checks(struct lowering *l, const struct check *list, const struct call *call)
 {
     struct ir_check *first = NULL, **end = &first;
     for (const struct check *c = list; c; c = c->next) {
+        if (!is_needed(c)) continue;
         *end = lower_check(l, c, call);
         end = (struct ir_check **)&(*end)->next;
     }
@@ -163,6 +171,7 @@ static bool same_guards(const struct guard *a, const struct guard *b)
 void lower_check_statements(struct lowering *l, const struct check *list, const struct call *call)
 {
     for (const struct check *c = list; c; c = c->next) {
+        if (!is_needed(c)) continue;
         if (!c->guard) {
             append_check(l, lower_check(l, c, call), false);
             continue;

@@ -5,6 +5,7 @@
  * lower_value.c  scalar expressions                                lower_size.c   sizes and views
  * lower_order.c  evaluation order: what goes before a statement    lower_check.c  checks
  * lower_print.c  print                                             lower_uses.c   uses
+ * lower_var.c    tensors that change
  *
  * One walk decides the order of evaluation, for both that come out of it: the whole program, and before memory is
  * planned the uses of its tensors alone.  There each part of an expression is prepared, and has no value. */
@@ -19,8 +20,9 @@ struct open_block {
     struct open_block *parent;
     struct ir_op *scope; /* SCOPE_BEGIN */
     bool is_loop;
-    bool is_value; /* not of a block, but of an expression */
-    bool owns;     /* a tensor */
+    bool is_value;                    /* not of a block, but of an expression */
+    bool owns;                        /* a tensor */
+    VEC(const struct symbol *) names; /* declared here, whose buffers belong to a block around */
 };
 
 /* Where only uses are lowered. */
@@ -50,7 +52,8 @@ struct lowering {
     /* while a kernel's `where` is lowered at a call: names of its formals mean the arguments */
     const struct call *binding;
     enum arithmetic arithmetic;
-    struct uses *uses; /* only uses are lowered, of functions with errors, too; NULL: everything */
+    struct ptrmap exchange; /* struct exchange -> the struct ir_op of the SCOPE_BEGIN that owns its buffers */
+    struct uses *uses;      /* only uses are lowered, of functions with errors, too; NULL: everything */
 };
 
 /* ---- lower.c ---- */
@@ -82,6 +85,17 @@ void lower_captured(struct lowering *l, const struct symbol *s); /* stores the s
 void lower_new_tensors(struct lowering *l, const struct symbol *s); /* variables of its leaves */
 void lower_flag(struct lowering *l, const struct symbol *s);        /* declares the flag of a tensor that needs one */
 void lower_set_flag(struct lowering *l, const struct symbol *s);
+
+void lower_tensor(struct lowering *l, const struct symbol *s); /* the variable of one */
+
+/* ---- lower_var.c ---- */
+/* The variable of a tensor that gets other buffers, and those of all with which it changes them. */
+void lower_exchange(struct lowering *l, const struct symbol *s);
+/* `to` takes over `from`, has nothing before (FIRST), or becomes a second name (KEEP); structs with all their parts. */
+enum take { TAKE_NEXT, TAKE_FIRST, TAKE_KEEP };
+void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how);
+void lower_var_assign(struct lowering *l, struct ast *n);
+void lower_end_names(struct lowering *l, const struct open_block *o); /* those that end with the block */
 
 /* ---- lower_loop.c ---- */
 void lower_for(struct lowering *l, struct ast *n);
@@ -151,6 +165,7 @@ void use_ends(struct lowering *l, const struct ast *list); /* of a block: lifeti
 /* the statements that are not lowered alike */
 void use_declaration(struct lowering *l, struct ast *n);
 void use_assignment(struct lowering *l, struct ast *n);
+void use_new_view(struct lowering *l, struct ast *n);
 void use_drop(struct lowering *l, struct ast *n);
 void use_return(struct lowering *l, struct ast *n);
 void use_print(struct lowering *l, struct ast *n);

@@ -74,7 +74,7 @@ static const char *leaf_name(struct lowering *l, const struct symbol *s)
                : arena_printf(l->mem, "%s_result", s->name);
 }
 
-static void lower_tensor(struct lowering *l, const struct symbol *s)
+void lower_tensor(struct lowering *l, const struct symbol *s)
 {
     if (l->open->is_value && !l->open->owns && !s->place) l->at = l->open->scope->at;
     l->open->owns |= !s->place;
@@ -86,10 +86,13 @@ static void lower_tensor(struct lowering *l, const struct symbol *s)
 static void lower_new_leaf(struct lowering *l, const struct symbol *s)
 {
     lower_flag(l, s);
-    if (!type_is_scalar(s->type))
+    if (s->exchange)
+        lower_exchange(l, s);
+    else if (!type_is_scalar(s->type))
         lower_tensor(l, s);
     else if (!s->place)
         let(l, s, leaf_name(l, s), s->type, ir_integer(l->mem, 0), false, IR_UNUSED_MAYBE);
+    if (s->next && type_is_scalar(s->type)) lower_new_leaf(l, s->next);
 }
 
 void lower_new_tensors(struct lowering *l, const struct symbol *s)
@@ -141,7 +144,10 @@ static void lower_let_tensors(struct lowering *l, struct ast *n, struct symbol *
     if (!is_call) lower_captured(l, s);
     if (!is_new) return; /* another name for a piece of another tensor, or for another struct */
     lower_new_let(l, n, s);
-    if (is_call) lower_call(l, value);
+    if (is_call)
+        lower_call(l, value);
+    else if (value)
+        lower_take(l, s, value->symbol, s->keeps ? TAKE_KEEP : TAKE_FIRST);
 }
 
 static void lower_scalar(struct lowering *l, struct ast *n, const struct symbol *s)
@@ -167,6 +173,7 @@ static void lower_view_statement(struct lowering *l, struct ast *n)
     else
         lower_prepare_place(l, n->view.tensor);
     for (struct ast *t = n->view.tiles; t; t = t->next) lower_prepare(l, t);
+    if (l->uses && n->symbol) use_new_view(l, n);
     if (l->uses) return;
     lower_statement_checks(l, n, n->name);
     lower_captured(l, n->symbol);
@@ -226,7 +233,9 @@ static void lower_assign(struct lowering *l, struct ast *n)
     const struct symbol *s = target->kind == AST_NAME || target->kind == AST_MEMBER ? target->symbol : NULL;
     lower_prepare_place(l, target);
     lower_statement_checks(l, n, "assignment");
-    if (s && s->kind == SYM_VAR && !region_of(target)) {
+    if (vars_is_place(target)) {
+        lower_var_assign(l, n);
+    } else if (s && s->kind == SYM_VAR && !region_of(target)) {
         lower_set(l, n, s);
     } else if (type_is_scalar(target->type)) {
         lower_store(l, n);

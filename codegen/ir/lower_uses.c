@@ -12,11 +12,11 @@
 
 /* ---- operations ---- */
 
-static void use(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct region *r,
-                const struct ast *at)
+static struct ir_use *append(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct region *r,
+                             const struct ast *at)
 {
     struct tensor_note *tensor = t ? ptrmap_get(&l->uses->c->checked->tensors, t) : NULL;
-    if (!tensor) return;
+    if (!tensor) return NULL;
     struct ir_op *op = ir_append(l->block, l->mem, IR_USE, at->at);
     op->use = (struct ir_use){.kind = kind,
                               .is_same_argument = l->uses->is_same_argument,
@@ -24,6 +24,36 @@ static void use(struct lowering *l, enum ir_use_kind kind, const struct symbol *
                               .region = r,
                               .at = at,
                               .holder = l->uses->holder};
+    return &op->use;
+}
+
+/* A view of a `var` is a name that can end before the var does. */
+static bool is_view_of_var(const struct symbol *s) { return s->region && s->region->base->is_var; }
+
+static void touch_view(struct lowering *l, const struct symbol *s, const struct ast *at)
+{
+    if (is_view_of_var(s)) append(l, IR_USE_TOUCH, s, NULL, at);
+    for (int i = 0; s->alias_of && i < s->field_count; i++) touch_view(l, s->fields[i], at);
+}
+
+/* The views through which `at` names something. */
+static void touch_views(struct lowering *l, const struct ast *at)
+{
+    for (const struct ast *n = at; n;) {
+        const bool is_name = n->kind == AST_NAME || n->kind == AST_MEMBER;
+        if (is_name && n->symbol) touch_view(l, n->symbol, at);
+        n = n->kind == AST_INDEX    ? n->index.object
+            : n->kind == AST_AWAIT  ? n->await.operand
+            : n->kind == AST_MEMBER ? n->member.object
+                                    : NULL;
+    }
+}
+
+static void use(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct region *r,
+                const struct ast *at)
+{
+    touch_views(l, at);
+    append(l, kind, t, r, at);
 }
 
 static struct tensor_note *note(struct lowering *l, struct symbol *t)
@@ -177,10 +207,11 @@ void use_memory(struct lowering *l, struct ast *n)
 
 /* ---- lifetimes ---- */
 
-/* A let that is no other name of something. */
+/* A let, or a var that is no scalar, that is no other name of something. */
 static bool has_storage(const struct ast *s)
 {
-    return s->kind == AST_LET && s->symbol && !s->symbol->alias_of && !s->symbol->region;
+    return (s->kind == AST_LET || (s->kind == AST_VAR && s->symbol && s->symbol->kind == SYM_LET)) && s->symbol &&
+           !s->symbol->alias_of && !s->symbol->region;
 }
 
 void use_ends(struct lowering *l, const struct ast *list)
@@ -191,9 +222,12 @@ void use_ends(struct lowering *l, const struct ast *list)
 
 static void declare(struct lowering *l, struct symbol *t)
 {
-    if (t->alias_of) return;
-    for (int i = 0; i < t->field_count; i++) declare(l, t->fields[i]);
-    if (t->region || (t->type->kind != TYPE_TENSOR && t->kind != SYM_VAR)) return;
+    if (t->next && t->kind == SYM_LET) declare(l, t->next);
+    for (int i = 0; i < t->field_count; i++)
+        if (!t->alias_of || t->fields[i]->region) declare(l, t->fields[i]);
+    if (!is_view_of_var(t) && (t->alias_of || t->region || (t->type->kind != TYPE_TENSOR && t->kind != SYM_VAR)))
+        return;
+    if (note(l, t)->number >= 0) return; /* a field of the struct whose next value has it */
     note(l, t)->number = (int)l->uses->tensors.count;
     vec_push(&l->uses->tensors, note(l, t));
 }
@@ -206,12 +240,51 @@ static void begin(struct lowering *l, const struct symbol *t, const struct ast *
     use_base(l, is_zero ? IR_USE_BEGIN_ZERO : IR_USE_BEGIN, t, let);
 }
 
+/* A view of a var begins anew, and that of a struct with each of its fields. */
+static void begin_view(struct lowering *l, const struct symbol *t, const struct ast *at)
+{
+    if (is_view_of_var(t)) append(l, IR_USE_BEGIN, t, NULL, at);
+    for (int i = 0; t->alias_of && i < t->field_count; i++) begin_view(l, t->fields[i], at);
+}
+
+void use_new_view(struct lowering *l, struct ast *n)
+{
+    declare(l, n->symbol);
+    begin_view(l, n->symbol, n);
+}
+
+/* `to` gets the value of `from`, or (is_kept) is another name of it. */
+static void use_take(struct lowering *l, const struct symbol *to, const struct symbol *from, bool is_kept,
+                     const struct ast *at)
+{
+    for (int i = 0; i < to->field_count; i++) use_take(l, to->fields[i], from->fields[i], is_kept, at);
+    if (type_is_struct(to->type)) return;
+    if (!from->next_of) append(l, IR_USE_READ, from, NULL, at);
+    if (to->type->kind != TYPE_TENSOR) {
+        append(l, IR_USE_BEGIN, to, NULL, at);
+        append(l, IR_USE_WRITE, to, NULL, at);
+        return;
+    }
+    struct ir_use *take = append(l, is_kept ? IR_USE_KEEP : IR_USE_TAKE, to, NULL, at);
+    if (take) take->from = ptrmap_get(&l->uses->c->checked->tensors, from);
+}
+
+/* `var a = b;` and `let t = a;` */
+static void use_moved(struct lowering *l, const struct symbol *to, const struct ast *value, bool is_var)
+{
+    if (!value || value->kind == AST_CALL || !value->symbol || (!is_var && !to->keeps)) return;
+    touch_views(l, value);
+    use_take(l, to, value->symbol, !is_var, value);
+}
+
 void use_declaration(struct lowering *l, struct ast *n)
 {
-    if (n->kind == AST_LET && n->symbol) declare(l, n->symbol);
+    if (has_storage(n) || (n->kind == AST_LET && n->symbol)) declare(l, n->symbol);
     lower_prepare_type(l, n->decl.type);
     if (has_storage(n)) begin(l, n->symbol, n);
     lower_prepare(l, n->decl.value);
+    if (n->symbol && !n->bad && has_storage(n)) use_moved(l, n->symbol, n->decl.value, n->kind == AST_VAR);
+    if (n->kind == AST_LET && n->symbol) begin_view(l, n->symbol, n);
     if (n->bad) unknown_name(l, n->symbol, n);
 }
 
@@ -219,14 +292,18 @@ void use_declaration(struct lowering *l, struct ast *n)
 
 void use_assignment(struct lowering *l, struct ast *n)
 {
-    struct ast *target = n->assign.target;
+    struct ast *target = n->assign.target, *value = n->assign.value;
+    const struct symbol *var = !n->bad && vars_is_place(target) ? target->symbol : NULL;
     if (n->bad)
         use_unknown(l, target);
     else
         lower_prepare_place(l, target);
-    lower_prepare(l, n->assign.value);
+    if (!var || value->kind == AST_CALL) lower_prepare(l, value);
     if (n->bad) return;
-    if (notes_is_element(target))
+    if (var)
+        use_take(l, var, value->kind == AST_CALL ? var->next : value->symbol, false,
+                 value->kind == AST_CALL ? target : value);
+    else if (notes_is_element(target))
         use(l, IR_USE_WRITE_PART, region_of(target)->base, region_of(target), target);
     else if (target->kind == AST_MEMBER)
         use(l, IR_USE_WRITE, target->symbol, NULL, target);

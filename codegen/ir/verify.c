@@ -149,10 +149,11 @@ static void verify_name(struct verifier *v, const struct symbol *s)
     expect(v, has(&v->defined, kept), "is used before it is defined", s->name);
 }
 
-/* An argument that was moved in may be moved on along one path only: pto_drop() knows. */
+/* An argument that was moved in may be moved on along one path only: pto_drop() knows.  A name that can get another
+ * buffer is NULL while it has none. */
 static void end_lifetime(struct state *s, const struct symbol *tensor)
 {
-    if (tensor->kind != SYM_FORMAL) vec_push(&s->released, tensor);
+    if (tensor->kind != SYM_FORMAL && !tensor->exchange) vec_push(&s->released, tensor);
 }
 
 static void verify_call(struct verifier *v, struct state *s, const struct ir_call *call)
@@ -372,6 +373,13 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
     case IR_GIVE:
         expect(v, is_result_place(v, op->give.place), "is no result of the function", op->give.place->name);
         verify_view(v, s, op->give.view);
+        break;
+    case IR_TAKE:
+    case IR_KEEP:
+        verify_tensor(v, s, op->take.to);
+        verify_tensor(v, s, op->take.from);
+        expect(v, op->take.to->exchange && op->take.to->exchange == op->take.from->exchange,
+               "gets a buffer that it cannot have", op->take.to->name);
         break;
     case IR_SCOPE_BEGIN: vec_push(&s->scopes, op); break;
     case IR_SCOPE_END: verify_scope_end(v, s, op); break;

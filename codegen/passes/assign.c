@@ -13,10 +13,11 @@
 enum written { NO, SOMETIMES, IN_LOOP, YES };
 
 struct cell {
-    unsigned char written, gone; /* enum written: not, sometimes, always; gone: dropped or moved */
-    bool stored;                 /* has storage on every path */
-    bool moved;                  /* how it went */
-    const struct ast *gone_at;
+    unsigned char written, gone;           /* enum written: not, sometimes, always; gone: dropped or moved */
+    bool stored;                           /* has storage on every path */
+    enum { DROPPED, MOVED, ASSIGNED } how; /* it went; ASSIGNED: the var of which this is a view */
+    uint64_t shared;                       /* the second names that may mean this buffer: see second_name() */
+    const struct ast *gone_at, *shared_at;
     struct parts parts;
     struct parts touched; /* of a let: written or read */
 };
@@ -54,15 +55,17 @@ static const char *view_name(const struct ast *at, const struct symbol *t)
 
 static void say_gone(const struct assign *a, const struct cell *x, const struct symbol *t, const struct ast *at)
 {
-    const char *done = x->moved ? "moved" : "dropped", *view = view_name(at, t);
+    static const char *const words[] = {[DROPPED] = "dropped", [MOVED] = "moved", [ASSIGNED] = "assigned"};
+    const char *done = words[x->how], *view = x->how == ASSIGNED ? t->name : view_name(at, t);
     const char *when = x->gone == YES ? "was" : "may have been";
     if (view)
-        diag_error(a->c->diag, DIAG_E11, at->at, "'%s' is a view of '%s', which %s %s", view, t->name, when, done);
+        diag_error(a->c->diag, DIAG_E11, at->at, "'%s' is a view of '%s', which %s %s", view,
+                   x->how == ASSIGNED ? t->region->base->name : t->name, when, done);
     else
         diag_error(a->c->diag, DIAG_E11, at->at, "'%s' %s %s",
                    structs_place(at) && at->kind == AST_NAME ? at->symbol->name : t->name, when, done);
     const bool is_later = x->gone_at->at.begin >= at->at.begin;
-    diag_note(a->c->diag, x->gone_at->at, "it is %s here%s", done,
+    diag_note(a->c->diag, x->gone_at->at, "%s is %s here%s", x->how == ASSIGNED ? "the var" : "it", done,
               is_later ? ", in an earlier iteration of the loop" : "");
     if (!view) diag_note(a->c->diag, t->decl->name_at, "'%s' is declared here", t->name);
 }
@@ -82,14 +85,87 @@ static void drop(struct assign *a, struct cell *x, const struct ir_use *use)
     touch(a, x, use);
     use->tensor->is_read = true; /* a lifetime ended on purpose is not one that was forgotten */
     x->gone = YES;
-    x->moved = use->kind != IR_USE_DROP;
+    x->how = use->kind == IR_USE_DROP ? DROPPED : MOVED;
     x->gone_at = use->at;
 }
 
 static void move(struct assign *a, struct dataflow_state *s, struct cell *x, const struct ir_use *use)
 {
     use->tensor->escapes = true;
-    if (x && !s->is_dead) drop(a, x, use);
+    if (!x || s->is_dead) return;
+    if (use->kind == IR_USE_MOVE && x->shared && x->gone == NO && !a->is_silent) {
+        diag_error(a->c->diag, DIAG_E11, use->at->at, "'%s' may have a second name and cannot be moved into a function",
+                   use->tensor->symbol->name);
+        diag_note(a->c->diag, x->shared_at->at, "the second name is given here");
+    }
+    drop(a, x, use);
+}
+
+/* ---- tensors that change ---- */
+
+/* The views of a var end with its value. */
+static void end_views(const struct assign *a, struct dataflow_state *s, const struct symbol *var, const struct ast *at)
+{
+    for (int i = 0; i < a->f->tensor_count; i++) {
+        const struct symbol *view = a->f->tensors[i]->symbol;
+        struct cell *x = &cells_of(s)[i];
+        if (!view->region || view->region->base != var) continue;
+        x->gone = YES;
+        x->how = ASSIGNED;
+        x->gone_at = at;
+    }
+}
+
+/* `let t = a;`: a bit for t; 0: s is no such name. */
+static uint64_t second_name(const struct symbol *s)
+{
+    int number = 0;
+    if (!s->keeps || !s->exchange) return 0;
+    for (int i = 0; s->exchange->names[i] != s; i++) number += s->exchange->names[i]->keeps != NULL;
+    return (uint64_t)1 << (number < 63 ? number : 63);
+}
+
+/* All that may mean a buffer which one of the others had.  A name that was taken over leaves its buffer with two. */
+static uint64_t possible_names(const struct assign *a, const struct symbol *t)
+{
+    uint64_t names = 0;
+    for (int i = 0; i < t->exchange->count; i++) {
+        const struct symbol *s = t->exchange->names[i];
+        const struct tensor_note *note = tensor_note_of(a->c->checked, s);
+        if (s->keeps && (s->is_taken || a->outcomes[note->number].is_live)) names |= second_name(s);
+    }
+    return names;
+}
+
+static void end_second_name(const struct assign *a, struct dataflow_state *s, const struct symbol *t)
+{
+    const uint64_t name = t->is_taken ? 0 : second_name(t);
+    for (int i = 0; name && i < a->f->tensor_count; i++)
+        if (a->f->tensors[i]->symbol->exchange == t->exchange) cells_of(s)[i].shared &= ~name;
+}
+
+/* What is behind this depends on nothing before it, see Note [one silent iteration]. */
+static void take(struct assign *a, struct dataflow_state *s, struct cell *x, const struct ir_use *use)
+{
+    const struct symbol *t = use->tensor->symbol, *from = use->from->symbol;
+    struct cell *y = &cells_of(s)[use->from->number];
+    const bool is_share = use->kind == IR_USE_KEEP;
+    end_views(a, s, t, use->at);
+    *x = (struct cell){.written = YES, .stored = true, .parts.any = true, .touched.any = true};
+    x->shared = is_share ? second_name(t) : from->next_of ? 0 : possible_names(a, t);
+    x->shared_at = use->at;
+    use->tensor->is_written = use->from->is_read = true;
+    y->parts.any = y->touched.any = true;
+    if (is_share) {
+        y->shared |= second_name(t);
+        y->shared_at = use->at;
+    } else if (from->next_of) {
+        *y = (struct cell){.written = NO};
+    } else {
+        y->gone = YES;
+        y->how = MOVED;
+        y->gone_at = use->at;
+    }
 }
 
 /* ---- reads and writes ---- */
@@ -194,7 +270,7 @@ static void assume(struct cell *x, const struct ir_use *use)
 static void give(struct assign *a, struct dataflow_state *s, struct cell *x, const struct ir_use *use)
 {
     const struct symbol *t = use->tensor->symbol;
-    if (!s->is_dead && x->gone != NO && !x->moved) {
+    if (!s->is_dead && x->gone != NO && x->how == DROPPED) {
         if (!a->is_silent) {
             diag_error(a->c->diag, DIAG_E10, use->at->at, "'%s' %s dropped and cannot be returned", t->name,
                        x->gone == YES ? "was" : "may have been");
@@ -306,6 +382,7 @@ static void step_use(struct assign *a, struct dataflow_state *s, const struct ir
     case IR_USE_BEGIN_ZERO: begin(a, x, use); return;
     case IR_USE_END:
         look_at_rest(a, s, i);
+        end_second_name(a, s, use->tensor->symbol);
         a->outcomes[i].is_live = false;
         return;
     case IR_USE_UNKNOWN: assume(x, use); return;
@@ -315,6 +392,8 @@ static void step_use(struct assign *a, struct dataflow_state *s, const struct ir
     }
     if (s->is_dead) return;
     switch (use->kind) {
+    case IR_USE_TAKE:
+    case IR_USE_KEEP: take(a, s, x, use); break;
     case IR_USE_READ:
     case IR_USE_AWAIT: read(a, x, use); break;
     case IR_USE_WRITE:
@@ -351,11 +430,13 @@ static void meet(struct dataflow *d, struct dataflow_state *into, const struct d
         x->written = meet_written(x->written, y->written);
         x->gone = meet_written(x->gone, y->gone);
         x->stored &= y->stored;
+        x->shared |= y->shared;
+        if (!x->shared_at) x->shared_at = y->shared_at;
         parts_join(a->c, &x->parts, &y->parts);
         parts_join(a->c, &x->touched, &y->touched);
         if (x->gone_at) continue;
         x->gone_at = y->gone_at;
-        x->moved = y->moved;
+        x->how = y->how;
     }
 }
 

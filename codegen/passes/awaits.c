@@ -299,6 +299,8 @@ static void step(struct dataflow *d, struct dataflow_state *s, const struct ir_o
     case IR_USE_BEGIN_ZERO: *x = (struct cell){0}; break;
     case IR_USE_WRITE:
     case IR_USE_WRITE_PART: *x = (struct cell){d->loop ? d->loop->op : NULL, op->use.at}; break;
+    case IR_USE_TAKE:
+    case IR_USE_KEEP: *x = ((struct cell *)s->data)[op->use.from->number]; break;
     case IR_USE_AWAIT: look_at(d, x, &op->use); break;
     default: break;
     }

@@ -421,6 +421,8 @@ static const struct size *walk_op(struct walk *w, const struct ir_op *op)
     case IR_SUBMIT:
     case IR_CALL: return walk_call(w, op->call);
     case IR_RELEASE: bounds_hold(w, op->release.symbol, 0); return none;
+    case IR_TAKE:
+    case IR_KEEP: bounds_take(w, op->take.to, op->take.from, op->kind == IR_KEEP); return none;
     case IR_SCOPE_BEGIN: begin_scope(w, op); return none;
     case IR_SCOPE_END: end_scope(w, op); return none;
     case IR_BLOCK: return bounds_walk_block(w, op->block);
@@ -432,8 +434,7 @@ static const struct size *walk_op(struct walk *w, const struct ir_op *op)
     case IR_RETURN:
         if (op->ret.value) none = walk_value(w, op->ret.value);
         w->returns++;
-        jump(w, NULL);
-        return none;
+        jump(w, NULL); /* fall through */
     default: return none;
     }
 }

@@ -83,6 +83,8 @@ struct held bounds_nowhere(struct walk *w);
 void bounds_join(struct walk *w, struct held *into, const struct held *other); /* into = into or other */
 void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
+/* `to` gets the buffer of `from`; is_kept: which both have from now on */
+void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept);
 /* Every call of the function comes here, and then `bytes` more than is held are needed. */
 void bounds_note_sure_of_call(struct walk *w, const struct size *bytes);
 /* p stands beside what is held; at least `surely` bytes of it are new. */

@@ -71,6 +71,14 @@ unsigned char bounds_is_held(const struct walk *w, const struct symbol *t)
     return n > 0 ? w->now->tensors[n - 1] : 0;
 }
 
+/* Each name counts as a buffer, which is more than there is while two names have one. */
+void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept)
+{
+    const unsigned char held = bounds_is_held(w, from);
+    bounds_hold(w, to, to->exchange->is_shared ? held & MAY : held);
+    if (!is_kept) bounds_hold(w, from, 0);
+}
+
 /* ---- points ---- */
 
 /* Can a never be what counts, because b is? */

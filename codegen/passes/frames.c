@@ -34,7 +34,7 @@ static void note_place(struct walk *w, const struct symbol *t, const char *why)
     if (!tensor_is_new(t) || ptrmap_get(&w->places, t)) return;
     struct home *p = arena_new(w->plan->mem, struct home);
     p->loop = w->loop;
-    p->why = why;
+    p->why = t->exchange ? "its name goes from buffer to buffer" : why;
     ptrmap_set(&w->places, t, p);
     vec_push(&w->tensors, t);
 }
@@ -49,7 +49,7 @@ static void exclude(struct walk *w, const struct symbol *t, const char *why)
 
 static void note_access(struct task *t, const struct region *r, enum direction dir)
 {
-    if (r) vec_push(&t->accesses, ((struct access){r->base, dir, r->whole}));
+    if (r && !r->base->exchange) vec_push(&t->accesses, ((struct access){r->base, dir, r->whole}));
 }
 
 static void add_task(struct walk *w, struct task *t)

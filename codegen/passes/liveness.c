@@ -65,7 +65,7 @@ static void note_use(struct search *s, const struct symbol *t, bool by_hand)
     }
     const int number = s->op->number;
     if (u->at.count == 0 || u->at.data[u->at.count - 1] != number) vec_push(&u->at, number);
-    if (by_hand) vec_push(&u->by_hand, number);
+    if (by_hand && !t->exchange) vec_push(&u->by_hand, number); /* a name that has no buffer may be released */
 }
 
 static void note_value(struct search *s, const struct ir_value *v);
@@ -144,6 +144,11 @@ static void note_operands(struct search *s, const struct ir_op *op)
         if (op->release.why == IR_RELEASE_BY_HAND) note_use(s, op->release.symbol, true);
         break;
     case IR_GIVE: note_view(s, op->give.view); break;
+    case IR_TAKE:
+    case IR_KEEP:
+        note_use(s, op->take.to, false);
+        note_use(s, op->take.from, false);
+        break;
     case IR_FOR:
         note_value(s, op->loop.low);
         note_value(s, op->loop.high);
@@ -403,6 +408,7 @@ static void place_tensor(struct search *s, const struct symbol *tensor, struct i
 {
     s->tensor = tensor;
     s->tensor_uses = ptrmap_get(&s->uses, tensor);
+    if (tensor->next_of || tensor_note_of(s->plan->checked, tensor)->ends_with_block) return;
     if (s->tensor_uses && !place_in_call(s)) place_in_block(s, block, false);
 }
 

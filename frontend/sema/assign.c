@@ -64,7 +64,7 @@ static void assign_element(struct checker *c, struct ast *s)
         notes_bad(s);
 }
 
-static void say_not_tensor(struct checker *c, const struct ast *place, const struct ast *v)
+void assign_say_not_tensor(struct checker *c, const struct ast *place, const struct ast *v)
 {
     diag_error(c->diag, DIAG_E02, v->at, "'%s' is a tensor, it cannot be %s", place_str(c, place),
                type_str(c, v->type));
@@ -79,9 +79,10 @@ static void assign_tensor(struct checker *c, struct ast *s)
     if (!callee_is_task(c, v)) {
         exprs_check(c, v, AS_PLACE);
         if (!v->bad && v->type->kind != TYPE_TENSOR)
-            say_not_tensor(c, place, v);
+            assign_say_not_tensor(c, place, v);
         else if (!v->bad) {
             diag_error(c->diag, DIAG_E19, s->at, "tensors are not copied by '='");
+            vars_show_form(c, place);
             diag_help(c->diag, "use a copy kernel: copy(%s, out %s);", place_str(c, v), place_str(c, place));
         }
         notes_bad(s);
@@ -111,6 +112,7 @@ static void assign_struct(struct checker *c, struct ast *s)
                        type_str(c, place->type), type_str(c, v->type));
         else if (!v->bad) {
             diag_error(c->diag, DIAG_E19, s->at, "structs are not copied by '='");
+            vars_show_form(c, place);
             diag_help(c->diag, "let v = %s; is a second name for it; copy its tensors with a copy kernel",
                       place_str(c, v));
         }
@@ -152,6 +154,8 @@ void assign_check(struct checker *c, struct ast *s)
         diag_error(c->diag, DIAG_E19, target->at, "'%s' cannot be assigned: nothing could read it afterwards",
                    place_str(c, target));
         notes_bad(s);
+    } else if (vars_is_place(target)) {
+        vars_assign(c, s);
     } else if (t->kind == TYPE_TENSOR && region_of(target) && target->kind != AST_CALL) {
         assign_tensor(c, s);
     } else if (notes_is_element(target) && type_is_scalar_array(region_of(target)->base->type)) {

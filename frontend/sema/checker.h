@@ -269,6 +269,10 @@ bool callee_is_task(struct checker *c, const struct ast *e); /* a call, and not 
 /* Type equality of a tensor with what is expected; E02, E03, E04. */
 bool agree_type(struct checker *c, struct span at, const char *what, const struct type *got, const struct type *want);
 
+/* ---- vars.c ---- */
+/* The form with a `var`, as a help, where a tensor that is made here cannot be assigned. */
+void vars_show_form(struct checker *c, const struct ast *place);
+
 /* ---- stmts.c ---- */
 void stmts_function(struct checker *c, struct symbol *s);
 

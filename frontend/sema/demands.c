@@ -94,10 +94,17 @@ static const char *argument_str(struct checker *c, const struct ast *e)
     return place_str(c, e->kind == AST_ARG ? e->arg.value : e);
 }
 
+/* Names of which the lowering knows whether they can ever mean one buffer. */
+static bool may_be_one(const struct symbol *a, const struct symbol *b)
+{
+    return a != b && a->exchange && b->exchange && !a->next_of && !b->next_of && a->type->elem == b->type->elem;
+}
+
 static bool check_pair(struct checker *c, struct matching *m, const struct used *a, const struct used *b)
 {
-    int overlap =
-        a->region && b->region ? region_overlap(c, a->region, b->region) : a->scalar && a->scalar == b->scalar;
+    int overlap = a->region && b->region && may_be_one(a->region->base, b->region->base) ? -1
+                  : a->region && b->region ? region_overlap(c, a->region, b->region)
+                                           : a->scalar && a->scalar == b->scalar;
     if (overlap == 0) return true;
     if (overlap < 0) {
         struct check *k = region_check(c, CHECK_DISJOINT, b->formal < 0 ? a->at->at : b->at->at);
@@ -109,12 +116,14 @@ static bool check_pair(struct checker *c, struct matching *m, const struct used 
         diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the destination of the result of '%s'",
                    argument_str(c, a->at), m->callee->name);
         if (b->at) diag_note(c->diag, b->at->at, "the result goes here");
+        if (b->at) vars_show_form(c, b->at);
         return false;
     }
     const struct ast *at = b->writes ? b->at : a->at, *other = at == b->at ? a->at : b->at;
     diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", argument_str(c, at),
                m->callee->name);
     diag_note(c->diag, other->at, "the other argument is here");
+    if (at->kind != AST_ARG) vars_show_form(c, at);
     return false;
 }
 

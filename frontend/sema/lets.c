@@ -68,6 +68,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
             return;
         }
         structs_set_returned(let, NULL);
+        if (vars_keep(c, let, v, t)) return;
         let->type = region_capture_type(c, let, t);
         let->region = region_capture_region(c, let, region_of(v));
         return;
@@ -75,6 +76,7 @@ static void let_value(struct checker *c, struct ast *s, struct symbol *let, cons
     case TYPE_ARRAY:
         if (v->kind == AST_CALL) return; /* declared with the call */
         structs_set_returned(let, NULL);
+        if (vars_keep(c, let, v, t)) return;
         structs_alias(c, let, structs_place(v), t);
         return;
     default:
@@ -105,27 +107,54 @@ void lets_check_let(struct checker *c, struct ast *s)
     names_declare(c, let, s->name_at);
 }
 
+/* The value of a `var`, and its type; NULL: it is in error. */
+static const struct type *var_value(struct checker *c, struct ast *s, struct symbol *var, const struct type *want)
+{
+    struct ast *v = s->decl.value;
+    struct target target = {.let = var, .declared = want};
+    const struct type *got = callee_is_task(c, v) ? calls_value(c, v, &target) : exprs_check(c, v, AS_VALUE);
+    if (v->bad || (want && want->kind == TYPE_ERROR)) return NULL;
+    return want && type_is_scalar(want) && type_is_scalar(got) ? want : got;
+}
+
+static bool is_tensor_or_struct(const struct type *t)
+{
+    return (t->kind == TYPE_TENSOR && !type_is_scalar_array(t)) || type_is_struct(t);
+}
+
+static void var_scalar(struct checker *c, struct ast *s, struct symbol *var, const struct type *t)
+{
+    struct ast *v = s->decl.value;
+    if (!exprs_fits(c, v, t, arena_printf(c->mem, "'%s'", s->name))) return;
+    var->type = t;
+    if (v->value && t->kind == TYPE_INT) facts_add_equal(c->facts, size_symbol(c->sizes, var), v->value);
+}
+
 void lets_check_var(struct checker *c, struct ast *s)
 {
-    struct symbol *var = names_new(c, SYM_VAR, s->name, s);
     struct ast *v = s->decl.value;
-    const struct type *want = s->decl.type ? type_nodes_check(c, s->decl.type) : NULL,
-                      *got = exprs_check(c, v, AS_VALUE);
+    struct symbol *var = names_new(c, SYM_LET, s->name, s);
+    const struct type *want = s->decl.type ? type_nodes_check(c, s->decl.type) : NULL, *t = var_value(c, s, var, want);
     s->symbol = var;
-    if (!v->bad && (!want || want->kind != TYPE_ERROR)) {
-        if (!want) want = got;
-        if (!type_is_scalar(want)) {
-            diag_error(c->diag, DIAG_E19, s->at, "a var is a scalar, not %s", type_str(c, want));
-            if (!s->attrs)
-                diag_fix(c->diag, (struct span){s->at.file, s->at.begin, s->at.begin + 3}, "let",
-                         want->kind == TYPE_ARRAY || want->array_rank > 0
-                             ? "arrays are named by 'let'; the elements of one of scalars can change"
-                             : "tensors are named by 'let' and never change");
-        } else if (exprs_fits(c, v, want, arena_printf(c->mem, "'%s'", s->name))) {
-            var->type = want;
-            if (v->value && want->kind == TYPE_INT) facts_add_equal(c->facts, size_symbol(c->sizes, var), v->value);
-        }
+    if (t && type_is_scalar(t) && (!want || type_is_scalar(want))) {
+        var->kind = SYM_VAR;
+        var_scalar(c, s, var, t);
+    } else if (t && (!is_tensor_or_struct(t) || (want && type_is_scalar_array(want)))) {
+        if (type_is_scalar(t)) t = want;
+        var->type = c->error;
+        diag_error(c->diag, DIAG_E19, s->at, "a var is a scalar, a tensor or a struct, not %s", type_str(c, t));
+        if (!s->attrs && t->kind == TYPE_TENSOR)
+            diag_fix(c->diag, (struct span){s->at.file, s->at.begin, s->at.begin + 3}, "let",
+                     "arrays of scalars are named by 'let'; their elements can change");
+    } else if (t && want && !agree_type(c, v->at, arena_printf(c->mem, "'%s'", s->name), t, want)) {
+        var->type = c->error;
+    } else if (t) {
+        if (!vars_declare(c, s, var))
+            var->type = c->error;
+        else if (want && var->type->kind == TYPE_TENSOR)
+            v->type = var->type = derive_with_array_rank(c, var->type, want->array_rank);
     }
+    if (v->bad || !t) var->type = c->error;
     if (var->type->kind == TYPE_ERROR) notes_bad(s);
     names_declare(c, var, s->name_at);
 }

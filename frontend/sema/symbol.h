@@ -88,6 +88,14 @@ struct leaves {
     int count;
 };
 
+/* The tensors of a function that may get each other's buffers: a `var`, and each name that is moved to it or keeps its
+ * value.  All of them belong to the block of the one that is declared first. */
+struct exchange {
+    struct symbol **names;
+    int count, room;
+    bool is_shared; /* `let t = a;`: two of the names may mean one buffer */
+};
+
 struct symbol {
     enum symbol_kind kind;
     const char *name;
@@ -151,6 +159,13 @@ struct symbol {
     bool needs_contiguous; /* FORMAL of a kernel with a body that never names its stride */
     int loop_depth;        /* how many loops of the function enclose the declaration */
     struct ast *block;     /* the BLOCK that names it */
+    /* LET of a tensor or struct, or a leaf of one: a `var`, which may become another tensor; where a call makes that
+     * (NULL: none does), and of the latter the var; the tensors with which it changes buffers (NULL: with none) */
+    bool is_var;
+    struct symbol *next, *next_of;
+    struct exchange *exchange;
+    struct symbol *keeps; /* LET: this name of a `var` means its value of that moment */
+    bool is_taken;        /* LET: a `var` takes its buffer over */
     /* LET: no declaration in the text; the new tensor of a call that is an argument (decl: the CALL). Its name is
      * the callee's and not unique */
     bool hidden;
@@ -173,6 +188,8 @@ struct tensor_note {
     bool escapes;
     /* FORMAL that is own: at some way out of the function it is still there, so its lifetime ends there */
     bool is_kept;
+    /* LET with `exchange`: declared in a block inside of the one that owns its buffers; that block ends its lifetime */
+    bool ends_with_block;
 };
 
 /* A resolved call; found by call_of(). */

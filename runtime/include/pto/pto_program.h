@@ -286,6 +286,14 @@ static inline PTOTensor pto_move(PTOTensor *t)
     return moved;
 }
 
+/* The buffer of a name that gets another one later: until then it is NULL. */
+static inline void *pto_take(void **name)
+{
+    void *buffer = *name;
+    *name = NULL;
+    return buffer;
+}
+
 /* Returns a tensor of the function's own, made by PTO_INPUT: its buffer becomes the one of the caller's variable, or,
  * if that has a buffer already, the tensor is copied into it and dropped.
  * Caller     the orchestrator.  Blocks as pto_submit_task does.  Status: none is returned; fails the run as
