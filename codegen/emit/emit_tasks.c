@@ -51,7 +51,8 @@ static void note_call(struct lister *l, const struct ast *n, const struct call *
     for (int i = 0; i < c->callee->formal_count; i++) {
         const enum direction dir = c->callee->formals[i]->dir;
         add_use(l, c->regions[i], dir);
-        for (int k = 0; k < c->leaves[i].count; k++) add_use(l, c->leaves[i].leaf[k].region, dir);
+        for (int k = 0; k < c->leaves[i].count; k++)
+            add_use(l, c->leaves[i].leaf[k].region, c->leaves[i].leaf[k].formal->dir);
     }
     add_use(l, c->destination, DIR_OUT);
     for (int k = 0; k < c->result_leaves.count; k++) add_use(l, c->result_leaves.leaf[k].region, DIR_OUT);

@@ -187,9 +187,10 @@ static void lower_slot_use(struct lowering *l, const struct region *r, enum dire
     op->slot_use.writes = writes;
 }
 
-static void lower_slot_uses_of(struct lowering *l, const struct leaves *leaves, enum direction dir, bool writes)
+static void lower_slot_uses_of(struct lowering *l, const struct leaves *leaves, bool writes)
 {
-    for (int i = 0; i < leaves->count; i++) lower_slot_use(l, leaves->leaf[i].region, dir, writes);
+    for (int i = 0; i < leaves->count; i++)
+        lower_slot_use(l, leaves->leaf[i].region, leaves->leaf[i].formal->dir, writes);
 }
 
 /* Reads first: a call may write where it has read. */
@@ -199,9 +200,9 @@ static void lower_slot_uses(struct lowering *l, const struct call *call)
         for (int i = 0; i < call->callee->formal_count; i++) {
             const enum direction dir = call->callee->formals[i]->dir;
             if (i != call->result_formal) lower_slot_use(l, call->regions[i], dir, writes);
-            lower_slot_uses_of(l, &call->leaves[i], dir, writes);
+            lower_slot_uses_of(l, &call->leaves[i], writes);
         }
-        lower_slot_uses_of(l, &call->result_leaves, DIR_OUT, writes);
+        lower_slot_uses_of(l, &call->result_leaves, writes);
         if (call->result_leaves.count == 0 && (call->result_symbol || call->destination))
             lower_slot_use(l, result_region(l, call), DIR_OUT, writes);
     }

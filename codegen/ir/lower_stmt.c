@@ -281,7 +281,7 @@ static void lower_drop(struct lowering *l, struct ast *n)
         for (size_t i = 0; i < leaves.count; i++) {
             const struct symbol *s = leaves.data[i];
             const bool is_own = tensor_is_new(s) && !s->returned;
-            if (s->type->kind != TYPE_TENSOR) continue;
+            if (s->type->kind != TYPE_TENSOR || s->dir == DIR_HOST) continue; /* a host field is borrowed */
             if (!is_own && s->kind != SYM_FORMAL) {
                 lower_unsupported(l, name->at, "dropping this name");
                 continue;

@@ -132,8 +132,11 @@ static void use_arguments(struct lowering *l, const struct call *call, int i, bo
     if (r) use_argument(l, call, dir, value, r, r->base, is_written);
     for (int k = 0; k < leaves->count; k++) {
         const struct leaf *leaf = &leaves->leaf[k];
+        /* the name of a host field that goes with an own struct is gone, too */
+        const enum direction of_leaf = dir == DIR_OWN ? dir : leaf->formal->dir;
         l->uses->is_same_argument = k > 0;
-        use_argument(l, call, dir, value, leaf->region, leaf->region ? leaf->region->base : leaf->scalar, is_written);
+        use_argument(l, call, of_leaf, value, leaf->region, leaf->region ? leaf->region->base : leaf->scalar,
+                     is_written);
     }
     l->uses->is_same_argument = false;
 }

@@ -72,9 +72,10 @@ static void note_task(struct walk *w, struct span at, const struct call *call)
         note_access(t, call->regions[i], formal->dir);
         if (call->regions[i] && formal->dir == DIR_OWN) exclude(w, call->regions[i]->base, "it is moved");
         for (int k = 0; k < call->leaves[i].count; k++) {
-            const struct region *r = call->leaves[i].leaf[k].region;
-            note_access(t, r, formal->dir);
-            if (r && formal->dir == DIR_OWN) exclude(w, r->base, "it is moved");
+            const struct leaf *leaf = &call->leaves[i].leaf[k];
+            const struct region *r = leaf->region;
+            note_access(t, r, leaf->formal->dir);
+            if (r && leaf->formal->dir == DIR_OWN) exclude(w, r->base, "it is moved");
         }
     }
     for (int k = 0; k < call->result_leaves.count; k++) note_access(t, call->result_leaves.leaf[k].region, DIR_OUT);

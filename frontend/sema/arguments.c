@@ -41,6 +41,12 @@ static void check_writable(struct checker *c, struct matching *m, const struct a
     enum direction has = base->dir;
     bool fits = has == DIR_OUT || has == DIR_INOUT || has == DIR_OWN || (has == DIR_ACC && dir == DIR_ACC);
     if (fits) return;
+    if (structs_is_host_field(base)) {
+        diag_error(c->diag, DIAG_E08, at->at, "'%s' is a host field: no task writes it", base->name);
+        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->decl->name);
+        m->failed = true;
+        return;
+    }
     diag_error(c->diag, DIAG_E08, at->at, "'%s' is an '%s' formal of '%s' and cannot be %s here", base->name,
                direction_text(has), c->function->name,
                dir == DIR_OWN   ? "moved"

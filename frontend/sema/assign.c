@@ -8,6 +8,11 @@
 static bool check_assignable(struct checker *c, struct ast *place, const struct symbol *base)
 {
     if (base->kind != SYM_FORMAL || (base->dir != DIR_IN && base->dir != DIR_HOST && base->dir != DIR_ACC)) return true;
+    if (structs_is_host_field(base)) {
+        diag_error(c->diag, DIAG_E08, place->at, "'%s' is a host field: nothing writes it", base->name);
+        diag_note(c->diag, base->decl->at, "'%s' is declared here", base->decl->name);
+        return false;
+    }
     diag_error(c->diag, DIAG_E08, place->at, "'%s' is an '%s' formal of '%s' and cannot be written here", base->name,
                direction_text(base->dir), c->function->name);
     const struct ast *d = base->decl;

@@ -95,6 +95,8 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
                        "an extent of '%s' names a scalar that '%s' may change", f->name, s->name);
             notes_bad(s->decl);
         }
+        const char *quoted = arena_printf(c->mem, "'%s'", f->name);
+        if (!kernel && f->dir == DIR_OUT && !structs_can_be_made(c, node->name_at, quoted, f->type)) notes_bad(s->decl);
         if (!kernel) structs_declare_fields(c, f);
     }
     s->formals[index] = f;
@@ -213,6 +215,7 @@ static void resolve_orch(struct checker *c, struct symbol *s)
     add_formals(c, s, d->orch.formals);
     s->result = d->orch.result ? type_nodes_check(c, d->orch.result) : c->void_;
     if (s->result->kind == TYPE_ERROR) notes_bad(d);
+    if (!structs_can_be_made(c, d->orch.result ? d->orch.result->at : d->at, "the result", s->result)) notes_bad(d);
     if (structs_names_var(s->result)) {
         diag_error(c->diag, DIAG_E19, d->orch.result->at, "an extent of the result names a scalar that '%s' may change",
                    s->name);
@@ -244,10 +247,17 @@ static void resolve_struct(struct checker *c, struct symbol *s)
     for (struct ast *f = d->structure.fields; f; f = f->next) {
         struct symbol *field = names_new(c, SYM_FORMAL, f->name, f);
         bool was_bad = d->bad;
-        field->type = type_nodes_check(c, f->decl.type);
+        field->type = type_nodes_check(c, f->formal.type);
         /* said while looking at the type */
         if (d->bad && !was_bad) diag_note(c->diag, f->at, "in its field '%s'", f->name);
         if (field->type->kind == TYPE_ERROR) notes_bad(d);
+        if (f->formal.dir == DIR_HOST && field->type->kind == TYPE_TENSOR) {
+            field->dir = DIR_HOST;
+        } else if (f->formal.dir == DIR_HOST && field->type->kind != TYPE_ERROR) {
+            diag_error(c->diag, DIAG_E08, f->formal.dir_at, "'%s' is no tensor: it has no 'host'", f->name);
+            diag_fix(c->diag, (struct span){f->at.file, f->formal.dir_at.begin, f->name_at.begin}, "", "remove 'host'");
+            notes_bad(d);
+        }
         for (int i = 0; i < s->formal_count; i++)
             if (s->formals[i]->name == f->name)
                 diag_error(c->diag, DIAG_E16, f->name_at, "struct '%s' has two fields '%s'", s->name, f->name);

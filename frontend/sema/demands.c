@@ -84,7 +84,8 @@ static void use_leaves(used_list *list, const struct leaves *leaves, const struc
 {
     for (int i = 0; i < leaves->count; i++) {
         const struct leaf *l = &leaves->leaf[i];
-        bool changes = type_is_scalar(l->formal->type) ? l->formal->by_reference : written;
+        bool changes =
+            type_is_scalar(l->formal->type) ? l->formal->by_reference : written && direction_writes(l->formal->dir);
         if (l->region || changes) vec_push(list, ((struct used){l->region, l->scalar, at, formal, changes}));
     }
 }

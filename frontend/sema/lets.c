@@ -27,6 +27,7 @@ static void let_storage(struct checker *c, struct ast *s, struct symbol *let, co
         return;
     }
     let->type = t;
+    if (!structs_can_be_made(c, s->name_at, arena_printf(c->mem, "'%s'", s->name), t)) notes_bad(s);
     region_check_extents(c, t, s->decl.type);
     let->type = region_capture_type(c, let, t);
     structs_declare_fields(c, let);

@@ -55,7 +55,7 @@ void structs_declare_fields(struct checker *c, struct symbol *s)
         const char *name = arena_printf(c->mem, "%s.%s", s->name, structure->formals[i]->name);
         const struct type *t = stacked(c, s->type, structure->formals[i]->type);
         struct symbol *f = s->fields[i] = names_new(c, field_kind(s, t), intern_str(c->front->names, name), s->decl);
-        f->dir = s->dir;
+        f->dir = structure->formals[i]->dir == DIR_HOST ? DIR_HOST : s->dir;
         f->type = t;
         f->hidden = s->hidden;
         f->by_reference = type_is_scalar(t) && s->kind == SYM_FORMAL && (s->dir == DIR_OUT || s->dir == DIR_INOUT);
@@ -77,6 +77,31 @@ bool structs_names_var(const struct type *t)
         for (int d = 0; d < t->rank; d++)
             if (size_names_var(t->extent[d])) return true;
     return false;
+}
+
+/* A field that is host, or NULL. */
+static const struct symbol *host_field(const struct type *t)
+{
+    const struct symbol *s = type_is_struct(t) ? structure_of(t) : NULL, *found = NULL;
+    for (int i = 0; s && i < s->formal_count && !found; i++)
+        found = s->formals[i]->dir == DIR_HOST ? s->formals[i] : host_field(s->formals[i]->type);
+    return found;
+}
+
+bool structs_can_be_made(struct checker *c, struct span at, const char *name, const struct type *t)
+{
+    const struct symbol *field = host_field(t);
+    if (!field) return true;
+    diag_error(c->diag, DIAG_E08, at, "%s would be made here, and nothing writes its field '%s', which is host", name,
+               field->name);
+    diag_note(c->diag, field->decl->at, "'%s' is declared here", field->name);
+    diag_help(c->diag, "a struct with a host field is given to a function: 'in', 'inout' or 'own'");
+    return false;
+}
+
+bool structs_is_host_field(const struct symbol *s)
+{
+    return s->dir == DIR_HOST && s->decl && s->decl->kind == AST_FORMAL && s->decl->formal.dir != DIR_HOST;
 }
 
 void structs_forget(struct checker *c, struct symbol *s)

@@ -75,7 +75,7 @@ struct ast {
         struct {
             struct ast *path;
         } import; /* (name: after `as`, or NULL) path: STRING */
-        /* (name) CONST PARAM LET VAR; either may be NULL; FIELD: type */
+        /* (name) CONST PARAM LET VAR; either may be NULL */
         struct {
             struct ast *type, *value;
         } decl;
@@ -92,7 +92,7 @@ struct ast {
             struct ast *type;
             enum direction dir;
             struct span dir_at;
-        } formal; /* (name) dir as written */
+        } formal; /* (name) FORMAL, FIELD; dir as written */
         struct {
             struct ast *cond, *message;
         } check; /* STATIC_ASSERT, ASSERT; message: STRING or NULL */

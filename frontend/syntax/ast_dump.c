@@ -40,6 +40,7 @@ static void print_details(struct dump *d, const struct ast *n)
     case AST_GENERIC:
         if (n->generic.elements != NULL) fprintf(d->out, " of %s", n->generic.elements);
         break;
+    case AST_FIELD:
     case AST_FORMAL: print_direction(d, n->formal.dir); break;
     case AST_ARG: print_direction(d, n->arg.dir); break;
     case AST_TYPE_NAME:

@@ -42,7 +42,7 @@ static const struct slot slots[AST_KIND_COUNT][MAX_SLOTS] = {
     [AST_CONST] = DECL,
     [AST_PARAM] = DECL,
     [AST_STRUCT] = {AT("", structure.generics), AT("", structure.fields)},
-    [AST_FIELD] = DECL,
+    [AST_FIELD] = {AT("", formal.type)},
     [AST_KERNEL] = {IN_KERNEL("", generics), IN_KERNEL("", formals), IN_KERNEL("cost: ", cost),
                     IN_KERNEL("extern: ", extern_name), IN_KERNEL("where: ", where), IN_KERNEL("repeated: ", repeated)},
     [AST_ORCH] = {AT("", orch.generics), AT("", orch.formals), AT("result: ", orch.result), AT("", orch.body)},

@@ -112,7 +112,9 @@ generic: NAME                                   { $$ = NAMED(AST_GENERIC, @$, $1
        ;
 fields: %empty                                  { $$ = NO_LIST; }
       | fields NAME ":" type ";"
-        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @5), $NAME, .decl = {$type, NULL})); }
+        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @5), $NAME, .formal = {$type, DIR_NONE, @2})); }
+      | fields "host" NAME ":" type ";"
+        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @6), $NAME, .formal = {$type, DIR_HOST, @2})); }
       | fields error ";"                        { $$ = $1; yyerrok; }
       ;
 kernel: kernel_head

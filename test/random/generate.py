@@ -263,7 +263,7 @@ class Maker(Functions):
     def head(self, name, dims, formals, result="", home="main"):
         texts = []
         for direction, n, type_, shape, _, _ in formals:
-            if isinstance(type_, StructType):
+            if isinstance(type_, (StructType, StructText)):
                 module = "lib." if type_.home == "lib" and home == "main" else ""
                 texts.append("%s %s: %s%s[%s]" % (direction, n, module, type_.name, shape[0].text(self.rng)))
             elif shape is None:
@@ -324,6 +324,8 @@ class Maker(Functions):
             self.inputs.append((n, "i64", (length,)))
             for i in range(length):
                 w.scalars.append(Scalar("%s[%d]" % (n, i), "i64", 0, 112, "host"))
+        if dims and r.random() < 0.3:
+            self.make_box(w, formals, dims)
         self.entry = "%s_main" % self.prefix
         if outs and not struct_outs and r.random() < 0.3:
             w.return_early(outs)
@@ -337,6 +339,30 @@ class Maker(Functions):
         if self.breaker:
             self.breaker.point(self, w, last=True)
         self.finish(w, "main", "export " + self.head(self.entry, dims, formals), None)
+
+
+    def make_box(self, w, formals, dims):
+        """A struct formal of the entry with a host field, and a function that is given it whole."""
+        r, n, length = self.rng, self.rng.choice(sorted(dims)), self.rng.randint(1, 4)
+        type_, name, element = self.prefix + "_box", self.fresh("x"), r.choice(self.types)
+        work = "%s(inout b.v, 1.5);" % w.kernel_name("bump1", element)
+        self.texts["main"].append("struct %s<N> {\n  host at: i64[%d];\n  v: %s[N];\n}" % (type_, length, element))
+        self.texts["main"].append("orch %s_work<N>(inout b: %s[N], q: i64) {\n  for i in 0 .. (b.at[%d] + q) %% 3 {\n    %s\n  }\n}"
+                                  % (type_, type_, r.randrange(length), work))
+        formals.append(("inout", name, StructText(type_), [Lin({n: 1}, 0, *dims[n])], 0, 0))
+        self.inputs += [(name + ".at", "i64", (length,)), (name + ".v", element, (self.dim_values[n],))]
+        w.hosts.append(Tensor(name + ".at", "i64", [Lin.number(length)], self.new_root(), False, "host"))
+        w.scalars += [Scalar("%s.at[%d]" % (name, i), "i64", 0, 112, "host") for i in range(length)]
+        w.tensors.append(Tensor(name + ".v", element, [Lin({n: 1}, 0, *dims[n])], self.new_root(), True, "field", True))
+        for _ in range(r.randint(1, 2)):
+            w.emit("%s_work(inout %s, %d);" % (type_, name, r.randint(0, 4)))
+
+
+class StructText:
+    """A struct type of which only the name matters."""
+
+    def __init__(self, name):
+        self.name, self.home = name, "main"
 
 
 class File:

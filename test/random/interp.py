@@ -268,24 +268,24 @@ class Run:
             elif where in arrays:
                 yield [substitute(e, inner) for e in extents_of(field_type)], arrays[where].shape
 
-    def entry_value(self, frame, formal, type_, arrays, path, outputs):
+    def entry_value(self, frame, formal, type_, arrays, path, outputs, is_host=False):
         if type_.kind == "type" and type_.name not in ELEMENTS:
             decl = self.struct_decl(frame.module, type_)
             inner = Frame(decl.module)
             args = [self.integer(frame, e) for e in type_.extents or []]
             for g, v in zip(decl.generics, args):
                 inner.declare(g, v)
-            fields = {f: self.entry_value(inner, formal, t, arrays, path + "." + f, outputs) for f, t in decl.fields}
+            fields = {f: self.entry_value(inner, formal, t, arrays, path + "." + f, outputs, f in decl.hosts) for f, t in decl.fields}
             return Struct(decl, args, fields)
         element, shape, levels, scalars = self.tensor_type(frame, type_)
         if path in arrays:
             data = arrays[path].copy()
             if data.shape != tuple(shape):
                 raise Fault("E04", formal.line, "'%s' is %s, not %s" % (path, data.shape, tuple(shape)))
-            value = given_tensor(element, data, formal.direction == "host", levels, scalars)
+            value = given_tensor(element, data, formal.direction == "host" or is_host, levels, scalars)
         else:
             value = new_tensor(element, shape, levels, scalars)
-        if formal.direction in WRITTEN:
+        if formal.direction in WRITTEN and not is_host:
             outputs[path] = value
         return value
 
@@ -870,7 +870,8 @@ class Run:
         tensors = [(f, t) for f, v in pairs if v is not None for t in tensors_of(v)]
         for i, (f, t) in enumerate(tensors):
             for g, u in tensors[i + 1:]:
-                if (f.direction in WRITTEN or g.direction in WRITTEN) and t.data.size and u.data.size and np.shares_memory(t.data, u.data):
+                is_written = (f.direction in WRITTEN and not t.host) or (g.direction in WRITTEN and not u.host)
+                if is_written and t.data.size and u.data.size and np.shares_memory(t.data, u.data):
                     raise Fault("E09", line, "'%s' and '%s' overlap" % (f.name, g.name))
 
     def call_kernel(self, kernel, values, place, line):

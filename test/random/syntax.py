@@ -120,13 +120,15 @@ class Parser:
             self.advance()
             name, generics = self.take("word"), self.generics()
             self.take("{")
-            fields = []
+            fields, hosts = [], set()
             while not self.try_take("}"):
+                is_host = self.try_take("host")
                 field = self.take("word")
+                hosts |= {field} if is_host else set()
                 self.take(":")
                 fields.append((field, self.type()))
                 self.take(";")
-            return Node("struct", line, name=name, generics=generics, fields=fields)
+            return Node("struct", line, name=name, generics=generics, fields=fields, hosts=hosts)
         if kind in ("kernel", "@"):
             return self.kernel(line)
         if kind in ("export", "orch"):
