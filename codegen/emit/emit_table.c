@@ -7,6 +7,7 @@
  * Tests      test/lit/codegen/header.pto; test/lit/run/host-program.test
  */
 #include "emit.h"
+#include "passes/bounds.h"
 #include <string.h>
 
 static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TENSOR; }
@@ -280,6 +281,11 @@ static bool names_an_extent(const struct symbol *s, const symbol_list *places)
 static void emit_enter(struct emitter *e, const struct symbol *orch, const symbol_list *places, size_t formals)
 {
     STRBUF(call);
+    STRBUF(bytes);
+    int64_t number;
+    const struct size *need = bounds_need(e->plan, orch, true);
+    if (need && size_is_const(need, &number) && number == 0) need = NULL;
+    if (need) value_print(e, &bytes, lower_size(e->lowering, need, ARITH_COST), P_ANY);
     out_line(e->out, "static void enter_%s(PTORuntime *rt, void *arg)", orch->name);
     out_open(e->out, "{");
     out_line(e->out, "const struct args_%s *a = arg;", orch->name);
@@ -293,8 +299,10 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     }
     for (size_t i = 0; i < formals; i++) {
         const char *name = emit_name(e, places->data[i]);
-        if (names_an_extent(places->data[i], places)) out_line(e->out, "const int64_t %s = a->%s;", name, name);
+        if (names_an_extent(places->data[i], places) || (need && size_names(need, places->data[i])))
+            out_line(e->out, "const int64_t %s = a->%s;", name, name);
     }
+    if (need) out_line(e->out, "pto_state_need(rt, %s);", strbuf_text(&bytes));
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
     for (size_t i = formals; i < places->count; i++) emit_given(e, places->data[i], true, &call);
     for (size_t i = 0; i < formals; i++) emit_given(e, places->data[i], false, &call);

@@ -65,8 +65,10 @@ struct function_bounds {
 /* Measured with the frames that were chosen.  has_place: the caller has a place for the tensor that is returned.  NULL:
  * it is being looked at already, so it is recursive. */
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
-/* The same in one memory model.  moved_in: a bit for each tensor that is `own`, in the order of the formals; it lies in
- * the heap, and counts until the function releases it.  The others are their caller's, as those of an export are. */
+/* Bytes of heap with which such a call completes where buffers may be moved; NULL: not known. */
+const struct size *bounds_need(struct plan *p, const struct symbol *orch, bool has_place);
+/* bounds_of in one memory model.  moved_in: a bit for each tensor that is `own`, in the order of the formals; it lies
+ * in the heap, and counts until the function releases it.  The others are their caller's, as those of an export are. */
 struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place,
                                   uint64_t moved_in);
 /* With the frame that is proposed for it, while the functions that it calls have none. */

@@ -200,3 +200,13 @@ void bounds_end_variable(struct walk *w, struct bound *b, const struct symbol *n
         if (!b->unknown.name) b->unknown = at;
     }
 }
+
+const struct size *bounds_need(struct plan *p, const struct symbol *orch, bool has_place)
+{
+    const struct bound *need = &bounds_of(p, orch, has_place)->whole;
+    if (need->unknown.name) return NULL;
+    const struct size *most = need->point_count > 0 ? need->point[0].bytes : size_const(p->checked->sizes, 0);
+    for (int i = 1; i < need->point_count; i++)
+        most = size_binary(p->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
+    return most;
+}

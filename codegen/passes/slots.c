@@ -12,10 +12,7 @@
 /* Of the function with its frame and of all that it calls; where nobody knows, no heap is large enough. */
 static struct ir_value *need_of(struct plan *p, const struct symbol *orch)
 {
-    const struct bound *need = &bounds_of(p, orch, orch->decl->orch.exported)->whole;
-    const struct size *most = need->unknown.name ? NULL : need->point[0].bytes;
-    for (int i = 1; i < need->point_count && most; i++)
-        most = size_binary(p->checked->sizes, SIZE_MAXIMUM, most, need->point[i].bytes);
+    const struct size *most = bounds_need(p, orch, orch->decl->orch.exported);
     return most ? lower_size(p->lowering, most, ARITH_COST) : ir_integer(p->mem, INT64_MAX);
 }
 

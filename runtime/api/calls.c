@@ -29,6 +29,11 @@ void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
         ptoi_orch_read_only(&rt->core.orch, low, low + bytes);
 }
 
+void pto_state_need(PTORuntime *rt, int64_t bytes)
+{
+    if (rt && ptoi_is_running(rt) && rt->is_entry) ptoi_orch_state_need(&rt->core.orch, bytes);
+}
+
 PTOScope pto_scope_begin(PTORuntime *rt)
 {
     if (!ptoi_may_call(rt)) {

@@ -140,6 +140,7 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
         const PTOStatus status = ptoi_take_for_run(rt, "pto_run_entry");
         return status == PTO_OK ? run(rt, fn, arg, true) : status;
     }
+    ptoi_orch_state_need(&rt->core.orch, PTO_NEED_UNKNOWN); /* the run is not that entry alone */
     jmp_buf catcher, *const outer = rt->catcher;
     const bool unwinds = rt->unwinds;
     const int32_t frames = rt->frame_count, scopes = rt->core.orch.scopes.depth;

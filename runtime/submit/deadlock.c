@@ -17,8 +17,17 @@ static int describe_scope(char *text, size_t size, const struct scope *s)
 
 static uint64_t rings_of(const struct orchestrator *o) { return o->window->heap_bytes / o->buffers.heap.ring_bytes; }
 
-/* Which heap to ask for when a buffer finds no room.  What the program holds later is not known, so it is twice what
- * there is, or more where what is held now and the buffer need more. */
+/* Bytes of the heap with which the run completes; 0: not known.  They suffice where buffers may be moved and each takes
+ * its own bytes only, until the end of its scope. */
+static uint64_t known_need(const struct orchestrator *o)
+{
+    const bool is_exact =
+        o->buffers.may_move && !o->buffers.heap.checked_base && o->buffers.scope_policy != PTO_SCOPE_OUTERMOST;
+    return is_exact && o->run.need >= 0 && o->run.need != PTO_NEED_UNKNOWN ? (uint64_t)o->run.need : 0;
+}
+
+/* Which heap to ask for when a buffer finds no room: what the run needs, of which one ring has room for any buffer.
+ * Where the need is not known, it is twice what there is, or more where what is held now and the buffer need more. */
 const char *ptoi_advised_heap(const struct orchestrator *o, uint64_t bytes, char *text)
 {
     const uint64_t guard = o->buffers.heap.checked_base ? PTOI_GUARD_BYTES : 0, rings = rings_of(o);
@@ -28,6 +37,7 @@ const char *ptoi_advised_heap(const struct orchestrator *o, uint64_t bytes, char
         for (uint32_t b = o->scopes.scope[i].first; b; b = ptoi_record(&o->scopes, b)->next)
             all += (ptoi_record(&o->scopes, b)->bytes + guard + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
     if ((all + rings - 1) / rings > ring) ring = (all + rings - 1) / rings;
+    if (known_need(o) > o->buffers.heap.ring_bytes) ring = known_need(o);
     return ptoi_limit_set(LIMIT_HEAP, o->names_options, ring, text);
 }
 

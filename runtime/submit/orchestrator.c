@@ -65,6 +65,7 @@ void ptoi_orch_free(struct orchestrator *o)
 void ptoi_orch_begin(struct orchestrator *o)
 {
     o->run.least_limit_ms = 0;
+    o->run.need = PTO_NEED_UNSTATED;
     o->edges.read_only.count = 0;
     o->buffers.compactions = 0;
     ptoi_fast_begin(&o->fast);
@@ -75,6 +76,11 @@ void ptoi_orch_begin(struct orchestrator *o)
     CHECK(o->scopes.depth == 0);
     bool pushed = ptoi_scope_push(&o->scopes, NULL);
     CHECK(pushed);
+}
+
+void ptoi_orch_state_need(struct orchestrator *o, int64_t bytes)
+{
+    o->run.need = o->run.need == PTO_NEED_UNSTATED && bytes >= 0 ? bytes : PTO_NEED_UNKNOWN;
 }
 
 void ptoi_orch_end(struct orchestrator *o) /* model: FINISH */

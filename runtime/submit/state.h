@@ -64,8 +64,12 @@ struct inlined {
     uint32_t *refs; /* references.h: of the scheduler, which this thread is while `is_active` */
 };
 
+#define PTO_NEED_UNSTATED (-1)
+#define PTO_NEED_UNKNOWN  INT64_MAX
+
 /* orchestrator.c: the run that is on. */
 struct run {
+    int64_t need; /* bytes of the heap that are held at most, as its entry stated */
     uint64_t first_number, first_head;
     int64_t least_limit_ms; /* of its tasks that have one; 0: none has.  Engines read it */
     struct orchestrator_stats stats;

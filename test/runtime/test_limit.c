@@ -71,6 +71,45 @@ TEST(the_number_in_a_heap_message_is_enough_when_twice_the_heap_is)
                 }
 }
 
+/* ---- the need that an entry states ---- */
+enum { STATED = 10240 };
+
+static void stating(PTORuntime *rt, void *arg)
+{
+    pto_state_need(rt, STATED);
+    hold(rt, arg);
+}
+
+static void stating_twice(PTORuntime *rt, void *arg)
+{
+    pto_run_entry(rt, stating, arg);
+    pto_run_entry(rt, stating, arg);
+}
+
+static int64_t advised(const PTOConfig *config, bool is_entry, void (*fn)(PTORuntime *rt, void *arg))
+{
+    struct shape s = {.count = 8, .bytes = 1024};
+    PTORuntime *rt = pto_runtime_create(config, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(is_entry ? pto_run_entry(rt, fn, &s) : pto_runtime_run(rt, fn, &s), PTO_ERR_DEADLOCK);
+    const char *advice = strstr(pto_last_error(rt), "set PTOConfig.heap_bytes to ");
+    assert_non_null(advice);
+    const int64_t bytes = atoll(advice + strlen("set PTOConfig.heap_bytes to "));
+    pto_runtime_destroy(rt);
+    return bytes;
+}
+
+TEST(a_need_that_is_stated_is_advised_if_the_run_is_that_entry_alone)
+{
+    PTOConfig c = {.workers = {0, 1}, .heap_bytes = 4096, .heap_rings = 1};
+    EXPECT_EQ(advised(&c, true, stating), STATED);
+    EXPECT_EQ(advised(&c, false, stating), 2 * 4096);
+    EXPECT_EQ(advised(&c, true, stating_twice), 2 * 4096);
+    EXPECT_EQ(advised(&c, true, hold), 2 * 4096);
+    c.scope_policy = PTO_SCOPE_OUTERMOST; /* buffers live longer than the need assumes */
+    EXPECT_EQ(advised(&c, true, stating), 2 * 4096);
+}
+
 /* ---- the other limits ---- */
 static void none_of_that_type(PTORuntime *rt, void *arg) { SUBMIT(rt, &nothing, PTO_INOUT(arg, 0, 8)); }
 

@@ -30,6 +30,11 @@ PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void 
  *            as pto_buffer. */
 PTO_API void pto_input(PTORuntime *rt, const void *base, int64_t bytes);
 
+/* States that the entry holds at most so many bytes of the heap at a time.  In a run that pto_run_entry began for this
+ * entry alone, messages of a full heap then advise a heap with which the run completes.  Other runs ignore it.
+ * Caller     the orchestrator, before the entry allocates.  Never blocks.  Status: none. */
+PTO_API void pto_state_need(PTORuntime *rt, int64_t bytes);
+
 /* Fails the run with `status` and this message at the place of the last pto_at, with the chain of open functions, and
  * unwinds to pto_run_entry.  Does not return.
  * Caller     the orchestrator, in a run that pto_run_entry began.  Never blocks.  Status: the one given is that of
