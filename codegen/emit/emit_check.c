@@ -42,9 +42,9 @@ static void print_unwritten(struct emitter *e, const struct ir_check *c, struct 
 
 static void print_bounds(struct emitter *e, struct strbuf *then, const char *function, const struct ir_check *c)
 {
-    struct ir_value *const operands[] = {c->a, c->b, c->c};
+    struct ir_value *const operands[] = {c->a, c->b, c->c, c->d};
     strbuf_printf(then, "%s(rt, ", function);
-    print_values(e, then, operands, c->c ? 3 : 2);
+    print_values(e, then, operands, c->d ? 4 : c->c ? 3 : 2);
     strbuf_putc(then, ')');
 }
 
@@ -61,12 +61,16 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         value_print(e, then, c->b, P_UNARY);
         strbuf_putc(then, ')');
         break;
+    case CHECK_STEPPED: print_bounds(e, then, "pto_stepped", c); break;
     case CHECK_STEP:
+    case CHECK_SLICE_STEP:
     case CHECK_TILE:
         value_print(e, fail, c->a, P_ADD);
         strbuf_puts(fail, " == 0");
         strbuf_printf(then, "pto_raise(rt, PTO_ERR_ARGUMENT, \"[E15] the %s is 0\")",
-                      c->kind == CHECK_STEP ? "step of the loop" : "extent of a tile");
+                      c->kind == CHECK_STEP         ? "step of the loop"
+                      : c->kind == CHECK_SLICE_STEP ? "step of a slice"
+                                                    : "extent of a tile");
         break;
     case CHECK_WHERE:
         strbuf_puts(fail, "!");

@@ -56,6 +56,9 @@ static void put_box(struct dump *d, const struct region *r)
         if (size_is_const(r->span[i], &one) && one == 1) continue;
         put(d, " +: ");
         size_text(r->span[i], d->to);
+        if (!r->steps || !r->steps->step[i]) continue;
+        put(d, " step ");
+        size_text(r->steps->step[i], d->to);
     }
     put(d, "]");
 }
@@ -220,7 +223,17 @@ static void put_check(struct dump *d, const struct ir_check *c)
         put(d, "0 <= ");
         put_operand(d, c->a);
         break;
+    case CHECK_STEPPED:
+        put_operand(d, c->a);
+        put(d, " +: ");
+        put_operand(d, c->b);
+        put(d, " step ");
+        put_operand(d, c->d);
+        put(d, " is in 0 .. ");
+        put_operand(d, c->c);
+        break;
     case CHECK_STEP:
+    case CHECK_SLICE_STEP:
     case CHECK_TILE:
         put_operand(d, c->a);
         put(d, " != 0");

@@ -93,7 +93,7 @@ struct ir_message {
 struct ir_check {
     enum check_kind kind;
     struct span at;
-    struct ir_value *a, *b, *c;         /* WHERE: a, the condition; EXTENT: b, the same as a, for the message */
+    struct ir_value *a, *b, *c, *d;     /* WHERE: a, the condition; EXTENT: b, the same as a, for the message */
     const struct ir_view *view, *other; /* WRITTEN: view, all of the symbol */
     const struct symbol *symbol;        /* WRITTEN */
     const void *flag;                   /* WRITTEN: key of the variable that says so */

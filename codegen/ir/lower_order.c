@@ -367,9 +367,9 @@ void lower_prepare_place(struct lowering *l, struct ast *n)
     case AST_INDEX:
         lower_prepare_place(l, n->index.object);
         for (struct ast *i = n->index.indices; i; i = i->next) {
-            if (i->kind == AST_INDEX_ALL) continue;
-            lower_prepare(l, i->range.low);
-            if (i->kind != AST_INDEX_POINT) lower_prepare(l, i->range.high);
+            if (i->range.low) lower_prepare(l, i->range.low);
+            if (i->range.high) lower_prepare(l, i->range.high);
+            if (i->range.step) lower_prepare(l, i->range.step);
         }
         break;
     case AST_CALL:

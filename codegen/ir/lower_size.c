@@ -171,11 +171,12 @@ struct ir_value *lower_stride(struct lowering *l, const struct type *t, int dim)
 struct ir_view *lower_view(struct lowering *l, const struct region *r, enum view_parts parts)
 {
     struct ir_view *v = arena_new(l->mem, struct ir_view);
+    const enum arithmetic mode = r->is_loose ? ARITH_CHECKED : ARITH_PLAIN;
     v->region = r;
-    v->offset = lower_size(l, r->offset, ARITH_PLAIN);
+    v->offset = lower_size(l, r->offset, mode);
     for (int d = 0; d < r->rank && parts != VIEW_ELEMENT; d++) {
         if (parts == VIEW_OF_TASK) v->extent[d] = lower_size(l, r->extent[d], ARITH_PLAIN);
-        if (parts == VIEW_OF_FUNCTION || !r->contiguous) v->stride[d] = lower_size(l, r->stride[d], ARITH_PLAIN);
+        if (parts == VIEW_OF_FUNCTION || !r->contiguous) v->stride[d] = lower_size(l, r->stride[d], mode);
     }
     return v;
 }

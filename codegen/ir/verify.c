@@ -108,7 +108,7 @@ static void verify_extents(struct verifier *v, const struct region *r)
 {
     int64_t low, span, extent;
     for (int d = 0; d < r->base_rank; d++)
-        if (!size_is_const(r->span[d], &span) || span == 0) return;
+        if (!size_is_const(r->span[d], &span) || span <= 0) return;
     for (int d = 0; d < r->base_rank; d++)
         if (size_is_const(r->low[d], &low) && size_is_const(r->span[d], &span) &&
             size_is_const(r->base->type->extent[d], &extent))
@@ -134,6 +134,7 @@ static void verify_checks(struct verifier *v, struct state *s, const struct ir_c
         if (c->a) verify_value(v, s, c->a);
         if (c->b) verify_value(v, s, c->b);
         if (c->c) verify_value(v, s, c->c);
+        if (c->d) verify_value(v, s, c->d);
         if (c->view && c->kind != CHECK_WRITTEN) verify_view(v, s, c->view);
         if (c->other) verify_view(v, s, c->other);
         for (int i = 0; i < c->message.count; i++) verify_value(v, s, c->message.values[i]);

@@ -92,9 +92,10 @@ static bool visit(struct trace *t, const struct ast *e, bool decided)
     }
     case AST_INDEX_POINT:
     case AST_INDEX_RANGE:
-    case AST_INDEX_WIDTH: {
-        bool low = visit(t, e->range.low, decided);
-        return visit(t, e->range.high, decided) || low;
+    case AST_INDEX_WIDTH:
+    case AST_INDEX_ALL: {
+        const bool low = visit(t, e->range.low, decided), high = visit(t, e->range.high, decided);
+        return visit(t, e->range.step, decided) || low || high;
     }
     case AST_UNARY: return visit(t, e->binary.left, decided);
     case AST_BINARY: {

@@ -14,8 +14,11 @@ enum { MAX_PARTS = 12, MAX_KNOWN_OF_PART = 12, MAX_COMPARED = 4000 };
 
 static bool is_fixed(const struct region *r)
 {
-    for (int d = 0; d < r->base_rank; d++)
+    for (int d = 0; d < r->base_rank; d++) {
+        const struct size *step = r->steps ? r->steps->step[d] : NULL;
         if (!r->low[d] || !r->span[d] || size_names_var(r->low[d]) || size_names_var(r->span[d])) return false;
+        if (step && (size_names_var(r->steps->first[d]) || size_names_var(step))) return false;
+    }
     return true;
 }
 
@@ -110,15 +113,27 @@ static const struct region *rename_region(struct checker *c, const struct region
     }
     for (int d = 0; d < r->rank; d++)
         if (!(n->extent[d] = rename_in(c, r->extent[d], t, name))) return NULL;
+    if (!r->steps) return n;
+    struct steps *steps = arena_new(c->mem, struct steps);
+    for (int d = 0; d < r->base_rank; d++) {
+        if (!r->steps->step[d]) continue;
+        steps->first[d] = rename_in(c, r->steps->first[d], t, name);
+        steps->step[d] = rename_in(c, r->steps->step[d], t, name);
+        if (!steps->first[d] || !steps->step[d]) return NULL;
+    }
+    n->steps = steps;
     return n;
 }
 
 static bool names_loop(const struct region *r, const struct iterations *t, struct checker *c)
 {
     for (int d = 0; d < r->base_rank; d++) {
-        const struct size *low = size_expand(c->sizes, r->low[d]), *span = size_expand(c->sizes, r->span[d]);
-        if (changes(low, t) || changes(span, t) || (t->i && (size_names(low, t->i) || size_names(span, t->i))))
-            return true;
+        const struct size *step = r->steps ? r->steps->step[d] : NULL;
+        const struct size *list[] = {r->low[d], r->span[d], step, step ? r->steps->first[d] : NULL};
+        for (int i = 0; i < 4; i++) {
+            const struct size *a = list[i] ? size_expand(c->sizes, list[i]) : NULL;
+            if (a && (changes(a, t) || (t->i && size_names(a, t->i)))) return true;
+        }
     }
     return false;
 }
@@ -199,9 +214,7 @@ static bool is_left_out(struct checker *c, const struct parts *p, int d, const s
         size_t mark = facts_mark(c->facts);
         c->parts_compared++;
         assume_known(c, q);
-        const struct size *end = end_of(c, q->region, d);
-        bool out = facts_prove_order(c->facts, index, q->region->low[d], 1) ||
-                   (end && facts_prove_order(c->facts, end, index, 0));
+        bool out = steps_leave_out(c, q->region, d, index);
         facts_reset(c->facts, mark);
         if (!out) return false;
     }
@@ -222,16 +235,21 @@ static bool names_hidden(const struct size *a)
     return false;
 }
 
-/* Some index of r that no part has: at its beginning, at its end, or behind a part. */
+/* Some index of r that no part has: at its beginning, at its end, behind a part, or between two steps of one. */
 static bool has_gap(struct checker *c, const struct parts *p, const struct region *r, int d)
 {
     const struct size *end = end_of(c, r, d), *last = end ? size_sub(c->sizes, end, size_const(c->sizes, 1)) : NULL;
     if (is_left_out(c, p, d, r->low[d]) || (last && is_left_out(c, p, d, last))) return true;
+    if (r->steps && r->steps->step[d]) return false; /* whether it has another index is not asked */
     for (const struct part *q = p->list; q; q = q->next) {
-        const struct size *behind = end_of(c, q->region, d);
-        if (behind && !names_hidden(size_expand(c->sizes, behind)) && is_inside(c, behind, r, d) &&
-            is_left_out(c, p, d, behind))
-            return true;
+        const bool has_steps = q->region->steps && q->region->steps->step[d];
+        const struct size *next[] = {
+            end_of(c, q->region, d),
+            has_steps ? size_binary(c->sizes, SIZE_ADD, q->region->low[d], size_const(c->sizes, 1)) : NULL};
+        for (int i = 0; i < 2; i++)
+            if (next[i] && !names_hidden(size_expand(c->sizes, next[i])) && is_inside(c, next[i], r, d) &&
+                is_left_out(c, p, d, next[i]))
+                return true;
     }
     return false;
 }

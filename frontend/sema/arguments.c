@@ -77,7 +77,8 @@ static void fix_rank(struct checker *c, const struct ast *v, int missing)
     const struct ast *last = NULL;
     if (v->kind != AST_INDEX || (missing != 1 && missing != -1)) return;
     for (const struct ast *i = v->index.indices; i; i = i->next) {
-        bool is_one = i->kind == AST_INDEX_WIDTH && i->range.high->kind == AST_INT && i->range.high->integer.value == 1;
+        bool is_one = i->kind == AST_INDEX_WIDTH && !i->range.step && i->range.high->kind == AST_INT &&
+                      i->range.high->integer.value == 1;
         if (missing == 1 ? i->kind == AST_INDEX_POINT : is_one) last = i;
     }
     if (!last) return;

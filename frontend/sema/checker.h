@@ -11,7 +11,7 @@
  *   generics.c                 generic kernels and their instances
  *   structs.c                  structs as their leaves
  *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
- *   region.c                   pieces of tensors
+ *   region.c steps.c           pieces of tensors; every s-th index of a dimension
  *   consteval.c builtins.c     values known now: an argument of a builtin is one, and its result
  *   kernel_body.c derive.c values.c
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
@@ -220,13 +220,29 @@ void region_check_size(struct checker *c, const struct size *a, struct span at, 
 const struct type *region_capture_type(struct checker *c, struct symbol *s, const struct type *t);
 const struct region *region_capture_region(struct checker *c, struct symbol *s, const struct region *r);
 
-/* The piece of `all` that has indices [low, low + width) in its first `count` dimensions; width NULL: a point. */
+/* Indices of one dimension: low + k * step, k in [0, width).  width NULL: the point low; step NULL: 1; is_loose: low is
+ * known to be inside only where there is an element. */
+struct index_range {
+    const struct size *low, *width, *step;
+    bool is_loose;
+};
+/* The piece of `all` that has these indices in its first `count` dimensions. */
 const struct region *region_narrow(struct checker *c, const struct region *all, int count,
-                                   const struct size *const *low, const struct size *const *width);
+                                   const struct index_range *index);
 void region_settle(struct checker *c, struct region *r); /* what follows from offset, extents and strides */
 /* Overflow of constants is reported where the extents are declared, or the index is out of bounds: the result is a. */
 const struct size *region_plus(struct checker *c, const struct size *a, const struct size *b);
 const struct size *region_times(struct checker *c, const struct size *a, const struct size *b);
+
+/* ---- steps.c: of one dimension of the base ---- */
+int steps_sign(struct checker *c, const struct size *a); /* 1, -1; 0: not known */
+/* r, so far the region that is narrowed, gets these indices of it in dimension b. */
+void steps_narrow(struct checker *c, struct region *r, int b, const struct index_range *index);
+bool steps_apart(struct checker *c, const struct region *x, const struct region *y,
+                 int b);                                                                   /* proved: none is in both */
+bool steps_meet(struct checker *c, const struct region *x, const struct region *y, int b); /* proved: one is in both */
+bool steps_equal(struct checker *c, const struct region *x, const struct region *y, int b);   /* the same indices */
+bool steps_leave_out(struct checker *c, const struct region *r, int b, const struct size *i); /* proved: not i */
 
 /* ---- structs.c ---- */
 /* of a symbol whose type is a struct, or an array of structs */

@@ -74,17 +74,96 @@ static bool inside_slice(struct checker *c, struct ast *e, const struct size *lo
 
 /* ---- an index expression ----------------------------------------------------------------------------------------- */
 
-/* One index of a tensor: sets its low end and its extent (NULL: a point). */
-static bool index_bounds(struct checker *c, struct ast *i, const struct size *extent, const struct size **low,
-                         const struct size **width)
+/* The step of a slice; *sign is 0 where it is not known.  NULL: reported, or none is written. */
+static const struct size *step_of(struct checker *c, struct ast *i, int *sign)
 {
-    const struct size *a = NULL, *b = NULL;
-    *low = zero(c);
-    *width = extent;
-    if (i->kind == AST_INDEX_ALL) return true;
+    const struct size *step = exprs_int(c, i->range.step, "a step");
+    int64_t value;
+    if (!step) return NULL;
+    if (size_is_const(size_expand(c->sizes, step), &value) && value == 0) {
+        diag_error(c->diag, DIAG_E15, i->range.step->at, "the step of a slice must not be 0");
+        return NULL;
+    }
+    *sign = steps_sign(c, step);
+    if (*sign != 0) return step;
+    struct check *k = region_check(c, CHECK_SLICE_STEP, i->range.step->at);
+    if (k) k->a = step;
+    facts_add_apart(c->facts, step, zero(c));
+    return step;
+}
+
+/* distance / step, rounded up; the divisor is positive where the sign is known.  NULL: it does not fit. */
+static const struct size *count_steps(struct checker *c, const struct size *distance, const struct size *step, int sign)
+{
+    if (distance && sign < 0) {
+        distance = size_scale(c->sizes, distance, -1);
+        step = size_scale(c->sizes, step, -1);
+    }
+    return distance && step ? size_binary(c->sizes, SIZE_CEIL_DIV, distance, step) : NULL;
+}
+
+/* All of the dimension, in steps: from its other end where they go down. */
+static bool all_in_steps(struct checker *c, struct ast *i, const struct size *extent, struct index_range *r)
+{
+    int sign = 0;
+    struct size_table *t = c->sizes;
+    r->step = step_of(c, i, &sign);
+    if (!r->step) return notes_bad(i);
+    const struct size *last = size_sub(t, extent, size_const(t, 1));
+    const struct size *length = sign > 0   ? r->step
+                                : sign < 0 ? size_scale(t, r->step, -1)
+                                           : size_unary(t, SIZE_ABS, r->step);
+    r->is_loose = true;
+    if (sign < 0) r->low = last;
+    if (sign == 0) { /* last where the step is negative: its sign bit says so */
+        const struct size *bit = size_binary(t, SIZE_SHR, r->step, size_const(t, 63));
+        r->low = last && bit ? size_binary(t, SIZE_MUL, last, size_scale(t, bit, -1)) : NULL;
+    }
+    r->width = length ? count_steps(c, extent, length, 1) : NULL;
+    if (r->low && r->width) return true;
+    diag_error(c->diag, DIAG_E15, i->at, "the bounds of the slice do not fit in 64 bits");
+    return notes_bad(i);
+}
+
+/* Are all elements inside?  Where there is none, it may begin anywhere. */
+static bool inside_steps(struct checker *c, struct ast *e, struct index_range *r, int sign, const struct size *extent)
+{
+    const struct size *one = size_const(c->sizes, 1), *low = r->low, *high = r->low;
+    const struct size *reach = region_times(c, region_plus(c, r->width, size_const(c->sizes, -1)), r->step);
+    if (facts_prove_order(c->facts, r->width, zero(c), 1)) {
+        diag_error(c->diag, DIAG_E15, e->at, "the slice has a negative extent: %s", size_str(c, r->width));
+        return notes_bad(e);
+    }
+    if (sign > 0) high = region_plus(c, low, reach);
+    if (sign < 0) low = region_plus(c, high, reach);
+    high = region_plus(c, high, one);
+    if (sign != 0 && facts_prove_order(c->facts, one, r->width, 0)) return inside_slice(c, e, low, high, extent);
+    r->is_loose = true;
+    bool proved = sign != 0 && facts_prove(c->facts, r->width);
+    if (proved) {
+        const size_t mark = facts_mark(c->facts);
+        facts_add_order(c->facts, one, r->width, 0);
+        proved = facts_prove(c->facts, low) && facts_prove_order(c->facts, high, extent, 0);
+        facts_reset(c->facts, mark);
+    }
+    if (proved) return true;
+    struct check *k = region_check(c, CHECK_STEPPED, e->at);
+    if (k) k->a = r->low, k->b = r->width, k->c = extent, k->d = r->step;
+    facts_add(c->facts, r->width);
+    return true;
+}
+
+/* One index of a tensor. */
+static bool index_bounds(struct checker *c, struct ast *i, const struct size *extent, struct index_range *r)
+{
+    const struct size *a = NULL, *b = NULL, **low = &r->low, **width = &r->width;
+    int sign = 0;
+    *r = (struct index_range){.low = zero(c), .width = extent};
+    if (i->kind == AST_INDEX_ALL) return !i->range.step || all_in_steps(c, i, extent, r);
     a = exprs_int(c, i->range.low, "an index");
     if (i->kind != AST_INDEX_POINT)
         b = exprs_int(c, i->range.high, i->kind == AST_INDEX_WIDTH ? "a width" : "an index");
+    if (i->range.step && !(r->step = step_of(c, i, &sign))) return notes_bad(i);
     if (!a || (i->kind != AST_INDEX_POINT && !b)) return notes_bad(i);
     *low = a;
     *width = NULL;
@@ -96,11 +175,19 @@ static bool index_bounds(struct checker *c, struct ast *i, const struct size *ex
     }
     const struct size *high = i->kind == AST_INDEX_WIDTH ? size_binary(c->sizes, SIZE_ADD, a, b) : b;
     *width = i->kind == AST_INDEX_WIDTH ? b : size_sub(c->sizes, b, a);
+    if (r->step && i->kind == AST_INDEX_RANGE) *width = count_steps(c, *width, r->step, sign);
     if (!high || !*width) {
         diag_error(c->diag, DIAG_E15, i->at, "the bounds of the slice do not fit in 64 bits");
         return notes_bad(i);
     }
-    return inside_slice(c, i, a, high, extent);
+    return r->step ? inside_steps(c, i, r, sign, extent) : inside_slice(c, i, a, high, extent);
+}
+
+static bool without_step(struct checker *c, struct ast *i, const char *what)
+{
+    if (!i->range.step) return true;
+    diag_error(c->diag, DIAG_E19, i->range.step->at, "%s has no step: only a tensor is sliced in steps", what);
+    return notes_bad(i);
 }
 
 static int count_list(const struct ast *list)
@@ -113,7 +200,7 @@ static int count_list(const struct ast *list)
 static const struct type *slice(struct checker *c, struct ast *e, const struct region *from, const struct type *t)
 {
     struct ast *i = e->index.indices;
-    const struct size *low[MAX_RANK], *width[MAX_RANK];
+    struct index_range index[MAX_RANK];
     int given = count_list(i);
     bool bad = false;
     if (given > t->rank || (t->array_rank && given > 1)) {
@@ -129,9 +216,9 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
         return notes_fail(c, e);
     }
     for (int d = 0; i; d++, i = i->next)
-        if (!index_bounds(c, i, from->extent[d], &low[d], &width[d])) bad = true;
+        if (!index_bounds(c, i, from->extent[d], &index[d])) bad = true;
     if (bad) return notes_fail(c, e);
-    const struct region *r = notes_of(c, e)->region = region_narrow(c, from, given, low, width);
+    const struct region *r = notes_of(c, e)->region = region_narrow(c, from, given, index);
     /* a point is an element, a range an array */
     const int array_rank = t->array_rank - (t->array_rank && r->rank < t->rank);
     return e->type = r->rank || !t->rank ? derive_tensor(c, r, t->elem, array_rank) : derive_element(c, t->elem);
@@ -167,19 +254,19 @@ static const struct type *tile(struct checker *c, struct ast *e, const struct re
     }
     *r = *from;
     for (int d = 0; d < t->rank && i && !bad; d++, i = i->next) {
-        const struct size *low, *count; /* in tiles */
-        if (!index_bounds(c, i, t->extent[d], &low, &count)) {
+        struct index_range tiles; /* counted in tiles */
+        if (!without_step(c, i, "a range of tiles") || !index_bounds(c, i, t->extent[d], &tiles)) {
             bad = true;
             break;
         }
+        const struct size *low = tiles.low, *count = tiles.width;
         const struct size *begin = region_times(c, low, t->tile[d]),
                           *full = count ? region_times(c, count, t->tile[d]) : t->tile[d];
         int base_dim = from->base_dim[d];
         r->offset = region_plus(c, r->offset, region_times(c, begin, from->stride[d]));
         bool all = count && low == zero(c) && size_expand(c->sizes, count) == size_expand(c->sizes, t->extent[d]);
         r->extent[d] = all ? t->whole[d] : tile_extent(c, begin, full, t->whole[d], count != NULL);
-        r->low[base_dim] = region_plus(c, from->low[base_dim], begin);
-        r->span[base_dim] = r->extent[d];
+        steps_narrow(c, r, base_dim, &(struct index_range){.low = begin, .width = r->extent[d]});
     }
     if (bad) return notes_fail(c, e);
     region_settle(c, r);
@@ -190,14 +277,14 @@ static const struct type *tile(struct checker *c, struct ast *e, const struct re
 static const struct type *array_of_structs(struct checker *c, struct ast *e, const struct type *t)
 {
     struct ast *i = e->index.indices;
-    const struct size *low, *width;
+    struct index_range index;
     if (i->next) {
         diag_error(c->diag, DIAG_E03, e->at, "%d indices for %s: an array has one, its elements have others",
                    count_list(i), type_str(c, t));
         return notes_fail(c, e);
     }
-    if (!index_bounds(c, i, t->extent[0], &low, &width)) return notes_fail(c, e);
-    structs_index(c, e, structs_place(e->index.object), low, width);
+    if (!without_step(c, i, "a range of structs") || !index_bounds(c, i, t->extent[0], &index)) return notes_fail(c, e);
+    structs_index(c, e, structs_place(e->index.object), index.low, index.width);
     return e->type;
 }
 
@@ -209,6 +296,7 @@ const struct type *indexing_check(struct checker *c, struct ast *e)
         for (struct ast *i = e->index.indices; i; i = i->next) {
             if (i->range.low) exprs_check(c, i->range.low, AS_VALUE);
             if (i->range.high) exprs_check(c, i->range.high, AS_VALUE);
+            if (i->range.step) exprs_check(c, i->range.step, AS_VALUE);
         }
         return notes_fail(c, e);
     }

@@ -24,7 +24,7 @@ const struct size *region_times(struct checker *c, const struct size *a, const s
 /* What follows from offset, extents and strides. */
 void region_settle(struct checker *c, struct region *r)
 {
-    bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank;
+    bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank && !r->steps;
     for (int d = 0; d < r->rank && whole; d++)
         whole = size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
     r->whole = whole;
@@ -54,21 +54,20 @@ const struct region *region_whole(struct checker *c, struct symbol *base)
 }
 
 const struct region *region_narrow(struct checker *c, const struct region *all, int count,
-                                   const struct size *const *low, const struct size *const *width)
+                                   const struct index_range *index)
 {
     struct region *r = arena_new(c->mem, struct region);
     *r = *all;
     r->rank = 0;
     for (int d = 0; d < all->rank; d++) {
-        const struct size *first = d < count ? low[d] : zero(c), *extent = d < count ? width[d] : all->extent[d];
-        int base_dim = all->base_dim[d];
-        r->offset = region_plus(c, r->offset, region_times(c, first, all->stride[d]));
-        r->low[base_dim] = region_plus(c, all->low[base_dim], first);
-        r->span[base_dim] = extent ? extent : size_const(c->sizes, 1);
-        if (!extent) continue;
-        r->extent[r->rank] = extent;
-        r->stride[r->rank] = all->stride[d];
-        r->base_dim[r->rank++] = base_dim;
+        const struct index_range whole = {.low = zero(c), .width = all->extent[d]}, *i = d < count ? &index[d] : &whole;
+        r->offset = region_plus(c, r->offset, region_times(c, i->low, all->stride[d]));
+        r->is_loose |= i->is_loose;
+        steps_narrow(c, r, all->base_dim[d], i);
+        if (!i->width) continue;
+        r->extent[r->rank] = i->width;
+        r->stride[r->rank] = i->step ? region_times(c, all->stride[d], i->step) : all->stride[d];
+        r->base_dim[r->rank++] = all->base_dim[d];
     }
     region_settle(c, r);
     return r;
@@ -166,6 +165,13 @@ const struct region *region_capture_region(struct checker *c, struct symbol *s, 
         r->low[d] = capture(c, s, from->low[d]);
         r->span[d] = capture(c, s, from->span[d]);
     }
+    if (!from->steps) return r;
+    struct steps *steps = arena_new(c->mem, struct steps);
+    for (int d = 0; d < from->base_rank; d++) {
+        steps->first[d] = capture(c, s, from->steps->first[d]);
+        steps->step[d] = capture(c, s, from->steps->step[d]);
+    }
+    r->steps = steps;
     return r;
 }
 
@@ -193,17 +199,10 @@ bool region_is_empty(struct checker *c, const struct region *r)
     return false;
 }
 
-static const struct size *end_of(struct checker *c, const struct region *r, int d)
-{
-    return region_plus(c, r->low[d], r->span[d]);
-}
-
 static bool are_apart(struct checker *c, const struct region *a, const struct region *b)
 {
     for (int d = 0; d < a->base_rank; d++)
-        if (facts_prove_order(c->facts, end_of(c, a, d), b->low[d], 0) ||
-            facts_prove_order(c->facts, end_of(c, b, d), a->low[d], 0))
-            return true;
+        if (steps_apart(c, a, b, d)) return true;
     return false;
 }
 
@@ -229,9 +228,7 @@ static bool are_apart_by_cases(struct checker *c, const struct region *a, const 
 static bool is_same_place(struct checker *c, const struct region *a, const struct region *b)
 {
     for (int d = 0; d < a->base_rank; d++)
-        if (size_expand(c->sizes, a->low[d]) != size_expand(c->sizes, b->low[d]) ||
-            size_expand(c->sizes, a->span[d]) != size_expand(c->sizes, b->span[d]))
-            return false;
+        if (!steps_equal(c, a, b, d)) return false;
     return true;
 }
 
@@ -247,9 +244,7 @@ int region_overlap(struct checker *c, const struct region *a, const struct regio
         facts_add_order(c->facts, zero(c), b->span[d], 1);
     }
     bool meet = true;
-    for (int d = 0; d < a->base_rank && meet; d++)
-        meet = facts_prove_order(c->facts, a->low[d], end_of(c, b, d), 1) &&
-               facts_prove_order(c->facts, b->low[d], end_of(c, a, d), 1);
+    for (int d = 0; d < a->base_rank && meet; d++) meet = steps_meet(c, a, b, d);
     facts_reset(c->facts, mark);
     return meet ? 1 : -1;
 }

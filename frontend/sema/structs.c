@@ -123,7 +123,9 @@ static const struct type *indexed(struct checker *c, const struct type *t, const
 static const struct region *leaf_region(struct checker *c, const struct struct_place *p, struct symbol *leaf)
 {
     const struct region *all = leaf->region ? leaf->region : region_whole(c, leaf);
-    return p->given ? region_narrow(c, all, p->given, p->low, p->width) : all;
+    struct index_range index[MAX_RANK];
+    for (int d = 0; d < p->given; d++) index[d] = (struct index_range){.low = p->low[d], .width = p->width[d]};
+    return p->given ? region_narrow(c, all, p->given, index) : all;
 }
 
 static void set_place(struct checker *c, struct ast *e, const struct struct_place *p)

@@ -4,7 +4,7 @@
 #include "syntax/ast.h"
 #include "types.h"
 
-#define MAX_CAPTURED (3 * MAX_RANK)
+#define MAX_CAPTURED (5 * MAX_RANK)
 
 enum symbol_kind {
     SYM_MODULE,
@@ -22,6 +22,11 @@ enum symbol_kind {
     SYM_LOOP /* of a function */
 };
 
+/* Of each of the base's dimensions: index k of a region is first + k * step.  step NULL: each index of the box. */
+struct steps {
+    const struct size *first[MAX_RANK], *step[MAX_RANK];
+};
+
 /* A strided piece of one tensor, in elements.  base: the tensor symbol (formal or let) that owns the storage. */
 struct region {
     struct symbol *base;
@@ -30,10 +35,13 @@ struct region {
     const struct size *extent[MAX_RANK], *stride[MAX_RANK];
     bool contiguous; /* proved contiguous and row-major */
     bool whole;      /* proved to be all of the base */
-    /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions. */
+    bool is_loose;   /* where it is empty, it may begin anywhere: its offset is not known to fit in 64 bits */
+    /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions, or those
+     * of them that `steps` has.  Where the region is empty, a span may be negative. */
     int base_rank;
     const struct size *low[MAX_RANK], *span[MAX_RANK];
-    int base_dim[MAX_RANK]; /* of each of the rank dimensions: which of the base's it is */
+    const struct steps *steps; /* NULL: all of the box */
+    int base_dim[MAX_RANK];    /* of each of the rank dimensions: which of the base's it is */
 };
 
 /* Something that must be tested at run time because it could not be decided. */
@@ -41,7 +49,9 @@ enum check_kind {
     CHECK_INDEX,      /* 0 <= a < b */
     CHECK_SLICE,      /* 0 <= a <= b <= c */
     CHECK_EXTENT,     /* 0 <= a: a declared extent */
+    CHECK_STEPPED,    /* b >= 0, and where b > 0: a and a + (b - 1) * d are in [0, c) */
     CHECK_STEP,       /* a != 0: the step of a loop */
+    CHECK_SLICE_STEP, /* a != 0: the step of a slice */
     CHECK_TILE,       /* a != 0: the extent of a tile */
     CHECK_WHERE,      /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
     CHECK_CONTIGUOUS, /* view is row-major */
@@ -58,7 +68,7 @@ struct guard {
 struct check {
     enum check_kind kind;
     struct span at;
-    const struct size *a, *b, *c;
+    const struct size *a, *b, *c, *d;
     const struct ast *cond;
     const struct region *view, *other;
     enum elem elem;

@@ -185,9 +185,9 @@ struct ast {
         struct {
             struct ast *object, *indices;
         } index; /* indices: INDEX_POINT RANGE WIDTH ALL */
-        /* POINT: low; RANGE: low .. high; WIDTH: low +: high */
+        /* POINT: low; RANGE: low .. high; WIDTH: low +: high; step or NULL, of an ALL too */
         struct {
-            struct ast *low, *high;
+            struct ast *low, *high, *step;
         } range;
     };
     struct ast *attrs; /* @name(args) before KERNEL, LET, EXPR_STMT, ASSIGN */

@@ -34,7 +34,7 @@ struct slot {
     }
 #define RANGE                                                                                                          \
     {                                                                                                                  \
-        AT("", range.low), AT("", range.high)                                                                          \
+        AT("", range.low), AT("", range.high), AT("step: ", range.step)                                                \
     }
 
 static const struct slot slots[AST_KIND_COUNT][MAX_SLOTS] = {
@@ -78,6 +78,7 @@ static const struct slot slots[AST_KIND_COUNT][MAX_SLOTS] = {
     [AST_INDEX_POINT] = RANGE,
     [AST_INDEX_RANGE] = RANGE,
     [AST_INDEX_WIDTH] = RANGE,
+    [AST_INDEX_ALL] = RANGE,
 };
 
 /* The first node from slot c->slot on; what stands before every slot is the attributes, slot -1. */

@@ -272,9 +272,9 @@ indices: index                                  { $$ = list_add(NO_LIST, $1); }
        | indices "," index                      { $$ = list_add($1, $3); }
        ;
 index: expr                                     { $$ = NODE(AST_INDEX_POINT, @$, .range = {$1, NULL}); }
-     | expr ".." expr                           { $$ = NODE(AST_INDEX_RANGE, @$, .range = {$1, $3}); }
-     | expr "+:" expr                           { $$ = NODE(AST_INDEX_WIDTH, @$, .range = {$1, $3}); }
-     | ":"                                      { $$ = NODE(AST_INDEX_ALL, @$); }
+     | expr ".." expr step                      { $$ = NODE(AST_INDEX_RANGE, @$, .range = {$1, $3, $step}); }
+     | expr "+:" expr step                      { $$ = NODE(AST_INDEX_WIDTH, @$, .range = {$1, $3, $step}); }
+     | ":" step                                 { $$ = NODE(AST_INDEX_ALL, @$, .range = {.step = $step}); }
      ;
 args: %empty                                    { $$ = NO_LIST; }
     | arg_list

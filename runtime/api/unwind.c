@@ -79,6 +79,15 @@ _Noreturn void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_
               (long long)high, (long long)extent);
 }
 
+_Noreturn void pto_raise_stepped(PTORuntime *rt, int64_t low, int64_t count, int64_t extent, int64_t step)
+{
+    if (count < 0)
+        pto_raise(rt, PTO_ERR_BOUNDS, "[E15] a slice from %lld step %lld has %lld elements", (long long)low,
+                  (long long)step, (long long)count);
+    pto_raise(rt, PTO_ERR_BOUNDS, "[E05] slice %lld +: %lld step %lld is out of bounds: the extent is %lld",
+              (long long)low, (long long)count, (long long)step, (long long)extent);
+}
+
 int64_t pto_ceil_div(PTORuntime *rt, int64_t a, int64_t b)
 {
     int64_t q = pto_div(rt, a, b), r = a - q * b;

@@ -8,15 +8,22 @@ enum { ALIGNMENT = 64, LEAST_MARGIN = 16 * 1024, LARGEST_MARGIN = 1024 * 1024 };
 
 static int64_t element_bytes(const PTOArg *a) { return pto_type_bytes((PTOType)a->type); }
 
-/* From the first byte of the region to behind its last; 0: it is empty. */
-static int64_t reach_of(const PTOArg *a)
+/* From the lowest byte of the region to behind its highest; 0: it is empty.  below: how many of them lie below the
+ * element whose indices are all 0. */
+static int64_t reach_of(const PTOArg *a, int64_t *below)
 {
-    int64_t reach = 1;
+    int64_t reach = 1, down = 0;
+    *below = 0;
     for (int d = 0; d < a->rank; d++) {
         if (a->shape[d] == 0) return 0;
-        reach += (a->shape[d] - 1) * a->stride[d];
+        const int64_t step = (a->shape[d] - 1) * a->stride[d];
+        if (step < 0)
+            down -= step;
+        else
+            reach += step;
     }
-    return reach * element_bytes(a);
+    *below = down * element_bytes(a);
+    return (reach + down) * element_bytes(a);
 }
 
 typedef void (*run_fn)(void *cx, int64_t at, int64_t bytes);
@@ -65,13 +72,15 @@ static int64_t round_up(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNM
 static void copy_argument(struct checked_call *c, int i)
 {
     PTOArg *a = &c->arg[i];
-    const int64_t reach = a->kind != PTO_PARAM_SCALAR && a->ptr ? reach_of(a) : 0;
+    int64_t below = 0;
+    const int64_t reach = a->kind != PTO_PARAM_SCALAR && a->ptr ? reach_of(a, &below) : 0;
     c->memory[i] = NULL;
     if (reach == 0) return;
     int64_t margin = round_up(reach);
     if (margin < LEAST_MARGIN) margin = LEAST_MARGIN;
     if (margin > LARGEST_MARGIN) margin = LARGEST_MARGIN;
-    c->before[i] = margin + (int64_t)((uintptr_t)a->ptr % ALIGNMENT); /* as well aligned as the region itself */
+    c->before[i] =
+        margin + round_up(below) + (int64_t)((uintptr_t)a->ptr % ALIGNMENT); /* as well aligned as the region */
     c->bytes[i] = round_up(c->before[i] + reach) + margin;
     c->memory[i] = aligned_alloc(ALIGNMENT, (size_t)c->bytes[i]);
     if (!c->memory[i]) return;
@@ -124,16 +133,26 @@ struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args
 
 static int64_t divide_down(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
+static int64_t length_of(int64_t stride) { return stride < 0 ? -stride : stride; }
+
 void ptoi_checked_element(const PTOArg *a, int64_t at, char *text, size_t size)
 {
-    int64_t rest = divide_down(at, element_bytes(a));
-    size_t n = (size_t)snprintf(text, size, "[");
-    for (int d = 0; d < a->rank && n < size; d++) {
-        const int64_t stride = a->stride[d] > 0 ? a->stride[d] : 1,
-                      index = a->stride[d] > 0 ? divide_down(rest, stride) : 0;
-        n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? ", " : "", (long long)index);
-        rest -= index * stride;
+    int64_t below, index[PTO_MAX_RANK];
+    reach_of(a, &below);
+    int64_t rest = divide_down(at + below, element_bytes(a)); /* from the lowest element */
+    uint32_t done = 0;
+    for (int i = 0; i < a->rank; i++) { /* by the longest stride first: a view may have its dimensions in any order */
+        int most = -1;
+        for (int d = 0; d < a->rank; d++)
+            if (!(done >> d & 1) && (most < 0 || length_of(a->stride[d]) > length_of(a->stride[most]))) most = d;
+        const int64_t stride = length_of(a->stride[most]), steps = stride > 0 ? divide_down(rest, stride) : 0;
+        index[most] = a->stride[most] < 0 ? a->shape[most] - 1 - steps : steps;
+        rest -= steps * stride;
+        done |= 1u << most;
     }
+    size_t n = (size_t)snprintf(text, size, "[");
+    for (int d = 0; d < a->rank && n < size; d++)
+        n += (size_t)snprintf(text + n, size - n, "%s%lld", d ? ", " : "", (long long)index[d]);
     if (n < size) snprintf(text + n, size - n, "]");
 }
 

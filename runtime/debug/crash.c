@@ -106,13 +106,16 @@ static void put_address(struct crash_text *t, uint64_t address)
 /* The first byte of a view, and how many there are from it to behind the last. */
 static uint64_t span_of(const PTOArg *a, uint64_t *begin)
 {
+    const uint64_t unit = (uint64_t)pto_type_bytes((PTOType)a->type);
     uint64_t elements = 1;
     *begin = (uint64_t)(uintptr_t)a->ptr;
     for (int d = 0; d < a->rank; d++) {
         if (a->shape[d] <= 0) return 0;
-        elements += (uint64_t)(a->shape[d] - 1) * (uint64_t)a->stride[d];
+        const uint64_t steps = (uint64_t)(a->shape[d] - 1);
+        elements += steps * (a->stride[d] < 0 ? -(uint64_t)a->stride[d] : (uint64_t)a->stride[d]);
+        if (a->stride[d] < 0) *begin += steps * (uint64_t)a->stride[d] * unit;
     }
-    return elements * (uint64_t)pto_type_bytes((PTOType)a->type);
+    return elements * unit;
 }
 
 /* "argument 2 'b'" */

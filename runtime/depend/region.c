@@ -92,7 +92,7 @@ bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, 
     if (address < 0 || element_bytes < 0 || rank < 0 || rank > PTO_MAX_RANK) return false;
     bool is_empty = element_bytes == 0;
     for (int32_t k = 0; k < rank; k++) {
-        if (shape[k] < 0 || (stride && stride[k] < 0)) return false;
+        if (shape[k] < 0) return false;
         is_empty |= shape[k] == 0;
     }
     if (is_empty) {
@@ -103,17 +103,20 @@ bool ptoi_region_make(struct region *r, int64_t address, int64_t element_bytes, 
 
     struct region_dim dim[PTO_MAX_RANK];
     int32_t dims = 0;
-    int64_t high;
+    int64_t low = address, high;
     if (sum_overflows(address, element_bytes, &high)) return false;
     for (int32_t k = 0; k < rank; k++) {
         int64_t stride_bytes, reach;
         if (shape[k] == 1 || stride[k] == 0) continue;
-        if (product_overflows(stride[k], element_bytes, &stride_bytes) ||
-            product_overflows(stride_bytes, shape[k] - 1, &reach) || sum_overflows(high, reach, &high))
+        if (product_overflows(stride[k], element_bytes, &stride_bytes) || stride_bytes == INT64_MIN ||
+            product_overflows(stride_bytes, shape[k] - 1, &reach))
             return false;
-        insert_dim(dim, &dims, shape[k], stride_bytes);
+        int64_t *end = reach < 0 ? &low : &high; /* the same bytes, counted from the other end */
+        if (sum_overflows(*end, reach, end)) return false;
+        insert_dim(dim, &dims, shape[k], stride_bytes < 0 ? -stride_bytes : stride_bytes);
     }
-    r->low = address;
+    if (low < 0) return false;
+    r->low = low;
     r->high = high;
     r->run = element_bytes;
     normalize(r, dim, dims);

@@ -20,11 +20,11 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
     }
 }
 
-/* Elements from the first to the last of a view; 0: it is empty.  Row-major strides are written to `lay`.  false: a
- * number is too large, or a stride is negative. */
-static bool measure_view(const PTOTaskParam *p, int64_t *lay, int64_t *elements)
+/* Elements from the lowest to the highest of a view, and how many of them lie below the one whose indices are all 0.
+ * *elements 0: it is empty.  Row-major strides are written to `lay`.  false: a number is too large. */
+static bool measure_view(const PTOTaskParam *p, int64_t *lay, int64_t *elements, int64_t *below)
 {
-    int64_t dense = 1, reach = 1, step;
+    int64_t dense = 1, reach = 1, down = 0, step;
     bool is_empty = false, has_strides = true, fits = true;
     for (int d = p->rank - 1; d >= 0; d--) {
         const int64_t extent = p->shape[d];
@@ -34,16 +34,22 @@ static bool measure_view(const PTOTaskParam *p, int64_t *lay, int64_t *elements)
             has_strides &= !__builtin_mul_overflow(dense, extent + (extent == 0), &dense);
         }
         const int64_t stride = p->stride ? p->stride[d] : lay[d];
-        has_strides &= stride >= 0;
-        fits &= !__builtin_mul_overflow(extent - 1, stride, &step) && !__builtin_add_overflow(reach, step, &reach);
+        fits &= !__builtin_mul_overflow(extent - 1, stride, &step);
+        if (stride < 0)
+            fits &= !__builtin_sub_overflow(down, step, &down);
+        else
+            fits &= !__builtin_add_overflow(reach, step, &reach);
     }
+    fits &= !__builtin_add_overflow(reach, down, &reach);
     *elements = is_empty ? 0 : reach;
+    *below = is_empty ? 0 : down;
     return has_strides && (fits || is_empty);
 }
 
-/* Offset and size of a parameter in bytes, and the shape and strides of its argument. */
-static enum refusal measure(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, int64_t *offset, int64_t *bytes,
-                            long long *number)
+/* Of a parameter in bytes: the offset of its element 0, what it accesses below that, and how much it spans; and the
+ * shape and strides of its argument.  An empty one is at no offset. */
+static enum refusal measure(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, int64_t *offset, int64_t *below,
+                            int64_t *bytes, long long *number)
 {
     if (p->rank == 0) { /* a flat range: a vector of bytes */
         if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, offset)) return REFUSED_RANGE;
@@ -60,9 +66,10 @@ static enum refusal measure(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, in
             return REFUSED_EXTENT;
         }
     const int64_t unit = pto_bytes_of_(p->type);
-    int64_t elements;
-    const bool fits = measure_view(p, lay, &elements) && !__builtin_mul_overflow(elements, unit, bytes) &&
-                      !__builtin_mul_overflow(p->at, unit, offset);
+    int64_t elements, down;
+    const bool fits =
+        measure_view(p, lay, &elements, &down) && !__builtin_mul_overflow(elements, unit, bytes) &&
+        (elements == 0 || (!__builtin_mul_overflow(p->at, unit, offset) && !__builtin_mul_overflow(down, unit, below)));
     arg->shape = p->shape;
     arg->stride = p->stride ? p->stride : lay;
     return fits ? REFUSED_NOT : REFUSED_REGION;
@@ -70,18 +77,18 @@ static enum refusal measure(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, in
 
 enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, PTOAccess_ *a, long long *number)
 {
-    int64_t offset = 0, bytes = 0, low, high;
+    int64_t offset = 0, below = 0, bytes = 0, low, high;
     char *base = p->buffer;
     if (p->type >= PTO_TYPE_COUNT || p->rank > PTO_MAX_RANK || (p->rank > 0 && !p->shape)) return REFUSED_TYPE;
     *arg = (PTOArg){.kind = p->kind, .type = p->type, .rank = p->rank};
-    const enum refusal why = measure(p, arg, lay, &offset, &bytes, number);
+    const enum refusal why = measure(p, arg, lay, &offset, &below, &bytes, number);
     if (why == REFUSED_RANGE || why == REFUSED_EXTENT) return why;
     if (p->kind == PTO_PARAM_OUTPUT) {
         if (!p->ref) return REFUSED_VARIABLE;
         memcpy(&base, p->ref, sizeof base); /* the caller's variable may be of any pointer type */
     }
-    if (why != REFUSED_NOT || offset < 0 || __builtin_add_overflow((int64_t)(intptr_t)base, offset, &low) || low < 0 ||
-        __builtin_add_overflow(low, bytes, &high))
+    if (why != REFUSED_NOT || offset < below || __builtin_add_overflow((int64_t)(intptr_t)base, offset - below, &low) ||
+        low < 0 || __builtin_add_overflow(low, bytes, &high))
         return REFUSED_REGION;
     *a = (PTOAccess_){.base = base,
                       .low = (uint64_t)low,

@@ -64,7 +64,7 @@ static inline void make_region(struct region *r, const PTOAccess_ *a, const PTOA
         r->dim[0] = (struct region_dim){shape[0], stride[0] * unit};
         return;
     }
-    const bool fits = ptoi_region_make(r, (int64_t)a->low, unit, arg->rank, shape, stride);
+    const bool fits = ptoi_region_make(r, (int64_t)(intptr_t)arg->ptr, unit, arg->rank, shape, stride);
     CHECK(fits);
 }
 

@@ -252,6 +252,8 @@ class Expressions:
             if loops:
                 s = r.choice(loops)
                 return "%s +: 1" % s.text, Lin.number(1)
+        if k == 7:
+            return self.stepped(extent)
         width = r.randint(1 if extent.low else 0, extent.low)
         if self.chance(0.06):
             width = 0
@@ -268,11 +270,36 @@ class Expressions:
         self.scalars.append(Scalar(name, "i64", extent.low // 2, extent.high // 2))
         return Lin({name: 1}, 0, extent.low // 2, extent.high // 2)
 
+    def stepped(self, extent):
+        """Every s-th index, upwards or downwards, of all of it or behind the first few; a step may be a name."""
+        r, name, step = self.rng, self.fresh("n"), self.rng.choice([-3, -2, -1, 2, 3, 4])
+        low = r.randint(0, extent.low) if step > 0 else 0
+        rest = extent.plus(-low)
+        self.emit("let %s = ceil_div(%s, %d);" % (name, rest.text(r), abs(step)))
+        width = Lin({name: 1}, 0, -(-rest.low // abs(step)), -(-rest.high // abs(step)))
+        self.scalars.append(Scalar(name, "i64", width.low, width.high))
+        written = str(step)
+        if self.chance(0.3):
+            written = self.fresh("s")
+            self.emit("%s %s = %d;" % (r.choice(["let", "var"]), written, step))
+            self.scalars.append(Scalar(written, "i64", step, step))
+        if step < 0:
+            return r.choice([": step %s", extent.plus(-1).text(r) + " .. -1 step %s"]) % written, width
+        return (": step %s" if low == 0 and self.chance(0.5) else "%d .. %s step %%s" % (low, extent.text(r))) % written, width
+
     def place_of(self, width, extent):
         """An index of a dimension of extent whose width is the form given, or None."""
         r, options = self.rng, []
         if width.key == extent.key:
             options += [":", ":", "0 .. %s" % extent.text(r), "0 +: %s" % extent.text(r)]
+            if self.chance(0.3):
+                last = extent.plus(-1).text(r)
+                options += [": step -1", "%s .. -1 step -1" % last, "%s +: %s step -1" % (last, extent.text(r))]
+        step = r.randint(2, 3)
+        reach = max(0, width.high - 1) * step
+        if reach < extent.low and self.chance(0.4):
+            options.append("%d +: %s step %d" % (r.randint(0, extent.low - 1 - reach), width.text(r), step))
+            options.append("%d +: %s step -%d" % (r.randint(reach, extent.low - 1), width.text(r), step))
         if width.high <= extent.low:
             low = r.randint(0, extent.low - width.high)
             options.append("%d +: %s" % (low, width.text(r)))

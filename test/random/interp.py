@@ -630,6 +630,8 @@ class Run:
         return of.part(tuple(keys), arrays)
 
     def key(self, frame, index, extent):
+        if index.kind != "point" and index.step:
+            return self.stepped(frame, index, extent)
         if index.kind == "whole":
             return slice(0, extent)
         if index.kind == "point":
@@ -644,6 +646,22 @@ class Run:
         if not 0 <= low <= high <= extent:
             raise Fault("E05", index.line, "slice %d .. %d is out of bounds: the extent is %d" % (low, high, extent))
         return slice(low, high)
+
+    def stepped(self, frame, index, extent):
+        ends = [self.integer(frame, e) for e in ([index.low, index.high] if index.kind == "range" else
+                                                 [index.low, index.width] if index.kind == "width" else [])]
+        step = self.integer(frame, index.step)
+        if step == 0:
+            raise Fault("E15", index.line, "the step of a slice is 0")
+        low, high = ends or ((0, extent) if step > 0 else (extent - 1, -1))
+        count = high if index.kind == "width" else -((low - high) // step)
+        if count < 0:
+            raise Fault("E15", index.line, "a slice from %d step %d has %d elements" % (low, step, count))
+        last = low + (count - 1) * step
+        if count and not (0 <= low < extent and 0 <= last < extent):
+            raise Fault("E05", index.line, "slice %d +: %d step %d is out of bounds: the extent is %d" % (low, count, step, extent))
+        stop = low + count * step
+        return slice(low, None if stop < 0 else stop, step) if count else slice(0, 0)
 
     def tiles(self, frame, grid, node):
         """A point is one tile, a range the region of several; each dimension of the grid stays one of the region."""

@@ -426,15 +426,20 @@ class Parser:
             else:
                 return node
 
+    def step(self):
+        return self.expr() if self.try_take("step") else None
+
     def index(self):
         line = self.line()
         if self.try_take(":"):
-            return Node("whole", line)
+            return Node("whole", line, step=self.step())
         low = self.expr()
         if self.try_take(".."):
-            return Node("range", line, low=low, high=self.expr())
+            high = self.expr()
+            return Node("range", line, low=low, high=high, step=self.step())
         if self.try_take("+:"):
-            return Node("width", line, low=low, width=self.expr())
+            width = self.expr()
+            return Node("width", line, low=low, width=width, step=self.step())
         return Node("point", line, at=low)
 
     def arg(self):

@@ -25,8 +25,8 @@ static int64_t submit(PTORuntime *rt, enum path path, const PTOKernel *kernel, c
     return count == 2 ? pto_submit_task(rt, kernel, p, 2) : pto_submit_task(rt, kernel, p, count);
 }
 
-static const int64_t square[] = {4, 4}, negative[] = {4, -3}, huge[] = {INT64_MAX / 2, 4}, none[] = {0, 4},
-                     backwards[] = {-4, 1}, gaps[] = {8, 1};
+static const int64_t square[] = {4, 4}, negative[] = {4, -3}, huge[] = {INT64_MAX / 2, 4}, backwards[] = {-4, 1},
+                     gaps[] = {8, 1};
 
 struct wrong {
     enum refusal why;
@@ -51,7 +51,7 @@ static const struct wrong wrongs[] = {
     {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* offset */
     {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* size */
     {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* stride */
-    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* empty */
+    {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* below */
     {REFUSED_REGION, PTO_ERR_ARGUMENT, "parameter 0: offset, shape and strides give no region of memory"}, /* address */
     {REFUSED_UNWRITTEN, PTO_ERR_UNWRITTEN, "parameter 0 (b) was never written"},
     {REFUSED_NEW_OUTPUT, PTO_ERR_ARGUMENT, "parameter 0 (p): a new output begins at 0 and is row-major"}, /* offset */
@@ -91,7 +91,7 @@ static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *hel
     case 12: view.at = -1; return submit(rt, path, &quiet, &view, 1);
     case 13: view.shape = huge; return submit(rt, path, &quiet, &view, 1);
     case 14: view.stride = backwards; return submit(rt, path, &quiet, &view, 1);
-    case 15: view.shape = none, view.stride = backwards; return submit(rt, path, &quiet, &view, 1);
+    case 15: view.at = 2, view.stride = backwards; return submit(rt, path, &quiet, &view, 1);
     case 16: flat.buffer = (void *)(uintptr_t)(INT64_MAX - 4); return submit(rt, path, &quiet, &flat, 1);
     case 17: view.buffer = NULL; return submit(rt, path, &quiet, &view, 1);
     case 18: made.at = 1; return submit(rt, path, &quiet, &made, 1);

@@ -54,7 +54,7 @@ static int usual_space(const struct piece *before2, const struct piece *a, const
     case TOK_TILDE: return 0;
     case TOK_MINUS: return !a->is_prefix;
     case TOK_LT: return !a->is_generic;
-    case TOK_COLON: return !(before2 && is_whole(before2, a));
+    case TOK_COLON: return !(before2 && is_whole(before2, a)) || b->kind == TOK_STEP;
     default: return 1;
     }
 }

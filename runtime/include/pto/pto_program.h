@@ -77,6 +77,10 @@ PTO_API PTO_NORETURN void pto_raise_index(PTORuntime *rt, int64_t index, int64_t
  * Caller     as pto_raise.  Status: PTO_ERR_BOUNDS. */
 PTO_API PTO_NORETURN void pto_raise_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent);
 
+/* pto_raise for indices low + k * step, 0 <= k < count, outside of 0 .. extent, or for a negative count.
+ * Caller     as pto_raise.  Status: PTO_ERR_BOUNDS. */
+PTO_API PTO_NORETURN void pto_raise_stepped(PTORuntime *rt, int64_t low, int64_t count, int64_t extent, int64_t step);
+
 static inline int64_t pto_add(PTORuntime *rt, int64_t a, int64_t b)
 {
     int64_t r;
@@ -163,6 +167,17 @@ static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char 
 static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
     if (low < 0 || high < low || high > extent) pto_raise_slice(rt, low, high, extent);
+    return low;
+}
+
+/* low, low + step ... are `count` indices, each in [0, extent), or the run fails; returns low.  Where there is none,
+ * low may be anything. */
+static inline int64_t pto_stepped(PTORuntime *rt, int64_t low, int64_t count, int64_t extent, int64_t step)
+{
+    int64_t last = 0;
+    if (count < 0 || (count > 0 && (low < 0 || low >= extent || __builtin_mul_overflow(count - 1, step, &last) ||
+                                    __builtin_add_overflow(low, last, &last) || last < 0 || last >= extent)))
+        pto_raise_stepped(rt, low, count, extent, step);
     return low;
 }
 
