@@ -2,21 +2,10 @@
  * stdio. */
 #include "crash.h"
 #include "shared/process_lock.h"
+#include "shared/sanitizer.h"
 #include "shared/system.h"
 #include <signal.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#endif
-#ifndef HAS_SANITIZER
-#define HAS_SANITIZER 0
-#endif
 
 static const struct {
     int signal;
@@ -257,7 +246,7 @@ void ptoi_crash_report_to(struct crash_note *to) { note = to; }
 
 void ptoi_crash_watch(void)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return;
     ptoi_process_lock(PROCESS_LOCK_CRASH_HANDLERS);
     if (watchers++ == 0) {
         struct sigaction ours = {.sa_sigaction = on_crash, .sa_flags = SA_ONSTACK | SA_SIGINFO};
@@ -269,7 +258,7 @@ void ptoi_crash_watch(void)
 
 void ptoi_crash_unwatch(void)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return;
     ptoi_process_lock(PROCESS_LOCK_CRASH_HANDLERS);
     if (--watchers == 0)
         for (int i = 0; i < CRASHES; i++) {
@@ -285,7 +274,7 @@ void ptoi_crash_use_stack(void *stack)
 {
     static _Thread_local bool is_ours;
     stack_t now;
-    if (HAS_SANITIZER || sigaltstack(NULL, &now) != 0) return;
+    if (PTOI_HAS_SANITIZER || sigaltstack(NULL, &now) != 0) return;
     if (stack ? !(now.ss_flags & SS_DISABLE) : !is_ours) return;
     stack_t next = {.ss_sp = stack, .ss_size = PTO_CRASH_STACK_BYTES, .ss_flags = stack ? 0 : SS_DISABLE};
     is_ours = sigaltstack(&next, NULL) == 0 && stack;

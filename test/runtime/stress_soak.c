@@ -6,6 +6,7 @@
  * PTO_SOAK_SECONDS=N lasts N seconds (default 6; an hour is what a release is checked with), PTO_SEED=S begins
  * elsewhere. */
 #include "graph_fuzz.h"
+#include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
 #include <dirent.h>
@@ -17,23 +18,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
 /* The thread sanitizer does not follow threads of a child that was forked by a process with threads, and the address
  * sanitizer may leave its allocator locked in one. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define HAS_CHILDREN 0
 #else
 #define HAS_CHILDREN 1
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#endif
-#ifndef HAS_SANITIZER
-#define HAS_SANITIZER 0
 #endif
 
 enum { CLIENTS = 3, PROGRAMS = 64, KEPT = 2, PHASES = 6, LENGTH = 64, GROWTH_KIB = 2048 };
@@ -396,7 +386,7 @@ TEST(mixed_load_gives_right_results_and_leaves_nothing_behind)
         EXPECT_EQ(now.descriptors, first.descriptors);
         EXPECT_EQ(now.threads, first.threads);
         EXPECT(!now.has_children);
-        EXPECT(HAS_SANITIZER || now.resident_kib <= first.resident_kib + GROWTH_KIB);
+        EXPECT(PTOI_HAS_SANITIZER || now.resident_kib <= first.resident_kib + GROWTH_KIB);
     }
     printf("%ld runs with %ld arrays compared, %ld wrong; %ld failed, %ld cancelled, %ld misused, %ld loaded, %ld "
            "traced; %ld creates (%ld forks), %ld trims\n",

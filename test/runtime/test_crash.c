@@ -2,6 +2,7 @@
  * engine the run fails with the same facts and the host lives.
  * Method     the crash happens in a forked process, whose standard error is a pipe. */
 #define PTO_INLINE_SUBMITS 1 /* with a sanitizer, too */
+#include "shared/sanitizer.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
 #include <pthread.h>
@@ -12,18 +13,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#endif
-#ifndef HAS_SANITIZER
-#define HAS_SANITIZER 0 /* with one, the sanitizer itself reports */
-#endif
 
 static int use_stack(volatile char *above, int depth)
 {
@@ -122,7 +111,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 
 TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return; /* the sanitizer itself reports */
     static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
     for (int e = 0; e < 6; e++)
         for (int w = 0; w < WAYS; w++) {
@@ -150,7 +139,7 @@ TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
     for (int w = 0; w < WAYS; w++) {
         PTOConfig c = {.engine = PTO_ENGINE_PROCESS, .workers = {0, 2}};
         struct attempt a = {PTO_ENGINE_PROCESS, ways[w].how, true};
-        if (HAS_SANITIZER && a.how == 1000) continue; /* needs the handler's stack */
+        if (PTOI_HAS_SANITIZER && a.how == 1000) continue; /* needs the handler's stack */
         PTORuntime *rt = pto_runtime_create(&c, NULL);
         assert_non_null(rt);
         EXPECT_EQ(pto_runtime_run(rt, crashes, &a.how), PTO_ERR_LOST);
@@ -159,7 +148,7 @@ TEST(on_the_process_engine_a_crash_is_an_error_and_the_host_lives)
         EXPECT(strstr(text, "the worker process died"));
         EXPECT(strstr(text, "kernel 'boom'"));
         EXPECT(strstr(text, "(task 5"));
-        if (!HAS_SANITIZER) { /* the handler said which of the kernels that ran it was */
+        if (!PTOI_HAS_SANITIZER) { /* the handler said which of the kernels that ran it was */
             char want[200];
             snprintf(want, sizeof want,
                      "c.pto:12:5: error: kernel 'boom' crashed (task 5): the worker process died: signal %d (%s)\n",
@@ -191,7 +180,7 @@ static void run_with_handler(void *arg)
 
 TEST(the_hosts_own_handler_runs_after_the_report)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return;
     char text[4096];
     struct attempt a = {PTO_ENGINE_SERIAL, SIGSEGV, false};
     int status = in_process(run_with_handler, &a, text, sizeof text);
@@ -224,7 +213,7 @@ static void crash_while_running(void *arg)
 
 TEST(a_crash_outside_a_kernel_is_not_ours)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return;
     char text[4096];
     int status = in_process(crash_outside, NULL, text, sizeof text);
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
@@ -293,7 +282,7 @@ static void step(void *arg)
 
 TEST(the_argument_next_to_the_address_of_a_crash_is_named)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return;
     static const struct {
         int64_t at;
         const char *text;

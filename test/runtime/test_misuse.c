@@ -1,5 +1,6 @@
 /* test_misuse.c - calls that the rules forbid: each is PTO_ERR_MISUSE and a sentence, ends the run that it disturbs,
  * and leaves the runtime good for the next one. */
+#include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
@@ -10,18 +11,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#endif
-#ifndef HAS_SANITIZER
-#define HAS_SANITIZER 0
-#endif
 
 /* Where kernels run. */
 /* The thread sanitizer does not follow threads of a child that was forked by a process with threads: under it
@@ -643,7 +632,7 @@ static void run_on_stack(struct deep *d, size_t stack)
 
 TEST(deep_recursion_on_a_small_stack_is_an_error)
 {
-    if (HAS_SANITIZER) return; /* they take more of a stack than this */
+    if (PTOI_HAS_SANITIZER) return; /* they take more of a stack than this */
     static const size_t stacks[] = {64 << 10, 256 << 10, 1 << 20, 64 << 20};
     for (int e = 0; e < ENGINES; e++)
         for (size_t s = 0; s < sizeof stacks / sizeof stacks[0]; s++) {
@@ -660,7 +649,7 @@ TEST(deep_recursion_on_a_small_stack_is_an_error)
 
 TEST(a_large_stack_of_a_thread_is_used)
 {
-    if (HAS_SANITIZER) return;
+    if (PTOI_HAS_SANITIZER) return;
     struct deep d = {.engine = PTO_ENGINE_SERIAL, .depth = 100000}; /* more than 8 MiB hold */
     run_on_stack(&d, 256 << 20);
     EXPECT_EQ(d.status, PTO_OK);
