@@ -16,13 +16,13 @@
 #include <string.h>
 
 /* Note [superseded]
- * A write that contains an older access follows it.  Whoever must follow the older access overlaps the write too, and
- * follows that.  So the older entry need not be found any more, and the map holds about one writer for each live
- * region. */
+ * A write whose region contains an older access depends on it.  A later task that depends on the older access overlaps
+ * the write too, and so depends on the write.  The older entry need not be found any more, and the map holds about one
+ * writer for each live region. */
 
 /* ---- look-ups ---- */
 
-/* One task's look-ups. */
+/* The look-ups of one task. */
 struct look {
     struct tensormap *m;
     const void *kernel;
@@ -47,7 +47,7 @@ static inline void found_note(struct tensormap *m, struct map_found *found, uint
         found->reason[seen->at] = reason;
     } else if (found->task_id[seen->at] == task_id) {
         found->reason[seen->at] |= reason;
-    } else if (found->task_id[seen->at] < task_id) { /* the older one has given up the slot, so it is done */
+    } else if (found->task_id[seen->at] < task_id) { /* the slot was reused, so the older task has completed */
         found->task_id[seen->at] = task_id;
         found->reason[seen->at] = reason;
     }
@@ -59,7 +59,7 @@ static void note_waste(struct map_buffer *b)
     b->is_odd |= has_wasted(b);
 }
 
-/* An entry that may have to do with the access: it shares a cell. */
+/* An entry of the same cell: its region may overlap the access. */
 SLOW_PATH static void visit(const struct look *l, const struct map_access *a, const struct entry *e, uint64_t p)
 {
     if (!ptoi_region_overlaps(a->region, &e->region))
@@ -69,7 +69,7 @@ SLOW_PATH static void visit(const struct look *l, const struct map_access *a, co
         found_note(l->m, l->found, e->task_id, reason_of[e->access][a->access]);
 }
 
-/* `conflict`: an entry that begins there needs no look, as every view touches its first byte. */
+/* An entry that begins at the byte `conflict` overlaps without a comparison, because a view touches its first byte. */
 static inline void find_in_chain(const struct look *l, const struct map_access *a, uint64_t *link, int64_t conflict)
 {
     struct tensormap *m = l->m;
@@ -116,7 +116,7 @@ static void find_at(const struct look *l, const struct map_access *a, uint32_t h
     if (a->access != ACCESS_READ) find_in_nodes(l, a, m->wide[head * 2 + READS]);
 }
 
-/* More cells than entries: it is sooner asked of all of them. */
+/* More cells than entries: visiting all entries is cheaper. */
 static bool is_near_all(const struct map_buffer *b, const struct map_cells *c)
 {
     return c->total > CELL_LIMIT && c->total > b->entries;
@@ -132,10 +132,10 @@ static void find_in_all(const struct look *l, const struct map_access *a)
         if (a->access != ACCESS_READ || e->access != ACCESS_READ) visit(l, a, e, p);
         p -= e->older;
     }
-    b->waste = waste; /* a grid of larger cells would not help: the region is near everything */
+    b->waste = waste; /* larger cells would not help: the region meets nearly all of them */
 }
 
-/* Where the access is in the grid of its buffer, which has one. */
+/* Sets the cells of the access, in the grid that its buffer has. */
 static void locate(const struct tensormap *m, struct map_access *a)
 {
     const int64_t head = ptoi_grid_where(m, a->buffer, a->region, &a->cells);
@@ -172,7 +172,7 @@ static inline bool region_holds(const struct region *outer, const struct region 
     return outer->rank == 0 || ptoi_region_equals(outer, inner) || ptoi_region_contains(outer, inner);
 }
 
-/* Entries of earlier tasks in the chain that r contains are killed, see Note [superseded], and dead ones unlinked. */
+/* Kills the entries of earlier tasks in the chain that r contains, see Note [superseded], and unlinks dead ones. */
 static void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
 {
     for (uint64_t p = *link; is_live(m, p); p = *link) {
@@ -194,7 +194,7 @@ static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct reg
         const uint64_t p = m->node[n].entry;
         struct entry *e = entry_at(m, p);
         n = m->node[n].next;
-        while (n && m->node[n].entry == p) /* another node of the entry, which leaves with it */
+        while (n && m->node[n].entry == p) /* a further node of the same entry, which leaves with it */
             n = m->node[n].next;
         if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, p);
     }
@@ -242,7 +242,7 @@ static void supersede_far(struct tensormap *m, const struct map_access *a, uint6
 void ptoi_map_begin(struct tensormap *m, struct map_found *found)
 {
     found->count = 0;
-    if (++m->stamp == 0) { /* once in 2^32 tasks: stamps of the last lap must not look new */
+    if (++m->stamp == 0) { /* once in 2^32 tasks: old stamps must not look new */
         memset(m->seen, 0, (size_t)(m->window_mask + 1) * sizeof *m->seen);
         m->stamp = 1;
     }
@@ -251,7 +251,7 @@ void ptoi_map_begin(struct tensormap *m, struct map_found *found)
 static inline void find_one(const struct look *l, struct map_access *a)
 {
     struct tensormap *m = l->m;
-    const struct map_buffer *b = a->buffer; /* one that was joined has no grid */
+    const struct map_buffer *b = a->buffer; /* a buffer that was joined to another has no grid */
     const int64_t head = cell_of(m, b, a->region);
     if (head == MANY || b->is_odd) {
         a->grid = UINT64_MAX;
@@ -289,15 +289,15 @@ static void region_copy(struct region *to, const struct region *from)
     to->run = from->run;
     to->rank = from->rank;
     if (from->rank == 0) return;
-    to->dim[0] = from->dim[0]; /* a tile of a matrix needs no more */
+    to->dim[0] = from->dim[0]; /* enough for a tile of a matrix */
     for (int32_t k = 1; k < from->rank; k++) to->dim[k] = from->dim[k];
 }
 
-/* The access is the first of its buffer: the grid is of its size. */
+/* The access is the first of its buffer: the cells of the grid get its size. */
 static void grid_first(struct tensormap *m, struct map_access *a)
 {
     struct map_buffer *b = a->buffer;
-    if (b->levels && a->cell && ptoi_grid_fits(b, a->region)) { /* tile after tile */
+    if (b->levels && a->cell && ptoi_grid_fits(b, a->region)) { /* a tile that fits keeps the grid */
         b->waste = 0;
         return;
     }
@@ -305,7 +305,7 @@ static void grid_first(struct tensormap *m, struct map_access *a)
     locate(m, a);
 }
 
-/* The next entry, but for where it hangs. */
+/* Makes the next entry, which is in no chain yet. */
 static inline struct entry *entry_make(struct tensormap *m, const struct map_access *a, uint64_t task_id)
 {
     const uint64_t p = m->next++;
@@ -423,7 +423,7 @@ struct tensormap *ptoi_map_create(int64_t entries, int64_t window, int64_t outsi
     m->capacity = (uint64_t)entries;
     m->first = m->next = 1;
     m->spare_fresh = 1;
-    m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells each; when they are used up there is the list */
+    m->spare_count = 4 * (uint32_t)entries + CELL_LIMIT; /* 4 cells an entry; entries that get none go to the list */
     m->nodes = m->spare_fresh + m->spare_count;
     m->window_mask = (uint64_t)window - 1;
     m->entries_at = calloc(1, ring * sizeof *m->entry + LINE);

@@ -3,7 +3,7 @@
 #include "shared/atomics.h"
 #include "shared/check.h"
 
-/* The root has number 3, so that brothers are four numbers that begin at a multiple of four. */
+/* The root has number 3, so that siblings are four numbers that begin at a multiple of four. */
 enum { ROOT = 3, CHILDREN = 4 };
 static uint64_t first_child(uint64_t i) { return CHILDREN * (i - ROOT + 1); }
 static uint64_t parent(uint64_t i) { return i / CHILDREN + ROOT - 1; }

@@ -14,7 +14,7 @@
 struct ready_entry {
     uint64_t id;
     int32_t priority;
-    uint32_t order; /* of those with a priority, which came first: may pass zero */
+    uint32_t order; /* of arrival, among tasks with a priority; it may wrap around */
 };
 
 struct ready_queue {
@@ -25,12 +25,12 @@ struct ready_queue {
     uint32_t order;
 };
 
-uint64_t ptoi_ready_bytes(uint64_t capacity); /* a power of two; whole cache lines */
-/* memory: so many bytes, aligned to a cache line; they are the queue's as long as it is used. */
+uint64_t ptoi_ready_bytes(uint64_t capacity); /* capacity: a power of two.  Whole cache lines */
+/* memory: ptoi_ready_bytes() bytes, aligned to a cache line, which the queue owns while it is used. */
 void ptoi_ready_init(struct ready_queue *q, uint64_t capacity, void *memory);
 void ptoi_ready_push(struct ready_queue *q, uint64_t id, int32_t priority);
 bool ptoi_ready_peek(const struct ready_queue *q, uint64_t *id);
-void ptoi_ready_pop(struct ready_queue *q); /* what peek showed */
+void ptoi_ready_pop(struct ready_queue *q); /* removes the task that peek showed */
 static inline uint64_t ptoi_ready_count(const struct ready_queue *q) { return q->last - q->first + q->heap_count; }
 
 #endif

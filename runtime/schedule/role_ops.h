@@ -8,7 +8,7 @@
 #define PTOI_ROLE_OPS_H
 #include <pto/pto_types.h>
 
-/* A place is where tasks run in the order in which they were sent: the lane of a worker. */
+/* A place is the lane of a worker, which executes tasks in the order in which they were sent. */
 enum { NO_PLACE = -1 };
 
 struct completion {
@@ -21,15 +21,15 @@ struct role_ops {
     /* Starts a task on a worker of that type; false: all are busy.  Does not wait.  *place, NO_PLACE before: where what
      * follows may be sent. */
     bool (*start)(void *context, PTOWorkerType type, uint64_t id, int *place);
-    /* tasks that ended since, those of a place in their order; 0: none */
+    /* Returns how many tasks have ended since the last call, those of one place in their order. */
     int (*collect)(void *context, struct completion *out, int max);
-    /* Sends a task behind all that were sent to the place.  false: not there.  NULL: start never sets a place. */
+    /* Sends a task to the end of the place.  false: that is not possible now.  NULL: start never sets a place. */
     bool (*follow)(void *context, int place, uint64_t id);
-    /* A task failed, once a task.  NULL: its worker has reported it. */
+    /* Reports a task that failed, once.  NULL: its worker has reported it. */
     void (*failed)(void *context, uint64_t id, int32_t result);
 
     /* ---- asked by the orchestrator ---- */
-    /* It published a task: a sleeper that could take the task is woken. */
+    /* A task was published: wakes a thread that sleeps and could take it. */
     void (*wake)(void *context);
     /* Waits until is_met(arg), which is asked until it answers true and not once more, because it may take what it
      * waited for.  false: it is proved that it never will be met. */
@@ -47,7 +47,7 @@ struct role_ops {
     /* The window is empty, and the caller becomes the scheduler, until `leave`. */
     void (*enter)(void *context);
     void (*leave)(void *context);
-    /* A call that was measured. */
+    /* Reports how long a measured call took. */
     void (*measured)(void *context, const PTOKernel *kernel, int64_t ns);
 };
 

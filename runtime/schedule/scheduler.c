@@ -5,8 +5,8 @@
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-/* Lays the parts out behind each other; memory NULL: only counts.  Numbers of buffers are dense, so of `refs` little is
- * touched. */
+/* Lays out the arrays one after the other; memory NULL: only counts the bytes.  Numbers of buffers are dense,
+ * so little of `refs` is touched. */
 static uint64_t lay_out(struct scheduler *s, const struct window *w, char *memory)
 {
     const uint64_t slots = w->task_mask + 1, entries = w->dep_mask + 1;
@@ -78,7 +78,7 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
     CHECK(t->id == id);
-    /* the orchestrator wrote all these lines a moment ago: fetch them together */
+    /* the orchestrator has just written these cache lines: they are fetched together */
     __builtin_prefetch(window_args(s->window, t->arg_begin));
     if (t->dep_count > 0) __builtin_prefetch(window_dep(s->window, t->dep_begin));
     set_state(s, slot, TASK_FREE, TASK_PENDING);
@@ -88,7 +88,7 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
         uint64_t producer = *window_dep(s->window, n);
         uint32_t from = slot_of(s, producer), entry = (uint32_t)(n & s->window->dep_mask);
         CHECK(producer < id);
-        /* its list was walked: nobody would count us */
+        /* the producer has completed and has walked its list: it would not report to this task */
         if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
         s->waiter[entry] = slot;
         s->next[entry] = s->fanout[from];
@@ -100,7 +100,7 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
     for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
         if (arg[i].buffer == 0) continue;
         if (arg[i].fresh) { ptoi_references_open(s->refs, arg[i].buffer); }
-        s->refs[arg[i].buffer - 1]++; /* of this task, until it completes */
+        s->refs[arg[i].buffer - 1]++; /* held by this task until it completes */
     }
     if (missing == 0) make_ready(s, id);
 }
@@ -115,7 +115,7 @@ static void take_event(struct scheduler *s, const struct lifetime_event *e) /* m
 
 static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLISHED */
 {
-    /* [TASK] before [EVENT]: so every event that precedes a task we see is seen too. */
+    /* [TASK] is loaded before [EVENT], so every event that precedes a visible task is visible too. */
     const uint64_t head = load_acquire(&s->window->task_head, TASK);
     const uint64_t event_head = load_acquire(&s->window->event_head, EVENT);
     const uint64_t events = s->events, taken = s->taken;
@@ -133,7 +133,8 @@ static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLI
 
 /* ---- accumulators: tasks that commute, but not at the same moment ------------------------------------------------ */
 
-/* Tasks that wait for an accumulator are as ready as before once it is free; the first of them takes it again. */
+/* The accumulators of the set are free: blocked tasks that need no other held one become ready, and the first of them
+ * to start holds its accumulators again. */
 static void free_accumulators(struct scheduler *s, uint32_t set)
 {
     if (set == 0) return;
@@ -172,7 +173,7 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
     for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
         uint32_t waiter = s->waiter[link - 1];
         CHECK(s->missing[waiter] > 0);
-        /* or it follows */
+        /* a task that runs was chained behind this one, and is not made ready again */
         if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING)
             make_ready(s, window_task(s->window, waiter)->id);
     }
@@ -198,12 +199,13 @@ static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
 
 /* ---- task chaining ---- */
 
-/* Note [task chaining]: the order of a place is a dependency.  So when a task starts, one that waits for nothing but
- * it, and for what was sent there before it, is sent behind it at once, and so on along the chain: its worker goes
- * through a chain without a look at the scheduler, with the data in its cache.  Of several that could follow one goes,
- * the others want other workers.  (Lanes, as in taskiter and in the design's performance page, section 6.) */
+/* Note [task chaining]: a worker executes the tasks of its lane in the order in which they were sent, so that order
+ * satisfies a dependence.  When a task starts, a task that waits only for it and for earlier tasks of the lane is sent
+ * to the lane at once, and so on along the chain.  The worker executes a chain without asking the scheduler, with the
+ * data in its cache.  Of several tasks that could follow, one is sent; the others are left for other workers.  (As in
+ * taskiter.) */
 
-/* What this task waits for has ended, or is at the place. */
+/* Has each producer of the task completed, or was it sent to this lane? */
 static bool waits_for_place(const struct scheduler *s, const struct task_slot *t, int place)
 {
     for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
@@ -215,8 +217,8 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
     return true;
 }
 
-/* The oldest of those that could follow this task; NULL: none.  Where many wait for it, or one of them for many, it is
- * no chain. */
+/* The oldest task that could be chained behind this one; NULL: there is none.  Where more than MOST tasks wait for it,
+ * or one of them waits for more than MOST, the tasks form no chain. */
 static const struct task_slot *find_chained(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
@@ -257,8 +259,8 @@ static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: 
 
 /* ---- starting ---------------------------------------------------------------------------------------------------- */
 
-/* A failed run ends without starting anything more: what is ready completes as it is, and so does what that makes
- * ready. */
+/* A failed run starts no more tasks: each ready task completes without running, and so does each task that becomes
+ * ready by that. */
 static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
 {
     bool any = s->blocked_count > 0;
@@ -271,7 +273,8 @@ static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
         }
     s->ready_types = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (ptoi_ready_count(&s->ready[t]) > 0) s->ready_types |= 1u << t; /* what the completions above made ready */
+        if (ptoi_ready_count(&s->ready[t]) > 0)
+            s->ready_types |= 1u << t; /* tasks that the completions above made ready */
     return any;
 }
 
@@ -287,7 +290,7 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
                 s->blocked[s->blocked_count++] = id;
                 continue;
             }
-            /* The state first: a machine may run the task inside start(). */
+            /* The state is set first, because a machine may run the task inside start(). */
             set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
             int place = NO_PLACE;
             if (!s->ops->start(s->context, (PTOWorkerType)t, id, &place)) {
@@ -335,7 +338,7 @@ bool ptoi_sched_has_input(const struct scheduler *s)
 bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
 {
     if (ptoi_sched_has_input(s) || s->running > 0) return false;
-    CHECK(s->blocked_count == 0); /* the holder of an accumulator runs */
+    CHECK(s->blocked_count == 0); /* a task is blocked only while another one runs */
     return s->ready_types == 0;
 }
 
@@ -343,7 +346,7 @@ void ptoi_sched_notify_quiet(struct scheduler *s)
 {
     if (!ptoi_sched_is_quiet(s)) return;
     PTO_LABEL(QUIET);
-    store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] after everything else that was published */
+    store_release(&s->window->quiet_tasks, s->taken, QUIET);   /* [QUIET] stored after all other words */
     store_release(&s->window->quiet_events, s->events, QUIET); /* [QUIET] */
 }
 
@@ -357,7 +360,7 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
     uint64_t running = 0, ready = 0, queued = 0;
     for (uint64_t id = s->retired; id != s->taken; id++) {
         enum task_state state = (enum task_state)s->state[slot_of(s, id)];
-        /* for what is in flight, or for what runs before it at its place */
+        /* a task that runs may wait for an earlier task of its lane */
         const bool waits = s->missing[slot_of(s, id)] > 0;
         if (state == TASK_FREE || (waits ? state != TASK_PENDING && state != TASK_RUNNING : state == TASK_PENDING))
             return false;

@@ -33,10 +33,10 @@ struct scheduler {
     uint32_t *next;                  /* next entry of the same producer + 1, by entry */
     uint32_t *waiter;                /* consumer's slot, by entry */
     uint32_t *refs;                  /* the references to each buffer, by its number - 1 */
-    uint64_t taken, retired, events; /* task_head, task_tail, event_head as far as seen */
+    uint64_t taken, retired, events; /* task_head, task_tail, event_head as last seen */
     uint64_t running;
     uint32_t held;     /* accumulators that running tasks update: see task_slot.exclusive */
-    uint64_t *blocked; /* ready, but an accumulator of theirs is held; in the order they came */
+    uint64_t *blocked; /* ready tasks of which an accumulator is held, in the order in which they came */
     uint64_t blocked_count;
     struct ready_queue ready[PTO_WORKER_TYPES];
     uint32_t ready_types;         /* bit t: ready[t] is not empty */
@@ -44,21 +44,21 @@ struct scheduler {
 };
 
 uint64_t ptoi_sched_bytes(const struct window *w);
-/* memory: so many bytes, zero, aligned to a cache line; they are the scheduler's as long as it is used, and touched as
- * needed. */
+/* memory: ptoi_sched_bytes() bytes of zeros, aligned to a cache line.  The scheduler owns them while it is used, and
+ * touches only the pages that it needs. */
 void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *run_status, void *memory);
 
-/* One round: take what was published, what ended, start what can start.  true: something changed. */
+/* One round: takes published tasks and events, takes completions, and starts ready tasks.  true: something changed. */
 bool ptoi_sched_step(struct scheduler *s);
-/* Part of a round, without a look at what was published, whose counters are on a line that the orchestrator writes all
- * the time: take what ended, start what that made ready.  true: something changed.  Not started: a whole round must
- * follow under the same role. */
+/* Part of a round: takes completions and starts tasks that they made ready.  It does not read the counters of published
+ * tasks, which lie on a cache line that the orchestrator keeps writing.  true: something changed; if *started is false,
+ * a whole round must follow under the same role. */
 bool ptoi_sched_feed(struct scheduler *s, bool *started);
-/* Is anything there to take?  Any thread that will take the role if so. */
+/* Is there a published task or event to take?  Called by any thread that will take the role if there is. */
 bool ptoi_sched_has_input(const struct scheduler *s);
-/* Everything published was taken and nothing is ready or running: without new input nothing will ever change. */
+/* All that was published was taken, and no task is ready or running: without new input nothing will ever change. */
 bool ptoi_sched_is_quiet(const struct scheduler *s);
-/* Says in the window that the scheduler is quiet, if it is: for an orchestrator that cannot ask. */
+/* If the scheduler is quiet, publishes that in the window, for an orchestrator that cannot ask. */
 void ptoi_sched_notify_quiet(struct scheduler *s);
 void ptoi_sched_reset_marks(struct scheduler *s); /* high-water marks of the ready queues */
 bool ptoi_sched_is_valid(const struct scheduler *s);
