@@ -12,6 +12,7 @@ import random
 import random_kernels as library
 from aggregates import Aggregates
 from calls import Calls
+from carried import Carried
 from control import Control
 from expressions import Expressions
 from forms import ALL_TYPES, MAX_RANK, Lin, Scalar, StructType, Tensor, prod_high
@@ -21,7 +22,7 @@ from regions import Regions
 from statements import Statements
 
 
-class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps):
+class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried):
     """One function body: lines, and what is visible where the next line goes."""
 
     def __init__(self, maker, home):
@@ -79,7 +80,7 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
     STATEMENTS = [("update", 12), ("make", 6), ("view", 4), ("tiles", 4), ("rows", 4), ("neighbours", 3), ("branch", 4), ("repeat", 3),
                   ("match", 2), ("scalar", 5), ("assign", 4), ("show", 4), ("claim", 2), ("call", 6), ("drop", 2), ("block", 2),
                   ("gather", 3), ("library", 2), ("leave", 2), ("halo", 2), ("twin", 2), ("pieces", 3), ("product", 2), ("solid", 2),
-                  ("tile_ranges", 2), ("struct", 5), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2)]
+                  ("tile_ranges", 2), ("struct", 5), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4)]
 
     def statement(self):
         if self.maker.size <= 0:

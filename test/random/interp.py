@@ -174,6 +174,14 @@ class Frame:
     def declare(self, name, value):
         self.blocks[-1][name] = value
 
+    def declare_var(self, name, value):
+        """A tensor or a struct that changes: assigning it makes the name another one's."""
+        self.declare(name, value)
+        self.blocks[-1]["var " + name] = True
+
+    def is_var(self, name):
+        return next(("var " + name in block for block in reversed(self.blocks) if name in block), False)
+
     def assign(self, name, value):
         for block in reversed(self.blocks):
             if name in block:
@@ -364,10 +372,28 @@ class Run:
                 value = self.element_value(value, node.line)
             if node.type is not None and self.is_scalar(node.type):
                 value = self.narrow(value, node.type.name)
+            if isinstance(value, Struct) and node.value.kind in ("name", "member") and frame.is_var(self.root(node.value)):
+                value = self.own_struct(value)
         frame.declare(node.name, value)
 
+    @staticmethod
+    def root(node):
+        while node.kind == "member":
+            node = node.of
+        return node.name if node.kind == "name" else None
+
+    def own_struct(self, value):
+        """The same tensors, in a struct whose fields can be assigned for themselves."""
+        if not isinstance(value, Struct):
+            return value
+        return Struct(value.decl, value.args, {f: self.own_struct(v) for f, v in value.fields.items()})
+
     def run_var(self, frame, node):
-        value = self.value(frame, node.value)
+        value = self.eval(frame, node.value)
+        if isinstance(value, (Tensor, Struct)):
+            frame.declare_var(node.name, self.own_struct(value))
+            return
+        value = self.element_value(value, node.line) if isinstance(value, Element) else value
         frame.declare(node.name, self.narrow(value, node.type.name) if node.type is not None else value)
 
     def run_view(self, frame, node):
@@ -387,6 +413,15 @@ class Run:
                 frame.assign(node.target.name, self.narrow(new, kind) if kind else new)
                 return
         place = self.eval(frame, node.target)
+        if node.target.kind in ("name", "member") and isinstance(place, (Tensor, Struct)) and frame.is_var(self.root(node.target)):
+            new = self.own_struct(self.eval(frame, node.value))
+            if [t.data.shape for t in tensors_of(new)] != [t.data.shape for t in tensors_of(place)]:
+                raise Fault("E04", node.line, "a var becomes one of another shape")
+            if node.target.kind == "name":
+                frame.assign(node.target.name, new)
+            else:
+                self.eval(frame, node.target.of).fields[node.target.name] = new
+            return
         if not isinstance(place, (Tensor, Struct, Element)):
             fields = self.eval(frame, node.target.of).fields
             fields[node.target.name] = self.value(frame, node.value)
