@@ -7,8 +7,6 @@
 #include "passes/frames.h"
 #include "ir/lower.h"
 #include "support/arena.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct pass {
@@ -18,28 +16,15 @@ struct pass {
 };
 
 static const struct pass passes[] = {
-    // read top to bottom: this is the order
-    {"reach", reach_analyze, false},  {"lower", lower_program, true}, {"scopes", scopes_run, true},
-    {"liveness", liveness_run, true}, {"bounds", bounds_run, false},  {"frames", frames_run, false},
-    {"slots", slots_run, true},
+#define PLAN_PASS(name, writes_ir) {#name, name##_run, writes_ir},
+#include "passes.def"
 };
 
-/* A fault of a pass ends the compiler before it can print wrong code; a program that could not be lowered was
- * refused. */
+/* A program that could not be lowered was refused. */
 static void verify(const struct plan *p, const char *pass)
 {
-#if PTO_CHECK
-    for (size_t i = 0; i < p->functions.count && diag_error_count(p->front->diag) == 0; i++) {
-        const char *fault = ir_verify(p->front, p->functions.data[i]);
-        if (!fault) continue;
-        fprintf(stderr, "ptoc: internal error: the IR of '%s' is invalid after the pass '%s': %s\n",
-                p->functions.data[i]->orch->name, pass, fault);
-        abort();
-    }
-#else
-    (void)p;
-    (void)pass;
-#endif
+    for (size_t i = 0; i < p->functions.count && diag_error_count(p->front->diag) == 0; i++)
+        ir_expect_valid(p->front, p->functions.data[i], pass);
 }
 
 struct plan *plan_create(struct front *front, const struct checked *checked, const struct memory_plan *memory,

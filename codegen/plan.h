@@ -1,7 +1,7 @@
 /* plan.h - what the analyses leave for the emitters.
  *
  * The analyses decide and print nothing; the emitters print and decide nothing.  A later analysis adds its result here
- * and a row to passes[] in plan.c: what a block does early, such as a release at a last use, belongs in struct
+ * and a line to passes.def: what a block does early, such as a release at a last use, belongs in struct
  * block_plan. */
 #ifndef PTOC_PLAN_H
 #define PTOC_PLAN_H
@@ -58,13 +58,8 @@ struct plan *plan_create(struct front *front, const struct checked *checked, con
 void plan_destroy(struct plan *p);
 bool plan_has_pass(const char *name); /* one behind which there is IR */
 
-void reach_analyze(struct plan *p);
-void frames_run(struct plan *p);
-void lower_program(struct plan *p);
-void slots_run(struct plan *p);
-void scopes_run(struct plan *p);
-void liveness_run(struct plan *p);
-void bounds_run(struct plan *p);
+#define PLAN_PASS(name, writes_ir) void name##_run(struct plan *p);
+#include "passes.def"
 
 /* ---- range.c ---- */
 

@@ -26,7 +26,7 @@ static bool visit_call(void *cx, struct ast *n)
     return true;
 }
 
-void reach_analyze(struct plan *p)
+void reach_run(struct plan *p)
 {
     struct search s = {.plan = p};
     const struct module *main = p->checked->modules[0];

@@ -322,9 +322,10 @@ static void put_use(struct dump *d, const struct ir_use *use)
                                         [IR_USE_WRITE] = "write",   [IR_USE_WRITE_PART] = "write the part of",
                                         [IR_USE_DROP] = "drop",     [IR_USE_MOVE] = "move",
                                         [IR_USE_RETURN] = "return", [IR_USE_UNKNOWN] = "unknown",
-                                        [IR_USE_TAKE] = "take",     [IR_USE_KEEP] = "keep"};
+                                        [IR_USE_TAKE] = "take",     [IR_USE_KEEP] = "keep",
+                                        [IR_USE_ALIAS] = "alias"};
     strbuf_printf(d->to, "%s ", words[use->kind]);
-    put_symbol(d, use->tensor->symbol);
+    put_symbol(d, use->symbol);
     if (use->region) put_box(d, use->region);
     if (!use->from) return;
     put(d, " = ");

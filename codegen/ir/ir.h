@@ -214,12 +214,14 @@ enum ir_use_kind {
     IR_USE_RETURN, /* it becomes the result */
     IR_USE_TAKE,   /* a `var` becomes another tensor: `from` */
     IR_USE_KEEP,   /* a let is a second name of the value of `from` */
+    IR_USE_ALIAS,  /* a let: another name for a piece of it, where indices say */
     IR_USE_UNKNOWN /* below an error: it may be written and read, and nothing is to be said about it */
 };
 struct ir_use {
     enum ir_use_kind kind;
     bool is_same_argument; /* as the use before: both are parts of one struct */
-    struct tensor_note *tensor;
+    const struct symbol *symbol;
+    struct tensor_note *tensor;  /* NULL: a scalar of its own, which is only read and written */
     struct tensor_note *from;    /* TAKE, KEEP */
     const struct region *region; /* READ, AWAIT, WRITE, WRITE_PART: which piece; NULL: all of it */
     const struct ast *at;
@@ -427,5 +429,7 @@ void ir_print(struct front *front, const struct ir_function *f, struct strbuf *t
  * at most one release is met on every path, each view lies in its tensor where that can be decided.  The first
  * violation as a sentence with the operation that violates; NULL: none.  The text is the arena's. */
 const char *ir_verify(struct front *front, const struct ir_function *f);
+/* In builds with checks: a fault of a pass ends the compiler before it can print wrong code. */
+void ir_expect_valid(struct front *front, const struct ir_function *f, const char *pass);
 
 #endif

@@ -201,7 +201,7 @@ static struct ir_function *lower_function(struct lowering *l, const struct symbo
     return f;
 }
 
-void lower_program(struct plan *p)
+void lower_run(struct plan *p)
 {
     for (size_t i = 0; i < p->orchs.count; i++) {
         struct ir_function *f = lower_function(p->lowering, p->orchs.data[i]);

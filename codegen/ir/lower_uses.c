@@ -12,14 +12,22 @@
 
 /* ---- operations ---- */
 
+/* A `let` or `var` that is no part of a struct.  Constants are their values. */
+static bool is_scalar_of_function(const struct symbol *s)
+{
+    return s && (s->kind == SYM_LET || s->kind == SYM_VAR) && s->type && type_is_scalar(s->type) && !s->has_value;
+}
+
 static struct ir_use *append(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct region *r,
                              const struct ast *at)
 {
     struct tensor_note *tensor = t ? ptrmap_get(&l->uses->c->checked->tensors, t) : NULL;
-    if (!tensor) return NULL;
+    const bool is_value = kind == IR_USE_READ || kind == IR_USE_WRITE || kind == IR_USE_ALIAS;
+    if (!tensor && !(is_value && is_scalar_of_function(t))) return NULL;
     struct ir_op *op = ir_append(l->block, l->mem, IR_USE, at->at);
     op->use = (struct ir_use){.kind = kind,
                               .is_same_argument = l->uses->is_same_argument,
+                              .symbol = t,
                               .tensor = tensor,
                               .region = r,
                               .at = at,
@@ -280,6 +288,17 @@ static void use_moved(struct lowering *l, const struct symbol *to, const struct 
     use_take(l, to, value->symbol, !is_var, value);
 }
 
+/* The name of a scalar, or another name for something, when the value has been evaluated. */
+static void define(struct lowering *l, const struct symbol *s, const struct ast *at)
+{
+    if (!s->region && !s->alias_of)
+        use(l, IR_USE_WRITE, s, NULL, at);
+    else if (!type_is_struct(s->type))
+        use_base(l, IR_USE_ALIAS, s, at);
+    else
+        use_leaves(l, IR_USE_ALIAS, s, at);
+}
+
 void use_declaration(struct lowering *l, struct ast *n)
 {
     if (has_storage(n) || (n->kind == AST_LET && n->symbol)) declare(l, n->symbol);
@@ -288,7 +307,10 @@ void use_declaration(struct lowering *l, struct ast *n)
     lower_prepare(l, n->decl.value);
     if (n->symbol && !n->bad && has_storage(n)) use_moved(l, n->symbol, n->decl.value, n->kind == AST_VAR);
     if (n->kind == AST_LET && n->symbol) begin_view(l, n->symbol, n);
-    if (n->bad) unknown_name(l, n->symbol, n);
+    if (n->bad)
+        unknown_name(l, n->symbol, n);
+    else if (n->symbol && (!has_storage(n) || type_is_scalar(n->symbol->type)))
+        define(l, n->symbol, n);
 }
 
 /* ---- other statements ---- */
@@ -308,7 +330,7 @@ void use_assignment(struct lowering *l, struct ast *n)
                  value->kind == AST_CALL ? target : value);
     else if (notes_is_element(target))
         use(l, IR_USE_WRITE_PART, region_of(target)->base, region_of(target), target);
-    else if (target->kind == AST_MEMBER)
+    else if (target->kind == AST_MEMBER || type_is_scalar(target->type))
         use(l, IR_USE_WRITE, target->symbol, NULL, target);
 }
 

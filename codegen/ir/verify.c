@@ -8,6 +8,7 @@
 #include "ir.h"
 #include "plan.h"
 #include "support/arena.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef VEC(const void *) key_list;
@@ -198,6 +199,32 @@ static void verify_value(struct verifier *v, struct state *s, const struct ir_va
     }
 }
 
+/* ---- uses, where only they are lowered: values are not known ---- */
+
+static bool is_of_uses(const struct verifier *v) { return v->function->tensors != NULL; }
+
+static void verify_operand(struct verifier *v, struct state *s, const struct ir_value *value)
+{
+    if (value)
+        verify_value(v, s, value);
+    else
+        expect(v, is_of_uses(v), "has no value", NULL);
+}
+
+/* A tensor without a number is a result that has no name; the next value of a var begins with its write. */
+static void verify_use(struct verifier *v, const struct ir_use *use)
+{
+    const struct tensor_note *t = use->tensor;
+    const char *name = use->symbol->name;
+    const bool begins = use->kind == IR_USE_BEGIN || use->kind == IR_USE_BEGIN_ZERO;
+    expect(v, is_of_uses(v), "is no operation of a lowered function", NULL);
+    if (!t || t->number < 0 || v->fault) return;
+    expect(v, t->number < v->function->tensor_count && v->function->tensors[t->number] == t,
+           "has the number of another", name);
+    expect(v, begins || use->symbol->next_of || has(&v->defined, use->symbol), "is used before it begins", name);
+    if (begins) vec_push(&v->defined, use->symbol);
+}
+
 /* ---- operations ---- */
 
 static void verify_op(struct verifier *v, struct state *s, const struct ir_op *op, const struct loop *loop);
@@ -270,8 +297,9 @@ static void verify_branch(struct verifier *v, struct state *s, const struct ir_o
     for (;;) {
         const struct ir_block *other = op->branch.other;
         v->op = op;
-        verify_value(v, s, op->branch.cond.value);
-        expect(v, op->branch.cond.value->type->kind == TYPE_BOOL, "has a condition that is no bool", NULL);
+        verify_operand(v, s, op->branch.cond.value);
+        if (op->branch.cond.value)
+            expect(v, op->branch.cond.value->type->kind == TYPE_BOOL, "has a condition that is no bool", NULL);
         struct state then = state_copy(s);
         verify_block(v, &then, op->branch.then, loop);
         v->op = op;
@@ -298,15 +326,15 @@ static void verify_loop(struct verifier *v, struct state *s, const struct ir_op 
     struct state body = state_copy(s);
     const struct loop loop = {s, mark, s->scopes.count};
     if (op->kind == IR_FOR) {
-        verify_value(v, s, op->loop.low);
-        verify_value(v, s, op->loop.high);
-        verify_value(v, s, op->loop.step);
+        verify_operand(v, s, op->loop.low);
+        verify_operand(v, s, op->loop.high);
+        verify_operand(v, s, op->loop.step);
         define(v, op->loop.symbol);
         verify_block(v, &body, op->loop.body, &loop);
     } else if (op->while_.test) {
         if (op->while_.begin) define(v, op->while_.begin);
         for (const struct ir_op *t = op->while_.test->first; t && !v->fault; t = t->next) verify_op(v, &body, t, &loop);
-        verify_value(v, &body, op->while_.cond.value); /* names of the test are in reach */
+        verify_operand(v, &body, op->while_.cond.value); /* names of the test are in reach */
         verify_block(v, &body, op->while_.body, &loop);
     } else {
         verify_value(v, s, op->while_.cond.value);
@@ -343,7 +371,7 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
         verify_view(v, s, op->store.view);
         break;
     case IR_CHECK: verify_checks(v, s, op->check.check); break;
-    case IR_ASSERT: verify_value(v, s, op->assertion.cond); break;
+    case IR_ASSERT: verify_operand(v, s, op->assertion.cond); break;
     case IR_PRINT:
         for (int i = 0; i < op->print.count; i++)
             if (op->print.values[i].value) verify_value(v, s, op->print.values[i].value);
@@ -391,8 +419,8 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
     case IR_BREAK:
     case IR_CONTINUE:
     case IR_RETURN: verify_jump(v, s, op, loop); break;
-    case IR_USE:
-    case IR_OP_COUNT: fault(v, "is no operation of a lowered function", NULL); break;
+    case IR_USE: verify_use(v, &op->use); break;
+    case IR_OP_COUNT: fault(v, "is no operation", NULL); break;
     }
 }
 
@@ -421,4 +449,19 @@ const char *ir_verify(struct front *front, const struct ir_function *f)
     vec_free(&v.defined);
     state_free(&s);
     return v.fault;
+}
+
+void ir_expect_valid(struct front *front, const struct ir_function *f, const char *pass)
+{
+#if PTO_CHECK
+    const char *fault = ir_verify(front, f);
+    if (!fault) return;
+    fprintf(stderr, "ptoc: internal error: the IR of '%s' is invalid after the pass '%s': %s\n", f->orch->name, pass,
+            fault);
+    abort();
+#else
+    (void)front;
+    (void)f;
+    (void)pass;
+#endif
 }

@@ -1,5 +1,5 @@
 /* assign.c - which tensors are written, read, dropped and returned, on which paths.
- * Needs      the uses of a function (lower_uses.c).
+ * Needs      the uses of a function.
  * Gives      E06 E07 E10 E11 E13 W01 W04; of struct tensor_note all but the number; CHECK_WRITTEN where only the run
  *            knows.
  * Method     forward: a cell for each tensor, and for each scalar of a struct that can be written.
@@ -375,6 +375,7 @@ static struct assign *begin_step(struct dataflow *d)
 
 static void step_use(struct assign *a, struct dataflow_state *s, const struct ir_use *use)
 {
+    if (!use->tensor || use->kind == IR_USE_ALIAS) return;
     const int i = use->tensor->number;
     struct cell *x = i < 0 ? NULL : &cells_of(s)[i];
     switch (use->kind) {

@@ -9,17 +9,15 @@
 #include "sema/checker.h"
 #include "support/arena.h"
 
-typedef void (*pass)(struct checker *c, struct ir_function *f);
-
-static const pass passes[] = {pass_awaits, pass_assign}; /* in this order */
-
 static void run_passes(struct checker *c, struct symbol *orch)
 {
     struct arena *mem = arena_create();
     c->function = orch;
     struct ir_function *f = lower_uses(c, mem, orch);
+    ir_expect_valid(c->front, f, "uses");
     if (c->options->uses && c->module->is_main) ir_print(c->front, f, c->options->uses);
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) passes[i](c, f);
+#define CHECK_PASS(name) pass_##name(c, f);
+#include "passes.def"
     c->function = NULL;
     arena_destroy(mem);
 }

@@ -5,7 +5,7 @@
 
 struct checker;
 
-void pass_assign(struct checker *c, struct ir_function *f);
-void pass_awaits(struct checker *c, struct ir_function *f);
+#define CHECK_PASS(name) void pass_##name(struct checker *c, struct ir_function *f);
+#include "passes.def"
 
 #endif

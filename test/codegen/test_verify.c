@@ -256,3 +256,57 @@ TEST(a_jump_is_outside_of_every_loop)
     put_after(find(IR_SUBMIT, 0), jump);
     expect_fault("is outside of every loop");
 }
+
+/* ---- functions of which only uses are lowered ---- */
+
+/* Two uses of one tensor, and a return. */
+static void uses_of_a_tensor(enum ir_use_kind first, enum ir_use_kind second)
+{
+    static struct tensor_note note;
+    static struct tensor_note *tensors[] = {&note};
+    static struct ir_function uses;
+    const enum ir_use_kind kinds[] = {first, second};
+    open_program();
+    note = (struct tensor_note){.symbol = (struct symbol *)tensor(0)};
+    uses = (struct ir_function){
+        .orch = f->orch, .body = arena_new(front.mem, struct ir_block), .tensors = tensors, .tensor_count = 1};
+    for (int i = 0; i < 2; i++)
+        ir_append(uses.body, front.mem, IR_USE, f->orch->decl->at)->use =
+            (struct ir_use){.kind = kinds[i], .symbol = note.symbol, .tensor = &note};
+    ir_append(uses.body, front.mem, IR_RETURN, f->orch->decl->at);
+    f = &uses;
+}
+
+TEST(uses_of_a_tensor_are_valid)
+{
+    uses_of_a_tensor(IR_USE_BEGIN, IR_USE_WRITE);
+    assert_null(ir_verify(&front, f));
+    close_program();
+}
+
+TEST(a_use_comes_before_its_tensor_begins)
+{
+    uses_of_a_tensor(IR_USE_READ, IR_USE_BEGIN);
+    expect_fault("t is used before it begins");
+}
+
+TEST(a_use_has_the_number_of_another_tensor)
+{
+    uses_of_a_tensor(IR_USE_BEGIN, IR_USE_READ);
+    f->tensors[0]->number = 1;
+    expect_fault("t has the number of another");
+}
+
+TEST(a_use_is_in_a_function_that_is_lowered)
+{
+    uses_of_a_tensor(IR_USE_BEGIN, IR_USE_READ);
+    f->tensors = NULL;
+    expect_fault("is no operation of a lowered function");
+}
+
+TEST(a_condition_has_no_value)
+{
+    open_program();
+    find(IR_IF, 0).op->branch.cond.value = NULL;
+    expect_fault("has no value");
+}
