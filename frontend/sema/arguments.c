@@ -181,7 +181,7 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
 {
     if (v->kind == AST_CALL) return true; /* no other name refers to the new tensor */
     bool borrowed = base->kind == SYM_FORMAL && base->dir != DIR_OWN;
-    bool is_view = v->kind != AST_NAME || v->symbol->region || v->symbol->alias_of;
+    bool is_view = !structs_owner(v);
     if (!borrowed && !is_view) return true;
     if (borrowed) {
         if (base->dir != DIR_OUT && base->dir != DIR_INOUT) return false; /* said as a write, with a fix */

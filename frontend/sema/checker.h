@@ -256,6 +256,8 @@ bool structs_is_host_field(const struct symbol *s); /* a leaf of a formal */
 /* the scalars of s change: nothing is known of them any more */
 void structs_forget(struct checker *c, struct symbol *s);
 const struct struct_place *structs_place(const struct ast *e); /* what e names; NULL: no struct */
+/* What e names all of: a name, or a field of a struct, down to a tensor; NULL: a view, an element, a second name. */
+const struct symbol *structs_owner(const struct ast *e);
 const char *structs_relation(const struct ast *e); /* "a part of": what e, which names no whole, is of its owner */
 /* They set what e means: its place or region, its type, its value. */
 void structs_name(struct checker *c, struct ast *e, struct symbol *s);

@@ -10,9 +10,10 @@ enum { MAX_CALLS = 8 }; /* a function calls a function ...: so deep is looked fo
 
 static bool is_named(const struct ast *e, const char *name) { return e && e->kind == AST_NAME && e->name == name; }
 
+/* The name, or a field of it. */
 static bool is_part_of_name(const struct ast *e, const char *name)
 {
-    while (e->kind == AST_MEMBER) e = e->member.object;
+    while (e && e->kind == AST_MEMBER) e = e->member.object;
     return is_named(e, name);
 }
 
@@ -79,11 +80,11 @@ static bool enter_return(void *cx, struct ast *n)
             r->other++;
     }
     if (r->hidden) return true;
-    if (n->kind == AST_ARG && n->arg.dir == DIR_OWN && is_named(n->arg.value, r->name)) r->other++;
+    if (n->kind == AST_ARG && n->arg.dir == DIR_OWN && is_part_of_name(n->arg.value, r->name)) r->other++;
     if (n->kind == AST_ASSIGN && is_part_of_name(n->assign.value, r->name)) r->other++; /* to a `var` */
     if (n->kind == AST_VAR && is_part_of_name(n->decl.value, r->name)) r->other++;
     for (const struct ast *x = n->kind == AST_DROP ? n->drop.names : NULL; x; x = x->next)
-        if (is_named(x, r->name)) r->other++;
+        if (is_part_of_name(x, r->name)) r->other++;
     return true;
 }
 

@@ -223,27 +223,39 @@ static void check_match(struct checker *c, struct ast *s)
 
 /* ---- drop, assert, print ----------------------------------------------------------------------------------------- */
 
+static void refuse_drop(struct checker *c, const struct ast *n)
+{
+    const struct symbol *x = n->kind == AST_NAME ? n->symbol : NULL;
+    if (n->type->kind != TYPE_GRID && x && !x->region && x->alias_of)
+        diag_error(c->diag, DIAG_E11, n->at, "'%s' is a second name of '%s': drop that", x->name, x->alias_of->name);
+    else if (n->kind == AST_MEMBER && type_is_scalar(n->type))
+        diag_error(c->diag, DIAG_E11, n->at, "'%s' is %s: only tensors can be dropped", place_str(c, n),
+                   type_str(c, n->type));
+    else
+        diag_error(c->diag, DIAG_E11, n->at, "'%s' is a view: drop the tensor itself", place_str(c, n));
+}
+
 static void check_drop(struct checker *c, struct ast *s)
 {
     for (struct ast *n = s->drop.names; n; n = n->next) {
-        exprs_check(c, n, AS_PLACE);
-        if (n->bad) continue;
-        const struct symbol *x = n->symbol;
-        bool owned = (x->kind == SYM_LET && !x->region) || (x->kind == SYM_FORMAL && x->dir == DIR_OWN);
-        if (n->type->kind == TYPE_GRID || x->region)
-            diag_error(c->diag, DIAG_E11, n->at, "'%s' is a view: drop the tensor itself", x->name);
-        else if (x->alias_of)
-            diag_error(c->diag, DIAG_E11, n->at, "'%s' is a second name of '%s': drop that", x->name,
-                       x->alias_of->name);
-        else if (n->type->kind != TYPE_TENSOR && !type_is_struct(n->type))
-            diag_error(c->diag, DIAG_E11, n->at, "'%s' is %s: only tensors can be dropped", x->name,
-                       type_str(c, n->type));
-        else if (!owned) {
+        const bool is_place = n->kind == AST_NAME || n->kind == AST_MEMBER || n->kind == AST_INDEX;
+        if (is_place)
+            exprs_check(c, n, AS_PLACE);
+        else
+            diag_error(c->diag, DIAG_E11, n->at, "this is a value: only a tensor that has a name can be dropped");
+        const struct symbol *x = is_place && !n->bad ? structs_owner(n) : NULL;
+        if (x && n->type->kind != TYPE_GRID && (n->type->kind == TYPE_TENSOR || type_is_struct(n->type))) {
+            n->symbol = (struct symbol *)(uintptr_t)x; /* of a field: its own */
+            if (x->kind == SYM_LET || x->dir == DIR_OWN) continue;
             diag_error(c->diag, DIAG_E11, n->at, "'%s' is borrowed from the caller and cannot be dropped here",
-                       x->name);
+                       place_str(c, n));
             diag_help(c->diag, "an 'own' formal could be dropped");
-        } else
-            continue;
+        } else if (x && n->type->kind != TYPE_GRID) {
+            diag_error(c->diag, DIAG_E11, n->at, "'%s' is %s: only tensors can be dropped", place_str(c, n),
+                       type_str(c, n->type));
+        } else if (is_place && !n->bad) {
+            refuse_drop(c, n);
+        }
         notes_bad(n);
     }
 }

@@ -14,6 +14,16 @@ static const struct struct_place *place_of(const struct ast *e) { return e->note
 
 const struct struct_place *structs_place(const struct ast *e) { return e->bad ? NULL : place_of(e); }
 
+const struct symbol *structs_owner(const struct ast *e)
+{
+    const struct struct_place *p = structs_place(e);
+    if (e->kind == AST_NAME) return e->symbol->region || e->symbol->alias_of ? NULL : e->symbol;
+    if (e->bad || e->kind != AST_MEMBER || !structs_place(e->member.object) || !structs_owner(e->member.object))
+        return NULL;
+    if (p) return p->given == 0 ? p->symbol : NULL;
+    return e->type->kind == TYPE_TENSOR && region_of(e)->whole ? region_of(e)->base : NULL;
+}
+
 const char *structs_relation(const struct ast *e)
 {
     return !place_of(e) ? "a view of" : e->kind == AST_NAME ? "a second name of" : "a part of";

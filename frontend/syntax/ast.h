@@ -137,7 +137,7 @@ struct ast {
         } scope; /* label: STRING or NULL */
         struct {
             struct ast *names;
-        } drop; /* list of NAME */
+        } drop; /* list of NAME, MEMBER; what else is there is refused */
         struct {
             struct ast *value;
         } ret; /* or NULL */

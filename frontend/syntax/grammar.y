@@ -221,8 +221,8 @@ match_else: %empty                              { $$ = NULL; }
 label: %empty                                   { $$ = NULL; }
      | string
      ;
-drops: NAME                                     { $$ = list_add(NO_LIST, NAMED(AST_NAME, @$, $1)); }
-     | drops "," NAME                           { $$ = list_add($1, NAMED(AST_NAME, @3, $3)); }
+drops: postfix                                  { $$ = list_add(NO_LIST, $1); }
+     | drops "," postfix                        { $$ = list_add($1, $3); }
      ;
 static_assert: "static_assert" expr assert_message ";"
         { $$ = NODE(AST_STATIC_ASSERT, @$, .check = {$expr, $assert_message}); }

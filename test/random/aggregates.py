@@ -72,7 +72,16 @@ class Aggregates:
             ended = [v for v in known if v.kind == "local" and v.loops == self.loops]
             if ended:
                 v = self.pick(ended)
-                self.emit("drop %s;" % v.text)
+                way = self.rng.randint(0, 2)
+                if way == 0:
+                    self.emit("drop %s;" % v.text)
+                elif way == 1:  # field by field
+                    self.emit("drop %s;" % ", ".join(t.text for t in v.leaves))
+                else:  # one field: the others stay
+                    leaf = self.pick(v.leaves)
+                    self.emit("drop %s;" % leaf.text)
+                    self.forget(leaf.root)
+                    return
                 self.forget_struct(v)
         elif k == 4 and v.writable:
             makers = [f for f in self.maker.callable(self) if f.result_type is type_ and f.cost * self.weight < 60]

@@ -498,8 +498,11 @@ class Run:
         return self.block(frame, node.other) if node.other else None
 
     def run_drop(self, frame, node):
-        for name in node.names:
-            for tensor in tensors_of(frame.find(name)):
+        for name, *fields in node.names:
+            value = frame.find(name)
+            for field in fields:
+                value = value.fields[field]
+            for tensor in tensors_of(value):
                 self.live(tensor, node.line).lifetime.ended = "dropped"
 
     def run_return(self, frame, node):
