@@ -31,6 +31,7 @@ static void print_list(struct emitter *e, struct strbuf *b, struct ir_value *con
 static void print_unwritten(struct emitter *e, const struct ir_check *c, struct strbuf *fail)
 {
     strbuf_printf(fail, "!%s", check_flag(e, c->flag));
+    ptrmap_set(&e->used, c->flag, e);
     for (int d = 0; d < c->view->region->rank; d++) {
         const struct ir_value *extent = c->view->extent[d];
         if (extent->kind == IR_INTEGER && extent->integer != 0) continue;

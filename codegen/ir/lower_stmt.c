@@ -53,7 +53,7 @@ void lower_flag(struct lowering *l, const struct symbol *s)
     const struct tensor_note *note = tensor_note_of(l->checked, s);
     if (!note->needs_flag) return;
     struct ir_value *value = ir_boolean(l->mem, false);
-    let(l, note, arena_printf(l->mem, "%s_written", s->name), value->type, value, false, IR_UNUSED_NEVER);
+    let(l, note, arena_printf(l->mem, "%s_written", s->name), value->type, value, false, IR_UNUSED_MAYBE);
 }
 
 void lower_set_flag(struct lowering *l, const struct symbol *s)
