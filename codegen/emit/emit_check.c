@@ -90,6 +90,16 @@ static void print_check(struct emitter *e, const struct ir_check *c, struct strb
         strbuf_putc(then, ')');
         break;
     }
+    case CHECK_PRODUCT: print_bounds(e, then, "pto_same_count", c); break;
+    case CHECK_DENSE: {
+        const struct region *r = c->view->region;
+        strbuf_printf(then, "pto_dense(rt, \"%s\", %d, ", r->base->name, r->rank);
+        print_list(e, then, c->view->extent, r->rank);
+        strbuf_puts(then, ", ");
+        print_list(e, then, c->view->stride, r->rank);
+        strbuf_putc(then, ')');
+        break;
+    }
     case CHECK_DISJOINT:
         strbuf_puts(fail, "pto_views_overlap(");
         print_param(e, fail, c->view);

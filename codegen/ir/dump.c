@@ -243,6 +243,15 @@ static void put_check(struct dump *d, const struct ir_check *c)
         put_view(d, c->view);
         put(d, " is contiguous");
         break;
+    case CHECK_PRODUCT:
+        put_operand(d, c->a);
+        put(d, " == ");
+        put_operand(d, c->b);
+        break;
+    case CHECK_DENSE:
+        put_view(d, c->view);
+        put(d, " is dense");
+        break;
     case CHECK_DISJOINT:
         put_view(d, c->view);
         put(d, " is disjoint from ");

@@ -88,7 +88,7 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
     if (c->c) to->c = lower_size(l, c->c, ARITH_CHECKED);
     if (c->d) to->d = lower_size(l, c->d, ARITH_CHECKED);
     if (c->kind == CHECK_EXTENT) to->b = lower_size(l, c->a, ARITH_PLAIN); /* for the message: tested already */
-    if (c->kind == CHECK_CONTIGUOUS) {
+    if (c->kind == CHECK_CONTIGUOUS || c->kind == CHECK_DENSE) {
         struct ir_view *v = lower_view(l, c->view, VIEW_OF_FUNCTION);
         for (int d = 0; d < c->view->rank; d++) v->extent[d] = lower_size(l, c->view->extent[d], ARITH_PLAIN);
         to->view = v;

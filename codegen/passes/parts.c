@@ -14,6 +14,9 @@ enum { MAX_PARTS = 12, MAX_KNOWN_OF_PART = 12, MAX_COMPARED = 4000 };
 
 static bool is_fixed(const struct region *r)
 {
+    if (r->is_part && size_names_var(r->offset)) return false;
+    for (int d = 0; d < r->rank && r->is_part; d++)
+        if (size_names_var(r->extent[d]) || size_names_var(r->stride[d])) return false;
     for (int d = 0; d < r->base_rank; d++) {
         const struct size *step = r->steps ? r->steps->step[d] : NULL;
         if (!r->low[d] || !r->span[d] || size_names_var(r->low[d]) || size_names_var(r->span[d])) return false;
@@ -113,6 +116,9 @@ static const struct region *rename_region(struct checker *c, const struct region
     }
     for (int d = 0; d < r->rank; d++)
         if (!(n->extent[d] = rename_in(c, r->extent[d], t, name))) return NULL;
+    if (r->is_part && !(n->offset = rename_in(c, r->offset, t, name))) return NULL;
+    for (int d = 0; d < r->rank && r->is_part; d++)
+        if (!(n->stride[d] = rename_in(c, r->stride[d], t, name))) return NULL;
     if (!r->steps) return n;
     struct steps *steps = arena_new(c->mem, struct steps);
     for (int d = 0; d < r->base_rank; d++) {
@@ -127,6 +133,7 @@ static const struct region *rename_region(struct checker *c, const struct region
 
 static bool names_loop(const struct region *r, const struct iterations *t, struct checker *c)
 {
+    if (r->is_part) return true; /* its offset may */
     for (int d = 0; d < r->base_rank; d++) {
         const struct size *step = r->steps ? r->steps->step[d] : NULL;
         const struct size *list[] = {r->low[d], r->span[d], step, step ? r->steps->first[d] : NULL};
@@ -288,7 +295,7 @@ enum missing parts_missing(struct checker *c, const struct parts *p, const struc
     /* an empty tensor misses nothing */
     for (int d = 0; d < r->base_rank; d++) facts_add_order(c->facts, zero, r->span[d], 1);
     bool gap = false;
-    for (int d = 0; d < r->base_rank && !gap; d++) gap = has_gap(c, p, r, d);
+    for (int d = 0; d < r->base_rank && !gap && !r->is_part; d++) gap = has_gap(c, p, r, d);
     facts_reset(c->facts, mark);
     return gap ? MISSING_SOME : MISSING_UNKNOWN;
 }

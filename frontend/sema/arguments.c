@@ -75,7 +75,7 @@ static void note_formal(struct checker *c, const struct symbol *formal)
 static void fix_rank(struct checker *c, const struct ast *v, int missing)
 {
     const struct ast *last = NULL;
-    if (v->kind != AST_INDEX || (missing != 1 && missing != -1)) return;
+    if (v->kind != AST_INDEX || v->index.is_shape || (missing != 1 && missing != -1)) return;
     for (const struct ast *i = v->index.indices; i; i = i->next) {
         bool is_one = i->kind == AST_INDEX_WIDTH && !i->range.step && i->range.high->kind == AST_INT &&
                       i->range.high->integer.value == 1;

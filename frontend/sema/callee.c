@@ -99,6 +99,7 @@ struct symbol *callee_choose(struct checker *c, struct ast *e, struct symbol *fi
 
 bool callee_is_task(struct checker *c, const struct ast *e)
 {
-    return e->kind == AST_CALL && (e->call.callee->kind != AST_NAME || declare_lookup(c, e->call.callee->name) ||
-                                   !builtins_find(e->call.callee->name));
+    return e->kind == AST_CALL && !shapes_is_permutation(c, e) &&
+           (e->call.callee->kind != AST_NAME || declare_lookup(c, e->call.callee->name) ||
+            !builtins_find(e->call.callee->name));
 }

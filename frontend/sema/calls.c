@@ -225,6 +225,12 @@ void calls_statement(struct checker *c, struct ast *e)
         notes_bad(e);
         return;
     }
+    if (shapes_is_permutation(c, e)) {
+        shapes_permute(c, e);
+        if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "the value of 'permute' is not used");
+        notes_bad(e);
+        return;
+    }
     const struct type *t = check_call(c, e, NULL, false);
     if (!e->bad && (t->kind == TYPE_TENSOR || type_is_struct(t)))
         diag_warning(c->diag, DIAG_W01, e->at, "the result of '%s' is never read", e->note->call->callee->name);

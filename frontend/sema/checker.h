@@ -11,7 +11,7 @@
  *   generics.c                 generic kernels and their instances
  *   structs.c                  structs as their leaves
  *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
- *   region.c steps.c           pieces of tensors; every s-th index of a dimension
+ *   shapes.c region.c steps.c  tensors with other dimensions; pieces of tensors; every s-th index of a dimension
  *   consteval.c builtins.c     values known now: an argument of a builtin is one, and its result
  *   kernel_body.c derive.c values.c
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
@@ -233,6 +233,12 @@ void region_settle(struct checker *c, struct region *r); /* what follows from of
 /* Overflow of constants is reported where the extents are declared, or the index is out of bounds: the result is a. */
 const struct size *region_plus(struct checker *c, const struct size *a, const struct size *b);
 const struct size *region_times(struct checker *c, const struct size *a, const struct size *b);
+
+/* ---- shapes.c: of a tensor ---- */
+const struct type *shapes_transpose(struct checker *c, struct ast *e); /* a MEMBER .T, whose object has been checked */
+bool shapes_is_permutation(struct checker *c, const struct ast *e);    /* a CALL of .permute */
+const struct type *shapes_permute(struct checker *c, struct ast *e);
+const struct type *shapes_as(struct checker *c, struct ast *e); /* an INDEX that is_shape */
 
 /* ---- steps.c: of one dimension of the base ---- */
 int steps_sign(struct checker *c, const struct size *a); /* 1, -1; 0: not known */

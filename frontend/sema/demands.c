@@ -37,7 +37,7 @@ static const struct size *least_stride(struct checker *c, const struct region *r
     const struct size *least = size_const(c->sizes, 1), *stride = r->stride[d];
     const bool is_given =
         stride->kind == SIZE_STRIDE && (stride->symbol == r->base || stride->symbol == r->base->place);
-    if (!is_given || r->base->type->rank != r->base_rank) return stride;
+    if (!is_given || r->base->type->rank != r->base_rank || r->base_dim[d] < 0) return stride;
     for (int k = r->base_dim[d] + 1; k < r->base_rank && least; k++)
         least = size_binary(c->sizes, SIZE_MUL, least, r->base->type->extent[k]);
     return least;

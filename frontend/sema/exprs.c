@@ -78,6 +78,10 @@ static const struct type *check_member(struct checker *c, struct ast *e)
     const struct type *t = exprs_check(c, object, AS_PLACE);
     c->checks = outer;
     if (object->bad) return notes_fail(c, e);
+    if (t->kind == TYPE_TENSOR && strcmp(e->name, "T") == 0) {
+        if (own) append_checks(outer, own);
+        return shapes_transpose(c, e);
+    }
     if (t->kind != TYPE_STRUCT || !structs_place(object)) {
         diag_error(c->diag, DIAG_E19, e->name_at, "%s has no member '%s'", type_str(c, t), e->name);
         if (t->kind == TYPE_ARRAY) diag_help(c->diag, "its elements have: [i].%s", e->name);
@@ -296,6 +300,7 @@ void exprs_say_await(struct checker *c, const struct ast *e)
 
 static const struct type *check_index(struct checker *c, struct ast *e, enum use use)
 {
+    if (e->index.is_shape) return shapes_as(c, e);
     struct check **outer = c->checks, *own = NULL;
     if (outer) c->checks = &own;
     exprs_check(c, e->index.object, AS_PLACE);
@@ -335,6 +340,7 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
         if (e->call.callee->kind == AST_NAME && !declare_lookup(c, e->call.callee->name) &&
             builtins_find(e->call.callee->name))
             return builtin_calls_check(c, e);
+        if (shapes_is_permutation(c, e)) return shapes_permute(c, e);
         return calls_value(c, e, NULL);
     default:
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "a value is needed here");

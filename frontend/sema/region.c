@@ -26,7 +26,8 @@ void region_settle(struct checker *c, struct region *r)
 {
     bool whole = r->base->type->kind == TYPE_TENSOR && r->rank == r->base_rank && !r->steps;
     for (int d = 0; d < r->rank && whole; d++)
-        whole = size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
+        whole = r->base_dim[d] == d &&
+                size_expand(c->sizes, r->extent[d]) == size_expand(c->sizes, r->base->type->extent[d]);
     r->whole = whole;
     r->contiguous = region_is_contiguous(c, r);
 }
@@ -63,7 +64,7 @@ const struct region *region_narrow(struct checker *c, const struct region *all, 
         const struct index_range whole = {.low = zero(c), .width = all->extent[d]}, *i = d < count ? &index[d] : &whole;
         r->offset = region_plus(c, r->offset, region_times(c, i->low, all->stride[d]));
         r->is_loose |= i->is_loose;
-        steps_narrow(c, r, all->base_dim[d], i);
+        if (d < count) steps_narrow(c, r, all->base_dim[d], i);
         if (!i->width) continue;
         r->extent[r->rank] = i->width;
         r->stride[r->rank] = i->step ? region_times(c, all->stride[d], i->step) : all->stride[d];
@@ -224,9 +225,40 @@ static bool are_apart_by_cases(struct checker *c, const struct region *a, const 
     return false;
 }
 
+static bool is_same(struct checker *c, const struct size *a, const struct size *b)
+{
+    return size_expand(c->sizes, a) == size_expand(c->sizes, b);
+}
+
+/* Behind the last element; NULL: a stride may be negative. */
+static const struct size *linear_end(struct checker *c, const struct region *r)
+{
+    const struct size *end = region_plus(c, r->offset, size_const(c->sizes, 1));
+    for (int d = 0; d < r->rank; d++) {
+        if (!facts_prove(c->facts, r->stride[d])) return NULL;
+        end =
+            region_plus(c, end, region_times(c, region_plus(c, r->extent[d], size_const(c->sizes, -1)), r->stride[d]));
+    }
+    return end;
+}
+
+/* Is all of one behind all of the other?  Of a tensor with other dimensions no box says so. */
+static bool are_in_order(struct checker *c, const struct region *a, const struct region *b)
+{
+    const struct size *end = linear_end(c, a), *other = linear_end(c, b);
+    return (end && other) &&
+           (facts_prove_order(c->facts, end, b->offset, 0) || facts_prove_order(c->facts, other, a->offset, 0));
+}
+
 /* Nothing has to be proved where both are one and the same. */
 static bool is_same_place(struct checker *c, const struct region *a, const struct region *b)
 {
+    if (a->is_part || b->is_part) {
+        bool same = a->rank == b->rank && is_same(c, a->offset, b->offset);
+        for (int d = 0; d < a->rank && same; d++)
+            same = is_same(c, a->extent[d], b->extent[d]) && is_same(c, a->stride[d], b->stride[d]);
+        return same;
+    }
     for (int d = 0; d < a->base_rank; d++)
         if (!steps_equal(c, a, b, d)) return false;
     return true;
@@ -238,6 +270,7 @@ int region_overlap(struct checker *c, const struct region *a, const struct regio
     if (region_is_empty(c, a) || region_is_empty(c, b)) return 0;
     if (is_same_place(c, a, b)) return 1;
     if (are_apart(c, a, b) || are_apart_by_cases(c, a, b)) return 0;
+    if (a->is_part || b->is_part) return are_in_order(c, a, b) ? 0 : -1;
     size_t mark = facts_mark(c->facts);
     for (int d = 0; d < a->base_rank; d++) {
         facts_add_order(c->facts, zero(c), a->span[d], 1);

@@ -40,6 +40,10 @@ static void set_step(struct checker *c, struct region *r, int b, const struct si
 
 void steps_narrow(struct checker *c, struct region *r, int b, const struct index_range *index)
 {
+    if (b < 0) { /* it has no dimension of the base */
+        r->is_part = true;
+        return;
+    }
     const struct size *before = r->steps ? r->steps->step[b] : NULL, *low = index->low;
     const struct size *first =
         before ? region_plus(c, r->steps->first[b], region_times(c, low, before)) : region_plus(c, r->low[b], low);

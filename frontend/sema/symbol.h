@@ -35,13 +35,15 @@ struct region {
     const struct size *extent[MAX_RANK], *stride[MAX_RANK];
     bool contiguous; /* proved contiguous and row-major */
     bool whole;      /* proved to be all of the base */
+    bool is_part;    /* of the box that follows it has some elements, and which they are only the strides say */
     bool is_loose;   /* where it is empty, it may begin anywhere: its offset is not known to fit in 64 bits */
     /* The same piece in the base's own coordinates: indices [low, low + span) of each of base_rank dimensions, or those
      * of them that `steps` has.  Where the region is empty, a span may be negative. */
     int base_rank;
     const struct size *low[MAX_RANK], *span[MAX_RANK];
     const struct steps *steps; /* NULL: all of the box */
-    int base_dim[MAX_RANK];    /* of each of the rank dimensions: which of the base's it is */
+    int base_dim
+        [MAX_RANK]; /* of each of the rank dimensions: which of the base's it is; -1: none, it was merged or split */
 };
 
 /* Something that must be tested at run time because it could not be decided. */
@@ -55,6 +57,8 @@ enum check_kind {
     CHECK_TILE,       /* a != 0: the extent of a tile */
     CHECK_WHERE,      /* cond, an AST expression over the callee's formals, holds; see call.formal_values */
     CHECK_CONTIGUOUS, /* view is row-major */
+    CHECK_PRODUCT,    /* a == b: the elements of a tensor, and of the shape it is given */
+    CHECK_DENSE,      /* the dimensions of view lie one behind the other */
     CHECK_DISJOINT,   /* view and other share no element */
     CHECK_WRITTEN     /* symbol has been written (its flag says so), or it is empty */
 };

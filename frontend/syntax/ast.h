@@ -184,7 +184,8 @@ struct ast {
         } member; /* (name) object.name */
         struct {
             struct ast *object, *indices;
-        } index; /* indices: INDEX_POINT RANGE WIDTH ALL */
+            bool is_shape;
+        } index; /* indices: INDEX_POINT RANGE WIDTH ALL; is_shape: object as [indices], each a POINT */
         /* POINT: low; RANGE: low .. high; WIDTH: low +: high; step or NULL, of an ALL too */
         struct {
             struct ast *low, *high, *step;

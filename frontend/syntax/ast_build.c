@@ -107,6 +107,22 @@ struct ast *ast_export(struct ast *orch, struct span at)
     return orch;
 }
 
+/* object as [extents]: each extent in a POINT, as an index would be. */
+struct ast *ast_as(struct parse *cx, struct span at, struct ast *object, struct ast *extents)
+{
+    struct ast *n = ast_new(cx->front->mem, AST_INDEX, at), **end = &n->index.indices;
+    n->index.object = object;
+    n->index.is_shape = true;
+    for (struct ast *e = extents, *next; e; e = next) {
+        next = e->next;
+        e->next = NULL;
+        *end = ast_new(cx->front->mem, AST_INDEX_POINT, e->at);
+        (*end)->range.low = e;
+        end = &(*end)->next;
+    }
+    return n;
+}
+
 struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs)
 {
     stmt->at = at;

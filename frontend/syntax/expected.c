@@ -37,10 +37,10 @@ static const struct group groups[] = {
     {"a type", {"name", "array"}, {"name", "array"}},
     {"a parameter", {"name", "host", "acc"}, {"name", "in", "out", "inout", "acc", "own", "host"}},
     {"a kernel attribute ('on', 'cost', 'extern', 'where')", {"on", "where"}, {"on", "cost", "extern", "where"}},
-    {NULL, {"&&", "*"}, {OPERATORS, "(", "[", "."}},
-    {NULL, {"+", "*"}, {OPERATORS, "(", "[", "."}},
-    {NULL, {";", "=", "("}, {"=", "(", "[", "."}}, // behind a call
-    {NULL, {"[", "("}, {"(", "[", "."}},
+    {NULL, {"&&", "*"}, {OPERATORS, "(", "[", ".", "as"}},
+    {NULL, {"+", "*"}, {OPERATORS, "(", "[", ".", "as"}},
+    {NULL, {";", "=", "("}, {"=", "(", "[", ".", "as"}}, // behind a call
+    {NULL, {"[", "("}, {"(", "[", ".", "as"}},
     {NULL, {"[", "."}, {"[", "."}}, // behind a type
 };
 

@@ -265,6 +265,7 @@ expr: expr "||" expr                            { $$ = BINARY(OP_OR, @$, $1, $3,
     ;
 postfix: primary
        | postfix "[" indices "]"                { $$ = NODE(AST_INDEX, @$, .index = {$1, $indices.first}); }
+       | postfix "as" "[" exprs "]"             { $$ = ast_as(cx, @$, $1, $exprs.first); }
        | postfix "." NAME                       { $$ = NAMED(AST_MEMBER, @$, $NAME, .member = {$1}); }
        | postfix "(" args ")"                   { $$ = NODE(AST_CALL, @$, .call = {$1, $args.first}); }
        ;

@@ -90,6 +90,7 @@ struct ast *kernel_extern(struct ast *attrs, struct ast *symbol);
 struct ast *kernel_where(struct ast *attrs, struct ast *cond);
 struct ast *ast_export(struct ast *orch, struct span at);
 
+struct ast *ast_as(struct parse *cx, struct span at, struct ast *object, struct ast *extents);
 struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs);
 struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then);
 struct chain chain_broken(struct parse *cx, struct span at, struct ast *then);

@@ -603,7 +603,36 @@ class Run:
             module = frame.module.names.get(node.of.name)
             if isinstance(module, Module):
                 return self.global_value(module, node.name, node.line)
-        return self.eval(frame, node.of).fields[node.name]
+        of = self.eval(frame, node.of)
+        if isinstance(of, Tensor):  # .T
+            return self.of_tensor(of, lambda a: a.swapaxes(-1, -2))
+        return of.fields[node.name]
+
+    @staticmethod
+    def of_tensor(of, change):
+        return Tensor(of.element, change(of.data), change(of.mask), of.lifetime, of.arrays, of.host, of.scalars)
+
+    def eval_permute(self, frame, node):
+        order = [self.integer(frame, n) for n in node.order]
+        return self.of_tensor(self.eval(frame, node.of), lambda a: a.transpose(order))
+
+    def eval_reshape(self, frame, node):
+        of = self.eval(frame, node.of)
+        shape = tuple(self.integer(frame, n) for n in node.extents)
+        if min(shape) < 0:
+            raise Fault("E15", node.line, "an extent is %d" % min(shape))
+        if math.prod(shape) != of.data.size:
+            raise Fault("E04", node.line, "%d elements and %d" % (of.data.size, math.prod(shape)))
+
+        def change(a):
+            view = a.view()
+            try:
+                view.shape = shape
+            except AttributeError:
+                raise Fault("E18", node.line, "needs a copy")
+            return view
+
+        return self.of_tensor(of, change)
 
     def eval_unary(self, frame, node):
         value = self.value(frame, node.value)

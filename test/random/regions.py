@@ -16,10 +16,36 @@ class Regions:
                       and (t.writable or not writable)]
         r.shuffle(candidates)
         for t in candidates:
-            found = self.fit(t, shape)
+            found = self.fit(t, shape) if self.chance(0.75) else self.fit_turned(t, shape) or self.fit(t, shape)
             if found:
                 return Tensor(found, element, shape, t.root, t.writable, "view", t.solid and found == t.text)
         return None
+
+    def fit_turned(self, t, shape):
+        """A region whose dimensions are in another order, or with one of extent 1 more."""
+        r, rank = self.rng, len(shape)
+        if t.kind in ("array", "cells"):
+            return None
+        ones = [d for d, e in enumerate(shape) if e.is_number() and e.low == 1]
+        if ones and rank > 1 and self.chance(0.5):
+            d = r.choice(ones)
+            found = self.fit(t, shape[:d] + shape[d + 1:])
+            return found and "%s as [%s]" % (found, ", ".join(e.text() for e in shape))
+        if rank == 1 and t.rank() == 1 and self.chance(0.3):
+            found = self.fit(t, shape)
+            return found and "(%s as [1, %s])[0]" % (found, shape[0].text())
+        if rank < 2:
+            return None
+        if self.chance(0.5):
+            found = self.fit(t, shape[:-2] + [shape[-1], shape[-2]])
+            return found and found + ".T"
+        order = list(range(rank))
+        r.shuffle(order)
+        inner = [None] * rank
+        for d, o in enumerate(order):
+            inner[o] = shape[d]
+        found = self.fit(t, inner)
+        return found and "%s.permute(%s)" % (found, ", ".join(map(str, order)))
 
     def fit(self, t, shape):
         if t.kind in ("array", "cells"):

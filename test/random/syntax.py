@@ -425,7 +425,16 @@ class Parser:
                 self.take("]")
                 node = Node("index", line, of=node, indices=indices)
             elif self.try_take("."):
-                node = Node("member", line, of=node, name=self.member_name())
+                name = self.member_name()
+                if name == "permute" and self.try_take("("):
+                    node = Node("permute", line, of=node, order=[a.value for a in self.list_of(self.arg, ")")])
+                    self.take(")")
+                else:
+                    node = Node("member", line, of=node, name=name)
+            elif self.try_take("as"):
+                self.take("[")
+                node = Node("reshape", line, of=node, extents=self.list_of(self.expr))
+                self.take("]")
             elif self.try_take("("):
                 args = self.list_of(self.arg, ")")
                 self.take(")")

@@ -163,6 +163,26 @@ static inline void pto_row_major(PTORuntime *rt, const char *kernel, const char 
         pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] '%s' requires a contiguous view, but this slice of '%s' is strided",
                   kernel, tensor);
 }
+/* A tensor with another shape: its dimensions that are merged lie one behind the other, */
+static inline void pto_dense(PTORuntime *rt, const char *tensor, int rank, const int64_t *shape, const int64_t *stride)
+{
+    for (int d = 0; d < rank; d++)
+        if (shape[d] == 0) return;
+    int64_t want = rank > 0 ? stride[rank - 1] : 0;
+    for (int d = rank - 1; d >= 0; d--) {
+        if (shape[d] != 1 && stride[d] != want)
+            pto_raise(rt, PTO_ERR_ARGUMENT, "[E18] the view of '%s' needs a copy to get another shape: it is strided",
+                      tensor);
+        want = pto_mul(rt, want, shape[d]);
+    }
+}
+/* and it has as many elements. */
+static inline void pto_same_count(PTORuntime *rt, int64_t has, int64_t wanted)
+{
+    if (has != wanted)
+        pto_raise(rt, PTO_ERR_ARGUMENT, "[E04] a tensor of %lld elements gets a shape of %lld", (long long)has,
+                  (long long)wanted);
+}
 /* 0 <= low <= high <= extent, or the run fails; returns low. */
 static inline int64_t pto_slice(PTORuntime *rt, int64_t low, int64_t high, int64_t extent)
 {
