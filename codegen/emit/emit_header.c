@@ -49,15 +49,25 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
 
 static bool emit_kernel(struct emitter *e, const struct symbol *k)
 {
-    bool any = false;
-    for (const struct symbol *s = k->instances; s; s = s->next_instance) any = emit_kernel(e, s) || any;
-    if (k->elem_count) return any;
     if (k->kind != SYM_KERNEL || k->decl->kernel->has_body || k->opcode) return false;
     STRBUF(b);
     kernel_print_prototype(e, k, false, &b);
     out_line(e->out, "/* %s */", emit_source_text(e, k->decl->at));
     out_line(e->out, "int %s%s;", kernel_external_symbol(k), strbuf_text(&b));
     return true;
+}
+
+/* A generic kernel of a library: for every choice of types, of which the first `count` are made.  Of more than two
+ * types the choices are too many: the header of a program has those that it calls. */
+static bool emit_instances(struct emitter *e, struct symbol *generic, enum elem *elem, int count)
+{
+    bool any = false;
+    if (generic->elem_count > 2) return false;
+    if (count == generic->elem_count) return emit_kernel(e, sema_instance(e->front, generic, elem));
+    for (elem[count] = ELEM_F16; elem[count] <= ELEM_BOOL; elem[count]++)
+        if (generic->elems[count]->elem_set >> elem[count] & 1)
+            any = emit_instances(e, generic, elem, count + 1) || any;
+    return any;
 }
 
 /* Those that the exports need; a module without an export is a library of kernels: all of them. */
@@ -68,7 +78,10 @@ static void emit_kernels(struct emitter *e)
     bool any = kernels->count > 0;
     for (size_t i = 0; i < kernels->count; i++) emit_kernel(e, kernels->data[i]);
     for (int i = 0; i < main->symbol_count && e->plan->exports.count == 0; i++)
-        for (const struct symbol *k = main->symbols[i]; k; k = k->next_overload) any = emit_kernel(e, k) || any;
+        for (struct symbol *k = main->symbols[i]; k; k = k->next_overload) {
+            enum elem elem[MAX_FORMALS];
+            any = (k->elem_count ? emit_instances(e, k, elem, 0) : emit_kernel(e, k)) || any;
+        }
     if (any) out_line(e->out, "%s", "");
 }
 

@@ -245,15 +245,15 @@ static bool bind_all(struct checker *c, struct binding *b, struct ast *e, const 
 /* ---- instances --------------------------------------------------------------------------------------------------- */
 
 /* "axpy<f32>", for messages; a name in C is made of it. */
-static const char *instance_name(struct checker *c, const struct symbol *generic, const enum elem *elem)
+static const char *instance_name(struct front *front, const struct symbol *generic, const enum elem *elem)
 {
-    const char *name = arena_printf(c->mem, "%s<%s", generic->name, elem_name(elem[0]));
-    for (int i = 1; i < generic->elem_count; i++) name = arena_printf(c->mem, "%s,%s", name, elem_name(elem[i]));
-    return intern_str(c->front->names, arena_printf(c->mem, "%s>", name));
+    const char *name = arena_printf(front->mem, "%s<%s", generic->name, elem_name(elem[0]));
+    for (int i = 1; i < generic->elem_count; i++) name = arena_printf(front->mem, "%s,%s", name, elem_name(elem[i]));
+    return intern_str(front->names, arena_printf(front->mem, "%s>", name));
 }
 
 /* The symbol of the C function: "pto_axpy_$E" with the types put in. */
-static const char *external_name(struct checker *c, const struct symbol *generic, const enum elem *elem)
+static const char *external_name(struct front *front, const struct symbol *generic, const enum elem *elem)
 {
     const struct kernel_ast *k = generic->decl->kernel;
     if (k->has_body || generic->opcode) return NULL;
@@ -267,15 +267,15 @@ static const char *external_name(struct checker *c, const struct symbol *generic
         strbuf_puts(&b, elem_name(elem[i]));
         at += strlen(generic->elems[i]->name);
     }
-    return arena_copy(c->mem, strbuf_text(&b), b.length);
+    return arena_copy(front->mem, strbuf_text(&b), b.length);
 }
 
-static struct symbol *make_formal(struct checker *c, struct symbol *of, const struct symbol *generic,
+static struct symbol *make_formal(struct front *front, struct symbol *of, const struct symbol *generic,
                                   const enum elem *elem)
 {
     if (!of->type->variable) return of;
-    struct symbol *f = arena_new(c->mem, struct symbol);
-    struct type *t = arena_new(c->mem, struct type);
+    struct symbol *f = arena_new(front->mem, struct symbol);
+    struct type *t = arena_new(front->mem, struct type);
     *f = *of;
     *t = *of->type;
     t->elem = elem[index_of(generic, t->variable)];
@@ -284,22 +284,33 @@ static struct symbol *make_formal(struct checker *c, struct symbol *of, const st
     return f;
 }
 
-static struct symbol *make(struct checker *c, const struct symbol *generic, const struct binding *b)
+static struct symbol *make(struct front *front, const struct symbol *generic, const enum elem *elem)
 {
-    struct symbol *s = arena_new(c->mem, struct symbol);
+    struct symbol *s = arena_new(front->mem, struct symbol);
     *s = *generic;
-    s->name = instance_name(c, generic, b->elem);
+    s->name = instance_name(front, generic, elem);
     s->generic = generic;
     s->next_overload = s->instances = s->next_instance = NULL;
     s->elems = NULL;
     s->elem_count = 0;
-    s->bound = arena_array(c->mem, enum elem, generic->elem_count);
-    memcpy(s->bound, b->elem, (size_t)generic->elem_count * sizeof *s->bound);
-    s->external = external_name(c, generic, b->elem);
-    s->formals = arena_array(c->mem, struct symbol *, generic->formal_count + 1);
+    s->bound = arena_array(front->mem, enum elem, generic->elem_count);
+    memcpy(s->bound, elem, (size_t)generic->elem_count * sizeof *s->bound);
+    s->external = external_name(front, generic, elem);
+    s->formals = arena_array(front->mem, struct symbol *, generic->formal_count + 1);
     for (int f = 0; f < generic->formal_count; f++)
-        s->formals[f] = make_formal(c, generic->formals[f], generic, b->elem);
+        s->formals[f] = make_formal(front, generic->formals[f], generic, elem);
     return s;
+}
+
+struct symbol *sema_instance(struct front *front, struct symbol *generic, const enum elem *elem)
+{
+    const size_t bytes = (size_t)generic->elem_count * sizeof *elem;
+    struct symbol **at = &generic->instances;
+    while (*at && memcmp((*at)->bound, elem, bytes) < 0) at = &(*at)->next_instance;
+    if (*at && memcmp((*at)->bound, elem, bytes) == 0) return *at;
+    struct symbol *s = make(front, generic, elem);
+    s->next_instance = *at;
+    return *at = s;
 }
 
 /* C has no bf16, so a body that computes with E would compute with the integers that hold it. */
@@ -326,11 +337,5 @@ struct symbol *generics_instance(struct checker *c, struct ast *e, struct symbol
     if (generic->decl->bad) return quiet ? NULL : generic;
     if (count != generic->formal_count - (skip >= 0) || (target && skip < 0)) return generic;
     if (!bind_all(c, &b, e, generic, skip, target, quiet) || !is_possible(c, e, generic, &b)) return NULL;
-    const size_t bytes = (size_t)generic->elem_count * sizeof *b.elem;
-    struct symbol **at = &generic->instances;
-    while (*at && memcmp((*at)->bound, b.elem, bytes) < 0) at = &(*at)->next_instance;
-    if (*at && memcmp((*at)->bound, b.elem, bytes) == 0) return *at;
-    struct symbol *s = make(c, generic, &b);
-    s->next_instance = *at;
-    return *at = s;
+    return sema_instance(c->front, generic, b.elem);
 }

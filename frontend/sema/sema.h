@@ -48,6 +48,8 @@ struct checked {
  * only if there was no error.  For codegen_check(), which adds the passes. */
 struct checked *sema_check(struct front *front, const char *path, const struct sema_options *options);
 
+/* The instance of a generic kernel for a type of each of its elems, made where there is none. */
+struct symbol *sema_instance(struct front *front, struct symbol *generic, const enum elem *elem);
 /* Never NULL: all is false of what no pass has seen. */
 const struct tensor_note *tensor_note_of(const struct checked *checked, const struct symbol *s);
 
