@@ -12,7 +12,8 @@ struct offset {
     int64_t at;      /* the answer */
 };
 
-/* Sets `at` of each; returns the bytes of the whole.  -1: side by side they are more than 64 bits say, or there is no memory. */
+/* Sets `at` of each; returns the bytes of the whole.  -1: side by side they are more than 64 bits say, or
+ * there is no memory. */
 int64_t offsets_place(struct offset *list, size_t count);
 /* The first step alone: greedy by decreasing size. */
 int64_t offsets_place_greedily(struct offset *list, size_t count);
