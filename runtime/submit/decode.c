@@ -105,11 +105,10 @@ enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, P
     return REFUSED_NOT;
 }
 
-int64_t ptoi_decoded(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)
+PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)
 {
     int scalars = 0;
-    for (int i = 0; !kernel->fn && i < t->count; i++) scalars += t->params[i].kind == PTO_PARAM_SCALAR;
-    if (scalars > PTO_REQUEST_PARAMS)
-        return ptoi_refuse_submit(o, REFUSED_SCALARS, &(struct refused){.kernel = kernel, .number = scalars});
-    return t->writes_empty && !t->writes_some ? PTO_NO_TASK : PTO_OK;
+    for (int i = 0; i < t->count; i++) scalars += t->params[i].kind == PTO_PARAM_SCALAR;
+    if (scalars <= PTO_REQUEST_PARAMS) return PTO_OK;
+    return ptoi_refuse_submit(o, REFUSED_SCALARS, &(struct refused){.kernel = kernel, .number = scalars});
 }

@@ -102,7 +102,15 @@ static inline __attribute__((always_inline)) bool ptoi_decode(struct orchestrato
     return true;
 }
 
+/* The parameters of a work request have been read. */
+PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel);
+
 /* All parameters have been read.  PTO_NO_TASK: the task would write nothing; below 0: the status. */
-int64_t ptoi_decoded(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel);
+static inline int64_t ptoi_decoded(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)
+{
+    const PTOStatus status = kernel->fn ? PTO_OK : ptoi_decoded_request(o, t, kernel);
+    if (status != PTO_OK) return status;
+    return t->writes_empty && !t->writes_some ? PTO_NO_TASK : PTO_OK;
+}
 
 #endif

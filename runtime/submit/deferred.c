@@ -122,18 +122,19 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
             ptoi_wait_drained(o, PTO_STALL_TENSORMAP_POOL);
         else
             ptoi_wait_for_map(o, (uint64_t)s->accesses);
+        if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
     }
 
-    ptoi_find_producers(o, s, kernel);
-    if (!ptoi_note_accumulators(o, s)) return ptoi_recorded_fail(o);
-    ptoi_prune_producers(o, true);
-    if ((uint64_t)o->edges.found.count > o->window->dep_limit) {
-        ptoi_wait_drained(o, PTO_STALL_DEPLIST_POOL);
-        ptoi_prune_producers(o, false);
-    } else if (o->rings.dep_head - o->rings.dep_tail + (uint64_t)o->edges.found.count > o->window->dep_limit) {
-        ptoi_wait_for_deps(o, (uint64_t)o->edges.found.count);
+    if (!ptoi_find_edges(o, s, kernel)) return ptoi_recorded_fail(o);
+    if (o->rings.dep_head - o->rings.dep_tail + (uint64_t)o->edges.found.count > o->window->dep_limit) {
+        if ((uint64_t)o->edges.found.count > o->window->dep_limit) {
+            ptoi_wait_drained(o, PTO_STALL_DEPLIST_POOL);
+            ptoi_forget_completed(o);
+        } else {
+            ptoi_wait_for_deps(o, (uint64_t)o->edges.found.count);
+        }
+        if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
     }
-    if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
 
     if (o->recorded.history && !ptoi_recorded_touch(o, HISTORY_TASK, o->rings.head - o->run.first_head, s, kernel))
         return ptoi_recorded_fail(o);

@@ -17,7 +17,7 @@ static void note_producer(struct orchestrator *o, uint64_t id, uint32_t reason)
     o->edges.found.reason[o->edges.found.count++] = (uint8_t)reason;
 }
 
-void ptoi_find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+static inline void find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
     ptoi_map_begin(o->edges.map, &o->edges.found);
     ptoi_map_find_all(o->edges.map, s->access, s->accesses, kernel, &o->edges.found);
@@ -31,10 +31,14 @@ void ptoi_find_producers(struct orchestrator *o, struct submission *s, const PTO
     }
 }
 
-void ptoi_prune_producers(struct orchestrator *o, bool count) /* model: PRUNE */
+void ptoi_find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    find_producers(o, s, kernel);
+}
+
+static inline void forget_completed(struct orchestrator *o) /* model: PRUNE */
 {
     int32_t kept = 0;
-    if (count && !o->recorded.history) o->run.stats.dependences += o->edges.found.count;
     for (int32_t k = 0; k < o->edges.found.count; k++)
         if (!ptoi_is_completed(o, o->edges.found.task_id[k])) {
             o->edges.found.task_id[kept] = o->edges.found.task_id[k];
@@ -43,13 +47,14 @@ void ptoi_prune_producers(struct orchestrator *o, bool count) /* model: PRUNE */
     o->edges.found.count = kept;
 }
 
+void ptoi_forget_completed(struct orchestrator *o) { forget_completed(o); }
+
 /* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap.  Which
  * do must not depend on addresses where what is found is recorded or simulated: there they are numbered.  false: no
  * memory for that. */
-bool ptoi_note_accumulators(struct orchestrator *o, struct submission *s)
+static bool note_accumulators(struct orchestrator *o, struct submission *s)
 {
-    s->exclusive = 0;
-    for (int i = 0; s->accumulates && i < s->terms.arguments; i++) {
+    for (int i = 0; i < s->terms.arguments; i++) {
         if (s->place[i].arg.kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
         const int64_t low = s->place[i].region.low,
                       number = o->recorded.history ? ptoi_history_accumulator(o->recorded.history, low) : 0;
@@ -57,5 +62,15 @@ bool ptoi_note_accumulators(struct orchestrator *o, struct submission *s)
         s->exclusive |=
             (uint32_t)1 << (o->recorded.history ? (uint64_t)number % 32 : (uint64_t)low * 0x9e3779b97f4a7c15u >> 59);
     }
+    return true;
+}
+
+bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+{
+    find_producers(o, s, kernel);
+    s->exclusive = 0;
+    if (s->accumulates && !note_accumulators(o, s)) return false;
+    if (!o->recorded.history) o->run.stats.dependences += o->edges.found.count;
+    forget_completed(o);
     return true;
 }

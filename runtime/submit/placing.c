@@ -76,7 +76,7 @@ static void note_access(struct submission *s, const struct place *pl)
     a->access = pl->access;
 }
 
-static PTOStatus place_once(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
+PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
 {
     PTOStatus status = PTO_OK;
     struct terms t = {.params = params, .count = count};
@@ -84,6 +84,7 @@ static PTOStatus place_once(struct orchestrator *o, const PTOTaskParam *params, 
     uint64_t arg_bytes = 0;
     uint32_t holds = 0, accumulates = 0;
     s->accesses = 0;
+    o->edges.place_again = false;
     for (int i = 0; i < count; i++) {
         const PTOTaskParam *const p = &params[i];
         const uint8_t kind = p->kind;
@@ -110,15 +111,5 @@ static PTOStatus place_once(struct orchestrator *o, const PTOTaskParam *params, 
     s->holds = holds != 0;
     s->accumulates = accumulates != 0;
     s->terms = t;
-    return PTO_OK;
-}
-
-PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
-{
-    PTOStatus status;
-    do {
-        o->edges.place_again = false;
-        status = place_once(o, params, count, s);
-    } while (o->edges.place_again && status == PTO_OK);
-    return status;
+    return o->edges.place_again ? ptoi_place_params(o, params, count, s) : PTO_OK;
 }

@@ -31,9 +31,10 @@ struct submission {
     uint32_t exclusive; /* its accumulators, as a set; edges.c */
 };
 
-/* edges.c.  Leaves in o->edges.found only what has not completed; counts. */
-void ptoi_prune_producers(struct orchestrator *o, bool count);
-/* Sets s->exclusive.  false: no memory. */
-bool ptoi_note_accumulators(struct orchestrator *o, struct submission *s);
+/* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found; its
+ * accumulators to s->exclusive.  false: no memory. */
+bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel);
+/* Leaves in o->edges.found only what has not completed. */
+void ptoi_forget_completed(struct orchestrator *o);
 
 #endif
