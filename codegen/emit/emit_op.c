@@ -39,7 +39,7 @@ static void emit_let(struct emitter *e, const struct ir_op *op)
     out_line(e->out, "%s%s %s = %s;", op->let.is_const ? "const " : "", c_scalar_type(op->let.type), name,
              strbuf_text(&value));
     if (op->let.unused == IR_UNUSED_SURELY) out_line(e->out, "(void)%s;", name);
-    if (op->let.unused == IR_UNUSED_MAYBE) unused(e, t ? t->stands_for : op->let.key, name);
+    if (op->let.unused == IR_UNUSED_MAYBE) unused(e, t && t->stands_for ? t->stands_for : op->let.key, name);
 }
 
 static void emit_set(struct emitter *e, const struct ir_op *op)

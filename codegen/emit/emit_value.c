@@ -257,7 +257,10 @@ void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, 
     case IR_REAL: print_real(b, v->real); break;
     case IR_BOOLEAN: strbuf_puts(b, v->integer ? "true" : "false"); break;
     case IR_NAME: print_name(e, b, v->symbol, prec); break;
-    case IR_TEMPORARY: strbuf_puts(b, ptrmap_get(&e->c_names, v->temporary)); break;
+    case IR_TEMPORARY:
+        ptrmap_set(&e->used, v->temporary, v->temporary);
+        strbuf_puts(b, ptrmap_get(&e->c_names, v->temporary));
+        break;
     case IR_STRIDE: strbuf_printf(b, "%s.s[%d]", emit_name(e, v->symbol), v->dim); break;
     case IR_AT: strbuf_printf(b, "%s.at", emit_name(e, v->symbol)); break;
     case IR_EXTENT: print_extent(e, b, v); break;

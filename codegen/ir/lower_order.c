@@ -140,9 +140,8 @@ static void hold(struct lowering *l, struct ast *n, struct ir_value *value)
 {
     struct ir_temporary *t = lower_let(l, name_for(l, n), n->type, value, true);
     ptrmap_set(&l->hoisted, n, t);
-    if (!taken_of(n)) return;
     t->stands_for = taken_of(n);
-    l->block->last->let.unused = IR_UNUSED_MAYBE; /* as in x % 1: the size does not depend on it */
+    l->block->last->let.unused = IR_UNUSED_MAYBE; /* as in x % 1: the size does not depend on it, nor on a part of it */
 }
 
 static void keep_always(struct lowering *l, struct ast *n)

@@ -264,7 +264,7 @@ expr: expr "||" expr                            { $$ = BINARY(OP_OR, @$, $1, $3,
     | postfix
     ;
 postfix: primary
-       | postfix "[" indices "]"                { $$ = NODE(AST_INDEX, @$, .index = {$1, $indices.first}); }
+       | postfix "[" indices "]"                { $$ = NODE(AST_INDEX, @$, .index = {$1, $indices.first, false}); }
        | postfix "as" "[" exprs "]"             { $$ = ast_as(cx, @$, $1, $exprs.first); }
        | postfix "." NAME                       { $$ = NAMED(AST_MEMBER, @$, $NAME, .member = {$1}); }
        | postfix "(" args ")"                   { $$ = NODE(AST_CALL, @$, .call = {$1, $args.first}); }
@@ -272,7 +272,7 @@ postfix: primary
 indices: index                                  { $$ = list_add(NO_LIST, $1); }
        | indices "," index                      { $$ = list_add($1, $3); }
        ;
-index: expr                                     { $$ = NODE(AST_INDEX_POINT, @$, .range = {$1, NULL}); }
+index: expr                                     { $$ = NODE(AST_INDEX_POINT, @$, .range = {.low = $1}); }
      | expr ".." expr step                      { $$ = NODE(AST_INDEX_RANGE, @$, .range = {$1, $3, $step}); }
      | expr "+:" expr step                      { $$ = NODE(AST_INDEX_WIDTH, @$, .range = {$1, $3, $step}); }
      | ":" step                                 { $$ = NODE(AST_INDEX_ALL, @$, .range = {.step = $step}); }

@@ -275,16 +275,14 @@ class Expressions:
         r, name, step = self.rng, self.fresh("n"), self.rng.choice([-3, -2, -1, 2, 3, 4])
         low = r.randint(0, extent.low) if step > 0 else 0
         rest = extent.plus(-low)
-        written = by = str(step)
-        if self.chance(0.3):
-            written = self.fresh("s")
-            kind = r.choice(["let", "var"]) if step > 0 else "let"
-            self.emit("%s %s = %d;" % (kind, written, step))
-            self.scalars.append(Scalar(written, "i64", step, step))
-            by = written if kind == "var" else by  # of a var nobody knows that it is this number
-        self.emit("let %s = ceil_div(%s, %s);" % (name, rest.text(r), by.lstrip("-")))
+        self.emit("let %s = ceil_div(%s, %d);" % (name, rest.text(r), abs(step)))
         width = Lin({name: 1}, 0, -(-rest.low // abs(step)), -(-rest.high // abs(step)))
         self.scalars.append(Scalar(name, "i64", width.low, width.high))
+        written = str(step)
+        if self.chance(0.3):
+            written = self.fresh("s")
+            self.emit("let %s = %d;" % (written, step))  # of a var the checker does not know that it is this number
+            self.scalars.append(Scalar(written, "i64", step, step))
         if step < 0:
             return r.choice([": step %s", extent.plus(-1).text(r) + " .. -1 step %s"]) % written, width
         return (": step %s" if low == 0 and self.chance(0.5) else "%d .. %s step %%s" % (low, extent.text(r))) % written, width
