@@ -2,6 +2,8 @@
 
 Of each: the same tree (--emit=ast), the same comments and C bodies in the same order, and nothing to do the second time.
 Programs of examples/ and kernels/std/ and those of the language's definition have the usual layout already."""
+import concurrent.futures
+import os
 import pathlib
 import random
 import re
@@ -9,7 +11,7 @@ import subprocess
 import sys
 
 PTOC, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
-RANDOM = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+SEED = sys.argv[3] if len(sys.argv) > 3 else "1"
 COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.S)
 failed = 0
 
@@ -111,19 +113,25 @@ def check(path, text):
     return once
 
 
+def check_program(path, is_usual):
+    """Was it a program?"""
+    own = random.Random(f"{SEED} {path.name}")
+    text = path.read_bytes()
+    once = check(path, text)
+    if once is None:
+        return False
+    if is_usual and once != text:
+        complain(path, "has not the usual layout", once)
+    for blanks in (lambda: b" ", lambda: b"\n", lambda: own.choice([b" ", b"\n", b"   ", b"\t", b"\n\n\n", b" \r\n "])):
+        check(f"{path} mangled", mangled(text, blanks))
+    return True
+
+
 def main():
     usual = sorted((SOURCE / "examples").rglob("*.pto")) + sorted((SOURCE / "kernels/std").rglob("*.pto"))
-    count = 0
-    for path in usual + sorted((SOURCE / "test/lit").rglob("*.pto")):
-        text = path.read_bytes()
-        once = check(path, text)
-        if once is None:
-            continue
-        count += 1
-        if path in usual and once != text:
-            complain(path, "has not the usual layout", once)
-        for blanks in (lambda: b" ", lambda: b"\n", lambda: RANDOM.choice([b" ", b"\n", b"   ", b"\t", b"\n\n\n", b" \r\n "])):
-            check(f"{path} mangled", mangled(text, blanks))
+    paths = usual + sorted((SOURCE / "test/lit").rglob("*.pto"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        count = sum(pool.map(check_program, paths, [path in usual for path in paths]))
     print(f"{count} programs, {failed} complaints")
     sys.exit(failed > 0 or count < 50)
 
