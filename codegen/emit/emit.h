@@ -79,7 +79,7 @@ void print_values(struct emitter *e, struct strbuf *b, struct ir_value *const *l
 void print_view(struct emitter *e, struct strbuf *b, const struct ir_view *v);
 /* a PTOTaskParam that is read */
 void print_param(struct emitter *e, struct strbuf *b, const struct ir_view *v);
-/* a PTOTensor */
+/* a PTOView */
 void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v, bool is_moved);
 
 /* ---- emit_value.c ---- */

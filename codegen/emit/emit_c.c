@@ -33,7 +33,7 @@ static void print_signature(struct emitter *e, const struct symbol *orch, bool d
         const bool tensor = s->type->kind == TYPE_TENSOR;
         const char *type = !tensor       ? c_scalar_type(s->type)
                            : i < results ? "PTOPlace"
-                                         : "PTOTensor",
+                                         : "PTOView",
                    *star = s->by_reference ? "*" : "";
         if (declare)
             strbuf_printf(b, ", %s %s%s", type, star, i < results ? declare_result(e, s) : emit_declare(e, s, s->name));

@@ -263,7 +263,7 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, s
     if (result)
         strbuf_printf(call, ", (PTOPlace){.ref = &%s, .s = {%s}}", name, strbuf_text(&strides));
     else
-        strbuf_printf(call, ", (PTOTensor){%s, 0, {%s}}", name, strbuf_text(&strides));
+        strbuf_printf(call, ", (PTOView){%s, 0, {%s}}", name, strbuf_text(&strides));
 }
 
 /* A scalar that the caller gives and an extent of the entry names. */

@@ -111,7 +111,7 @@ void print_tensor(struct emitter *e, struct strbuf *b, const struct ir_view *v, 
         strbuf_puts(b, emit_name(e, r->base)); /* borrowed as it is */
         return;
     }
-    strbuf_puts(b, "(PTOTensor){");
+    strbuf_puts(b, "(PTOView){");
     if (is_moved && r->base->exchange) /* the name gets another buffer some time */
         strbuf_printf(b, "pto_take(&%s)", emit_name(e, r->base));
     else

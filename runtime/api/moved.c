@@ -9,7 +9,7 @@
 
 static const PTOKernel copy_back = {.name = "copy", .worker = PTO_WORKER_ACCELERATOR, .opcode = PTO_OP_COPY};
 
-void pto_drop(PTORuntime *rt, PTOTensor *t)
+void pto_drop(PTORuntime *rt, PTOView *t)
 {
     if (t->base) ptoi_end_of_call(rt, ptoi_orch_drop(&rt->core.orch, t->base));
     t->base = NULL;

@@ -316,12 +316,12 @@ static inline void pto_slot_end(PTORuntime *rt, const void *frame, const void *t
 /* ---- tensors that were moved into a function (`own`) ------------------------------------------------------------- */
 /* Ends the lifetime of a tensor that was moved into a function, unless it has ended before.  *t is empty afterwards.
  * Caller     the orchestrator.  Never blocks.  Status: none is returned; as pto_release. */
-PTO_API void pto_drop(PTORuntime *rt, PTOTensor *t);
+PTO_API void pto_drop(PTORuntime *rt, PTOView *t);
 
 /* Hands it on: *t is empty afterwards. */
-static inline PTOTensor pto_move(PTOTensor *t)
+static inline PTOView pto_move(PTOView *t)
 {
-    PTOTensor moved = *t;
+    PTOView moved = *t;
     t->base = NULL;
     return moved;
 }

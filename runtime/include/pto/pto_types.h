@@ -291,11 +291,11 @@ typedef PTOTaskParam PTOParam;
 #endif
 
 /* A tensor handed to an orchestration function: a view by base, offset and strides, in elements. */
-typedef struct PTOTensor {
+typedef struct PTOView {
     void *base;
     int64_t at;
     int64_t s[PTO_MAX_RANK];
-} PTOTensor;
+} PTOView;
 
 /* The destination of a tensor that an orchestration function returns: the caller's variable, and the scope that owns a
  * new buffer.  *ref not NULL: the tensor is written there, at `at` with strides s; NULL: the producing task allocates
