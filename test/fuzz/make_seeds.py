@@ -1,8 +1,10 @@
 """The corpus to begin with, and libFuzzer's dictionary: make_seeds.py SOURCE OUTPUT DICTIONARY
 
 Every program of the tree: .pto files, the parts of split-file tests, the ```pto blocks of the documentation; of a test with expected
-errors also the text without the lines that have one, because what is accepted goes further.  Names are hashes of the text."""
+errors also the text without the lines that have one, because what is accepted goes further; and the inputs that earlier fuzzing found
+(corpus/*.jsonl, keep.py).  Names are hashes of the text."""
 import hashlib
+import json
 import pathlib
 import re
 import sys
@@ -19,6 +21,11 @@ def programs(source):
         yield from parts[1:]
     for path in sorted((source / "docs").glob("*.md")):
         yield from re.findall(rb"^```pto\n(.*?)^```", path.read_bytes(), flags=re.M | re.S)
+
+
+def kept(source):
+    for path in sorted((source / "test/fuzz/corpus").glob("*.jsonl")):
+        yield from (json.loads(line).encode("latin-1") for line in path.read_text().splitlines())
 
 
 def variants(text):
@@ -38,10 +45,10 @@ def main(source, output, dictionary):
     write_dictionary(source, dictionary)
     output.mkdir(parents=True, exist_ok=True)
     wanted = {}
-    for program in programs(source):
-        for text in variants(program):
-            if 0 < len(text) <= MAX_BYTES:
-                wanted[hashlib.sha256(text).hexdigest()[:16]] = text
+    texts = [text for program in programs(source) for text in variants(program)] + list(kept(source))
+    for text in texts:
+        if 0 < len(text) <= MAX_BYTES:
+            wanted[hashlib.sha256(text).hexdigest()[:16]] = text
     for path in output.iterdir():
         if path.name not in wanted:
             path.unlink()
