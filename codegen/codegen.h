@@ -12,8 +12,9 @@ struct codegen_options {
     const char *input; /* the main file as the user named it, for the heading */
     bool no_line;      /* no #line */
     struct memory_plan memory;
-    bool checked; /* every run of the program is checked */
-    bool no_main; /* no main(): for a C host program */
+    bool checked;   /* every run of the program is checked */
+    bool no_main;   /* no main(): for a C host program */
+    bool is_shared; /* no main() either: the table is exported */
 };
 
 /* The whole translation unit.  What cannot be lowered is reported as E99 through front->diag; then *out is not to be

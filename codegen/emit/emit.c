@@ -26,13 +26,6 @@ const char *emit_declare(struct emitter *e, const struct symbol *s, const char *
     return name;
 }
 
-/* Note [params]: a param is a global variable named MODULE_PARAM, in a program and in a library alike. */
-const char *param_c_name(struct emitter *e, const struct symbol *param)
-{
-    const char *name = ptrmap_get(&e->c_names, param);
-    return name ? name : "0";
-}
-
 void emit_unsupported(struct emitter *e, struct span at, const char *what)
 {
     diag_error(e->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);

@@ -1,7 +1,8 @@
 /* emit.h - what the emitters of C share; no other file includes it.
  *
  *   emit_c.c                        the order of the file, functions
- *   emit_table.c emit_header.c      entries, the table; --emit=header
+ *   emit_table.c emit_params.c emit_header.c
+ *                                   entries, the table; params; --emit=header
  *   emit_op.c                       operations
  *   emit_kernel.c emit_memory.c     the C around a kernel; frames
  *   emit_value.c emit_view.c emit_call.c emit_check.c
@@ -41,10 +42,13 @@ struct emitter {
     struct out *out;
     struct names names;
     VEC(struct site) sites;
-    int submits;           /* calls of pto_submit_task that were printed */
-    struct ptrmap c_names; /* symbol -> its name in C */
-    struct ptrmap kernels; /* kernel -> struct kernel_names */
-    struct ptrmap used;    /* symbols and stored sizes that the text names */
+    int submits;                 /* calls of pto_submit_task that were printed */
+    struct ptrmap c_names;       /* symbol -> its name in C */
+    struct ptrmap kernels;       /* kernel -> struct kernel_names */
+    struct ptrmap used;          /* symbols and stored sizes that the text names */
+    struct ptrmap param_members; /* param -> its member of struct params */
+    bool names_params;           /* the text names `params`; cleared by params_declare */
+    bool has_global_params;      /* params are read from the global variables of a library */
     struct lowering *lowering;
 
     const char *frame; /* the function's frame, in C */
@@ -53,7 +57,6 @@ struct emitter {
 /* ---- emit.c ---- */
 const char *emit_name(struct emitter *e, const struct symbol *s); /* marks it as used */
 const char *emit_declare(struct emitter *e, const struct symbol *s, const char *wanted);
-const char *param_c_name(struct emitter *e, const struct symbol *param); /* see Note [params] */
 void emit_unsupported(struct emitter *e, struct span at, const char *what);
 void emit_at(struct emitter *e, struct span at); /* the lines that follow are from there */
 int emit_site(struct emitter *e, struct span at, const char *text);
@@ -64,9 +67,11 @@ const char *emit_source_text(struct emitter *e, struct span at);    /* source_on
 const char *emit_comment_text(struct emitter *e, const char *text); /* a path or a name that may hold anything */
 const char *c_string(struct emitter *e, const char *text);
 /* ---- emit_view.c ---- */
-const char *c_elem_type(enum elem elem);         /* "float" */
-const char *c_elem_constant(enum elem elem);     /* "PTO_F32" */
-const char *c_scalar_type(const struct type *t); /* "int64_t" */
+const char *c_elem_type(enum elem elem);           /* "float" */
+const char *c_elem_constant(enum elem elem);       /* "PTO_F32" */
+const char *c_scalar_type(const struct type *t);   /* "int64_t" */
+const char *scalar_member(const struct type *t);   /* of a PTOScalar: "i64" */
+const char *scalar_constant(const struct type *t); /* "PTO_I64" */
 const char *type_string(struct emitter *e, const struct type *t);
 void print_int(struct strbuf *b, int64_t value, enum precedence prec);
 const char *result_name(struct emitter *e,
@@ -126,7 +131,16 @@ void entry_emit(struct emitter *e, const struct symbol *orch);
 void entry_declare_names(struct emitter *e, const struct symbol *orch); /* they live until the caller forgets them */
 void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct strbuf *b);
 void table_emit(struct emitter *e);
-void params_emit(struct emitter *e);
+
+/* ---- emit_params.c ---- */
+bool params_exist(const struct emitter *e);
+void params_assign_names(struct emitter *e);
+void param_print(struct emitter *e, struct strbuf *b, const struct symbol *param); /* its value */
+/* Declares `params` where the text since the last call names it.  from: the C expression of the record. */
+void params_declare(struct emitter *e, const char *from);
+void params_emit(struct emitter *e);          /* struct params, and the defaults */
+void params_emit_snapshot(struct emitter *e); /* of a library: a record of the global variables */
+int params_emit_table(struct emitter *e);     /* how many there are */
 /* the function that computes defaults which follow from others; NULL: there are none */
 const char *params_derive_name(struct emitter *e);
 void params_derive_emit(struct emitter *e);

@@ -90,6 +90,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     out_line(e->out, "%s", strbuf_text(&signature));
     out_open(e->out, "{");
     emit_unused(e, orch);
+    params_declare(e, "pto_params(rt)");
     out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
     e->out->depth--;
     e->out->file = body.file;
@@ -105,7 +106,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
 
 static void assign_file_names(struct emitter *e)
 {
-    static const char *const own[] = {"a", "ok", "params", "entries"};
+    static const char *const own[] = {"a", "ok", "params", "defaults", "settings", "entries"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) names_force(&e->names, own[i]);
     for (size_t i = 0; i < e->plan->exports.count; i++) {
         static const char *const forms[] = {"run_%s",    "enter_%s",   "args_%s", "start_%s",
@@ -120,13 +121,7 @@ static void assign_file_names(struct emitter *e)
         }
     }
     if (params_derive_name(e)) names_force(&e->names, params_derive_name(e));
-    for (int m = 0; m < e->checked->module_count; m++) {
-        const struct module *module = e->checked->modules[m];
-        for (int i = 0; i < module->symbol_count; i++)
-            if (module->symbols[i]->kind == SYM_PARAM)
-                emit_declare(e, module->symbols[i],
-                             arena_printf(e->mem, "%s_%s", module->name, module->symbols[i]->name));
-    }
+    params_assign_names(e);
     kernel_assign_names(e);
     for (size_t i = 0; i < e->plan->orchs.count; i++) {
         struct symbol *o = e->plan->orchs.data[i];
@@ -258,6 +253,7 @@ static void generate(struct front *front, const struct checked *checked, const s
     ptrmap_free(&e.c_names);
     ptrmap_free(&e.kernels);
     ptrmap_free(&e.used);
+    ptrmap_free(&e.param_members);
     names_free(&e.names);
     vec_free(&e.sites);
 }

@@ -20,7 +20,7 @@ static void emit_params(struct emitter *e)
             if (s->kind != SYM_PARAM || !type_is_scalar(s->type)) continue;
             if (!any) out_line(e->out, "/* params: set them before a run */");
             any = true;
-            out_line(e->out, "extern %s %s;", c_scalar_type(s->type), param_c_name(e, s));
+            out_line(e->out, "extern %s %s;", c_scalar_type(s->type), emit_name(e, s));
         }
     if (params_derive_name(e)) {
         out_line(e->out, "/* Defaults that follow from other params have their values when the program is loaded; this "

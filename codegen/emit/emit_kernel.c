@@ -319,16 +319,6 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
 
 /* ---- the adapter, the cost, the kernel ---- */
 
-static const char *scalar_member(const struct type *t)
-{
-    switch (t->kind) {
-    case TYPE_F64: return "f64";
-    case TYPE_F32: return "f32";
-    case TYPE_BOOL: return "b";
-    default: return "i64";
-    }
-}
-
 static void emit_adapter(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
     STRBUF(b);
@@ -359,9 +349,13 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
     e->plan->function = kernel;
+    e->has_global_params = e->options->no_main;
     expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
+    e->names_params &= !e->has_global_params;
+    e->has_global_params = false;
     out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
     out_open(e->out, "{");
+    params_declare(e, "pto_cost_params()");
     bool any = false;
     for (int i = 0; i < kernel->dim_count + kernel->formal_count; i++) {
         const struct symbol *s = i < kernel->dim_count ? kernel->dims[i] : kernel->formals[i - kernel->dim_count];

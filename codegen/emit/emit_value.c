@@ -77,8 +77,10 @@ static void print_name(struct emitter *e, struct strbuf *b, const struct symbol 
     if (kept->by_reference)
         strbuf_printf(b, prec > P_UNARY ? "(*(%s *)pto_here(rt, %s))" : "*(%s *)pto_here(rt, %s)",
                       c_scalar_type(kept->type), emit_name(e, kept));
+    else if (s->kind == SYM_PARAM)
+        param_print(e, b, s);
     else
-        strbuf_puts(b, s->kind == SYM_PARAM ? param_c_name(e, s) : emit_name(e, s));
+        strbuf_puts(b, emit_name(e, s));
 }
 
 static void print_extent(struct emitter *e, struct strbuf *b, const struct ir_value *v)

@@ -18,6 +18,26 @@ static const struct {
 const char *c_elem_type(enum elem elem) { return elems[elem].type; }
 const char *c_elem_constant(enum elem elem) { return elems[elem].constant; }
 
+const char *scalar_member(const struct type *t)
+{
+    switch (t->kind) {
+    case TYPE_F64: return "f64";
+    case TYPE_F32: return "f32";
+    case TYPE_BOOL: return "b";
+    default: return "i64";
+    }
+}
+
+const char *scalar_constant(const struct type *t)
+{
+    switch (t->kind) {
+    case TYPE_F64: return "PTO_F64";
+    case TYPE_F32: return "PTO_F32";
+    case TYPE_BOOL: return "PTO_BOOL";
+    default: return "PTO_I64";
+    }
+}
+
 const char *c_scalar_type(const struct type *t)
 {
     switch (t->kind) {

@@ -11,8 +11,11 @@
 #include "engine/watchdog.h"
 #include "memory/pool.h"
 #include "shared/system.h"
+#include <pto/pto_program.h>
 #include <string.h>
 #include <sys/mman.h>
+
+const char pto_library_ = 0;
 
 const char *pto_last_error(PTORuntime *rt)
 {
@@ -66,6 +69,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->frame_count = 0;
     rt->stack = ptoi_stack_bounds();
     rt->now.site = NULL;
+    rt->now.params = NULL;
     rt->core.sched.stats = (struct scheduler_stats){0}; /* no task is in flight: nobody holds the role */
     rt->core.engine->begin(&rt->core);
     if (rt->core.orch.is_lost) {
@@ -145,6 +149,7 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     const bool unwinds = rt->unwinds;
     const int32_t frames = rt->frame_count, scopes = rt->core.orch.scopes.depth;
     const PTOSite *const site = rt->now.site;
+    const void *const params = rt->now.params;
     rt->catcher = &catcher;
     rt->unwinds = true;
     if (setjmp(catcher) == 0) fn(rt, arg);
@@ -152,6 +157,7 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     rt->unwinds = unwinds;
     rt->frame_count = frames;
     rt->now.site = site;
+    rt->now.params = params;
     ptoi_orch_unwind(&rt->core.orch, scopes);
     return ptoi_final_status(rt->core.run_status);
 }

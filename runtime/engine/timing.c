@@ -83,7 +83,7 @@ static struct event pop_event(struct timing *t)
 
 static int64_t task_cost(struct core *core, uint64_t id)
 {
-    int64_t cost = ptoi_task_cost(core->window, id);
+    int64_t cost = ptoi_task_cost(core->window, id, core->orch.fast.open->params);
     return cost > 0 ? cost : 0;
 }
 

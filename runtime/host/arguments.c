@@ -96,16 +96,6 @@ static int fail_name(struct session *s, enum wanted wanted, const struct host_se
     return code;
 }
 
-static void store_param(const PTOProgramParam *param, PTOScalar value)
-{
-    switch (param->type) {
-    case PTO_F64: *(double *)param->value = value.f64; break;
-    case PTO_F32: *(float *)param->value = value.f32; break;
-    case PTO_BOOL: *(bool *)param->value = value.b; break;
-    default: *(int64_t *)param->value = value.i64;
-    }
-}
-
 /* A scalar of the entry hides a param of the same name, as it does in the program. */
 static int apply_set(struct session *s, const struct host_setting *setting)
 {
@@ -119,8 +109,8 @@ static int apply_set(struct session *s, const struct host_setting *setting)
     if (p < 0) return fail_name(s, WANT_SCALAR, setting);
     int code =
         ptoi_parse_scalar(s->program->params[p].name, setting->value, s->program->params[p].type, &value, &s->error);
-    if (code == HOST_OK) store_param(&s->program->params[p], value);
-    s->program->params[p].is_given = true;
+    if (code == HOST_OK) ptoi_param_store(&s->program->params[p], s->params, value);
+    s->given[p] = true;
     return code;
 }
 
@@ -156,7 +146,7 @@ int ptoi_arguments_check(struct session *s)
     struct host_error *e = &s->error;
     for (int32_t p = 0; p < s->program->param_count; p++) {
         const PTOProgramParam *param = &s->program->params[p];
-        if (!param->has_default && !param->is_given)
+        if (!param->has_default && !s->given[p])
             return host_fail(e, HOST_USAGE, "param '%s' has no value: give --set %s=VALUE (%s)", param->name,
                              param->name, pto_type_name(param->type));
     }
@@ -180,7 +170,7 @@ int ptoi_arguments_check(struct session *s)
                          "no data for %s: give --input %s=FILE.npy, or --input %s=zeros (ones, iota, random)", names,
                          first, first);
     char message[512] = "";
-    if (s->program->derive_params && !s->program->derive_params(message, sizeof message))
+    if (s->program->derive_params && !s->program->derive_params(s->params, s->given, message, sizeof message))
         return host_fail(e, HOST_USAGE, "%s", message);
     return HOST_OK;
 }
@@ -215,7 +205,7 @@ int ptoi_arguments_open(struct session *s)
         if (s->arguments[f].input && s->arguments[f].input->fill.kind == FILL_NONE) code = open_input(s, f);
     if (code != HOST_OK) return code;
     struct binding b = {
-        .entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin, .scalars = s->scalars};
+        .entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin, .call = &s->call};
     if ((code = ptoi_bind(&b, &s->error)) != HOST_OK) return code;
     for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)
         if (s->arguments[f].output) code = ptoi_npy_check_writable(s->arguments[f].output, &s->error);

@@ -14,7 +14,7 @@ static bool extent_at(const struct binding *b, int32_t formal, int32_t dim, int3
 {
     int64_t kept = b->dims[v];
     b->dims[v] = value;
-    bool good = b->entry->extent(formal, dim, b->dims, b->scalars, extent);
+    bool good = b->entry->extent(formal, dim, b->call, extent);
     b->dims[v] = kept;
     return good;
 }
@@ -158,7 +158,7 @@ static int check_formal(struct binding *b, int32_t f, struct host_error *e)
     struct host_array *a = &b->formals[f].array;
     for (int32_t d = 0; d < formal->rank; d++) {
         int64_t extent;
-        if (!b->entry->extent(f, d, b->dims, b->scalars, &extent))
+        if (!b->entry->extent(f, d, b->call, &extent))
             return host_fail(e, HOST_USAGE, "extent %d of '%s' (%s) overflows or divides by zero", d, formal->name,
                              formal->text);
         if (extent < 0)

@@ -17,9 +17,9 @@ struct bind_formal {
 struct binding {
     const PTOEntry *entry;
     struct bind_formal *formals; /* entry->formal_count */
-    int64_t *dims;               /* entry->dim_count */
+    int64_t *dims;               /* entry->dim_count; those of `call` */
     int32_t *origin;             /* entry->dim_count */
-    const PTOScalar *scalars;    /* entry->formal_count; extents may name them */
+    const PTOCall *call;         /* extents may name its scalars and params */
 };
 
 /* Binds what --dim (origin BIND_OPTION) left open, checks every extent of every array, and completes the shapes and

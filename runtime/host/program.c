@@ -66,10 +66,14 @@ static int allocate_session(struct session *s)
     s->data = calloc(formals, sizeof *s->data);
     s->dims = calloc(dims, sizeof *s->dims);
     s->origin = calloc(dims, sizeof *s->origin);
+    s->params = ptoi_params_new(s->program);
+    s->given = calloc((size_t)s->program->param_count + 1, sizeof *s->given);
     enum { RECORDS = 4 }; /* trace, report, graph, schedule */
     s->written = calloc(formals + RECORDS, sizeof *s->written);
-    if (!s->written || !s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin)
+    if (!s->written || !s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin ||
+        !s->params || !s->given)
         return host_fail_memory(&s->error);
+    s->call = (PTOCall){.data = s->data, .scalars = s->scalars, .dims = s->dims, .params = s->params};
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         s->arguments[f].file.fd = -1;
         s->formals[f].array.type = s->entry->formals[f].type;
@@ -97,6 +101,8 @@ static void session_free(struct session *s)
     free(s->data);
     free(s->dims);
     free(s->origin);
+    free(s->params);
+    free(s->given);
     ptoi_options_free(&s->options);
 }
 
@@ -122,7 +128,7 @@ static int run_entry(struct session *s)
 {
     for (int32_t f = 0; f < s->entry->formal_count; f++) s->data[f] = s->formals[f].array.data;
     session_progress(s, "running %s", s->entry->name);
-    PTOStatus status = s->entry->run(s->rt, s->data, s->scalars, s->dims);
+    PTOStatus status = s->entry->run(s->rt, &s->call);
     if (status < 0) {
         fflush(stdout);
         if (ptoi_watch_reports()) ptoi_print_run_error(s->rt, status);
@@ -176,7 +182,7 @@ static PTOStatus run_silently(struct session *s, PTORuntime *rt)
     fflush(stdout);
     int kept = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     bool redirected = kept >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0;
-    PTOStatus status = s->entry->run(rt, s->data, s->scalars, s->dims);
+    PTOStatus status = s->entry->run(rt, &s->call);
     fflush(stdout);
     if (redirected) dup2(kept, STDOUT_FILENO);
     if (kept >= 0) close(kept);
@@ -216,14 +222,14 @@ static int check_against_oracle(struct session *s)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void print_param(const PTOProgramParam *param)
+static void print_param(const PTOProgram *program, const PTOProgramParam *param)
 {
     char text[PTO_NUMBER_TEXT];
     printf("  %s: %s", param->name, pto_type_name(param->type));
     if (param->derived)
         printf(" = %s", param->derived);
     else if (param->has_default)
-        printf(" = %s", ptoi_element_text(param->type, param->value, text));
+        printf(" = %s", ptoi_element_text(param->type, (const char *)program->defaults + param->at, text));
     printf("\n");
 }
 
@@ -243,7 +249,7 @@ static void print_help(const PTOProgram *program, const char *name)
         }
     }
     if (program->param_count > 0) printf("\nparams, to be given with --set\n");
-    for (int32_t p = 0; p < program->param_count; p++) print_param(&program->params[p]);
+    for (int32_t p = 0; p < program->param_count; p++) print_param(program, &program->params[p]);
     printf("\noptions\n");
     ptoi_options_print_help(stdout);
 }

@@ -8,6 +8,7 @@
 #include "fail.h"
 #include "npy.h"
 #include "options.h"
+#include "params.h"
 #include "report/whole_file.h"
 #include <pto/pto_program.h>
 
@@ -31,6 +32,9 @@ struct session {
     PTOScalar *scalars;
     void **data;
     int64_t *dims; /* entry->dim_count */
+    void *params;  /* the record of the params */
+    bool *given;   /* program->param_count: by --set */
+    PTOCall call;  /* of the five lists above */
     int32_t *origin;
     /* files that are renamed together at the end */
     struct written {

@@ -1,5 +1,10 @@
 /* task.c - see task.h. */
 #include "task.h"
+#include <pto/pto_program.h>
+
+static _Thread_local const void *cost_params;
+
+const void *pto_cost_params(void) { return cost_params; }
 
 const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 {
@@ -39,11 +44,12 @@ int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id)
     return *extent * 1000000;
 }
 
-int64_t ptoi_task_cost(const struct window *w, uint64_t id)
+int64_t ptoi_task_cost(const struct window *w, uint64_t id, const void *params)
 {
     const PTOKernel *kernel = ptoi_task_kernel(w, id);
     if (!kernel->cost) return 1;
     PTOArg args[PTO_MAX_PARAMS];
     ptoi_task_args(w, NULL, id, args);
+    cost_params = params;
     return kernel->cost(args);
 }

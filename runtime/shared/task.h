@@ -11,8 +11,8 @@ const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
 const PTOSite *ptoi_task_site(const struct window *w, uint64_t id);
 /* Fills args (room for PTO_MAX_PARAMS); returns how many.  heap_base NULL: the tensors' addresses are not wanted. */
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
-/* Simulated cycles, as the kernel says; 1 where it does not. */
-int64_t ptoi_task_cost(const struct window *w, uint64_t id);
+/* Simulated cycles, as the kernel says; 1 where it does not.  params: of the active call. */
+int64_t ptoi_task_cost(const struct window *w, uint64_t id, const void *params);
 /* How long the kernel may run; 0: as long as it wants. */
 int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id);
 

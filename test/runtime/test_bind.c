@@ -31,12 +31,13 @@ static struct bind_formal arrays[4];
 static int64_t dims[2];
 static int32_t origin[2];
 static PTOEntry entry;
+static const PTOCall call = {.dims = dims};
 static struct binding b;
 static struct host_error error;
 
-static bool extent(int32_t formal, int32_t dim, const int64_t *d, const PTOScalar *scalars, int64_t *value)
+static bool extent(int32_t formal, int32_t dim, const PTOCall *call, int64_t *value)
 {
-    (void)scalars;
+    const int64_t *const d = call->dims;
     (void)dim;
     switch (kinds[formal]) {
     case IS_N: *value = d[0]; return true;
@@ -66,7 +67,7 @@ static void start(int count)
     static const char *const names[] = {"N", "M"};
     entry = (PTOEntry){
         .name = "e", .dims = names, .dim_count = 2, .formals = formals, .formal_count = count, .extent = extent};
-    b = (struct binding){.entry = &entry, .formals = arrays, .dims = dims, .origin = origin};
+    b = (struct binding){.entry = &entry, .formals = arrays, .dims = dims, .origin = origin, .call = &call};
     memset(arrays, 0, sizeof arrays);
     origin[0] = origin[1] = BIND_NOTHING;
     dims[0] = dims[1] = 0;

@@ -48,6 +48,9 @@ static void (*const emitters[])(struct front *front, const struct checked *check
 #undef EMIT
 };
 
+/* A program or an object, not a text. */
+static bool build_links(const struct options *o) { return o->emit == EMIT_BIN || o->emit == EMIT_SO; }
+
 /* C or header of the program, when it has no error.  output: for the guard; *stem: of the file, to be freed. */
 static int generate(const struct options *o, const char *output, struct strbuf *text, char **stem)
 {
@@ -62,13 +65,14 @@ static int generate(const struct options *o, const char *output, struct strbuf *
         struct codegen_options options = {.input = o->input,
                                           .no_line = o->no_line,
                                           .no_main = o->no_main,
+                                          .is_shared = o->emit == EMIT_SO,
                                           .memory = o->memory,
                                           .checked = o->checked};
         if (o->dumps & ~(unsigned)DUMP_USES)
             codegen_dump(&s.front, checked, &o->memory, o->dumps, o->dump_pass, text);
         else if (o->dumps)
             ; /* the uses are there already */
-        else if (o->emit == EMIT_BIN && !codegen_has_entry(checked))
+        else if (build_links(o) && !codegen_has_entry(checked))
             diag_error_plain(s.front.diag, DIAG_E19, "'%s' has no 'export orch': there is nothing to run", o->input);
         else
             emitters[o->emit](&s.front, checked, &options, text);
@@ -202,31 +206,55 @@ static bool can_write(const char *output)
     return why == 0;
 }
 
-/* f.pto -> f */
-static char *default_output(const char *input)
+/* f.pto -> f, f.so */
+static char *default_output(const char *input, bool is_shared)
 {
     const char *slash = strrchr(input, '/'), *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
     char *name = NULL;
-    if (strcmp(input, "-") == 0 || !dot || dot == base) return strdup("a.out");
-    return asprintf(&name, "%.*s", (int)(dot - base), base) < 0 ? NULL : name;
+    const char *const end = is_shared ? ".so" : "";
+    if (strcmp(input, "-") == 0 || !dot || dot == base) return strdup(is_shared ? "a.so" : "a.out");
+    return asprintf(&name, "%.*s%s", (int)(dot - base), base, end) < 0 ? NULL : name;
+}
+
+/* From the cache. */
+static int copy_kept(int kept, const char *path)
+{
+    char block[65536];
+    int64_t left = cache_program_bytes(kept);
+    ssize_t got = 1;
+    FILE *out = left >= 0 ? fopen(path, "we") : NULL;
+    bool good = out != NULL;
+    while (good && left > 0 &&
+           (got = read(kept, block, left < (int64_t)sizeof block ? (size_t)left : sizeof block)) > 0) {
+        good = fwrite(block, 1, (size_t)got, out) == (size_t)got;
+        left -= got;
+    }
+    if (out && fclose(out) != 0) good = false;
+    if (left != 0) good = false;
+    if (!good) fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", path, strerror(errno));
+    close(kept);
+    return good ? EXIT_OK : EXIT_FILE;
 }
 
 bool build_reads_only(const struct options *o) { return emitters[o->emit] == NULL; }
 
 int build_main(const struct options *o)
 {
-    if (o->emit != EMIT_BIN || o->dumps) return emit_text(o);
+    if (!build_links(o) || o->dumps) return emit_text(o);
     if (o->output && strcmp(o->output, "-") == 0) {
         fprintf(stderr, "ptoc: error: a binary is not written to standard output: name it with -o\n");
         return EXIT_USAGE;
     }
-    char *output = o->output ? strdup(o->output) : default_output(o->input), *temp = NULL;
+    const bool is_shared = o->emit == EMIT_SO;
+    char *output = o->output ? strdup(o->output) : default_output(o->input, is_shared), *temp = NULL;
+    int kept = -1; /* objects are built by programs that start often, so they are kept as those of `ptoc run` are */
     struct output place = {0};
     int result = output ? EXIT_OK : process_out_of_memory();
     if (result == EXIT_OK && o->output && !can_write(output)) result = EXIT_FILE;
     if (result == EXIT_OK && (temp = temp_dir_create()) == NULL) result = EXIT_INTERNAL;
     if (result == EXIT_OK && !output_place(&place, output)) result = EXIT_FILE;
-    if (result == EXIT_OK) result = build_binary(o, temp, output_name(&place), output, NULL);
+    if (result == EXIT_OK) result = build_binary(o, temp, output_name(&place), output, is_shared ? &kept : NULL);
+    if (result == EXIT_OK && kept >= 0) result = copy_kept(kept, output_name(&place));
     int closed = output_close(&place, result == EXIT_OK);
     if (temp) temp_dir_remove(temp, o->keep);
     free(output);

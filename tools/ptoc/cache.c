@@ -157,6 +157,16 @@ int cache_find(const struct cache *c, const struct strbuf *key, char **path)
     return -1;
 }
 
+int64_t cache_program_bytes(int file)
+{
+    struct stat st;
+    struct tail tail;
+    if (fstat(file, &st) != 0 || st.st_size < (off_t)sizeof tail ||
+        pread(file, &tail, sizeof tail, st.st_size - (off_t)sizeof tail) != (ssize_t)sizeof tail)
+        return -1;
+    return (int64_t)st.st_size - (int64_t)sizeof tail - (int64_t)tail.list_bytes - (int64_t)tail.key_bytes;
+}
+
 /* ---- keeping ---- */
 
 struct kept {

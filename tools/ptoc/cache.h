@@ -18,6 +18,8 @@ void cache_close(struct cache *c);
 
 /* A descriptor of the program, to be executed, or -1: there is none.  *path: where it was found, to be freed. */
 int cache_find(const struct cache *c, const struct strbuf *key, char **path);
+/* The bytes of the program in a file of cache_find, which has more behind it; -1: it cannot be read. */
+int64_t cache_program_bytes(int file);
 /* Keeps a copy of the program; what cannot be kept is not.  list: of reads_list. */
 void cache_keep(const struct cache *c, const struct strbuf *key, const struct strbuf *list, const char *program);
 

@@ -75,7 +75,7 @@ static const struct row rows[] = {
     {"--no-line", NULL, FOR_BUILD | FOR_RUN, OPTION_NO_LINE},
     {"--no-main", NULL, FOR_BUILD, OPTION_NO_MAIN},
     {"--keep", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_KEEP},
-    {"--no-cache", NULL, FOR_RUN | FOR_GRAPH, OPTION_NO_CACHE},
+    {"--no-cache", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_NO_CACHE},
     {"-v", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_VERBOSE},
     {"--heap", "a size", FOR_COMPILE, OPTION_HEAP},
     {"--rings", "a number", FOR_COMPILE, OPTION_RINGS},
@@ -512,6 +512,9 @@ static int parse_words(struct building *b, int argc, char **argv)
     }
     if (o->verb == VERB_HELP || o->verb == VERB_VERSION) return EXIT_OK;
     if (o->no_main && o->emit == EMIT_BIN) return usage_error("--no-main is for --emit=c: a program needs its main");
+    if (o->no_main && o->emit == EMIT_SO) return usage_error("--no-main is for --emit=c: an object has no main");
+    if (o->no_cache && o->verb == VERB_BUILD && o->emit != EMIT_SO)
+        return usage_error("--no-cache is for --emit=so, run and graph: nothing else is kept");
     if (o->verb == VERB_RUN && o->emit != EMIT_BIN)
         return usage_error("'ptoc run' runs a program: --emit=%s makes none", emit_names[o->emit]);
     if (o->input == NULL && o->verb != VERB_EXPLAIN) return usage_error("no .pto file given");
@@ -581,7 +584,7 @@ void options_print_help(FILE *out)
         "  --no-line                  no #line in the generated C\n"
         "  --no-main                  with --emit=c: only what a C host program calls\n"
         "  --keep, -v                 keep the generated C; show the commands that are run\n"
-        "  --no-cache                 run, graph: build the program anew, and do not keep it\n"
+        "  --no-cache                 run, graph, --emit=so: build anew, and keep nothing\n"
         "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
         "  --heap BYTES, --rings N    bytes of a heap ring (K, M, G) and number of rings; an error if it surely does "
         "not fit\n"

@@ -49,10 +49,16 @@ static void add_compiler(words *argv, const struct toolchain *t)
     if (argv->count == 0) vec_push(argv, "cc");
 }
 
+static bool is_shared(const struct toolchain *t) { return t->o->emit == EMIT_SO; }
+
 static void add_common(words *argv, const struct toolchain *t)
 {
     vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
     vec_push(argv, "-g");
+    if (is_shared(t)) {
+        vec_push(argv, "-fPIC");
+        vec_push(argv, "-fvisibility=hidden"); /* calls within the object are as those of a program */
+    }
     vec_push(argv, arena_printf(t->mem, "-I%s/include", t->prefix));
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/cflags", t->prefix));
 }
@@ -67,10 +73,16 @@ static void add_strict(words *argv, const struct toolchain *t)
     add_common(argv, t);
 }
 
+/* An object has the kernels that it calls, and shares the runtime with the program that loads it. */
 static void add_libraries(words *argv, const struct toolchain *t)
 {
     vec_push(argv, arena_printf(t->mem, "%s/lib/libpto_kernels.a", t->prefix));
-    vec_push(argv, arena_printf(t->mem, "%s/lib/libpto_runtime.a", t->prefix));
+    vec_push(argv, arena_printf(t->mem, is_shared(t) ? "%s/lib/libpto.so" : "%s/lib/libpto_runtime.a", t->prefix));
+    if (is_shared(t)) {
+        vec_push(argv, "-shared");
+        vec_push(argv, "-Wl,--no-undefined");
+        vec_push(argv, arena_printf(t->mem, "-Wl,--version-script=%s/share/pto/program.map", t->prefix));
+    }
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
     vec_push(argv, "-lm");
     vec_push(argv, "-pthread");

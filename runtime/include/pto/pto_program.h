@@ -363,20 +363,30 @@ struct PTOTextRoom_ {
 #define PTO_F64_TEXT(value) pto_f64_text(value, PTO_TEXT_ROOM_)
 #define PTO_F32_TEXT(value) pto_f32_text(value, PTO_TEXT_ROOM_)
 
+/* ---- params -----------------------------------------------------------------------------------------------------*/
+/* The record of the params of the call that is active: a struct that generated code defines.  It belongs to the caller
+ * of the entry and is constant during the call, so calls with different params do not meet. */
+static inline const void *pto_params(const PTORuntime *rt) { return ((const PTOFastPath *)rt)->params; }
+/* The same for the cost of a kernel, in the call that has it estimated.
+ * Caller     the cost function of a kernel.  Never blocks.  Status: none. */
+PTO_API const void *pto_cost_params(void);
+
+static inline void pto_set_params(PTORuntime *rt, const void *params) { ((PTOFastPath *)rt)->params = params; }
+
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 typedef enum PTODirection { PTO_IN, PTO_OUT, PTO_INOUT_, PTO_ACC_, PTO_OWN, PTO_HOST } PTODirection;
 
-/* A `param`: an object of C type int64_t, double, float or bool. */
+/* A `param`. */
 typedef struct PTOProgramParam {
     const char *name; /* "n", "vec.n" */
     PTOType type;     /* PTO_I64, PTO_F64, PTO_F32, PTO_BOOL */
-    void *value;
+    int64_t at;       /* the place of its value in the record: an int64_t, double, float or bool */
     bool has_default;
-    const char *derived; /* the text of a default that follows from other params, or NULL; see derive_params */
-    bool is_given;       /* by --set; W the run time */
+    const char *derived; /* the text of a default that follows from other params, or NULL */
 } PTOProgramParam;
 
-/* A formal of an entry; struct formals come field by field, "w.wx". */
+/* A formal of an entry; struct formals come field by field, "w.wx".  A tensor that the entry returns is the last one,
+ * with direction PTO_OUT. */
 typedef struct PTOFormal {
     const char *name;
     PTODirection direction;
@@ -387,30 +397,82 @@ typedef struct PTOFormal {
     const uint64_t *uses; /* rank entries: bit v set when the extent mentions dimension variable v */
 } PTOFormal;
 
+/* An array of a call that need not be dense: a view of a buffer of `bytes` bytes, which is data[f] of the call. */
+typedef struct PTOGivenView {
+    int64_t bytes, at;
+    int64_t stride[PTO_MAX_RANK];
+} PTOGivenView;
+
+/* The arguments of one call of an entry; an element of a list for each formal of the table. */
+typedef struct PTOCall {
+    void *const *data;         /* of a tensor: its buffer; NULL when empty */
+    const PTOScalar *scalars;  /* of a scalar: its value */
+    const int64_t *dims;       /* the dimension variables */
+    const void *params;        /* the record of the params */
+    const PTOGivenView *views; /* NULL: every array is row-major and the whole of its buffer */
+    PTOScalar *result;         /* receives the scalar that the entry returns; may be NULL */
+} PTOCall;
+
 typedef struct PTOEntry {
     const char *name;
     const char *const *dims; /* dimension variables, in order */
     int32_t dim_count;
     const PTOFormal *formals;
     int32_t formal_count;
-    /* The value of extent `dim` of formal `formal` for these dimension variables and scalars (one a formal, as for
-     * `run`); false on overflow or division by zero. */
-    bool (*extent)(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value);
-    /* data[f]: the array of tensor formal f, C order (NULL when empty); scalars[f]: of scalar formal f. */
-    PTOStatus (*run)(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims);
+    PTOType result;      /* of the scalar that the entry returns; PTO_BYTE: it returns none */
+    const char *head;    /* the line of the source that declares it */
+    const char *comment; /* the comment above it, or NULL */
+    /* The value of extent `dim` of formal `formal` for the dimension variables, scalars and params of the call; false
+     * on overflow or division by zero. */
+    bool (*extent)(int32_t formal, int32_t dim, const PTOCall *call, int64_t *value);
+    PTOStatus (*run)(PTORuntime *rt, const PTOCall *call);
 } PTOEntry;
 
+/* The table's layout, and the numbers that inlined code has of a runtime.  A program that is loaded at run time is
+ * refused if it has others. */
+enum { PTO_TABLE_LAYOUT = 1, PTO_INLINED_LAYOUT = 1 };
+#define PTO_INLINED_FINGERPRINT                                                                                        \
+    ((uint64_t)PTO_INLINED_LAYOUT << 56 ^ (uint64_t)sizeof(PTOFastPath) << 40 ^ (uint64_t)sizeof(PTOTaskParam) << 28 ^ \
+     (uint64_t)sizeof(PTOArg) << 20 ^ (uint64_t)offsetof(PTOFastPath, line) << 8 ^                                     \
+     (uint64_t)offsetof(PTOFastPath, params) ^ (uint64_t)offsetof(PTOTaskParam, value) << 34 ^                         \
+     (uint64_t)PTO_FAST_PARAMS << 50)
+extern PTO_API const char pto_library_; /* its address says which library code is linked with */
+
 typedef struct PTOProgram {
-    const char *file; /* "bgemm.pto" */
-    PTOProgramParam *params;
+    int64_t layout;       /* PTO_TABLE_LAYOUT; first, as everything behind it depends on it */
+    uint64_t fingerprint; /* PTO_INLINED_FINGERPRINT */
+    const char *library;  /* &pto_library_ */
+    const char *file;     /* "bgemm.pto" */
+    const PTOProgramParam *params;
     int32_t param_count;
+    int64_t param_bytes;  /* of the record */
+    const void *defaults; /* a record of the defaults; what has none is 0 */
     const PTOEntry *entries;
     int32_t entry_count;
-    /* NULL, or: gives the params with a derived default that --set did not give their values, in order.  false: one has
-     * none, and message says which. */
-    bool (*derive_params)(char *message, size_t size);
+    /* NULL, or: computes the params with a derived default that were not given, in order.  false: one has none, and
+     * message says which. */
+    bool (*derive_params)(void *params, const bool *given, char *message, size_t size);
     bool checked; /* every run is checked, as with the option --checked */
 } PTOProgram;
+
+static inline PTOView pto_given_view(const PTOGivenView *views, int32_t formal, PTOView dense)
+{
+    if (!views) return dense;
+    dense.at = views[formal].at;
+    memcpy(dense.s, views[formal].stride, sizeof dense.s);
+    return dense;
+}
+static inline PTOPlace pto_given_place(const PTOGivenView *views, int32_t formal, PTOPlace dense)
+{
+    if (!views) return dense;
+    dense.at = views[formal].at;
+    memcpy(dense.s, views[formal].stride, sizeof dense.s);
+    return dense;
+}
+static inline int64_t pto_given_bytes(const PTOGivenView *views, int32_t formal, int64_t dense)
+{
+    return views ? views[formal].bytes : dense;
+}
 
 /* The main() of a built program: parses the run options of the command line, reads inputs, runs, writes outputs.
  * Owns nothing: `program` must exist until it returns.

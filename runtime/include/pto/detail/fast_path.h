@@ -48,6 +48,7 @@ typedef struct PTOFastPath {
     const PTOBufferLifetime *lifetime;  /* by buffer; 0 is none */
     bool has_moved;                     /* compaction has moved a buffer: addresses are looked up */
     PTOKernelLine line[PTO_FAST_LINES]; /* by kernel, pto_kernel_line_() */
+    const void *params;                 /* the record of the params of the active call, see pto_program.h */
 } PTOFastPath;
 
 /* The slow path of pto_submit_task.  result: what the kernel returned if the caller has called it and it failed, else

@@ -8,16 +8,19 @@
 #include <pto/pto_program.h>
 #include <stdio.h>
 
-static int64_t n = 2, must;
-static float tol = 0.5f;
-static bool loud;
+struct params {
+    int64_t n, must;
+    float tol;
+    bool loud;
+};
+static const struct params defaults = {.n = 2, .tol = 0.5f};
 
-static PTOProgramParam params[] = {
-    {.name = "n", .type = PTO_I64, .value = &n, .has_default = true},
-    {.name = "tol", .type = PTO_F32, .value = &tol, .has_default = true},
-    {.name = "loud", .type = PTO_BOOL, .value = &loud, .has_default = true},
+static const PTOProgramParam settings[] = {
+    {.name = "n", .type = PTO_I64, .at = offsetof(struct params, n), .has_default = true},
+    {.name = "tol", .type = PTO_F32, .at = offsetof(struct params, tol), .has_default = true},
+    {.name = "loud", .type = PTO_BOOL, .at = offsetof(struct params, loud), .has_default = true},
 #ifdef MUST
-    {.name = "must", .type = PTO_I64, .value = &must, .has_default = false},
+    {.name = "must", .type = PTO_I64, .at = offsetof(struct params, must), .has_default = false},
 #endif
 };
 
@@ -66,19 +69,14 @@ static const PTOKernel fail_kernel = {.name = "fail", .worker = PTO_WORKER_VECTO
 static const PTOKernel count_kernel = {.name = "count_calls", .worker = PTO_WORKER_VECTOR, .fn = count_calls};
 static const PTOSite site = {"demo.pto", 7, 5, "call"};
 
-struct call {
-    void *const *data;
-    const PTOScalar *scalars;
-    const int64_t *dims;
-};
-
 static void scale_body(PTORuntime *rt, void *arg)
 {
-    const struct call *c = arg;
+    const PTOCall *c = arg;
+    const struct params *const p = c->params;
     void *z = c->data[2];
     int64_t N = c->dims[0], M = c->dims[1];
-    if (loud)
-        printf("N %lld M %lld n %lld tol %g s %g\n", (long long)N, (long long)M, (long long)n, (double)tol,
+    if (p->loud)
+        printf("N %lld M %lld n %lld tol %g s %g\n", (long long)N, (long long)M, (long long)p->n, (double)p->tol,
                c->scalars[3].f64);
     pto_at(rt, &site);
     pto_scope_begin(rt);
@@ -87,13 +85,14 @@ static void scale_body(PTORuntime *rt, void *arg)
                                      PTO_SCALAR(c->scalars[3].f64), PTO_SCALAR(N * M)},
                     4);
     pto_submit_task(rt, &fill_kernel,
-                    (PTOTaskParam[]){PTO_OUTPUT(&z, 0, n * M * 4), PTO_SCALAR((float)n), PTO_SCALAR(n * M)}, 3);
+                    (PTOTaskParam[]){PTO_OUTPUT(&z, 0, p->n * M * 4), PTO_SCALAR((float)p->n), PTO_SCALAR(p->n * M)},
+                    3);
     pto_scope_end(rt);
 }
 
 static void types_body(PTORuntime *rt, void *arg)
 {
-    const struct call *c = arg;
+    const PTOCall *c = arg;
     void *k = c->data[5];
     pto_at(rt, &site);
     pto_submit_task(rt, &copy_kernel,
@@ -104,58 +103,54 @@ static void types_body(PTORuntime *rt, void *arg)
 
 static void broken_body(PTORuntime *rt, void *arg)
 {
-    void *z = ((const struct call *)arg)->data[0];
+    void *z = ((const PTOCall *)arg)->data[0];
     pto_at(rt, &site);
     pto_submit_task(rt, &fail_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, 4)}, 1);
 }
 
 static void drift_body(PTORuntime *rt, void *arg)
 {
-    void *z = ((const struct call *)arg)->data[0];
+    void *z = ((const PTOCall *)arg)->data[0];
     pto_at(rt, &site);
     pto_submit_task(rt, &count_kernel, (PTOTaskParam[]){PTO_OUTPUT(&z, 0, 24)}, 1);
 }
 
 #define RUN(name)                                                                                                      \
-    static PTOStatus name##_run(PTORuntime *rt, void *const *data, const PTOScalar *scalars, const int64_t *dims)      \
+    static PTOStatus name##_run(PTORuntime *rt, const PTOCall *call)                                                   \
     {                                                                                                                  \
-        struct call c = {data, scalars, dims};                                                                         \
-        return pto_run_entry(rt, name##_body, &c);                                                                     \
+        return pto_run_entry(rt, name##_body, (void *)(uintptr_t)call);                                                \
     }
 RUN(scale)
 RUN(types)
 RUN(broken)
 RUN(drift)
 
-static bool scale_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
+static bool scale_extent(int32_t formal, int32_t dim, const PTOCall *call, int64_t *value)
 {
-    (void)scalars;
+    const int64_t *const dims = call->dims, n = ((const struct params *)call->params)->n;
     *value = dim == 1 ? dims[1] : dims[0];
     if (formal == 1 && dim == 0) return !__builtin_add_overflow(dims[0], 2, value);
     if (formal == 2) return !__builtin_mul_overflow(n, dims[1], value);
     return true;
 }
 
-static bool types_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
+static bool types_extent(int32_t formal, int32_t dim, const PTOCall *call, int64_t *value)
 {
-    (void)scalars;
     (void)formal, (void)dim;
-    *value = dims[0];
+    *value = call->dims[0];
     return true;
 }
 
-static bool fixed_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
+static bool fixed_extent(int32_t formal, int32_t dim, const PTOCall *call, int64_t *value)
 {
-    (void)scalars;
-    (void)formal, (void)dims;
+    (void)formal, (void)call;
     *value = dim == 0 ? 2 : 3;
     return true;
 }
 
-static bool one_extent(int32_t formal, int32_t dim, const int64_t *dims, const PTOScalar *scalars, int64_t *value)
+static bool one_extent(int32_t formal, int32_t dim, const PTOCall *call, int64_t *value)
 {
-    (void)scalars;
-    (void)formal, (void)dim, (void)dims;
+    (void)formal, (void)dim, (void)call;
     *value = 1;
     return true;
 }
@@ -180,23 +175,50 @@ static const char *const scale_dims[] = {"N", "M"};
 static const char *const types_dims[] = {"K"};
 
 static const PTOEntry entries[] = {
-    {"scale", scale_dims, 2, scale_formals, 4, scale_extent, scale_run},
-    {"types", types_dims, 1, types_formals, 6, types_extent, types_run},
-    {"broken", NULL, 0, one_formals, 1, one_extent, broken_run},
-    {"drift", NULL, 0, drift_formals, 1, fixed_extent, drift_run},
+    {.name = "scale",
+     .dims = scale_dims,
+     .dim_count = 2,
+     .formals = scale_formals,
+     .formal_count = 4,
+     .extent = scale_extent,
+     .run = scale_run},
+    {.name = "types",
+     .dims = types_dims,
+     .dim_count = 1,
+     .formals = types_formals,
+     .formal_count = 6,
+     .extent = types_extent,
+     .run = types_run},
+    {.name = "broken",
+     .dims = NULL,
+     .dim_count = 0,
+     .formals = one_formals,
+     .formal_count = 1,
+     .extent = one_extent,
+     .run = broken_run},
+    {.name = "drift",
+     .dims = NULL,
+     .dim_count = 0,
+     .formals = drift_formals,
+     .formal_count = 1,
+     .extent = fixed_extent,
+     .run = drift_run},
 };
 
-static bool derive_params(char *message, size_t size)
+static bool derive_params(void *record, const bool *given, char *message, size_t size)
 {
-    (void)must;
-    if (n < 0) snprintf(message, size, "n must not be negative");
-    return n >= 0;
+    const struct params *const p = record;
+    (void)given;
+    if (p->n < 0) snprintf(message, size, "n must not be negative");
+    return p->n >= 0;
 }
 
 static const PTOProgram program = {
     .file = "demo.pto",
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
+    .params = settings,
+    .param_count = sizeof settings / sizeof settings[0],
+    .param_bytes = sizeof(struct params),
+    .defaults = &defaults,
     .entries = entries,
 #if defined NONE
     .entry_count = 0,
