@@ -4,7 +4,6 @@
 #include "runtime.h"
 #include <string.h>
 
-_Thread_local char ptoi_thread_message[PTOI_THREAD_MESSAGE];
 static _Thread_local char create_failure[256];
 
 void ptoi_note_create(const char *failure) { snprintf(create_failure, sizeof create_failure, "%s", failure); }

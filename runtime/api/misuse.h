@@ -10,11 +10,9 @@
 #ifndef PTOI_MISUSE_H
 #define PTOI_MISUSE_H
 #include "shared/caller.h"
+#include "shared/thread_error.h"
 #include <pto/pto_runtime.h>
 
-/* The text of pto_last_error(NULL) on this thread. */
-enum { PTOI_THREAD_MESSAGE = 512 };
-extern _Thread_local char ptoi_thread_message[PTOI_THREAD_MESSAGE];
 void ptoi_note_create(const char *failure); /* why this thread's last create failed; "": it did not */
 
 /* Is this a call of the orchestration, and not of a kernel? */

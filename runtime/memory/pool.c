@@ -57,6 +57,18 @@ void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed)
     return memory;
 }
 
+void *ptoi_pool_obtain(PTOPool *pool, uint64_t bytes)
+{
+    (void)pool;
+    return ptoi_pool_take(bytes, false, false);
+}
+
+void ptoi_pool_return(PTOPool *pool, void *memory, uint64_t bytes)
+{
+    (void)pool;
+    ptoi_pool_give(memory, bytes, false);
+}
+
 static bool keep(void *memory, uint64_t bytes)
 {
     for (int i = 0; i < KEPT_BLOCKS; i++) {

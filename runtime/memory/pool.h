@@ -10,11 +10,16 @@
 #define PTOI_POOL_H
 #include <stdbool.h>
 #include <stdint.h>
+#include <pto/pto_registry.h>
 
 /* Page-aligned; zeroed only if that is wanted.  NULL: none.  shared: of this process and those forked from it, which is
  * never kept. */
 void *ptoi_pool_take(uint64_t bytes, bool shared, bool zeroed);
 void ptoi_pool_give(void *memory, uint64_t bytes, bool shared); /* NULL is fine */
+
+/* Memory of a tensor: aligned to 64 bytes, not zeroed.  pool NULL: the host's.  NULL: none. */
+void *ptoi_pool_obtain(PTOPool *pool, uint64_t bytes);
+void ptoi_pool_return(PTOPool *pool, void *memory, uint64_t bytes);
 
 bool ptoi_pool_trim(void); /* what is kept goes back to the system; false: nothing was */
 

@@ -25,7 +25,8 @@
     atomic_compare_exchange_strong_explicit((p), (old), (v), memory_order_acquire, memory_order_relaxed)
 #define swap_if_release(p, old, v, label)                                                                              \
     atomic_compare_exchange_weak_explicit((p), (old), (v), memory_order_release, memory_order_relaxed)
-#define add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
+#define add_relaxed(p, v)        atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
+#define add_release(p, v, label) atomic_fetch_add_explicit((p), (v), memory_order_release)
 #endif
 
 #define PTO_CACHELINE 64

@@ -3,7 +3,8 @@
 #include "system.h"
 #include <pthread.h>
 
-static ptoi_lock lock[PROCESS_LOCKS] = {PTOI_LOCK_OPEN, PTOI_LOCK_OPEN, PTOI_LOCK_OPEN, PTOI_LOCK_OPEN};
+static ptoi_lock lock[PROCESS_LOCKS] = {PTOI_LOCK_OPEN, PTOI_LOCK_OPEN, PTOI_LOCK_OPEN, PTOI_LOCK_OPEN,
+                                        PTOI_LOCK_OPEN, PTOI_LOCK_OPEN, PTOI_LOCK_OPEN};
 
 static void take_all(void)
 {

@@ -46,6 +46,11 @@ static inline void ptoi_wake_on(_Atomic uint32_t *word, bool is_shared)
 {
     syscall(SYS_futex, word, FUTEX_WAKE | (is_shared ? 0 : FUTEX_PRIVATE_FLAG), 1, NULL, NULL, 0);
 }
+/* Wakes every thread of this process that sleeps on the word. */
+static inline void ptoi_wake_all_on(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, NULL, NULL, 0);
+}
 
 static inline int64_t ptoi_clock_ns(void)
 {

@@ -356,5 +356,16 @@ void ptoi_wake_on(_Atomic uint32_t *word, bool is_shared)
         }
 }
 
+void ptoi_wake_all_on(_Atomic uint32_t *word)
+{
+    if (model_is_alone()) return;
+    step(OP_WAKE, word, sizeof *word, &futex_site);
+    for (int i = 0; i < check_fiber_count; i++) {
+        if (check_fibers[i].sleeps_on != word) continue;
+        check_fibers[i].sleeps_on = NULL;
+        check_fibers[i].is_woken = true;
+    }
+}
+
 /* A microsecond passes from one look to the next. */
 int64_t ptoi_clock_ns(void) { return (int64_t)changes * 1000; }

@@ -66,6 +66,7 @@ bool check_swap_if(volatile void *word, unsigned size, void *old, uint64_t value
 #define swap_if_acquire(p, old, v, label) CHECK_SWAP_IF_(p, old, v, CHECK_##label, CHECK_ACQUIRE)
 #define swap_if_release(p, old, v, label) CHECK_SWAP_IF_(p, old, v, CHECK_##label, CHECK_RELEASE)
 #define add_relaxed(p, v)                 CHECK_ADD_(p, v, CHECK_NONE, CHECK_RELAXED)
+#define add_release(p, v, label)          CHECK_ADD_(p, v, CHECK_##label, CHECK_RELEASE)
 
 typedef struct check_fiber *ptoi_thread;
 bool ptoi_thread_start(ptoi_thread *t, void *(*body)(void *), void *arg);
@@ -85,6 +86,7 @@ void ptoi_lock_leave(ptoi_lock *l);
 /* A sleep has no end but a wake: no time-out hides a wake that was lost. */
 bool ptoi_sleep_on(_Atomic uint32_t *word, uint32_t value, int64_t ns, bool is_shared);
 void ptoi_wake_on(_Atomic uint32_t *word, bool is_shared);
+void ptoi_wake_all_on(_Atomic uint32_t *word);
 int64_t ptoi_clock_ns(void);
 
 #endif

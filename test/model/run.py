@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""run.py - tries every order of steps of protocol.pml, and demands that every seeded bug is found.
+"""run.py - tries every order of steps of protocol.pml and count.pml, and demands that every seeded bug is found.
 
 Idea       three kinds of search with spin.  A *model* must be searched to its end without an error; a *bug* must be found; a *witness*
            must be reached, so that a search without an error is not a search of nothing.
-Also       the names of steps in the runtime's comments ("model: NAME") and those listed in protocol.pml must be the same.
+Also       the names of steps in the runtime's comments ("model: NAME") and those listed in the models must be the same.
 Sizes      PTO_MODEL=quick: no models, only bugs and witnesses.  PTO_MODEL=deep: larger models too, which take five minutes more and up to
            PTO_MODEL_MEMORY MB each (default 10000).  Arguments: names of searches to run, all when there are none.
 Exit       0: all as demanded.  1: not.  77: spin or a C compiler is missing.
@@ -12,7 +12,7 @@ import concurrent.futures, os, pathlib, re, shutil, subprocess, sys, tempfile, t
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUNTIME = HERE.parent.parent / "runtime"
-MODEL = HERE / "protocol.pml"
+PROTOCOL, COUNT = HERE / "protocol.pml", HERE / "count.pml"
 
 # Small programs make small searches: what a search is not about is switched off.
 PLAIN = "BEGINS=0 RELEASES=0 "
@@ -86,18 +86,38 @@ WITNESSES = [
     (9, "a task follows another in its lane",                        PLAIN),
 ]
 
+# The count of references: count.pml.
+COUNT_MODELS = [
+    ("count",    "two users, three operations each, the spread form",   "NU=2 OPS=3"),
+    ("count-3",  "three users who only release",                        "NU=3 OPS=1"),
+]
+
+COUNT_BUGS = [
+    (1, "O1", "the closer does without the barrier",                    "NU=2 OPS=3"),
+    (2, "O1", "the closer does not wait for busy",                      "NU=2 OPS=3"),
+    (3, "K3", "the sum is read before closed is set",                   "NU=2 OPS=3"),
+    (4, "K6", "decrement and test apart",                               "NU=2 OPS=1"),
+    (5, "O5", "the word is not raised when the slots are published",    "NU=2 OPS=3"),
+]
+
+COUNT_WITNESSES = [
+    (1, "an operation finds the slots closed",                          "NU=2 OPS=3"),
+    (2, "the spread form is entered after a user has ended",            "NU=2 OPS=3"),
+    (3, "a reference of the word is dropped in a slot",                 "NU=2 OPS=3"),
+]
+
 
 def tool(*names):
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-def search(name, sizes, extra, optimise, memory, limit):
+def search(model, name, sizes, extra, optimise, memory, limit):
     """Runs one search; says (states, what went wrong or None, complete, seconds)."""
     with tempfile.TemporaryDirectory(prefix="pto-model-") as folder:
         since = time.monotonic()
         flags = ["-D" + size for size in (sizes + " " + extra).split()]
-        shutil.copy(MODEL, folder)
-        done = subprocess.run([tool("spin"), "-a", *flags, MODEL.name], cwd=folder, capture_output=True, text=True)
+        shutil.copy(model, folder)
+        done = subprocess.run([tool("spin"), "-a", *flags, model.name], cwd=folder, capture_output=True, text=True)
         if done.returncode or "rror" in done.stdout or not os.path.exists(os.path.join(folder, "pan.c")):
             return 0, "spin: " + (done.stdout + done.stderr).strip(), False, 0
         done = subprocess.run([tool("cc", "gcc", "clang"), optimise, "-w", "-DSAFETY", f"-DMEMLIM={memory}", "-o", "pan", "pan.c"],
@@ -114,7 +134,7 @@ def search(name, sizes, extra, optimise, memory, limit):
         found = re.search(r"pan:1: (.*) \(at depth", text)
         complete = (errors is not None and "Full statespace search" in text and "Search not completed" not in text
                     and "too small" not in text and "reached -DMEMLIM" not in text)
-        trail = os.path.exists(os.path.join(folder, MODEL.name + ".trail"))
+        trail = os.path.exists(os.path.join(folder, model.name + ".trail"))
         error = found.group(1) if found and trail and errors and errors.group(1) == "1" else None
         if error is None and errors and errors.group(1) != "0":
             error, complete = "an error that this script does not understand", False
@@ -122,14 +142,16 @@ def search(name, sizes, extra, optimise, memory, limit):
 
 
 def check_names():
-    """The steps that protocol.pml lists, and those that the runtime's comments name."""
-    listed = set(re.search(r"\* Steps +((?:.|\n)*?)\n \* [A-Z][a-z]", MODEL.read_text()).group(1).replace("*", " ").split())
+    """The steps that the models list, and those that the runtime's comments name."""
+    listed = set()
+    for model in (PROTOCOL, COUNT):
+        listed |= set(re.search(r"\* Steps +((?:.|\n)*?)\n \* [A-Z][a-z]", model.read_text()).group(1).replace("*", " ").split())
     used = set()
     for path in [*RUNTIME.rglob("*.c"), *RUNTIME.rglob("*.h")]:
         for names in re.findall(r"model: ([A-Z_]+(?:, [A-Z_]+)*)", path.read_text()):
             used |= set(names.split(", "))
     bad = [f"the runtime names no place for step {n}" for n in sorted(listed - used)]
-    return bad + [f"protocol.pml does not list step {n}, which the runtime names" for n in sorted(used - listed)]
+    return bad + [f"no model lists step {n}, which the runtime names" for n in sorted(used - listed)]
 
 
 def main():
@@ -140,22 +162,24 @@ def main():
     memory = int(os.environ.get("PTO_MODEL_MEMORY", "10000" if size == "deep" else "3000"))
     limit = 7200 if size == "deep" else 600
     jobs = []
-    if size != "quick":
-        jobs += [(name, text, "correct", sizes, "", "-O2") for name, text, sizes in (MODELS + DEEP if size == "deep" else MODELS)]
-    jobs += [(f"bug-{n:02}", f"{hazard} {text}", "found", sizes, f"BUG={n}", "-O1") for n, hazard, text, sizes in BUGS]
-    jobs += [(f"witness-{n}", text, "reached", sizes, f"WITNESS={n}", "-O1") for n, text, sizes in WITNESSES]
+    for model, prefix, models, deep, bugs, witnesses in ((PROTOCOL, "", MODELS, DEEP, BUGS, WITNESSES),
+                                                         (COUNT, "count-", COUNT_MODELS, [], COUNT_BUGS, COUNT_WITNESSES)):
+        if size != "quick":
+            jobs += [(model, name, text, "correct", sizes, "", "-O2") for name, text, sizes in models + (deep if size == "deep" else [])]
+        jobs += [(model, f"{prefix}bug-{n:02}", f"{hazard} {text}", "found", sizes, f"BUG={n}", "-O1") for n, hazard, text, sizes in bugs]
+        jobs += [(model, f"{prefix}witness-{n}", text, "reached", sizes, f"WITNESS={n}", "-O1") for n, text, sizes in witnesses]
     if len(sys.argv) > 1:
-        unknown = set(sys.argv[1:]) - {job[0] for job in jobs}
+        unknown = set(sys.argv[1:]) - {job[1] for job in jobs}
         if unknown:
             print("no such search:", *sorted(unknown))
             return 1
-        jobs = [job for job in jobs if job[0] in sys.argv[1:]]
+        jobs = [job for job in jobs if job[1] in sys.argv[1:]]
 
     since = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("PTO_MODEL_JOBS", min(os.cpu_count() or 1, 4)))) as pool:
-        futures = [pool.submit(search, name, sizes, extra, optimise, memory, limit) for name, _, _, sizes, extra, optimise in jobs]
+        futures = [pool.submit(search, model, name, sizes, extra, optimise, memory, limit) for model, name, _, _, sizes, extra, optimise in jobs]
         rows, failures = [], check_names()
-        for (name, text, wanted, _, _, _), future in zip(jobs, futures):
+        for (_, name, text, wanted, _, _, _), future in zip(jobs, futures):
             states, error, complete, seconds = future.result()
             if wanted == "correct":
                 good = error is None and complete and states > 0
@@ -164,14 +188,14 @@ def main():
                 good = error is not None and not error.startswith(("spin:", "cc:", "an error"))
                 verdict = f"found: {error}" if good else error or "NOT FOUND"
             else: # the marker itself must fail, nothing else
-                good = error is not None and re.match(r"assertion violated +\(\((\d+)!=\1\)", error) is not None
+                good = error is not None and re.match(r"assertion violated +\(+(\d+)!=\1\)", error) is not None
                 verdict = "reached" if good else error or "NOT REACHED"
             if not good:
                 failures.append(f"{name}: {verdict}")
             rows.append((name, states, seconds, verdict, text))
-    print(f"{'search':<11} {'states':>10} {'s':>6}  verdict")
+    print(f"{'search':<15} {'states':>10} {'s':>6}  verdict")
     for name, states, seconds, verdict, text in rows:
-        print(f"{name:<11} {states:>10} {seconds:>6.1f}  {text}: {verdict if len(verdict) < 72 else verdict[:69] + '...'}")
+        print(f"{name:<15} {states:>10} {seconds:>6.1f}  {text}: {verdict if len(verdict) < 72 else verdict[:69] + '...'}")
     for failure in failures:
         print("FAILED", failure)
     print(f"{len(rows)} searches, {len(failures)} failed, {time.monotonic() - since:.0f} s")

@@ -1,0 +1,125 @@
+/* count.h - a count of references, in one word, or spread over a slot for each thread.
+ *
+ * Idea       word form: retain adds 1 relaxed, as its caller holds a reference; release subtracts 1 with release,
+ *            and who brings the word to 0 loads it with acquire and destroys.
+ *            Spread form, entered by the holder of the primary reference: each thread adds to a slot of its own,
+ *            without a read-modify-write.  The word is BIAS too high meanwhile, so nobody sees it at 0.  Dropping
+ *            the primary reference closes the slots: closed is set, every thread passes a barrier (membarrier), and
+ *            the closer waits until no thread is between "busy" and "not busy"; an operation that began later sees
+ *            closed and uses the word.  Then one addition to the word decides.  No sum is compared with 0 while it
+ * can change. Owner      a slot: the thread that has its number, taken and given back under a lock; a thread without
+ *            one uses the word.
+ * Invariant  every operation is counted once, in a slot before its sum is read, or in the word; exactly one call
+ *            returns 0, when no reference is left, and everything that a holder did happens before.
+ * Limits     not from signal handlers.  Where there is no membarrier the spread form is never entered.
+ * Tests      test/runtime/test_count.c, test/model/count.pml, test/check (count, count_spread) */
+#ifndef PTOI_COUNT_H
+#define PTOI_COUNT_H
+#include "shared/atomics.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef PTO_SCHEDULED
+enum { COUNT_THREADS = 2 }; /* the checker's searches are short */
+#else
+enum { COUNT_THREADS = 64 }; /* slots */
+#endif
+enum { COUNT_NO_SLOT = COUNT_THREADS, COUNT_SLOT_UNKNOWN = -1 };
+
+struct count_slot {
+    /* W its thread, R the closer: relaxed, ordered by `busy`. */
+    _Alignas(PTO_CACHELINE) _Atomic int64_t delta;
+    /* W its thread: release [COUNT_BUSY], R the closer: acquire. */
+    _Atomic int32_t busy;
+};
+
+struct count_slots {
+    /* W the closer, R everybody: [COUNT_BUSY], ordered against `busy` by the closer's barrier of all threads. */
+    _Atomic int32_t closed;
+    uint32_t forks; /* of the process, when the slots were made */
+    struct count_slot slot[COUNT_THREADS];
+};
+
+struct count {
+    /* RW any holder: retain relaxed, release [COUNT_WORD]; the destroyer acquires. */
+    _Atomic int64_t word;
+    /* W the holder of the primary reference, once: release [COUNT_SLOTS], R everybody: acquire. */
+    struct count_slots *_Atomic slots; /* NULL: word form */
+};
+
+/* The calling thread's number: 0 to COUNT_THREADS - 1, COUNT_NO_SLOT, or unknown as yet. */
+extern _Thread_local int ptoi_count_number;
+int ptoi_count_take_number(void);
+/* At the end of a thread: its number is free.  What it releases later goes to the word. */
+void ptoi_count_leave_thread(void);
+
+static inline void ptoi_count_open(struct count *c) /* one reference */
+{
+    store_relaxed(&c->slots, NULL);
+    store_relaxed(&c->word, 1);
+}
+
+/* The checker has no barrier of all threads: there both sides are sequentially consistent. */
+#ifdef PTO_SCHEDULED
+#define COUNT_SET_BUSY(slot)   store_seq(&(slot)->busy, 1, COUNT_BUSY)
+#define COUNT_IS_CLOSED(slots) load_seq(&(slots)->closed, COUNT_BUSY)
+#else
+#define COUNT_SET_BUSY(slot)                                                                                           \
+    do {                                                                                                               \
+        store_relaxed(&(slot)->busy, 1);                                                                               \
+        atomic_signal_fence(memory_order_seq_cst); /* the compiler's order; the closer's barrier does the rest */      \
+    } while (0)
+#define COUNT_IS_CLOSED(slots) load_acquire(&(slots)->closed, COUNT_BUSY)
+#endif
+
+/* false: closed, or the thread has no slot; nothing was counted. */
+static inline bool ptoi_count_in_slot(struct count_slots *s, int64_t change) /* model: COUNT_OP */
+{
+    int number = ptoi_count_number;
+    if (number == COUNT_SLOT_UNKNOWN) number = ptoi_count_take_number();
+    if (number == COUNT_NO_SLOT) return false;
+    struct count_slot *mine = &s->slot[number];
+    COUNT_SET_BUSY(mine);
+    const bool is_open = !COUNT_IS_CLOSED(s);
+    if (is_open) store_relaxed(&mine->delta, load_relaxed(&mine->delta) + change);
+    store_release(&mine->busy, 0, COUNT_BUSY); /* [COUNT_BUSY] the last look at the slots */
+    return is_open;
+}
+
+static inline void ptoi_count_retain(struct count *c)
+{
+    struct count_slots *s = load_acquire(&c->slots, COUNT_SLOTS); /* [COUNT_SLOTS] */
+    if (s && ptoi_count_in_slot(s, 1)) return;
+    add_relaxed(&c->word, 1); /* relaxed: the caller holds a reference, so the word is not about to become 0 */
+}
+
+static inline int64_t ptoi_count_add(struct count *c, int64_t change) /* model: COUNT_WORD_OP */
+{
+    const int64_t left = add_release(&c->word, change, COUNT_WORD) + change; /* [COUNT_WORD] what this holder did */
+    if (left == 0) (void)load_acquire(&c->word, COUNT_WORD);                 /* [COUNT_WORD] and all others */
+    return left;
+}
+
+/* 0: the caller dropped the last reference and destroys; below 0: there was none to drop. */
+static inline int64_t ptoi_count_release(struct count *c)
+{
+    struct count_slots *s = load_acquire(&c->slots, COUNT_SLOTS); /* [COUNT_SLOTS] */
+    if (s && ptoi_count_in_slot(s, -1)) return 1;
+    return ptoi_count_add(c, -1);
+}
+
+/* Is the caller's reference the only one?  Never in the spread form. */
+static inline bool ptoi_count_is_one(struct count *c) { return load_acquire(&c->word, COUNT_WORD) == 1; }
+
+/* References now; -1 in the spread form.  A snapshot. */
+int64_t ptoi_count_now(struct count *c);
+
+/* The holder of the primary reference enters the spread form, once.  false: no membarrier or no memory; nothing
+ * changed. */
+bool ptoi_count_spread(struct count *c);
+/* Drops the primary reference: as ptoi_count_release, and the spread form ends. */
+int64_t ptoi_count_close(struct count *c);
+/* The destroyer frees the slots. */
+void ptoi_count_free(struct count *c);
+
+#endif

@@ -1,0 +1,62 @@
+/* dump.c - the tensors that live, a line each.
+ *
+ * Idea       the slab knows every tensor.  A tensor whose count is above 0 under the slab's lock keeps its buffer until
+ *            the lock is left, as its destroyer needs that lock first; so the lines are collected there, without the
+ *            registry's lock, and printed afterwards.
+ * Tests      test/runtime/test_tensor.c */
+#include "shared/check.h"
+#include "tensor.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    const PTOTensor *tensor;
+    struct geometry g;
+    int64_t references, on_buffer;
+    uint64_t buffer;
+    const void *made;
+};
+
+struct lines {
+    struct line *at; /* NULL: only counted */
+    int64_t count, room;
+};
+
+static void collect(void *object, void *arg)
+{
+    PTOTensor *t = object;
+    struct lines *all = arg;
+    if (load_acquire(&t->count.word, COUNT_WORD) <= 0) return; /* [COUNT_WORD] */
+    if (all->at && all->count < all->room)
+        all->at[all->count] = (struct line){.tensor = t,
+                                            .g = ptoi_geometry_of(t),
+                                            .references = ptoi_count_now(&t->count),
+                                            .on_buffer = t->buffer ? ptoi_count_now(&t->buffer->count) : 0,
+                                            .buffer = ptoi_tensor_buffer_id(t),
+                                            .made = t->made};
+    all->count++;
+}
+
+static void print(const struct line *l, FILE *out)
+{
+    int64_t count;
+    (void)ptoi_geometry_count(&l->g, &count);
+    fprintf(out, "  %s[", pto_type_name((PTOType)l->g.type));
+    for (int i = 0; i < l->g.rank; i++) fprintf(out, "%s%lld", i ? ", " : "", (long long)l->g.shape[i]);
+    fprintf(out, "] %lld bytes, %lld reference%s; buffer %llu with %lld reference%s; made at %p\n",
+            (long long)(count * pto_type_bytes((PTOType)l->g.type)), (long long)l->references,
+            l->references == 1 ? "" : "s", (unsigned long long)l->buffer, (long long)l->on_buffer,
+            l->on_buffer == 1 ? "" : "s", l->made);
+}
+
+void pto_registry_dump(FILE *out)
+{
+    struct lines all = {0};
+    ptoi_tensor_visit(collect, &all);
+    const int64_t living = all.count;
+    all = (struct lines){.at = living > 0 ? malloc((size_t)living * sizeof *all.at) : NULL, .room = living};
+    if (all.at) ptoi_tensor_visit(collect, &all);
+    fprintf(out, "Registry: %lld tensor%s\n", (long long)living, living == 1 ? "" : "s");
+    for (int64_t i = 0; all.at && i < all.count && i < all.room; i++) print(&all.at[i], out);
+    free(all.at);
+}

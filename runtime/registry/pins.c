@@ -1,0 +1,154 @@
+/* pins.c - see pins.h. */
+#include "pins.h"
+#include "map.h"
+#include "separate.h"
+#include "tensor.h"
+#include "shared/check.h"
+#include "shared/thread_error.h"
+
+/* ---- before anything is bound ------------------------------------------------------------------------------------ */
+
+static PTOStatus check(struct pin *p)
+{
+    PTOTensor *t = p->tensor;
+    p->address = p->base = NULL;
+    p->bytes = 0;
+    p->buffer = NULL;
+    if (!t) return PTO_OK;
+    if (ptoi_tensor_is_bad(t, "the call")) return PTO_ERR_MISUSE;
+    p->buffer = t->buffer;
+    if (!(p->access & PTO_WRITE)) return PTO_OK;
+    if (t->flags & PTO_READ_ONLY) return ptoi_thread_fail(PTO_ERR_READ_ONLY, "a read-only tensor would be written");
+    const struct geometry g = ptoi_geometry_of(t);
+    if (!ptoi_geometry_overlaps(&g)) return PTO_OK;
+    return ptoi_thread_fail(PTO_ERR_OVERLAP, "a tensor would be written that has two indices on one element");
+}
+
+static PTOStatus check_all(struct pin *pins, int count, int *which)
+{
+    for (int i = 0; i < count; i++) {
+        const PTOStatus status = check(&pins[i]);
+        if (status == PTO_OK) continue;
+        *which = i;
+        return status;
+    }
+    return PTO_OK;
+}
+
+/* ---- what is in the way ------------------------------------------------------------------------------------------ */
+
+/* The pins on one block become one, with the accesses of all. */
+static void merge(struct pin *pins, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pins[i].is_first = pins[i].buffer != NULL;
+        pins[i].merged = (uint8_t)pins[i].access;
+        for (int j = 0; j < i && pins[i].is_first; j++) {
+            if (!pins[j].is_first || pins[j].buffer->block != pins[i].buffer->block) continue;
+            pins[j].merged |= (uint8_t)pins[i].access;
+            pins[i].is_first = false;
+        }
+    }
+}
+
+static bool is_free(const struct pin *p)
+{
+    const struct block *k = p->buffer->block;
+    if (k->writers > 0 || k->writing_maps > 0) return false;
+    return !(p->merged & PTO_WRITE) || (k->readers == 0 && k->map_count == 0);
+}
+
+/* Separates what will be written, then looks whether all memory is free.  The index of the pin that waits. */
+static enum separation look(struct pin *pins, int count, int *which)
+{
+    for (int i = 0; i < count; i++) {
+        if (!pins[i].buffer || !(pins[i].access & PTO_WRITE)) continue;
+        const enum separation found = ptoi_separate(pins[i].buffer, true);
+        if (found == SEPARATE_READY) continue;
+        *which = i;
+        return found;
+    }
+    merge(pins, count);
+    for (int i = 0; i < count; i++) {
+        if (!pins[i].is_first || is_free(&pins[i])) continue;
+        *which = i;
+        return SEPARATE_WAIT;
+    }
+    return SEPARATE_READY;
+}
+
+static void bind(struct pin *pins, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct pin *p = &pins[i];
+        if (!p->buffer) continue;
+        struct block *k = p->buffer->block;
+        if (p->is_first && p->merged & PTO_WRITE)
+            k->writers++;
+        else if (p->is_first)
+            k->readers++;
+        p->buffer->pins++;
+        ptoi_buffer_retain(p->buffer);
+        p->address = ptoi_tensor_address(p->tensor);
+        p->base = k->address;
+        p->bytes = k->bytes;
+        p->is_whole = p->access == PTO_WRITE && ptoi_tensor_is_whole(p->tensor);
+    }
+}
+
+static bool may_wait(const struct pin *p, bool no_wait)
+{
+    return !no_wait && ptoi_registry_may_wait() && !ptoi_map_is_own(p->buffer->block);
+}
+
+static PTOStatus refuse_busy(const char *why)
+{
+    return ptoi_thread_fail(PTO_ERR_BUSY, "the memory of a tensor is in use: %s", why);
+}
+
+PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which)
+{
+    int unused;
+    if (!which) which = &unused;
+    PTOStatus status = check_all(pins, count, which);
+    if (status != PTO_OK) return status;
+    ptoi_registry_lock();
+    enum separation found;
+    while ((found = look(pins, count, which)) != SEPARATE_READY) {
+        if (found == SEPARATE_AGAIN) continue;
+        if (found != SEPARATE_WAIT || !may_wait(&pins[*which], no_wait)) break;
+        ptoi_registry_wait();
+    }
+    if (found == SEPARATE_READY) bind(pins, count);
+    ptoi_registry_unlock();
+    if (found == SEPARATE_READY) return PTO_OK;
+    if (found == SEPARATE_NOMEM) return PTO_ERR_NOMEM; /* with its text */
+    return refuse_busy(found == SEPARATE_WAIT ? "by a run or a map that the call would wait for"
+                                              : "its address is out, and it must not be written");
+}
+
+/* ---- and let go -------------------------------------------------------------------------------------------------- */
+
+void ptoi_pins_drop(struct pin *pins, int count, bool failed)
+{
+    ptoi_registry_lock();
+    for (int i = 0; i < count; i++) {
+        struct pin *p = &pins[i];
+        if (!p->buffer) continue;
+        struct block *k = p->buffer->block; /* a buffer with pins never moves */
+        int64_t *held = p->merged & PTO_WRITE ? &k->writers : &k->readers;
+        if (p->is_first) {
+            CHECK(*held > 0);
+            --*held;
+        }
+        p->buffer->pins--;
+        if (failed && p->access & PTO_WRITE) k->is_undefined = true;
+    }
+    /* after every mark: the same memory may stand twice */
+    for (int i = 0; i < count && !failed; i++)
+        if (pins[i].buffer && pins[i].is_whole) pins[i].buffer->block->is_undefined = false;
+    ptoi_registry_changed();
+    ptoi_registry_unlock();
+    for (int i = 0; i < count; i++)
+        if (pins[i].buffer) ptoi_buffer_release(pins[i].buffer);
+}

@@ -1,0 +1,60 @@
+/* separate.c - see separate.h. */
+#include "separate.h"
+#include "shared/check.h"
+#include <string.h>
+
+/* Somebody who is no run knows the address. */
+static bool is_known(const struct buffer *b) { return b->maps > 0 || b->exports > 0 || b->original == b->block; }
+
+static bool is_movable(const struct buffer *b) { return !is_known(b) && b->pins == 0; }
+
+/* The buffer that must leave the block; NULL: none. */
+static struct buffer *leaver_of(struct buffer *b, bool for_writing)
+{
+    const struct block *k = b->block;
+    if (!ptoi_block_is_shared(k)) return for_writing && k->is_read_only ? b : NULL;
+    struct buffer *known = NULL, *other = NULL;
+    for (struct buffer *at = k->buffers; at; at = at->next_on_block) {
+        if (at == b) continue;
+        other = at;
+        if (is_known(at)) known = at;
+    }
+    if (!for_writing && !known) return NULL;
+    if (is_known(b) && !k->is_read_only) return other;
+    return b;
+}
+
+static void move(struct buffer *b, struct block *to)
+{
+    to->is_undefined = b->block->is_undefined;
+    ptoi_block_remove(b);
+    ptoi_block_put(to, b);
+}
+
+enum separation ptoi_separate(struct buffer *b, bool for_writing)
+{
+    struct buffer *leaver = leaver_of(b, for_writing);
+    if (!leaver) return SEPARATE_READY;
+    struct block *from = leaver->block;
+    if (leaver == b && is_known(b)) return SEPARATE_STUCK;
+    if (!is_movable(leaver) || from->writers > 0 || from->writing_maps > 0) return SEPARATE_WAIT;
+    from->readers++; /* no writer begins, and from stays: leaver lies on it */
+    leaver->pins++;
+    ptoi_buffer_retain(leaver);
+    ptoi_registry_unlock();
+    struct block *to = ptoi_block_new(from->pool, from->bytes);
+    if (to) memcpy(to->address, from->address, (size_t)from->bytes);
+    ptoi_registry_lock();
+    from->readers--;
+    leaver->pins--;
+    const bool is_moved = to && leaver->block == from && is_movable(leaver);
+    if (is_moved) move(leaver, to);
+    const bool is_empty = !from->buffers;
+    ptoi_registry_changed();
+    ptoi_registry_unlock();
+    if (is_empty) ptoi_block_free(from);
+    if (to && !is_moved) ptoi_block_free(to);
+    ptoi_buffer_release(leaver);
+    ptoi_registry_lock();
+    return to ? SEPARATE_AGAIN : SEPARATE_NOMEM;
+}

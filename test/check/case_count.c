@@ -1,0 +1,89 @@
+/* case_count.c - counts of references (registry/count.h): each user writes a word of its own before it drops its
+ * reference, and who drops the last one reads them all, once. */
+#include "cases.h"
+#include "registry/count.h"
+#include <string.h>
+
+enum { USERS = 2 };
+static struct count counted;
+static int64_t payload[USERS + 1]; /* plain: race.c looks */
+static int destroyed;
+static int user[USERS] = {0, 1};
+
+static void destroy(void)
+{
+    for (int i = 0; i <= USERS; i++) CHECK_THAT(payload[i] == 1);
+    CHECK_THAT(++destroyed == 1);
+}
+
+static void finish(int64_t left)
+{
+    CHECK_THAT(left >= 0);
+    if (left == 0) destroy();
+}
+
+static void open(int references)
+{
+    memset(payload, 0, sizeof payload);
+    destroyed = 0;
+    ptoi_count_open(&counted);
+    for (int i = 1; i < references; i++) ptoi_count_retain(&counted);
+}
+
+static void *use(void *arg)
+{
+    const int number = *(int *)arg;
+    check_name("user");
+    payload[number] = 1;
+    finish(ptoi_count_release(&counted));
+    ptoi_count_leave_thread();
+    return NULL;
+}
+
+static void *use_twice(void *arg)
+{
+    check_name("user");
+    ptoi_count_retain(&counted);
+    CHECK_THAT(ptoi_count_release(&counted) > 0); /* nobody sees 0 while a reference is held */
+    return use(arg);
+}
+
+static void run(void *(*body)(void *), int users, bool spreads_late)
+{
+    ptoi_thread t[USERS];
+    for (int i = users; i < USERS; i++) payload[i] = 1;
+    for (int i = 0; i < users; i++) ptoi_thread_start(&t[i], body, &user[i]);
+    if (spreads_late) ptoi_count_spread(&counted);
+    payload[USERS] = 1;
+    finish(ptoi_count_close(&counted));
+    for (int i = 0; i < users; i++) ptoi_thread_join(t[i]);
+    CHECK_THAT(destroyed == 1);
+    ptoi_count_leave_thread();
+    ptoi_count_free(&counted);
+}
+
+static void count_body(void)
+{
+    open(3);
+    run(use_twice, 2, false);
+}
+
+static void count_spread_body(void)
+{
+    open(2);
+    ptoi_count_spread(&counted);
+    run(use_twice, 1, false);
+}
+
+static void count_enter_body(void)
+{
+    open(2);
+    run(use_twice, 1, true);
+}
+
+#define COUNT(name_, about_)                                                                                           \
+    const struct check_case check_case_##name_ = {                                                                     \
+        .name = #name_, .about = about_, .body = name_##_body, .is_small = true, .preemptions = -1, .stale = -1};
+COUNT(count, "word form: one of three destroys, after all that the others did")
+COUNT(count_spread, "spread form: a slot's operations are counted once, and the closer sees what came before them")
+COUNT(count_enter, "the spread form is entered beside operations on the word")
