@@ -208,6 +208,12 @@ static const char *emit_args(struct emitter *e, const struct symbol *orch, const
     return *comma ? arena_copy(e->mem, strbuf_text(&b), b.length) : "0";
 }
 
+/* The function that begins a run of the entry. */
+static const char *run_function(struct emitter *e, const struct symbol *orch)
+{
+    return bounds_of(e->plan, orch, true)->recursive.name ? "pto_run_recursive" : "pto_run_entry";
+}
+
 /* The C function that a host program calls. */
 static void emit_run(struct emitter *e, const struct symbol *orch, const char *members)
 {
@@ -217,7 +223,7 @@ static void emit_run(struct emitter *e, const struct symbol *orch, const char *m
     out_open(e->out, "{");
     if (params_exist(e)) params_emit_snapshot(e);
     out_line(e->out, "struct args_%s a = {%s};", orch->name, members);
-    out_line(e->out, "return pto_run_entry(rt, enter_%s, &a);", orch->name);
+    out_line(e->out, "return %s(rt, enter_%s, &a);", run_function(e, orch), orch->name);
     out_close(e->out, "}");
 }
 
@@ -366,11 +372,11 @@ static void emit_start(struct emitter *e, const struct symbol *orch, const symbo
     strbuf_printf(&b, "%scall->views%s", comma, params_exist(e) ? ", call->params" : "");
     out_line(e->out, "struct args_%s a = {%s};", orch->name, strbuf_text(&b));
     if (returns_scalar(orch)) {
-        out_line(e->out, "const PTOStatus status = pto_run_entry(rt, enter_%s, &a);", orch->name);
+        out_line(e->out, "const PTOStatus status = %s(rt, enter_%s, &a);", run_function(e, orch), orch->name);
         out_line(e->out, "if (call->result) call->result->%s = result;", scalar_member(orch->result));
         out_line(e->out, "return status;");
     } else {
-        out_line(e->out, "return pto_run_entry(rt, enter_%s, &a);", orch->name);
+        out_line(e->out, "return %s(rt, enter_%s, &a);", run_function(e, orch), orch->name);
     }
     out_close(e->out, "}");
 }

@@ -38,7 +38,7 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     c->heap_rings = (int32_t)or_default(c->heap_rings, PTO_DEFAULT_RINGS);
     c->deplist_entries = or_default(c->deplist_entries, 8192);
     c->tensormap_entries = or_default(c->tensormap_entries, 4096);
-    c->recursion_limit = (int32_t)or_default(c->recursion_limit, 256);
+    c->recursion_limit = (int32_t)or_default(c->recursion_limit, 128 << 10);
     if (c->task_window < 2 || c->task_window > (1 << 24) || (c->task_window & (c->task_window - 1)))
         return ptoi_refuse(PTO_ERR_CONFIG, "task window %lld: must be a power of two from 2 to 16777216",
                            (long long)c->task_window);

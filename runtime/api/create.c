@@ -97,7 +97,7 @@ static PTOStatus build(PTORuntime *rt)
     if (c->prealloc && !rt->core.backend->mirror && !ptoi_pool_touch(rt->core.heap, rt->core.heap_bytes))
         return ptoi_refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap",
                            (unsigned long long)rt->core.heap_bytes);
-    rt->frames = calloc((size_t)c->recursion_limit, sizeof *rt->frames);
+    rt->frames = ptoi_memory_map((uint64_t)c->recursion_limit * sizeof *rt->frames, false);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
                                            .max_scopes = c->recursion_limit * 16 + 64,
@@ -172,7 +172,8 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     free(rt->core.recorder);
     if (rt->core.replay) ptoi_replay_free(rt->core.replay);
     free(rt->core.replay);
-    free(rt->frames);
+    if (rt->frames) ptoi_memory_unmap(rt->frames, (uint64_t)rt->core.config.recursion_limit * sizeof *rt->frames);
+    ptoi_own_stack_close(&rt->own_stack);
     free(ptoi_lifetime_retire(rt));
 }
 

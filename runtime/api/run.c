@@ -31,14 +31,16 @@ bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status)
 }
 
 struct orchestration {
+    PTORuntime *rt;
     void (*fn)(PTORuntime *rt, void *arg);
     void *arg;
 };
 
-static int orchestrate(void *rt, void *orchestration)
+static int call_orchestration(void *orchestration, void *nothing)
 {
     const struct orchestration *o = orchestration;
-    o->fn(rt, o->arg);
+    (void)nothing;
+    o->fn(o->rt, o->arg);
     return 0;
 }
 
@@ -54,20 +56,41 @@ static void fail_unwound(PTORuntime *rt, int how)
                   how == PTOI_THREW ? "an exception left the orchestration" : "the orchestration ended its thread");
 }
 
-/* The runtime is taken. */
-static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool unwinds)
+/* The orchestration, from its call to its return or its failure. */
+static void orchestrate(void *orchestration)
 {
-    struct orchestration orchestration = {fn, arg};
+    PTORuntime *const rt = ((struct orchestration *)orchestration)->rt;
     jmp_buf catcher;
+    rt->catcher = &catcher;
+    if (setjmp(catcher) == 0) {
+        const int how = ptoi_guarded_call((ptoi_function)call_orchestration, orchestration, NULL);
+        if (how != 0) fail_unwound(rt, how);
+        if (rt->core.orch.scopes.depth > 1 && ptoi_status(rt->core.run_status) == PTO_OK)
+            ptoi_fail(rt->core.run_status, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
+                      rt->core.orch.scopes.depth - 1);
+    }
+    rt->catcher = NULL;
+}
+
+/* What an entry of a run asks for. */
+struct entry {
+    bool unwinds;  /* a failure of a check does not return to the orchestration */
+    bool recurses; /* it runs on the runtime's own stack */
+};
+
+/* The runtime is taken. */
+static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, struct entry entry)
+{
+    struct orchestration orchestration = {rt, fn, arg};
+    const bool has_own_stack = entry.recurses && ptoi_own_stack_open(&rt->own_stack);
     const int64_t since = ptoi_clock_ns();
     ptoi_run_status_reset(rt->core.run_status);
     store_relaxed(&rt->core.window->fault_task, 0); /* relaxed: [TASK] publishes it */
     rt->outliving.count = 0;
-    rt->unwinds = rt->is_entry = unwinds;
-    rt->core.orch.buffers.may_move = unwinds && !rt->core.backend->mirror;
-    rt->catcher = &catcher;
+    rt->unwinds = rt->is_entry = entry.unwinds;
+    rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
     rt->frame_count = 0;
-    rt->stack = ptoi_stack_bounds();
+    rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : ptoi_stack_bounds();
     rt->now.site = NULL;
     rt->now.params = NULL;
     rt->core.sched.stats = (struct scheduler_stats){0}; /* no task is in flight: nobody holds the role */
@@ -86,14 +109,10 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_orch_begin(&rt->core.orch);
     if (rt->core.watchdog) ptoi_watchdog_begin(rt->core.watchdog);
     const void *const outer_run = ptoi_orchestrate(rt);
-    if (setjmp(catcher) == 0) {
-        const int how = ptoi_guarded_call((ptoi_function)orchestrate, rt, &orchestration);
-        if (how != 0) fail_unwound(rt, how);
-        if (rt->core.orch.scopes.depth > 1 && ptoi_status(rt->core.run_status) == PTO_OK)
-            ptoi_fail(rt->core.run_status, PTO_ERR_STATE, NULL, "the orchestration ended with %d scopes open",
-                      rt->core.orch.scopes.depth - 1);
-    }
-    rt->catcher = NULL;
+    if (has_own_stack)
+        ptoi_own_stack_call(&rt->own_stack, orchestrate, &orchestration);
+    else
+        orchestrate(&orchestration);
     rt->now.site = NULL;
     rt->now.running = NULL;
     ptoi_orchestrate(outer_run);
@@ -106,6 +125,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
+    if (has_own_stack) ptoi_own_stack_trim(&rt->own_stack);
     rt->run_stats.ns = ptoi_clock_ns() - since;
     const PTOStatus status = ptoi_final_status(rt->core.run_status);
     ptoi_lifetime_give(&rt->lifetime);
@@ -134,15 +154,16 @@ PTOStatus pto_runtime_run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg),
 {
     if (rt && !fn) return PTO_ERR_ARGUMENT;
     const PTOStatus status = ptoi_take_for_run(rt, "pto_runtime_run");
-    return status == PTO_OK ? run(rt, fn, arg, false) : status;
+    return status == PTO_OK ? run(rt, fn, arg, (struct entry){0}) : status;
 }
 
-PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+static PTOStatus run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg, bool recurses,
+                           const char *name)
 {
     if (rt && !fn) return PTO_ERR_ARGUMENT;
     if (!ptoi_may_call(rt)) {
-        const PTOStatus status = ptoi_take_for_run(rt, "pto_run_entry");
-        return status == PTO_OK ? run(rt, fn, arg, true) : status;
+        const PTOStatus status = ptoi_take_for_run(rt, name);
+        return status == PTO_OK ? run(rt, fn, arg, (struct entry){.unwinds = true, .recurses = recurses}) : status;
     }
     ptoi_orch_state_need(&rt->core.orch, PTO_NEED_UNKNOWN); /* the run is not that entry alone */
     jmp_buf catcher, *const outer = rt->catcher;
@@ -160,6 +181,16 @@ PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), v
     rt->now.params = params;
     ptoi_orch_unwind(&rt->core.orch, scopes);
     return ptoi_final_status(rt->core.run_status);
+}
+
+PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+{
+    return run_entry(rt, fn, arg, false, "pto_run_entry");
+}
+
+PTOStatus pto_run_recursive(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg)
+{
+    return run_entry(rt, fn, arg, true, "pto_run_recursive");
 }
 
 PTOStatus pto_runtime_status(PTORuntime *rt)

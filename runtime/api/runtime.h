@@ -4,7 +4,7 @@
 #ifndef PTOI_RUNTIME_H
 #define PTOI_RUNTIME_H
 #include "lifetime.h"
-#include "stack.h"
+#include "own_stack.h"
 #include "debug/slots.h"
 #include "engine/core.h"
 #include "memory/outliving.h"
@@ -36,7 +36,8 @@ struct PTORuntime {
     struct frame *frames; /* recursion_limit many */
     int32_t frame_count;
     char *crash_stack;         /* for handlers of crashes in kernels that this thread runs */
-    struct stack_bounds stack; /* of the thread that orchestrates */
+    struct stack_bounds stack; /* that the orchestration runs on */
+    struct own_stack own_stack;
     PTOFlowControlStats flow_stats;
     PTORunStats run_stats;
 };

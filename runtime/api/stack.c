@@ -37,7 +37,7 @@ struct stack_bounds ptoi_stack_bounds(void)
     static _Thread_local struct area area;
     const char here = 0;
     if (area.high == 0) area = look_up();
-    struct stack_bounds b = {.is_first = area.is_first,
+    struct stack_bounds b = {.kind = area.is_first ? STACK_OF_THE_FIRST_THREAD : STACK_OF_A_THREAD,
                              .bytes = area.is_first ? first_thread_bytes() : area.high - area.low};
     const uintptr_t at = (uintptr_t)&here;
     /* a stack of the program's own */

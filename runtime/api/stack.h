@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum stack_kind { STACK_OF_A_THREAD, STACK_OF_THE_FIRST_THREAD, STACK_OF_THE_RUNTIME };
+
 struct stack_bounds {
     uintptr_t lowest; /* calls may not go below; 0: nothing is known about this stack */
     uint64_t bytes;   /* of all of it */
-    bool is_first;    /* of the process's first thread */
+    enum stack_kind kind;
 };
 
 /* Of the calling thread. */

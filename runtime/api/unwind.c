@@ -100,6 +100,9 @@ int64_t pto_log2(PTORuntime *rt, int64_t a)
     return 63 - __builtin_clzll((unsigned long long)a);
 }
 
+/* Indexed by enum stack_kind: the means to make the stack larger. */
+static const char *const stack_sizes[] = {"pthread_attr_setstacksize", "ulimit -s", "an eighth of the memory"};
+
 void pto_enter(PTORuntime *rt, const char *function)
 {
     char here;
@@ -108,8 +111,7 @@ void pto_enter(PTORuntime *rt, const char *function)
                   rt->core.config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->core.config.names_options));
     if ((uintptr_t)&here < rt->stack.lowest)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
-                  rt->frame_count, (unsigned long long)rt->stack.bytes / 1024,
-                  rt->stack.is_first ? "ulimit -s" : "pthread_attr_setstacksize");
+                  rt->frame_count, (unsigned long long)rt->stack.bytes / 1024, stack_sizes[rt->stack.kind]);
     rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};
 }
 

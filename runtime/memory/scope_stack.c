@@ -1,10 +1,9 @@
 /* scope_stack.c - see scope_stack.h. */
 #include "scope_stack.h"
 #include "shared/check.h"
-#include <stdlib.h>
 #include <sys/mman.h>
 
-/* Touched as far as buffers are alive at once: most of it never becomes memory. */
+/* Touched as far as scopes are open and buffers are alive at once: most of it never becomes memory. */
 static void *reserve(uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -14,7 +13,7 @@ static void *reserve(uint64_t bytes)
 bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules)
 {
     *s = (struct scope_stack){.capacity = capacity, .granules = granules};
-    s->scope = calloc((size_t)capacity, sizeof *s->scope);
+    s->scope = reserve((uint64_t)capacity * sizeof *s->scope);
     s->record = reserve(granules * sizeof *s->record);
     s->starts = reserve(granules * sizeof *s->starts);
     s->lifetime = reserve((granules + 1) * sizeof *s->lifetime);
@@ -25,7 +24,7 @@ bool ptoi_scopes_init(struct scope_stack *s, int32_t capacity, uint64_t granules
 
 void ptoi_scopes_free(struct scope_stack *s)
 {
-    free(s->scope);
+    if (s->scope) munmap(s->scope, (uint64_t)s->capacity * sizeof *s->scope);
     if (s->record) munmap(s->record, s->granules * sizeof *s->record);
     if (s->starts) munmap(s->starts, s->granules * sizeof *s->starts);
     if (s->lifetime) munmap(s->lifetime, (s->granules + 1) * sizeof *s->lifetime);

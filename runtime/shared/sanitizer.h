@@ -7,15 +7,21 @@
 #define PTOI_SANITIZER_H
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define PTOI_HAS_SANITIZER 1
+#define PTOI_HAS_FEATURE_(name) __has_feature(name)
+#else
+#define PTOI_HAS_FEATURE_(name) 0
 #endif
+
+#if defined(__SANITIZE_ADDRESS__) || PTOI_HAS_FEATURE_(address_sanitizer)
+#define PTOI_HAS_ASAN 1
+#else
+#define PTOI_HAS_ASAN 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PTOI_HAS_SANITIZER 1
+#if defined(__SANITIZE_THREAD__) || PTOI_HAS_FEATURE_(thread_sanitizer)
+#define PTOI_HAS_TSAN 1
+#else
+#define PTOI_HAS_TSAN 0
 #endif
-#ifndef PTOI_HAS_SANITIZER
-#define PTOI_HAS_SANITIZER 0
-#endif
+#define PTOI_HAS_SANITIZER (PTOI_HAS_ASAN || PTOI_HAS_TSAN || PTOI_HAS_FEATURE_(memory_sanitizer))
 
 #endif

@@ -93,6 +93,24 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
+/* No case recurses: the runtime's own stack is not entered. */
+void *__tsan_create_fiber(unsigned flags)
+{
+    (void)flags;
+    abort();
+}
+void *__tsan_get_current_fiber(void) { abort(); }
+void __tsan_switch_to_fiber(void *fiber, unsigned flags)
+{
+    (void)fiber, (void)flags;
+    abort();
+}
+void __tsan_destroy_fiber(void *fiber)
+{
+    (void)fiber;
+    abort();
+}
+
 /* The one atomic access that is not in atomics.h, as the caller's program has it: fast_path.h [RUN_STATUS].  Any other
  * does not link. */
 int __tsan_atomic32_load(const volatile int *word, int order)

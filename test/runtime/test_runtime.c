@@ -518,7 +518,7 @@ static void recurse_entry(PTORuntime *rt, void *arg) { recurse(rt, ((struct shar
 
 TEST(recursion_is_limited_and_reported_with_the_calls)
 {
-    PTOConfig c = {0};
+    PTOConfig c = {.recursion_limit = 256};
     EACH_ENGINE(c)
     {
         PTORuntime *rt = create(&c);

@@ -22,6 +22,12 @@ extern "C" {
  * Status     as pto_runtime_run; inside a run: the run status, PTO_ERR_ARGUMENT if fn is NULL. */
 PTO_API PTOStatus pto_run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
 
+/* pto_run_entry of an entry that recurses: fn runs on a stack of the runtime's own, which grows to an eighth of the
+ * machine's memory.  The thread is the caller's.  Where no addresses are left for that stack, and inside a run, fn
+ * runs on the caller's stack.
+ * Caller     as pto_run_entry.  Blocks as pto_run_entry does.  Status: as pto_run_entry. */
+PTO_API PTOStatus pto_run_recursive(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void *arg);
+
 /* pto_buffer of memory that an entry only reads.  In a run that pto_run_entry began its readers need no dependence,
  * because no task of the run writes it.  If a task writes it nevertheless, through another argument that names the
  * same memory, that task waits for all tasks in flight first.  In other runs, and while tasks are in flight, the call

@@ -51,7 +51,7 @@ typedef struct PTOConfig {
     int32_t heap_rings;        /* number of heap rings, 1 to 64; default 4 */
     int64_t deplist_entries;   /* from 2; default 8192 */
     int64_t tensormap_entries; /* from 2; default 4096 */
-    int32_t recursion_limit;   /* default 256 */
+    int32_t recursion_limit;   /* calls; default 131072 */
     PTOScopePolicy scope_policy;
     /* PTORunStats.dependences counts every dependence, at any distance; this costs time and memory */
     bool count_dependences;
