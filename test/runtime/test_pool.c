@@ -1,9 +1,16 @@
-/* test_pool.c - memory of runtimes: kept from one to the next, found by its size, given back when asked. */
+/* test_pool.c - memory of runtimes and tensors: kept from one to the next, found by its class, given back when asked.
+ */
+#include "memory/pool.h"
+#include "memory/size_class.h"
+#include <pto/pto_registry.h>
 #include <pto/pto_runtime.h>
 #include "submit.h"
 #include "unit.h"
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static PTORuntime *create(int64_t heap, bool prealloc, PTOEngine engine)
 {
@@ -157,4 +164,136 @@ TEST(the_pool_is_printed_in_words)
     EXPECT_STR(text, expected);
     free(text);
     pto_runtime_destroy(rt);
+}
+
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
+
+TEST(a_class_is_at_most_an_eighth_larger)
+{
+    int before = -1;
+    for (uint64_t bytes = 1; bytes < (uint64_t)1 << 40; bytes += 1 + bytes / 57) {
+        const uint64_t class = ptoi_size_class_bytes(bytes);
+        const int index = ptoi_size_class_index(class);
+        EXPECT(class >= bytes && (class - bytes) * 8 <= (bytes > 512 ? bytes : 512));
+        EXPECT(class % 64 == 0 && (class <= 32 << 10 || class % 4096 == 0));
+        EXPECT(ptoi_size_class_bytes(class) == class && index >= before && index < SIZE_CLASSES);
+        before = index;
+    }
+    EXPECT(ptoi_size_class_index(SIZE_CLASS_MAX) < SIZE_CLASSES);
+}
+
+TEST(every_block_is_the_caller_s_alone)
+{
+    enum { MANY = 3000 };
+    static struct {
+        unsigned char *at;
+        uint64_t bytes;
+    } block[MANY];
+    uint64_t state = 12345;
+    for (int round = 0; round < 20000; round++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const int i = (int)(state >> 33) % MANY;
+        if (block[i].at) {
+            for (uint64_t b = 0; b < block[i].bytes; b += block[i].bytes / 3 + 1) EXPECT(block[i].at[b] == (i & 0xff));
+            ptoi_pool_return(NULL, block[i].at, block[i].bytes);
+            block[i].at = NULL;
+        } else {
+            block[i].bytes = 1 + (state >> 11) % ((uint64_t)1 << (state >> 59) % 17);
+            block[i].at = ptoi_pool_obtain(NULL, block[i].bytes);
+            EXPECT(block[i].at && (uintptr_t)block[i].at % 64 == 0);
+            memset(block[i].at, i & 0xff, block[i].bytes);
+        }
+    }
+    for (int i = 0; i < MANY; i++)
+        if (block[i].at) ptoi_pool_return(NULL, block[i].at, block[i].bytes);
+}
+
+/* G6: mixed shapes again and again obtain nothing after the second round. */
+TEST(a_loop_of_mixed_shapes_obtains_nothing_after_its_second_round)
+{
+    pto_runtime_trim(NULL);
+    const PTOPoolStats begin = now();
+    int64_t grown = 0;
+    for (int round = 0; round < 200; round++) {
+        PTOTensor *t[40];
+        for (int i = 0; i < 40; i++) {
+            const int64_t shape[2] = {1 + i * 37 % 41, (int64_t)1 << i % 17};
+            t[i] = pto_tensor_new(NULL, PTO_F32, 2, shape);
+            EXPECT(t[i] != NULL);
+        }
+        for (int i = 0; i < 40; i++) pto_tensor_release(t[i * 7 % 40]);
+        if (round == 1) grown = now().grow_count;
+    }
+    EXPECT_EQ(now().grow_count, grown);
+    EXPECT_EQ(now().used_bytes, begin.used_bytes);
+    pto_runtime_trim(NULL);
+    EXPECT_EQ(now().total_bytes, begin.total_bytes); /* all that is not in use */
+}
+
+TEST(above_64_mib_the_best_fit_serves)
+{
+    enum { MIB = 1 << 20 };
+    pto_runtime_trim(NULL);
+    const PTOPoolStats begin = now();
+    void *large = ptoi_pool_obtain(NULL, (uint64_t)100 * MIB);
+    ptoi_pool_return(NULL, large, (uint64_t)100 * MIB);
+    void *less = ptoi_pool_obtain(NULL, (uint64_t)70 * MIB);
+    EXPECT(less == large);
+    EXPECT_EQ(now().grow_count, begin.grow_count + 1);
+    EXPECT(now().used_bytes - begin.used_bytes >= (int64_t)100 * MIB); /* all of the block is in use */
+    ptoi_pool_return(NULL, less, (uint64_t)70 * MIB);
+    EXPECT(ptoi_pool_obtain(NULL, (uint64_t)100 * MIB) == large); /* it is as large as it was */
+    ptoi_pool_return(NULL, large, (uint64_t)100 * MIB);
+    void *small = ptoi_pool_obtain(NULL, (uint64_t)40 * MIB); /* not for less than half, and not below 64 MiB */
+    EXPECT(small != large);
+    ptoi_pool_return(NULL, small, (uint64_t)40 * MIB);
+    EXPECT_EQ(now().used_bytes, begin.used_bytes);
+    pto_runtime_trim(NULL);
+}
+
+TEST(the_limit_is_kept)
+{
+    enum { MIB = 1 << 20 };
+    pto_runtime_trim(NULL);
+    const int64_t total = now().total_bytes;
+    pto_pool_limit(3 * MIB);
+    void *a = ptoi_pool_obtain(NULL, 2 * MIB), *b = ptoi_pool_obtain(NULL, 2 * MIB);
+    ptoi_pool_return(NULL, a, 2 * MIB);
+    ptoi_pool_return(NULL, b, 2 * MIB);
+    EXPECT_EQ(now().total_bytes, total + 2 * MIB);
+    pto_pool_limit(0);
+    EXPECT_EQ(now().total_bytes, total);
+    a = ptoi_pool_obtain(NULL, 100);
+    ptoi_pool_return(NULL, a, 100);
+    EXPECT_EQ(now().total_bytes, total);
+    pto_pool_limit((int64_t)1 << 30);
+}
+
+TEST(a_shared_pool_is_seen_by_a_child_and_outlives_its_destruction)
+{
+    EXPECT(pto_pool_shared(0) == NULL);
+    PTOPool *pool = pto_pool_shared(1 << 20);
+    PTOTensor *t = pto_tensor_new(pool, PTO_I64, 1, (const int64_t[]){1000});
+    int64_t *at = pto_tensor_map(t, PTO_READ_WRITE);
+    const pid_t child = fork();
+    if (child == 0) {
+        at[7] = 42;
+        _exit(0);
+    }
+    EXPECT_EQ(waitpid(child, NULL, 0), child);
+    EXPECT_EQ(at[7], 42);
+    pto_tensor_unmap(t);
+    PTOTensor *copy = pto_tensor_copy(t); /* from the same pool */
+    EXPECT(pto_tensor_new(pool, PTO_I64, 1, (const int64_t[]){1 << 20}) == NULL);
+    EXPECT_EQ(pto_last_status(), PTO_ERR_NOMEM);
+    pto_tensor_release(copy);
+    copy = pto_tensor_new(pool, PTO_I64, 1, (const int64_t[]){1000}); /* its block again */
+    EXPECT(copy != NULL);
+    pto_tensor_release(t);
+    pto_pool_destroy(pool);
+    at = pto_tensor_map(copy, PTO_WRITE);
+    at[999] = 1;
+    pto_tensor_unmap(copy);
+    pto_tensor_release(copy);
+    pto_pool_destroy(NULL);
 }

@@ -17,6 +17,7 @@
  * Details         docs/registry.md */
 #ifndef PTO_REGISTRY_H
 #define PTO_REGISTRY_H
+#include <pto/pto_pool.h>
 #include <pto/pto_status.h>
 #include <pto/pto_types.h>
 #include <stdio.h>
@@ -26,7 +27,6 @@ extern "C" {
 #endif
 
 typedef struct PTOTensor PTOTensor; /* a view of a buffer: opaque, immutable, counted */
-typedef struct PTOPool PTOPool;     /* memory of a device by size classes: opaque */
 
 typedef enum PTOAccess {
     PTO_READ = 1,

@@ -142,9 +142,9 @@ PTO_API void pto_shared_free(void *memory, int64_t bytes);
 PTO_API void pto_runtime_destroy(PTORuntime *rt);
 
 /* Gives memory back to the system.  A runtime obtains its rings, heap and frames when it is created; no run obtains
- * memory.  When it is destroyed this memory is kept for the next runtime of the same sizes in the process, up to 8
- * blocks.  The call frees these blocks and, if rt is not NULL, the pages of rt's heap, which are obtained again when
- * a run touches them.
+ * memory.  When it is destroyed this memory is kept for the next runtime or tensor in the process, up to the limit of
+ * pto_pool_limit.  The call frees what is kept and, if rt is not NULL, the pages of rt's heap, which are obtained again
+ * when a run touches them.
  * Caller     any thread.  Never blocks.
  * Status     PTO_OK; PTO_ERR_STATE: a run of rt is active; PTO_ERR_MISUSE: rt was destroyed, or belongs to the parent
  *            of a fork. */
