@@ -167,6 +167,11 @@ PTOStatus ptoi_block_leave(struct buffer *b, PTODetached *out)
     return PTO_OK;
 }
 
+void ptoi_block_stay(const PTODetached *out)
+{
+    if (out->release == return_to_pool) ptoi_slab_give(&leavers, out->context);
+}
+
 void ptoi_buffer_forget(struct buffer *b)
 {
     ptoi_slab_give(&blocks, b->block);

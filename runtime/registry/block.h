@@ -67,6 +67,7 @@ static inline bool ptoi_block_is_shared(const struct block *k) { return k->buffe
 /* The memory of b leaves, whose only reference and only buffer the caller has.  Afterwards b is forgotten. */
 PTOStatus ptoi_block_leave(struct buffer *b, PTODetached *out);
 void ptoi_buffer_forget(struct buffer *b);
+void ptoi_block_stay(const PTODetached *out); /* it does not leave after all */
 
 /* ---- waiting for a change, under the lock ---- */
 

@@ -99,7 +99,7 @@ PTOStatus pto_tensor_writable(PTOTensor **t)
     return PTO_OK;
 }
 
-static bool may_leave(PTOTensor *t)
+bool ptoi_tensor_may_leave(PTOTensor *t)
 {
     ptoi_registry_lock();
     const bool may = ptoi_tensor_is_unique(t) && ptoi_tensor_is_whole(t);
@@ -118,7 +118,7 @@ PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out)
         *t = NULL;
         return PTO_OK;
     }
-    PTOTensor *leaver = may_leave(*t) ? *t : copy(*t, call, PTOI_CALLER);
+    PTOTensor *leaver = ptoi_tensor_may_leave(*t) ? *t : copy(*t, call, PTOI_CALLER);
     if (!leaver) return ptoi_thread_status;
     const PTOStatus status = ptoi_block_leave(leaver->buffer, out);
     if (status == PTO_OK)

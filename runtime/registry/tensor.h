@@ -61,6 +61,9 @@ bool ptoi_tensor_is_whole(const PTOTensor *t); /* dense, and all of its block; u
 /* Nobody but the caller sees t or its memory.  Under the lock. */
 bool ptoi_tensor_is_unique(PTOTensor *t);
 
+/* It is unique, and all of its memory: the memory may leave. */
+bool ptoi_tensor_may_leave(PTOTensor *t);
+
 /* A row-major tensor with the elements of t, read by a caller that keeps writers away. */
 PTOTensor *ptoi_tensor_copy(PTOTensor *t, const void *made);
 void ptoi_elements_copy(void *to, const void *from, const struct geometry *g); /* to: row-major */
