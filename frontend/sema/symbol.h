@@ -110,8 +110,6 @@ struct exchange {
     bool is_shared; /* `let t = a;`: two of the names may mean one buffer */
 };
 
-struct written_part; /* written.c */
-
 struct symbol {
     enum symbol_kind kind;
     const char *name;
@@ -173,9 +171,8 @@ struct symbol {
     bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
     bool is_named;         /* anything names it after its declaration */
     bool needs_contiguous; /* FORMAL of a kernel with a body that never names its stride */
-    const struct written_part *written; /* FORMAL of a kernel that writes only this; NULL: as its direction says */
-    int loop_depth;                     /* how many loops of the function enclose the declaration */
-    struct ast *block;                  /* the BLOCK that names it */
+    int loop_depth;        /* how many loops of the function enclose the declaration */
+    struct ast *block;     /* the BLOCK that names it */
     /* LET of a tensor or struct, or a leaf of one: a `var`, which may become another tensor; where a call makes that
      * (NULL: none does), and of the latter the var; the tensors with which it changes buffers (NULL: with none) */
     bool is_var;
@@ -214,7 +211,6 @@ struct call {
     struct symbol *callee;         /* KERNEL or ORCH */
     struct ast **values;           /* argument of each formal: an expression, or NULL where the result goes */
     const struct region **regions; /* of tensor arguments */
-    const struct region **written; /* the part that is written of each, NULL: all; itself NULL: of none */
     struct leaves *leaves;         /* of struct arguments */
     struct leaves result_leaves;   /* of a struct result: where it goes */
     const struct size **dims;      /* value of each dimension variable of the callee */

@@ -174,6 +174,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     free(rt->core.replay);
     if (rt->frames) ptoi_memory_unmap(rt->frames, (uint64_t)rt->core.config.recursion_limit * sizeof *rt->frames);
     ptoi_own_stack_close(&rt->own_stack);
+    if (rt->recorded) rt->forget(rt->recorded);
     free(ptoi_lifetime_retire(rt));
 }
 

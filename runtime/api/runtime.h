@@ -39,6 +39,9 @@ struct PTORuntime {
     struct stack_bounds stack; /* that the orchestration runs on */
     struct own_stack own_stack;
     PTOFlowControlStats flow_stats;
+    _Atomic bool is_called; /* a thread is in pto_program_call; W that thread: acquire, release */
+    PTOLoaded *recorded;    /* the program of the recorded run, which names parts of it; NULL: none */
+    void (*forget)(PTOLoaded *recorded);
     PTORunStats run_stats;
 };
 

@@ -5,15 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *ptoi_join_names(const char *const *names, int count, char *text, size_t size)
-{
-    size_t at = 0;
-    snprintf(text, size, "none");
-    for (int i = 0; i < count && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, i == 0 ? "%s" : ", %s", names[i]);
-    return text;
-}
-
 /* ---- names on the command line ----------------------------------------------------------------------------------- */
 
 static int32_t find_formal(const struct session *s, const struct host_setting *setting)
@@ -144,12 +135,6 @@ int ptoi_arguments_apply(struct session *s)
 int ptoi_arguments_check(struct session *s)
 {
     struct host_error *e = &s->error;
-    for (int32_t p = 0; p < s->program->param_count; p++) {
-        const PTOProgramParam *param = &s->program->params[p];
-        if (!param->has_default && !s->given[p])
-            return host_fail(e, HOST_USAGE, "param '%s' has no value: give --set %s=VALUE (%s)", param->name,
-                             param->name, pto_type_name(param->type));
-    }
     char names[512];
     size_t at = 0;
     const char *first = NULL;
@@ -169,10 +154,7 @@ int ptoi_arguments_check(struct session *s)
         return host_fail(e, HOST_USAGE,
                          "no data for %s: give --input %s=FILE.npy, or --input %s=zeros (ones, iota, random)", names,
                          first, first);
-    char message[512] = "";
-    if (s->program->derive_params && !s->program->derive_params(s->params, s->given, message, sizeof message))
-        return host_fail(e, HOST_USAGE, "%s", message);
-    return HOST_OK;
+    return ptoi_params_settle(s->program, s->params, s->given, &s->error);
 }
 
 /* ---- files and shapes -------------------------------------------------------------------------------------------- */

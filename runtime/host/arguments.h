@@ -9,9 +9,6 @@
 #define PTO_HOST_ARGUMENTS_H
 #include "session.h"
 
-/* "a, b, c" of as many as fit, or "none". */
-const char *ptoi_join_names(const char *const *names, int count, char *text, size_t size);
-
 int ptoi_arguments_apply(struct session *s); /* the values and files of --set, --dim, --input, --output are noted */
 int ptoi_arguments_check(struct session *s); /* everything that needs a value has one */
 int ptoi_arguments_open(struct session *s);  /* files are open, every extent is known */

@@ -66,13 +66,14 @@ static int allocate_session(struct session *s)
     s->data = calloc(formals, sizeof *s->data);
     s->dims = calloc(dims, sizeof *s->dims);
     s->origin = calloc(dims, sizeof *s->origin);
-    s->params = ptoi_params_new(s->program);
+    s->params = calloc(1, (size_t)s->program->param_bytes + 1);
     s->given = calloc((size_t)s->program->param_count + 1, sizeof *s->given);
     enum { RECORDS = 4 }; /* trace, report, graph, schedule */
     s->written = calloc(formals + RECORDS, sizeof *s->written);
     if (!s->written || !s->arguments || !s->formals || !s->scalars || !s->data || !s->dims || !s->origin ||
         !s->params || !s->given)
         return host_fail_memory(&s->error);
+    ptoi_params_init(s->program, s->params);
     s->call = (PTOCall){.data = s->data, .scalars = s->scalars, .dims = s->dims, .params = s->params};
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         s->arguments[f].file.fd = -1;

@@ -136,3 +136,12 @@ const char *ptoi_nearest_name(const char *text, int length, const char *const *n
     }
     return nearest;
 }
+
+const char *ptoi_join_names(const char *const *names, int count, char *text, size_t size)
+{
+    size_t at = 0;
+    snprintf(text, size, "none");
+    for (int i = 0; i < count && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, i == 0 ? "%s" : ", %s", names[i]);
+    return text;
+}

@@ -16,6 +16,9 @@ bool ptoi_parse_float(const char *text, bool single, double *value, bool *fits);
 /* type: PTO_I64, PTO_F64, PTO_F32 or PTO_BOOL, which is what the language's scalars are. */
 int ptoi_parse_scalar(const char *what, const char *text, PTOType type, PTOScalar *value, struct host_error *e);
 
+/* "a, b, c" of as many as fit, or "none". */
+const char *ptoi_join_names(const char *const *names, int count, char *text, size_t size);
+
 /* The one of `names` that `length` characters of text are most likely meant to be, or NULL. */
 const char *ptoi_nearest_name(const char *text, int length, const char *const *names, int count);
 #endif

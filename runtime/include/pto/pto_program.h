@@ -4,6 +4,7 @@
 #ifndef PTO_PROGRAM_H
 #define PTO_PROGRAM_H
 #include <pto/pto_arithmetic.h>
+#include <pto/pto_call.h>
 #include <pto/pto_runtime.h>
 #include <string.h>
 
@@ -380,29 +381,6 @@ PTO_API const void *pto_cost_params(void);
 static inline void pto_set_params(PTORuntime *rt, const void *params) { ((PTOFastPath *)rt)->params = params; }
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
-typedef enum PTODirection { PTO_IN, PTO_OUT, PTO_INOUT_, PTO_ACC_, PTO_OWN, PTO_HOST } PTODirection;
-
-/* A `param`. */
-typedef struct PTOProgramParam {
-    const char *name; /* "n", "vec.n" */
-    PTOType type;     /* PTO_I64, PTO_F64, PTO_F32, PTO_BOOL */
-    int64_t at;       /* the place of its value in the record: an int64_t, double, float or bool */
-    bool has_default;
-    const char *derived; /* the text of a default that follows from other params, or NULL */
-} PTOProgramParam;
-
-/* A formal of an entry; struct formals come field by field, "w.wx".  A tensor that the entry returns is the last one,
- * with direction PTO_OUT. */
-typedef struct PTOFormal {
-    const char *name;
-    PTODirection direction;
-    PTOType type; /* of the elements, or of the scalar when rank is 0 */
-    int32_t rank;
-    const char *text;     /* "f32[N + 2, N + 2]", for messages */
-    const int32_t *exact; /* rank entries: the dimension variable that this extent simply is, or -1 */
-    const uint64_t *uses; /* rank entries: bit v set when the extent mentions dimension variable v */
-} PTOFormal;
-
 /* An array of a call that need not be dense: a view of a buffer of `bytes` bytes, which is data[f] of the call. */
 typedef struct PTOGivenView {
     int64_t bytes, at;

@@ -1,0 +1,116 @@
+/* loaded.c - programs that are loaded at run time: open, describe, close.
+ * Idea       an object is refused by the first members of its table, before anything in it is called.
+ * Owner      the references: the one of pto_program_open, and one for each call that runs; the last one unloads.
+ * Tests      test/call/test_call.c, test/call/stress_call.c
+ */
+#include "loaded.h"
+#include "fail.h"
+#include "shared/atomics.h"
+#include "shared/thread_error.h"
+#include "values.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+
+static PTOStatus check_table(const char *path, const PTOProgram *p)
+{
+    if (p->layout != PTO_TABLE_LAYOUT || p->fingerprint != PTO_INLINED_FINGERPRINT)
+        return ptoi_thread_fail(PTO_ERR_VERSION,
+                                "%s was built for another version of the library: build it again with this ptoc", path);
+    if (p->library != &pto_library_)
+        return ptoi_thread_fail(PTO_ERR_VERSION,
+                                "%s is bound to libpto.so, but this program has another copy of the library: link it "
+                                "with -lpto, not with libpto_runtime.a",
+                                path);
+    return PTO_OK;
+}
+
+PTOLoaded *pto_program_open(const char *path)
+{
+    if (!path) return ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_open: the path is NULL"), NULL;
+    PTOLoaded *l = calloc(1, sizeof *l);
+    if (!l) return ptoi_thread_fail(PTO_ERR_NOMEM, "out of memory"), NULL;
+    char beside[4096]; /* dlopen searches the system's folders for a name without a slash */
+    snprintf(beside, sizeof beside, "./%s", path);
+    l->object = dlopen(strchr(path, '/') ? path : beside, RTLD_NOW | RTLD_LOCAL);
+    l->program = l->object ? dlsym(l->object, "pto_program") : NULL;
+    PTOStatus status = PTO_OK;
+    if (!l->object)
+        status = ptoi_thread_fail(PTO_ERR_IO, "cannot load the program: %s", dlerror());
+    else if (!l->program)
+        status = ptoi_thread_fail(PTO_ERR_IO, "%s is not a program: ptoc build --emit=so makes one", path);
+    else
+        status = check_table(path, l->program);
+    if (status == PTO_OK) {
+        l->names = calloc((size_t)l->program->entry_count + 1, sizeof *l->names);
+        if (!l->names) status = ptoi_thread_fail(PTO_ERR_NOMEM, "out of memory");
+    }
+    if (status != PTO_OK) {
+        if (l->object) dlclose(l->object);
+        free(l);
+        return NULL;
+    }
+    for (int32_t i = 0; i < l->program->entry_count; i++) l->names[i] = l->program->entries[i].name;
+    store_relaxed(&l->references, 1); /* relaxed: nobody else has it */
+    return l;
+}
+
+PTOLoaded *ptoi_loaded_retain(PTOLoaded *l)
+{
+    atomic_fetch_add_explicit(&l->references, 1, memory_order_relaxed); /* relaxed: the caller has a reference */
+    return l;
+}
+
+void ptoi_loaded_release(PTOLoaded *l)
+{
+    if (atomic_fetch_sub_explicit(&l->references, 1, memory_order_acq_rel) > 1) return;
+    dlclose(l->object);
+    free(l->names);
+    free(l);
+}
+
+void pto_program_close(PTOLoaded *l)
+{
+    if (l) ptoi_loaded_release(l);
+}
+
+const PTOEntry *ptoi_loaded_entry(const PTOLoaded *l, const char *name)
+{
+    const PTOProgram *p = l->program;
+    if (!name && p->entry_count == 1) return &p->entries[0];
+    for (int32_t i = 0; name && i < p->entry_count; i++)
+        if (strcmp(p->entries[i].name, name) == 0) return &p->entries[i];
+    const char *near = name ? ptoi_nearest_name(name, (int)strlen(name), l->names, p->entry_count) : NULL;
+    char list[512];
+    if (!name)
+        ptoi_thread_fail(PTO_ERR_ARGUMENT, "%s has several entries: %s", p->file,
+                         ptoi_join_names(l->names, p->entry_count, list, sizeof list));
+    else if (near)
+        ptoi_thread_fail(PTO_ERR_ARGUMENT, "there is no entry '%s'; did you mean '%s'?", name, near);
+    else
+        ptoi_thread_fail(PTO_ERR_ARGUMENT, "there is no entry '%s'; entries: %s", name,
+                         ptoi_join_names(l->names, p->entry_count, list, sizeof list));
+    return NULL;
+}
+
+PTOStatus pto_program_describe(const PTOLoaded *l, const char *entry, PTOSignature *out)
+{
+    if (!l || !out) return ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_describe: NULL");
+    const PTOProgram *p = l->program;
+    *out = (PTOSignature){.file = p->file,
+                          .entries = l->names,
+                          .entry_count = p->entry_count,
+                          .params = p->params,
+                          .param_count = p->param_count,
+                          .defaults = p->defaults};
+    const PTOEntry *e = entry || p->entry_count == 1 ? ptoi_loaded_entry(l, entry) : NULL;
+    if (!e) return entry ? PTO_ERR_ARGUMENT : PTO_OK;
+    out->name = e->name;
+    out->head = e->head;
+    out->comment = e->comment;
+    out->dims = e->dims;
+    out->dim_count = e->dim_count;
+    out->formals = e->formals;
+    out->formal_count = e->formal_count;
+    out->result = e->result;
+    return PTO_OK;
+}

@@ -1,0 +1,29 @@
+/* params.c - see params.h.
+ * Tests      test/lit/run/param-defaults.test, test/call/test_call.c
+ */
+#include "params.h"
+
+void ptoi_param_store(const PTOProgramParam *param, void *record, PTOScalar value)
+{
+    void *const at = (char *)record + param->at;
+    switch (param->type) {
+    case PTO_F64: *(double *)at = value.f64; break;
+    case PTO_F32: *(float *)at = value.f32; break;
+    case PTO_BOOL: *(bool *)at = value.b; break;
+    default: *(int64_t *)at = value.i64;
+    }
+}
+
+int ptoi_params_settle(const PTOProgram *program, void *record, const bool *given, struct host_error *e)
+{
+    for (int32_t p = 0; p < program->param_count; p++) {
+        const PTOProgramParam *param = &program->params[p];
+        if (!param->has_default && !given[p])
+            return host_fail(e, HOST_USAGE, "param '%s' has no value: give --set %s=VALUE (%s)", param->name,
+                             param->name, pto_type_name(param->type));
+    }
+    char message[512] = "";
+    if (program->derive_params && !program->derive_params(record, given, message, sizeof message))
+        return host_fail(e, HOST_USAGE, "%s", message);
+    return HOST_OK;
+}

@@ -1,0 +1,3 @@
+/* An object that ptoc has not made. */
+extern const int no_table;
+const int no_table = 1;

@@ -1,0 +1,309 @@
+/* test_call.c - loading programs, and calls of their entries on tensors. */
+#include "hosts.h"
+#include "unit.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static PTORuntime *rt;
+static PTOLoaded *numbers;
+
+static void begin(void)
+{
+    if (!rt) rt = pto_runtime_create(NULL, NULL);
+    if (!numbers) numbers = pto_program_open("numbers.so");
+    EXPECT(rt && numbers);
+}
+
+#define REFUSED(status, complaint, text, call)                                                                         \
+    do {                                                                                                               \
+        const PTOStatus got = call;                                                                                    \
+        if (got != (status) || !strstr(pto_last_error(NULL), text))                                                    \
+            print_message("%d: %s\n", got, pto_last_error(NULL));                                                      \
+        EXPECT_EQ(got, status);                                                                                        \
+        EXPECT_EQ(pto_last_complaint(), complaint);                                                                    \
+        EXPECT(strstr(pto_last_error(NULL), text));                                                                    \
+        EXPECT(strstr(pto_last_error(rt), text));                                                                      \
+    } while (0)
+
+/* ---- loading ----------------------------------------------------------------------------------------------------- */
+
+static void expect_unopened(const char *path, PTOStatus status, const char *text)
+{
+    EXPECT(pto_program_open(path) == NULL);
+    EXPECT_EQ(pto_last_status(), status);
+    if (!strstr(pto_last_error(NULL), text)) print_message("%s\n", pto_last_error(NULL));
+    EXPECT(strstr(pto_last_error(NULL), text));
+}
+
+TEST(what_is_no_program_of_this_library_is_refused_before_anything_in_it_is_called)
+{
+    expect_unopened("missing.so", PTO_ERR_IO, "missing.so");
+    expect_unopened("no_table.so", PTO_ERR_IO, "is not a program: ptoc build --emit=so makes one");
+    expect_unopened("wrong_layout.so", PTO_ERR_VERSION, "another version of the library");
+    expect_unopened(NULL, PTO_ERR_MISUSE, "NULL");
+    pto_program_close(NULL);
+}
+
+TEST(a_program_describes_its_entries)
+{
+    begin();
+    PTOSignature s;
+    EXPECT_EQ(pto_program_describe(numbers, NULL, &s), PTO_OK);
+    EXPECT(s.entry_count == 5 && s.name == NULL && s.param_count == 2);
+    EXPECT_STR(s.entries[0], "f");
+    EXPECT_STR(s.params[1].derived, "from + 1");
+    EXPECT_EQ(pto_program_describe(numbers, "half", &s), PTO_OK);
+    EXPECT(s.formal_count == 5 && s.dim_count == 1 && s.result == PTO_F64);
+    EXPECT(s.formals[0].direction == PTO_IN && s.formals[0].rank == 1 && s.formals[0].type == PTO_F32);
+    EXPECT_STR(s.formals[0].text, "f32[N + 2]");
+    EXPECT_STR(s.head, "export orch half<N>(in a: f32[N + 2], out s: f32[1], n: i64, x: f64, big: bool) -> f64");
+    EXPECT_EQ(pto_program_describe(numbers, "hafl", &s), PTO_ERR_ARGUMENT);
+    EXPECT(strstr(pto_last_error(NULL), "there is no entry 'hafl'; did you mean 'half'?"));
+}
+
+/* ---- arguments --------------------------------------------------------------------------------------------------- */
+
+TEST(arguments_go_by_name_or_position_and_results_are_made)
+{
+    begin();
+    float a[] = {1, 2, 3, 4, 5}, s = 0;
+    PTOTensor *ta = row(PTO_F32, a, 5), *ts = row(PTO_F32, &s, 1), *made = NULL;
+    PTOScalar result;
+    EXPECT_EQ(CALL(rt, numbers, "half", PTO_T(NULL, ta), PTO_T(NULL, ts), PTO_I(NULL, 7), PTO_F(NULL, 3.0),
+                   PTO_I(NULL, 0), PTO_V(&result)),
+              PTO_OK);
+    EXPECT(s == 6 && result.f64 == 1.5); /* a[0 .. 3] */
+    EXPECT_EQ(
+        CALL(rt, numbers, "half", PTO_I("big", 1), PTO_F("x", 3.0), PTO_I("n", 7), PTO_V(&result), PTO_T("a", ta)),
+        PTO_OK);
+    EXPECT(result.f64 == 7);
+    EXPECT_EQ(CALL(rt, numbers, "f", PTO_R("y", &made), PTO_I("N", 3)), PTO_OK);
+    PTODescription d;
+    pto_tensor_describe(made, &d);
+    EXPECT(d.type == PTO_I64 && d.rank == 1 && d.shape[0] == 3 && d.references == 1 && d.pins == 0);
+    const int64_t *y = pto_tensor_map(made, PTO_READ);
+    EXPECT(y[0] == 1 && y[1] == 3 && y[2] == 5);
+    pto_tensor_unmap(made);
+    pto_tensor_release(made);
+    EXPECT_EQ(CALL(rt, numbers, "f", PTO_I("N", 0), PTO_R("y", &made)), PTO_OK); /* empty */
+    pto_tensor_release(made);
+    pto_tensor_release(ta);
+    pto_tensor_release(ts);
+}
+
+TEST(every_mistake_is_found_before_anything_runs)
+{
+    begin();
+    float a[12] = {0}, b[12] = {0};
+    double wide[12] = {0};
+    const int64_t square[] = {3, 4};
+    PTOTensor *ta = view_of(PTO_F32, a, sizeof a, 2, square, NULL), *tb = row(PTO_F32, b, 12),
+              *tw = view_of(PTO_F64, wide, sizeof wide, 2, square, NULL), *made = (PTOTensor *)&made;
+    const int shape = PTO_COMPLAINT_SHAPE, argument = PTO_COMPLAINT_ARGUMENT;
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ENTRY, "there is no entry 'pluss'; did you mean 'plus'?",
+            CALL(rt, numbers, "pluss", PTO_T("a", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'plus' has no argument 'A'", CALL(rt, numbers, "plus", PTO_T("A", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "no data for 'a', 'b'", CALL(rt, numbers, "plus", PTO_R("c", &made)));
+    EXPECT(made == NULL);
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'a' is given twice",
+            CALL(rt, numbers, "plus", PTO_T(NULL, ta), PTO_T("a", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'a' is f64[3, 4], declared f32[M, N]",
+            CALL(rt, numbers, "plus", PTO_T("a", tw), PTO_T("b", ta)));
+    REFUSED(PTO_ERR_ARGUMENT, shape, "'b' is f32[12], declared f32[M, N]",
+            CALL(rt, numbers, "plus", PTO_T("a", ta), PTO_T("b", tb)));
+    PTOTensor *part = pto_tensor_slice(ta, 0, 0, 2, 1);
+    REFUSED(PTO_ERR_ARGUMENT, shape,
+            "'b' is f32[2, 4], but extent 0 (of f32[M, N]) is 3 with 'a' f32[3, 4], which makes 'M' 3",
+            CALL(rt, numbers, "plus", PTO_T("a", ta), PTO_T("b", part)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'plus' has 3 arguments, here are more",
+            CALL(rt, numbers, "plus", PTO_T(NULL, ta), PTO_T(NULL, ta), PTO_T(NULL, NULL), PTO_I(NULL, 1)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'a' is 'in': a call makes what is 'out'",
+            CALL(rt, numbers, "plus", PTO_R("a", &made)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'n' has no value (i64)",
+            CALL(rt, numbers, "half", PTO_T("a", tb), PTO_F("x", 1)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'n' is i64, '1.5' is not an integer",
+            CALL(rt, numbers, "half", PTO_T("a", tb), PTO_F("n", 1.5)));
+    REFUSED(PTO_ERR_ARGUMENT, argument, "'big' is bool, '2' is not true, false, 1 or 0",
+            CALL(rt, numbers, "half", PTO_T("a", tb), PTO_I("big", 2)));
+    REFUSED(PTO_ERR_ARGUMENT, shape, "nothing binds 'N'", CALL(rt, numbers, "f", PTO_R("y", &made)));
+    REFUSED(PTO_ERR_ARGUMENT, shape, "the default of param 'by', from + 1, has no value",
+            CALL(rt, numbers, "f", PTO_R("y", &made), PTO_I("N", 1), PTO_I("from", INT64_MAX)));
+    PTOLoaded *others = pto_program_open("others.so");
+    REFUSED(PTO_ERR_ARGUMENT, shape, "param 'scale' has no value",
+            CALL(rt, others, NULL, PTO_R("y", &made), PTO_I("N", 1)));
+    pto_program_close(others);
+    EXPECT_EQ(CALL(rt, numbers, "plus", PTO_T("a", ta), PTO_T("b", ta)), PTO_OK);
+    EXPECT_EQ(pto_last_complaint(), PTO_COMPLAINT_NONE);
+    pto_tensor_release(part);
+    pto_tensor_release(ta);
+    pto_tensor_release(tb);
+    pto_tensor_release(tw);
+}
+
+/* ---- views ------------------------------------------------------------------------------------------------------- */
+
+TEST(sliced_and_transposed_tensors_go_in_as_they_are)
+{
+    begin();
+    float a[4][6], b[3][4], c[3][8];
+    for (int i = 0; i < 24; i++) a[i / 6][i % 6] = (float)i, c[i / 8][i % 8] = -1;
+    for (int i = 0; i < 12; i++) b[i / 4][i % 4] = (float)(100 * i);
+    const int64_t sa[] = {4, 6}, sb[] = {3, 4}, sc[] = {3, 8};
+    PTOTensor *ta = view_of(PTO_F32, a, sizeof a, 2, sa, NULL), *tb = view_of(PTO_F32, b, sizeof b, 2, sb, NULL),
+              *tc = view_of(PTO_F32, c, sizeof c, 2, sc, NULL);
+    PTOTensor *columns = pto_tensor_slice(ta, 1, 5, 3, -2), *turned = pto_tensor_transpose(columns, NULL), /* 5 3 1 */
+                                                                *odd = pto_tensor_slice(tc, 1, 1, 4, 2);
+    EXPECT_EQ(CALL(rt, numbers, "plus", PTO_T("a", turned), PTO_T("b", tb), PTO_T("c", odd)), PTO_OK);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 8; j++) EXPECT(c[i][j] == (j % 2 ? a[j / 2][5 - 2 * i] + b[i][j / 2] : -1));
+    PTOTensor *const all[] = {ta, tb, tc, columns, turned, odd};
+    for (int i = 0; i < 6; i++) pto_tensor_release(all[i]);
+}
+
+TEST(a_kernel_that_needs_no_gaps_says_which_argument_has_some)
+{
+    begin();
+    float a[8] = {1, 2, 3, 4, 5, 6, 7, 8}, s = 0;
+    PTOTensor *ta = row(PTO_F32, a, 8), *ts = row(PTO_F32, &s, 1), *even = pto_tensor_slice(ta, 0, 0, 4, 2);
+    EXPECT_EQ(CALL(rt, numbers, "total", PTO_T("a", even), PTO_T("s", ts)), PTO_ERR_ARGUMENT);
+    EXPECT(strstr(pto_last_error(rt), "[E18]"));
+    EXPECT(strstr(pto_last_error(rt), "arguments that are strided: 'a'; pto_tensor_dense makes contiguous ones"));
+    PTOTensor *dense = pto_tensor_dense(even);
+    EXPECT_EQ(CALL(rt, numbers, "total", PTO_T("a", dense), PTO_T("s", ts)), PTO_OK);
+    EXPECT(s == 16);
+    pto_tensor_release(dense);
+    pto_tensor_release(even);
+    pto_tensor_release(ta);
+    pto_tensor_release(ts);
+}
+
+TEST(written_elements_belong_to_one_argument)
+{
+    begin();
+    float a[16] = {1, 2, 3, 4};
+    const int64_t shape[] = {2, 4};
+    PTOTensor *all = row(PTO_F32, a, 16), *first = view_of(PTO_F32, a, 32, 2, shape, NULL),
+              *second = view_of(PTO_F32, a + 4, 32, 2, shape, NULL),
+              *third = view_of(PTO_F32, a + 8, 32, 2, shape, NULL);
+    REFUSED(PTO_ERR_OVERLAP, 0, "error[E09]: 'c' is written and shares elements with 'a'",
+            CALL(rt, numbers, "plus", PTO_T("a", first), PTO_T("b", first), PTO_T("c", second)));
+    EXPECT_EQ(CALL(rt, numbers, "plus", PTO_T("a", first), PTO_T("b", first), PTO_T("c", third)), PTO_OK);
+    EXPECT(a[8] == 2 && a[11] == 8);
+    const PTOForeign f = {
+        .address = a, .bytes = 64, .type = PTO_F32, .rank = 2, .shape = shape, .flags = PTO_READ_ONLY};
+    PTOTensor *fixed = pto_tensor_attach(&f);
+    REFUSED(PTO_ERR_READ_ONLY, 0, "'c'",
+            CALL(rt, numbers, "plus", PTO_T("a", third), PTO_T("b", third), PTO_T("c", fixed)));
+    EXPECT_EQ(CALL(rt, numbers, "plus", PTO_T("a", fixed), PTO_T("b", fixed), PTO_T("c", third)), PTO_OK);
+    PTOTensor *const list[] = {all, first, second, third, fixed};
+    for (int i = 0; i < 5; i++) pto_tensor_release(list[i]);
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------------- */
+
+TEST(two_programs_have_an_entry_of_one_name)
+{
+    begin();
+    PTOLoaded *others = pto_program_open("others.so"), *again = pto_program_open("./others.so");
+    int64_t y[2] = {0};
+    PTOTensor *ty = row(PTO_I64, y, 2);
+    EXPECT_EQ(CALL(rt, numbers, "f", PTO_T("y", ty), PTO_I("from", 5)), PTO_OK);
+    EXPECT(y[0] == 5 && y[1] == 11);
+    EXPECT_EQ(CALL(rt, others, "f", PTO_T("y", ty), PTO_I("scale", 9)), PTO_OK);
+    EXPECT(y[0] == 9 && y[1] == 9);
+    pto_program_close(others);
+    EXPECT_EQ(CALL(rt, again, NULL, PTO_T("y", ty), PTO_I("scale", 8)), PTO_OK);
+    EXPECT(y[0] == 8);
+    pto_program_close(again);
+    EXPECT_EQ(CALL(rt, numbers, "f", PTO_T("y", ty), PTO_I("by", 1)), PTO_OK);
+    EXPECT(y[0] == 1 && y[1] == 2);
+    pto_tensor_release(ty);
+}
+
+static PTOStatus waiting;
+static PTOLoaded *waited;
+static float word;
+
+static void *wait_for_long(void *arg)
+{
+    PTORuntime *own = arg;
+    PTOTensor *t = row(PTO_F32, &word, 1);
+    do {
+        waiting = CALL(own, waited, "wait", PTO_T("a", t), PTO_I("n", 100000));
+    } while (waiting == PTO_ERR_STATE); /* the main thread asked at that moment */
+    pto_tensor_release(t);
+    return NULL;
+}
+
+static bool is_busy(PTORuntime *own) { return pto_program_call(own, waited, "wait", NULL, 0) == PTO_ERR_STATE; }
+
+TEST(a_call_is_cancelled_and_its_program_may_be_closed_meanwhile)
+{
+    PTORuntime *own = pto_runtime_create(&(PTOConfig){.always_defer = true}, NULL);
+    pthread_t thread;
+    waited = pto_program_open("numbers.so");
+    pthread_create(&thread, NULL, wait_for_long, own);
+    while (!is_busy(own)) usleep(100);
+    pto_program_close(waited); /* the call has it, and so has `numbers` of the other tests */
+    usleep(2000);
+    /* a cancel between the beginning of the call and that of the run concerns no run */
+    do {
+        pto_cancel(own);
+        usleep(1000);
+    } while (pto_runtime_status(own) == PTO_OK);
+    pthread_join(thread, NULL);
+    EXPECT_EQ(waiting, PTO_ERR_CANCELLED);
+    EXPECT_STR(pto_last_error(own), "the run was cancelled");
+    pto_runtime_destroy(own);
+}
+
+TEST(what_is_recorded_outlives_the_program)
+{
+    PTORuntime *own = pto_runtime_create(&(PTOConfig){.record_tasks = 100}, NULL);
+    PTOLoaded *others = pto_program_open("others.so");
+    EXPECT_EQ(CALL(own, others, NULL, PTO_I("scale", 8), PTO_I("N", 4)), PTO_OK);
+    pto_program_close(others);
+    EXPECT_EQ(pto_runtime_write_trace(own, "trace.json"), PTO_OK);
+    pto_runtime_destroy(own);
+}
+
+TEST(every_engine_finds_ordinary_memory)
+{
+    begin();
+    float a[6] = {1, 2, 3, 4, 5, 6}, c[6] = {0};
+    const int64_t shape[] = {3, 2};
+    for (PTOEngine engine = 0; engine < PTO_ENGINES; engine++) {
+        if (engine == PTO_ENGINE_GRAPH) continue;
+        PTORuntime *own = pto_runtime_create(&(PTOConfig){.engine = engine}, NULL);
+        PTOTensor *ta = view_of(PTO_F32, a, sizeof a, 2, shape, NULL),
+                  *tc = view_of(PTO_F32, c, sizeof c, 2, shape, NULL), *made = NULL;
+        memset(c, 0, sizeof c);
+        EXPECT_EQ(CALL(own, numbers, "plus", PTO_T("a", ta), PTO_T("b", ta), PTO_T("c", tc)), PTO_OK);
+        EXPECT(c[0] == 2 && c[5] == 12);
+        EXPECT_EQ(CALL(own, numbers, "plus", PTO_T("a", ta), PTO_T("b", tc), PTO_R("c", &made)), PTO_OK);
+        const float *m = pto_tensor_map(made, PTO_READ);
+        EXPECT(m[0] == 3 && m[5] == 18);
+        pto_tensor_unmap(made);
+        pto_tensor_release(made);
+        pto_tensor_release(ta);
+        pto_tensor_release(tc);
+        pto_runtime_destroy(own);
+    }
+}
+
+static void call_inside(PTORuntime *run, void *arg) { *(PTOStatus *)arg = CALL(run, numbers, "f", PTO_I("N", 1)); }
+
+TEST(a_runtime_in_a_run_refuses_and_so_do_null_and_destroyed_ones)
+{
+    begin();
+    PTOStatus inside = PTO_OK;
+    EXPECT_EQ(pto_runtime_run(rt, call_inside, &inside), PTO_OK);
+    EXPECT_EQ(inside, PTO_ERR_STATE);
+    EXPECT_EQ(CALL(NULL, numbers, "f", PTO_I("N", 1)), PTO_ERR_MISUSE);
+    EXPECT_EQ(CALL(rt, NULL, "f", PTO_I("N", 1)), PTO_ERR_MISUSE);
+    EXPECT_EQ(pto_program_call(rt, numbers, "f", NULL, 1), PTO_ERR_MISUSE);
+    pto_program_close(numbers); /* the last test */
+    pto_runtime_destroy(rt);
+}
