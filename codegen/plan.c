@@ -36,7 +36,8 @@ struct plan *plan_create(struct front *front, const struct checked *checked, con
     p->checked = checked;
     p->memory = *memory;
     p->checked_runs = checked_runs;
-    p->lowering = lowering_begin(p);
+    p->ranges.mem = p->mem;
+    p->lowering = lowering_begin(front, checked, p->mem, &p->ranges);
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
         passes[i].run(p);
         if (passes[i].writes_ir) verify(p, passes[i].name);
@@ -76,7 +77,7 @@ void plan_destroy(struct plan *p)
     vec_free(&p->frame_list);
     ptrmap_free(&p->frames);
     ptrmap_free(&p->slots);
-    ptrmap_free(&p->ranges);
+    ptrmap_free(&p->ranges.known);
 }
 
 bool tensor_is_new(const struct symbol *s)

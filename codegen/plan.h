@@ -6,6 +6,7 @@
 #ifndef PTOC_PLAN_H
 #define PTOC_PLAN_H
 #include "memory_plan.h"
+#include "range.h"
 #include "support/ptrmap.h"
 #include "sema/sema.h"
 #include "syntax/ast_walk.h"
@@ -45,11 +46,7 @@ struct plan {
     VEC(struct frame_plan *) frame_list;      /* the same, to be freed */
     struct ptrmap slots;                      /* tensor -> struct tensor_plan, where it lies in a frame */
 
-    /* range.c: what is being looked at.  A dimension variable or a scalar formal of a kernel means the caller's value
-     * while the kernel's `where` is printed at a call. */
-    const struct symbol *function;
-    const struct call *binding; /* or NULL */
-    struct ptrmap ranges;       /* symbol -> struct interval */
+    struct ranges ranges; /* function: being looked at, or printed */
 };
 
 /* last: the pass after which to stop; NULL: all are run. */
@@ -60,18 +57,6 @@ bool plan_has_pass(const char *name); /* one behind which there is IR */
 
 #define PLAN_PASS(name, writes_ir) void name##_run(struct plan *p);
 #include "passes.def"
-
-/* ---- range.c ---- */
-
-/* All values that an integer can have; lo <= hi. */
-struct interval {
-    int64_t lo, hi;
-};
-
-struct interval range_of_expr(struct plan *p, const struct ast *n);
-struct interval range_of_size(struct plan *p, const struct size *s);
-/* The values of `a op b`; *fits: none of them leaves 64 bits and nothing is divided by zero. */
-struct interval range_apply(enum ast_op op, struct interval a, struct interval b, bool *fits);
 
 /* ---- questions about tensors that several emitters ask ---- */
 /* The tensors and scalars that a name stands for: those of a struct, or s itself. */

@@ -4,7 +4,7 @@
  * loop, a let has the range
  *        of its value, a var may be anything.  All arithmetic in 128 bits.
  */
-#include "plan.h"
+#include "range.h"
 #include "support/arena.h"
 
 static const struct interval anything = {INT64_MIN, INT64_MAX};
@@ -121,7 +121,7 @@ struct interval range_apply(enum ast_op op, struct interval a, struct interval b
 
 /* A name that is an extent of an array that exists: not negative, and where it is the only extent, no larger than
  * memory. */
-static struct interval range_of_extent(const struct plan *p, const struct symbol *s, struct interval r)
+static struct interval range_of_extent(const struct ranges *p, const struct symbol *s, struct interval r)
 {
     if (!p->function || p->function->kind != SYM_ORCH) return r;
     for (int f = 0; f < p->function->formal_count; f++) {
@@ -136,7 +136,7 @@ static struct interval range_of_extent(const struct plan *p, const struct symbol
     return r;
 }
 
-static struct interval range_of_loop(struct plan *p, const struct ast *n)
+static struct interval range_of_loop(struct ranges *p, const struct ast *n)
 {
     struct interval low = range_of_expr(p, n->loop.low), high = range_of_expr(p, n->loop.high);
     struct interval step = n->loop.step ? range_of_expr(p, n->loop.step) : (struct interval){1, 1};
@@ -156,7 +156,7 @@ static int formal_index(const struct symbol *callee, const struct symbol *s)
     return -1;
 }
 
-static struct interval range_of_symbol(struct plan *p, const struct symbol *s)
+static struct interval range_of_symbol(struct ranges *p, const struct symbol *s)
 {
     if (s->has_value) return (struct interval){s->int_value, s->int_value};
     const struct call *call = p->binding;
@@ -178,11 +178,11 @@ static struct interval range_of_symbol(struct plan *p, const struct symbol *s)
     case SYM_LOOP: break;
     default: return anything;
     }
-    struct interval *known = ptrmap_get(&p->ranges, s);
+    struct interval *known = ptrmap_get(&p->known, s);
     if (known) return *known;
     struct interval *r = arena_new(p->mem, struct interval);
     *r = anything;
-    ptrmap_set(&p->ranges, s, r);
+    ptrmap_set(&p->known, s, r);
     if (s->kind == SYM_LOOP)
         *r = range_of_loop(p, s->decl);
     else if (s->decl->kind == AST_LET && s->decl->decl.value && s->type->kind == TYPE_INT)
@@ -204,7 +204,7 @@ static struct interval range_of_ceil_div(struct interval a, struct interval b)
 
 enum { MAX_SIZE_NODES = 1000 }; /* sizes share their parts: written out they can be larger than any time allows */
 
-struct interval range_of_size(struct plan *p, const struct size *s)
+struct interval range_of_size(struct ranges *p, const struct size *s)
 {
     bool fits;
     struct interval r;
@@ -246,7 +246,7 @@ struct interval range_of_size(struct plan *p, const struct size *s)
     }
 }
 
-static struct interval range_of_builtin(struct plan *p, const struct ast *n)
+static struct interval range_of_builtin(struct ranges *p, const struct ast *n)
 {
     const char *name = n->call.callee->name;
     const struct ast *first = n->call.args ? n->call.args->arg.value : NULL;
@@ -269,7 +269,7 @@ static struct interval range_of_builtin(struct plan *p, const struct ast *n)
     return name[0] == 'a' || name[0] == 'd' ? (struct interval){0, INT64_MAX} : anything;
 }
 
-struct interval range_of_expr(struct plan *p, const struct ast *n)
+struct interval range_of_expr(struct ranges *p, const struct ast *n)
 {
     bool fits;
     int64_t value;

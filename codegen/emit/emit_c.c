@@ -74,7 +74,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     STRBUF(signature);
     struct out body = {.depth = e->out->depth + 1}, *outer = e->out;
     const size_t mark = names_mark(&e->names);
-    e->plan->function = orch;
+    e->plan->ranges.function = orch;
     print_signature(e, orch, true, &signature);
     e->out = &body;
     function_emit_body(e, f);
@@ -98,7 +98,7 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     out_append(e->out, &body);
     out_line(e->out, "}");
     out_at(e->out, NULL, 0);
-    e->plan->function = NULL;
+    e->plan->ranges.function = NULL;
     names_close(&e->names, mark);
 }
 

@@ -348,7 +348,7 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
     names_force(&e->names, "a");
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
-    e->plan->function = kernel;
+    e->plan->ranges.function = kernel;
     e->has_global_params = e->options->no_main;
     expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
     e->names_params &= !e->has_global_params;

@@ -67,10 +67,11 @@ static void emit_array(struct emitter *e, const char *name, const char *what, co
                        int at)
 {
     for (int d = 0; d < t->rank; d++) {
-        const struct symbol *function = e->plan->function;
-        e->plan->function = NULL; /* what is known of a param because it is an extent is only now being made true */
-        bool known = range_of_size(e->plan, t->extent[d]).lo >= 0;
-        e->plan->function = function;
+        const struct symbol *function = e->plan->ranges.function;
+        e->plan->ranges.function =
+            NULL; /* what is known of a param because it is an extent is only now being made true */
+        bool known = range_of_size(&e->plan->ranges, t->extent[d]).lo >= 0;
+        e->plan->ranges.function = function;
         if (known) continue;
         STRBUF(extent);
         size_print(e, &extent, t->extent[d], P_UNARY, ARITH_CHECKED);
@@ -404,7 +405,7 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
     entry_declare_names(e, orch);
     for (size_t i = 0; i < places.count; i++)
         if (in_table(places.data[i])) vec_push(&table, places.data[i]);
-    e->plan->function = orch;
+    e->plan->ranges.function = orch;
     out_line(e->out, "%s", "");
     const char *const members = emit_args(e, orch, &places);
     emit_enter(e, orch, &places, formals);
@@ -415,7 +416,7 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
         emit_start(e, orch, &places);
         emit_formals(e, orch, &table);
     }
-    e->plan->function = NULL;
+    e->plan->ranges.function = NULL;
     names_close(&e->names, mark);
     vec_free(&places);
     vec_free(&table);

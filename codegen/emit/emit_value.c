@@ -275,6 +275,7 @@ void value_print(struct emitter *e, struct strbuf *b, const struct ir_value *v, 
     case IR_ELEMENT: print_element(e, b, v, prec); break;
     case IR_RESULT: call_print(e, b, v->call); break;
     case IR_CHECKED: print_after_checks(e, b, v); break;
+    case IR_UNKNOWN: break; /* of a program with an error, which is not printed */
     }
 }
 

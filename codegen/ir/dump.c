@@ -15,6 +15,7 @@ struct dump {
     struct front *front;
     struct strbuf *to;
     int depth;
+    bool only_uses;                               /* and the blocks that they lie in */
     VEC(const struct ir_temporary *) temporaries; /* t0, t1, ... in the order in which they are first printed */
 };
 
@@ -191,6 +192,7 @@ static void put_value(struct dump *d, const struct ir_value *v)
         put_call(d, v->call, false);
         if (v->call->checks) put(d, ")");
         break;
+    case IR_UNKNOWN: put(d, "?"); break;
     case IR_CHECKED:
         put(d, "(");
         put_check(d, v->checks);
@@ -309,7 +311,7 @@ static void put_tensor(struct dump *d, const struct ir_op *op)
     put_value(d, op->tensor.bytes);
 }
 
-/* The expression where only uses are lowered; `maybe`: the right operand of && or ||, an arm of a match. */
+/* The expression, where only uses are shown; `maybe`: the right operand of && or ||, an arm of a match. */
 static void put_source(struct dump *d, const struct ast *n)
 {
     put(d, n ? source_one_line(d->front, d->front->mem, n->at) : "maybe");
@@ -317,7 +319,7 @@ static void put_source(struct dump *d, const struct ast *n)
 
 static void put_condition(struct dump *d, const struct ir_condition *cond, const struct ast *source)
 {
-    if (cond->value)
+    if (cond->value && !d->only_uses)
         put_value(d, cond->value);
     else
         put_source(d, source);
@@ -343,7 +345,7 @@ static void put_use(struct dump *d, const struct ir_use *use)
 
 static void put_for(struct dump *d, const struct ir_op *op)
 {
-    if (!op->loop.low) {
+    if (d->only_uses) {
         strbuf_printf(d->to, "%s", op->loop.source->name);
         return;
     }
@@ -372,7 +374,7 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         put_value(d, op->store.value);
         break;
     case IR_ASSERT:
-        if (op->assertion.cond)
+        if (!d->only_uses)
             put_value(d, op->assertion.cond);
         else
             put_source(d, op->assertion.source);
@@ -431,7 +433,7 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         break;
     case IR_IF: put_condition(d, &op->branch.cond, op->branch.cond.source); break;
     case IR_RETURN:
-        if (op->ret.value) put_value(d, op->ret.value);
+        if (op->ret.value && !d->only_uses) put_value(d, op->ret.value);
         break;
     default: break;
     }
@@ -465,7 +467,7 @@ static void put_branches(struct dump *d, const struct ir_op *op)
 static void put_op(struct dump *d, const struct ir_op *op)
 {
     struct ir_block *blocks[3];
-    begin_line(d, op->at);
+    begin_line(d, op->kind == IR_USE ? op->use.at->at : op->at);
     if (op->kind == IR_CHECK) {
         put_check(d, op->check.check);
         if (op->check.is_hoisted) put(d, "  of all iterations of the loop");
@@ -491,19 +493,46 @@ static void put_op(struct dump *d, const struct ir_op *op)
     }
 }
 
+/* A branch without a source is shown for the uses in it: it may be a test of the run. */
+static bool shows_uses(const struct ir_op *op)
+{
+    struct ir_block *blocks[3];
+    switch (op->kind) {
+    case IR_USE:
+    case IR_ASSERT:
+    case IR_BLOCK:
+    case IR_FOR:
+    case IR_WHILE:
+    case IR_BREAK:
+    case IR_CONTINUE:
+    case IR_RETURN: return true;
+    case IR_IF: break;
+    default: return false;
+    }
+    bool shows = op->branch.cond.source || op->branch.continues;
+    for (int i = ir_blocks(op, blocks); i-- > 0;)
+        for (const struct ir_op *inner = blocks[i]->first; inner && !shows; inner = inner->next)
+            shows = shows_uses(inner);
+    return shows;
+}
+
 static void put_block(struct dump *d, const struct ir_block *block)
 {
     d->depth++;
     for (const struct ir_op *op = block->first; op; op = op->next)
-        if (op->kind != IR_SITE) put_op(d, op);
+        if (d->only_uses ? shows_uses(op) : op->kind != IR_SITE) put_op(d, op);
     d->depth--;
 }
 
-void ir_print(struct front *front, const struct ir_function *f, struct strbuf *to)
+static void print(struct front *front, const struct ir_function *f, bool only_uses, struct strbuf *to)
 {
-    struct dump d = {.front = front, .to = to};
+    struct dump d = {.front = front, .to = to, .only_uses = only_uses};
     begin_line(&d, f->orch->decl->at);
     strbuf_printf(to, "orch %s\n", f->orch->name);
     put_block(&d, f->body);
     vec_free(&d.temporaries);
 }
+
+void ir_print(struct front *front, const struct ir_function *f, struct strbuf *to) { print(front, f, false, to); }
+
+void ir_print_uses(struct front *front, const struct ir_function *f, struct strbuf *to) { print(front, f, true, to); }

@@ -99,16 +99,21 @@ bool ir_calls(const struct ir_value *v)
     return false;
 }
 
-bool ir_can_fail(const struct ir_value *v)
+/* with_holders: of a value that may get a check, too */
+static bool fails(const struct ir_value *v, bool with_holders)
 {
-    if (v->checks || v->is_await || v->kind == IR_RESULT) return true;
+    if (v->checks || v->is_await || v->kind == IR_RESULT || (with_holders && v->holder)) return true;
     if ((v->kind == IR_BINARY || v->kind == IR_FUNCTION) && v->arithmetic == ARITH_CHECKED) return true;
     if (v->kind == IR_ELEMENT)
-        return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || ir_can_fail(v->view->offset);
+        return (v->view->region->base->type->elem == ELEM_U64 && !v->is_stored) || fails(v->view->offset, with_holders);
     for (int i = 0; i < v->count; i++)
-        if (ir_can_fail(v->arg[i])) return true;
+        if (fails(v->arg[i], with_holders)) return true;
     return false;
 }
+
+bool ir_can_fail(const struct ir_value *v) { return fails(v, false); }
+
+bool ir_may_fail(const struct ir_value *v) { return fails(v, true); }
 
 const char *ir_op_name(enum ir_op_kind kind)
 {

@@ -51,7 +51,8 @@ enum ir_value_kind {
     IR_ONE_OF,   /* arg[0] equals arg[1], or arg[2] ... */
     IR_ELEMENT,  /* the element that `view` names */
     IR_RESULT,   /* of the function call `call`, which is made where the value is evaluated */
-    IR_CHECKED   /* checks, then arg[0] */
+    IR_CHECKED,  /* checks, then arg[0] */
+    IR_UNKNOWN   /* in a program with an error */
 };
 
 struct ir_value {
@@ -73,6 +74,7 @@ struct ir_value {
     const struct ir_view *view;
     const struct ir_call *call;
     const struct ir_check *checks; /* made before the value is taken, in order */
+    const struct ast *holder; /* ELEMENT, NAME: a check that it is written may be added, see Note [settled later] */
 };
 
 /* A region of one tensor as an operand: `region` says which, in symbols; the values are the same sizes, lowered. */
@@ -104,7 +106,7 @@ struct ir_check {
 };
 
 /* A condition of a loop or branch that is evaluated where it stands: it marks its own site if `site` is not NULL.
- * source: the expression, where only uses are lowered; NULL: nothing is known of it. */
+ * source: the expression; NULL: it is none of the program's. */
 struct ir_condition {
     struct ir_value *value;
     const struct ast *source;
@@ -155,8 +157,9 @@ struct ir_call {
     int count;
     struct ir_attribute *attributes;
     int attribute_count;
-    /* Of a call inside an expression: made before it, there. */
+    /* Of a call inside an expression: made before it, there; is_prepared: they stand before it as statements. */
     const struct ir_check *checks;
+    bool is_prepared;
     /* of tensors that are written by it, where a variable of the program remembers that: its key; NULL ends */
     const void **flags;
 };
@@ -199,7 +202,14 @@ struct ir_print_value {
     struct ir_value *value;
 };
 
-/* What happens to a tensor, or a scalar of a struct, of a function that lower_uses() lowered. */
+/* Note [settled later]: storage depends on all paths through a function, so it is known only when the function has been
+ * lowered and its uses have been looked at.  Lowering leaves each operation that may be needed, and the pass `settle`
+ * takes away what is not: every ALLOC, each RELEASE of an argument that was moved in, each CHECK without a check (then
+ * `holder` says for which node tests are asked for), each SITE that only such a check would need.  It adds the flags
+ * which those checks test, and removes the uses. */
+
+/* What happens to a tensor, or a scalar of a struct.  Uses stand in the order of the language among the operations,
+ * until `settle`; an IF without a condition holds those of an operand that need not be evaluated. */
 enum ir_use_kind {
     IR_USE_BEGIN,      /* a let: nothing of it is written */
     IR_USE_BEGIN_ZERO, /* a let of scalars that are 0 */
@@ -237,18 +247,20 @@ struct ir_op {
     bool is_busy;     /* the same: it needs memory, or waits */
     struct ir_op *next;
     union {
+        /* of: a value that may get a check; without one that can fail the site is not needed.  NULL: it is */
         struct {
             struct span at;
             const char *text;
+            const struct ir_value *of;
         } site;
         /* A new scalar variable.  key: the symbol, temporary, &symbol->captured[i], or tensor_note (for its flag) by
-         * which it is named. */
+         * which it is named.  taken: its only reader, which takes the value itself where that cannot fail */
         struct {
             const void *key;
             const struct ir_temporary *temporary;
             const char *wanted;
             const struct type *type;
-            struct ir_value *value;
+            struct ir_value *value, *taken;
             bool is_const;
             enum ir_unused unused;
         } let;
@@ -275,11 +287,12 @@ struct ir_op {
             struct ir_value *at, *bytes;
             const struct symbol *rotates;
         } tensor;
-        /* in_frame: where the frame was refused */
+        /* in_frame: where the frame was refused; site: of the `let` */
         struct {
             const struct symbol *symbol;
             struct ir_value *bytes;
             bool in_frame;
+            struct span site;
             struct maker maker;
             const struct ir_op *scope; /* the SCOPE_BEGIN that owns it; NULL: the current scope */
         } alloc;
@@ -311,10 +324,13 @@ struct ir_op {
             struct ir_op *begin;
             bool leaves;
         } scope_end; /* leaves: a jump goes out of the scope */
-        /* hoisted: of all iterations of the loop that follows */
+        /* hoisted: of all iterations of the loop that follows.  holder, where check is NULL: the expression, statement
+         * or call whose checks stand here; site: the text of the SITE that they need, NULL: there is one */
         struct {
             const struct ir_check *check;
             bool is_hoisted;
+            const struct ast *holder;
+            const char *site;
         } check;
         /* source: as that of ir_condition */
         struct {
@@ -352,7 +368,7 @@ struct ir_op {
             enum ir_loop_form form;
             /* for; by: the step where it is known, else 0; step is set for COUNTED */
             struct ir_block *body;
-            const struct ast *source; /* the statement, where only uses are lowered */
+            const struct ast *source; /* the statement */
         } loop;
         /* while and do-while.  test: what must be evaluated as statements before the condition; NULL: nothing.  begin:
          * of a do-while with such a test, the variable that is true in the first iteration. */
@@ -376,14 +392,30 @@ struct ir_op {
     };
 };
 
+/* A use of which only the run knows whether something was written before. */
+struct ir_unwritten {
+    const struct ir_use *use;
+    struct ir_unwritten *next;
+};
+
+struct ir_unsupported {
+    struct span at;
+    const char *what;
+    struct ir_unsupported *next;
+};
+
 struct ir_function {
     const struct symbol *orch;
     struct ir_block *body;
     struct ir_op *scope; /* the outermost SCOPE_BEGIN; NULL: none is left */
-    /* of lower_uses(): where its operations lie; what is used, by number; is there an `await` in a loop? */
-    struct arena *mem;
+    struct arena *mem;   /* where its operations lie */
+    bool is_broken;      /* the program has an error: values and views are not known, and it is never printed */
+    struct ir_unsupported *unsupported; /* E99, where code is asked for; NULL: nothing */
+    /* until `settle`: what is used, by number; which uses need a test when the program runs; is there an `await` in a
+     * loop?  NULL: there are no uses any more */
     struct tensor_note **tensors;
     int tensor_count;
+    struct ir_unwritten *unwritten;
     bool awaits_in_loop;
 };
 
@@ -405,6 +437,7 @@ bool ir_is_of_literals(const struct ir_value *v);
 bool ir_is_optional(const struct ir_value *v, int i);
 bool ir_calls(const struct ir_value *v);    /* a function */
 bool ir_can_fail(const struct ir_value *v); /* its evaluation may end the run: it needs a site */
+bool ir_may_fail(const struct ir_value *v); /* the same, or it may get a check */
 const char *ir_op_name(enum ir_op_kind kind);
 struct ir_op *ir_append(struct ir_block *block, struct arena *mem, enum ir_op_kind kind, struct span at);
 /* The blocks of a structured operation, in the order in which they are run; returns how many (at most 3). */
@@ -420,9 +453,13 @@ void ir_each(struct ir_block *block, void (*visit)(void *cx, struct ir_op *op), 
 /* Takes away the operations for which `test` is true. */
 void ir_remove(struct ir_block *block, bool (*test)(void *cx, const struct ir_op *op), void *cx);
 
+/* ---- copy.c ---- */
+struct ir_function *ir_copy(struct arena *mem, const struct ir_function *f);
+
 /* ---- dump.c ---- */
 struct strbuf;
 void ir_print(struct front *front, const struct ir_function *f, struct strbuf *to);
+void ir_print_uses(struct front *front, const struct ir_function *f, struct strbuf *to);
 
 /* ---- verify.c ---- */
 /* Tests the invariants that lowering promises and passes keep: every name is defined before its use, scopes balance and

@@ -7,10 +7,11 @@
  */
 #include "lower_parts.h"
 
-struct lowering *lowering_begin(struct plan *plan)
+struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct arena *mem,
+                                struct ranges *ranges)
 {
-    struct lowering *l = arena_new(plan->mem, struct lowering);
-    *l = (struct lowering){.front = plan->front, .checked = plan->checked, .plan = plan, .mem = plan->mem};
+    struct lowering *l = arena_new(mem, struct lowering);
+    *l = (struct lowering){.front = front, .checked = checked, .mem = mem, .ranges = ranges};
     return l;
 }
 
@@ -32,9 +33,29 @@ void lower_site(struct lowering *l, struct span at, const char *text)
     op->site.text = text;
 }
 
+void lower_site_of(struct lowering *l, const struct ir_value *v, struct span at, const char *text)
+{
+    if (ir_can_fail(v)) {
+        lower_site(l, at, text);
+    } else if (ir_may_fail(v)) {
+        struct ir_op *op = lower_op(l, IR_SITE);
+        op->site.at = at;
+        op->site.text = text;
+        op->site.of = v;
+    }
+}
+
+/* Nobody asks for code of a program with an error. */
 void lower_unsupported(struct lowering *l, struct span at, const char *what)
 {
-    diag_error(l->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);
+    if (!l->f) {
+        diag_error(l->front->diag, DIAG_E99, at, "%s is not supported yet by the code generator", what);
+        return;
+    }
+    struct ir_unsupported **end = &l->f->unsupported;
+    while (*end) end = &(*end)->next;
+    *end = arena_new(l->mem, struct ir_unsupported);
+    **end = (struct ir_unsupported){.at = at, .what = what};
 }
 
 static struct span last_byte(struct span at) { return (struct span){at.file, at.end ? at.end - 1 : 0, at.end}; }
@@ -111,9 +132,7 @@ void lower_leave(struct lowering *l, const struct symbol *returned)
     flat_formals(l->orch, &formals);
     for (size_t i = 0; i < formals.count; i++) {
         const struct symbol *s = formals.data[i];
-        if (s->dir != DIR_OWN || s->type->kind != TYPE_TENSOR || !tensor_note_of(l->checked, s)->is_kept ||
-            is_part_of(s, returned))
-            continue;
+        if (s->dir != DIR_OWN || s->type->kind != TYPE_TENSOR || is_part_of(s, returned)) continue;
         struct ir_op *op = lower_op(l, IR_RELEASE);
         op->release.symbol = s;
         op->release.is_argument = true;
@@ -136,18 +155,13 @@ void lower_list(struct lowering *l, struct ast *list)
 void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_explicit, struct span at)
 {
     struct open_block open = {.parent = l->open, .is_loop = is_loop};
-    if (l->uses) {
-        struct ast *list = n ? n->block.stmts : NULL;
-        lower_list(l, list);
-        use_ends(l, list);
-        return;
-    }
     begin_scope(l, &open, at);
     open.scope->scope.is_explicit = is_explicit;
     if (is_explicit) l->at = at;
     l->open = &open;
     l->block->at = n->at;
     lower_list(l, n->block.stmts);
+    if (open.parent) use_ends(l, n->block.stmts); /* what is left at the end of the function ends with its return */
     if (!jumps_away(n->block.stmts)) {
         if (is_explicit || open.owns || open.names.count) l->at = last_byte(n->at);
         lower_end_names(l, &open);
@@ -161,51 +175,55 @@ void lower_statements(struct lowering *l, struct ast *n, bool is_loop, bool is_e
 struct ir_block *lower_braced(struct lowering *l, struct ast *n, bool is_loop)
 {
     struct ir_block *outer, *block = lower_block_begin(l, &outer);
-    if (l->uses) l->uses->depth += is_loop;
     if (n) lower_statements(l, n, is_loop, false, n->at);
-    if (l->uses) l->uses->depth -= is_loop;
     lower_block_end(l, outer);
     return block;
 }
 
-static struct ir_function *lower_function(struct lowering *l, const struct symbol *orch)
+/* Values of a program with an error are not known: what is left of its expressions are their uses. */
+static void begin_function(struct lowering *l, const struct symbol *orch)
 {
-    struct ir_function *f = arena_new(l->mem, struct ir_function);
+    l->f = arena_new(l->mem, struct ir_function);
+    l->f->mem = l->mem;
+    l->f->orch = l->orch = l->ranges->function = orch;
+    l->f->is_broken = l->is_expression = diag_error_count(l->front->diag) > 0;
+    l->at = orch->decl->name_at.end ? orch->decl->name_at : orch->decl->at;
+}
+
+static void end_function(struct lowering *l)
+{
+    struct ir_function *f = l->f;
+    f->scope = f->body->first;
+    f->tensor_count = (int)l->tensors.count;
+    f->tensors = arena_array(l->mem, struct tensor_note *, l->tensors.count + 1);
+    for (size_t i = 0; i < l->tensors.count; i++) f->tensors[i] = l->tensors.data[i];
+    vec_free(&l->tensors);
+    ptrmap_free(&l->hoisted);
+    ptrmap_free(&l->exchange);
+    l->f = NULL;
+    l->orch = l->ranges->function = NULL;
+    l->is_expression = false;
+}
+
+struct ir_function *lower_function(struct lowering *l, struct symbol *orch)
+{
     struct ast *body = orch->decl->orch.body;
     struct ir_block *outer;
-    ptrmap_free(&l->hoisted);
-    l->orch = orch;
-    l->plan->function = orch;
-    l->open = NULL;
-    l->at = orch->decl->name_at.end ? orch->decl->name_at : orch->decl->at;
-    f->orch = orch;
+    begin_function(l, orch);
+    struct ir_function *f = l->f;
     f->body = lower_block_begin(l, &outer);
-    symbol_list formals = {0};
-    flat_formals(orch, &formals);
-    for (size_t i = 0; i < formals.count; i++) lower_flag(l, formals.data[i]);
-    vec_free(&formals);
+    use_formals(l, orch);
     lower_statements(l, body, false, false, body->at);
-    if (!jumps_away(body->block.stmts)) {
+    if (!jumps_away(body->block.stmts) || f->is_broken) {
         l->at = last_byte(body->at);
         lower_leave(l, NULL);
         struct ir_op *ret = lower_op(l, IR_RETURN);
         /* The checker has seen that every path of a function with a value ends in a return. */
-        ret->ret.value = type_is_scalar(orch->result) ? ir_integer(l->mem, 0) : NULL;
+        ret->ret.value = !f->is_broken && type_is_scalar(orch->result) ? ir_integer(l->mem, 0) : NULL;
         ret->ret.is_last = ret->ret.value == NULL;
+        ret->ret.source = body;
     }
     lower_block_end(l, outer);
-    f->scope = f->body->first;
-    while (f->scope->kind != IR_SCOPE_BEGIN) f->scope = f->scope->next;
-    l->orch = NULL;
-    l->plan->function = NULL;
+    end_function(l);
     return f;
-}
-
-void lower_run(struct plan *p)
-{
-    for (size_t i = 0; i < p->orchs.count; i++) {
-        struct ir_function *f = lower_function(p->lowering, p->orchs.data[i]);
-        vec_push(&p->functions, f);
-        ptrmap_set(&p->function_of, p->orchs.data[i], f);
-    }
 }

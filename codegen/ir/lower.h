@@ -1,18 +1,26 @@
 /* lower.h - from the checked tree to the IR.
  *
  * Lowering is the one place that decides the order of evaluation, which temporaries there are, where results go and
- * where checks, scopes and releases stand.  What cannot be lowered is reported as E99 through front->diag; the result
- * is then not to be used. */
+ * where checks, scopes and releases stand.  A function is lowered once, when its body has been checked.  What cannot be
+ * lowered is noted with the function; outside of functions it is reported as E99 through front->diag. */
 #ifndef PTOC_LOWER_H
 #define PTOC_LOWER_H
 #include "ir.h"
-#include "plan.h"
+#include "range.h"
 
 struct lowering;
 
 /* The lowering lives in the arena; its tables do not: lowering_end(). */
-struct lowering *lowering_begin(struct plan *plan);
+struct lowering *lowering_begin(struct front *front, const struct checked *checked, struct arena *mem,
+                                struct ranges *ranges);
 void lowering_end(struct lowering *l);
+
+/* A function whose body has been checked, errors or not, with its uses and all that `settle` may take away.  The struct
+ * tensor_note of each tensor lies with the program. */
+struct ir_function *lower_function(struct lowering *l, struct symbol *orch);
+
+/* For a use of which only the run knows whether something was written before. */
+struct ir_check *lower_written(struct lowering *l, const struct ir_use *use);
 
 /* Outside of functions, for defaults of params, costs, extents of arguments: an expression, the same converted to
  * `type`, a size, the bytes of a whole tensor, its row-major strides, a name. */

@@ -72,15 +72,6 @@ static void lower_submit(struct lowering *l, const struct ast *n, const struct c
     lower_op(l, IR_SUBMIT)->call = c;
 }
 
-/* A call that fails does not return, so the tensors that it writes are marked as written before it. */
-static void lower_flags(struct lowering *l, const struct call *call)
-{
-    symbol_list flags = {0};
-    flags_of_call(l, call, &flags);
-    for (size_t i = 0; i < flags.count; i++) lower_set_flag(l, flags.data[i]);
-    vec_free(&flags);
-}
-
 /* ---- functions ---- */
 
 /* Where a tensor goes that a function returns: all of r. */
@@ -135,16 +126,6 @@ static int argument_count(const struct call *call)
     return count;
 }
 
-static const void **flag_array(struct lowering *l, const struct call *call)
-{
-    symbol_list flags = {0};
-    flags_of_call(l, call, &flags);
-    const void **to = arena_array(l->mem, const void *, flags.count + 1);
-    for (size_t i = 0; i < flags.count; i++) to[i] = tensor_note_of(l->checked, flags.data[i]);
-    vec_free(&flags);
-    return to;
-}
-
 struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
 {
     const struct call *call = call_of(n);
@@ -153,10 +134,8 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     c->callee = callee;
     c->binding = call;
     c->at = n->at;
-    if (!ptrmap_get(&l->hoisted, call)) {
-        c->checks = lower_checks(l, call->checks, call);
-        c->flags = flag_array(l, call);
-    }
+    c->is_prepared = ptrmap_get(&l->hoisted, call) != NULL;
+    if (!c->is_prepared) c->checks = lower_checks(l, call->checks, call);
     c->arguments = arena_array(l->mem, struct ir_argument, argument_count(call));
     if (callee->result && callee->result->kind == TYPE_TENSOR)
         add_argument(c, argument_place(l, result_region(l, call)));
@@ -177,37 +156,6 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     return c;
 }
 
-/* ---- runs that are checked: which tensors a call uses that a frame could hold ---- */
-
-static void lower_slot_use(struct lowering *l, const struct region *r, enum direction dir, bool writes)
-{
-    if (!r || !tensor_is_new(r->base) || r->base->place || (dir == DIR_OUT) != writes) return;
-    struct ir_op *op = lower_op(l, IR_SLOT_USE);
-    op->slot_use.symbol = r->base;
-    op->slot_use.writes = writes;
-}
-
-static void lower_slot_uses_of(struct lowering *l, const struct leaves *leaves, bool writes)
-{
-    for (int i = 0; i < leaves->count; i++)
-        lower_slot_use(l, leaves->leaf[i].region, leaves->leaf[i].formal->dir, writes);
-}
-
-/* Reads first: a call may write where it has read. */
-static void lower_slot_uses(struct lowering *l, const struct call *call)
-{
-    for (int writes = 0; writes < 2; writes++) {
-        for (int i = 0; i < call->callee->formal_count; i++) {
-            const enum direction dir = call->callee->formals[i]->dir;
-            if (i != call->result_formal) lower_slot_use(l, call->regions[i], dir, writes);
-            lower_slot_uses_of(l, &call->leaves[i], writes);
-        }
-        lower_slot_uses_of(l, &call->result_leaves, writes);
-        if (call->result_leaves.count == 0 && (call->result_symbol || call->destination))
-            lower_slot_use(l, result_region(l, call), DIR_OUT, writes);
-    }
-}
-
 /* ---- the whole ---- */
 
 struct ir_value *lower_call(struct lowering *l, struct ast *n)
@@ -216,16 +164,12 @@ struct ir_value *lower_call(struct lowering *l, struct ast *n)
     const struct symbol *callee = call->callee;
     struct ir_value *value = NULL;
     lower_prepare_arguments(l, call);
-    if (l->uses) {
-        use_call(l, n);
-        return NULL;
-    }
+    use_call(l, n);
     lower_site(l, n->call.callee->at, callee->name);
     lower_check_statements(l, call->checks, call);
+    lower_later_checks(l, n, NULL);
     lower_captured(l, call->result_symbol);
-    lower_flags(l, call);
     ptrmap_set(&l->hoisted, call, n); /* its checks and inner calls are done */
-    if (l->plan->checked_runs) lower_slot_uses(l, call);
     if (callee->kind == SYM_KERNEL) {
         lower_submit(l, n, call);
     } else if (n->type && type_is_scalar(n->type)) {

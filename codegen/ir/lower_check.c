@@ -62,13 +62,13 @@ static void lower_where(struct lowering *l, const struct check *c, const struct 
 {
     STRBUF(text);
     STRBUF(format);
-    l->binding = l->plan->binding = call;
+    l->binding = l->ranges->binding = call;
     to->a = lower_value(l, c->cond);
     strbuf_printf(&text, "[E20] '%s' needs ", call->callee->name);
     strbuf_puts(&text, source_one_line(l->front, l->mem, c->cond->at));
     format_text(&format, strbuf_text(&text));
     to->message = lower_message(l, strbuf_text(&format), (struct ast *)c->cond);
-    l->binding = l->plan->binding = NULL;
+    l->binding = l->ranges->binding = NULL;
 }
 
 static struct ir_check *lower_check(struct lowering *l, const struct check *c, const struct call *call)
@@ -76,8 +76,6 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
     struct ir_check *to = arena_new(l->mem, struct ir_check);
     to->kind = c->kind;
     to->at = c->at;
-    to->symbol = c->symbol;
-    to->is_await = c->await;
     to->callee = call ? call->callee->name : NULL;
     if (c->kind == CHECK_WHERE) {
         lower_where(l, c, call, to);
@@ -93,14 +91,23 @@ static struct ir_check *lower_check(struct lowering *l, const struct check *c, c
         for (int d = 0; d < c->view->rank; d++) v->extent[d] = lower_size(l, c->view->extent[d], ARITH_PLAIN);
         to->view = v;
     }
-    if (c->kind == CHECK_WRITTEN) {
-        to->view = lower_view(l, lower_whole(l, c->symbol), VIEW_OF_TASK);
-        to->flag = tensor_note_of(l->checked, c->symbol);
-    }
     if (c->kind == CHECK_DISJOINT) {
         to->view = lower_view(l, c->view, VIEW_OF_TASK);
         to->other = lower_view(l, c->other, VIEW_OF_TASK);
     }
+    return to;
+}
+
+struct ir_check *lower_written(struct lowering *l, const struct ir_use *use)
+{
+    struct ir_check *to = arena_new(l->mem, struct ir_check);
+    to->kind = CHECK_WRITTEN;
+    to->at = use->at->at;
+    to->symbol = use->symbol;
+    to->is_await = use->kind == IR_USE_AWAIT;
+    to->callee = use->holder->kind == AST_CALL ? call_of(use->holder)->callee->name : NULL;
+    to->view = lower_view(l, lower_whole(l, use->symbol), VIEW_OF_TASK);
+    to->flag = use->tensor;
     return to;
 }
 
@@ -129,6 +136,13 @@ static void append_check(struct lowering *l, const struct ir_check *c, bool is_h
     struct ir_op *op = lower_op(l, IR_CHECK);
     op->check.check = c;
     op->check.is_hoisted = is_hoisted;
+}
+
+void lower_later_checks(struct lowering *l, const struct ast *holder, const char *site)
+{
+    struct ir_op *op = lower_op(l, IR_CHECK);
+    op->check.holder = holder;
+    op->check.site = site;
 }
 
 /* There is an iteration of each loop around the check: least < most for all of them.  NULL: that is certain. */
@@ -182,29 +196,4 @@ void lower_check_statements(struct lowering *l, const struct check *list, const 
         lower_before_loop(l, c, end);
         c = last;
     }
-}
-
-/* ---- flags ---- */
-
-static void add_flag(struct lowering *l, const struct region *r, const struct symbol *scalar, symbol_list *list)
-{
-    const struct symbol *s = r ? r->base : scalar;
-    if (s && tensor_note_of(l->checked, s)->needs_flag) vec_push(list, (struct symbol *)(uintptr_t)s);
-}
-
-static void add_flags_of(struct lowering *l, const struct leaves *leaves, symbol_list *list)
-{
-    for (int i = 0; i < leaves->count; i++) add_flag(l, leaves->leaf[i].region, leaves->leaf[i].scalar, list);
-}
-
-void flags_of_call(struct lowering *l, const struct call *call, symbol_list *list)
-{
-    for (int i = 0; i < call->callee->formal_count; i++) {
-        if (call->callee->formals[i]->dir != DIR_OUT) continue;
-        add_flag(l, call->regions[i], NULL, list);
-        add_flags_of(l, &call->leaves[i], list);
-    }
-    add_flags_of(l, &call->result_leaves, list);
-    if (call->result_formal < 0 && !call->result_leaves.count)
-        add_flag(l, call->destination, call->result_symbol, list);
 }

@@ -8,7 +8,7 @@
 /* A condition that is evaluated where it stands, again and again: it marks its own site. */
 static struct ir_condition inline_condition(struct ir_value *value, struct span at, const char *what)
 {
-    return (struct ir_condition){.value = value, .at = at, .site = ir_can_fail(value) ? what : NULL};
+    return (struct ir_condition){.value = value, .at = at, .site = ir_may_fail(value) ? what : NULL};
 }
 
 static bool visit_changing(void *cx, struct ast *n)
@@ -28,9 +28,9 @@ static struct ir_value *lower_bound(struct lowering *l, struct ast *n, const str
 {
     bool changes = false;
     lower_prepare(l, n);
-    if (l->uses) return NULL;
     struct ir_value *v = lower_value(l, n);
-    if (ir_can_fail(v)) lower_site(l, n->at, "for");
+    if (v->kind == IR_UNKNOWN) return v;
+    lower_site_of(l, v, n->at, "for");
     ast_walk(n, visit_changing, &changes);
     if (ptrmap_get(&l->hoisted, n) || (!changes && !ir_can_fail(v))) return v;
     return ir_of_temporary(l->mem, lower_let(l, arena_printf(l->mem, "%s_%s", loop->name, what), n->type, v, true));
@@ -41,7 +41,7 @@ static enum ir_loop_form loop_form(struct lowering *l, const struct ast *n, bool
 {
     if (is_known && (step == 1 || step == -1)) return IR_LOOP_UNIT;
     if (!is_known || step == 0 || step == INT64_MIN) return IR_LOOP_COUNTED;
-    struct interval first = range_of_expr(l->plan, n->loop.low), end = range_of_expr(l->plan, n->loop.high);
+    struct interval first = range_of_expr(l->ranges, n->loop.low), end = range_of_expr(l->ranges, n->loop.high);
     bool step_fits, distance_fits;
     range_apply(OP_ADD, end, (struct interval){step, step}, &step_fits);
     if (step > 0)
@@ -71,7 +71,7 @@ void lower_for(struct lowering *l, struct ast *n)
     op->loop.high_size = n->loop.high->value;
     op->loop.high_at = n->loop.high->at;
     op->loop.by = is_known ? step : 0;
-    if (!l->uses) op->loop.form = loop_form(l, n, is_known, step);
+    if (!l->f->is_broken) op->loop.form = loop_form(l, n, is_known, step);
     op->loop.body = lower_braced(l, n->loop.body, true);
 }
 
@@ -83,8 +83,8 @@ void lower_while(struct lowering *l, struct ast *n)
     struct ir_block *outer, *test = NULL;
     struct ir_temporary *begin = NULL;
     struct ir_condition cond;
-    if (l->uses || needs_statements(n->while_.cond)) {
-        if (!tests_first && !l->uses) {
+    if (!l->is_expression && needs_statements(n->while_.cond)) {
+        if (!tests_first) {
             begin = arena_new(l->mem, struct ir_temporary);
             *begin = (struct ir_temporary){.wanted = "first", .type = n->while_.cond->type};
         }
@@ -105,9 +105,14 @@ void lower_while(struct lowering *l, struct ast *n)
         op->while_.body = lower_braced(l, n->while_.body, true);
         return;
     }
+    test = lower_block_begin(l, &outer);
+    lower_only_uses(l, n->while_.cond);
+    lower_block_end(l, outer);
     cond = inline_condition(lower_value(l, n->while_.cond), n->while_.cond->at, "condition");
     l->at = n->at;
     struct ir_op *op = lower_op(l, IR_WHILE);
+    op->while_.source = n;
+    op->while_.test = test;
     op->while_.cond = cond;
     op->while_.tests_first = tests_first;
     op->while_.body = lower_braced(l, n->while_.body, true);
@@ -124,13 +129,20 @@ static void end_chain(struct lowering *l, struct ir_block *outer, const struct i
     l->block = outer;
 }
 
+/* The operations before `end`, which `settle` takes away. */
+static bool are_uses(const struct ir_op *op, const struct ir_op *end)
+{
+    while (op != end && (op->kind == IR_USE || (op->kind == IR_IF && !op->branch.cond.value))) op = op->next;
+    return op == end;
+}
+
 /* Appends a branch; what its condition needs stands before it.  before: the one that it continues. */
 static struct ir_op *lower_branch(struct lowering *l, const struct ir_condition *cond, const struct ir_op *before)
 {
     struct ir_op *op = lower_op(l, IR_IF);
     op->branch.cond = *cond;
     op->branch.continues = before != NULL;
-    op->branch.is_chained = before && l->block->first == op;
+    op->branch.is_chained = before && are_uses(l->block->first, op);
     return op;
 }
 
@@ -138,8 +150,10 @@ static struct ir_condition lower_if_condition(struct lowering *l, struct ast *n,
 {
     struct ast *cond = n->if_.cond;
     l->at = n->at;
-    if (!l->uses && !is_first && !needs_statements(cond) && !checks_of(n))
+    if (!is_first && !needs_statements(cond) && !checks_of(n)) {
+        lower_only_uses(l, cond);
         return inline_condition(lower_value(l, cond), cond->at, "condition");
+    }
     lower_statement_checks(l, n, "if");
     return (struct ir_condition){.value = lower_prepared(l, cond, NULL, "if")};
 }
@@ -182,7 +196,7 @@ static struct ir_condition lower_arm_in_steps(struct lowering *l, const struct a
         lower_prepare(l, v);
         struct ir_value *compared = ir_one_of(l->mem, ir_of_temporary(l->mem, value), 1);
         compared->arg[1] = lower_value(l, v);
-        if (ir_can_fail(compared)) lower_site(l, v->at, "match");
+        lower_site_of(l, compared, v->at, "match");
         struct ir_op *set = lower_op(l, IR_SET);
         set->set.key = set->set.temporary = equal;
         set->set.value = compared;
@@ -200,12 +214,8 @@ static struct ir_condition lower_arm_in_steps(struct lowering *l, const struct a
 static struct ir_condition lower_arm(struct lowering *l, const struct ast *arm, struct ir_temporary *value)
 {
     int count = 0;
-    if (l->uses) {
-        for (struct ast *v = arm->arm.values; v; v = v->next) lower_prepare(l, v);
-        return (struct ir_condition){0};
-    }
-    if (arm_needs_statements(arm)) return lower_arm_in_steps(l, arm, value);
-    for (const struct ast *v = arm->arm.values; v; v = v->next) count++;
+    if (!l->is_expression && arm_needs_statements(arm)) return lower_arm_in_steps(l, arm, value);
+    for (struct ast *v = arm->arm.values; v; v = v->next, count++) lower_only_uses(l, v);
     struct ir_value *compared = ir_one_of(l->mem, ir_of_temporary(l->mem, value), count);
     count = 0;
     for (const struct ast *v = arm->arm.values; v; v = v->next) compared->arg[++count] = lower_value(l, v);
@@ -233,12 +243,12 @@ static void lower_arms(struct lowering *l, const struct ast *n, struct ir_tempor
 void lower_match(struct lowering *l, struct ast *n)
 {
     struct ir_value *v = lower_prepared(l, n->match.value, NULL, "match");
-    struct ir_temporary *value = l->uses ? NULL : lower_let(l, "value", n->match.value->type, v, true);
+    struct ir_temporary *value = lower_let(l, "value", n->match.value->type, v, true);
     if (n->match.arms) {
         lower_arms(l, n, value);
         return;
     }
-    if (!l->uses) l->block->last->let.unused = IR_UNUSED_SURELY;
+    l->block->last->let.unused = IR_UNUSED_SURELY;
     if (!n->match.other) return;
     struct ir_op *op = lower_op(l, IR_BLOCK);
     op->block = lower_braced(l, n->match.other, false);

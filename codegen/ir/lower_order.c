@@ -149,14 +149,16 @@ static void keep_always(struct lowering *l, struct ast *n)
     const bool element = n->kind == AST_AWAIT || n->kind == AST_INDEX || (n->kind == AST_MEMBER && region_of(n));
     struct ir_value *value;
     if (element) {
-        if (checks_of(n) || n->kind == AST_AWAIT) lower_site(l, n->at, n->kind == AST_AWAIT ? "await" : "element");
+        const bool has_site = checks_of(n) || n->kind == AST_AWAIT;
+        if (has_site) lower_site(l, n->at, n->kind == AST_AWAIT ? "await" : "element");
         lower_check_statements(l, checks_of(n), NULL);
+        if (use_may_be_unwritten(l, region_of(n->kind == AST_AWAIT ? n->await.operand : n)->base))
+            lower_later_checks(l, n, has_site ? NULL : "element");
         if (n->kind == AST_AWAIT) lower_check_statements(l, checks_of(n->await.operand), NULL);
         value = lower_element(l, n);
     } else {
         value = lower_value(l, n);
-        if (ir_can_fail(value))
-            lower_site(l, n->at, n->kind == AST_CALL && call_of(n) ? call_of(n)->callee->name : "expression");
+        lower_site_of(l, value, n->at, n->kind == AST_CALL && call_of(n) ? call_of(n)->callee->name : "expression");
     }
     hold(l, n, value);
 }
@@ -181,13 +183,14 @@ static void prepare_element(struct lowering *l, struct ast *n)
 {
     struct open_block open;
     struct ast *place = n->kind == AST_AWAIT ? n->await.operand : n;
-    if (l->uses) {
+    if (l->is_expression) {
         lower_prepare_place(l, place);
         use_memory(l, n);
         return;
     }
     lower_scope_open(l, n, &open);
     lower_prepare_place(l, place);
+    use_memory(l, n);
     if (open.owns) keep_always(l, n);
     lower_scope_close(l, &open);
 }
@@ -195,11 +198,14 @@ static void prepare_element(struct lowering *l, struct ast *n)
 static void prepare_call(struct lowering *l, struct ast *n)
 {
     struct open_block open;
-    if (l->uses) {
-        lower_call(l, n);
+    if (l->is_expression || !needs_statements(n)) {
+        const bool outer = l->is_expression;
+        l->is_expression = true;
+        lower_prepare_arguments(l, call_of(n));
+        use_call(l, n);
+        l->is_expression = outer;
         return;
     }
-    if (!needs_statements(n)) return;
     lower_scope_open(l, n, &open);
     hold(l, n, lower_call(l, n));
     lower_scope_close(l, &open);
@@ -209,12 +215,15 @@ static void prepare_dim(struct lowering *l, struct ast *n)
 {
     struct open_block open;
     struct ast *of = n->call.args->arg.value;
-    if (l->uses) { /* the shape of a tensor is there without it; tiles are named */
-        (of->type->kind == TYPE_TENSOR ? lower_prepare_place : lower_prepare)(l, of);
+    /* the shape of a tensor is there without it; tiles are named */
+    void (*const prepare)(struct lowering *, struct ast *) =
+        of->type->kind == TYPE_TENSOR ? lower_prepare_place : lower_prepare;
+    if (l->is_expression) {
+        prepare(l, of);
         return;
     }
     lower_scope_open(l, n, &open);
-    lower_prepare_place(l, of);
+    prepare(l, of);
     if (checks_of(n)) lower_site(l, n->at, "dim");
     lower_check_statements(l, checks_of(n), NULL);
     lower_scope_close(l, &open);
@@ -223,7 +232,7 @@ static void prepare_dim(struct lowering *l, struct ast *n)
 static struct ir_value *condition(struct lowering *l, struct ast *n)
 {
     struct ir_value *v = lower_value(l, n);
-    if (ir_can_fail(v)) lower_site(l, n->at, "condition");
+    lower_site_of(l, v, n->at, "condition");
     return v;
 }
 
@@ -233,13 +242,20 @@ static struct ir_block *prepare_arm(struct lowering *l, struct ast *arm, const s
 {
     struct ir_block *outer, *block = lower_block_begin(l, &outer);
     lower_prepare(l, arm);
-    if (!l->uses) {
-        struct ir_value *value = lower_value_as(l, arm, type);
-        if (ir_can_fail(value)) lower_site(l, arm->at, what);
-        struct ir_op *set = lower_op(l, IR_SET);
-        set->set.key = set->set.temporary = to;
-        set->set.value = value;
-    }
+    struct ir_value *value = lower_value_as(l, arm, type);
+    lower_site_of(l, value, arm->at, what);
+    struct ir_op *set = lower_op(l, IR_SET);
+    set->set.key = set->set.temporary = to;
+    set->set.value = value;
+    lower_block_end(l, outer);
+    return block;
+}
+
+/* What may be left out, as a part of an expression of C. */
+static struct ir_block *uses_of_arm(struct lowering *l, struct ast *arm)
+{
+    struct ir_block *outer, *block = lower_block_begin(l, &outer);
+    lower_only_uses(l, arm);
     lower_block_end(l, outer);
     return block;
 }
@@ -259,14 +275,19 @@ static void prepare_select(struct lowering *l, struct ast *n)
     struct ast *cond = n->call.args->arg.value, *yes = n->call.args->next->arg.value,
                *no = n->call.args->next->next->arg.value;
     lower_prepare(l, cond);
-    if (!l->uses && !needs_statements(yes) && !needs_statements(no)) return;
-    struct ir_value *decided = l->uses ? NULL : condition(l, cond);
-    struct ir_temporary *selected = l->uses ? NULL : let_selected(l, n->type);
+    if (l->is_expression || (!needs_statements(yes) && !needs_statements(no))) {
+        struct ir_op *maybe = lower_op(l, IR_IF);
+        maybe->branch.then = uses_of_arm(l, yes);
+        maybe->branch.other = uses_of_arm(l, no);
+        return;
+    }
+    struct ir_value *decided = condition(l, cond);
+    struct ir_temporary *selected = let_selected(l, n->type);
     struct ir_op *branch = lower_op(l, IR_IF);
     branch->branch.cond.value = decided;
     branch->branch.then = prepare_arm(l, yes, n->type, selected, "expression");
     branch->branch.other = prepare_arm(l, no, n->type, selected, "expression");
-    if (selected) ptrmap_set(&l->hoisted, n, selected);
+    ptrmap_set(&l->hoisted, n, selected);
 }
 
 static void prepare_builtin(struct lowering *l, struct ast *n)
@@ -284,7 +305,7 @@ static void prepare_builtin(struct lowering *l, struct ast *n)
         struct effects own = effects_of(a->arg.value);
         later = less(later, own);
         lower_prepare(l, a->arg.value);
-        if (!l->uses && order_shows(a->arg.value, own, later)) lower_keep(l, a->arg.value);
+        if (!l->is_expression && order_shows(a->arg.value, own, later)) lower_keep(l, a->arg.value);
     }
 }
 
@@ -294,11 +315,10 @@ static void prepare_shortcut(struct lowering *l, struct ast *n)
     struct ast *left = n->binary.left, *right = n->binary.right;
     const bool is_and = n->binary.op == OP_AND;
     lower_prepare(l, left);
-    if (l->uses) {
-        lower_op(l, IR_IF)->branch.then = prepare_arm(l, right, NULL, NULL, NULL);
+    if (l->is_expression || !needs_statements(right)) {
+        lower_op(l, IR_IF)->branch.then = uses_of_arm(l, right);
         return;
     }
-    if (!needs_statements(right)) return;
     struct ir_temporary *both =
         left->kind == AST_BINARY && left->binary.op == n->binary.op ? ptrmap_get(&l->hoisted, left) : NULL;
     if (!both) /* else a && b && c has one variable */
@@ -317,29 +337,17 @@ static void prepare_binary(struct lowering *l, struct ast *n)
         return;
     }
     lower_prepare(l, n->binary.left);
-    if (!l->uses && order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right)))
+    if (!l->is_expression && order_shows(n->binary.left, effects_of(n->binary.left), effects_of(n->binary.right)))
         lower_keep(l, n->binary.left);
     lower_prepare(l, n->binary.right);
 }
 
-/* Nothing of it has to be a statement.  Where only uses are lowered, everything is, but for what is below an error. */
-static bool is_prepared(struct lowering *l, struct ast *n)
+static void prepare(struct lowering *l, struct ast *n)
 {
-    if (l->uses) return n->bad && use_unknown(l, n);
-    if (ptrmap_get(&l->hoisted, n)) return true;
-    const struct effects all = effects_of(n);
-    return all.calls == 0 && all.stated == 0;
-}
-
-void lower_prepare(struct lowering *l, struct ast *n)
-{
-    if (!n || is_prepared(l, n)) return;
     switch (n->kind) {
     case AST_UNARY: lower_prepare(l, n->binary.left); break;
     case AST_BINARY: prepare_binary(l, n); break;
-    case AST_NAME:
-        if (l->uses) use_memory(l, n);
-        break;
+    case AST_NAME: use_memory(l, n); break;
     case AST_AWAIT:
     case AST_INDEX:
     case AST_MEMBER: prepare_element(l, n); break;
@@ -351,12 +359,51 @@ void lower_prepare(struct lowering *l, struct ast *n)
         break;
     default: break;
     }
-    if (l->uses || !taken_of(n)) return;
+    if (l->is_expression || !taken_of(n)) return;
     struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
     if (held)
         held->stands_for = taken_of(n);
     else
         keep_always(l, n);
+}
+
+/* Nothing of n has to be a statement. */
+static bool is_expression(struct ast *n)
+{
+    if ((n->kind == AST_NAME || n->kind == AST_INT) && !taken_of(n)) return true;
+    const struct effects all = effects_of(n);
+    return all.calls == 0 && all.stated == 0;
+}
+
+void lower_prepare(struct lowering *l, struct ast *n)
+{
+    const bool outer = l->is_expression;
+    if (!n || ptrmap_get(&l->hoisted, n)) return;
+    if (n->bad) {
+        use_unknown(l, n);
+        return;
+    }
+    l->is_expression = outer || is_expression(n);
+    prepare(l, n);
+    l->is_expression = outer;
+}
+
+void lower_only_uses(struct lowering *l, struct ast *n)
+{
+    const bool outer = l->is_expression;
+    l->is_expression = true;
+    lower_prepare(l, n);
+    l->is_expression = outer;
+}
+
+void lower_prepare_named(struct lowering *l, struct ast *n)
+{
+    if (n->bad || (n->kind == AST_CALL && !call_of(n))) {
+        lower_prepare(l, n);
+        return;
+    }
+    lower_prepare_place(l, n);
+    if (n->kind == AST_NAME || n->kind == AST_INDEX || n->kind == AST_MEMBER) use_memory(l, n);
 }
 
 void lower_prepare_place(struct lowering *l, struct ast *n)
@@ -372,10 +419,13 @@ void lower_prepare_place(struct lowering *l, struct ast *n)
         }
         break;
     case AST_CALL:
-        if (l->uses) lower_prepare(l, n);
-        if (l->uses || !call_of(n)) break;
+        if (l->is_expression) {
+            lower_prepare(l, n);
+            break;
+        }
+        if (!call_of(n)) break;
         if (call_of(n)->result_symbol && call_of(n)->result_symbol->hidden)
-            lower_new_tensors(l, call_of(n)->result_symbol);
+            lower_new_tensors(l, call_of(n)->result_symbol, NULL);
         lower_call(l, n);
         break;
     default: break;
@@ -392,7 +442,7 @@ void lower_prepare_type(struct lowering *l, struct ast *type)
 void lower_prepare_attribute(struct lowering *l, struct ast *n)
 {
     lower_prepare(l, n);
-    if (!l->uses && effects_of(n).calls > 0) lower_keep(l, n);
+    if (!l->is_expression && effects_of(n).calls > 0) lower_keep(l, n);
 }
 
 void lower_prepare_arguments(struct lowering *l, const struct call *call)
@@ -412,6 +462,7 @@ void lower_prepare_arguments(struct lowering *l, const struct call *call)
             continue;
         }
         lower_prepare(l, v);
-        if (!l->uses && (own.calls > 0 || (own.awaits > 0 && again) || order_shows(v, own, later))) lower_keep(l, v);
+        if (l->is_expression) continue;
+        if (own.calls > 0 || (own.awaits > 0 && again) || order_shows(v, own, later)) lower_keep(l, v);
     }
 }

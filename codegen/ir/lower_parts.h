@@ -7,8 +7,7 @@
  * lower_print.c  print                                             lower_uses.c   uses
  * lower_var.c    tensors that change
  *
- * One walk decides the order of evaluation, for both that come out of it: the whole program, and before memory is
- * planned the uses of its tensors alone.  There each part of an expression is prepared, and has no value. */
+ * One walk decides the order of evaluation, of what is done and of the uses that the checks look at. */
 #ifndef PTOC_LOWER_PARTS_H
 #define PTOC_LOWER_PARTS_H
 #include "plan.h"
@@ -25,23 +24,14 @@ struct open_block {
     VEC(const struct symbol *) names; /* declared here, whose buffers belong to a block around */
 };
 
-/* Where only uses are lowered. */
-struct uses {
-    struct checker *c;
-    struct ir_function *f;
-    VEC(struct tensor_note *) tensors;
-    struct ast *holder; /* of the checks of the statement or call at hand */
-    bool is_same_argument;
-    int depth; /* loops around the statement */
-};
-
 struct lowering {
     struct front *front;
     const struct checked *checked;
-    struct plan *plan;
+    struct ranges *ranges;
     struct arena *mem;
 
-    const struct symbol *orch; /* the function that is lowered; NULL: outside of functions */
+    struct ir_function *f;     /* that is lowered; NULL: outside of functions */
+    const struct symbol *orch; /* its symbol */
     struct ir_block *block;    /* operations are appended here, */
     struct span at;            /* as coming from here */
     struct open_block *open;
@@ -53,12 +43,18 @@ struct lowering {
     const struct call *binding;
     enum arithmetic arithmetic;
     struct ptrmap exchange; /* struct exchange -> the struct ir_op of the SCOPE_BEGIN that owns its buffers */
-    struct uses *uses;      /* only uses are lowered, of functions with errors, too; NULL: everything */
+    /* The expression at hand stays one of C: of what is prepared only the uses are left. */
+    bool is_expression;
+    VEC(struct tensor_note *) tensors; /* by their numbers */
+    struct ast *holder;                /* of the checks of the statement, expression or call at hand */
+    bool is_same_argument;             /* as that of the use before */
 };
 
 /* ---- lower.c ---- */
 struct ir_op *lower_op(struct lowering *l, enum ir_op_kind kind);
 void lower_site(struct lowering *l, struct span at, const char *text);
+/* where an operation evaluates v, and that can fail */
+void lower_site_of(struct lowering *l, const struct ir_value *v, struct span at, const char *text);
 void lower_unsupported(struct lowering *l, struct span at, const char *what);
 /* A block of operations that is filled until lower_block_end(), which gives the place back to the block around it. */
 struct ir_block *lower_block_begin(struct lowering *l, struct ir_block **outer);
@@ -77,23 +73,24 @@ void lower_leave(struct lowering *l, const struct symbol *returned);
 
 /* ---- lower_stmt.c ---- */
 void lower_statement(struct lowering *l, struct ast *n);
-/* The value of n converted to `t` (NULL: as it is), prepared, and with its site where it can fail. */
+/* The value of n converted to `t` (NULL: as it is), with its site where it can fail; before that prepared. */
+struct ir_value *lower_evaluated(struct lowering *l, struct ast *n, const struct type *t, const char *what);
 struct ir_value *lower_prepared(struct lowering *l, struct ast *n, const struct type *t, const char *what);
 /* those of the statement itself */
 void lower_statement_checks(struct lowering *l, const struct ast *n, const char *what);
 void lower_captured(struct lowering *l, const struct symbol *s); /* stores the sizes that name a `var`; NULL: nothing */
-void lower_new_tensors(struct lowering *l, const struct symbol *s); /* variables of its leaves */
-void lower_flag(struct lowering *l, const struct symbol *s);        /* declares the flag of a tensor that needs one */
-void lower_set_flag(struct lowering *l, const struct symbol *s);
-
+/* variables of its leaves, which the statement `let` declares; NULL: they have no name */
+void lower_new_tensors(struct lowering *l, const struct symbol *s, const struct ast *let);
 void lower_tensor(struct lowering *l, const struct symbol *s); /* the variable of one */
 
 /* ---- lower_var.c ---- */
 /* The variable of a tensor that gets other buffers, and those of all with which it changes them. */
 void lower_exchange(struct lowering *l, const struct symbol *s);
-/* `to` takes over `from`, has nothing before (FIRST), or becomes a second name (KEEP); structs with all their parts. */
+/* `to` takes over `from`, has nothing before (FIRST), or becomes a second name (KEEP); structs with all their parts.
+ * at: the place that is named */
 enum take { TAKE_NEXT, TAKE_FIRST, TAKE_KEEP };
-void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how);
+void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how,
+                const struct ast *at);
 void lower_var_assign(struct lowering *l, struct ast *n);
 void lower_end_names(struct lowering *l, const struct open_block *o); /* those that end with the block */
 
@@ -127,8 +124,11 @@ const struct region *lower_whole(struct lowering *l, const struct symbol *s); /*
 void lower_prepare(struct lowering *l, struct ast *n);
 /* all of it into a temporary, where it could fail or change */
 void lower_keep(struct lowering *l, struct ast *n);
-/* of a tensor or an element: the calls that make it, its indices */
+/* of n nothing but its uses */
+void lower_only_uses(struct lowering *l, struct ast *n);
+/* of a tensor or an element: the calls that make it, its indices; the same, and the tensor is named */
 void lower_prepare_place(struct lowering *l, struct ast *n);
+void lower_prepare_named(struct lowering *l, struct ast *n);
 void lower_prepare_type(struct lowering *l, struct ast *type); /* the extents in it; NULL: nothing */
 void lower_prepare_arguments(struct lowering *l, const struct call *call);
 void lower_prepare_attribute(struct lowering *l, struct ast *n);
@@ -142,32 +142,40 @@ struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const str
 /* All that a call as a statement needs.  Of a function with a scalar result: that value, not yet evaluated; else
  * NULL. */
 struct ir_value *lower_call(struct lowering *l, struct ast *n);
+void lower_whole_call(struct lowering *l, struct ast *n); /* lower_call(), or in a broken program its uses */
 struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n); /* inside an expression */
 
 /* ---- lower_check.c ---- */
 const struct ir_check *lower_checks(struct lowering *l, const struct check *list, const struct call *call);
 void lower_check_statements(struct lowering *l, const struct check *list, const struct call *call);
+/* Where checks of `holder` stand that `settle` may add; site: for them, NULL: there is one. */
+void lower_later_checks(struct lowering *l, const struct ast *holder, const char *site);
 /* text, and the scalars that `named` names */
 struct ir_message lower_message(struct lowering *l, const char *text, struct ast *named);
 void format_text(struct strbuf *format, const char *text); /* % doubled */
-/* tensors with a flag that the call writes */
-void flags_of_call(struct lowering *l, const struct call *call, symbol_list *list);
 
 /* ---- lower_print.c ---- */
 void lower_print(struct lowering *l, struct ast *n);
 
 /* ---- lower_uses.c ---- */
-bool use_unknown(struct lowering *l, const struct ast *n); /* below an error; true */
+bool use_may_be_unwritten(struct lowering *l, const struct symbol *s);
+void use_unknown(struct lowering *l, const struct ast *n); /* below an error */
 /* An element, a name, a member or an await, when its indices have been evaluated. */
 void use_memory(struct lowering *l, struct ast *n);
 void use_call(struct lowering *l, struct ast *n);          /* when its arguments have been evaluated */
 void use_ends(struct lowering *l, const struct ast *list); /* of a block: lifetimes */
-/* the statements that are not lowered alike */
-void use_declaration(struct lowering *l, struct ast *n);
-void use_assignment(struct lowering *l, struct ast *n);
-void use_new_view(struct lowering *l, struct ast *n);
-void use_drop(struct lowering *l, struct ast *n);
-void use_return(struct lowering *l, struct ast *n);
-void use_print(struct lowering *l, struct ast *n);
+void use_formals(struct lowering *l, const struct symbol *orch);
+void use_declaration(struct lowering *l, struct ast *n);                                /* its tensors get numbers */
+void use_begin(struct lowering *l, const struct symbol *leaf, const struct ast *let);   /* a new tensor or scalar */
+void use_name_defined(struct lowering *l, const struct symbol *s, const struct ast *n); /* it has its value */
+void use_bad_declaration(struct lowering *l, struct ast *n);
+void use_views(struct lowering *l, const struct ast *at); /* through which something is named */
+void use_take(struct lowering *l, const struct symbol *to, const struct symbol *from, bool is_kept,
+              const struct ast *at); /* one tensor or scalar */
+void use_assigned(struct lowering *l, const struct ast *target);
+void use_leaves(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct ast *at);
+bool use_returned(struct lowering *l, const struct ast *v); /* a tensor or a struct by its name; false: v is none */
+void use_part(struct lowering *l, const struct ast *n);     /* a tensor that is returned by a piece of it */
+void use_printed(struct lowering *l, const struct ast *n);  /* a struct */
 
 #endif

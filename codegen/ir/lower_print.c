@@ -91,9 +91,11 @@ static void add_value(struct line *line, struct ast *v)
 {
     struct lowering *l = line->l;
     struct ir_value *value = lower_value(l, v);
-    if (ir_can_fail(value)) {
-        lower_site(l, v->at, "print");
+    if (ir_may_fail(value)) {
+        const bool can_fail = ir_can_fail(value);
+        lower_site_of(l, value, v->at, "print");
         value = ir_of_temporary(l->mem, lower_let(l, "value", v->type, value, true));
+        l->block->last->let.taken = can_fail ? NULL : value;
     }
     add_scalar(line, v->type, value);
 }
@@ -102,10 +104,12 @@ static void prepare(struct lowering *l, const struct ast *n)
 {
     const bool several = n->print.values && n->print.values->next;
     for (struct ast *v = n->print.values; v; v = v->next) {
-        if (v->type->kind == TYPE_TENSOR || type_is_struct(v->type)) lower_prepare_place(l, v);
-        if (!type_is_scalar(v->type)) continue;
-        lower_prepare(l, v);
-        if (several) lower_keep(l, v);
+        if (v->bad || v->kind == AST_STRING || type_is_scalar(v->type))
+            lower_prepare(l, v);
+        else
+            lower_prepare_named(l, v);
+        use_printed(l, v);
+        if (several && !l->is_expression && type_is_scalar(v->type)) lower_keep(l, v);
     }
 }
 
@@ -113,7 +117,9 @@ void lower_print(struct lowering *l, struct ast *n)
 {
     struct line line = {.l = l};
     prepare(l, n);
+    if (l->f->is_broken) return;
     lower_statement_checks(l, n, "print");
+    lower_later_checks(l, n, checks_of(n) ? NULL : "print");
     for (struct ast *v = n->print.values; v; v = v->next) {
         if (v != n->print.values) strbuf_putc(&line.format, ' ');
         if (v->kind == AST_STRING)

@@ -52,7 +52,7 @@ static struct ranged lower_product(struct lowering *l, const struct size *s, int
             if (pass == 1 ? i > 0 || factor == 1 : is_stride != (pass == 2)) continue;
             const struct ranged next =
                 pass == 1 ? constant(l, factor)
-                          : (struct ranged){lower_size(l, arg[i], mode), range_of_size(l->plan, arg[i])};
+                          : (struct ranged){lower_size(l, arg[i], mode), range_of_size(l->ranges, arg[i])};
             product = product.value ? apply(l, OP_MUL, product, next, mode) : next;
         }
     return product;
@@ -110,6 +110,7 @@ struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arith
 {
     /* a division is not proved by what was checked before */
     const enum arithmetic checked = mode == ARITH_PLAIN ? ARITH_CHECKED : mode;
+    if (l->f && l->f->is_broken) return ir_value_new(l->mem, IR_UNKNOWN, NULL);
     switch (s->kind) {
     case SIZE_CONST: return ir_integer(l->mem, s->value);
     case SIZE_SYMBOL: return lower_symbol(l, s->symbol);
@@ -125,8 +126,8 @@ struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arith
     case SIZE_AND:
     case SIZE_SHL:
     case SIZE_SHR: {
-        const struct ranged a = {lower_size(l, s->arg[0], mode), range_of_size(l->plan, s->arg[0])};
-        const struct ranged b = {lower_size(l, s->arg[1], mode), range_of_size(l->plan, s->arg[1])};
+        const struct ranged a = {lower_size(l, s->arg[0], mode), range_of_size(l->ranges, s->arg[0])};
+        const struct ranged b = {lower_size(l, s->arg[1], mode), range_of_size(l->ranges, s->arg[1])};
         return apply(l, op_of(s->kind), a, b, checked).value;
     }
     case SIZE_MINIMUM: return lower_function_of_size(l, "pto_min", s, ARITH_PLAIN, checked);
@@ -140,6 +141,7 @@ struct ir_value *lower_size(struct lowering *l, const struct size *s, enum arith
 
 struct ir_value *lower_bytes(struct lowering *l, const struct type *t)
 {
+    if (l->f && l->f->is_broken) return ir_value_new(l->mem, IR_UNKNOWN, NULL);
     struct ranged total = constant(l, elem_bytes(t->elem));
     /* A product of constants alone would be an int. */
     int64_t known = total.range.lo, extent;
@@ -150,9 +152,10 @@ struct ir_value *lower_bytes(struct lowering *l, const struct type *t)
         total.value->kind = IR_CAST;
     }
     for (int d = 0; d < t->rank; d++)
-        total = apply(l, OP_MUL, total,
-                      (struct ranged){lower_size(l, t->extent[d], ARITH_CHECKED), range_of_size(l->plan, t->extent[d])},
-                      ARITH_CHECKED);
+        total =
+            apply(l, OP_MUL, total,
+                  (struct ranged){lower_size(l, t->extent[d], ARITH_CHECKED), range_of_size(l->ranges, t->extent[d])},
+                  ARITH_CHECKED);
     return total.value;
 }
 
@@ -160,7 +163,8 @@ struct ir_value *lower_stride(struct lowering *l, const struct type *t, int dim)
 {
     struct ranged stride = {0};
     for (int d = dim + 1; d < t->rank; d++) {
-        const struct ranged extent = {lower_size(l, t->extent[d], ARITH_CHECKED), range_of_size(l->plan, t->extent[d])};
+        const struct ranged extent = {lower_size(l, t->extent[d], ARITH_CHECKED),
+                                      range_of_size(l->ranges, t->extent[d])};
         stride = stride.value ? apply(l, OP_MUL, stride, extent, ARITH_CHECKED) : extent;
     }
     return stride.value ? stride.value : ir_integer(l->mem, 1);

@@ -8,18 +8,22 @@
 
 /* ---- values ---- */
 
+struct ir_value *lower_evaluated(struct lowering *l, struct ast *n, const struct type *t, const char *what)
+{
+    struct ir_value *v = lower_value_as(l, n, t ? t : n->type);
+    lower_site_of(l, v, n->at, what); /* the caller appends the operation that evaluates it */
+    return v;
+}
+
 struct ir_value *lower_prepared(struct lowering *l, struct ast *n, const struct type *t, const char *what)
 {
     lower_prepare(l, n);
-    if (l->uses) return n->kind == AST_BOOL && !n->bad ? ir_boolean(l->mem, n->boolean.value) : NULL;
-    struct ir_value *v = lower_value_as(l, n, t ? t : n->type);
-    if (ir_can_fail(v)) lower_site(l, n->at, what); /* the caller appends the operation that evaluates it */
-    return v;
+    return lower_evaluated(l, n, t, what);
 }
 
 void lower_statement_checks(struct lowering *l, const struct ast *n, const char *what)
 {
-    if (l->uses || !checks_of(n)) return;
+    if (l->f->is_broken || !checks_of(n)) return;
     if (!checks_of(n)->guard) lower_site(l, n->at, what); /* those of a loop's iterations have sites of their own */
     lower_check_statements(l, checks_of(n), NULL);
 }
@@ -48,24 +52,6 @@ void lower_captured(struct lowering *l, const struct symbol *s)
     }
 }
 
-void lower_flag(struct lowering *l, const struct symbol *s)
-{
-    const struct tensor_note *note = tensor_note_of(l->checked, s);
-    if (!note->needs_flag) return;
-    struct ir_value *value = ir_boolean(l->mem, false);
-    let(l, note, arena_printf(l->mem, "%s_written", s->name), value->type, value, false, IR_UNUSED_MAYBE);
-}
-
-void lower_set_flag(struct lowering *l, const struct symbol *s)
-{
-    const struct tensor_note *note = tensor_note_of(l->checked, s);
-    if (!note->needs_flag) return;
-    struct ir_op *op = lower_op(l, IR_SET);
-    op->set.key = note;
-    op->set.symbol = s;
-    op->set.value = ir_boolean(l->mem, true);
-}
-
 static const char *leaf_name(struct lowering *l, const struct symbol *s)
 {
     const char *dot = strchr(s->name, '.');
@@ -83,33 +69,32 @@ void lower_tensor(struct lowering *l, const struct symbol *s)
     op->tensor.wanted = leaf_name(l, s);
 }
 
-static void lower_new_leaf(struct lowering *l, const struct symbol *s)
+static void lower_new_leaf(struct lowering *l, const struct symbol *s, const struct ast *declared)
 {
-    lower_flag(l, s);
+    if (declared) use_begin(l, s, declared);
     if (s->exchange)
         lower_exchange(l, s);
     else if (!type_is_scalar(s->type))
         lower_tensor(l, s);
     else if (!s->place)
         let(l, s, leaf_name(l, s), s->type, ir_integer(l->mem, 0), false, IR_UNUSED_MAYBE);
-    if (s->next && type_is_scalar(s->type)) lower_new_leaf(l, s->next);
+    if (s->next && type_is_scalar(s->type)) lower_new_leaf(l, s->next, NULL);
 }
 
-void lower_new_tensors(struct lowering *l, const struct symbol *s)
+void lower_new_tensors(struct lowering *l, const struct symbol *s, const struct ast *declared)
 {
     symbol_list leaves = {0};
     symbol_leaves((struct symbol *)(uintptr_t)s, &leaves);
-    for (size_t i = 0; i < leaves.count; i++) lower_new_leaf(l, leaves.data[i]);
+    for (size_t i = 0; i < leaves.count; i++) lower_new_leaf(l, leaves.data[i], declared);
     vec_free(&leaves);
 }
 
 static void lower_alloc(struct lowering *l, const struct ast *n, const struct symbol *s)
 {
-    struct ir_value *bytes = lower_bytes(l, s->type);
-    lower_site(l, n->name_at.end ? n->name_at : n->at, s->name);
     struct ir_op *op = lower_op(l, IR_ALLOC);
     op->alloc.symbol = s;
-    op->alloc.bytes = bytes;
+    op->alloc.bytes = lower_bytes(l, s->type);
+    op->alloc.site = n->name_at.end ? n->name_at : n->at;
     op->alloc.maker = (struct maker){.at = n->at, .name = n->name};
 }
 
@@ -118,11 +103,11 @@ static void lower_alloc(struct lowering *l, const struct ast *n, const struct sy
 static void lower_new_let(struct lowering *l, struct ast *n, struct symbol *s)
 {
     symbol_list leaves = {0};
-    lower_new_tensors(l, s);
+    lower_new_tensors(l, s, n);
     symbol_leaves(s, &leaves);
     for (size_t i = 0; i < leaves.count; i++) {
         const struct symbol *leaf = leaves.data[i];
-        if (tensor_note_of(l->checked, leaf)->needs_alloc) {
+        if (leaf->type->kind == TYPE_TENSOR && !n->decl.value) { /* a value brings its storage along */
             lower_alloc(l, n, leaf);
         } else if (type_is_scalar(leaf->type) && leaf->place) {
             struct ir_op *op = lower_op(l, IR_SET);
@@ -133,26 +118,40 @@ static void lower_new_let(struct lowering *l, struct ast *n, struct symbol *s)
     vec_free(&leaves);
 }
 
+/* As a statement, or all that one assigns. */
+void lower_whole_call(struct lowering *l, struct ast *n)
+{
+    if (l->is_expression || !call_of(n))
+        lower_prepare(l, n);
+    else
+        lower_call(l, n);
+}
+
 /* A tensor, or a struct with all its parts. */
 static void lower_let_tensors(struct lowering *l, struct ast *n, struct symbol *s)
 {
     struct ast *value = n->decl.value;
     const bool is_new = !s->region && !s->alias_of, is_call = value && value->kind == AST_CALL && is_new;
     lower_prepare_type(l, n->decl.type);
-    if (value && !is_call) lower_prepare_place(l, value);
+    if (value && !is_call) lower_prepare_named(l, value);
     lower_statement_checks(l, n, s->name);
+    if (is_new && value && !is_call) lower_later_checks(l, n, checks_of(n) ? NULL : s->name);
     if (!is_call) lower_captured(l, s);
-    if (!is_new) return; /* another name for a piece of another tensor, or for another struct */
-    lower_new_let(l, n, s);
-    if (is_call)
-        lower_call(l, value);
-    else if (value)
-        lower_take(l, s, value->symbol, s->keeps ? TAKE_KEEP : TAKE_FIRST);
+    if (is_new) lower_new_let(l, n, s); /* else: another name for a piece of another tensor, or for another struct */
+    if (is_call) {
+        lower_whole_call(l, value);
+    } else if (value && is_new && value->symbol) {
+        use_views(l, value);
+        lower_take(l, s, value->symbol, s->keeps ? TAKE_KEEP : TAKE_FIRST, value);
+    }
 }
 
 static void lower_scalar(struct lowering *l, struct ast *n, const struct symbol *s)
 {
-    if (n->kind == AST_LET && s->has_value) return; /* a constant: uses of the name are its value */
+    if (n->kind == AST_LET && s->has_value) { /* a constant: uses of the name are its value */
+        lower_only_uses(l, n->decl.value);
+        return;
+    }
     lower_statement_checks(l, n, s->name);
     struct ir_value *value = lower_prepared(l, n->decl.value, s->type, s->name);
     let(l, s, s->name, s->type, value, n->kind == AST_LET, IR_UNUSED_MAYBE);
@@ -160,22 +159,26 @@ static void lower_scalar(struct lowering *l, struct ast *n, const struct symbol 
 
 static void lower_declaration(struct lowering *l, struct ast *n)
 {
+    use_declaration(l, n);
+    if (n->bad || !n->symbol) {
+        use_bad_declaration(l, n);
+        return;
+    }
     if (type_is_scalar(n->symbol->type))
         lower_scalar(l, n, n->symbol);
     else
         lower_let_tensors(l, n, n->symbol);
+    use_name_defined(l, n->symbol, n);
 }
 
 static void lower_view_statement(struct lowering *l, struct ast *n)
 {
-    if (l->uses)
-        lower_prepare(l, n->view.tensor);
-    else
-        lower_prepare_place(l, n->view.tensor);
+    lower_prepare_named(l, n->view.tensor);
     for (struct ast *t = n->view.tiles; t; t = t->next) lower_prepare(l, t);
-    if (l->uses && n->symbol) use_new_view(l, n);
-    if (l->uses) return;
     lower_statement_checks(l, n, n->name);
+    if (!n->symbol) return;
+    use_declaration(l, n);
+    use_name_defined(l, n->symbol, n);
     lower_captured(l, n->symbol);
 }
 
@@ -210,7 +213,6 @@ static void lower_store(struct lowering *l, struct ast *n)
     op->store.view = view;
     op->store.value = value;
     op->store.is_private = is_private;
-    lower_set_flag(l, r->base);
 }
 
 static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
@@ -224,49 +226,49 @@ static void lower_set(struct lowering *l, struct ast *n, const struct symbol *s)
         op->set.target = lower_symbol(l, s);
     else
         op->set.key = op->set.symbol = s;
-    lower_set_flag(l, s);
 }
 
 static void lower_assign(struct lowering *l, struct ast *n)
 {
     struct ast *target = n->assign.target, *value = n->assign.value;
     const struct symbol *s = target->kind == AST_NAME || target->kind == AST_MEMBER ? target->symbol : NULL;
+    if (n->bad) {
+        use_unknown(l, target);
+        lower_prepare(l, value);
+        return;
+    }
     lower_prepare_place(l, target);
     lower_statement_checks(l, n, "assignment");
     if (vars_is_place(target)) {
         lower_var_assign(l, n);
+        return;
+    }
+    if (l->f->is_broken) {
+        lower_prepare(l, value);
     } else if (s && s->kind == SYM_VAR && !region_of(target)) {
         lower_set(l, n, s);
     } else if (type_is_scalar(target->type)) {
         lower_store(l, n);
     } else if (value->kind == AST_CALL && call_of(value)) {
-        if (call_of(value)->result_symbol && call_of(value)->result_symbol->hidden)
-            lower_new_tensors(l, call_of(value)->result_symbol);
-        lower_call(l, value);
+        lower_prepare_place(l, value);
     } else {
         lower_unsupported(l, n->at, "this assignment");
     }
+    use_assigned(l, target);
 }
 
 static void lower_expr_stmt(struct lowering *l, struct ast *n)
 {
     struct ast *call = n->expr_stmt.expr;
-    if (l->uses) {
-        lower_prepare(l, call);
-        return;
-    }
     lower_statement_checks(l, n, "call");
-    if (call->kind != AST_CALL || !call_of(call)) {
+    if (call->bad || call->kind != AST_CALL || !call_of(call)) {
+        lower_prepare(l, call);
         lower_unsupported(l, n->at, "this statement");
-        return;
-    }
-    const struct symbol *made = call_of(call)->result_symbol;
-    if (made && made->hidden) lower_new_tensors(l, made);
-    if (call->type && type_is_scalar(call->type)) {
+    } else if (call->type && type_is_scalar(call->type)) {
         struct ir_value *value = lower_prepared(l, call, NULL, call_of(call)->callee->name);
         lower_op(l, IR_SET)->set.value = value; /* to nothing */
     } else {
-        lower_call(l, call);
+        lower_prepare_place(l, call);
     }
 }
 
@@ -276,6 +278,8 @@ static void lower_drop(struct lowering *l, struct ast *n)
 {
     for (struct ast *name = n->drop.names; name; name = name->next) {
         symbol_list leaves = {0};
+        if (name->bad || !name->symbol) continue;
+        use_leaves(l, IR_USE_DROP, name->symbol, name);
         symbol_leaves(name->symbol, &leaves);
         lower_site(l, name->at, "drop");
         for (size_t i = 0; i < leaves.count; i++) {
@@ -311,7 +315,7 @@ static void lower_return_leaf(struct lowering *l, const struct symbol *s, const 
 static void lower_return_name(struct lowering *l, const struct ast *value)
 {
     symbol_list leaves = {0}, places = {0};
-    if (value->symbol->returned) return; /* it lies there already */
+    if (l->f->is_broken || value->symbol->returned) return; /* it lies there already */
     lower_site(l, value->at, "return");
     symbol_leaves(value->symbol, &leaves);
     flat_results(l->orch, &places);
@@ -324,13 +328,21 @@ static void lower_return(struct lowering *l, struct ast *n)
 {
     struct ast *value = n->ret.value;
     const bool scalar = value && type_is_scalar(l->orch->result);
+    const bool is_name = value && use_returned(l, value);
     struct ir_temporary *result = NULL;
     lower_statement_checks(l, n, "return");
+    if (is_name) {
+        lower_later_checks(l, n, checks_of(n) ? NULL : "return");
+    } else if (value && !(scalar || value->kind == AST_CALL)) {
+        lower_prepare_named(l, value);
+        if (!value->bad && value->kind != AST_NAME) use_part(l, value);
+    }
     if (scalar) {
-        struct ir_value *v = lower_prepared(l, value, l->orch->result, "return");
+        if (!is_name) lower_prepare(l, value);
+        struct ir_value *v = lower_evaluated(l, value, l->orch->result, "return");
         result = lower_let(l, "result", l->orch->result, v, true);
-    } else if (value && value->kind == AST_CALL && call_of(value)) {
-        lower_call(l, value);
+    } else if (value && value->kind == AST_CALL) {
+        lower_whole_call(l, value);
     } else if (value) {
         lower_return_name(l, value);
     }
@@ -340,11 +352,14 @@ static void lower_return(struct lowering *l, struct ast *n)
     struct ir_op *op = lower_op(l, IR_RETURN);
     op->ret.value = result ? ir_of_temporary(l->mem, result) : NULL;
     op->ret.is_last = !result && !l->open->parent && !n->next;
+    op->ret.source = n;
 }
 
 static void lower_jump(struct lowering *l, enum ir_op_kind kind)
 {
-    if (l->uses && l->uses->depth == 0) return; /* outside of every loop: an error */
+    const struct open_block *loop = l->open;
+    while (loop && !loop->is_loop) loop = loop->parent;
+    if (!loop) return; /* an error */
     lower_leave_scopes(l, false);
     lower_op(l, kind);
 }
@@ -356,10 +371,9 @@ static void lower_assert(struct lowering *l, struct ast *n)
     STRBUF(format);
     const struct ast *message = n->check.message;
     lower_prepare(l, n->check.cond);
-    if (!l->uses) lower_site(l, n->at, "assert");
+    lower_site(l, n->at, "assert");
     struct ir_op *op = lower_op(l, IR_ASSERT);
     op->assertion.source = n->check.cond;
-    if (l->uses) return;
     op->assertion.cond = lower_value(l, n->check.cond);
     strbuf_puts(&format, message ? "[E20] " : "[E20] assertion failed: ");
     format_text(&format, message ? message->string.text : source_one_line(l->front, l->mem, n->check.cond->at));
@@ -372,8 +386,8 @@ static void lower_scope(struct lowering *l, struct ast *n)
     struct ir_op *op = lower_op(l, IR_BLOCK);
     struct ir_block *outer;
     op->block = lower_block_begin(l, &outer);
-    if (!l->uses) lower_site(l, n->at, label ? arena_printf(l->mem, "scope \"%s\"", label) : "scope");
-    lower_statements(l, n->scope.body, false, true, n->at);
+    lower_site(l, n->at, label ? arena_printf(l->mem, "scope \"%s\"", label) : "scope");
+    if (n->scope.body) lower_statements(l, n->scope.body, false, true, n->at);
     lower_block_end(l, outer);
 }
 
@@ -392,14 +406,14 @@ static void note_attributes(struct lowering *l, const struct ast *n)
 void lower_statement(struct lowering *l, struct ast *n)
 {
     l->at = n->at;
-    if (l->uses) l->uses->holder = n;
+    l->holder = n;
     note_attributes(l, n);
     switch (n->kind) {
     case AST_LET:
-    case AST_VAR: (l->uses ? use_declaration : lower_declaration)(l, n); break;
+    case AST_VAR: lower_declaration(l, n); break;
     case AST_VIEW: lower_view_statement(l, n); break;
     case AST_EXPR_STMT: lower_expr_stmt(l, n); break;
-    case AST_ASSIGN: (l->uses ? use_assignment : lower_assign)(l, n); break;
+    case AST_ASSIGN: lower_assign(l, n); break;
     case AST_FOR: lower_for(l, n); break;
     case AST_WHILE:
     case AST_DO_WHILE: lower_while(l, n); break;
@@ -411,15 +425,13 @@ void lower_statement(struct lowering *l, struct ast *n)
         op->block = lower_braced(l, n, false);
         break;
     }
-    case AST_DROP: (l->uses ? use_drop : lower_drop)(l, n); break;
-    case AST_RETURN: (l->uses ? use_return : lower_return)(l, n); break;
+    case AST_DROP: lower_drop(l, n); break;
+    case AST_RETURN: lower_return(l, n); break;
     case AST_BREAK: lower_jump(l, IR_BREAK); break;
     case AST_CONTINUE: lower_jump(l, IR_CONTINUE); break;
     case AST_ASSERT: lower_assert(l, n); break;
     case AST_STATIC_ASSERT: break;
-    case AST_PRINT: (l->uses ? use_print : lower_print)(l, n); break;
-    default:
-        if (!l->uses) lower_unsupported(l, n->at, "this statement");
-        break;
+    case AST_PRINT: lower_print(l, n); break;
+    default: lower_unsupported(l, n->at, "this statement"); break;
     }
 }

@@ -1,12 +1,10 @@
 /* lower_uses.c - what happens to the tensors of a function, and to the scalars of its structs, as operations.
- * Idea       before memory is planned, the walk over the function leaves uses instead of values: in the same order, but
- *            reads of a call before its writes, its result last.  What passes decide from them (storage, checks) the
- *            whole lowering needs.
+ * Idea       each part of a statement leaves its uses where it is evaluated; of a call come reads before writes, and
+ *            its result last.  What passes decide from them (storage, checks) `settle` brings into the operations.
  * Invariant  a node with an error counts as reading and writing all that it names, so nothing is reported twice.
  * Needs      a checked body, errors or not.
  * Tests      test/lit/ir/uses.pto, test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto w05.pto
  */
-#include "lower_uses.h"
 #include "lower_parts.h"
 #include "sema/checker.h"
 
@@ -21,17 +19,17 @@ static bool is_scalar_of_function(const struct symbol *s)
 static struct ir_use *append(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct region *r,
                              const struct ast *at)
 {
-    struct tensor_note *tensor = t ? ptrmap_get(&l->uses->c->checked->tensors, t) : NULL;
+    struct tensor_note *tensor = t ? ptrmap_get(&l->checked->tensors, t) : NULL;
     const bool is_value = kind == IR_USE_READ || kind == IR_USE_WRITE || kind == IR_USE_ALIAS;
     if (!tensor && !(is_value && is_scalar_of_function(t))) return NULL;
-    struct ir_op *op = ir_append(l->block, l->mem, IR_USE, at->at);
+    struct ir_op *op = lower_op(l, IR_USE);
     op->use = (struct ir_use){.kind = kind,
-                              .is_same_argument = l->uses->is_same_argument,
+                              .is_same_argument = l->is_same_argument,
                               .symbol = t,
                               .tensor = tensor,
                               .region = r,
                               .at = at,
-                              .holder = l->uses->holder};
+                              .holder = l->holder};
     return &op->use;
 }
 
@@ -66,13 +64,20 @@ static void use(struct lowering *l, enum ir_use_kind kind, const struct symbol *
 
 static struct tensor_note *note(struct lowering *l, struct symbol *t)
 {
-    struct checker *c = l->uses->c;
-    struct tensor_note *n = ptrmap_get(&c->checked->tensors, t);
+    struct ptrmap *notes = (struct ptrmap *)&l->checked->tensors; /* of the program, which is being checked */
+    struct tensor_note *n = ptrmap_get(notes, t);
     if (n) return n;
-    n = arena_new(c->mem, struct tensor_note);
+    n = arena_new(l->front->mem, struct tensor_note);
     *n = (struct tensor_note){.symbol = t, .number = -1};
-    ptrmap_set(&c->checked->tensors, t, n);
+    ptrmap_set(notes, t, n);
     return n;
+}
+
+/* Whoever was given a tensor to read was given one that is written. */
+bool use_may_be_unwritten(struct lowering *l, const struct symbol *s)
+{
+    const struct tensor_note *n = tensor_note_of(l->checked, s);
+    return n->number >= 0 && (s->dir == DIR_NONE || s->dir == DIR_OUT);
 }
 
 static void use_base(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct ast *at)
@@ -81,7 +86,7 @@ static void use_base(struct lowering *l, enum ir_use_kind kind, const struct sym
 }
 
 /* The tensors and scalars of a struct, or t itself. */
-static void use_leaves(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct ast *at)
+void use_leaves(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct ast *at)
 {
     for (int i = 0; i < t->field_count; i++) use_leaves(l, kind, t->fields[i], at);
     if (!type_is_struct(t->type)) use_base(l, kind, t, at);
@@ -103,11 +108,7 @@ static bool visit_unknown(void *cx, struct ast *n)
     return true;
 }
 
-bool use_unknown(struct lowering *l, const struct ast *n)
-{
-    ast_walk((struct ast *)(uintptr_t)n, visit_unknown, l);
-    return true;
-}
+void use_unknown(struct lowering *l, const struct ast *n) { ast_walk((struct ast *)(uintptr_t)n, visit_unknown, l); }
 
 /* ---- calls ---- */
 
@@ -142,11 +143,11 @@ static void use_arguments(struct lowering *l, const struct call *call, int i, bo
         const struct leaf *leaf = &leaves->leaf[k];
         /* the name of a host field that goes with an own struct is gone, too */
         const enum direction of_leaf = dir == DIR_OWN ? dir : leaf->formal->dir;
-        l->uses->is_same_argument = k > 0;
+        l->is_same_argument = k > 0;
         use_argument(l, call, of_leaf, value, leaf->region, leaf->region ? leaf->region->base : leaf->scalar,
                      is_written);
     }
-    l->uses->is_same_argument = false;
+    l->is_same_argument = false;
 }
 
 static void use_result(struct lowering *l, const struct call *call, const struct ast *e)
@@ -170,14 +171,14 @@ static void use_result(struct lowering *l, const struct call *call, const struct
 void use_call(struct lowering *l, struct ast *n)
 {
     const struct call *call = call_of(n);
-    struct ast *outer = l->uses->holder;
-    l->uses->holder = n;
+    struct ast *outer = l->holder;
+    l->holder = n;
     for (int i = 0; i < call->callee->formal_count; i++)
         if (!type_is_scalar(call->callee->formals[i]->type) || !call->values[i] || !region_of(call->values[i]))
             use_arguments(l, call, i, false);
     for (int i = 0; i < call->callee->formal_count; i++) use_arguments(l, call, i, true);
     use_result(l, call, n);
-    l->uses->holder = outer;
+    l->holder = outer;
 }
 
 /* ---- expressions ---- */
@@ -199,21 +200,21 @@ static void use_await(struct lowering *l, struct ast *e)
     const struct region *r = region_of(e->await.operand);
     if (!r) return;
     use(l, IR_USE_AWAIT, r->base, r, e);
-    l->uses->f->awaits_in_loop |= l->uses->depth > 0;
+    for (const struct open_block *o = l->open; o; o = o->parent) l->f->awaits_in_loop |= o->is_loop;
 }
 
 void use_memory(struct lowering *l, struct ast *n)
 {
-    struct ast *outer = l->uses->holder;
+    struct ast *outer = l->holder;
     const struct region *r = region_of(n);
-    l->uses->holder = n;
+    l->holder = n;
     if (n->kind == AST_AWAIT)
         use_await(l, n);
     else if (n->kind != AST_INDEX)
         use_name(l, n);
     else if (r)
         use(l, n->type->kind == TYPE_TENSOR ? IR_USE_TOUCH : IR_USE_READ, r->base, r, n);
-    l->uses->holder = outer;
+    l->holder = outer;
 }
 
 /* ---- lifetimes ---- */
@@ -239,16 +240,14 @@ static void declare(struct lowering *l, struct symbol *t)
     if (!is_view_of_var(t) && (t->alias_of || t->region || (t->type->kind != TYPE_TENSOR && t->kind != SYM_VAR)))
         return;
     if (note(l, t)->number >= 0) return; /* a field of the struct whose next value has it */
-    note(l, t)->number = (int)l->uses->tensors.count;
-    vec_push(&l->uses->tensors, note(l, t));
+    note(l, t)->number = (int)l->tensors.count;
+    vec_push(&l->tensors, note(l, t));
 }
 
-static void begin(struct lowering *l, const struct symbol *t, const struct ast *let)
+void use_begin(struct lowering *l, const struct symbol *leaf, const struct ast *let)
 {
-    for (int i = 0; i < t->field_count; i++) begin(l, t->fields[i], let);
-    if (type_is_struct(t->type)) return;
-    const bool is_zero = type_is_scalar_array(t->type) && !let->decl.value;
-    use_base(l, is_zero ? IR_USE_BEGIN_ZERO : IR_USE_BEGIN, t, let);
+    const bool is_zero = type_is_scalar_array(leaf->type) && !let->decl.value;
+    use_base(l, is_zero ? IR_USE_BEGIN_ZERO : IR_USE_BEGIN, leaf, let);
 }
 
 /* A view of a var begins anew, and that of a struct with each of its fields. */
@@ -258,18 +257,11 @@ static void begin_view(struct lowering *l, const struct symbol *t, const struct 
     for (int i = 0; t->alias_of && i < t->field_count; i++) begin_view(l, t->fields[i], at);
 }
 
-void use_new_view(struct lowering *l, struct ast *n)
-{
-    declare(l, n->symbol);
-    begin_view(l, n->symbol, n);
-}
+void use_views(struct lowering *l, const struct ast *at) { touch_views(l, at); }
 
-/* `to` gets the value of `from`, or (is_kept) is another name of it. */
-static void use_take(struct lowering *l, const struct symbol *to, const struct symbol *from, bool is_kept,
-                     const struct ast *at)
+void use_take(struct lowering *l, const struct symbol *to, const struct symbol *from, bool is_kept,
+              const struct ast *at)
 {
-    for (int i = 0; i < to->field_count; i++) use_take(l, to->fields[i], from->fields[i], is_kept, at);
-    if (type_is_struct(to->type)) return;
     if (!from->next_of) append(l, IR_USE_READ, from, NULL, at);
     if (to->type->kind != TYPE_TENSOR) {
         append(l, IR_USE_BEGIN, to, NULL, at);
@@ -277,115 +269,79 @@ static void use_take(struct lowering *l, const struct symbol *to, const struct s
         return;
     }
     struct ir_use *take = append(l, is_kept ? IR_USE_KEEP : IR_USE_TAKE, to, NULL, at);
-    if (take) take->from = ptrmap_get(&l->uses->c->checked->tensors, from);
-}
-
-/* `var a = b;` and `let t = a;` */
-static void use_moved(struct lowering *l, const struct symbol *to, const struct ast *value, bool is_var)
-{
-    if (!value || value->kind == AST_CALL || !value->symbol || (!is_var && !to->keeps)) return;
-    touch_views(l, value);
-    use_take(l, to, value->symbol, !is_var, value);
-}
-
-/* The name of a scalar, or another name for something, when the value has been evaluated. */
-static void define(struct lowering *l, const struct symbol *s, const struct ast *at)
-{
-    if (!s->region && !s->alias_of)
-        use(l, IR_USE_WRITE, s, NULL, at);
-    else if (!type_is_struct(s->type))
-        use_base(l, IR_USE_ALIAS, s, at);
-    else
-        use_leaves(l, IR_USE_ALIAS, s, at);
+    if (take) take->from = ptrmap_get(&l->checked->tensors, from);
 }
 
 void use_declaration(struct lowering *l, struct ast *n)
 {
-    if (has_storage(n) || (n->kind == AST_LET && n->symbol)) declare(l, n->symbol);
+    if (has_storage(n) || ((n->kind == AST_LET || n->kind == AST_VIEW) && n->symbol)) declare(l, n->symbol);
+}
+
+void use_name_defined(struct lowering *l, const struct symbol *s, const struct ast *n)
+{
+    if (n->kind != AST_VAR) begin_view(l, s, n);
+    if (n->kind == AST_VIEW || (has_storage(n) && !type_is_scalar(s->type))) return;
+    if (!s->region && !s->alias_of)
+        use(l, IR_USE_WRITE, s, NULL, n);
+    else if (!type_is_struct(s->type))
+        use_base(l, IR_USE_ALIAS, s, n);
+    else
+        use_leaves(l, IR_USE_ALIAS, s, n);
+}
+
+static void begin_leaves(struct lowering *l, const struct symbol *t, const struct ast *let)
+{
+    for (int i = 0; i < t->field_count; i++) begin_leaves(l, t->fields[i], let);
+    if (!type_is_struct(t->type)) use_begin(l, t, let);
+}
+
+void use_bad_declaration(struct lowering *l, struct ast *n)
+{
     lower_prepare_type(l, n->decl.type);
-    if (has_storage(n)) begin(l, n->symbol, n);
+    if (has_storage(n)) begin_leaves(l, n->symbol, n);
     lower_prepare(l, n->decl.value);
-    if (n->symbol && !n->bad && has_storage(n)) use_moved(l, n->symbol, n->decl.value, n->kind == AST_VAR);
     if (n->kind == AST_LET && n->symbol) begin_view(l, n->symbol, n);
-    if (n->bad)
-        unknown_name(l, n->symbol, n);
-    else if (n->symbol && (!has_storage(n) || type_is_scalar(n->symbol->type)))
-        define(l, n->symbol, n);
+    if (n->bad) unknown_name(l, n->symbol, n);
 }
 
 /* ---- other statements ---- */
 
-void use_assignment(struct lowering *l, struct ast *n)
+void use_assigned(struct lowering *l, const struct ast *target)
 {
-    struct ast *target = n->assign.target, *value = n->assign.value;
-    const struct symbol *var = !n->bad && vars_is_place(target) ? target->symbol : NULL;
-    if (n->bad)
-        use_unknown(l, target);
-    else
-        lower_prepare_place(l, target);
-    if (!var || value->kind == AST_CALL) lower_prepare(l, value);
-    if (n->bad) return;
-    if (var)
-        use_take(l, var, value->kind == AST_CALL ? var->next : value->symbol, false,
-                 value->kind == AST_CALL ? target : value);
-    else if (notes_is_element(target))
+    if (notes_is_element(target))
         use(l, IR_USE_WRITE_PART, region_of(target)->base, region_of(target), target);
     else if (target->kind == AST_MEMBER || type_is_scalar(target->type))
         use(l, IR_USE_WRITE, target->symbol, NULL, target);
 }
 
-void use_drop(struct lowering *l, struct ast *n)
+/* A tensor or a struct by its name; false: v is none. */
+bool use_returned(struct lowering *l, const struct ast *v)
 {
-    for (struct ast *name = n->drop.names; name; name = name->next)
-        if (!name->bad && name->symbol) use_leaves(l, IR_USE_DROP, name->symbol, name);
+    const bool is_name = !v->bad && v->kind == AST_NAME && (region_of(v) || structs_place(v));
+    if (is_name) use_leaves(l, IR_USE_RETURN, v->symbol, v);
+    return is_name;
 }
 
-void use_return(struct lowering *l, struct ast *n)
+void use_part(struct lowering *l, const struct ast *n)
 {
-    struct ast *v = n->ret.value;
-    const struct region *r = v && !v->bad ? region_of(v) : NULL;
-    if (v && !v->bad && v->kind == AST_NAME && (r || structs_place(v)))
-        use_leaves(l, IR_USE_RETURN, v->symbol, v);
-    else
-        lower_prepare(l, v);
-    if (r && v->kind != AST_CALL && v->kind != AST_NAME) use(l, IR_USE_READ, r->base, r, v);
-    lower_op(l, IR_RETURN)->ret.source = n;
+    if (region_of(n)) use(l, IR_USE_READ, region_of(n)->base, region_of(n), n);
 }
 
-static void use_printed(struct lowering *l, const struct symbol *t, const struct ast *at)
+static void print_leaves(struct lowering *l, const struct symbol *t, const struct ast *at)
 {
-    for (int i = 0; i < t->field_count; i++) use_printed(l, t->fields[i], at);
+    for (int i = 0; i < t->field_count; i++) print_leaves(l, t->fields[i], at);
     if (type_is_struct(t->type)) return;
     if (t->region) t = t->region->base;
     use(l, type_is_scalar(t->type) ? IR_USE_READ : IR_USE_TOUCH, t, NULL, at);
 }
 
-void use_print(struct lowering *l, struct ast *n)
+void use_printed(struct lowering *l, const struct ast *n)
 {
-    for (struct ast *v = n->print.values; v; v = v->next) {
-        lower_prepare(l, v);
-        const struct struct_place *p = structs_place(v);
-        if (p) use_printed(l, p->symbol, v);
-    }
+    const struct struct_place *p = structs_place(n);
+    if (p) print_leaves(l, p->symbol, n);
 }
 
-/* ---- a function ---- */
-
-struct ir_function *lower_uses(struct checker *c, struct arena *mem, struct symbol *orch)
+void use_formals(struct lowering *l, const struct symbol *orch)
 {
-    struct ir_function *f = arena_new(mem, struct ir_function);
-    struct ast *body = orch->decl->orch.body;
-    struct uses u = {.c = c, .f = f};
-    struct lowering l = {.front = c->front, .checked = c->checked, .mem = mem, .orch = orch, .uses = &u};
-    f->mem = mem;
-    f->orch = orch;
-    f->body = l.block = arena_new(mem, struct ir_block);
-    for (int i = 0; i < orch->formal_count; i++) declare(&l, orch->formals[i]);
-    lower_list(&l, body->block.stmts);
-    ir_append(l.block, mem, IR_RETURN, body->at)->ret.source = body;
-    f->tensor_count = (int)u.tensors.count;
-    f->tensors = arena_array(mem, struct tensor_note *, u.tensors.count + 1);
-    for (size_t i = 0; i < u.tensors.count; i++) f->tensors[i] = u.tensors.data[i];
-    vec_free(&u.tensors);
-    return f;
+    for (int i = 0; i < orch->formal_count; i++) declare(l, orch->formals[i]);
 }

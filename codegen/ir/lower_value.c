@@ -14,17 +14,20 @@ static struct ir_value *bound_symbol(struct lowering *l, const struct symbol *s)
 {
     const struct call *call = l->binding;
     struct ir_value *v = NULL;
-    l->binding = l->plan->binding = NULL; /* the names in an argument are the caller's */
+    l->binding = l->ranges->binding = NULL; /* the names in an argument are the caller's */
     for (int d = 0; d < call->callee->dim_count; d++)
         if (call->callee->dims[d] == s) v = lower_size(l, call->dims[d], ARITH_PLAIN);
     for (int f = 0; f < call->callee->formal_count; f++)
         if (call->callee->formals[f] == s) v = lower_value_as(l, call->values[f], s->type);
-    l->binding = l->plan->binding = call;
+    l->binding = l->ranges->binding = call;
     return v;
 }
 
+static struct ir_value *unknown(struct lowering *l) { return ir_value_new(l->mem, IR_UNKNOWN, NULL); }
+
 struct ir_value *lower_symbol(struct lowering *l, const struct symbol *s)
 {
+    if (l->f && l->f->is_broken) return unknown(l);
     if (s->has_value && is_floating(s->type)) {
         struct ir_value *v = ir_value_new(l->mem, IR_REAL, s->type);
         v->real = s->real_value;
@@ -43,6 +46,7 @@ struct ir_value *lower_symbol(struct lowering *l, const struct symbol *s)
 struct ir_value *lower_value_as(struct lowering *l, const struct ast *n, const struct type *t)
 {
     struct ir_value *v = lower_value(l, n);
+    if (v->kind == IR_UNKNOWN) return v;
     if (n->type->kind == t->kind || !type_is_scalar(t)) return v;
     struct ir_value *cast = ir_unary(l->mem, OP_NOT, v);
     cast->kind = IR_CAST;
@@ -70,8 +74,8 @@ static struct ir_value *lower_binary(struct lowering *l, const struct ast *n)
     if (op >= OP_ADD && is_integer(n) && is_integer(left) && is_integer(right)) {
         struct interval range;
         struct ir_value *a = lower_value(l, left), *b = lower_value(l, right);
-        return lower_integers(l, op, a, range_of_expr(l->plan, left), b, range_of_expr(l->plan, right), l->arithmetic,
-                              &range);
+        return lower_integers(l, op, a, range_of_expr(l->ranges, left), b, range_of_expr(l->ranges, right),
+                              l->arithmetic, &range);
     } else if (op >= OP_ADD) {
         left_type = right_type = n->type;
     } else if (op >= OP_EQ && is_floating(left->type) != is_floating(right->type)) {
@@ -88,7 +92,7 @@ static struct ir_value *lower_unary(struct lowering *l, const struct ast *n)
 {
     struct ir_value *a = lower_value(l, n->binary.left);
     if (n->binary.op == OP_NEG && is_integer(n) && l->arithmetic != ARITH_PLAIN &&
-        range_of_expr(l->plan, n->binary.left).lo == INT64_MIN)
+        range_of_expr(l->ranges, n->binary.left).lo == INT64_MIN)
         return ir_binary(l->mem, OP_SUB, l->arithmetic, ir_integer(l->mem, 0), a);
     return ir_unary(l->mem, n->binary.op, a);
 }
@@ -123,6 +127,7 @@ struct ir_value *lower_element(struct lowering *l, const struct ast *n)
 static struct ir_value *lower_checked_element(struct lowering *l, const struct ast *n)
 {
     struct ir_value *v = lower_element(l, n);
+    if (v->view && use_may_be_unwritten(l, v->view->region->base)) v->holder = n;
     const struct ir_check *own = lower_checks(l, checks_of(n), NULL);
     const struct ir_check *inner = n->kind == AST_AWAIT ? lower_checks(l, checks_of(n->await.operand), NULL) : NULL;
     v->checks = own ? own : inner;
@@ -234,11 +239,8 @@ static struct ir_value *lower_name(struct lowering *l, const struct ast *n)
         return ir_integer(l->mem, 0);
     }
     struct ir_value *v = lower_symbol(l, n->symbol);
-    if (!checks_of(n)) return v;
-    struct ir_value *checked = ir_unary(l->mem, OP_NOT, v); /* was it written? */
-    checked->kind = IR_CHECKED;
-    checked->checks = lower_checks(l, checks_of(n), NULL);
-    return checked;
+    if (v->kind == IR_NAME && v->symbol == n->symbol && use_may_be_unwritten(l, n->symbol)) v->holder = n;
+    return v;
 }
 
 static struct ir_value *lower_result(struct lowering *l, const struct ast *n)
@@ -253,6 +255,8 @@ struct ir_value *lower_value(struct lowering *l, const struct ast *n)
     int64_t value;
     struct ir_temporary *held = ptrmap_get(&l->hoisted, n);
     struct ir_value *v;
+    if (l->f && l->f->is_broken)
+        return n->kind == AST_BOOL && !n->bad ? ir_boolean(l->mem, n->boolean.value) : unknown(l);
     if (held) return ir_of_temporary(l->mem, held);
     if (n->type && is_integer(n) && n->value && size_is_const(n->value, &value)) return ir_integer(l->mem, value);
     switch (n->kind) {

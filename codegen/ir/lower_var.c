@@ -37,10 +37,12 @@ void lower_end_names(struct lowering *l, const struct open_block *o)
 
 /* ---- what a name gets ---- */
 
-void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how)
+void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how,
+                const struct ast *at)
 {
-    for (int i = 0; i < to->field_count; i++) lower_take(l, to->fields[i], from->fields[i], how);
+    for (int i = 0; i < to->field_count; i++) lower_take(l, to->fields[i], from->fields[i], how, at);
     if (type_is_struct(to->type)) return;
+    use_take(l, to, from, how == TAKE_KEEP, at);
     struct ir_op *op = lower_op(l, type_is_scalar(to->type) ? IR_SET : how == TAKE_KEEP ? IR_KEEP : IR_TAKE);
     if (op->kind == IR_SET) {
         op->set.key = op->set.symbol = to;
@@ -50,7 +52,6 @@ void lower_take(struct lowering *l, const struct symbol *to, const struct symbol
         op->take.from = from;
         op->take.is_empty = how == TAKE_FIRST;
     }
-    lower_set_flag(l, to);
 }
 
 struct mention {
@@ -88,14 +89,13 @@ void lower_var_assign(struct lowering *l, struct ast *n)
 {
     const struct symbol *var = n->assign.target->symbol;
     struct ast *value = n->assign.value;
-    lower_prepare_place(l, n->assign.target);
-    lower_statement_checks(l, n, "assignment");
     if (value->kind == AST_CALL) {
         const bool is_empty = end_before(l, var, value);
-        lower_call(l, value);
-        lower_take(l, var, var->next, is_empty ? TAKE_FIRST : TAKE_NEXT);
+        lower_whole_call(l, value);
+        lower_take(l, var, var->next, is_empty ? TAKE_FIRST : TAKE_NEXT, n->assign.target);
     } else {
+        lower_later_checks(l, n, checks_of(n) ? NULL : "assignment");
         lower_prepare_place(l, value);
-        lower_take(l, var, value->symbol, TAKE_NEXT);
+        lower_take(l, var, value->symbol, TAKE_NEXT, value);
     }
 }

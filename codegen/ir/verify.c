@@ -85,6 +85,9 @@ static bool same_keys(const key_list *a, const key_list *b)
     return a->count == b->count;
 }
 
+/* Until `settle`. */
+static bool has_uses(const struct verifier *v) { return v->function->tensors != NULL; }
+
 /* ---- operands ---- */
 
 static void verify_value(struct verifier *v, struct state *s, const struct ir_value *value);
@@ -152,10 +155,10 @@ static void verify_name(struct verifier *v, const struct symbol *s)
 }
 
 /* An argument that was moved in may be moved on along one path only: pto_drop() knows.  A name that can get another
- * buffer is NULL while it has none. */
-static void end_lifetime(struct state *s, const struct symbol *tensor)
+ * buffer is NULL while it has none.  Where there are uses, they have yet to be looked at. */
+static void end_lifetime(const struct verifier *v, struct state *s, const struct symbol *tensor)
 {
-    if (tensor->kind != SYM_FORMAL && !tensor->exchange) vec_push(&s->released, tensor);
+    if (tensor->kind != SYM_FORMAL && !tensor->exchange && !has_uses(v)) vec_push(&s->released, tensor);
 }
 
 static void verify_call(struct verifier *v, struct state *s, const struct ir_call *call)
@@ -172,11 +175,12 @@ static void verify_call(struct verifier *v, struct state *s, const struct ir_cal
     for (int i = 0; i < call->attribute_count; i++)
         if (call->attributes[i].value) verify_value(v, s, call->attributes[i].value);
     for (int i = 0; i < call->count; i++) /* the callee ends its lifetime */
-        if (call->arguments[i].kind == IR_ARG_MOVED) end_lifetime(s, call->arguments[i].view->region->base);
+        if (call->arguments[i].kind == IR_ARG_MOVED) end_lifetime(v, s, call->arguments[i].view->region->base);
 }
 
 static void verify_value(struct verifier *v, struct state *s, const struct ir_value *value)
 {
+    if (v->function->is_broken) return;
     verify_checks(v, s, value->checks);
     for (int i = 0; i < value->count; i++) verify_value(v, s, value->arg[i]);
     switch (value->kind) {
@@ -199,16 +203,14 @@ static void verify_value(struct verifier *v, struct state *s, const struct ir_va
     }
 }
 
-/* ---- uses, where only they are lowered: values are not known ---- */
-
-static bool is_of_uses(const struct verifier *v) { return v->function->tensors != NULL; }
+/* ---- uses, which `settle` removes ---- */
 
 static void verify_operand(struct verifier *v, struct state *s, const struct ir_value *value)
 {
     if (value)
         verify_value(v, s, value);
     else
-        expect(v, is_of_uses(v), "has no value", NULL);
+        expect(v, has_uses(v), "has no value", NULL);
 }
 
 /* A tensor without a number is a result that has no name; the next value of a var begins with its write. */
@@ -217,7 +219,7 @@ static void verify_use(struct verifier *v, const struct ir_use *use)
     const struct tensor_note *t = use->tensor;
     const char *name = use->symbol->name;
     const bool begins = use->kind == IR_USE_BEGIN || use->kind == IR_USE_BEGIN_ZERO;
-    expect(v, is_of_uses(v), "is no operation of a lowered function", NULL);
+    expect(v, has_uses(v), "is no operation of a settled function", NULL);
     if (!t || t->number < 0 || v->fault) return;
     expect(v, t->number < v->function->tensor_count && v->function->tensors[t->number] == t,
            "has the number of another", name);
@@ -236,7 +238,7 @@ static void verify_release(struct verifier *v, struct state *s, const struct sym
 {
     expect(v, has(&v->defined, tensor), "is released before it is defined", tensor->name);
     expect(v, !has(&s->released, tensor), "is released twice", tensor->name);
-    end_lifetime(s, tensor);
+    end_lifetime(v, s, tensor);
 }
 
 /* Tensors of a block that is complete: the next iteration has new ones. */
@@ -298,7 +300,7 @@ static void verify_branch(struct verifier *v, struct state *s, const struct ir_o
         const struct ir_block *other = op->branch.other;
         v->op = op;
         verify_operand(v, s, op->branch.cond.value);
-        if (op->branch.cond.value)
+        if (op->branch.cond.value && op->branch.cond.value->kind != IR_UNKNOWN)
             expect(v, op->branch.cond.value->type->kind == TYPE_BOOL, "has a condition that is no bool", NULL);
         struct state then = state_copy(s);
         verify_block(v, &then, op->branch.then, loop);
@@ -306,8 +308,8 @@ static void verify_branch(struct verifier *v, struct state *s, const struct ir_o
         verify_join(v, &joined, &then);
         state_free(&then);
         if (!other || v->fault) break;
-        if (other->first && other->first->kind == IR_IF && other->first->branch.is_chained) {
-            op = other->first;
+        if (other->last && other->last->kind == IR_IF && other->last->branch.is_chained) {
+            for (op = other->first; op != other->last && !v->fault; op = op->next) verify_op(v, s, op, loop); /* uses */
             continue;
         }
         verify_block(v, s, other, loop);
@@ -349,9 +351,26 @@ static void verify_loop(struct verifier *v, struct state *s, const struct ir_op 
     v->defined.count = mark;
 }
 
+/* Of a program with an error only uses, and the blocks that they lie in, are complete. */
+static bool is_known_in_errors(const struct ir_op *op)
+{
+    switch (op->kind) {
+    case IR_USE:
+    case IR_BLOCK:
+    case IR_FOR:
+    case IR_WHILE:
+    case IR_IF:
+    case IR_BREAK:
+    case IR_CONTINUE:
+    case IR_RETURN: return true;
+    default: return false;
+    }
+}
+
 static void verify_op(struct verifier *v, struct state *s, const struct ir_op *op, const struct loop *loop)
 {
     v->op = op;
+    if (v->function->is_broken && !is_known_in_errors(op)) return;
     switch (op->kind) {
     case IR_SITE: break;
     case IR_LET:
@@ -370,7 +389,10 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
         verify_value(v, s, op->store.value);
         verify_view(v, s, op->store.view);
         break;
-    case IR_CHECK: verify_checks(v, s, op->check.check); break;
+    case IR_CHECK:
+        expect(v, op->check.check || has_uses(v), "tests nothing", NULL);
+        verify_checks(v, s, op->check.check);
+        break;
     case IR_ASSERT: verify_operand(v, s, op->assertion.cond); break;
     case IR_PRINT:
         for (int i = 0; i < op->print.count; i++)

@@ -1,7 +1,7 @@
 /* assign.c - which tensors are written, read, dropped and returned, on which paths.
  * Needs      the uses of a function.
- * Gives      E06 E07 E10 E11 E13 W01 W04; of struct tensor_note all but the number; CHECK_WRITTEN where only the run
- *            knows.
+ * Gives      E06 E07 E10 E11 E13 W01 W04; of struct tensor_note all but the number; f->unwritten where only the
+ *            run knows.
  * Method     forward: a cell for each tensor, and for each scalar of a struct that can be written.
  * Tests      test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto
  */
@@ -33,7 +33,7 @@ struct run_status {
 
 struct assign {
     struct checker *c;
-    const struct ir_function *f;
+    struct ir_function *f;
     struct run_status *outcomes;
     VEC(struct iterations) loops; /* the loops around */
     bool is_silent;               /* nothing is reported */
@@ -171,16 +171,12 @@ static void take(struct assign *a, struct dataflow_state *s, struct cell *x, con
 /* ---- reads and writes ---- */
 
 /* It is tested when the program runs. */
-static void add_written_check(struct assign *a, const struct ir_use *use)
+static void add_unwritten(struct assign *a, const struct ir_use *use)
 {
-    struct note *note = notes_of(a->c, use->holder);
-    struct check **end = use->holder->kind == AST_CALL ? &note->call->checks : &note->checks;
+    struct ir_unwritten **end = &a->f->unwritten;
     while (*end) end = &(*end)->next;
-    struct check *k = *end = arena_new(a->c->mem, struct check);
-    k->kind = CHECK_WRITTEN;
-    k->at = use->at->at;
-    k->symbol = use->tensor->symbol;
-    k->await = use->kind == IR_USE_AWAIT;
+    *end = arena_new(a->f->mem, struct ir_unwritten);
+    (*end)->use = use;
     use->tensor->needs_flag = true;
 }
 
@@ -237,7 +233,7 @@ static void read(struct assign *a, struct cell *x, const struct ir_use *use)
     if (x->written == NO)
         say_unwritten(a, use), x->touched.any = true;
     else
-        add_written_check(a, use);
+        add_unwritten(a, use);
     x->written = YES; /* said once, or checked */
     x->stored = true;
 }

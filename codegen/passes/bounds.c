@@ -79,7 +79,7 @@ static int64_t note_sure_of_callee(struct walk *w, const struct call *call, cons
     if (sure > 0) bounds_note_sure_of_call(w, size_const(w->sizes, sure));
     for (int i = 0; i < f->sure_count; i++) {
         const struct size *bytes = bounds_put_arguments(w, call, f->sure_of_call[i]);
-        const int64_t least = bytes ? range_of_size(w->plan, bytes).lo : 0;
+        const int64_t least = bytes ? range_of_size(&w->plan->ranges, bytes).lo : 0;
         if (least > sure) sure = least < INT64_MAX / 4 ? least : INT64_MAX / 4;
         if (bytes && bounds_is_of_call(bytes)) bounds_note_sure_of_call(w, bytes);
     }
@@ -343,7 +343,7 @@ static const struct size *walk_loop(struct walk *w, const struct ir_op *op)
         trips = trips_of(w, op, &low, &high);
     }
     struct held *outer = w->now, entry = bounds_copy_held(w, outer), first = bounds_copy_held(w, outer);
-    w->is_certain = certain && (runs_once || (trips && range_of_size(w->plan, trips).lo > 0));
+    w->is_certain = certain && (runs_once || (trips && range_of_size(&w->plan->ranges, trips).lo > 0));
     w->silent = true; /* what an earlier iteration holds when the next begins */
     w->now = &first;
     one_iteration(w, op, &l);

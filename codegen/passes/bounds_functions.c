@@ -100,8 +100,8 @@ static struct function_bounds *measure(struct plan *p, struct memory_model *mode
                      .work = MAX_WORK,
                      .has_place = has_place || !orch->result_place};
     struct ir_function *function = ptrmap_get(&p->function_of, orch);
-    const struct symbol *outer = p->function;
-    p->function = orch;
+    const struct symbol *outer = p->ranges.function;
+    p->ranges.function = orch;
     ir_each(function->body, number_owned, &w);
     if (!w.has_place) number_results(&w, orch);
     each_moved_in(&w, orch, f->moved_in, number);
@@ -118,7 +118,7 @@ static struct function_bounds *measure(struct plan *p, struct memory_model *mode
         if (!f->iterations.data[i].bytes) f->peak = NULL;
     if (w.work < 0) give_up(f, orch);
     f->is_complete = true;
-    p->function = outer;
+    p->ranges.function = outer;
     vec_free(&w.tensors);
     vec_free(&w.open);
     vec_free(&w.start);

@@ -24,14 +24,15 @@ const struct size *bounds_larger(struct walk *w, const struct size *a, const str
 {
     if (!a || !b) return NULL;
     const struct size *difference = size_sub(w->sizes, a, b);
-    struct interval r = difference ? range_of_size(w->plan, difference) : (struct interval){INT64_MIN, INT64_MAX};
+    struct interval r =
+        difference ? range_of_size(&w->plan->ranges, difference) : (struct interval){INT64_MIN, INT64_MAX};
     return r.lo >= 0 ? a : r.hi <= 0 ? b : bounds_unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, b));
 }
 
 bool bounds_is_at_most(struct walk *w, const struct size *a, const struct size *b)
 {
     const struct size *difference = size_sub(w->sizes, a, b);
-    return difference && range_of_size(w->plan, difference).hi <= 0;
+    return difference && range_of_size(&w->plan->ranges, difference).hi <= 0;
 }
 
 /* The largest (or least) value of a while the loop variable `name` lies in [low, high]; both may be NULL. */
@@ -61,7 +62,7 @@ const struct size *bounds_extreme(struct walk *w, const struct size *a, const st
         r = size_const(w->sizes, c);
         for (int i = a->arg[0]->kind == SIZE_CONST; i < a->count && r; i++) {
             const bool is_linear = a->count - (a->arg[0]->kind == SIZE_CONST) == 1;
-            if (!is_linear && range_of_size(w->plan, a->arg[i]).lo < 0) return NULL;
+            if (!is_linear && range_of_size(&w->plan->ranges, a->arg[i]).lo < 0) return NULL;
             r = bounds_multiply(w, r, bounds_extreme(w, a->arg[i], name, low, high, largest == (c >= 0)));
         }
         return r;
@@ -88,7 +89,7 @@ const struct size *bounds_without_unknown(struct walk *w, const struct size *a)
         bool known = s->kind == SYM_PARAM || s->kind == SYM_DIM || s->kind == SYM_FORMAL || s->kind == SYM_LOOP ||
                      s->kind == SYM_CONST;
         if (known) return a;
-        struct interval r = range_of_size(w->plan, a);
+        struct interval r = range_of_size(&w->plan->ranges, a);
         return r.hi < INT64_MAX / 2 && r.lo >= 0 ? bounds_extreme(w, a, s, NULL, size_const(w->sizes, r.hi), true)
                                                  : NULL;
     }
@@ -99,7 +100,8 @@ const struct size *bounds_without_unknown(struct walk *w, const struct size *a)
         bool is_plain =
             a->kind == SIZE_ADD || a->kind == SIZE_MUL || a->kind == SIZE_MINIMUM || a->kind == SIZE_MAXIMUM;
         if (!arg && a->kind == SIZE_MINIMUM) continue; /* no larger than the others */
-        if (!arg || (arg != a->arg[i] && !is_plain) || (arg != a->arg[i] && range_of_size(w->plan, a->arg[i]).lo < 0))
+        if (!arg || (arg != a->arg[i] && !is_plain) ||
+            (arg != a->arg[i] && range_of_size(&w->plan->ranges, a->arg[i]).lo < 0))
             return NULL;
         r = i == 0 || !r ? arg : is_plain ? size_binary(w->sizes, a->kind, r, arg) : a;
         if (!r) return NULL;
@@ -110,7 +112,7 @@ const struct size *bounds_without_unknown(struct walk *w, const struct size *a)
 /* Of an extent: a worst value of a product has to know it, and min(64, N - i) does not show it. */
 static const struct size *bounds_not_negative(struct walk *w, const struct size *a)
 {
-    return a && range_of_size(w->plan, a).lo < 0
+    return a && range_of_size(&w->plan->ranges, a).lo < 0
                ? bounds_unless_large(size_binary(w->sizes, SIZE_MAXIMUM, a, size_const(w->sizes, 0)))
                : a;
 }
@@ -138,7 +140,7 @@ int64_t bounds_least_bytes(struct walk *w, const struct type *t)
     const int64_t limit = INT64_MAX / 4;
     int64_t b = elem_bytes(t->elem);
     for (int d = 0; d < t->rank; d++) {
-        struct interval r = t->extent[d] ? range_of_size(w->plan, t->extent[d]) : (struct interval){0, 0};
+        struct interval r = t->extent[d] ? range_of_size(&w->plan->ranges, t->extent[d]) : (struct interval){0, 0};
         if (r.lo <= 0) return 0;
         if (__builtin_mul_overflow(b, r.lo, &b)) return limit;
     }

@@ -81,10 +81,14 @@ static void learn(struct dataflow *d, const struct ir_op *op, bool truth)
 
 /* ---- branches and loops ---- */
 
-/* The branch that continues a chain, in the else block of the one before.  NULL: the chain ends. */
+/* The branch that continues a chain, in the else block of the one before; the end of that block's scope, which follows
+ * it, is no step.  NULL: the chain ends. */
 static const struct ir_op *last_branch(const struct ir_block *other)
 {
-    return other && other->last && other->last->kind == IR_IF ? other->last : NULL;
+    const struct ir_op *last = other ? other->last : NULL;
+    if (last && last->kind == IR_SCOPE_END && !last->scope_end.leaves)
+        for (const struct ir_op *op = other->first, *end = last; op != end; op = op->next) last = op;
+    return last && last->kind == IR_IF ? last : NULL;
 }
 
 static bool is_tested_first(const struct ir_op *op) { return op->kind == IR_WHILE && op->while_.tests_first; }

@@ -234,7 +234,7 @@ static bool costs_nothing(struct plan *p, const struct function_bounds *ring, co
         for (int k = 0; k < ring->whole.point_count && !covered; k++) {
             const struct size *more =
                 size_sub(p->checked->sizes, frame->whole.point[i].bytes, ring->whole.point[k].bytes);
-            covered = more && range_of_size(p, more).hi <= 0;
+            covered = more && range_of_size(&p->ranges, more).hi <= 0;
         }
         if (!covered) return false;
     }
@@ -275,7 +275,7 @@ static void plan_function(struct plan *p, const struct ir_function *f)
     struct walk w = {.plan = p, .sizes = p->checked->sizes, .out = arena_new(p->mem, struct frame_plan), .loop = -1};
     ptrmap_set(&p->frames, orch, w.out);
     vec_push(&p->frame_list, w.out);
-    p->function = orch;
+    p->ranges.function = orch;
     walk_block(&w, f->body);
     frames_place(&w);
     sum_up(&w);
@@ -291,7 +291,7 @@ static void plan_function(struct plan *p, const struct ir_function *f)
             for (size_t i = 0; i < w.tensors.count; i++) ptrmap_set(&p->slots, w.tensors.data[i], NULL);
         }
     }
-    p->function = NULL;
+    p->ranges.function = NULL;
     for (size_t t = 0; t < w.tasks.count; t++) vec_free(&w.tasks.data[t]->accesses);
     for (size_t i = 0; i < w.tensors.count; i++)
         vec_free(&((struct home *)ptrmap_get(&w.places, w.tensors.data[i]))->users);

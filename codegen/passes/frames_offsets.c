@@ -32,7 +32,7 @@ static bool are_together(const struct lifetime *a, const struct lifetime *b)
 static bool is_at_most(const struct placing *p, const struct size *a, const struct size *b)
 {
     const struct size *difference = size_sub(p->walk->sizes, a, b);
-    return difference && range_of_size(p->walk->plan, difference).hi <= 0;
+    return difference && range_of_size(&p->walk->plan->ranges, difference).hi <= 0;
 }
 
 /* ---- multiples of one size ---- */
@@ -120,7 +120,8 @@ static void place_sizes(struct placing *p)
     struct ranked *order = arena_array(w->plan->mem, struct ranked, p->count);
     size_t *others = arena_array(w->plan->mem, size_t, p->count);
     p->top = size_const(w->sizes, 0);
-    for (size_t i = 0; i < p->count; i++) order[i] = (struct ranked){i, range_of_size(w->plan, p->list[i].plan->bytes)};
+    for (size_t i = 0; i < p->count; i++)
+        order[i] = (struct ranked){i, range_of_size(&w->plan->ranges, p->list[i].plan->bytes)};
     qsort(order, p->count, sizeof *order, by_decreasing_size);
     for (size_t i = 0; i < p->count; i++) {
         const size_t n = order[i].number;

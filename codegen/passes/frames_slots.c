@@ -24,7 +24,7 @@ struct scan {
 static bool fits(struct walk *w, const struct size *a, const struct size *b)
 {
     const struct size *difference = size_sub(w->sizes, a, b);
-    return difference && range_of_size(w->plan, difference).hi <= 0;
+    return difference && range_of_size(&w->plan->ranges, difference).hi <= 0;
 }
 
 /* Who of the slot is not ordered before the first task of l; -1: all are. */

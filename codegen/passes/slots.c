@@ -44,7 +44,7 @@ static bool is_use_of_other(void *cx, const struct ir_op *op)
 static void place_op(void *cx, struct ir_op *op)
 {
     struct plan *p = cx;
-    const struct frame_plan *frame = frame_of(p, p->function);
+    const struct frame_plan *frame = frame_of(p, p->ranges.function);
     const struct tensor_plan *t;
     switch (op->kind) {
     case IR_TENSOR:
@@ -65,7 +65,7 @@ void slots_run(struct plan *p)
     for (size_t i = 0; i < p->functions.count; i++) {
         struct ir_function *f = p->functions.data[i];
         const struct frame_plan *frame = frame_of(p, f->orch);
-        p->function = f->orch;
+        p->ranges.function = f->orch;
         if (p->checked_runs) ir_remove(f->body, is_use_of_other, p);
         if (frame->bytes) {
             ir_each(f->body, place_op, p);
@@ -75,5 +75,5 @@ void slots_run(struct plan *p)
             ir_drop_scopes(f->body);
         }
     }
-    p->function = NULL;
+    p->ranges.function = NULL;
 }

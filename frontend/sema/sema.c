@@ -69,7 +69,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
     struct checker c = {.front = front, .mem = front->mem, .diag = front->diag, .options = options};
     struct checked *result = arena_new(c.mem, struct checked);
     c.checked = result;
-    c.module_of.mem = c.module_names.mem = result->tensors.mem = c.mem;
+    c.module_of.mem = c.module_names.mem = result->tensors.mem = result->functions.mem = c.mem;
     c.sizes = result->sizes = size_table_create(c.mem);
     c.facts = facts_create(c.mem, c.sizes);
     c.error = simple(&c, TYPE_ERROR);

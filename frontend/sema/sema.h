@@ -6,6 +6,7 @@
 #include "support/ptrmap.h"
 #include "symbol.h"
 
+struct arena;
 struct checker;
 struct strbuf;
 
@@ -34,14 +35,17 @@ struct sema_options {
     /* Called when the body of a function has been checked, errors or not, so that all messages about a function stand
      * together.  codegen_check() sets it. */
     void (*passes)(struct checker *c, struct symbol *orch);
-    struct strbuf *uses; /* the uses of each function as text, for --dump=uses; NULL: not asked for */
+    bool only_checks;      /* nobody asks for code */
+    struct arena *scratch; /* of codegen_check(): for one function after the other; NULL: they are kept */
+    struct strbuf *uses;   /* the uses of each function as text, for --dump=uses; NULL: not asked for */
 };
 
 struct checked {
     struct module **modules; /* the main module first, then in order of first import */
     int module_count;
     struct size_table *sizes;
-    struct ptrmap tensors; /* symbol -> struct tensor_note, through tensor_note_of() */
+    struct ptrmap tensors;   /* symbol -> struct tensor_note, through tensor_note_of() */
+    struct ptrmap functions; /* orch -> what codegen_check() made of it, where code may be asked for */
 };
 
 /* Parses and checks the file and everything it imports.  Reports through front->diag; the result may be used for code

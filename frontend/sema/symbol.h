@@ -76,8 +76,6 @@ struct check {
     const struct ast *cond;
     const struct region *view, *other;
     enum elem elem;
-    struct symbol *symbol;
-    bool await;                /* WRITTEN: for an await */
     const struct guard *guard; /* INDEX, SLICE before a loop: made only if all of these hold; else NULL */
     struct check *next;
 };

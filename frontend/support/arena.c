@@ -69,6 +69,22 @@ void arena_destroy(struct arena *a)
     free(a);
 }
 
+void arena_reset(struct arena *a)
+{
+    struct block *b = a->newest;
+    if (b == NULL) return;
+    for (struct block *older = b->older, *next; older != NULL; older = next) {
+        next = older->older;
+        ASAN_UNPOISON_MEMORY_REGION(older->bytes, older->size);
+        free(older);
+    }
+    b->older = NULL;
+    ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->size);
+    memset(b->bytes, 0, b->used);
+    ASAN_POISON_MEMORY_REGION(b->bytes, b->size);
+    b->used = 0;
+}
+
 void *arena_alloc(struct arena *a, size_t bytes)
 {
     const size_t align = 8; // nothing that is put in here asks for more

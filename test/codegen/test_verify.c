@@ -4,7 +4,8 @@
 #include "unit.h"
 
 #include "codegen.h"
-#include "ir/lower.h"
+#include "ir/ir.h"
+#include "plan.h"
 #include "support/arena.h"
 #include "support/intern.h"
 #include <string.h>
@@ -257,7 +258,26 @@ TEST(a_jump_is_outside_of_every_loop)
     expect_fault("is outside of every loop");
 }
 
-/* ---- functions of which only uses are lowered ---- */
+/* ---- plans ---- */
+
+TEST(a_plan_has_functions_of_its_own)
+{
+    const struct memory_plan memory = {.kind = PLAN_RING};
+    open_program();
+    struct plan *second = plan_create(&front, checked, &memory, false, NULL);
+    struct strbuf before = {0}, after = {0};
+    ir_print(&front, f, &before);
+    ir_print(&front, second->functions.data[0], &after);
+    assert_ptr_not_equal(second->functions.data[0], f);
+    assert_string_equal(strbuf_text(&before), strbuf_text(&after));
+    assert_null(ir_verify(&front, f));
+    strbuf_free(&before);
+    strbuf_free(&after);
+    plan_destroy(second);
+    close_program();
+}
+
+/* ---- functions with uses ---- */
 
 /* Two uses of one tensor, and a return. */
 static void uses_of_a_tensor(enum ir_use_kind first, enum ir_use_kind second)
@@ -297,11 +317,11 @@ TEST(a_use_has_the_number_of_another_tensor)
     expect_fault("t has the number of another");
 }
 
-TEST(a_use_is_in_a_function_that_is_lowered)
+TEST(a_use_is_in_a_function_that_is_settled)
 {
     uses_of_a_tensor(IR_USE_BEGIN, IR_USE_READ);
     f->tensors = NULL;
-    expect_fault("is no operation of a lowered function");
+    expect_fault("is no operation of a settled function");
 }
 
 TEST(a_condition_has_no_value)

@@ -95,6 +95,7 @@ bool missing_report(const struct options *o, const char *log_path)
     if (left > 0 && session_open(&s, o) == EXIT_OK) {
         /* said before */
         for (int i = 0; i < DIAG_COUNT; i++) diag_set_warning_enabled(s.front.diag, (enum diag_id)i, false);
+        s.sema.only_checks = true;
         const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
         for (int m = 0; m < checked->module_count; m++)
             for (int i = 0; i < checked->modules[m]->symbol_count; i++)
