@@ -13,6 +13,7 @@
 #include "record/ticks.h"
 #include "shared/map_memory.h"
 #include "shared/system.h"
+#include "registry/dump.h"
 #include <stdlib.h>
 
 /* What watches the graph wants it to be found. */
@@ -203,6 +204,7 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     rt->core.backend = backend;
     ptoi_lifetime_begin(&rt->lifetime, ptoi_misuse_forked); /* before the engine forks */
     *status = build(rt);
+    if (c.checked) ptoi_registry_watch_exit();
     if (*status == PTO_OK) return rt;
     ptoi_lifetime_end(&rt->lifetime);
     char also[sizeof ptoi_thread_message]; /* the first mistake is reported */

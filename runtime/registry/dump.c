@@ -4,8 +4,9 @@
  *            the lock is left, as its destroyer needs that lock first; so the lines are collected there, without the
  *            registry's lock, and printed afterwards.
  * Tests      test/runtime/test_tensor.c */
-#include "shared/check.h"
+#include "dump.h"
 #include "tensor.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,14 +50,33 @@ static void print(const struct line *l, FILE *out)
             l->on_buffer == 1 ? "" : "s", l->made);
 }
 
-void pto_registry_dump(FILE *out)
+static int64_t count_living(void)
 {
     struct lines all = {0};
     ptoi_tensor_visit(collect, &all);
-    const int64_t living = all.count;
+    return all.count;
+}
+
+void pto_registry_dump(FILE *out)
+{
+    const int64_t living = count_living();
+    struct lines all;
     all = (struct lines){.at = living > 0 ? malloc((size_t)living * sizeof *all.at) : NULL, .room = living};
     if (all.at) ptoi_tensor_visit(collect, &all);
     fprintf(out, "Registry: %lld tensor%s\n", (long long)living, living == 1 ? "" : "s");
     for (int64_t i = 0; all.at && i < all.count && i < all.room; i++) print(&all.at[i], out);
     free(all.at);
+}
+
+static void dump_at_exit(void)
+{
+    if (count_living() > 0) pto_registry_dump(stderr);
+}
+
+static void watch_exit(void) { atexit(dump_at_exit); }
+
+void ptoi_registry_watch_exit(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_exit);
 }

@@ -25,7 +25,7 @@ void ptoi_geometry_row_major(struct geometry *g)
     int64_t stride = 1;
     for (int i = g->rank; i-- > 0;) {
         g->strides[i] = stride;
-        if (g->shape[i] > 1) stride *= g->shape[i];
+        if (g->shape[i] > 1 && __builtin_mul_overflow(stride, g->shape[i], &stride)) stride = 1; /* no elements */
     }
 }
 
@@ -54,8 +54,9 @@ bool ptoi_geometry_range(const struct geometry *g, int64_t *lowest, int64_t *hig
 bool ptoi_geometry_is_dense(const struct geometry *g)
 {
     int64_t stride = 1;
-    for (int i = g->rank; i-- > 0;) {
+    for (int i = 0; i < g->rank; i++)
         if (g->shape[i] == 0) return true;
+    for (int i = g->rank; i-- > 0;) {
         if (g->shape[i] > 1 && g->strides[i] != stride) return false;
         stride *= g->shape[i];
     }

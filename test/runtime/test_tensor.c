@@ -244,6 +244,28 @@ TEST(a_forked_child_may_release)
     EXPECT_EQ(o.released, 1);
 }
 
+TEST(a_checked_process_that_ends_with_tensors_alive_lists_them)
+{
+    for (int checked = 0; checked < 2; checked++) {
+        int pipe_of[2];
+        char text[300] = {0};
+        EXPECT_EQ(pipe(pipe_of), 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            const PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .checked = checked};
+            dup2(pipe_of[1], 2);
+            pto_runtime_destroy(pto_runtime_create(&c, NULL));
+            numbers(1, SHAPE(7));
+            exit(0);
+        }
+        close(pipe_of[1]);
+        EXPECT(read(pipe_of[0], text, sizeof text - 1) >= 0);
+        close(pipe_of[0]);
+        EXPECT_EQ(waitpid(child, NULL, 0), child);
+        EXPECT_EQ(strncmp(text, "Registry: 1 tensor\n  i64[7] 56 bytes", 36) == 0, checked);
+    }
+}
+
 TEST(the_dump_lists_each_tensor_with_its_references)
 {
     PTOTensor *t = numbers(2, SHAPE(2, 3)), *row = pto_tensor_index(t, 0, 1);
