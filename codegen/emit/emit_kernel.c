@@ -32,7 +32,8 @@ const char *kernel_external_symbol(const struct symbol *kernel)
 
 const char *codegen_kernel_symbol(const struct symbol *kernel)
 {
-    return kernel->decl->kernel->has_body || kernel->opcode ? NULL : kernel_external_symbol(kernel);
+    const struct kernel_ast *k = kernel->decl->kernel;
+    return k->has_body || k->block || kernel->opcode ? NULL : kernel_external_symbol(kernel);
 }
 
 static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *kernel, int dim)
@@ -96,6 +97,9 @@ void kernel_assign_names(struct emitter *e)
         struct symbol *k = kernels->data[i];
         struct kernel_names *names = arena_new(e->mem, struct kernel_names);
         ptrmap_set(&e->kernels, k, names);
+        if (k->decl->kernel->block)
+            diag_error(e->front->diag, DIAG_E12, k->decl->name_at,
+                       "kernel '%s' is in index notation, which has no code for the host yet", k->name);
         if (k->decl->kernel->has_body || k->opcode) continue;
         names->symbol = kernel_external_symbol(k);
         if (!mangle_is_c_identifier(names->symbol))

@@ -3,6 +3,7 @@
  * Tests      test/lit/sema/e08*.pto e19*.pto
  */
 #include "statements.h"
+#include <string.h>
 
 /* May this function write there? */
 static bool check_assignable(struct checker *c, struct ast *place, const struct symbol *base)
@@ -146,9 +147,34 @@ static bool is_made_by_call(const struct ast *e)
     return e->kind == AST_CALL;
 }
 
+/* x += e: it is for kernels in index notation. */
+static void say_no_adding(struct checker *c, struct ast *s)
+{
+    struct ast *target = s->assign.target, *v = s->assign.value;
+    exprs_check(c, target, AS_PLACE);
+    exprs_check(c, v, AS_PLACE);
+    notes_bad(target);
+    diag_error(c->diag, DIAG_E19, s->assign.adds_at, "there is no '+=': the whole value is written again");
+    const char *text = source_get(c->front->sources, v->at.file)->text + v->at.begin;
+    const int length = (int)(v->at.end - v->at.begin);
+    const bool is_simple = v->kind != AST_BINARY || (v->binary.op >= OP_ADD && v->binary.op <= OP_MOD);
+    if (target->kind == AST_NAME && memchr(text, '\n', (size_t)length) == NULL) {
+        const char *whole = is_simple ? arena_printf(c->mem, "= %s + %.*s", target->name, length, text)
+                                      : arena_printf(c->mem, "= %s + (%.*s)", target->name, length, text);
+        diag_fix(c->diag, (struct span){v->at.file, s->assign.adds_at.begin, v->at.end}, whole, "write '%s'", whole);
+    } else {
+        diag_help(c->diag, "kernels in index notation add: kernel k(...) => { y[i] += x[i]; }");
+    }
+    notes_bad(s);
+}
+
 void assign_check(struct checker *c, struct ast *s)
 {
     struct ast *target = s->assign.target, *v = s->assign.value;
+    if (s->assign.adds_at.end) {
+        say_no_adding(c, s);
+        return;
+    }
     attrs_check(c, s, v);
     const struct type *t = exprs_check(c, target, AS_PLACE);
     if (target->bad) {

@@ -13,6 +13,7 @@
  *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
  *   shapes.c region.c steps.c  tensors with other dimensions; pieces of tensors; every s-th index of a dimension
  *   consteval.c builtins.c     values known now: an argument of a builtin is one, and its result
+ *   equations/                 kernels in index notation
  *   kernel_body.c derive.c values.c
  *   names.c modules.c texts.c notes.c facts.c size.c types.c
  *
@@ -70,7 +71,8 @@ struct checker {
     struct module *module; /* whose text is being checked */
     struct scope *scope;   /* NULL: file level */
     struct facts *facts;
-    struct symbol *function; /* the ORCH being checked, or NULL */
+    struct facts *kernel_facts; /* of a kernel in index notation; NULL: there was none */
+    struct symbol *function;    /* the ORCH being checked, or NULL */
     int loop_depth;
     int parts_compared;          /* in this program: parts.c stops when it has thought enough */
     struct open_for *open_for;   /* the innermost `for` that a check can be hoisted out of; NULL: none */
@@ -160,6 +162,10 @@ bool generics_differ(const struct type *a, const struct type *b);
 
 /* ---- kernel_body.c ---- */
 void kernel_body_check(struct checker *c, struct symbol *s); /* E16; sets needs_contiguous of formals */
+
+/* ---- equations/equations.c ---- */
+/* A kernel in index notation, in the scope of its head: sets its `equations`, or reports. */
+void equations_check(struct checker *c, struct symbol *kernel);
 
 /* ---- requests.c ---- */
 void requests_check(struct checker *c, struct symbol *kernel); /* the attributes before a KERNEL; sets its opcode */

@@ -199,13 +199,19 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
             diag_error(c->diag, DIAG_E02, d->kernel->cost->at, "a cost is a number, not %s", type_str(c, t));
     }
     for (struct ast *w = d->kernel->where; w; w = w->next) exprs_condition(c, w);
-    if (d->kernel->has_body && d->kernel->extern_name) {
+    const bool has_body = d->kernel->has_body || d->kernel->block;
+    if (has_body && d->kernel->extern_name) {
         diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'",
                    s->name);
     }
     if (d->attrs) requests_check(c, s);
     if (!d->bad) generics_check(c, s);
     if (d->kernel->has_body && !d->bad) kernel_body_check(c, s);
+    if (d->kernel->block && s->elem_count > 0) {
+        diag_error(c->diag, DIAG_E99, d->name_at, "a generic kernel in index notation is not supported yet");
+        notes_bad(d);
+    }
+    if (d->kernel->block && !d->bad) equations_check(c, s);
 }
 
 static void resolve_orch(struct checker *c, struct symbol *s)

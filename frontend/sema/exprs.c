@@ -342,6 +342,10 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
             return builtin_calls_check(c, e);
         if (shapes_is_permutation(c, e)) return shapes_permute(c, e);
         return calls_value(c, e, NULL);
+    case AST_REDUCTION:
+        diag_error(c->diag, DIAG_E19, e->at, "a reduction stands in a kernel in index notation, and nowhere else");
+        diag_help(c->diag, "kernel total<N>(in x: f32[N], out s: f32[1]) => { s[0] = sum(i: x[i]); }");
+        return notes_fail(c, e);
     default:
         if (!e->bad) diag_error(c->diag, DIAG_E19, e->at, "a value is needed here");
         return notes_fail(c, e);

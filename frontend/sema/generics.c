@@ -92,7 +92,7 @@ static void check_symbol(struct checker *c, const struct symbol *kernel)
 {
     const struct kernel_ast *k = kernel->decl->kernel;
     bool named[MAX_FORMALS] = {false};
-    if (k->has_body || kernel->opcode) return;
+    if (k->has_body || k->block || kernel->opcode) return;
     for (const char *at = k->extern_name ? k->extern_name->string.text : ""; (at = strchr(at, '$')); at++) {
         int i = variable_after(kernel, at);
         if (i >= 0) {
@@ -256,7 +256,7 @@ static const char *instance_name(struct front *front, const struct symbol *gener
 static const char *external_name(struct front *front, const struct symbol *generic, const enum elem *elem)
 {
     const struct kernel_ast *k = generic->decl->kernel;
-    if (k->has_body || generic->opcode) return NULL;
+    if (k->has_body || k->block || generic->opcode) return NULL;
     STRBUF(b);
     for (const char *at = k->extern_name->string.text; *at; at++) {
         int i = *at == '$' ? variable_after(generic, at) : -1;

@@ -93,7 +93,11 @@ void lets_check_let(struct checker *c, struct ast *s)
     const struct type *t = s->decl.type ? type_nodes_check(c, s->decl.type) : NULL;
     s->symbol = let;
     attrs_check(c, s, s->decl.value);
-    if (!t && !s->decl.value) {
+    if (s->decl.indices) {
+        diag_error(c->diag, DIAG_E19, s->at, "a 'let' with indices is a temporary of a kernel in index notation");
+        diag_help(c->diag, "in a function 'let %s: f32[N];' names a tensor, and kernels write it", s->name);
+        s->decl.value = NULL; /* its names are no names of the function */
+    } else if (!t && !s->decl.value) {
         diag_error(c->diag, DIAG_E19, s->at, "'%s' has neither a type nor a value", s->name);
         diag_help(c->diag, "let %s: f32[N]; names a tensor, let %s = ...; a value", s->name, s->name);
     } else if (t && t->kind == TYPE_ERROR) {

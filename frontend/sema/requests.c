@@ -197,10 +197,11 @@ static bool check_worker(struct checker *c, const struct symbol *kernel)
 static bool check_has_no_code(struct checker *c, const struct symbol *kernel)
 {
     const struct kernel_ast *k = kernel->decl->kernel;
-    if (!k->has_body && !k->extern_name) return true;
-    diag_error(c->diag, DIAG_E17, k->has_body ? kernel->decl->name_at : k->extern_name->at,
+    const bool has_body = k->has_body || k->block;
+    if (!has_body && !k->extern_name) return true;
+    diag_error(c->diag, DIAG_E17, has_body ? kernel->decl->name_at : k->extern_name->at,
                "kernel '%s' has an '@opcode', so the accelerator carries it out: it has no %s", kernel->name,
-               k->has_body ? "body" : "'extern'");
+               has_body ? "body" : "'extern'");
     return false;
 }
 

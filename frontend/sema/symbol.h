@@ -108,6 +108,8 @@ struct exchange {
     bool is_shared; /* `let t = a;`: two of the names may mean one buffer */
 };
 
+struct equations; /* equations/equations.h */
+
 struct symbol {
     enum symbol_kind kind;
     const char *name;
@@ -121,10 +123,11 @@ struct symbol {
     int64_t int_value; /* TYPE_INT, TYPE_BOOL */
     double real_value; /* TYPE_F32, TYPE_F64 */
 
-    const struct size *definition; /* LET of an integer: its value */
-    struct symbol *next_overload;  /* KERNEL: the next kernel of the same name */
-    int32_t opcode;                /* KERNEL that is a work request: what the accelerator does; else 0 */
-    const struct region *region;   /* VIEW: what is tiled; LET bound to a slice: what it names */
+    const struct size *definition;     /* LET of an integer: its value */
+    struct symbol *next_overload;      /* KERNEL: the next kernel of the same name */
+    const struct equations *equations; /* KERNEL in index notation without an error: its body, checked; else NULL */
+    int32_t opcode;                    /* KERNEL that is a work request: what the accelerator does; else 0 */
+    const struct region *region;       /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared,
      * after the checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
     const struct size **captured;

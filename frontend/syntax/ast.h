@@ -53,6 +53,7 @@ struct kernel_ast {
     struct ast *extern_name;  /* STRING or NULL */
     struct span body_at;      /* the text between the braces of a C body, braces excluded */
     bool has_body;
+    struct ast *block;    /* BLOCK of a body in index notation, or NULL */
     struct ast *repeated; /* attributes given twice, for the checker: a list of nodes */
 };
 
@@ -75,9 +76,9 @@ struct ast {
         struct {
             struct ast *path;
         } import; /* (name: after `as`, or NULL) path: STRING */
-        /* (name) CONST PARAM LET VAR; either may be NULL */
+        /* (name) CONST PARAM LET VAR; either may be NULL.  LET of a kernel in index notation: indices, or NULL */
         struct {
-            struct ast *type, *value;
+            struct ast *type, *value, *indices;
         } decl;
         struct {
             struct ast *generics, *fields;
@@ -116,6 +117,7 @@ struct ast {
         } expr_stmt;
         struct {
             struct ast *target, *value;
+            struct span adds_at; /* the `+=`; end 0: it is `=` */
         } assign;
         struct {
             struct ast *low, *high, *step, *body;
@@ -179,6 +181,13 @@ struct ast {
             enum direction dir;
             struct span dir_at;
         } arg;
+        struct {
+            struct ast *callee, *binders, *value;
+        } reduction; /* callee(binders: value); binders: list of BINDER */
+        /* (name) name in low .. high; both NULL: its range is found */
+        struct {
+            struct ast *low, *high;
+        } binder;
         struct {
             struct ast *object;
         } member; /* (name) object.name */

@@ -11,6 +11,9 @@
 #include "ast_walk.h"
 #include "support/arena.h"
 
+#define NO_LIST                                                                                                        \
+    (struct list) { 0 }
+
 static void set_depth(struct parse *cx, struct ast *node, int depth)
 {
     if (depth <= node->depth) return;
@@ -64,6 +67,12 @@ struct ast *ast_kernel_body(struct ast *kernel, struct token body)
     kernel->kernel->body_at = inside;
     kernel->kernel->has_body = true;
     return kernel;
+}
+
+struct ast *ast_kernel_block(struct parse *cx, struct ast *kernel, struct ast *block)
+{
+    kernel->kernel->block = block;
+    return count_depth(cx, kernel);
 }
 
 static struct ast *add_repeated(struct ast *attrs, struct ast *node)
@@ -128,6 +137,40 @@ struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, s
     stmt->at = at;
     stmt->attrs = attrs.first;
     return count_depth(cx, stmt);
+}
+
+static void refuse(struct parse *cx, const struct ast *n, const char *text)
+{
+    diag_error(cx->front->diag, DIAG_E00, n->at, "%s", text);
+    cx->had_error = true;
+}
+
+struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args)
+{
+    for (struct ast *a = args.first; a; a = a->next)
+        if (a->kind == AST_BINDER) {
+            refuse(cx, a, "a range stands before the ':' of a reduction, and nowhere else");
+            diag_help(cx->front->diag, "a reduction is 'sum(i in 0 .. n: x[i])'");
+            return callee;
+        }
+    return NODE(AST_CALL, at, .call = {callee, args.first});
+}
+
+/* What stands before the ':' was read as arguments: plain names are binders. */
+struct ast *ast_reduction(struct parse *cx, struct span at, struct ast *callee, struct list args, struct ast *value)
+{
+    struct list binders = NO_LIST;
+    for (struct ast *a = args.first, *next; a; a = next) {
+        next = a->next;
+        a->next = NULL;
+        if (a->kind == AST_ARG && (a->arg.dir != DIR_NONE || a->arg.value->kind != AST_NAME)) {
+            refuse(cx, a, "before the ':' of a reduction stand names: 'sum(i, j: x[i, j])'");
+            return value;
+        }
+        const struct ast *name = a->kind == AST_ARG ? a->arg.value : NULL;
+        binders = list_add(binders, name ? NODE(AST_BINDER, a->at, .name = name->name) : a);
+    }
+    return NODE(AST_REDUCTION, at, .reduction = {callee, binders.first, value});
 }
 
 static struct ast *if_node(struct parse *cx, struct span at, struct ast *cond, struct ast *then)

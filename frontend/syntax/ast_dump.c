@@ -51,6 +51,7 @@ static void print_details(struct dump *d, const struct ast *n)
     case AST_STRING: print_quoted(d, n->string.text, n->string.length); break;
     case AST_BOOL: fputs(n->boolean.value ? " true" : " false", d->out); break;
     case AST_INDEX: fputs(n->index.is_shape ? " as" : "", d->out); break;
+    case AST_ASSIGN: fputs(n->assign.adds_at.end ? " +=" : "", d->out); break;
     case AST_UNARY:
     case AST_BINARY: fprintf(d->out, " %s", ast_op_text(n->binary.op)); break;
     default: break;

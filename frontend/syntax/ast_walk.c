@@ -8,7 +8,7 @@
 #include "ast_walk.h"
 #include <stddef.h>
 
-enum { MAX_SLOTS = 7 };
+enum { MAX_SLOTS = 8 };
 
 /* A pointer to a node, or to the first of a list, in struct ast; of a KERNEL in struct kernel_ast. */
 struct slot {
@@ -44,14 +44,15 @@ static const struct slot slots[AST_KIND_COUNT][MAX_SLOTS] = {
     [AST_STRUCT] = {AT("", structure.generics), AT("", structure.fields)},
     [AST_FIELD] = {AT("", formal.type)},
     [AST_KERNEL] = {IN_KERNEL("", generics), IN_KERNEL("", formals), IN_KERNEL("cost: ", cost),
-                    IN_KERNEL("extern: ", extern_name), IN_KERNEL("where: ", where), IN_KERNEL("repeated: ", repeated)},
+                    IN_KERNEL("extern: ", extern_name), IN_KERNEL("where: ", where), IN_KERNEL("repeated: ", repeated),
+                    IN_KERNEL("body: ", block)},
     [AST_ORCH] = {AT("", orch.generics), AT("", orch.formals), AT("result: ", orch.result), AT("", orch.body)},
     [AST_FORMAL] = {AT("", formal.type)},
     [AST_STATIC_ASSERT] = CHECK,
     [AST_TYPE_NAME] = {AT("", type_name.dims)},
     [AST_TYPE_ARRAY] = {AT("length: ", type_array.length), AT("", type_array.element)},
     [AST_BLOCK] = {AT("", block.stmts)},
-    [AST_LET] = DECL,
+    [AST_LET] = {AT("index: ", decl.indices), AT("", decl.type), AT("value: ", decl.value)},
     [AST_VAR] = DECL,
     [AST_VIEW] = {AT("", view.tensor), AT("tile: ", view.tiles)},
     [AST_EXPR_STMT] = {AT("", expr_stmt.expr)},
@@ -73,6 +74,8 @@ static const struct slot slots[AST_KIND_COUNT][MAX_SLOTS] = {
     [AST_AWAIT] = {AT("", await.operand)},
     [AST_CALL] = {AT("", call.callee), AT("", call.args)},
     [AST_ARG] = {AT("", arg.value)},
+    [AST_REDUCTION] = {AT("", reduction.callee), AT("", reduction.binders), AT("", reduction.value)},
+    [AST_BINDER] = {AT("low: ", binder.low), AT("high: ", binder.high)},
     [AST_MEMBER] = {AT("", member.object)},
     [AST_INDEX] = {AT("", index.object), AT("", index.indices)},
     [AST_INDEX_POINT] = RANGE,

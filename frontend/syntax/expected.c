@@ -37,9 +37,11 @@ static const struct group groups[] = {
     {"a type", {"name", "array"}, {"name", "array"}},
     {"a parameter", {"name", "host", "acc"}, {"name", "in", "out", "inout", "acc", "own", "host"}},
     {"a kernel attribute ('on', 'cost', 'extern', 'where')", {"on", "where"}, {"on", "cost", "extern", "where"}},
-    {NULL, {"&&", "*"}, {OPERATORS, "(", "[", ".", "as"}},
-    {NULL, {"+", "*"}, {OPERATORS, "(", "[", ".", "as"}},
-    {NULL, {";", "=", "("}, {"=", "(", "[", ".", "as"}}, // behind a call
+    {NULL, {"&&", "*", "+="}, {OPERATORS, "(", "[", ".", "as", "+="}},
+    {NULL, {"&&", "*"}, {OPERATORS, "(", "[", ".", "as", ":", "in"}},
+    {NULL, {"+", "*"}, {OPERATORS, "(", "[", ".", "as", ":", "in"}},
+    {NULL, {";", "=", "("}, {"=", "+=", "(", "[", ".", "as"}}, // behind a call
+    {NULL, {")", ",", ":"}, {":"}},                            // of a reduction
     {NULL, {"[", "("}, {"(", "[", ".", "as"}},
     {NULL, {"[", "."}, {"[", "."}}, // behind a type
 };

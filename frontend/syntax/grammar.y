@@ -55,7 +55,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %token PRINT "print"  AWAIT "await"  TRUE "true"  FALSE "false"
 %token LPAREN "("  RPAREN ")"  LBRACKET "["  RBRACKET "]"  LBRACE "{"  RBRACE "}"  COMMA ","  SEMICOLON ";"
 %token COLON ":"  DOT "."
-%token DOTDOT ".."  PLUSCOLON "+:"  ARROW "->"  FATARROW "=>"  ASSIGN "="  AT "@"
+%token DOTDOT ".."  PLUSCOLON "+:"  PLUSASSIGN "+="  ARROW "->"  FATARROW "=>"  ASSIGN "="  AT "@"
 %token OR "||"  AND "&&"  EQ "=="  NE "!="  LT "<"  LE "<="  GT ">"  GE ">="
 %token PLUS "+"  MINUS "-"  STAR "*"  SLASH "/"  PERCENT "%"  NOT "!"
 %token BITOR "|"  CARET "^"  AMPERSAND "&"  SHL "<<"  SHR ">>"  TILDE "~"
@@ -97,6 +97,7 @@ item: "import" string ";"                       { $$ = NODE(AST_IMPORT, @$, .imp
         { $$ = NAMED(AST_STRUCT, @$, $NAME, .structure = {$generics.first, $fields.first}); yyerrok; }
     | kernel ";"                                { $$ = $kernel; $$->at = @$; }
     | kernel C_BODY                             { $$ = ast_kernel_body($kernel, $C_BODY); $$->at = @$; }
+    | kernel "=>" block                         { $$ = ast_kernel_block(cx, $kernel, $block); $$->at = @$; }
     | orch
     | "export" orch                             { $$ = ast_export($orch, @$); }
     | static_assert
@@ -192,8 +193,11 @@ stmt: simple
     | "print" exprs ";"                         { $$ = NODE(AST_PRINT, @$, .print = {$exprs.first}); }
     ;
 simple: "let" NAME let_type let_value ";"       { $$ = NAMED(AST_LET, @$, $NAME, .decl = {$let_type, $let_value}); }
+      | "let" NAME "[" exprs "]" "=" expr ";"
+        { $$ = NAMED(AST_LET, @$, $NAME, .decl = {.value = $expr, .indices = $exprs.first}); }
       | postfix ";"                             { $$ = NODE(AST_EXPR_STMT, @$, .expr_stmt = {$postfix}); }
-      | postfix "=" expr ";"                    { $$ = NODE(AST_ASSIGN, @$, .assign = {$postfix, $expr}); }
+      | postfix "=" expr ";"                    { $$ = NODE(AST_ASSIGN, @$, .assign = {$postfix, $expr, {0}}); }
+      | postfix "+=" expr ";"                   { $$ = NODE(AST_ASSIGN, @$, .assign = {$postfix, $expr, @2}); }
       ;
 let_type: %empty                                { $$ = NULL; }
         | ":" type                              { $$ = $type; }
@@ -267,7 +271,8 @@ postfix: primary
        | postfix "[" indices "]"                { $$ = NODE(AST_INDEX, @$, .index = {$1, $indices.first, false}); }
        | postfix "as" "[" exprs "]"             { $$ = ast_as(cx, @$, $1, $exprs.first); }
        | postfix "." NAME                       { $$ = NAMED(AST_MEMBER, @$, $NAME, .member = {$1}); }
-       | postfix "(" args ")"                   { $$ = NODE(AST_CALL, @$, .call = {$1, $args.first}); }
+       | postfix "(" args ")"                   { $$ = ast_call(cx, @$, $1, $args); }
+       | postfix "(" arg_list ":" expr ")"      { $$ = ast_reduction(cx, @$, $1, $arg_list, $expr); }
        ;
 indices: index                                  { $$ = list_add(NO_LIST, $1); }
        | indices "," index                      { $$ = list_add($1, $3); }
@@ -284,6 +289,7 @@ arg_list: arg                                   { $$ = list_add(NO_LIST, $1); }
         | arg_list "," arg                      { $$ = list_add($1, $3); }
         ;
 arg: expr                                       { $$ = NODE(AST_ARG, @$, .arg = {$1, DIR_NONE, @$}); }
+   | NAME "in" expr ".." expr                   { $$ = NAMED(AST_BINDER, @$, $NAME, .binder = {$3, $5}); }
    | arg_mark postfix                           { $$ = NODE(AST_ARG, @$, .arg = {$postfix, $1.dir, $1.at}); }
    ;
 primary: NAME                                   { $$ = NAMED(AST_NAME, @$, $1); }

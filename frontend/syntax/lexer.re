@@ -3,8 +3,8 @@
  *            own.
  * Owner      the parser, one lexer a file.
  * Invariant  text[length] == 0 is the sentinel, and no rule goes past a NUL: a NUL before the end is a bad character.
- *            A word after `.` is a name.  From `kernel` to its `;` nothing has braces but the C body, so a `{` there
- *            begins one.
+ *            A word after `.` is a name.  From `kernel` to its `;` or `=>` nothing has braces but the C body, so a `{`
+ *            there begins one.
  * Blocks     never.
  * Tests      test/lit/lexer/
  */
@@ -331,7 +331,7 @@ again:
 
     "("   { WORD(LPAREN); }      ")"   { WORD(RPAREN); }      "["   { WORD(LBRACKET); }    "]"   { WORD(RBRACKET); }
     "}"   { WORD(RBRACE); }      ","   { WORD(COMMA); }       ";"   { WORD(SEMICOLON); }   ":"   { WORD(COLON); }
-    "."   { WORD(DOT); }         ".."  { WORD(DOTDOT); }      "+:"  { WORD(PLUSCOLON); }   "->"  { WORD(ARROW); }
+    "."   { WORD(DOT); }         ".."  { WORD(DOTDOT); }      "+:"  { WORD(PLUSCOLON); }   "+="  { WORD(PLUSASSIGN); }  "->"  { WORD(ARROW); }
     "=>"  { WORD(FATARROW); }    "="   { WORD(ASSIGN); }      "@"   { WORD(AT); }          "||"  { WORD(OR); }
     "&&"  { WORD(AND); }         "=="  { WORD(EQ); }          "!="  { WORD(NE); }          "<"   { WORD(LT); }
     "<="  { WORD(LE); }          ">"   { WORD(GT); }          ">="  { WORD(GE); }          "+"   { WORD(PLUS); }
@@ -374,7 +374,7 @@ struct token lexer_next(struct lexer *lx)
     lx->after_dot = t.kind == TOK_DOT;
     if (t.kind == TOK_KERNEL)
         lx->in_kernel_head = true;
-    else if (t.kind == TOK_SEMICOLON || t.kind == TOK_C_BODY || begins_item(t.kind))
+    else if (t.kind == TOK_SEMICOLON || t.kind == TOK_C_BODY || t.kind == TOK_FATARROW || begins_item(t.kind))
         lx->in_kernel_head = false;
     return t;
 }

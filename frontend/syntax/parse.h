@@ -84,6 +84,7 @@ struct list list_add(struct list list, struct ast *node);
 struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
                        struct ast *attrs);
 struct ast *ast_kernel_body(struct ast *kernel, struct token body);
+struct ast *ast_kernel_block(struct parse *cx, struct ast *kernel, struct ast *block);
 struct ast *kernel_on(struct parse *cx, struct ast *attrs, struct token worker);
 struct ast *kernel_cost(struct ast *attrs, struct ast *cost);
 struct ast *kernel_extern(struct ast *attrs, struct ast *symbol);
@@ -91,6 +92,8 @@ struct ast *kernel_where(struct ast *attrs, struct ast *cond);
 struct ast *ast_export(struct ast *orch, struct span at);
 
 struct ast *ast_as(struct parse *cx, struct span at, struct ast *object, struct ast *extents);
+struct ast *ast_call(struct parse *cx, struct span at, struct ast *callee, struct list args);
+struct ast *ast_reduction(struct parse *cx, struct span at, struct ast *callee, struct list args, struct ast *value);
 struct ast *ast_with_attrs(struct parse *cx, struct ast *stmt, struct span at, struct list attrs);
 struct chain chain_start(struct parse *cx, struct span at, struct ast *cond, struct ast *then);
 struct chain chain_broken(struct parse *cx, struct span at, struct ast *then);

@@ -40,7 +40,7 @@ static int break_class(const pieces *list, size_t i)
         return 0;
     if (before->kind == TOK_COMMA || before->kind == TOK_AND || before->kind == TOK_OR) return 2;
     if (piece_is_operator(before)) return 3;
-    return before->kind == TOK_ASSIGN ? 4 : 0;
+    return before->kind == TOK_ASSIGN || before->kind == TOK_PLUSASSIGN ? 4 : 0;
 }
 
 static bool keeps_break(const pieces *list, size_t i)

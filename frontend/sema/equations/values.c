@@ -1,0 +1,441 @@
+/* values.c - expressions of a kernel in index notation, and their types.
+ * Idea       bottom up; what literals and constants alone make has no type until it meets something that has one.
+ *            Integers that no data decides stay sizes, so that indices, ranges and conditions read the same thing.
+ * Invariant  operands have one type when a node is made: every conversion is a cast that stands in the tree.
+ * Tests      test/lit/equations/refused-types.pto
+ */
+#include "parts.h"
+#include <string.h>
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+bool eq_is_float(enum elem e) { return e == ELEM_F16 || e == ELEM_BF16 || e == ELEM_F32 || e == ELEM_F64; }
+
+bool eq_is_integer(enum elem e) { return e >= ELEM_I8 && e <= ELEM_U64; }
+
+enum elem eq_computed(enum elem e) { return e == ELEM_F16 || e == ELEM_BF16 ? ELEM_F32 : e; }
+
+int eq_float_rank(enum elem e) { return e == ELEM_F64 ? 3 : e == ELEM_F32 ? 2 : 1; }
+
+const char *eq_type_text(struct eq_work *w, const struct eq_value *v)
+{
+    (void)w;
+    return v->is_literal ? "a literal" : elem_name(v->type);
+}
+
+struct eq_expr *eq_new(struct eq_work *w, enum eq_kind kind, enum elem type, struct span at)
+{
+    struct eq_expr *e = arena_new(w->c->mem, struct eq_expr);
+    e->kind = kind;
+    e->type = type;
+    e->at = at;
+    return e;
+}
+
+const struct size *eq_as_size(struct eq_work *w, const struct eq_value *v)
+{
+    if (!v->expr) return NULL;
+    if (v->expr->kind == EQ_SIZE) return v->expr->size;
+    return v->expr->kind == EQ_INT && v->type == ELEM_I64 ? size_const(w->c->sizes, v->expr->integer) : NULL;
+}
+
+static struct eq_value of_size(struct eq_work *w, const struct size *s, struct span at)
+{
+    struct eq_expr *e = eq_new(w, EQ_SIZE, ELEM_I64, at);
+    e->size = s;
+    return (struct eq_value){e, ELEM_I64, false};
+}
+
+static double real_of(const struct eq_expr *e) { return e->kind == EQ_REAL ? e->real : (double)e->integer; }
+
+/* What literals alone made, as one of type `to`: the conversion is done at each of them. */
+static struct eq_expr *retype(struct eq_work *w, const struct eq_expr *e, enum elem to)
+{
+    struct eq_expr *n = eq_new(w, e->kind, to, e->at);
+    *n = *e;
+    n->type = to;
+    if (e->kind == EQ_INT || e->kind == EQ_REAL) {
+        n->kind = eq_is_float(to) ? EQ_REAL : EQ_INT;
+        if (eq_is_float(to)) n->real = to == ELEM_F32 ? (double)(float)real_of(e) : real_of(e);
+    } else if (e->kind == EQ_SIZE) {
+        return e->type == to ? n : eq_convert(w, (struct eq_value){n, ELEM_I64, false}, to);
+    } else {
+        if (e->a && e->kind != EQ_SELECT) n->a = retype(w, e->a, to);
+        if (e->kind == EQ_SELECT) n->a = e->a;
+        if (e->b) n->b = retype(w, e->b, to);
+        if (e->c) n->c = retype(w, e->c, to);
+    }
+    return n;
+}
+
+struct eq_expr *eq_convert(struct eq_work *w, struct eq_value v, enum elem to)
+{
+    if (!v.expr) return NULL;
+    if (v.is_literal) return retype(w, v.expr, to);
+    if (v.expr->type == to) return v.expr;
+    struct eq_expr *cast = eq_new(w, EQ_CAST, to, v.expr->at);
+    cast->a = v.expr;
+    return cast;
+}
+
+/* The type of an operation on two; ELEM_NONE: they have none. */
+static enum elem common(enum elem a, enum elem b)
+{
+    if (a == b) return a;
+    if (a == ELEM_BOOL || b == ELEM_BOOL) return ELEM_NONE;
+    if (eq_is_float(a) && eq_is_float(b))
+        return eq_float_rank(a) == eq_float_rank(b) ? ELEM_F32 : eq_float_rank(a) > eq_float_rank(b) ? a : b;
+    if (eq_is_float(a) || eq_is_float(b)) return eq_is_float(a) ? a : b;
+    return elem_bytes(a) == elem_bytes(b) ? ELEM_NONE : elem_bytes(a) > elem_bytes(b) ? a : b;
+}
+
+static bool has_real_literal(const struct eq_expr *e)
+{
+    if (e->kind == EQ_REAL || (e->kind >= EQ_EXP && e->kind <= EQ_POW)) return true;
+    return (e->a && e->kind != EQ_SELECT && has_real_literal(e->a)) || (e->b && has_real_literal(e->b)) ||
+           (e->c && has_real_literal(e->c));
+}
+
+/* Does the integer literal fit in integers of this type?  Of what is made of several, each is asked. */
+static bool literal_fits(const struct eq_expr *e, enum elem to)
+{
+    if (e->kind != EQ_INT) return true;
+    const int bits = elem_bytes(to) * 8;
+    if (to == ELEM_I64) return true;
+    if (to >= ELEM_U8) return e->integer >= 0 && (bits == 64 || e->integer >> bits == 0);
+    return e->integer >= -((int64_t)1 << (bits - 1)) && e->integer < (int64_t)1 << (bits - 1);
+}
+
+static bool takes_literal(struct eq_work *w, const struct eq_value *v, enum elem to, struct span at)
+{
+    if (to == ELEM_BOOL || (eq_is_integer(to) && has_real_literal(v->expr))) {
+        diag_error(w->c->diag, DIAG_E02, v->expr->at, "the literal meets %s here, which cannot hold it", elem_name(to));
+        if (to != ELEM_BOOL) diag_help(w->c->diag, "cast the other operand: f32(...)");
+        w->failed = true;
+        return false;
+    }
+    if (!eq_is_integer(to) || literal_fits(v->expr, to)) return true;
+    diag_error(w->c->diag, DIAG_E15, at, "%lld does not fit in %s", (long long)v->expr->integer, elem_name(to));
+    w->failed = true;
+    return false;
+}
+
+struct eq_expr *eq_fit(struct eq_work *w, struct eq_value v, enum elem to, struct span at, const char *what)
+{
+    if (!v.expr) return NULL;
+    if (v.is_literal) return takes_literal(w, &v, to, at) ? eq_convert(w, v, to) : NULL;
+    const bool widens = v.type == to || (eq_is_float(to) && eq_is_integer(v.type)) ||
+                        (v.type != ELEM_BOOL && to != ELEM_BOOL && common(v.type, to) == to);
+    if (widens) {
+        struct eq_expr *e = eq_convert(w, v, eq_computed(to));
+        return to == eq_computed(to) ? e : eq_convert(w, (struct eq_value){e, to, false}, to);
+    }
+    diag_error(w->c->diag, DIAG_E02, at, "%s has elements of type %s, but the value is %s", what, elem_name(to),
+               elem_name(v.type));
+    if (to != ELEM_BOOL)
+        diag_help(w->c->diag, "a cast says that it may be rounded: %s(...)", elem_name(to));
+    else
+        diag_help(w->c->diag, "compare it with a number");
+    w->failed = true;
+    return NULL;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static struct eq_value literal(struct eq_work *w, const struct type *t, int64_t i, double f, struct span at)
+{
+    const bool is_real = t->kind == TYPE_F32 || t->kind == TYPE_F64;
+    struct eq_expr *e = eq_new(w, is_real ? EQ_REAL : EQ_INT, ELEM_I64, at);
+    if (is_real)
+        e->real = f;
+    else
+        e->integer = i;
+    if (is_real) e->type = ELEM_F64;
+    if (t->kind == TYPE_BOOL) e->type = ELEM_BOOL;
+    return (struct eq_value){e, e->type, t->kind != TYPE_BOOL};
+}
+
+static struct eq_value of_symbol(struct eq_work *w, struct symbol *s, struct span at)
+{
+    s->is_named = true;
+    if (s->type->kind == TYPE_ERROR) return eq_fail(w);
+    if (s->kind == SYM_CONST) return literal(w, s->type, s->int_value, s->real_value, at);
+    if (s->type->kind == TYPE_INT) return of_size(w, size_symbol(w->c->sizes, s), at);
+    if (s->kind == SYM_FORMAL && type_is_scalar(s->type)) {
+        const enum elem t = s->type->kind == TYPE_F64 ? ELEM_F64 : s->type->kind == TYPE_F32 ? ELEM_F32 : ELEM_BOOL;
+        struct eq_expr *e = eq_new(w, EQ_SCALAR, t, at);
+        e->scalar = s;
+        return (struct eq_value){e, t, false};
+    }
+    if (s->type->kind == TYPE_TENSOR)
+        diag_error(w->c->diag, DIAG_E03, at, "'%s' is a tensor: an element of it has %d %s", s->name, s->type->rank,
+                   s->type->rank == 1 ? "index" : "indices");
+    else
+        diag_error(w->c->diag, DIAG_E19, at, "'%s' is no number", s->name);
+    return eq_fail(w);
+}
+
+/* Once for each name and statement. */
+static struct eq_value stray(struct eq_work *w, const char *name, struct span at)
+{
+    for (size_t i = 0; i < w->said.count; i++)
+        if (w->said.data[i] == name) return eq_fail(w);
+    vec_push(&w->said, name);
+    diag_error(w->c->diag, DIAG_E19, at, "'%s' is neither on the left nor bound by a reduction", name);
+    diag_help(w->c->diag, "sum(%s: ...) binds it, and so does 'for %s in 0 .. n { }'", name, name);
+    return eq_fail(w);
+}
+
+static struct eq_value of_name(struct eq_work *w, const char *name, struct span at)
+{
+    struct eq_name *n = eq_find(w, name);
+    if (n && n->kind == EQ_NAME_ALIAS) return n->alias;
+    if (n && n->kind == EQ_NAME_VAR) return of_size(w, size_symbol(w->c->sizes, n->var->symbol), at);
+    if (n && n->kind == EQ_NAME_BAD) return eq_fail(w);
+    if (n) {
+        if (n->temp->rank == 0) {
+            struct ast place = {.kind = AST_INDEX, .at = at, .name = name};
+            struct eq_access *a = eq_access_of(w, &place, false);
+            if (!a) return eq_fail(w);
+            struct eq_expr *e = eq_new(w, EQ_LOAD, n->temp->elem, at);
+            e->access = a;
+            return (struct eq_value){e, n->temp->nominal, false};
+        }
+        diag_error(w->c->diag, DIAG_E03, at, "'%s' is a temporary: an element of it has %d %s", name, n->temp->rank,
+                   n->temp->rank == 1 ? "index" : "indices");
+        return eq_fail(w);
+    }
+    struct symbol *s = eq_outer(w, name);
+    if (s && s->kind != SYM_MODULE) return of_symbol(w, s, at);
+    if (!w->on_left) return stray(w, name, at);
+    struct eq_var *v = eq_declare_var(w, EQ_FREE, name, at);
+    vec_push(&w->frees, v);
+    return of_size(w, size_symbol(w->c->sizes, v->symbol), at);
+}
+
+static struct eq_value of_member(struct eq_work *w, struct ast *n)
+{
+    struct ast *object = n->member.object;
+    struct symbol *m = object->kind == AST_NAME && !eq_find(w, object->name) ? eq_outer(w, object->name) : NULL;
+    if (!m || m->kind != SYM_MODULE) {
+        diag_error(w->c->diag, DIAG_E19, n->at, "'.%s' has no meaning in a kernel in index notation", n->name);
+        return eq_fail(w);
+    }
+    m->is_named = true;
+    struct symbol *s = m->target ? names_in_module(m->target, n->name) : NULL;
+    if (s) declare_resolve(w->c, s);
+    if (s && s->kind == SYM_CONST) return of_symbol(w, s, n->at);
+    if (m->target) diag_error(w->c->diag, DIAG_E01, n->name_at, "'%s' has no constant '%s'", m->name, n->name);
+    return eq_fail(w);
+}
+
+/* ---- operators --------------------------------------------------------------------------------------------------- */
+
+static const enum eq_kind kinds[] = {
+    [OP_OR] = EQ_OR,         [OP_AND] = EQ_AND,       [OP_EQ] = EQ_EQ,         [OP_NE] = EQ_NE,   [OP_LT] = EQ_LT,
+    [OP_LE] = EQ_LE,         [OP_GT] = EQ_GT,         [OP_GE] = EQ_GE,         [OP_ADD] = EQ_ADD, [OP_SUB] = EQ_SUB,
+    [OP_MUL] = EQ_MUL,       [OP_DIV] = EQ_DIV,       [OP_MOD] = EQ_MOD,       [OP_SHL] = EQ_SHL, [OP_SHR] = EQ_SHR,
+    [OP_BITOR] = EQ_BITOR,   [OP_BITXOR] = EQ_BITXOR, [OP_BITAND] = EQ_BITAND, [OP_NEG] = EQ_NEG, [OP_NOT] = EQ_NOT,
+    [OP_BITNOT] = EQ_BITNOT,
+};
+
+static const struct size *size_result(struct eq_work *w, enum ast_op op, const struct size *x, const struct size *y)
+{
+    struct size_table *t = w->c->sizes;
+    int64_t by = 1;
+    switch (op) {
+    case OP_ADD: return size_binary(t, SIZE_ADD, x, y);
+    case OP_SUB: return size_sub(t, x, y);
+    case OP_MUL: return size_binary(t, SIZE_MUL, x, y);
+    case OP_DIV:
+    case OP_MOD: /* of what may be 0, the value is found when the kernel runs */
+        if (size_is_const(y, &by) ? by == 0 : !facts_prove_order(w->c->facts, size_const(t, 1), y, 0)) return NULL;
+        return size_binary(t, op == OP_DIV ? SIZE_DIV : SIZE_MOD, x, y);
+    default: return NULL;
+    }
+}
+
+static bool refuse_constants(struct eq_work *w, const struct ast *n, const struct eq_value *b)
+{
+    const enum ast_op op = n->binary.op;
+    const bool is_const = b->expr->kind == EQ_INT;
+    if ((op == OP_DIV || op == OP_MOD) && is_const && b->expr->integer == 0) {
+        diag_error(w->c->diag, DIAG_E15, n->binary.op_at, "division by zero");
+        return true;
+    }
+    if ((op == OP_SHL || op == OP_SHR) && is_const && (b->expr->integer < 0 || b->expr->integer > 63)) {
+        diag_error(w->c->diag, DIAG_E15, n->binary.right->at, "a shift is by 0 to 63 bits, not by %lld",
+                   (long long)b->expr->integer);
+        return true;
+    }
+    return false;
+}
+
+static bool takes(enum ast_op op, const struct eq_value *v)
+{
+    const bool is_bool = v->type == ELEM_BOOL;
+    if (op == OP_OR || op == OP_AND) return is_bool;
+    if (op == OP_MOD || (op >= OP_BITOR && op <= OP_SHR))
+        return eq_is_integer(v->type) && !(v->is_literal && has_real_literal(v->expr));
+    return !is_bool || op == OP_EQ || op == OP_NE;
+}
+
+/* The type in which two operands meet, or ELEM_NONE, reported. */
+static enum elem meet(struct eq_work *w, const struct eq_value *a, const struct eq_value *b, struct span at,
+                      const char *op)
+{
+    if (a->is_literal && b->is_literal)
+        return has_real_literal(a->expr) || has_real_literal(b->expr) ? ELEM_F64 : ELEM_I64;
+    if (a->is_literal) return takes_literal(w, a, b->type, a->expr->at) ? b->type : ELEM_NONE;
+    if (b->is_literal) return takes_literal(w, b, a->type, b->expr->at) ? a->type : ELEM_NONE;
+    const enum elem t = common(a->type, b->type);
+    if (t != ELEM_NONE) return t;
+    diag_error(w->c->diag, DIAG_E02, at, "%s cannot be used with %s and %s", op, elem_name(a->type),
+               elem_name(b->type));
+    if (a->type != ELEM_BOOL && b->type != ELEM_BOOL)
+        diag_help(w->c->diag, "neither is the wider: cast one of them");
+    else
+        diag_help(w->c->diag, "select(cond, a, b) makes a number of a bool, and so does a cast");
+    w->failed = true;
+    return ELEM_NONE;
+}
+
+/* Two operands of one type; op: for messages. */
+bool eq_join(struct eq_work *w, struct eq_value *a, struct eq_value *b, struct span at, const char *op,
+             struct eq_value *joined)
+{
+    if (!a->expr || !b->expr) return false;
+    const enum elem t = meet(w, a, b, at, op);
+    if (t == ELEM_NONE) return false;
+    *joined = (struct eq_value){NULL, t, a->is_literal && b->is_literal};
+    a->expr = eq_convert(w, *a, eq_computed(t));
+    b->expr = eq_convert(w, *b, eq_computed(t));
+    return a->expr && b->expr;
+}
+
+/* a op b of literals: the compiler computes it where that is exact; else it stays an operation. */
+static bool fold(const struct eq_expr *a, const struct eq_expr *b, enum ast_op op, struct eq_expr *out)
+{
+    if (a->kind != EQ_INT || b->kind != EQ_INT) return false;
+    int64_t r = 0;
+    if (op == OP_ADD   ? __builtin_add_overflow(a->integer, b->integer, &r)
+        : op == OP_SUB ? __builtin_sub_overflow(a->integer, b->integer, &r)
+        : op == OP_MUL ? __builtin_mul_overflow(a->integer, b->integer, &r)
+                       : true)
+        return false;
+    out->kind = EQ_INT;
+    out->integer = r;
+    return true;
+}
+
+static struct eq_value of_binary(struct eq_work *w, struct ast *n)
+{
+    const enum ast_op op = n->binary.op;
+    struct eq_value a = eq_value_of(w, n->binary.left), b = eq_value_of(w, n->binary.right), v;
+    if (!a.expr || !b.expr) return eq_fail(w);
+    if (!takes(op, &a) || !takes(op, &b)) {
+        const struct eq_value *bad = takes(op, &a) ? &b : &a;
+        diag_error(w->c->diag, DIAG_E02, n->binary.op_at, "'%s' cannot be used with %s", ast_op_text(op),
+                   bad->is_literal ? "this literal" : elem_name(bad->type));
+        if (bad->type == ELEM_BOOL)
+            diag_help(w->c->diag, "select(cond, a, b) makes a number of a bool, and so does a cast");
+        return eq_fail(w);
+    }
+    if (refuse_constants(w, n, &b)) return eq_fail(w);
+    const struct size *x = eq_as_size(w, &a), *y = eq_as_size(w, &b);
+    const bool is_literal = a.is_literal && b.is_literal, compares = op >= OP_EQ && op <= OP_GE;
+    const struct size *size = x && y && !is_literal && !compares ? size_result(w, op, x, y) : NULL;
+    if (size) return of_size(w, size, n->at);
+    const char *text = arena_printf(w->c->mem, "'%s'", ast_op_text(op));
+    if (!eq_join(w, &a, &b, n->binary.op_at, text, &v)) return eq_fail(w);
+    const bool is_bool = compares || op == OP_AND || op == OP_OR;
+    struct eq_expr *e = eq_new(w, kinds[op], is_bool ? ELEM_BOOL : eq_computed(v.type), n->at);
+    e->a = a.expr;
+    e->b = b.expr;
+    if ((op == OP_DIV || op == OP_MOD) && eq_is_integer(e->type)) /* a constant divides by what it is */
+        e->may_fail = b.expr->kind != EQ_INT || b.expr->integer == -1;
+    w->out->may_fail |= e->may_fail && !is_literal;
+    if (is_bool) return (struct eq_value){e, ELEM_BOOL, false};
+    if (is_literal) fold(a.expr, b.expr, op, e);
+    return (struct eq_value){e, v.type, is_literal};
+}
+
+static struct eq_value of_unary(struct eq_work *w, struct ast *n)
+{
+    const enum ast_op op = n->binary.op;
+    struct eq_value a = eq_value_of(w, n->binary.left);
+    if (!a.expr) return eq_fail(w);
+    const bool fits = op == OP_NOT      ? a.type == ELEM_BOOL
+                      : op == OP_BITNOT ? eq_is_integer(a.type) && !(a.is_literal && has_real_literal(a.expr))
+                                        : a.type != ELEM_BOOL;
+    if (!fits) {
+        diag_error(w->c->diag, DIAG_E02, n->at, "'%s' cannot be used with %s", ast_op_text(op), eq_type_text(w, &a));
+        return eq_fail(w);
+    }
+    if (op == OP_NEG && a.is_literal && a.expr->kind == EQ_INT && a.expr->integer != INT64_MIN) {
+        struct eq_expr *e = eq_new(w, EQ_INT, ELEM_I64, n->at);
+        e->integer = -a.expr->integer;
+        return (struct eq_value){e, ELEM_I64, true};
+    }
+    const struct size *x = op == OP_NEG && !a.is_literal ? eq_as_size(w, &a) : NULL;
+    const struct size *negative = x ? size_scale(w->c->sizes, x, -1) : NULL;
+    if (negative) return of_size(w, negative, n->at);
+    struct eq_expr *e = eq_new(w, kinds[op], a.expr->type, n->at);
+    e->a = a.expr;
+    return (struct eq_value){e, a.type, a.is_literal};
+}
+
+/* ---- which one it is --------------------------------------------------------------------------------------------- */
+
+static struct eq_value of_index(struct eq_work *w, struct ast *n)
+{
+    struct eq_access *a = eq_access_of(w, n, false);
+    if (!a) return eq_fail(w);
+    const enum elem stored = a->formal ? a->formal->type->elem : a->temp->elem;
+    struct eq_expr *e = eq_new(w, EQ_LOAD, stored, n->at);
+    e->access = a;
+    struct eq_value v = {e, a->formal ? stored : a->temp->nominal, false};
+    v.expr = eq_convert(w, v, eq_computed(stored));
+    return v;
+}
+
+static struct eq_value of_integer(struct eq_work *w, const struct ast *n)
+{
+    if (n->integer.too_large || n->integer.value > INT64_MAX) {
+        diag_error(w->c->diag, DIAG_E15, n->at, "%s does not fit in 64 bits", n->integer.digits);
+        return eq_fail(w);
+    }
+    return literal(w, w->c->int_, (int64_t)n->integer.value, 0, n->at);
+}
+
+struct eq_value eq_value_of(struct eq_work *w, struct ast *n)
+{
+    switch (n->kind) {
+    case AST_NAME: return of_name(w, n->name, n->at);
+    case AST_MEMBER: return of_member(w, n);
+    case AST_INT: return of_integer(w, n);
+    case AST_FLOAT: return literal(w, w->c->f64, 0, n->real.value, n->at);
+    case AST_BOOL: return literal(w, w->c->bool_, n->boolean.value, 0, n->at);
+    case AST_UNARY: return of_unary(w, n);
+    case AST_BINARY: return of_binary(w, n);
+    case AST_INDEX: return of_index(w, n);
+    case AST_CALL: return eq_call(w, n);
+    case AST_REDUCTION: return eq_reduction(w, n);
+    default: diag_error(w->c->diag, DIAG_E19, n->at, "a number is needed here"); return eq_fail(w);
+    }
+}
+
+const struct size *eq_size_of(struct eq_work *w, struct ast *n, const char *what)
+{
+    const struct eq_value v = eq_value_of(w, n);
+    if (!v.expr) return NULL;
+    const struct size *size = eq_as_size(w, &v);
+    if (size) return size;
+    w->failed = true;
+    if (!eq_is_integer(v.type))
+        diag_error(w->c->diag, DIAG_E02, n->at, "%s must be an integer, not %s", what, eq_type_text(w, &v));
+    else
+        diag_error(w->c->diag, DIAG_E19, n->at, "%s is known before the kernel reads anything: it cannot be '%s'", what,
+                   place_str(w->c, n));
+    return NULL;
+}
