@@ -119,6 +119,10 @@ const char *kernel_head_text(struct emitter *e, const struct symbol *kernel);
 void kernel_emit(struct emitter *e, const struct symbol *kernel);
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C function and its adapter only */
 
+/* ---- equations/equations.c ---- */
+/* the C function of a kernel in index notation */
+void equations_emit(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names);
+
 /* ---- emit_ascendc.c ---- */
 void ascendc_emit(struct emitter *e); /* the whole file for --emit=ascendc */
 

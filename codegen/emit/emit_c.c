@@ -131,6 +131,14 @@ static void assign_file_names(struct emitter *e)
     names_free_first(&e->names, 2);
 }
 
+/* Any kernel in index notation? */
+static bool has_equations(const struct emitter *e)
+{
+    for (size_t i = 0; i < e->plan->kernels.count; i++)
+        if (e->plan->kernels.data[i]->decl->kernel->block) return true;
+    return false;
+}
+
 static void emit_head(struct emitter *e)
 {
     const char *input = emit_comment_text(e, e->options->input);
@@ -143,6 +151,7 @@ static void emit_head(struct emitter *e)
     /* Each takes a C compiler about 20 ms to inline. */
     if (e->submits > 64)
         out_line(e->out, "#define PTO_CALL_SUBMITS 1 /* inlining all %d would take long */", e->submits);
+    if (has_equations(e)) out_line(e->out, "#include <pto/pto_equations.h>");
     out_line(e->out, "#include <pto/pto_program.h>");
     out_line(e->out, "#include <stdbool.h>");
     out_line(e->out, "#include <stddef.h>");

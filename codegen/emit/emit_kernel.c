@@ -7,6 +7,7 @@
  */
 #include "syntax/c_text.h"
 #include "emit.h"
+#include "sema/equations/equations.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -30,10 +31,14 @@ const char *kernel_external_symbol(const struct symbol *kernel)
     return name ? name->string.text : kernel->name;
 }
 
+static bool has_own_body(const struct symbol *kernel)
+{
+    return kernel->decl->kernel->has_body || kernel->decl->kernel->block;
+}
+
 const char *codegen_kernel_symbol(const struct symbol *kernel)
 {
-    const struct kernel_ast *k = kernel->decl->kernel;
-    return k->has_body || k->block || kernel->opcode ? NULL : kernel_external_symbol(kernel);
+    return has_own_body(kernel) || kernel->opcode ? NULL : kernel_external_symbol(kernel);
 }
 
 static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *kernel, int dim)
@@ -64,7 +69,7 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
 {
     if (kernel->opcode) return kernel->name; /* no map names it */
-    if (!kernel->decl->kernel->has_body) return kernel_external_symbol(kernel);
+    if (!has_own_body(kernel)) return kernel_external_symbol(kernel);
     const char *name = kernel->generic ? mangle_plain(e->mem, kernel->name) : kernel->name;
     if (!kernel->module->is_main) name = arena_printf(e->mem, "%s_%s", kernel->module->name, name);
     int of_that_name = 0, more = 1;
@@ -97,10 +102,7 @@ void kernel_assign_names(struct emitter *e)
         struct symbol *k = kernels->data[i];
         struct kernel_names *names = arena_new(e->mem, struct kernel_names);
         ptrmap_set(&e->kernels, k, names);
-        if (k->decl->kernel->block)
-            diag_error(e->front->diag, DIAG_E12, k->decl->name_at,
-                       "kernel '%s' is in index notation, which has no code for the host yet", k->name);
-        if (k->decl->kernel->has_body || k->opcode) continue;
+        if (has_own_body(k) || k->opcode) continue;
         names->symbol = kernel_external_symbol(k);
         if (!mangle_is_c_identifier(names->symbol))
             diag_error(e->front->diag, DIAG_E12,
@@ -124,8 +126,10 @@ void kernel_assign_names(struct emitter *e)
                                                   ? arena_printf(e->mem, "kernel_%s", base)
                                                   : base);
         if (!k->opcode) names->task = names_take(&e->names, arena_printf(e->mem, "task_%s", base));
-        names->cost = k->decl->kernel->cost ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base)) : "NULL";
-        if (k->decl->kernel->has_body)
+        names->cost = k->decl->kernel->cost || k->equations
+                          ? names_take(&e->names, arena_printf(e->mem, "cost_%s", base))
+                          : "NULL";
+        if (has_own_body(k))
             names->symbol = names->body = names_take(&e->names, arena_printf(e->mem, "%s_body", base));
         else if (names->symbol && clashes_with_c(names->symbol))
             /* by another name, see the prototype */
@@ -346,15 +350,20 @@ static void emit_adapter(struct emitter *e, const struct symbol *kernel, const s
 
 static void emit_cost(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
-    const struct ast *cost = kernel->decl->kernel->cost;
+    const struct ast *cost = kernel->decl->kernel->cost; /* NULL: what the equations say */
     STRBUF(b);
     size_t mark = names_mark(&e->names);
     names_force(&e->names, "a");
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
     e->plan->ranges.function = kernel;
+    for (int i = 0; i < kernel->dim_count; i++) ptrmap_set(&e->used, kernel->dims[i], NULL); /* by the body */
+    for (int i = 0; i < kernel->formal_count; i++) ptrmap_set(&e->used, kernel->formals[i], NULL);
     e->has_global_params = e->options->no_main;
-    expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
+    if (cost)
+        expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
+    else
+        size_print(e, &b, equations_of(kernel)->cost, P_ANY, ARITH_COST);
     e->names_params &= !e->has_global_params;
     e->has_global_params = false;
     out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
@@ -373,7 +382,8 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
         out_line(e->out, "const %s %s = %s;", c_scalar_type(s->type), emit_name(e, s), strbuf_text(&source));
     }
     if (!any) out_line(e->out, "(void)a;");
-    out_line(e->out, cost->type->kind == TYPE_INT ? "return %s;" : "return pto_cost_real(%s);", strbuf_text(&b));
+    out_line(e->out, !cost || cost->type->kind == TYPE_INT ? "return %s;" : "return pto_cost_real(%s);",
+             strbuf_text(&b));
     out_close(e->out, "}");
     names_close(&e->names, mark);
 }
@@ -409,6 +419,7 @@ const char *kernel_head_text(struct emitter *e, const struct symbol *kernel)
     const struct place at = source_place(e->front->sources, head.file, head.begin);
     const char *path = emit_comment_text(e, source_get(e->front->sources, head.file)->path);
     if (kernel->decl->kernel->has_body) head.end = kernel->decl->kernel->body_at.begin - 1;
+    if (kernel->decl->kernel->block) head.end = kernel->decl->kernel->block->at.begin;
     const char *text = arena_printf(e->mem, "%s:%d  %s", path, at.line, emit_source_text(e, head));
     for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++)
         text = arena_printf(e->mem, "%s%s %s = %s", text, i ? "," : " with", kernel->generic->elems[i]->name,
@@ -422,7 +433,9 @@ void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "%s", "");
     out_line(e->out, "/* %s */", kernel_head_text(e, kernel));
     if (kernel->opcode) return;
-    if (kernel->decl->kernel->has_body)
+    if (kernel->decl->kernel->block)
+        equations_emit(e, kernel, names);
+    else if (kernel->decl->kernel->has_body)
         emit_body(e, kernel, names);
     else
         emit_external(e, kernel, names);
@@ -442,7 +455,7 @@ void kernel_emit(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     kernel_emit_call(e, kernel);
-    if (kernel->decl->kernel->cost) emit_cost(e, kernel, names);
+    if (kernel->decl->kernel->cost || kernel->equations) emit_cost(e, kernel, names);
     const bool has_symbol = strcmp(names->mapped, kernel->name) != 0;
     const char *action = kernel->opcode ? arena_printf(e->mem, ".opcode = %s", opcode_constant(e, kernel->opcode))
                                         : arena_printf(e->mem, ".fn = %s", names->task);

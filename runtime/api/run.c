@@ -85,7 +85,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     const bool has_own_stack = entry.recurses && ptoi_own_stack_open(&rt->own_stack);
     const int64_t since = ptoi_clock_ns();
     ptoi_run_status_reset(rt->core.run_status);
-    store_relaxed(&rt->core.window->fault_task, 0); /* relaxed: [TASK] publishes it */
+    store_relaxed(&rt->core.window->fault_task, 0);  /* relaxed: [TASK] publishes it */
+    store_relaxed(&rt->core.window->reason_task, 0); /* relaxed: [TASK] publishes it */
     rt->outliving.count = 0;
     rt->unwinds = rt->is_entry = entry.unwinds;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;

@@ -3,7 +3,9 @@
 #include "shared/task.h"
 #include "debug/checked.h"
 #include "debug/guard.h"
+#include "debug/reason.h"
 #include <stdio.h>
+#include <string.h>
 
 /* A checked run found that the kernel changed what it must not. */
 static void fail_fault(struct window *w, struct run_status *run_status, const PTOKernel *kernel, const PTOArg *args,
@@ -52,11 +54,19 @@ static void describe_args(const PTOArg *args, int count, char *text, size_t size
     }
 }
 
+/* The kernel's own words, from its worker or from this thread. */
+static bool reason_of(struct window *w, uint64_t number, char text[PTOI_REASON_BYTES])
+{
+    if (load_relaxed(&w->reason_task) != number + w->first_id + 1) return ptoi_reason_take(text);
+    memcpy(text, w->reason, PTOI_REASON_BYTES);
+    return true;
+}
+
 void ptoi_fail_call(struct window *w, struct run_status *run_status, const struct backend *backend,
                     const PTOKernel *kernel, const PTOArg *args, int count, const PTOSite *site, uint64_t number,
                     int result)
 {
-    char params[1500];
+    char params[1500], reason[PTOI_REASON_BYTES];
     describe_args(args, count, params, sizeof params);
     if (result == PTOI_MACHINE_FAILED)
         ptoi_fail(run_status, PTO_ERR_DEVICE, site, "%s\n  in kernel '%s' (task %lld) of (%s)",
@@ -65,6 +75,9 @@ void ptoi_fail_call(struct window *w, struct run_status *run_status, const struc
         ptoi_fail_unwound(run_status, kernel, site, number, result);
     else if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS)
         fail_fault(w, run_status, kernel, args, site, number, result, params);
+    else if (reason_of(w, number, reason))
+        ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: %s (task %lld)\n  of (%s)", kernel->name,
+                  reason, (long long)number, params);
     else
         ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: it returned %d%s (task %lld)\n  of (%s)",
                   kernel->name, result, request_problem(kernel, result), (long long)number, params);

@@ -3,7 +3,9 @@
 #include "shared/task.h"
 #include "debug/checked.h"
 #include "debug/crash.h"
+#include "debug/reason.h"
 #include "shared/caller.h"
+#include <string.h>
 
 /* Buffers and scalars of the arguments, each in their order. */
 static int request(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count)
@@ -44,10 +46,24 @@ static int call_checked(struct window *w, const struct backend *backend, uint64_
     return fault.result;
 }
 
+/* The words of the kernel, for whoever reports the failure. */
+static void publish_reason(struct window *w, uint64_t id)
+{
+    char text[PTOI_REASON_BYTES];
+    uint64_t none = 0;
+    _Static_assert(sizeof w->reason == sizeof text, "one text");
+    if (!ptoi_reason_take(text)) return;
+    /* relaxed: the completion of this task publishes the text */
+    if (swap_if_relaxed(&w->reason_task, &none, id + 1)) memcpy(w->reason, text, sizeof text);
+}
+
 int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
     const int count = ptoi_task_args(w, heap_base, id, args);
-    if (w->checked) return call_checked(w, backend, id, args, count);
-    return ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id), id - w->first_id);
+    const int result = w->checked ? call_checked(w, backend, id, args, count)
+                                  : ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, count,
+                                                     ptoi_task_site(w, id), id - w->first_id);
+    if (result != 0) publish_reason(w, id);
+    return result;
 }

@@ -7,6 +7,7 @@
  * Tests      test/runtime/test_options.c, test/lit/host/usage-refused.test
  */
 #include "options.h"
+#include "shared/cpu.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -315,6 +316,18 @@ static int take_watchdog(struct host_options *o, const char *text, struct host_e
         o->config.watchdog_seconds > 1e9)
         return host_fail(e, HOST_USAGE, "--watchdog '%s': a number of seconds above 0 is expected", text);
     return HOST_OK;
+}
+
+static int take_cpu(struct host_options *o, const char *text, struct host_error *e)
+{
+    static const char *const names[] = {[PTO_CPU_BASE] = "base", [PTO_CPU_V3] = "v3", [PTO_CPU_V4] = "v4"};
+    (void)o;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        if (ptoi_cpu_force((PTOCpu)i)) return HOST_OK;
+        return host_fail(e, HOST_USAGE, "--cpu '%s': this machine does not have that level", text);
+    }
+    return host_fail(e, HOST_USAGE, "--cpu '%s': base, v3 or v4 is expected", text);
 }
 
 static int take_cycles(const char *name, const char *text, int64_t *cycles, struct host_error *e)

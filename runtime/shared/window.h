@@ -77,6 +77,9 @@ struct window {
     /* a checked run: 1 + the task that was found out first, */
     _Atomic uint64_t fault_task;
     int64_t fault_at; /* and where; W its worker, before it completes */
+    /* 1 + the task whose kernel said first why it failed, and its words; W its worker, before it completes */
+    _Atomic uint64_t reason_task;
+    char reason[160];
     uint64_t tasks_at, args_at, deps_at, events_at, completed_at, chunk_at, consumed_at; /* byte offsets in the block */
 
     /* W orchestrator, R scheduler. */

@@ -1,0 +1,217 @@
+/* equations.c - the C function of a kernel in index notation.
+ * Idea       the equations are printed once, as loops over elements in a function that is inlined into one function for
+ *            each level of the processor; there `dense` and `fused` are constants, and the C compiler makes vectors of
+ *            the level's width.  `dense`: every tensor has its last dimension in a row.
+ * Invariant  the bits do not depend on strides, nor on the level where no product and addition are one rounding.
+ * Tests      test/lit/run/index-notation.pto, test/lit/codegen/index-sharing.pto
+ */
+#include "parts.h"
+
+static bool is_tensor(const struct symbol *s) { return s->type->kind == TYPE_TENSOR; }
+
+/* ---- parameters ---- */
+
+static const char *own_parameters(struct eq_printer *p)
+{
+    STRBUF(b);
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++) {
+        const struct symbol *s = k->formals[i];
+        const char *name = emit_declare(p->e, s, s->name);
+        if (is_tensor(s))
+            strbuf_printf(&b, "%s%s *restrict %s, const int64_t *%s_stride, ",
+                          s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "", c_elem_type(s->type->elem), name,
+                          name);
+        else
+            strbuf_printf(&b, "const %s %s, ", c_scalar_type(s->type), name);
+    }
+    for (int i = 0; i < k->dim_count; i++)
+        strbuf_printf(&b, "const int64_t %s, ", emit_declare(p->e, k->dims[i], k->dims[i]->name));
+    strbuf_printf(&b, "const bool %s, const bool %s", p->dense, p->fused);
+    return arena_copy(p->e->mem, strbuf_text(&b), b.length);
+}
+
+static void emit_strides(struct eq_printer *p)
+{
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++) {
+        const struct symbol *s = k->formals[i];
+        if (!is_tensor(s)) continue;
+        for (int d = 0; d < s->type->rank; d++)
+            out_line(p->e->out,
+                     d == s->type->rank - 1 ? "const int64_t %s = %s ? 1 : %s_stride[%d];"
+                                            : "const int64_t %s = %.0s%s_stride[%d];",
+                     equation_stride(p, s, d), p->dense, emit_name(p->e, s), d);
+    }
+}
+
+static void emit_uses(struct eq_printer *p)
+{
+    STRBUF(b);
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++) {
+        const char *name = emit_name(p->e, k->formals[i]);
+        strbuf_printf(&b, "(void)%s; ", name);
+        if (!is_tensor(k->formals[i])) continue;
+        strbuf_printf(&b, "(void)%s_stride; ", name);
+        for (int d = 0; d < k->formals[i]->type->rank; d++)
+            strbuf_printf(&b, "(void)%s; ", equation_stride(p, k->formals[i], d));
+    }
+    for (int i = 0; i < k->dim_count; i++) strbuf_printf(&b, "(void)%s; ", emit_name(p->e, k->dims[i]));
+    strbuf_printf(&b, "(void)%s; (void)%s;", p->dense, p->fused);
+    out_line(p->e->out, "%s", strbuf_text(&b));
+}
+
+/* ---- temporaries ---- */
+
+static bool is_array(const struct eq_printer *p, const struct eq_temp *t) { return p->storage[t->id].dims > 0; }
+
+/* Numbers of the whole kernel are variables; arrays lie behind each other in the worker's scratch. */
+static void emit_temporaries(struct eq_printer *p)
+{
+    struct out *out = p->e->out;
+    struct arena *mem = p->e->mem;
+    const char *total = NULL;
+    for (int i = 0; i < p->q->temp_count; i++) {
+        const struct eq_temp *t = p->q->temps[i];
+        struct eq_storage *s = &p->storage[t->id];
+        if (s->dims == 0 && s->in) continue; /* where its loop begins */
+        if (s->dims == 0) {
+            out_line(out, "%s %s = 0;", c_elem_type(t->elem), s->name);
+            continue;
+        }
+        const char *count = arena_printf(mem, "sizeof(%s)", c_elem_type(t->elem));
+        for (int d = 0; d < t->rank; d++)
+            if (!s->is_dropped[d])
+                count = arena_printf(mem, "pto_bytes(%s, %s)", count, equation_size(p, t->extent[d], P_ANY));
+        const char *bytes = arena_printf(mem, "%s_bytes", s->name);
+        out_line(out, "const size_t %s = pto_aligned(%s);", bytes, count);
+        total = total ? arena_printf(mem, "pto_bytes_sum(%s, %s)", total, bytes) : bytes;
+    }
+    if (!total) return;
+    const char *base = names_take(&p->e->names, "scratch");
+    out_line(out, "unsigned char *%s = pto_scratch(%s);", base, total);
+    out_line(out, "if (!%s) return pto_kernel_failed(\"there is no memory for its temporaries\");", base);
+    for (int i = 0; i < p->q->temp_count; i++) {
+        const struct eq_temp *t = p->q->temps[i];
+        if (!is_array(p, t)) continue;
+        const char *name = p->storage[t->id].name, *type = c_elem_type(t->elem);
+        out_line(out, "%s *restrict %s = (%s *)(void *)%s;", type, name, type, base);
+        out_line(out, "%s += %s_bytes;", base, name);
+        out_line(out, "(void)%s;", name);
+    }
+    out_line(out, "(void)%s;", base);
+}
+
+/* ---- functions ---- */
+
+static const char *elements_function(struct eq_printer *p, const struct kernel_names *names)
+{
+    struct emitter *e = p->e;
+    const char *name = names_take(&e->names, arena_printf(e->mem, "%s_elements", names->body));
+    const size_t mark = names_mark(&e->names);
+    p->dense = names_take(&e->names, "dense");
+    p->fused = names_take(&e->names, "fused");
+    const char *parameters = own_parameters(p);
+    out_line(e->out, "PTO_ELEMENTS int %s(%s)", name, parameters);
+    out_open(e->out, "{");
+    emit_strides(p);
+    emit_uses(p);
+    p->failed = names_take(&e->names, "failed");
+    if (p->q->may_fail) out_line(e->out, "int %s = 0;", p->failed);
+    for (int i = 0; i < p->q->temp_count; i++) { /* until sharing says more */
+        const struct eq_temp *t = p->q->temps[i];
+        p->storage[t->id] =
+            (struct eq_storage){.name = names_take(&e->names, mangle_plain(e->mem, t->name)), .dims = t->rank};
+    }
+    const struct eq_stmt **rest = arena_array(e->mem, const struct eq_stmt *, p->q->stmt_count + 1);
+    int rest_count = 0;
+    struct out tests = {.depth = e->out->depth}, *outer = e->out;
+    e->out = &tests;
+    equation_checks(p, rest, &rest_count);
+    e->out = outer;
+    equation_share(p, rest, rest_count);
+    emit_temporaries(p);
+    out_append(e->out, &tests);
+    equation_nodes(p, p->tree);
+    out_at(e->out, NULL, 0);
+    out_line(e->out, p->q->may_fail ? "return pto_elements_end(%s);" : "return 0;", p->failed);
+    out_close(e->out, "}");
+    names_close(&e->names, mark);
+    return name;
+}
+
+static const char *arguments(struct eq_printer *p)
+{
+    STRBUF(b);
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++) {
+        const char *name = emit_name(p->e, k->formals[i]);
+        strbuf_printf(&b, is_tensor(k->formals[i]) ? "%s%s, %s_stride" : "%s%s", i ? ", " : "", name, name);
+    }
+    for (int i = 0; i < k->dim_count; i++)
+        strbuf_printf(&b, "%s%s", i || k->formal_count ? ", " : "", emit_name(p->e, k->dims[i]));
+    return arena_copy(p->e->mem, strbuf_text(&b), b.length);
+}
+
+static const char *is_dense_text(struct eq_printer *p)
+{
+    const struct symbol *k = p->q->kernel;
+    const char *text = "";
+    for (int i = 0; i < k->formal_count; i++)
+        if (is_tensor(k->formals[i]) && k->formals[i]->type->rank > 0)
+            text = arena_printf(p->e->mem, "%s%s%s_stride[%d] == 1", text, *text ? " && " : "",
+                                emit_name(p->e, k->formals[i]), k->formals[i]->type->rank - 1);
+    return *text ? text : "true";
+}
+
+/* The same parameters as those of an external kernel of this declaration. */
+static const char *parameters(struct eq_printer *p)
+{
+    STRBUF(b);
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++) {
+        const struct symbol *s = k->formals[i];
+        const char *name = emit_declare(p->e, s, s->name), *comma = i ? ", " : "";
+        if (is_tensor(s))
+            strbuf_printf(&b, "%s%s%s *%s, const int64_t *%s_stride", comma,
+                          s->dir == DIR_IN || s->dir == DIR_HOST ? "const " : "", c_elem_type(s->type->elem), name,
+                          name);
+        else
+            strbuf_printf(&b, "%s%s %s", comma, c_scalar_type(s->type), name);
+    }
+    for (int i = 0; i < k->dim_count; i++)
+        strbuf_printf(&b, "%sint64_t %s", i || k->formal_count ? ", " : "",
+                      emit_declare(p->e, k->dims[i], k->dims[i]->name));
+    return b.length ? arena_copy(p->e->mem, strbuf_text(&b), b.length) : "void";
+}
+
+/* One function for each level, and the one that chooses. */
+static void emit_levels(struct eq_printer *p, const struct kernel_names *names, const char *elements)
+{
+    struct out *out = p->e->out;
+    const size_t mark = names_mark(&p->e->names);
+    const char *list = parameters(p), *passed = arguments(p);
+    out_line(out, "PTO_EQUATION_LEVELS(%s, %s,", names->body, elements);
+    out_more(out, "(%s),", list);
+    out_more(out, "%s,", is_dense_text(p));
+    out_more(out, "(%s), (%s%s))", passed, passed, *passed ? "," : "");
+    names_close(&p->e->names, mark);
+}
+
+void equations_emit(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    const struct equations *q = equations_of(kernel);
+    if (!q) return; /* in error, which was said */
+    struct eq_printer p = {
+        .e = e,
+        .q = q,
+        .sizes = e->checked->sizes,
+        .storage = arena_array(e->mem, struct eq_storage, q->temp_count + 1),
+        .from = arena_array(e->mem, const struct symbol *, q->var_count * 2 + 1),
+        .to = arena_array(e->mem, const struct size *, q->var_count * 2 + 1),
+    };
+    out_directive(e->out, "PTO_ELEMENTS_BEGIN");
+    emit_levels(&p, names, elements_function(&p, names));
+    out_directive(e->out, "PTO_ELEMENTS_END");
+}

@@ -1,0 +1,70 @@
+/* statements.c - loops and statements of a kernel in index notation.
+ * Idea       a loop is a loop of C over one variable; a number that lives in a loop is declared where that loop begins.
+ * Tests      test/lit/run/index-notation.pto, test/lit/codegen/index-sharing.pto
+ */
+#include "parts.h"
+
+void equation_open_loop(struct eq_printer *p, const struct eq_var *v)
+{
+    const char *low = equation_size(p, v->low, P_ANY), *high = equation_size(p, v->high, P_ADD);
+    const char *name = emit_declare(p->e, v->symbol, v->symbol->name);
+    out_open(p->e->out, "for (int64_t %s = %s; %s < %s; %s++) {", name, low, name, high, name);
+}
+
+/* Those that were merged with this loop's variable have its name in C, too. */
+static void name_merged(struct eq_printer *p, const struct eq_var *v)
+{
+    const struct size *own = size_symbol(p->sizes, v->symbol);
+    for (int i = 0; i < p->same_count; i++)
+        if (p->to[i] == own) ptrmap_set(&p->e->c_names, p->from[i], (void *)(uintptr_t)emit_name(p->e, v->symbol));
+}
+
+static void declare_numbers(struct eq_printer *p, const struct eq_node *loop)
+{
+    for (int i = 0; i < p->q->temp_count; i++) {
+        const struct eq_temp *t = p->q->temps[i];
+        const struct eq_storage *s = &p->storage[t->id];
+        if (s->dims > 0 || s->in != loop) continue;
+        out_line(p->e->out, "%s %s;", c_elem_type(t->elem), s->name);
+    }
+}
+
+void equation_statement(struct eq_printer *p, const struct eq_stmt *s)
+{
+    emit_at(p->e, s->at);
+    p->stmt = s;
+    const enum elem elem = s->target->formal ? s->target->formal->type->elem : s->target->temp->elem;
+    const char *value = equation_value(p, s->value, P_ANY), *target = equation_place(p, s->target);
+    if (s->kind != EQ_PLUS)
+        out_line(p->e->out, "%s = %s;", target, value);
+    else if (elem == ELEM_BF16)
+        out_line(p->e->out, "%s = pto_bf16_bits(pto_bf16_value(%s) + %s);", target, target, value);
+    else if (elem == ELEM_F16)
+        out_line(p->e->out, "%s = (_Float16)((float)%s + %s);", target, target, value);
+    else if (equation_is_float(elem))
+        out_line(p->e->out, "%s += %s;", target, value);
+    else
+        out_line(p->e->out, "%s = %s;", target, equation_binary(p, EQ_ADD, elem, target, value));
+}
+
+void equation_nodes(struct eq_printer *p, struct eq_node *first)
+{
+    const size_t mark = names_mark(&p->e->names);
+    for (struct eq_node *n = first; n; n = n->next) {
+        if (n->stmt) {
+            equation_statement(p, n->stmt);
+            continue;
+        }
+        const struct eq_node *leaf = n->child;
+        while (!leaf->stmt) leaf = leaf->child;
+        emit_at(p->e, leaf->stmt->at);
+        const size_t inner = names_mark(&p->e->names);
+        equation_open_loop(p, n->var);
+        name_merged(p, n->var);
+        declare_numbers(p, n);
+        equation_nodes(p, n->child);
+        out_close(p->e->out, "}");
+        names_close(&p->e->names, inner);
+    }
+    names_close(&p->e->names, mark);
+}

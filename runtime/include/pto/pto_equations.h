@@ -1,0 +1,234 @@
+/* pto_equations.h - what the C of a kernel in index notation is made of: processor levels, arithmetic without undefined
+ * behaviour, partial results, scratch.  Generated programs include it where they have such a kernel.
+ *
+ * Levels      the equations are a function that is inlined into one function for each level, whose target attribute
+ *             decides how wide its vectors are.
+ * Rounding    nothing here contracts or reorders; pto_fma_* is one rounding where `fused`. */
+#ifndef PTO_EQUATIONS_H
+#define PTO_EQUATIONS_H
+#include <math.h>
+#include <pto/pto_arithmetic.h>
+#include <pto/pto_mathematics.h>
+#include <pto/pto_types.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
+
+typedef enum PTOCpu { PTO_CPU_BASE, PTO_CPU_V3, PTO_CPU_V4 } PTOCpu;
+
+/* The level that kernels use: that of the machine, or the one that --cpu forces.
+ * Caller     any thread.  Never blocks.  Status: none. */
+PTO_API PTOCpu pto_cpu(void);
+
+#if defined __x86_64__ && (defined __clang__ || __GNUC__ >= 11)
+#define PTO_HAS_LEVELS 1
+#define PTO_TARGET_V3  __attribute__((target("arch=x86-64-v3")))
+#ifdef __clang__
+#define PTO_TARGET_V4 __attribute__((target("arch=x86-64-v4"), min_vector_width(512)))
+#else
+#define PTO_TARGET_V4 __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
+#endif
+#else
+#define PTO_HAS_LEVELS 0
+#endif
+#define PTO_TARGET_BASE
+
+#ifdef PTO_NO_FMA
+#define PTO_FUSED_BASE false
+#define PTO_FUSED_V3   false
+#define PTO_FUSED_V4   false
+#else
+#if !defined __x86_64__ && defined __FP_FAST_FMA && defined __FP_FAST_FMAF
+#define PTO_FUSED_BASE true
+#else
+#define PTO_FUSED_BASE false
+#endif
+#define PTO_FUSED_V3 true
+#define PTO_FUSED_V4 true
+#endif
+
+/* The function `name` that a task calls, with one function for each level into which `elements` is inlined twice: with
+ * every tensor's last dimension in a row (is_dense), and for any strides.  leading: the arguments and a comma. */
+#define PTO_ONLY_(...) __VA_ARGS__
+#define PTO_EQUATION_LEVEL_(name, elements, parameters, is_dense, leading, level)                                      \
+    PTO_TARGET_##level static int name parameters                                                                      \
+    {                                                                                                                  \
+        return is_dense ? elements(PTO_ONLY_ leading true, PTO_FUSED_##level)                                          \
+                        : elements(PTO_ONLY_ leading false, PTO_FUSED_##level);                                        \
+    }
+#if PTO_HAS_LEVELS
+#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
+    PTO_EQUATION_LEVEL_(name##_base, elements, parameters, (is_dense), leading, BASE)                                  \
+    PTO_EQUATION_LEVEL_(name##_v3, elements, parameters, (is_dense), leading, V3)                                      \
+    PTO_EQUATION_LEVEL_(name##_v4, elements, parameters, (is_dense), leading, V4)                                      \
+    static int name parameters                                                                                         \
+    {                                                                                                                  \
+        const PTOCpu cpu = pto_cpu();                                                                                  \
+        return cpu == PTO_CPU_V4   ? name##_v4 arguments                                                               \
+               : cpu == PTO_CPU_V3 ? name##_v3 arguments                                                               \
+                                   : name##_base arguments;                                                            \
+    }
+#else
+#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
+    PTO_EQUATION_LEVEL_(name, elements, parameters, (is_dense), leading, BASE)
+#endif
+
+/* ---- failures and scratch ---------------------------------------------------------------------------------------- */
+
+/* Says why the task of the running kernel fails, in the words that the report of the failure shows; returns 1, for the
+ * kernel to return.
+ * Caller     a kernel.  Never blocks.  Status: none. */
+PTO_API int pto_kernel_failed(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+/* Memory of the calling worker, 64-byte aligned; it grows and is kept, and belongs to the running kernel.  NULL: there
+ * is none.
+ * Caller     a kernel.  Never blocks.  Status: none. */
+PTO_API void *pto_scratch(size_t bytes);
+
+enum { PTO_FAILED_DIVIDE = 1, PTO_FAILED_EMPTY = 2 };
+
+static inline int pto_elements_end(int failed)
+{
+    return failed == 0                   ? 0
+           : failed == PTO_FAILED_DIVIDE ? pto_kernel_failed("an integer division by zero, or one that does not fit")
+                                         : pto_kernel_failed("argmax or argmin over nothing");
+}
+
+static inline size_t pto_bytes(size_t bytes, int64_t count)
+{
+    size_t all;
+    return count <= 0 ? 0 : __builtin_mul_overflow(bytes, (size_t)count, &all) ? SIZE_MAX / 2 : all;
+}
+static inline size_t pto_aligned(size_t bytes) { return bytes > SIZE_MAX / 2 ? bytes : (bytes + 63) / 64 * 64; }
+static inline size_t pto_bytes_sum(size_t a, size_t b)
+{
+    size_t all;
+    return __builtin_add_overflow(a, b, &all) ? SIZE_MAX : all;
+}
+
+PTO_ELEMENTS_BEGIN
+
+/* ---- integers: modulo 2^w ---------------------------------------------------------------------------------------- */
+#define PTO_INTEGER(name, type, wide, least, bits)                                                                     \
+    PTO_ELEMENTS type pto_add_##name(type a, type b) { return (type)((wide)a + (wide)b); }                             \
+    PTO_ELEMENTS type pto_sub_##name(type a, type b) { return (type)((wide)a - (wide)b); }                             \
+    PTO_ELEMENTS type pto_mul_##name(type a, type b) { return (type)((wide)a * (wide)b); }                             \
+    PTO_ELEMENTS type pto_neg_##name(type a) { return (type)((wide)0 - (wide)a); }                                     \
+    PTO_ELEMENTS type pto_abs_##name(type a) { return a > 0 ? a : pto_neg_##name(a); }                                 \
+    PTO_ELEMENTS type pto_min_##name(type a, type b) { return a < b ? a : b; }                                         \
+    PTO_ELEMENTS type pto_max_##name(type a, type b) { return a > b ? a : b; }                                         \
+    PTO_ELEMENTS type pto_shl_##name(type a, type b) { return (type)((wide)a << ((wide)b & (bits - 1))); }             \
+    PTO_ELEMENTS type pto_shr_##name(type a, type b) { return (type)(a >> ((wide)b & (bits - 1))); }                   \
+    PTO_ELEMENTS type pto_div_##name(int *failed, type a, type b)                                                      \
+    {                                                                                                                  \
+        const bool is_wrong = b == 0 || (least != 0 && a == least && b == (type)-1);                                   \
+        *failed = is_wrong ? PTO_FAILED_DIVIDE : *failed;                                                              \
+        return (type)(a / (is_wrong ? (type)1 : b));                                                                   \
+    }                                                                                                                  \
+    PTO_ELEMENTS type pto_mod_##name(int *failed, type a, type b)                                                      \
+    {                                                                                                                  \
+        const bool is_wrong = b == 0 || (least != 0 && a == least && b == (type)-1);                                   \
+        *failed = is_wrong ? PTO_FAILED_DIVIDE : *failed;                                                              \
+        return (type)(a % (is_wrong ? (type)1 : b));                                                                   \
+    }
+PTO_INTEGER(i8, int8_t, uint32_t, INT8_MIN, 8)
+PTO_INTEGER(i16, int16_t, uint32_t, INT16_MIN, 16)
+PTO_INTEGER(i32, int32_t, uint32_t, INT32_MIN, 32)
+PTO_INTEGER(i64, int64_t, uint64_t, INT64_MIN, 64)
+PTO_INTEGER(u8, uint8_t, uint32_t, 0, 8)
+PTO_INTEGER(u16, uint16_t, uint32_t, 0, 16)
+PTO_INTEGER(u32, uint32_t, uint32_t, 0, 32)
+PTO_INTEGER(u64, uint64_t, uint64_t, 0, 64)
+#undef PTO_INTEGER
+
+/* Sizes: what the compiler has proved to be an index has no division by zero. */
+PTO_ELEMENTS int64_t pto_quotient(int64_t a, int64_t b) { return b == 0 ? 0 : b == -1 ? pto_neg_i64(a) : a / b; }
+PTO_ELEMENTS int64_t pto_remainder(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+PTO_ELEMENTS int64_t pto_ceiling(int64_t a, int64_t b)
+{
+    const int64_t q = pto_quotient(a, b);
+    return q * b != a && (a < 0) == (b < 0) ? q + 1 : q;
+}
+PTO_ELEMENTS int64_t pto_whole_log2(int64_t a) { return a > 0 ? 63 - __builtin_clzll((unsigned long long)a) : 0; }
+
+/* ---- casts to integers: truncated, to the nearest that fits; not a number is 0 ----------------------------------- */
+#define PTO_CAST(name, type, least, most, below)                                                                       \
+    PTO_ELEMENTS type pto_##name##_of_f64(double v)                                                                    \
+    {                                                                                                                  \
+        return v >= below ? most : v > (double)least ? (type)v : v == v ? least : (type)0;                             \
+    }                                                                                                                  \
+    PTO_ELEMENTS type pto_##name##_of_u64(uint64_t v) { return v > (uint64_t)most ? most : (type)v; }
+#define PTO_CAST_SIGNED(name, type, least, most)                                                                       \
+    PTO_ELEMENTS type pto_##name##_of_i64(int64_t v) { return v < least ? least : v > most ? most : (type)v; }
+PTO_CAST(i8, int8_t, INT8_MIN, INT8_MAX, 127.0)
+PTO_CAST(i16, int16_t, INT16_MIN, INT16_MAX, 32767.0)
+PTO_CAST(i32, int32_t, INT32_MIN, INT32_MAX, 2147483647.0)
+PTO_CAST(i64, int64_t, INT64_MIN, INT64_MAX, 9223372036854775808.0)
+PTO_CAST(u8, uint8_t, 0, UINT8_MAX, 255.0)
+PTO_CAST(u16, uint16_t, 0, UINT16_MAX, 65535.0)
+PTO_CAST(u32, uint32_t, 0, UINT32_MAX, 4294967295.0)
+PTO_CAST(u64, uint64_t, 0, UINT64_MAX, 18446744073709551616.0)
+PTO_CAST_SIGNED(i8, int8_t, INT8_MIN, INT8_MAX)
+PTO_CAST_SIGNED(i16, int16_t, INT16_MIN, INT16_MAX)
+PTO_CAST_SIGNED(i32, int32_t, INT32_MIN, INT32_MAX)
+PTO_CAST_SIGNED(u8, uint8_t, 0, UINT8_MAX)
+PTO_CAST_SIGNED(u16, uint16_t, 0, UINT16_MAX)
+PTO_CAST_SIGNED(u32, uint32_t, 0, UINT32_MAX)
+#undef PTO_CAST
+#undef PTO_CAST_SIGNED
+PTO_ELEMENTS int64_t pto_i64_of_i64(int64_t v) { return v; }
+PTO_ELEMENTS uint64_t pto_u64_of_i64(int64_t v) { return v < 0 ? 0 : (uint64_t)v; }
+
+/* To nearest, to even; not a number stays one. */
+PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
+{
+    const uint32_t bits = (uint32_t)pto_bits_f32(value);
+    return (uint16_t)(value != value ? (bits >> 16) | 0x40u : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+/* ---- floats ------------------------------------------------------------------------------------------------------ */
+#define PTO_PARTS 64 /* partial results of a reduction along vectors */
+#define PTO_FLOAT(name, type, f)                                                                                       \
+    PTO_ELEMENTS type pto_min_##name(type a, type b) { return a < b || a != a ? a : b; }                               \
+    PTO_ELEMENTS type pto_max_##name(type a, type b) { return a > b || a != a ? a : b; }                               \
+    PTO_ELEMENTS type pto_add_##name(type a, type b) { return a + b; }                                                 \
+    PTO_ELEMENTS type pto_mul_##name(type a, type b) { return a * b; }                                                 \
+    PTO_ELEMENTS type pto_abs_##name(type a) { return __builtin_fabs##f(a); }                                          \
+    PTO_ELEMENTS type pto_floor_##name(type a) { return __builtin_floor##f(a); }                                       \
+    PTO_ELEMENTS type pto_ceil_##name(type a) { return __builtin_ceil##f(a); }                                         \
+    PTO_ELEMENTS type pto_round_##name(type a) { return __builtin_rint##f(a); }                                        \
+    PTO_ELEMENTS type pto_fma_##name(bool fused, type a, type b, type c)                                               \
+    {                                                                                                                  \
+        return fused ? __builtin_fma##f(a, b, c) : a * b + c;                                                          \
+    }
+PTO_FLOAT(f32, float, f)
+PTO_FLOAT(f64, double, )
+#undef PTO_FLOAT
+
+#define PTO_FOLD(operation, name, type)                                                                                \
+    PTO_ELEMENTS type pto_fold_##operation##_##name(type *part)                                                        \
+    {                                                                                                                  \
+        for (int half = PTO_PARTS / 2; half > 0; half /= 2)                                                            \
+            for (int i = 0; i < half; i++) part[i] = pto_##operation##_##name(part[i], part[i + half]);                \
+        return part[0];                                                                                                \
+    }
+PTO_FOLD(add, f32, float)
+PTO_FOLD(mul, f32, float)
+PTO_FOLD(min, f32, float)
+PTO_FOLD(max, f32, float)
+PTO_FOLD(add, f64, double)
+PTO_FOLD(mul, f64, double)
+PTO_FOLD(min, f64, double)
+PTO_FOLD(max, f64, double)
+#undef PTO_FOLD
+
+PTO_ELEMENTS_END
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* cpu.c - see cpu.h. */
+#include "cpu.h"
+#include "atomics.h"
+
+static _Atomic int chosen; /* 1 + the level; 0: not asked yet.  Every thread would store the same. */
+
+static int level_of_machine(void)
+{
+#if PTO_HAS_LEVELS
+    __builtin_cpu_init();
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2");
+    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+    return v3 && v4 ? PTO_CPU_V4 : v3 ? PTO_CPU_V3 : PTO_CPU_BASE;
+#else
+    return PTO_CPU_BASE;
+#endif
+}
+
+PTOCpu pto_cpu(void)
+{
+    int level = load_relaxed(&chosen); /* relaxed: a number that never changes once it is there */
+    if (level == 0) {
+        level = 1 + level_of_machine();
+        store_relaxed(&chosen, level);
+    }
+    return (PTOCpu)(level - 1);
+}
+
+bool ptoi_cpu_force(PTOCpu level)
+{
+    if ((int)level > level_of_machine()) return false;
+    store_relaxed(&chosen, 1 + (int)level); /* relaxed: before any kernel runs */
+    return true;
+}
