@@ -1,6 +1,6 @@
 /* cpu.h - which level of the processor the kernels in index notation use.
  * Idea       decided once, when it is first asked or by --cpu; see pto_cpu() in pto_equations.h.
- * Tests      test/lit/run/index-levels.pto
+ * Tests      test/lit/run/index-checks.pto, index-notation.test
  */
 #ifndef PTOI_CPU_H
 #define PTOI_CPU_H

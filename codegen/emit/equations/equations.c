@@ -3,7 +3,7 @@
  *            each level of the processor; there `dense` and `fused` are constants, and the C compiler makes vectors of
  *            the level's width.  `dense`: every tensor has its last dimension in a row.
  * Invariant  the bits do not depend on strides, nor on the level where no product and addition are one rounding.
- * Tests      test/lit/run/index-notation.pto, test/lit/codegen/index-sharing.pto
+ * Tests      test/lit/run/index-notation.test, test/lit/codegen/index-sharing.pto
  */
 #include "parts.h"
 

@@ -2,7 +2,7 @@
  * Idea       a reduction of floats along which vectors run has PTO_PARTS partial results, folded by halves; any other
  *            runs in the order of its variables.  Which of them it is follows from the text alone.
  * Invariant  k goes to partial result k mod PTO_PARTS, k counted from its lower bound.
- * Tests      test/lit/run/index-notation.pto
+ * Tests      test/lit/run/index-notation.test
  */
 #include "parts.h"
 #include <string.h>

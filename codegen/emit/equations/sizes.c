@@ -1,7 +1,7 @@
 /* sizes.c - integers that are sizes, and the addresses that are made of them.
  * Idea       an index is proved or tested to be inside of its tensor, so an address is plain arithmetic; a size that is
  *            a value may be any number and is computed modulo 2^64.
- * Tests      test/lit/run/index-notation.pto
+ * Tests      test/lit/run/index-notation.test
  */
 #include "parts.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* statements.c - loops and statements of a kernel in index notation.
  * Idea       a loop is a loop of C over one variable; a number that lives in a loop is declared where that loop begins.
- * Tests      test/lit/run/index-notation.pto, test/lit/codegen/index-sharing.pto
+ * Tests      test/lit/run/index-notation.test, test/lit/codegen/index-sharing.pto
  */
 #include "parts.h"
 

@@ -4,7 +4,7 @@
  *            a reduction in an arm the lines stand inside of an `if`.
  * Invariant  no contraction, no reordering: the bits are those of the text.  Integers are modulo 2^w, without undefined
  *            behaviour.
- * Tests      test/lit/run/index-notation.pto
+ * Tests      test/lit/run/index-notation.test
  */
 #include "parts.h"
 #include <inttypes.h>
