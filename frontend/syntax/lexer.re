@@ -331,7 +331,8 @@ again:
 
     "("   { WORD(LPAREN); }      ")"   { WORD(RPAREN); }      "["   { WORD(LBRACKET); }    "]"   { WORD(RBRACKET); }
     "}"   { WORD(RBRACE); }      ","   { WORD(COMMA); }       ";"   { WORD(SEMICOLON); }   ":"   { WORD(COLON); }
-    "."   { WORD(DOT); }         ".."  { WORD(DOTDOT); }      "+:"  { WORD(PLUSCOLON); }   "+="  { WORD(PLUSASSIGN); }  "->"  { WORD(ARROW); }
+    "."   { WORD(DOT); }         ".."  { WORD(DOTDOT); }      "+:"  { WORD(PLUSCOLON); }   "->"  { WORD(ARROW); }
+    "+="  { WORD(PLUSASSIGN); }
     "=>"  { WORD(FATARROW); }    "="   { WORD(ASSIGN); }      "@"   { WORD(AT); }          "||"  { WORD(OR); }
     "&&"  { WORD(AND); }         "=="  { WORD(EQ); }          "!="  { WORD(NE); }          "<"   { WORD(LT); }
     "<="  { WORD(LE); }          ">"   { WORD(GT); }          ">="  { WORD(GE); }          "+"   { WORD(PLUS); }

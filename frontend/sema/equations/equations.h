@@ -141,8 +141,9 @@ enum eq_reduction { EQ_SUM, EQ_PROD, EQ_RED_MAX, EQ_RED_MIN, EQ_ARGMAX, EQ_ARGMI
 struct eq_expr {
     enum eq_kind kind;
     /* Of the value.  f16 and bf16 only of an EQ_LOAD (whose parent is a cast to f32), of the cast to it below a store,
-     * and of a cast that the text has (whose parent is a cast back to f32).  Operands have the type of the result, but for EQ_CAST, comparisons (bool), the condition of EQ_SELECT
-     * (bool), EQ_ARGMAX and EQ_ARGMIN (i64, of any number). */
+     * and of a cast that the text has (whose parent is a cast back to f32).  Operands have the type of the result, but
+     * for EQ_CAST, comparisons (bool), the condition of EQ_SELECT (bool), EQ_ARGMAX and EQ_ARGMIN (i64, of any number).
+     */
     enum elem type;
     struct span at;
     const struct eq_expr *a, *b, *c;
