@@ -42,9 +42,16 @@ void codegen_bounds(struct front *front, const struct checked *checked, const st
 void codegen_memory(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);
 
-/* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation.  last: the pass behind
+/* The words of --dump, whose sets have a bit for each.  USES is what codegen_check() shows. */
+enum dump {
+#define DUMP(id, word) DUMP_##id,
+#include "passes.def"
+    DUMP_COUNT
+};
+extern const char *const codegen_dump_words[DUMP_COUNT];
+
+/* --dump: what the analyses of memory decided, a line a decision; the IR, a line an operation.  last: the pass after
  * which it is shown; NULL: what is printed as C. */
-enum { DUMP_SCOPES = 1, DUMP_LIVENESS = 2, DUMP_SLOTS = 4, DUMP_IR = 8, DUMP_USES = 16 /* codegen_check */ };
 void codegen_dump(struct front *front, const struct checked *checked, const struct memory_plan *memory, unsigned dumps,
                   const char *last, struct strbuf *out);
 bool codegen_has_pass(const char *name);

@@ -100,20 +100,25 @@ static void print_function(struct emitter *e, const struct ir_function *f, unsig
     head.end = body->at.begin;
     out_line(e->out, "%s:%d  %s", source_get(e->front->sources, head.file)->path, line_of(e, orch->decl->at),
              emit_source_text(e, head));
-    if (dumps & DUMP_SCOPES) {
+    if (dumps & 1U << DUMP_SCOPES) {
         out_line(e->out, "%s", " scopes");
         ir_each(f->body, print_scope, e);
     }
-    if (dumps & DUMP_LIVENESS) {
+    if (dumps & 1U << DUMP_LIVENESS) {
         out_line(e->out, "%s", " liveness");
         ir_each(f->body, print_release, e);
     }
-    if (dumps & DUMP_SLOTS) {
+    if (dumps & 1U << DUMP_SLOTS) {
         out_line(e->out, "%s", " slots");
         print_slots(e, orch);
     }
-    if (dumps & DUMP_IR) print_ir(e, f);
+    if (dumps & 1U << DUMP_IR) print_ir(e, f);
 }
+
+const char *const codegen_dump_words[] = {
+#define DUMP(id, word) word,
+#include "passes.def"
+};
 
 bool codegen_has_pass(const char *name) { return plan_has_pass(name); }
 

@@ -1,7 +1,10 @@
 /* bounds.c - the pass `bounds`: how much heap must there be, and how much can be held at once?
- * Idea       one walk over the operations of each function, in the order in which they are run.  What is held may, or
- *            must, be; every allocation is a point.  A loop is walked twice, first for what an earlier iteration
- *            holds; a callee's points become the caller's by its arguments.
+ * Idea       one walk over the operations of each function, in the order in which they are run, with the tensors that
+ *            may, and those that must, be held; every allocation is a point.  A loop is walked twice, first for the
+ *            tensors that an earlier iteration holds; a callee's points become the caller's by its arguments.
+ * Method     dataflow.c solves for a state at each operation; here a block also has a sum, the bytes that it allocates,
+ *            which a loop multiplies by its trips and maximizes over its variable, and a call instantiates.  Such sums
+ *            come up from the inside, against the direction of the state, so the walk is its own.
  * Owner      the results, in a memory model: of all functions without frames, and with those that were chosen.  A frame
  *            that is only proposed is measured for itself.
  * Look       ptoc build --emit=bounds
@@ -42,7 +45,7 @@ static const struct symbol *storage_of(const struct walk *w, const struct symbol
 
 /* ---- calls ---- */
 
-/* What a call makes as its result: a tensor, or those of a struct; without what lies in a place of the caller's. */
+/* The tensors that a call makes as its result, without those that lie in a place of the caller. */
 struct results {
     VEC(const struct symbol *) made;
     bool has_place; /* it is there already; of a struct at least a part: so much less may be surely needed */
@@ -72,7 +75,7 @@ static struct results results_of(struct walk *w, const struct call *call)
     return r;
 }
 
-/* What this call of it surely needs. */
+/* A lower bound of the need of this call. */
 static int64_t note_sure_of_callee(struct walk *w, const struct call *call, const struct function_bounds *f)
 {
     int64_t sure = f->sure;
@@ -86,7 +89,7 @@ static int64_t note_sure_of_callee(struct walk *w, const struct call *call, cons
     return sure;
 }
 
-/* least: what every call of it needs. */
+/* least: a lower bound of the need of every call. */
 static void note_callee(struct walk *w, struct maker n, const struct call *call, struct function_bounds *f,
                         const struct function_bounds *least)
 {
@@ -344,7 +347,7 @@ static const struct size *walk_loop(struct walk *w, const struct ir_op *op)
     }
     struct held *outer = w->now, entry = bounds_copy_held(w, outer), first = bounds_copy_held(w, outer);
     w->is_certain = certain && (runs_once || (trips && range_of_size(&w->plan->ranges, trips).lo > 0));
-    w->silent = true; /* what an earlier iteration holds when the next begins */
+    w->silent = true; /* for the tensors that an earlier iteration holds when the next one begins */
     w->now = &first;
     one_iteration(w, op, &l);
     w->silent = silent;

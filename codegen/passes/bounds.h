@@ -22,21 +22,21 @@ struct bound {
 
 struct scope_bound {
     const struct ir_op *scope; /* SCOPE_BEGIN */
-    struct bound need;         /* beside what is held when it begins */
+    struct bound need;         /* in addition to the bytes held when the scope begins */
 };
 
 /* A loop whose trip count is unknown. */
 struct iteration_bound {
     const struct ir_op *loop;
-    /* allocated in an iteration, at most; what loops in it allocate that are such themselves does not count */
+    /* an iteration allocates at most so many, without those of inner loops that are listed themselves */
     const struct size *bytes;
 };
 
-/* If `at` is reached, so much is held: what it makes, and what was held before. */
+/* If `at` is reached, so many bytes are held: the buffers that it makes and those held before. */
 struct sure_point {
-    int64_t bytes, fresh;         /* fresh: what it makes, or the function that it calls needs */
+    int64_t bytes, fresh;         /* fresh: of the buffers it makes, or the need of its callee */
     struct maker at;              /* none: nothing is sure */
-    const struct symbol *largest; /* of what was held before; NULL: nothing was */
+    const struct symbol *largest; /* buffer held before; NULL: none was */
     int64_t largest_bytes;
 };
 
@@ -47,7 +47,7 @@ struct function_bounds {
     const struct size *peak; /* all that is ever allocated, in addition to `iterations`; NULL: not known */
     VEC(struct iteration_bound) iterations;
     int64_t sure; /* every call needs at least so much, */
-    /* and so much, in what the caller says: dimension variables and integer formals */
+    /* and so much, in dimension variables and integer formals, whose values the caller gives */
     const struct size *sure_of_call[4];
     int sure_count;
     bool is_complete;

@@ -1,10 +1,10 @@
 /* bounds_functions.c - the bounds of whole functions, each measured once for each way in which it is called.
- * Idea       a function is walked with what its caller has for it: a place for the result, tensors of the heap that it
- *            moves in.  The results are kept in a memory model.
+ * Idea       a function is walked for what its caller provides: a place for the result, tensors of the heap that move
+ *            in.  The results are kept in a memory model.
  * Tests      test/lit/memory/bounds.pto, moves.test
  *
  * Note [moved in]: a tensor that is moved ends for its caller when the call begins, and counts in the callee until it
- * is released there.  What an export is given lies outside of the heap.
+ * is released there.  The arguments of an export lie outside of the heap.
  */
 #include "bounds_parts.h"
 #include "frames.h"

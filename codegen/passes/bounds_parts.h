@@ -1,7 +1,7 @@
 /* bounds_parts.h - what the files of the pass `bounds` share; nobody else includes it.
  *
  * bounds.c         calls and operations                            bounds_sizes.c   worst values of symbolic sizes
- * bounds_points.c  what is held, and the points where most is    bounds_functions.c  each function, measured once */
+ * bounds_points.c  tensors held, and the points with most bytes  bounds_functions.c  each function, measured once */
 #ifndef PTOC_BOUNDS_PARTS_H
 #define PTOC_BOUNDS_PARTS_H
 #include "bounds.h"
@@ -43,7 +43,7 @@ struct walk {
     struct loop *loop;
     struct held *now;
     int jumps, returns; /* seen so far */
-    bool silent;        /* only what is held counts */
+    bool silent;        /* only the state is followed: no point is noted */
     long work;          /* steps left; none: nothing is known about the function */
     bool is_certain;    /* each call of the function comes here */
     bool has_place;     /* the caller has a place for the result */
@@ -69,9 +69,9 @@ const struct size *bounds_bytes_of(struct walk *w, const struct type *t);
 int64_t bounds_round_up(int64_t bytes);
 /* At least so many bytes, as they are asked for. */
 int64_t bounds_least_bytes(struct walk *w, const struct type *t);
-/* Does it name nothing but what the caller of the function says? */
+/* Does it name only dimension variables and formals, whose values the caller gives? */
 bool bounds_is_of_call(const struct size *a);
-/* Of a whole tensor in granules, from below: in what the caller says, or else what it surely has. */
+/* A lower bound of a whole tensor's granules: in values that the caller gives, or else a constant. */
 const struct size *bounds_sure_bytes(struct walk *w, const struct type *t);
 /* a of the callee, in the words of the caller; NULL: it cannot be said. */
 const struct size *bounds_put_arguments(struct walk *w, const struct call *call, const struct size *a);
@@ -85,11 +85,11 @@ void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
 /* `to` gets the buffer of `from`; is_kept: which both have from now on */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept);
-/* Every call of the function comes here, and then `bytes` more than is held are needed. */
+/* Every call of the function comes here and then needs `bytes` in addition to those held. */
 void bounds_note_sure_of_call(struct walk *w, const struct size *bytes);
-/* p stands beside what is held; at least `surely` bytes of it are new. */
+/* p is needed in addition to the bytes held now; at least `surely` bytes of p are new. */
 void bounds_note_point(struct walk *w, struct need_point p, int64_t surely);
-/* The same with room for the gaps: p.bytes has it for what p itself holds. */
+/* The same with room for the gaps: p.bytes includes it for the buffers of p. */
 void bounds_note_safe(struct walk *w, struct need_point p);
 void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at);
 /* A loop variable ends: its worst value counts. */

@@ -1,13 +1,13 @@
-/* bounds_points.c - what is held on the way through a function, and the points where most is.
- * Idea       the state says which tensors may, and which must, be held; every allocation is a point: what is held there
- *            and what is new.  The largest points are kept, as symbolic sizes.
+/* bounds_points.c - which tensors are held on the way through a function, and the points where most bytes are.
+ * Idea       the state says which tensors may, and which must, be held; every allocation is a point: the bytes held
+ *            there and the new ones.  The largest points are kept, as symbolic sizes.
  * Tests      test/lit/memory/bounds.pto, e14.pto
  */
 #include "bounds_parts.h"
 #include "support/arena.h"
 #include <string.h>
 
-/* ---- what is held ---- */
+/* ---- tensors that are held ---- */
 
 struct held bounds_copy_held(struct walk *w, const struct held *s)
 {
@@ -144,7 +144,7 @@ void bounds_note_sure_of_call(struct walk *w, const struct size *bytes)
     if (f->sure_count < (int)(sizeof f->sure_of_call / sizeof *f->sure_of_call)) f->sure_of_call[f->sure_count++] = all;
 }
 
-/* p stands beside what is held; at least `surely` bytes of it are new. */
+/* p is needed in addition to the bytes held now; at least `surely` bytes of p are new. */
 void bounds_note_point(struct walk *w, struct need_point p, int64_t surely)
 {
     const struct held *now = w->now;

@@ -158,7 +158,7 @@ bool bounds_is_of_call(const struct size *a)
     return true;
 }
 
-/* Of a whole tensor in granules, from below: in what the caller says, or else what it surely has. */
+/* A lower bound of a whole tensor's granules: in values that the caller gives, or else a constant. */
 const struct size *bounds_sure_bytes(struct walk *w, const struct type *t)
 {
     const struct size *b = size_const(w->sizes, elem_bytes(t->elem)), *granule = size_const(w->sizes, PTO_GRANULE);

@@ -81,22 +81,23 @@ static bool is_proved_free(const struct placing *p, const size_t *others, size_t
     return true;
 }
 
-/* The lowest offset of those known that is proved to be free, or else behind all of `others`. */
+/* The lowest offset of those known that is proved to be free, or else the end of all `others`. */
 static const struct size *free_offset(const struct placing *p, const size_t *others, size_t count,
                                       const struct size *bytes)
 {
     struct size_table *sizes = p->walk->sizes;
-    const struct size *zero = size_const(sizes, 0), *best = NULL, *behind = zero;
+    const struct size *zero = size_const(sizes, 0), *best = NULL, *end_of_all = zero;
     if (count > MAX_PROVED) return p->top;
     for (size_t k = 0; k <= count; k++) {
         const struct size *at = k < count ? p->end[others[k]] : zero, *end = size_binary(sizes, SIZE_ADD, at, bytes);
         const bool is_lower = end && (!best || is_at_most(p, at, best));
         if (is_lower && is_proved_free(p, others, count, at, end)) best = at;
     }
-    for (size_t k = 0; k < count && !best && behind; k++)
-        behind = is_at_most(p, p->end[others[k]], behind) ? behind
-                                                          : size_binary(sizes, SIZE_MAXIMUM, behind, p->end[others[k]]);
-    return best ? best : behind;
+    for (size_t k = 0; k < count && !best && end_of_all; k++)
+        end_of_all = is_at_most(p, p->end[others[k]], end_of_all)
+                         ? end_of_all
+                         : size_binary(sizes, SIZE_MAXIMUM, end_of_all, p->end[others[k]]);
+    return best ? best : end_of_all;
 }
 
 struct ranked {

@@ -3,7 +3,10 @@
  *            from the block that owns it to its last use: behind the statement that uses it, behind a loop, into the
  *            branches of an `if` or `match` where one of them goes on without it.  break, continue and return leave the
  *            block that owns the tensor, or come out behind the loop where it is released: they need nothing.
- * Invariant  at most one release on every path, and no use behind it; none where the program ends the lifetime itself.
+ * Method     no state goes along the paths, so this is none of dataflow.c's questions: whether a block uses a tensor is
+ *            whether one of the tensor's numbers lies between the block's, and what is looked for is a place in the
+ *            nesting of blocks, for one tensor after the other.
+ * Invariant  at most one release on every path, and no use after it; none where the program ends the lifetime itself.
  * Look       ptoc build --dump=liveness, --dump=ir:liveness
  * Tests      test/lit/memory/dump.pto, test/lit/codegen/scopes.pto
  *

@@ -76,8 +76,8 @@ struct search {
     int64_t best, least;       /* the best answer so far; no answer has fewer bytes */
 };
 
-/* No answer that goes on from here has fewer bytes: what is not placed lies at `from` or above, and above what is
- * placed and alive with it. */
+/* No answer that goes on from here has fewer bytes: slots not yet placed lie at `from` or above, and above the placed
+ * slots that are alive with them. */
 static int64_t least_from_here(const struct search *s, int64_t from)
 {
     int64_t most = 0;

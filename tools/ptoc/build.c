@@ -57,7 +57,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     struct front_session s;
     int result = session_open(&s, o);
     if (result != EXIT_OK) return result;
-    if (o->dumps & DUMP_USES) s.sema.uses = text;
+    if (o->dumps & 1U << DUMP_USES) s.sema.uses = text;
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
         codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
@@ -68,7 +68,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
                                           .is_shared = o->emit == EMIT_SO,
                                           .memory = o->memory,
                                           .checked = o->checked};
-        if (o->dumps & ~(unsigned)DUMP_USES)
+        if (o->dumps & ~(1U << DUMP_USES))
             codegen_dump(&s.front, checked, &o->memory, o->dumps, o->dump_pass, text);
         else if (o->dumps)
             ; /* the uses are there already */

@@ -229,33 +229,35 @@ static int set_plan(struct options *o, const char *text)
     return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
 }
 
-/* --dump=uses,scopes,liveness,slots,ir or ir:PASS */
+static int refuse_dump(const char *word, size_t length)
+{
+    char words[200] = "";
+    for (int i = 0; i < DUMP_COUNT; i++) {
+        const char *before = i == 0 ? "" : i + 1 < DUMP_COUNT ? ", " : " and ";
+        const size_t used = strlen(words);
+        snprintf(words + used, sizeof words - used, "%s%s", before, codegen_dump_words[i]);
+    }
+    return usage_error("--dump takes %s, with commas, not '%.*s'", words, (int)length, word);
+}
+
+/* Words with commas; `ir` may be ir:PASS. */
 static int set_dumps(struct options *o, const char *text)
 {
-    static const struct {
-        const char *name;
-        unsigned bit;
-    } dumps[] = {{"scopes", DUMP_SCOPES},
-                 {"liveness", DUMP_LIVENESS},
-                 {"slots", DUMP_SLOTS},
-                 {"uses", DUMP_USES},
-                 {"ir", DUMP_IR}};
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         unsigned bit = 0;
-        for (int i = 0; i < COUNT(dumps); i++)
-            if (strlen(dumps[i].name) == length && strncmp(dumps[i].name, at, length) == 0) bit = dumps[i].bit;
+        for (int i = 0; i < DUMP_COUNT; i++)
+            if (strlen(codegen_dump_words[i]) == length && strncmp(codegen_dump_words[i], at, length) == 0)
+                bit = 1U << i;
         if (bit == 0 && length > 3 && strncmp(at, "ir:", 3) == 0) {
             char *pass = strndup(at + 3, length - 3);
             const bool is_known = codegen_has_pass(pass);
             free(o->dump_pass);
             o->dump_pass = pass;
             if (!is_known) return usage_error("--dump=ir: has no pass '%s'; see docs/architecture.md", pass);
-            bit = DUMP_IR;
+            bit = 1U << DUMP_IR;
         }
-        if (bit == 0)
-            return usage_error("--dump takes uses, scopes, liveness, slots and ir, with commas, not '%.*s'",
-                               (int)length, at);
+        if (bit == 0) return refuse_dump(at, length);
         o->dumps |= bit;
         at += length;
         if (*at == '\0') return EXIT_OK;
