@@ -117,6 +117,7 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
 /* "f.pto:3  kernel scale(...)", for a comment */
 const char *kernel_head_text(struct emitter *e, const struct symbol *kernel);
 void kernel_emit(struct emitter *e, const struct symbol *kernel);
+void fates_emit(struct emitter *e); /* emit_fates.c: of kernels in index notation, for --emit=kernels */
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C function and its adapter only */
 
 /* ---- equations/equations.c ---- */

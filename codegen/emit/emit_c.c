@@ -237,6 +237,7 @@ static void emit_kernels_file(struct emitter *e)
 {
     emit_head(e);
     emit_f16_test(e);
+    fates_emit(e);
     device_emit(e);
 }
 

@@ -195,6 +195,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
         if (!m.failed) place_result(c, e, &m, target);
         warn_endless(c, &m, e);
         demands_where(c, &m, e);
+        demands_indices(c, &m, e);
         for (int f = 0; f < s->formal_count; f++)
             if (s->kind == SYM_KERNEL && m.call->regions[f])
                 demands_contiguous(c, &m, s->formals[f], m.call->regions[f],

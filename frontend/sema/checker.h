@@ -155,7 +155,9 @@ const struct type *type_nodes_check(struct checker *c, struct ast *node);
 
 /* ---- generics.c ---- */
 void generics_declare(struct checker *c, struct symbol *s, struct ast *generic); /* an element type in the head of s */
-void generics_check(struct checker *c, struct symbol *kernel);                   /* a head whose formals are known */
+/* Of a generic kernel in index notation: each instance there can be, until one is refused. */
+void generics_check_instances(struct checker *c, struct symbol *kernel);
+void generics_check(struct checker *c, struct symbol *kernel); /* a head whose formals are known */
 /* No element type is that of both: kernels of one name may differ by it.  A plain type goes before a variable. */
 const char *generics_elements(struct checker *c, const struct type *t); /* "f32", "E (any float)" */
 bool generics_differ(const struct type *a, const struct type *b);

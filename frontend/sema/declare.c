@@ -207,11 +207,8 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     if (d->attrs) requests_check(c, s);
     if (!d->bad) generics_check(c, s);
     if (d->kernel->has_body && !d->bad) kernel_body_check(c, s);
-    if (d->kernel->block && s->elem_count > 0) {
-        diag_error(c->diag, DIAG_E99, d->name_at, "a generic kernel in index notation is not supported yet");
-        notes_bad(d);
-    }
-    if (d->kernel->block && !d->bad) equations_check(c, s);
+    if (d->kernel->block && !d->bad && s->elem_count > 0) generics_check_instances(c, s);
+    if (d->kernel->block && !d->bad && s->elem_count == 0) equations_check(c, s);
 }
 
 static void resolve_orch(struct checker *c, struct symbol *s)

@@ -2,6 +2,7 @@
  * Idea       each is proved, is an error, or is a check when the program runs.
  * Tests      test/lit/sema/e09*.pto e18*.pto e20*.pto
  */
+#include "equations/equations.h"
 #include "matching.h"
 
 /* ---- where ------------------------------------------------------------------------------------------------------- */
@@ -24,6 +25,71 @@ void demands_where(struct checker *c, struct matching *m, struct ast *e)
         struct check *k = region_check(c, CHECK_WHERE, w->at);
         if (k) k->cond = w;
         facts_add_condition_of(c->facts, w, true, &values); /* behind the check */
+    }
+}
+
+/* ---- indices of a kernel in index notation ----------------------------------------------------------------------- */
+
+static const struct size *at_call(struct checker *c, const struct matching *m, const struct size *a)
+{
+    return size_substitute(c->sizes, a, m->from, m->to, m->count);
+}
+
+/* The ranges that must have a value, with those left out that surely have one.  false: one has none. */
+static bool ranges_at_call(struct checker *c, const struct matching *m, const struct guard *from,
+                           const struct guard **to)
+{
+    *to = NULL;
+    for (; from; from = from->next) {
+        const struct size *least = at_call(c, m, from->least), *most = at_call(c, m, from->most);
+        if (!least || !most || facts_prove_order(c->facts, least, most, 1)) continue;
+        if (facts_prove_order(c->facts, most, least, 0)) return false;
+        struct guard *g = arena_new(c->mem, struct guard);
+        *g = (struct guard){least, most, *to};
+        *to = g;
+    }
+    return true;
+}
+
+static void say_outside(struct checker *c, struct matching *m, const struct ast *e, const struct eq_demand *d,
+                        const struct size *index, const struct size *extent)
+{
+    const struct ast *arg = NULL;
+    for (int f = 0; f < m->callee->formal_count; f++)
+        if (m->callee->formals[f] == d->access->formal && m->args[f]) arg = m->args[f];
+    diag_error(c->diag, DIAG_E05, arg ? arg->at : e->at, "index %d of '%s' reaches %s in '%s', the extent is %s",
+               d->dim, d->access->formal ? d->access->formal->name : d->access->temp->name, size_str(c, index),
+               m->callee->name, size_str(c, extent));
+    diag_note(c->diag, d->access->index[d->dim].at, "the index is here");
+    m->failed = true;
+}
+
+void demands_indices(struct checker *c, struct matching *m, const struct ast *e)
+{
+    const struct equations *q = m->callee->kind == SYM_KERNEL ? m->callee->equations : NULL;
+    for (const struct eq_demand *d = q ? q->demands : NULL; d; d = d->next) {
+        const struct guard *guard;
+        const struct size *index = at_call(c, m, d->index), *extent = at_call(c, m, d->extent);
+        if (!index || !extent) {
+            diag_error(c->diag, DIAG_E05, e->at, "an index of '%s' does not fit in 64 bits here", m->callee->name);
+            diag_note(c->diag, d->access->index[d->dim].at, "the index is here");
+            m->failed = true;
+            continue;
+        }
+        if (!ranges_at_call(c, m, d->guard, &guard)) continue;
+        const size_t mark = facts_mark(c->facts);
+        for (const struct guard *g = guard; g; g = g->next) facts_add_order(c->facts, g->least, g->most, 1);
+        const bool good = d->is_low ? facts_prove(c->facts, index) : facts_prove_order(c->facts, index, extent, 1);
+        const bool wrong = d->is_low ? facts_prove_order(c->facts, index, size_const(c->sizes, -1), 0)
+                                     : facts_prove_order(c->facts, extent, index, 0);
+        facts_reset(c->facts, mark);
+        if (good) continue;
+        if (wrong && !guard) {
+            say_outside(c, m, e, d, index, extent);
+            continue;
+        }
+        struct check *k = region_check(c, CHECK_INDEX, e->at);
+        if (k) k->a = index, k->b = extent, k->guard = guard;
     }
 }
 

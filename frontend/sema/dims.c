@@ -4,6 +4,7 @@
  * Gives      dims of struct call.
  * Tests      test/lit/sema/e04*.pto
  */
+#include "equations/equations.h"
 #include "matching.h"
 
 static int dim_index(const struct symbol *callee, const struct symbol *s)
@@ -101,6 +102,18 @@ static bool is_extent(const struct symbol *callee, const struct symbol *s)
     return callee->result && names_in_type(callee->result, s);
 }
 
+/* Does an index name it that the caller tests? */
+static bool is_in_index(const struct symbol *callee, const struct symbol *s)
+{
+    const struct equations *q = callee->kind == SYM_KERNEL ? callee->equations : NULL;
+    for (const struct eq_demand *d = q ? q->demands : NULL; d; d = d->next) {
+        if (size_names(d->index, s) || size_names(d->extent, s)) return true;
+        for (const struct guard *g = d->guard; g; g = g->next)
+            if (size_names(g->least, s) || size_names(g->most, s)) return true;
+    }
+    return false;
+}
+
 /* A result that goes to a place with a type says what the same call with `out` would. */
 static bool bind_result(struct checker *c, struct matching *m, const struct target *target, bind_pass pass)
 {
@@ -116,7 +129,7 @@ void dims_bind(struct checker *c, struct matching *m, const bool *usable, const 
         const struct symbol *s = m->callee->formals[f];
         if (!usable[f] || s->type->kind != TYPE_INT) continue;
         struct ast *v = m->args[f]->arg.value;
-        if (!v->value && is_extent(m->callee, s)) exprs_take(c, v);
+        if (!v->value && (is_extent(m->callee, s) || is_in_index(m->callee, s))) exprs_take(c, v);
         if (!v->value) continue;
         m->from[m->count] = s;
         m->to[m->count++] = v->value;

@@ -313,6 +313,34 @@ struct symbol *sema_instance(struct front *front, struct symbol *generic, const 
     return *at = s;
 }
 
+/* The next choice of element types, as a number counts; false: there is none. */
+static bool next_choice(const struct symbol *generic, enum elem *elem)
+{
+    for (int i = generic->elem_count; i-- > 0;) {
+        while (++elem[i] <= ELEM_BOOL)
+            if (generic->elems[i]->elem_set >> elem[i] & 1) return true;
+        elem[i] = ELEM_NONE;
+        while (!(generic->elems[i]->elem_set >> elem[i] & 1)) elem[i]++;
+    }
+    return false;
+}
+
+void generics_check_instances(struct checker *c, struct symbol *generic)
+{
+    enum { MOST = 200 }; /* of several variables there are too many to look at: those that are called are checked */
+    enum elem elem[MAX_FORMALS] = {ELEM_NONE};
+    int tries = 0;
+    for (int i = 0; i < generic->elem_count; i++)
+        while (!(generic->elems[i]->elem_set >> elem[i] & 1)) elem[i]++;
+    do {
+        struct symbol *s =
+            make(c->front, generic, elem); /* for the checks alone: those that are called are in the list */
+        equations_check(c, s);
+        if (!generic->decl->bad) continue;
+        diag_note(c->diag, generic->decl->name_at, "in '%s'", s->name);
+    } while (!generic->decl->bad && ++tries < MOST && next_choice(generic, elem));
+}
+
 /* C has no bf16, so a body that computes with E would compute with the integers that hold it. */
 static bool is_possible(struct checker *c, const struct ast *e, const struct symbol *generic, const struct binding *b)
 {
@@ -337,5 +365,18 @@ struct symbol *generics_instance(struct checker *c, struct ast *e, struct symbol
     if (generic->decl->bad) return quiet ? NULL : generic;
     if (count != generic->formal_count - (skip >= 0) || (target && skip < 0)) return generic;
     if (!bind_all(c, &b, e, generic, skip, target, quiet) || !is_possible(c, e, generic, &b)) return NULL;
-    return sema_instance(c->front, generic, b.elem);
+    struct symbol *s = sema_instance(c->front, generic, b.elem);
+    if (s->decl->kernel->block && !s->equations && !s->decl->bad) {
+        const struct checker outer = *c;
+        c->module = s->module;
+        c->scope = NULL;
+        c->function = NULL;
+        declare_body_scope(c, s);
+        equations_check(c, s);
+        names_pop(c);
+        c->module = outer.module;
+        c->scope = outer.scope;
+        c->function = outer.function;
+    }
+    return s;
 }

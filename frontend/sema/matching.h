@@ -43,6 +43,8 @@ bool dims_are_bound(struct checker *c, const struct matching *m, const struct as
 void dims_check_extents(struct checker *c, struct matching *m, const bool *usable);    /* writes m->failed */
 
 /* ---- demands.c: each writes m->failed, or makes a run-time check ---- */
+/* The indices of a kernel in index notation that its callers test. */
+void demands_indices(struct checker *c, struct matching *m, const struct ast *e);
 void demands_where(struct checker *c, struct matching *m, struct ast *e);
 void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
                         struct span at);

@@ -98,8 +98,8 @@ static struct sides prove(struct eq_work *w, const struct eq_access *a, const st
     return s;
 }
 
-/* Do all variables that the index names have a value, for all extents of at least 2?  Adds what that is. */
-static bool runs(struct eq_work *w, const struct eq_access *a, const struct size *index)
+/* Do all variables have a value, for all extents of at least 2?  Adds what that is. */
+static bool runs(struct eq_work *w, const struct eq_access *a)
 {
     const struct symbol *k = w->kernel;
     const struct size *two = size_const(w->c->sizes, 2);
@@ -110,13 +110,13 @@ static bool runs(struct eq_work *w, const struct eq_access *a, const struct size
             return false;
         if (!facts_prove_order(w->c->facts, a->vars[i]->low, a->vars[i]->high, 1)) return false;
     }
-    (void)index;
     return true;
 }
 
-/* E05 where the index is outside for all extents of at least 2. */
+/* E05 where the index is outside for all extents of at least 2; the sides that are proved are not asked for.  What a
+ * condition does not prove, every call would refuse: it is no excuse. */
 static bool is_wrong(struct eq_work *w, const struct eq_access *a, int d, const struct size *index,
-                     const struct size *extent)
+                     const struct size *extent, const struct sides *proved)
 {
     struct facts *f = w->c->facts;
     const size_t mark = facts_mark(f);
@@ -124,12 +124,12 @@ static bool is_wrong(struct eq_work *w, const struct eq_access *a, int d, const 
     const bool is_const = size_is_const(index, &at) && size_is_const(extent, &end) && (at < 0 || at >= end);
     bool wrong = is_const;
     const struct size *reach = index;
-    if (!wrong && !a->guard && runs(w, a, index)) {
+    if (!wrong && runs(w, a)) {
         const struct size *least = eq_corner(w->c, index, a->vars, a->var_count, false),
                           *most = eq_corner(w->c, index, a->vars, a->var_count, true);
-        if (most && facts_prove_order(f, extent, most, 0))
+        if (most && !proved->high && facts_prove_order(f, extent, most, 0))
             wrong = true, reach = most;
-        else if (least && facts_prove_order(f, least, size_const(w->c->sizes, -1), 0))
+        else if (least && !proved->low && facts_prove_order(f, least, size_const(w->c->sizes, -1), 0))
             wrong = true, reach = least;
     }
     facts_reset(f, mark);
@@ -234,7 +234,7 @@ static void decide(struct eq_work *w, struct eq_access *a, int d)
         index->needs_guard = !bare.low || !bare.high;
         return;
     }
-    if (is_wrong(w, a, d, index->size, extent)) return;
+    if (is_wrong(w, a, d, index->size, extent, &s)) return;
     index->fate = EQ_CHECKED_AT_CALL;
     const bool good = index->is_affine && (s.low || demand(w, a, d, index->size, extent, true)) &&
                       (s.high || demand(w, a, d, index->size, extent, false));

@@ -147,7 +147,8 @@ struct eq_expr {
     enum elem type;
     struct span at;
     const struct eq_expr *a, *b, *c;
-    bool may_fail; /* EQ_DIV, EQ_MOD of integers; EQ_ARGMAX, EQ_ARGMIN over a range that may be empty */
+    /* EQ_DIV, EQ_MOD of integers; EQ_ARGMAX, EQ_ARGMIN over a range that may be empty */
+    bool may_fail;
     union {
         int64_t integer; /* a u64 above 2^63: its bits */
         double real;     /* of an f32: already rounded to f32 */

@@ -39,11 +39,11 @@ static bool say_disagree(struct eq_work *w, const struct eq_var *v, const struct
     diag_error(w->c->diag, DIAG_E04, b->access->index[b->dim].at, "'%s' runs over %s of '%s' here, and over %s of '%s'",
                v->symbol->name, range_text(w, b), name_of(b->access), range_text(w, a), name_of(a->access));
     diag_note(w->c->diag, a->access->index[a->dim].at, "dimension %d of '%s' is here", a->dim, name_of(a->access));
+    const struct size *written = (b->access->is_target ? b : a)->high;
     if (v->role == EQ_BOUND)
         diag_help(w->c->diag, "state the range: %s in 0 .. %s", v->symbol->name, size_str(w->c, a->high));
     else
-        diag_help(w->c->diag, "state the range: for %s in 0 .. %s { %s }", v->symbol->name, size_str(w->c, a->high),
-                  "...");
+        diag_help(w->c->diag, "state the range: for %s in 0 .. %s { ... }", v->symbol->name, size_str(w->c, written));
     w->failed = true;
     return false;
 }

@@ -140,6 +140,7 @@ static void check_let(struct eq_work *w, struct ast *n)
 {
     const struct marks m = begin(w, n, EQ_LET);
     struct eq_var *dims[MAX_RANK];
+    struct span at[MAX_RANK];
     int rank = 0;
     bool good = eq_is_new_name(w, n->name, n->name_at);
     if (n->decl.type || !n->decl.value) {
@@ -152,6 +153,7 @@ static void check_let(struct eq_work *w, struct ast *n)
             diag_error(w->c->diag, DIAG_E03, i->at, "a temporary has at most %d dimensions", MAX_RANK);
             good = !(w->failed = true);
         } else {
+            at[rank] = i->at;
             good = (dims[rank] = let_index(w, i, dims, rank)) != NULL;
             rank += good;
         }
@@ -179,7 +181,7 @@ static void check_let(struct eq_work *w, struct ast *n)
     target->vars = (const struct eq_var *const *)copy_vars(w, w->in_scope.data, w->in_scope.count);
     target->var_count = (int)w->in_scope.count;
     for (int d = 0; d < rank; d++)
-        target->index[d] = (struct eq_index){.size = size_symbol(w->c->sizes, dims[d]->symbol), .at = n->name_at};
+        target->index[d] = (struct eq_index){.size = size_symbol(w->c->sizes, dims[d]->symbol), .at = at[d]};
     if (!end(w, &m, target, value)) {
         eq_declare_bad(w, n->name, n->name_at);
         return;

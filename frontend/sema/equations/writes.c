@@ -47,9 +47,7 @@ static bool reads_off(struct eq_work *w, const struct size *a, const struct eq_v
     const struct size *factor, *rest;
     if (count != 1) return are_digits(w, a, open, count, size_const(w->c->sizes, 1));
     if (!eq_split(w->c, a, open[0], &factor, &rest)) return false;
-    int64_t known;
-    if (size_is_const(factor, &known)) return known != 0;
-    return facts_prove_order(w->c->facts, size_const(w->c->sizes, 1), factor, 0);
+    return size_is_const(factor, NULL) || facts_prove_order(w->c->facts, size_const(w->c->sizes, 1), factor, 0);
 }
 
 static bool is_injective(struct eq_work *w, const struct eq_access *t, const struct eq_var *const *vars, int count)
