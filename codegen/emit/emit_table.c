@@ -422,6 +422,29 @@ void entry_emit(struct emitter *e, const struct symbol *orch)
     vec_free(&table);
 }
 
+/* The lines of `//` directly above a declaration, without the slashes; NULL: there are none. */
+static const char *comment_above(struct emitter *e, const struct ast *decl)
+{
+    const struct source *source = source_get(e->front->sources, decl->at.file);
+    const char *const text = source->text, *begin = text + decl->at.begin;
+    while (begin > text && begin[-1] != '\n') begin--;
+    STRBUF(b);
+    const char *first = begin;
+    while (first > text) {
+        const char *line = first - 1, *word;
+        while (line > text && line[-1] != '\n') line--;
+        for (word = line; *word == ' '; word++) {}
+        if (strncmp(word, "//", 2) != 0) break;
+        first = line;
+    }
+    for (const char *p = first; p < begin; p = strchr(p, '\n') + 1) {
+        const char *line = strstr(p, "//") + 2, *const end = strchr(p, '\n');
+        if (*line == ' ') line++;
+        strbuf_printf(&b, "%s%.*s", p > first ? "\n" : "", (int)(end - line), line);
+    }
+    return b.length ? arena_copy(e->mem, strbuf_text(&b), b.length) : NULL;
+}
+
 void table_emit(struct emitter *e)
 {
     out_line(e->out, "%s", "");
@@ -442,6 +465,8 @@ void table_emit(struct emitter *e)
                      c_string(e, o->name), o->dim_count ? arena_printf(e->mem, "dims_%s", o->name) : "NULL",
                      o->dim_count, count ? arena_printf(e->mem, "formals_%s", o->name) : "NULL", count);
             out_line(e->out, "     .head = %s,", c_string(e, emit_source_text(e, head)));
+            const char *const comment = e->options->is_shared ? comment_above(e, o->decl) : NULL;
+            if (comment) out_line(e->out, "     .comment = %s,", c_string(e, comment));
             if (returns_scalar(o)) out_line(e->out, "     .result = %s,", scalar_constant(o->result));
             out_line(e->out, "     .extent = extent_%s, .run = start_%s},", o->name, o->name);
         }

@@ -191,6 +191,20 @@ static int give_tensor(struct calling *c, int32_t f, PTOTensor *t)
                     "'%s' is %s, declared %s", formal->name, ptoi_array_text(array, text, sizeof text), formal->text);
 }
 
+static void keep_lent(struct DLManagedTensor *m) { (void)m; }
+
+/* The producer keeps what it has lent: the tensor has a copy of the struct, which deletes nothing. */
+static int give_dlpack(struct calling *c, int32_t f, const struct DLManagedTensor *m)
+{
+    struct given *g = &c->given[f];
+    if (!m) return give_tensor(c, f, NULL);
+    g->lent = *m;
+    g->lent.deleter = keep_lent;
+    g->made = pto_tensor_from_dlpack_unversioned(&g->lent);
+    if (g->made) return give_tensor(c, f, g->made);
+    return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s': %s", c->entry->formals[f].name, pto_last_error(NULL));
+}
+
 static int give_formal(struct calling *c, int32_t f, const PTOArgument *a)
 {
     static const char *const directions[] = {"in", "out", "inout", "acc", "own", "host"};
@@ -203,6 +217,7 @@ static int give_formal(struct calling *c, int32_t f, const PTOArgument *a)
         return convert(c, formal->name, formal->type, a, &c->scalars[f]);
     }
     if (a->kind == PTO_ARGUMENT_TENSOR) return give_tensor(c, f, a->value.tensor);
+    if (a->kind == PTO_ARGUMENT_DLPACK) return give_dlpack(c, f, a->value.dlpack);
     if (a->kind != PTO_ARGUMENT_RESULT)
         return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is an array, %s", formal->name, formal->text);
     if (formal->direction != PTO_OUT)
@@ -431,7 +446,6 @@ static PTOStatus bound_call(struct calling *c)
     if (status == PTO_OK) status = ptoi_pins_take(c->pins, c->entry->formal_count, c->no_wait, &which);
     if (status != PTO_OK) {
         host_fail(&c->error, HOST_USAGE, "'%s': %s", c->entry->formals[which].name, pto_last_error(NULL));
-        hand_over(c, false);
         return status;
     }
     place_views(c);
@@ -441,7 +455,6 @@ static PTOStatus bound_call(struct calling *c)
         status = run(c);
     }
     ptoi_pins_drop(c->pins, c->entry->formal_count, status != PTO_OK && c->has_run);
-    hand_over(c, status == PTO_OK);
     return status;
 }
 
@@ -456,7 +469,9 @@ static PTOStatus with_memory(struct calling *c, const PTOArgument *arguments, in
     int code = match(c, arguments, count);
     if (code == HOST_OK) code = check_given(c);
     if (code == HOST_OK) code = bind(c);
-    return code == HOST_OK ? bound_call(c) : status_of(code);
+    const PTOStatus status = code == HOST_OK ? bound_call(c) : status_of(code);
+    hand_over(c, status == PTO_OK);
+    return status;
 }
 
 static PTOStatus matched_call(struct calling *c, const PTOArgument *arguments, int32_t count)

@@ -4,13 +4,15 @@
 #include "api/runtime.h"
 #include "bind.h"
 #include "loaded.h"
+#include "registry/dlpack.h"
 #include "registry/pins.h"
 
 /* What belongs to one formal. */
 struct given {
     bool is_given;      /* a value, a tensor, or where to put the result */
     PTOTensor **result; /* receives the tensor that is made; NULL: nobody wants it */
-    PTOTensor *made;
+    PTOTensor *made;    /* or made of `lent` */
+    struct DLManagedTensor lent;
 };
 
 struct calling {

@@ -9,7 +9,26 @@
 #include "shared/thread_error.h"
 #include "values.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
+
+/* The dynamic linker has locks of its own; this one also shows race detectors what they order. */
+static pthread_mutex_t linker = PTHREAD_MUTEX_INITIALIZER;
+
+static void *load(const char *path)
+{
+    pthread_mutex_lock(&linker);
+    void *const object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    pthread_mutex_unlock(&linker);
+    return object;
+}
+
+static void unload(void *object)
+{
+    pthread_mutex_lock(&linker);
+    dlclose(object);
+    pthread_mutex_unlock(&linker);
+}
 
 static PTOStatus check_table(const char *path, const PTOProgram *p)
 {
@@ -31,7 +50,7 @@ PTOLoaded *pto_program_open(const char *path)
     if (!l) return ptoi_thread_fail(PTO_ERR_NOMEM, "out of memory"), NULL;
     char beside[4096]; /* dlopen searches the system's folders for a name without a slash */
     snprintf(beside, sizeof beside, "./%s", path);
-    l->object = dlopen(strchr(path, '/') ? path : beside, RTLD_NOW | RTLD_LOCAL);
+    l->object = load(strchr(path, '/') ? path : beside);
     l->program = l->object ? dlsym(l->object, "pto_program") : NULL;
     PTOStatus status = PTO_OK;
     if (!l->object)
@@ -45,7 +64,7 @@ PTOLoaded *pto_program_open(const char *path)
         if (!l->names) status = ptoi_thread_fail(PTO_ERR_NOMEM, "out of memory");
     }
     if (status != PTO_OK) {
-        if (l->object) dlclose(l->object);
+        if (l->object) unload(l->object);
         free(l);
         return NULL;
     }
@@ -63,7 +82,7 @@ PTOLoaded *ptoi_loaded_retain(PTOLoaded *l)
 void ptoi_loaded_release(PTOLoaded *l)
 {
     if (atomic_fetch_sub_explicit(&l->references, 1, memory_order_acq_rel) > 1) return;
-    dlclose(l->object);
+    unload(l->object);
     free(l->names);
     free(l);
 }

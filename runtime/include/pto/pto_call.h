@@ -84,7 +84,8 @@ typedef enum PTOArgumentKind {
     PTO_ARGUMENT_REAL,
     PTO_ARGUMENT_RESULT,
     PTO_ARGUMENT_SCALAR_RESULT,
-    PTO_ARGUMENT_FLAGS
+    PTO_ARGUMENT_FLAGS,
+    PTO_ARGUMENT_DLPACK
 } PTOArgumentKind;
 
 enum { PTO_CALL_NO_WAIT = 1 /* PTO_ERR_BUSY, where the call would wait for a run or a map that uses an argument */ };
@@ -99,6 +100,7 @@ typedef struct PTOArgument {
         double real;
         PTOTensor **result;
         PTOScalar *scalar;
+        const struct DLManagedTensor *dlpack;
     } value;
 } PTOArgument;
 
@@ -108,6 +110,8 @@ typedef struct PTOArgument {
  *     PTO_I("n", 4096)       an integer or a bool
  *     PTO_F("tol", 1e-6)     a real number
  *     PTO_R("C", &c)         the call makes the tensor, which the caller owns afterwards; NULL if the call fails
+ *     PTO_D("A", m)          a DLPack tensor of before 1.0 (const struct DLManagedTensor *), which is borrowed: it must
+ *                            exist until the call returns, and its deleter is not called
  *     PTO_V(&value)          a PTOScalar that receives the scalar which the entry returns
  *     PTO_CALL_FLAGS(f)      PTO_CALL_NO_WAIT; takes no position */
 static inline PTOArgument pto_argument_(const char *name, PTOArgumentKind kind)
@@ -148,6 +152,12 @@ static inline PTOArgument pto_argument_scalar_(PTOScalar *s)
     a.value.scalar = s;
     return a;
 }
+static inline PTOArgument pto_argument_dlpack_(const char *name, const struct DLManagedTensor *m)
+{
+    PTOArgument a = pto_argument_(name, PTO_ARGUMENT_DLPACK);
+    a.value.dlpack = m;
+    return a;
+}
 static inline PTOArgument pto_argument_flags_(int64_t flags)
 {
     PTOArgument a = pto_argument_(NULL, PTO_ARGUMENT_FLAGS);
@@ -158,6 +168,7 @@ static inline PTOArgument pto_argument_flags_(int64_t flags)
 #define PTO_I(name, i)        pto_argument_integer_(name, i)
 #define PTO_F(name, r)        pto_argument_real_(name, r)
 #define PTO_R(name, variable) pto_argument_result_(name, variable)
+#define PTO_D(name, m)        pto_argument_dlpack_(name, m)
 #define PTO_V(variable)       pto_argument_scalar_(variable)
 #define PTO_CALL_FLAGS(flags) pto_argument_flags_(flags)
 

@@ -1,0 +1,29 @@
+"""What is raised: a message of the compiler, a failed run, a wrong argument."""
+import re
+
+
+class PtoError(Exception):
+    """A failure of the library; `status` is its number."""
+
+    def __init__(self, text, status=0):
+        super().__init__(text)
+        self.status = status
+
+
+class CompileError(PtoError):
+    """The compiler's messages; `diagnostics` has what --diag=json prints, one dict each."""
+
+    def __init__(self, text, diagnostics):
+        super().__init__(text)
+        self.diagnostics = diagnostics
+
+
+class RunError(PtoError):
+    """A failed run: `status`, `place` ("f.pto:3:5") and `chain`, the open functions from the innermost."""
+
+    def __init__(self, text, status):
+        super().__init__(text, status)
+        first, *rest = text.split("\n")
+        place = re.match(r"(.+?:\d+:\d+): ", first)
+        self.place = place.group(1) if place else None
+        self.chain = [m.groups() for m in (re.match(r"\s+in '(.+)', called at (.+)$", line) for line in rest) if m]

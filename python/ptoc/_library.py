@@ -1,0 +1,151 @@
+"""libpto.so by ctypes: the declarations of pto_registry.h, pto_call.h and pto_runtime.h that the package uses."""
+import ctypes
+import os
+import pathlib
+from ctypes import (CFUNCTYPE, POINTER, Structure, Union, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_uint8,
+                    c_uint16, c_uint32, c_uint64, c_void_p)
+
+MAX_RANK, MAX_WORKERS = 8, 4
+
+
+def _prefix():
+    """The folder that ptoc is installed in: $PTO_PREFIX, the one of `ptoc` in PATH, or beside this package."""
+    import shutil
+    here = pathlib.Path(__file__).resolve()
+    found = shutil.which("ptoc")
+    wanted = [os.environ.get("PTO_PREFIX"), found and pathlib.Path(found).resolve().parent.parent]
+    wanted += [here.parents[2] / "build" / preset for preset in ("release", "dev")] + [pathlib.Path("/usr/local"), pathlib.Path("/usr")]
+    for prefix in wanted:
+        if prefix and (pathlib.Path(prefix) / "lib" / "libpto.so").exists():
+            return pathlib.Path(prefix)
+    raise ImportError("libpto.so was not found: install ptoc, put it into PATH, or set PTO_PREFIX to its folder")
+
+
+prefix = _prefix()
+lib = ctypes.CDLL(str(prefix / "lib" / "libpto.so"))
+
+
+class Scalar(Union):
+    _fields_ = [("i64", c_int64), ("f64", c_double), ("f32", ctypes.c_float), ("b", c_bool)]
+
+
+class ProgramParam(Structure):
+    _fields_ = [("name", c_char_p), ("type", c_int), ("at", c_int64), ("has_default", c_bool), ("derived", c_char_p)]
+
+
+class Formal(Structure):
+    _fields_ = [("name", c_char_p), ("direction", c_int), ("type", c_int), ("rank", c_int32), ("text", c_char_p),
+                ("exact", POINTER(c_int32)), ("uses", POINTER(c_uint64))]
+
+
+class Signature(Structure):
+    _fields_ = [("file", c_char_p), ("entries", POINTER(c_char_p)), ("entry_count", c_int32), ("params", POINTER(ProgramParam)),
+                ("param_count", c_int32), ("defaults", c_void_p), ("name", c_char_p), ("head", c_char_p), ("comment", c_char_p),
+                ("dims", POINTER(c_char_p)), ("dim_count", c_int32), ("formals", POINTER(Formal)), ("formal_count", c_int32),
+                ("result", c_int)]
+
+
+class Value(Union):
+    _fields_ = [("tensor", c_void_p), ("integer", c_int64), ("real", c_double)]
+
+
+class Argument(Structure):
+    _fields_ = [("name", c_char_p), ("kind", c_int), ("value", Value)]
+
+
+TENSOR, INTEGER, REAL, RESULT, SCALAR_RESULT, FLAGS, DLPACK = 1, 2, 3, 4, 5, 6, 7
+IN, OUT, INOUT, ACC, OWN, HOST = range(6)
+
+RELEASE = CFUNCTYPE(None, c_void_p)
+
+
+class Foreign(Structure):
+    _fields_ = [("address", c_void_p), ("bytes", c_int64), ("device", c_int32), ("type", c_int), ("rank", c_int32),
+                ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("flags", c_uint32), ("release", c_void_p),
+                ("context", c_void_p), ("first", c_int64)]
+
+
+class Description(Structure):
+    _fields_ = [("type", c_int), ("rank", c_int32), ("shape", c_int64 * MAX_RANK), ("strides", c_int64 * MAX_RANK),
+                ("buffer", c_uint64), ("device", c_int32), ("references", c_int64), ("tensors", c_int64), ("pins", c_int64),
+                ("flags", c_uint32)]
+
+
+READ_ONLY, MAY_MOVE, UNDEFINED = 1, 2, 4
+READ, WRITE, READ_WRITE = 1, 2, 3
+
+
+class Config(Structure):
+    _fields_ = [("engine", c_int), ("backend", c_char_p), ("kernels", c_char_p), ("device", c_int32),
+                ("stream_timeout_seconds", c_double), ("workers", c_int32 * MAX_WORKERS), ("task_window", c_int64),
+                ("heap_bytes", c_int64), ("heap_rings", c_int32), ("deplist_entries", c_int64), ("tensormap_entries", c_int64),
+                ("recursion_limit", c_int32), ("scope_policy", c_int), ("count_dependences", c_bool), ("record_tasks", c_int64),
+                ("watchdog_seconds", c_double), ("replay", c_char_p), ("dedicated_scheduler", c_bool), ("bind_workers", c_bool),
+                ("external", c_bool * MAX_WORKERS), ("external_start", c_void_p), ("external_context", c_void_p),
+                ("skip_kernels", c_bool), ("submit_cycles", c_int64), ("dispatch_cycles", c_int64), ("always_defer", c_bool),
+                ("checked", c_bool), ("prealloc", c_bool), ("names_options", c_bool), ("first_task_id", c_int64),
+                ("first_byte", c_int64)]
+
+
+def _declare(name, result, *arguments):
+    function = getattr(lib, name)
+    function.restype = result
+    function.argtypes = arguments
+    return function
+
+
+last_error = _declare("pto_last_error", c_char_p, c_void_p)
+last_status = _declare("pto_last_status", c_int)
+last_complaint = _declare("pto_last_complaint", c_int)
+status_name = _declare("pto_status_name", c_char_p, c_int)
+runtime_create = _declare("pto_runtime_create", c_void_p, POINTER(Config), POINTER(c_int))
+runtime_destroy = _declare("pto_runtime_destroy", None, c_void_p)
+runtime_trim = _declare("pto_runtime_trim", c_int, c_void_p)
+cancel = _declare("pto_cancel", None, c_void_p)
+program_open = _declare("pto_program_open", c_void_p, c_char_p)
+program_close = _declare("pto_program_close", None, c_void_p)
+program_describe = _declare("pto_program_describe", c_int, c_void_p, c_char_p, POINTER(Signature))
+program_call = _declare("pto_program_call", c_int, c_void_p, c_void_p, c_char_p, c_void_p, c_int32)
+tensor_new = _declare("pto_tensor_new", c_void_p, c_void_p, c_int, c_int, POINTER(c_int64))
+tensor_attach = _declare("pto_tensor_attach", c_void_p, POINTER(Foreign))
+tensor_release = _declare("pto_tensor_release", None, c_void_p)
+tensor_retain = _declare("pto_tensor_retain", c_void_p, c_void_p)
+tensor_slice = _declare("pto_tensor_slice", c_void_p, c_void_p, c_int, c_int64, c_int64, c_int64)
+tensor_index = _declare("pto_tensor_index", c_void_p, c_void_p, c_int, c_int64)
+tensor_transpose = _declare("pto_tensor_transpose", c_void_p, c_void_p, POINTER(c_int))
+tensor_reshape = _declare("pto_tensor_reshape", c_void_p, c_void_p, c_int, POINTER(c_int64))
+tensor_copy = _declare("pto_tensor_copy", c_void_p, c_void_p)
+tensor_dense = _declare("pto_tensor_dense", c_void_p, c_void_p)
+tensor_describe = _declare("pto_tensor_describe", c_int, c_void_p, POINTER(Description))
+tensor_map = _declare("pto_tensor_map", c_void_p, c_void_p, c_int)
+tensor_unmap = _declare("pto_tensor_unmap", None, c_void_p)
+
+# Element types by their number in PTOType, with the typestr of the array interface and the code and bits of DLPack.
+NAMES = ["byte", "f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"]
+BYTES = [1, 2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1]
+TYPESTR = [None, "<f2", None, "<f4", "<f8", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "|b1"]
+TYPE_OF = {text: number for number, text in enumerate(TYPESTR) if text}
+TYPE_OF.update({"=" + text[1:]: number for text, number in list(TYPE_OF.items())})
+NUMBER = {name: number for number, name in enumerate(NAMES)}
+F32, F64, I64, BOOL = 3, 4, 8, 13
+
+
+class DLTensor(Structure):
+    _fields_ = [("data", c_void_p), ("device_type", c_int), ("device_id", c_int), ("ndim", c_int), ("code", c_uint8),
+                ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
+                ("byte_offset", c_uint64)]
+
+
+class DLManagedTensor(Structure):
+    _fields_ = [("tensor", DLTensor), ("context", c_void_p), ("deleter", c_void_p)]
+
+
+_python = ctypes.pythonapi
+capsule_pointer = _python.PyCapsule_GetPointer
+capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
+capsule_rename = _python.PyCapsule_SetName
+capsule_rename.restype, capsule_rename.argtypes = c_int, [ctypes.py_object, c_char_p]
+capsule_new = _python.PyCapsule_New
+capsule_new.restype, capsule_new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
+capsule_valid = _python.PyCapsule_IsValid
+capsule_valid.restype, capsule_valid.argtypes = c_int, [c_void_p, c_char_p]

@@ -1,0 +1,283 @@
+"""Programs: compiled, loaded, called."""
+import ctypes
+import inspect
+import json
+import keyword
+import os
+import re
+import subprocess
+import tempfile
+
+from . import _library as c
+from . import _runtime
+from ._errors import CompileError, PtoError, RunError
+from ._tensor import Tensor, attach_for_call
+
+_DIRECTIONS = ["in", "out", "inout", "acc", "own", "host"]
+_STATE, _OVERLAP, _MISUSE, _READ_ONLY = -8, -15, -23, -27
+
+
+def compile(path, *sources, import_dirs=(), checked=False, **constants):
+    """Compiles a .pto file, with the C files that it needs, and loads it; an unchanged one comes from ptoc's cache.
+    T=64 replaces the value of `const T`."""
+    ptoc = str(c.prefix / "bin" / "ptoc")
+    command = [ptoc, "build", "--emit=so", os.fspath(path), *map(os.fspath, sources)]
+    command += [f"-D{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items()]
+    command += [word for folder in import_dirs for word in ("-I", os.fspath(folder))] + ["--checked"] * bool(checked)
+    with tempfile.TemporaryDirectory(prefix="ptoc-") as folder:
+        output = os.path.join(folder, "program.so")
+        done = subprocess.run([*command, "-o", output, "--diag=json"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            shown = subprocess.run([*command, "-o", output, "--color=never"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            raise CompileError(shown.stderr.rstrip() or done.stderr.rstrip(), _diagnostics(done.stderr))
+        return load(output)
+
+
+def _diagnostics(text):
+    lines = [line for line in text.splitlines() if line.startswith("{")]
+    return [json.loads(line) for line in lines]
+
+
+def load(path):
+    """Loads what `ptoc build --emit=so` made."""
+    handle = c.program_open(os.fsencode(path))
+    if not handle:
+        status, text = c.last_status(), c.last_error(None).decode()
+        raise (FileNotFoundError if not os.path.exists(path) else PtoError)(text)
+    return Program(handle)
+
+
+class Program:
+    """A loaded program; its exports are attributes that are called."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        signature = c.Signature()
+        c.program_describe(handle, None, ctypes.byref(signature))
+        self._file = signature.file.decode()
+        self._entries = [signature.entries[i].decode() for i in range(signature.entry_count)]
+        for name in self._entries:
+            setattr(self, name, _function(self, name))
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        signature = c.Signature()
+        c.program_describe(self._handle, name.encode(), ctypes.byref(signature))
+        raise AttributeError(c.last_error(None).decode())
+
+    def __dir__(self):
+        return self._entries
+
+    def __repr__(self):
+        return f"<ptoc program {self._file}: {', '.join(self._entries)}>"
+
+    def __del__(self):
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle:
+            c.program_close(handle)
+
+
+class _Formal:
+    """What the source declares: one argument, or the fields of a struct."""
+
+    def __init__(self, name, number, formal):
+        self.name, self.fields = name, []
+        self.add(number, formal)
+
+    def add(self, number, formal):
+        self.fields.append((formal.name.decode().partition(".")[2], number, formal))
+
+    is_struct = property(lambda self: bool(self.fields[0][0]))
+    is_out = property(lambda self: all(f.direction == c.OUT for _, _, f in self.fields))
+
+
+def _group(signature):
+    formals = []
+    for number in range(signature.formal_count):
+        formal = signature.formals[number]
+        name = formal.name.decode().partition(".")[0]
+        if formals and formals[-1].name == name:
+            formals[-1].add(number, formal)
+        else:
+            formals.append(_Formal(name, number, formal))
+    return formals
+
+
+def _column_dims(head, dims):
+    """The dimension variable for the columns of each CSR argument: of `a: sparse.Csr[R, C, Z]` no array has C."""
+    found = re.findall(r"(\w+)\s*:\s*[\w.]*Csr\w*(?:<[^>]*>)?\s*\[[^,\]]+,\s*(\w+)\s*,", head)
+    return {formal: dim for formal, dim in found if dim in dims}
+
+
+def _function(program, name):
+    signature = c.Signature()
+    if c.program_describe(program._handle, name.encode(), ctypes.byref(signature)) != 0:
+        raise PtoError(c.last_error(None).decode())
+    formals = _group(signature)
+    names = {formal.name: formal for formal in formals}
+    numbers = {formal.name: (formal.fields[0][1], formal.fields[0][2]) for formal in formals if not formal.is_struct}
+    params = {signature.params[i].name.decode(): signature.params[i].type for i in range(signature.param_count)}
+    dims = {signature.dims[i].decode(): c.I64 for i in range(signature.dim_count)}
+    head, count, result_type = signature.head.decode(), signature.formal_count, signature.result
+    columns, entry, handle = _column_dims(head, dims), name.encode(), program._handle
+    # for the loop of a call: (name, number, rank, type, text, is out)
+    rows = [(f.name.decode(), number, f.rank, f.type, f.text.decode(), f.direction == c.OUT)
+            for formal in formals for _, number, f in formal.fields]
+    plain = not any(formal.is_struct for formal in formals)
+    tensor, result_kind, capsule_pointer = c.TENSOR, c.RESULT, c.capsule_pointer
+
+    def spread(args, kwargs):
+        """The value of each formal by number, and what else was given."""
+        values, more = [None] * count, {}
+        if len(args) > len(formals):
+            raise TypeError(f"{name}() takes {len(formals)} arguments, {len(args)} were given: {head}")
+        given = list(zip((formal.name for formal in formals), args))
+        for key, value in kwargs.items():
+            if key in names and any(key == before for before, _ in given):
+                raise TypeError(f"{name}(): {key!r} is given twice")
+            given.append((key, value))
+        for key, value in given:
+            formal = names.get(key)
+            if formal is None:
+                known = key.replace("__", ".")
+                if key not in params and key not in dims and known not in params:
+                    likely = [n for n in [*names, *params, *dims]]
+                    raise TypeError(f"{name}() has no argument {key!r}; there is: {', '.join(likely)}")
+                more[key if key in params or key in dims else known] = value
+            elif not formal.is_struct:
+                values[formal.fields[0][1]] = value
+            else:
+                for field, number, _ in formal.fields:
+                    part = value.get(field) if isinstance(value, dict) else getattr(value, field, None)
+                    if part is None and not formal.is_out:
+                        raise TypeError(f"{name}(): {key!r} has no {field!r}: a struct is an object or a dict with its fields")
+                    values[number] = part
+                if key in columns and hasattr(value, "shape") and columns[key] not in kwargs:
+                    more.setdefault(columns[key], value.shape[1])
+        return values, more
+
+    def number_of(what, value, kind):
+        """(kind of the argument, value) of a scalar."""
+        if isinstance(value, (str, bytes)):
+            raise TypeError(f"{name}(): {what!r} is {c.NAMES[kind]}, not {value!r}")
+        if kind in (c.F32, c.F64):
+            try:
+                return c.REAL, float(value)
+            except TypeError:
+                raise TypeError(f"{name}(): {what!r} is {c.NAMES[kind]}, not {type(value).__name__}") from None
+        try:
+            is_bool = type(value).__name__ in ("bool_", "bool")  # of NumPy, whose __index__ warns
+            whole = int(value) if is_bool else value.__index__() if hasattr(value, "__index__") else None
+        except TypeError:
+            whole = None
+        if whole is None:
+            raise TypeError(f"{name}(): {what!r} is {c.NAMES[kind]}, not {value!r}")
+        if not -2**63 <= whole < 2**63:
+            raise ValueError(f"{name}(): {what!r} does not fit in 64 bits")
+        return c.INTEGER, whole
+
+    def call(*args, **kwargs):
+        if plain and not kwargs and len(args) == count:
+            values, more = args, None
+        else:
+            values, more = spread(args, kwargs)
+        size = count + (len(more) if more else 0) + (result_type != 0)
+        arguments, made, owned, kept = (c.Argument * size)(), [], [], []
+        runtime = _runtime.current()
+        try:
+            for formal, number, rank, kind, text, is_out in rows:
+                a, value = arguments[number], values[number]
+                if value is None:
+                    if is_out:
+                        handle_of = ctypes.c_void_p()
+                        made.append(handle_of)
+                        a.kind, a.value.tensor = result_kind, ctypes.addressof(handle_of)
+                    else:
+                        raise TypeError(f"{name}(): {formal!r} is missing: {text}")
+                elif rank == 0:
+                    a.kind, number = number_of(formal, value, kind)
+                    if a.kind == c.REAL:
+                        a.value.real = number
+                    else:
+                        a.value.integer = number
+                else:
+                    a.kind = tensor
+                    if type(value) is Tensor:
+                        a.value.tensor = value._handle
+                        continue
+                    try:
+                        capsule = value.__dlpack__()
+                        a.value.tensor = capsule_pointer(capsule, b"dltensor")
+                        a.kind = c.DLPACK
+                        kept.append(capsule)
+                    except AttributeError:
+                        raise TypeError(f"{name}(): {formal!r} is an array, {text}, not {type(value).__name__}") from None
+                    except (TypeError, ValueError, BufferError, RuntimeError):  # NumPy: read-only, or bool
+                        if not hasattr(value, "__array_interface__"):
+                            raise
+                        t = attach_for_call(value)
+                        owned.append(t)
+                        a.value.tensor = t
+            at = count
+            for key, value in (more or {}).items():
+                a = arguments[at]
+                a.name = key.encode()
+                a.kind, number = number_of(key, value, params.get(key, c.I64))
+                if a.kind == c.REAL:
+                    a.value.real = number
+                else:
+                    a.value.integer = number
+                at += 1
+            scalar = c.Scalar()
+            if result_type:
+                arguments[at].kind, arguments[at].value.tensor = c.SCALAR_RESULT, ctypes.addressof(scalar)
+            status = _runtime.call(c.program_call, runtime, handle, entry, arguments, size)
+            if status != 0:
+                _raise(runtime, status)
+        finally:
+            for t in owned:
+                c.tensor_release(t)
+        results = [Tensor(h.value) for h in made]
+        if result_type:
+            results.insert(0, _scalar(scalar, result_type))
+        return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+    call.__name__ = call.__qualname__ = name
+    comment = signature.comment.decode() if signature.comment else ""
+    call.__doc__ = head + ("\n\n" + comment if comment else "")
+    call.__signature__ = _signature(formals, params, dims)
+    call.__wrapped_program__ = program  # the object stays loaded while a function of it lives
+    return call
+
+
+def _is_name(text):
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _signature(formals, params, dims):
+    P = inspect.Parameter
+    kinds = [P(f.name, P.POSITIONAL_OR_KEYWORD) for f in formals if _is_name(f.name)]
+    taken = {f.name for f in formals}
+    settings = [n for n in [*params, *dims] if _is_name(n) and n not in taken]
+    kinds += [P(n, P.KEYWORD_ONLY, default=None) for n in dict.fromkeys(settings)]
+    try:
+        return inspect.Signature(kinds)
+    except ValueError:
+        return inspect.Signature([P("args", P.VAR_POSITIONAL), P("kwargs", P.VAR_KEYWORD)])
+
+
+def _scalar(value, kind):
+    return value.f64 if kind == c.F64 else value.f32 if kind == c.F32 else value.b if kind == c.BOOL else value.i64
+
+
+def _raise(runtime, status):
+    complaint = c.last_complaint()
+    text = (c.last_error(None) if status in (_STATE, _MISUSE) else c.last_error(runtime)).decode()
+    if complaint == 1:
+        raise AttributeError(text)
+    if complaint == 2:
+        raise TypeError(text)
+    if complaint == 3 or status in (_OVERLAP, _READ_ONLY) or "error[E18]" in text.split("\n")[0]:
+        raise ValueError(text)
+    raise RunError(text, status)

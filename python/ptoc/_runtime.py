@@ -1,0 +1,122 @@
+"""Runtimes: one for each thread, or the one of a `with`; Ctrl-C cancels the call that runs."""
+import ctypes
+import os
+import signal
+import threading
+
+from . import _library as c
+from ._errors import PtoError
+
+_ENGINES = ["threads", "serial", "timing", "process", "graph"]
+_WORKERS = ["cube", "vector", "cpu", "accel"]
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_here = threading.local()
+
+
+def _bytes(size):
+    if isinstance(size, str):
+        unit = _UNITS.get(size[-1:].upper())
+        return int(size[:-1]) * unit if unit else int(size)
+    return int(size)
+
+
+class Runtime:
+    """A runtime with its own workers and memory.  In a `with` the calls of this thread use it:
+
+        with ptoc.Runtime(engine="threads", workers="vector=2", heap="256M"): m.f(x)
+    """
+
+    def __init__(self, engine="threads", workers=None, heap=None, rings=None, window=None, backend=None, kernels=None, device=0,
+                 checked=False, watchdog=0, recursion_limit=0):
+        if engine not in _ENGINES:
+            raise ValueError(f"there is no engine {engine!r}; there is: {', '.join(_ENGINES)}")
+        config = c.Config(engine=_ENGINES.index(engine), device=device, checked=checked, watchdog_seconds=watchdog,
+                          recursion_limit=recursion_limit, heap_bytes=_bytes(heap or 0), heap_rings=rings or 0,
+                          task_window=window or 0, backend=backend.encode() if backend else None,
+                          kernels=os.fsencode(kernels) if kernels else None)
+        for part in (workers or "").split(","):
+            name, _, number = part.partition("=")
+            if part and (name.strip() not in _WORKERS or not number.strip().isdigit()):
+                raise ValueError(f"workers: {part!r} is not TYPE=NUMBER with TYPE one of {', '.join(_WORKERS)}")
+            if part:
+                config.workers[_WORKERS.index(name.strip())] = int(number)
+        status = ctypes.c_int()
+        self._outer = []
+        self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))
+        if not self._handle:
+            raise PtoError(c.last_error(None).decode(), status.value)
+
+    def close(self):
+        """Ends the workers and gives the memory back."""
+        handle, self._handle = self._handle, None
+        if handle:
+            c.runtime_destroy(handle)
+
+    def __enter__(self):
+        self._outer.append(getattr(_here, "runtime", None))
+        _here.runtime = self
+        return self
+
+    def __exit__(self, *_):
+        _here.runtime = self._outer.pop()
+        if not self._outer:
+            self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self.close()
+
+
+def current():
+    """The handle of the runtime that this thread's calls use."""
+    runtime = getattr(_here, "runtime", None)
+    if runtime is None:
+        runtime = _here.runtime = Runtime()
+    if not runtime._handle:
+        raise PtoError("this runtime is closed")
+    return runtime._handle
+
+
+# ---- Ctrl-C ----
+# While C runs, Python's handlers do not.  But the C half of a handler writes the number of the signal to a pipe, where a
+# thread of ours waits, which may run because a call releases the interpreter.
+_main = threading.main_thread().ident
+_lock = threading.Lock()
+_called = None  # the runtime of the main thread's call
+_pipe = None
+
+
+def _watch(fd):
+    while True:
+        numbers = os.read(fd, 64)
+        if not numbers:
+            return
+        if signal.SIGINT in numbers:
+            with _lock:
+                if _called:
+                    c.cancel(_called)
+
+
+def _open_pipe():
+    global _pipe
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    threading.Thread(target=_watch, args=(read,), name="ptoc Ctrl-C", daemon=True).start()
+    _pipe = (os.getpid(), write)
+
+
+def call(function, runtime, *arguments):
+    """function(runtime, *arguments), which Ctrl-C cancels."""
+    global _called
+    if threading.get_ident() != _main:
+        return function(runtime, *arguments)
+    if _pipe is None or _pipe[0] != os.getpid():
+        _open_pipe()
+    _called = runtime
+    outer = signal.set_wakeup_fd(_pipe[1], warn_on_full_buffer=False)
+    try:
+        return function(runtime, *arguments)
+    finally:
+        signal.set_wakeup_fd(outer)
+        with _lock:
+            _called = None

@@ -1,0 +1,246 @@
+"""Calls from Python: arguments, results, messages, threads, Ctrl-C, other libraries."""
+import gc
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import unittest
+
+import numpy as np
+
+import ptoc
+
+PROGRAM = """
+param by: i64 = 2;
+kernel add<M, N>(in a: f32[M, N], in b: f32[M, N], out c: f32[M, N]) on vector {
+    for (int64_t i = 0; i < M; i++)
+        for (int64_t j = 0; j < N; j++)
+            c[i * c_stride[0] + j * c_stride[1]] = a[i * a_stride[0] + j * a_stride[1]] + b[i * b_stride[0] + j * b_stride[1]];
+}
+kernel sum<N>(in a: f32[N], out s: f32[1]) on vector { s[0] = 0; for (int64_t i = 0; i < N; i++) s[0] += a[i]; }
+kernel times<N>(in x: i64[N], out y: i64[N], by: i64) on vector { for (int64_t i = 0; i < N; i++) y[i] = by * x[i]; }
+kernel flip<N>(in x: bool[N], out y: bool[N]) on vector { for (int64_t i = 0; i < N; i++) y[i] = !x[i]; }
+kernel spin(inout a: f32[1]) on vector { for (volatile long i = 0; i < 2000000; i++) {} a[0] += 1; }
+kernel gather<R, C, Z>(in ptr: i32[R + 1], in idx: i32[Z], in val: f32[Z], in x: f32[C], out y: f32[R]) on vector {
+    for (int64_t r = 0; r < R; r++) {
+        y[r] = 0;
+        for (int32_t k = ptr[r]; k < ptr[r + 1]; k++) y[r] += val[k] * x[idx[k]];
+    }
+}
+struct Csr<R, C, Z> { ptr: i32[R + 1]; idx: i32[Z]; val: f32[Z]; }
+// c = a + b
+export orch plus<M, N>(in a: f32[M, N], in b: f32[M, N], out c: f32[M, N]) { add(a, b, out c); }
+export orch total<N>(in a: f32[N], out s: f32[1]) { sum(a, out s); }
+export orch scale<N>(in x: i64[N], out y: i64[N]) { times(x, out y, by); }
+export orch negate<N>(in x: bool[N], out y: bool[N]) { flip(x, out y); }
+export orch half(x: f64, big: bool, n: i64) -> f64 { if big { return n; } return x / 2.0; }
+export orch wait(inout a: f32[1], n: i64) { for i in 0 .. n { spin(inout a); } }
+export orch fail(n: i64) { assert n < 3, "n is too large"; print n; }
+export orch spmv<R, C, Z>(in a: Csr[R, C, Z], in x: f32[C], out y: f32[R]) { gather(a.ptr, a.idx, a.val, x, out y); }
+"""
+
+folder = tempfile.TemporaryDirectory()
+path = pathlib.Path(folder.name) / "calls.pto"
+path.write_text(PROGRAM)
+m = ptoc.compile(path)
+
+
+def matrix(rows=3, columns=4):
+    return np.arange(rows * columns, dtype="f4").reshape(rows, columns)
+
+
+class Arguments(unittest.TestCase):
+    def test_arrays_go_in_and_out_without_a_copy(self):
+        a, c = matrix(), np.zeros((3, 4), "f4")
+        self.assertIsNone(m.plus(a, a, c))
+        np.testing.assert_array_equal(c, 2 * a)
+        made = m.plus(a, b=a)
+        self.assertEqual((made.shape, made.dtype, made.strides, len(made)), ((3, 4), "f32", (4, 1), 3))
+        np.testing.assert_array_equal(made, 2 * a)
+
+    def test_sliced_transposed_and_reversed_arrays_go_in_as_they_are(self):
+        a, b, c = matrix(8, 6), matrix(3, 4), np.full((3, 8), -1, "f4")
+        m.plus(a[::2, ::-2].T, b, c[:, 1::2])
+        np.testing.assert_array_equal(c[:, 1::2], a[::2, ::-2].T + b)
+        np.testing.assert_array_equal(c[:, ::2], np.full((3, 4), -1))
+
+    def test_results_are_arguments_of_other_calls(self):
+        t = m.plus(matrix(), matrix())
+        u = m.plus(t.T[:, ::-1], t.T)
+        np.testing.assert_array_equal(u, 2 * matrix().T + 2 * matrix().T[:, ::-1])
+        np.testing.assert_array_equal(t.reshape(-1)[5], np.float32(10))
+        np.testing.assert_array_equal(t[1, 1:3], [10, 12])
+        np.testing.assert_array_equal(t[..., 0], [0, 8, 16])
+        self.assertEqual(t[1, 2].shape, ())
+        with self.assertRaises(TypeError):
+            t[[0, 1]]
+        with self.assertRaises(IndexError):
+            t[3]
+        self.assertEqual(repr(t), "ptoc.Tensor(f32[3, 4])")
+
+    def test_scalars_params_and_dimension_variables(self):
+        self.assertEqual(m.half(3, False, 1), 1.5)
+        self.assertEqual(m.half(np.float32(3), np.bool_(True), np.int32(7)), 7)
+        x = np.arange(3)
+        np.testing.assert_array_equal(m.scale(x), 2 * x)
+        np.testing.assert_array_equal(m.scale(x, by=5), 5 * x)
+        np.testing.assert_array_equal(m.scale(x, N=3), 2 * x)
+
+    def test_read_only_empty_and_bool_arrays(self):
+        a = matrix()
+        a.flags.writeable = False
+        np.testing.assert_array_equal(m.plus(a, a), 2 * a)
+        with self.assertRaisesRegex(ValueError, "'c'"):
+            m.plus(matrix(), matrix(), a)
+        self.assertEqual(m.scale(np.zeros(0, "i8")).shape, (0,))
+        np.testing.assert_array_equal(m.negate(np.array([True, False])), [False, True])
+
+    def test_arrays_live_as_long_as_their_tensor(self):
+        t = ptoc.tensor(matrix())
+        part = t[1:]
+        del t
+        gc.collect()
+        np.testing.assert_array_equal(part, matrix()[1:])
+        array = np.asarray(m.plus(matrix(), matrix()))
+        gc.collect()
+        np.testing.assert_array_equal(array, 2 * matrix())
+
+    def test_a_csr_matrix_is_a_struct_of_its_arrays(self):
+        try:
+            import scipy.sparse
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        dense = matrix(5, 7) * (matrix(5, 7) % 3 == 0)
+        sparse = scipy.sparse.csr_matrix(dense)
+        x = np.arange(7, dtype="f4")
+        np.testing.assert_allclose(m.spmv(ptoc.csr(sparse), x), dense @ x)
+        np.testing.assert_allclose(m.spmv({"ptr": sparse.indptr, "idx": sparse.indices, "val": sparse.data}, x), dense @ x)
+        with self.assertRaisesRegex(TypeError, "tocsr"):
+            ptoc.csr(sparse.tocoo())
+
+
+class Messages(unittest.TestCase):
+    def refused(self, kind, text, call, *args, **kwargs):
+        with self.assertRaisesRegex(kind, text):
+            call(*args, **kwargs)
+
+    def test_wrong_names_and_types_are_type_errors(self):
+        a = matrix()
+        self.refused(TypeError, "'b' is f64\\[3, 4\\], declared f32\\[M, N\\]", m.plus, a, a.astype("f8"))
+        self.refused(TypeError, "'b' is missing: f32\\[M, N\\]", m.plus, a)
+        self.refused(TypeError, "no argument 'q'", m.plus, a, a, q=1)
+        self.refused(TypeError, "'a' is given twice", m.plus, a, a, a=a)
+        self.refused(TypeError, "takes 3 arguments, 4 were given", m.plus, a, a, a, a)
+        self.refused(TypeError, "'a' is an array, f32\\[M, N\\], not list", m.plus, [1], a)
+        self.refused(TypeError, "'n' is i64, not 1.5", m.half, 1.0, True, 1.5)
+        self.refused(TypeError, "'x' is f64, not 'y'", m.half, "y", True, 1)
+
+    def test_wrong_shapes_gaps_and_overlap_are_value_errors(self):
+        a = matrix()
+        self.refused(ValueError, "extent 0 \\(of f32\\[M, N\\]\\) is 3 with 'a' f32\\[3, 4\\]", m.plus, a, a[:2])
+        self.refused(ValueError, "'b' is f32\\[4\\], declared", m.plus, a, a[0])
+        self.refused(ValueError, "E18.*\n.*'a'", m.total, a[:, 0])
+        self.refused(ValueError, "E09.*'c' is written and shares elements with 'a'", m.plus, a, a, a)
+
+    def test_a_missing_export_is_an_attribute_error_with_the_nearest_name(self):
+        with self.assertRaisesRegex(AttributeError, "no entry 'pluss'; did you mean 'plus'"):
+            m.pluss
+
+    def test_a_failed_run_has_status_place_and_chain(self):
+        with self.assertRaisesRegex(ptoc.RunError, "n is too large") as caught:
+            m.fail(3)
+        self.assertEqual(caught.exception.status, -10)
+        self.assertRegex(caught.exception.place, r"calls.pto:\d+:\d+")
+
+    def test_messages_of_the_compiler_are_one_exception(self):
+        bad = pathlib.Path(folder.name) / "bad.pto"
+        bad.write_text("export orch f(in x: f32[N]) { print y; }\n")
+        with self.assertRaises(ptoc.CompileError) as caught:
+            ptoc.compile(bad)
+        self.assertIn("^", str(caught.exception))
+        self.assertIn("bad.pto:1", str(caught.exception))
+        self.assertTrue(caught.exception.diagnostics)
+        with self.assertRaises(FileNotFoundError):
+            ptoc.load("missing.so")
+
+    def test_help_shows_the_source(self):
+        self.assertIn("export orch plus<M, N>(in a: f32[M, N]", m.plus.__doc__)
+        self.assertIn("c = a + b", m.plus.__doc__)
+        self.assertIn("plus", dir(m))
+        self.assertIn("calls.pto", repr(m))
+
+
+class Runs(unittest.TestCase):
+    def test_runtimes_nest_and_every_engine_finds_the_arrays(self):
+        for engine in ("threads", "serial", "timing", "process"):
+            with ptoc.Runtime(engine=engine, workers="vector=2", heap="1M"):
+                with ptoc.Runtime(engine="serial"):
+                    np.testing.assert_array_equal(m.plus(matrix(), matrix()), 2 * matrix())
+                c = np.zeros((3, 4), "f4")
+                m.plus(matrix(), matrix(), c)
+                np.testing.assert_array_equal(c, 2 * matrix())
+        with self.assertRaisesRegex(ValueError, "no engine 'fast'"):
+            ptoc.Runtime(engine="fast")
+
+    def test_threads_have_their_own_runtimes_and_params(self):
+        good = []
+
+        def work(number):
+            x = np.arange(4)
+            good.append(all((np.asarray(m.scale(x, by=number)) == number * x).all() for _ in range(300)))
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(good, [True] * 4)
+
+    def test_a_function_keeps_its_program(self):
+        scale = ptoc.compile(path).scale
+        gc.collect()
+        np.testing.assert_array_equal(scale(np.arange(3)), [0, 2, 4])
+
+    def test_control_c_cancels_a_call(self):
+        text = f"""
+            import os, signal, threading, numpy as np, ptoc
+            m = ptoc.compile({str(path)!r})
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                m.wait(np.zeros(1, "f4"), 10**9)
+            except KeyboardInterrupt:
+                print("interrupted")
+            print(m.half(1, False, 0))
+        """
+        done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, timeout=120)
+        self.assertEqual(done.stdout.decode().split(), ["interrupted", "0.5"])
+
+
+class Libraries(unittest.TestCase):
+    def test_dlpack_both_ways(self):
+        t = m.plus(matrix(), matrix())
+        array = np.from_dlpack(t)
+        np.testing.assert_array_equal(array, 2 * matrix())
+        m.plus(matrix(), t, t2 := m.plus(t, t))
+        np.testing.assert_array_equal(t2, 3 * matrix())
+        m.plus(matrix(), matrix(), t.T.T)  # the same memory
+        np.testing.assert_array_equal(array, 2 * matrix())
+        self.assertEqual(t.__dlpack_device__(), (1, 0))
+        for _ in range(100):
+            t.__dlpack__()  # nobody takes these
+        t.__dlpack__(max_version=(1, 0))
+
+    def test_torch(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not installed")
+        a = torch.arange(12, dtype=torch.float32).reshape(3, 4)
+        t = m.plus(a, a)
+        self.assertTrue(torch.equal(torch.from_dlpack(t), 2 * a))
+
+
+if __name__ == "__main__":
+    unittest.main()
