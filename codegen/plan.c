@@ -99,4 +99,6 @@ void flat_formals(const struct symbol *callee, symbol_list *list)
 void flat_results(const struct symbol *callee, symbol_list *list)
 {
     if (callee->result_place) symbol_leaves(callee->result_place, list);
+    for (int i = 0; callee->result_place && i < callee->result_place->decided_count; i++)
+        vec_push(list, callee->result_place->decided[i]);
 }

@@ -159,6 +159,7 @@ static int formal_index(const struct symbol *callee, const struct symbol *s)
 static struct interval range_of_symbol(struct ranges *p, const struct symbol *s)
 {
     if (s->has_value) return (struct interval){s->int_value, s->int_value};
+    if (s->decided_name) return (struct interval){0, INT64_MAX};
     const struct call *call = p->binding;
     if (call && (s->kind == SYM_DIM || s->kind == SYM_FORMAL)) {
         struct interval r = anything;

@@ -131,6 +131,20 @@ void ascendc_emit(struct emitter *e); /* the whole file for --emit=ascendc */
 void device_emit(struct emitter *e);                             /* the rest of the file for --emit=kernels */
 const char *kernel_external_symbol(const struct symbol *kernel); /* of one without a body */
 
+/* ---- emit_decided.c: results of an entry whose extents the run decides ---- */
+struct decided {
+    const struct symbol *from[MAX_FORMALS]; /* the numbers of the result */
+    const struct size *to[MAX_FORMALS];     /* the variables of the entry for them */
+    int count;
+};
+uint32_t decided_dims(const struct type *t); /* bit d: the run decides extent d */
+/* Declares the variables, and begins the scope that owns the tensors; count 0: nothing is needed. */
+void decided_begin(struct emitter *e, const struct symbol *orch, struct decided *decided);
+void decided_emit(struct emitter *e, const struct symbol *result, struct strbuf *call); /* a tensor, as an argument */
+void decided_print(struct emitter *e, const struct decided *decided, struct strbuf *call); /* the variables */
+/* The tensor goes to the caller; of another result: nothing. */
+void decided_copy(struct emitter *e, const struct decided *decided, const struct symbol *result);
+
 /* ---- emit_table.c ---- */
 void entry_emit(struct emitter *e, const struct symbol *orch);
 void entry_declare_names(struct emitter *e, const struct symbol *orch); /* they live until the caller forgets them */

@@ -15,6 +15,7 @@
 static const char *declare_result(struct emitter *e, const struct symbol *place)
 {
     const char *dot = strchr(place->name, '.');
+    if (place->decided_name) return emit_declare(e, place, arena_printf(e->mem, "ret_%s", place->decided_name));
     if (dot) return emit_declare(e, place, arena_printf(e->mem, "ret%s", dot));
     ptrmap_set(&e->c_names, place, (void *)(uintptr_t) "ret");
     return "ret";

@@ -111,9 +111,12 @@ static void print_place(struct emitter *e, struct strbuf *b, const struct ir_arg
         strbuf_puts(b, ", .at = ");
         value_print(e, b, a->view->offset, P_ANY);
     }
-    strbuf_puts(b, ", .s = {");
-    print_values(e, b, a->view->stride, r->rank);
-    strbuf_puts(b, "}}");
+    if (r->rank > 0 && a->view->stride[0]) { /* else the callee decides the extents */
+        strbuf_puts(b, ", .s = {");
+        print_values(e, b, a->view->stride, r->rank);
+        strbuf_putc(b, '}');
+    }
+    strbuf_putc(b, '}');
 }
 
 static void print_variable(struct emitter *e, struct strbuf *b, const struct ir_argument *a)

@@ -40,7 +40,11 @@ static void emit_export(struct emitter *e, const struct symbol *orch)
     names_force(&e->names, "result");
     entry_declare_names(e, orch);
     out_line(e->out, "/* %s", emit_source_text(e, head));
-    out_line(e->out, " * Arrays are dense, row-major, and stay the caller's; an empty one may be NULL. */");
+    const bool decides = orch->result_place && orch->result_place->decided_count > 0;
+    out_line(e->out, " * Arrays are dense, row-major, and stay the caller's; an empty one may be NULL.%s",
+             decides ? "" : " */");
+    if (decides)
+        out_line(e->out, " * A PTOResult is {0} before; its data are the caller's, who frees them with free(). */");
     entry_print_prototype(e, orch, &b);
     out_line(e->out, "%s;", strbuf_text(&b));
     out_line(e->out, "%s", "");

@@ -24,13 +24,16 @@ static size_t all_places(const struct symbol *orch, symbol_list *list)
     flat_formals(orch, list);
     const size_t formals = list->count;
     flat_results(orch, list);
+    if (orch->result_place) list->count -= (size_t)orch->result_place->decided_count; /* a PTOResult has them */
     return formals;
 }
 
 /* The caller's variable. */
 static void print_variable(struct emitter *e, struct strbuf *b, const struct symbol *s)
 {
-    if (is_tensor(s))
+    if (decided_dims(s->type))
+        strbuf_printf(b, "PTOResult *%s", emit_name(e, s));
+    else if (is_tensor(s))
         strbuf_printf(b, "%s%s *%s", is_const(s) ? "const " : "", c_elem_type(s->type->elem), emit_name(e, s));
     else
         strbuf_printf(b, "%s %s%s", c_scalar_type(s->type), s->by_reference ? "*" : "", emit_name(e, s));
@@ -98,6 +101,10 @@ static void emit_given(struct emitter *e, const struct symbol *s, bool result, i
         strbuf_printf(call, ", a->%s", name);
         return;
     }
+    if (decided_dims(s->type)) {
+        decided_emit(e, s, call);
+        return;
+    }
     STRBUF(strides);
     print_strides(e, &strides, s->type);
     if (result)
@@ -151,10 +158,13 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     }
     if (need) out_line(e->out, "pto_state_need(rt, %s);", strbuf_text(&bytes));
     strbuf_printf(&call, "%s(rt", emit_name(e, orch));
+    struct decided decided;
+    decided_begin(e, orch, &decided);
     int at[2] = {0, 0}; /* in the table, which has the formals first */
     for (size_t i = 0; i < formals; i++) at[1] += in_table(places->data[i]);
     for (size_t i = formals; i < places->count; at[1] += in_table(places->data[i++]))
         emit_given(e, places->data[i], true, at[1], &call);
+    decided_print(e, &decided, &call);
     for (size_t i = 0; i < formals; at[0] += in_table(places->data[i++]))
         emit_given(e, places->data[i], false, at[0], &call);
     for (int i = 0; i < orch->dim_count; i++) strbuf_printf(&call, ", %s", emit_name(e, orch->dims[i]));
@@ -164,6 +174,8 @@ static void emit_enter(struct emitter *e, const struct symbol *orch, const symbo
     } else {
         out_line(e->out, "%s);", strbuf_text(&call));
     }
+    for (size_t i = formals; i < places->count; i++) decided_copy(e, &decided, places->data[i]);
+    if (decided.count > 0) out_line(e->out, "pto_scope_end(rt);");
     e->out = outer;
     out_line(e->out, "static void enter_%s(PTORuntime *rt, void *arg)", orch->name);
     out_open(e->out, "{");
@@ -243,6 +255,7 @@ static void emit_extents(struct emitter *e, const struct symbol *orch, const sym
         if (t->kind != TYPE_TENSOR) continue;
         for (int d = 0; d < t->rank; d++) {
             STRBUF(b);
+            if (decided_dims(t) >> d & 1) continue;
             size_print(e, &b, t->extent[d], P_ANY, ARITH_TRY);
             out_line(e->out, "case %zu * PTO_MAX_RANK + %d: *value = %s; break;", f, d, strbuf_text(&b));
             any = true;
@@ -319,8 +332,11 @@ static void emit_formal(struct emitter *e, const struct symbol *orch, const char
     }
     for (int d = 0; d < t->rank; d++) {
         const struct size *extent = t->extent[d];
-        strbuf_printf(&exact, "%s%d", d ? ", " : "",
-                      extent->kind == SIZE_SYMBOL ? dim_index(orch, extent->symbol) : -1);
+        if (decided_dims(t) >> d & 1)
+            strbuf_printf(&exact, "%sPTO_DECIDED", d ? ", " : "");
+        else
+            strbuf_printf(&exact, "%s%d", d ? ", " : "",
+                          extent->kind == SIZE_SYMBOL ? dim_index(orch, extent->symbol) : -1);
         strbuf_printf(&uses, "%s%llu", d ? ", " : "", (unsigned long long)dims_named(orch, extent));
     }
     out_line(e->out, "{.name = %s, .direction = %s, .type = %s, .rank = %d, .text = %s,", c_string(e, name), direction,

@@ -36,7 +36,7 @@ static void put_temporary(struct dump *d, const struct ir_temporary *t)
 static void put_symbol(struct dump *d, const struct symbol *s)
 {
     put(d, s->name);
-    if (s->hidden) put(d, "()");
+    if (s->hidden && !s->decided_name) put(d, "()");
 }
 
 static void put_type(struct dump *d, const struct type *t)

@@ -74,10 +74,11 @@ static void lower_submit(struct lowering *l, const struct ast *n, const struct c
 
 /* ---- functions ---- */
 
-/* Where a tensor goes that a function returns: all of r. */
-static struct ir_argument argument_place(struct lowering *l, const struct region *r)
+/* Where a tensor goes that a function returns: all of r.  Where the run decides its extents, it has no strides yet. */
+static struct ir_argument argument_place(struct lowering *l, const struct call *call, const struct region *r)
 {
-    return (struct ir_argument){.kind = IR_ARG_PLACE, .view = lower_view(l, r, VIEW_OF_FUNCTION)};
+    const enum view_parts parts = call->decided.count > 0 ? VIEW_ELEMENT : VIEW_OF_FUNCTION;
+    return (struct ir_argument){.kind = IR_ARG_PLACE, .view = lower_view(l, r, parts)};
 }
 
 /* A scalar of a struct, which the callee assigns. */
@@ -102,13 +103,13 @@ static struct ir_argument argument_scalar(struct ir_value *value)
     return (struct ir_argument){.kind = IR_ARG_SCALAR, .value = value};
 }
 
-static struct ir_argument argument_leaf(struct lowering *l, const struct leaf *leaf)
+static struct ir_argument argument_leaf(struct lowering *l, const struct call *call, const struct leaf *leaf)
 {
     const struct symbol *formal = leaf->formal;
     if (formal->by_reference) return argument_variable(l, leaf);
     if (leaf->scalar) return argument_scalar(lower_symbol(l, leaf->scalar));
     if (type_is_scalar(formal->type)) return argument_scalar(lower_stored_element(l, leaf->region));
-    if (formal->place == formal) return argument_place(l, leaf->region);
+    if (formal->place == formal) return argument_place(l, call, leaf->region);
     return argument_tensor(l, leaf->region, formal->dir == DIR_OWN);
 }
 
@@ -116,12 +117,13 @@ static void add_argument(struct ir_call *c, struct ir_argument a) { c->arguments
 
 static void add_leaves(struct lowering *l, struct ir_call *c, const struct leaves *leaves)
 {
-    for (int i = 0; i < leaves->count; i++) add_argument(c, argument_leaf(l, &leaves->leaf[i]));
+    for (int i = 0; i < leaves->count; i++) add_argument(c, argument_leaf(l, c->binding, &leaves->leaf[i]));
 }
 
 static int argument_count(const struct call *call)
 {
-    int count = 1 + call->result_leaves.count + call->callee->formal_count + call->callee->dim_count;
+    int count =
+        1 + call->result_leaves.count + call->decided.count + call->callee->formal_count + call->callee->dim_count;
     for (int i = 0; i < call->callee->formal_count; i++) count += call->leaves[i].count;
     return count;
 }
@@ -138,8 +140,9 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     if (!c->is_prepared) c->checks = lower_checks(l, call->checks, call);
     c->arguments = arena_array(l->mem, struct ir_argument, argument_count(call));
     if (callee->result && callee->result->kind == TYPE_TENSOR)
-        add_argument(c, argument_place(l, result_region(l, call)));
+        add_argument(c, argument_place(l, call, result_region(l, call)));
     add_leaves(l, c, &call->result_leaves);
+    add_leaves(l, c, &call->decided);
     for (int i = 0; i < callee->formal_count; i++) {
         const struct symbol *formal = callee->formals[i];
         add_leaves(l, c, &call->leaves[i]);

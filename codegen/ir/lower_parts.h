@@ -91,6 +91,8 @@ void lower_exchange(struct lowering *l, const struct symbol *s);
 enum take { TAKE_NEXT, TAKE_FIRST, TAKE_KEEP };
 void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how,
                 const struct ast *at);
+/* Sets the extents of `to` that the run decides to those of a value with the type `from`. */
+void lower_decided(struct lowering *l, const struct symbol *to, const struct type *from);
 void lower_var_assign(struct lowering *l, struct ast *n);
 void lower_end_names(struct lowering *l, const struct open_block *o); /* those that end with the block */
 

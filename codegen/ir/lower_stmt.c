@@ -81,9 +81,13 @@ static void lower_new_leaf(struct lowering *l, const struct symbol *s, const str
     if (s->next && type_is_scalar(s->type)) lower_new_leaf(l, s->next, NULL);
 }
 
+/* The extents of s that the run decides, and its tensors. */
 void lower_new_tensors(struct lowering *l, const struct symbol *s, const struct ast *declared)
 {
     symbol_list leaves = {0};
+    for (int i = 0; i < s->decided_count; i++)
+        let(l, s->decided[i], arena_printf(l->mem, "%s_%s", leaf_name(l, s), s->decided[i]->decided_name),
+            s->decided[i]->type, ir_integer(l->mem, 0), false, IR_UNUSED_MAYBE);
     symbol_leaves((struct symbol *)(uintptr_t)s, &leaves);
     for (size_t i = 0; i < leaves.count; i++) lower_new_leaf(l, leaves.data[i], declared);
     vec_free(&leaves);
@@ -320,6 +324,7 @@ static void lower_return_name(struct lowering *l, const struct ast *value)
     symbol_leaves(value->symbol, &leaves);
     flat_results(l->orch, &places);
     for (size_t i = 0; i < leaves.count; i++) lower_return_leaf(l, leaves.data[i], places.data[i]);
+    lower_decided(l, l->orch->result_place, value->symbol->type);
     vec_free(&leaves);
     vec_free(&places);
 }

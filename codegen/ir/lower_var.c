@@ -37,10 +37,27 @@ void lower_end_names(struct lowering *l, const struct open_block *o)
 
 /* ---- what a name gets ---- */
 
+void lower_decided(struct lowering *l, const struct symbol *to, const struct type *from)
+{
+    if (l->f->is_broken) return; /* values are unknown */
+    for (int i = 0; i < to->decided_count; i++) {
+        const struct symbol *number = to->decided[i];
+        const struct size *value = decided_value(to->type, from, number);
+        if (!value) continue;
+        struct ir_op *op = lower_op(l, IR_SET);
+        op->set.value = lower_size(l, value, ARITH_CHECKED);
+        if (number->place)
+            op->set.target = lower_symbol(l, number);
+        else
+            op->set.key = op->set.symbol = number;
+    }
+}
+
 void lower_take(struct lowering *l, const struct symbol *to, const struct symbol *from, enum take how,
                 const struct ast *at)
 {
     for (int i = 0; i < to->field_count; i++) lower_take(l, to->fields[i], from->fields[i], how, at);
+    if (how != TAKE_KEEP) lower_decided(l, to, from->type);
     if (type_is_struct(to->type)) return;
     use_take(l, to, from, how == TAKE_KEEP, at);
     struct ir_op *op = lower_op(l, type_is_scalar(to->type) ? IR_SET : how == TAKE_KEEP ? IR_KEEP : IR_TAKE);

@@ -137,6 +137,7 @@ static struct function_bounds *new_bounds(struct plan *p, uint64_t moved_in)
 struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place,
                                   uint64_t moved_in)
 {
+    has_place &= !orch->result_place || orch->result_place->decided_count == 0; /* an entry owns such a result, too */
     const void *key = has_place || !orch->result_place ? (const void *)orch : (const void *)&orch->result_place;
     struct function_bounds *first = ptrmap_get(&model->bounds, key), *f = first;
     while (f && f->moved_in != moved_in) f = f->other;

@@ -29,6 +29,15 @@ static const struct symbol *nameless(const struct size *a)
     return NULL;
 }
 
+/* Does it name an extent that the run decides in this statement, and no text can name before it? */
+static bool is_decided_here(const struct checker *c, const struct size *a)
+{
+    bool found = a->kind == SIZE_SYMBOL && a->symbol->decided_name && a->symbol->decl &&
+                 a->symbol->decl->at.begin >= c->statement.begin;
+    for (int i = 0; i < a->count && !found; i++) found = is_decided_here(c, a->arg[i]);
+    return found;
+}
+
 static bool same_extents(struct checker *c, struct span at, const char *what, const struct type *got,
                          const struct type *want)
 {
@@ -45,6 +54,11 @@ static bool same_extents(struct checker *c, struct span at, const char *what, co
         else if (a && b && strcmp(size_str(c, a), size_str(c, b)) == 0)
             diag_help(c->diag, "%s is evaluated twice here, and may differ: give it a name first with 'let'",
                       size_str(c, a));
+        else if (a && b && (is_decided_here(c, a) || is_decided_here(c, b)))
+            diag_help(c->diag,
+                      "the run decides this extent: give the result a name, then state what it has to be: "
+                      "let y = ...; assert dim(y, %d) == ...;",
+                      d);
         else if (value)
             diag_help(c->diag, "give the value a name, and state what it equals: let k = %s; assert k == ...;",
                       value->name);

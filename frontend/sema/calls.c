@@ -5,6 +5,7 @@
  * Invariant  dims[] and regions[] are complete for every call without an error.
  * Tests      test/lit/sema/e17*.pto e19*.pto w08*.pto
  */
+#include "decided.h"
 #include "matching.h"
 
 static bool place_arguments(struct checker *c, struct ast *e, struct matching *m, int count, bool value)
@@ -73,6 +74,7 @@ static void place_struct(struct checker *c, struct ast *e, struct matching *m, c
         if (s->returned)
             structs_set_returned(s, derive_same_structure(s->type, c->function->result) ? c->function->result_place
                                                                                         : NULL);
+        decided_keep(c, m->call, s);
         struct struct_place *p = arena_new(c->mem, struct struct_place);
         p->symbol = s;
         notes_of(c, e)->place = p;
@@ -94,7 +96,7 @@ static void place_result(struct checker *c, struct ast *e, struct matching *m, c
         call->destination = target->destination;
         call->returns = target->returns;
     } else {
-        new_result(c, e, m, target);
+        decided_keep(c, call, new_result(c, e, m, target));
     }
     e->note->region = call->destination ? call->destination : region_whole(c, call->result_symbol);
     if (call->result_formal >= 0) call->regions[call->result_formal] = e->note->region;
@@ -184,6 +186,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
         m.failed = true;
     else
         dims_check_extents(c, &m, usable);
+    if (!m.failed) decided_bind(c, &m, e, target);
     if (!m.failed) result = result_type(c, e, &m);
     if (result) {
         e->type = result;

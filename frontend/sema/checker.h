@@ -8,6 +8,7 @@
  *                              expression calls, and a call names: constants.c type_nodes.c requests.c, indexing.c,
  *                              builtin_calls.c, callee.c arguments.c dims.c (matching.h)
  *   demands.c agree.c          of a call: its conditions, its types
+ *   decided.c                  extents that the run decides (decided.h)
  *   generics.c                 generic kernels and their instances
  *   structs.c                  structs as their leaves
  *   hoist.c lookahead.c        checks that leave loops; statements that are not checked yet
@@ -81,6 +82,7 @@ struct checker {
     VEC(struct symbol *) unused;       /* unused locals: reported when there is no error */
     struct span statement;             /* the one being checked */
     struct symbol *head;               /* the KERNEL or ORCH whose head is being resolved, or NULL */
+    struct symbol *deciding;           /* the result_place whose type is being looked at: it may have `?m`; or NULL */
     VEC(struct host_element) elements; /* read so far in this function */
     struct check **checks;             /* where a run-time check goes; NULL where none can be made */
     int next_text;                     /* texts of types in messages share a few buffers, the next one is used first */

@@ -216,7 +216,10 @@ static void resolve_orch(struct checker *c, struct symbol *s)
     struct ast *d = s->decl;
     add_generics(c, s, d->orch.generics);
     add_formals(c, s, d->orch.formals);
+    struct symbol *place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
+    c->deciding = place;
     s->result = d->orch.result ? type_nodes_check(c, d->orch.result) : c->void_;
+    c->deciding = NULL;
     if (s->result->kind == TYPE_ERROR) notes_bad(d);
     if (!structs_can_be_made(c, d->orch.result ? d->orch.result->at : d->at, "the result", s->result)) notes_bad(d);
     if (structs_names_var(s->result)) {
@@ -225,7 +228,7 @@ static void resolve_orch(struct checker *c, struct symbol *s)
         notes_bad(d);
     }
     if (s->result->kind == TYPE_TENSOR || type_is_struct(s->result)) {
-        struct symbol *place = s->result_place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
+        s->result_place = place;
         place->type = s->result;
         place->dir = DIR_OUT;
         place->hidden = true;
@@ -345,9 +348,11 @@ void declare_resolve(struct checker *c, struct symbol *s)
     c->checks = NULL;
     c->loop_depth = 0;
     c->head = s->kind == SYM_KERNEL || s->kind == SYM_ORCH ? s : NULL;
+    c->deciding = NULL;
     resolve_now(c, s);
     s->resolving = 2;
     c->head = saved.head;
+    c->deciding = saved.deciding;
     c->module = saved.module;
     c->scope = saved.scope;
     c->function = saved.function;

@@ -322,7 +322,7 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
     e->type = c->error;
     switch (e->kind) {
     case AST_NAME:
-        if (!(s = declare_lookup(c, e->name))) {
+        if (!(s = e->symbol && e->symbol->kind == SYM_LET ? e->symbol : declare_lookup(c, e->name))) {
             names_unknown(c, e->at, e->name, "name", NULL);
             return notes_fail(c, e);
         }

@@ -238,6 +238,9 @@ static void know_operator(struct system *s, const struct size *atom)
     const struct size *zero = size_const(t, 0), *a = atom->count ? atom->arg[0] : NULL,
                       *b = atom->count > 1 ? atom->arg[1] : NULL;
     switch (atom->kind) {
+    case SIZE_SYMBOL:
+        if (atom->symbol->decided_name) know_order(s, zero, atom, 0); /* an extent of a tensor that exists */
+        break;
     case SIZE_MINIMUM:
         know_order(s, atom, a, 0);
         know_order(s, atom, b, 0);

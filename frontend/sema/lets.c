@@ -3,6 +3,7 @@
  * Gives      the symbol of the statement, with type, region, `returned`.
  * Tests      test/lit/sema/
  */
+#include "decided.h"
 #include "lookahead.h"
 #include "statements.h"
 
@@ -140,6 +141,11 @@ void lets_check_var(struct checker *c, struct ast *s)
     struct ast *v = s->decl.value;
     struct symbol *var = names_new(c, SYM_LET, s->name, s);
     const struct type *want = s->decl.type ? type_nodes_check(c, s->decl.type) : NULL, *t = var_value(c, s, var, want);
+    if (t && callee_is_task(c, v) && decided_begins_var(t)) { /* what is made is the first value that the var takes */
+        var->name = intern_str(c->front->names, arena_printf(c->mem, "%s_next", s->name));
+        decided_name_value(c, s, &s->decl.value, var);
+        return;
+    }
     s->symbol = var;
     if (t && type_is_scalar(t) && (!want || type_is_scalar(want))) {
         var->kind = SYM_VAR;

@@ -102,7 +102,7 @@ static void leave_return(void *cx, struct ast *n)
 bool lookahead_is_returned(struct checker *c, const struct ast *let)
 {
     struct return_scan r = {.name = let->name, .depth = 1};
-    if (!c->function->result_place) return false;
+    if (!c->function->result_place || c->function->result_place->decided_count) return false;
     ast_visit_list(&(struct ast_visitor){enter_return, leave_return, &r}, let->next);
     return r.same > 0 && r.other == 0;
 }

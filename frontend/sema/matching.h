@@ -9,9 +9,9 @@
 struct matching {
     struct call *call;
     struct symbol *callee;
-    struct ast *args[MAX_FORMALS]; /* the ARG of each formal, or NULL */
-    const struct symbol *from[2 * MAX_FORMALS];
-    const struct size *to[2 * MAX_FORMALS];
+    struct ast *args[MAX_FORMALS];              /* the ARG of each formal, or NULL */
+    const struct symbol *from[3 * MAX_FORMALS]; /* with the numbers that the run decides */
+    const struct size *to[3 * MAX_FORMALS];
     const struct ast *source[MAX_FORMALS]; /* of each dimension variable: the argument that gave it */
     int count;
     bool failed;

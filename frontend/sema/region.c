@@ -124,6 +124,8 @@ void region_check_extents(struct checker *c, const struct type *t, const struct 
 static const struct size *capture(struct checker *c, struct symbol *s, const struct size *a)
 {
     if (!a || !size_names_var(a)) return a;
+    for (int i = 0; i < s->decided_count; i++)
+        if (a == size_symbol(c->sizes, s->decided[i])) return a; /* changes with it */
     for (int i = 0; i < MAX_CAPTURED; i++) {
         if (!s->captured[i]) {
             if (i == 0) s->captured = arena_array(c->mem, const struct size *, MAX_CAPTURED + 1);

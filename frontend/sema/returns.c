@@ -1,6 +1,7 @@
 /* returns.c - `return`: a function can return only a whole tensor that it owns.
  * Tests      test/lit/sema/e10*.pto e19*.pto
  */
+#include "decided.h"
 #include "statements.h"
 
 /* The tensor that v names, or one of the struct's, and whether all of it is this function's to give. */
@@ -18,6 +19,10 @@ static void return_tensors(struct checker *c, struct ast *s)
 {
     struct ast *v = s->ret.value;
     const struct type *want = c->function->result;
+    if (callee_is_task(c, v) && c->function->result_place->decided_count) {
+        decided_split(c, s, &s->ret.value, "result", NULL);
+        return;
+    }
     struct struct_place *into = arena_new(c->mem, struct struct_place);
     struct target target = {.type = want, .returns = true};
     const char *what = arena_printf(c->mem, "the result of '%s'", c->function->name);
@@ -34,6 +39,7 @@ static void return_tensors(struct checker *c, struct ast *s)
         return;
     }
     const struct type *t = exprs_check(c, v, AS_PLACE);
+    if (!v->bad) want = decided_match(c, want, t, c->function->result_place);
     if (v->bad || !agree_type(c, v->at, what, t, want)) {
         notes_bad(s);
         return;

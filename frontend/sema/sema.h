@@ -68,6 +68,8 @@ const struct region *region_of(const struct ast *expr);
  * stands for the value in sizes (extents, offsets, checks).  It is evaluated once, in its place among the other
  * expressions.  Else NULL. */
 struct symbol *taken_of(const struct ast *expr);
+/* The extent of `got` where `want`, a type alike, has the number (see decided_name); NULL: it has none. */
+const struct size *decided_value(const struct type *want, const struct type *got, const struct symbol *number);
 /* Is the place all of a `var` that is a tensor or a struct, or a field of one?  Then its symbol is that. */
 bool vars_is_place(const struct ast *place);
 /* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim)

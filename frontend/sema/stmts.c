@@ -5,6 +5,7 @@
  * Invariant  every statement has its own place for run-time checks, so none is made before the sizes it needs exist.
  * Tests      test/lit/sema/
  */
+#include "decided.h"
 #include "hoist.h"
 #include "lookahead.h"
 #include "statements.h"
@@ -17,7 +18,9 @@ static bool visit_var(void *cx, struct ast *e)
 {
     bool *found = cx;
     switch (e->kind) {
-    case AST_NAME: *found |= e->symbol && e->symbol->kind == SYM_VAR; return false;
+    case AST_NAME:
+        *found |= e->symbol && (e->symbol->kind == SYM_VAR || (e->symbol->is_var && e->symbol->decided_count));
+        return false;
     case AST_MEMBER: *found |= !e->symbol || e->symbol->kind == SYM_VAR; return false;
     case AST_INT:
     case AST_FLOAT:
@@ -64,6 +67,7 @@ static bool forget_assigned(void *cx, struct ast *s)
     const bool names = s->kind == AST_ASSIGN && s->assign.target->kind == AST_NAME;
     struct symbol *v = names ? declare_lookup(c, s->assign.target->name) : NULL;
     if (v && v->kind == SYM_VAR) values_forget(c, v);
+    if (v) decided_forget(c, v);
     return ast_is_statement(s);
 }
 

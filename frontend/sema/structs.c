@@ -85,7 +85,9 @@ bool structs_names_var(const struct type *t)
 {
     for (; t; t = t->element)
         for (int d = 0; d < t->rank; d++)
-            if (size_names_var(t->extent[d])) return true;
+            if (size_names_var(t->extent[d]) &&
+                !(t->extent[d]->kind == SIZE_SYMBOL && t->extent[d]->symbol->decided_name))
+                return true; /* and not what the run decides, which is the result's own */
     return false;
 }
 

@@ -153,6 +153,11 @@ struct symbol {
     struct symbol *result_place;
     /* of a `returned` let or a leaf of one: the result_place, or its leaf, where it lies; of these: itself */
     struct symbol *place;
+    /* decided.c: of a result_place, and of a LET that is a tensor or a struct: the extents that the run decides, which
+     * are hidden numbers; of such a number, its name in the result of the function, `?m` without the question mark */
+    struct symbol **decided;
+    int decided_count;
+    const char *decided_name;
     struct module *target; /* MODULE: what the name stands for */
     /* of a FORMAL or LET whose type is a struct, or an array of structs: one hidden symbol a field, named "w.wx".
      * Scalars of what can be written are a VAR */
@@ -214,6 +219,7 @@ struct call {
     const struct region **regions; /* of tensor arguments */
     struct leaves *leaves;         /* of struct arguments */
     struct leaves result_leaves;   /* of a struct result: where it goes */
+    struct leaves decided;         /* of a result whose extents the run decides: the names of these in the caller */
     const struct size **dims;      /* value of each dimension variable of the callee */
     int result_formal;             /* KERNEL in value position: the single `out` that was left out; else -1 */
     /* where the result goes when it is an existing place (out formal, slice, let, or the result_place of `return

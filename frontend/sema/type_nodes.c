@@ -3,7 +3,7 @@
  * Invariant  extents that are known are not negative, and the bytes of a tensor fit in 64 bits.
  * Tests      test/lit/sema/e12*.pto e15-constants.pto
  */
-#include "checker.h"
+#include "decided.h"
 #include <string.h>
 
 static bool check_bytes(struct checker *c, const struct type *t, struct span at)
@@ -22,7 +22,7 @@ static bool read_extents(struct checker *c, struct ast *dims, struct type *t)
     bool good = true;
     for (struct ast *d = dims; d; d = d->next) {
         int64_t value;
-        const struct size *extent = exprs_int(c, d, "an extent");
+        const struct size *extent = d->kind == AST_DECIDED ? decided_extent(c, d) : exprs_int(c, d, "an extent");
         if (!extent)
             good = false;
         else if (size_is_const(extent, &value) && value < 0) {
@@ -131,7 +131,8 @@ const struct type *type_nodes_check(struct checker *c, struct ast *node)
     }
     struct symbol *s = find_struct(c, node);
     if (!s) {
-        for (struct ast *d = node->type_name.dims; d; d = d->next) exprs_check(c, d, AS_VALUE);
+        for (struct ast *d = node->type_name.dims; d; d = d->next)
+            if (d->kind != AST_DECIDED) exprs_check(c, d, AS_VALUE);
         return notes_fail(c, node);
     }
     s->is_named = true;

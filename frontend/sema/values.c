@@ -11,6 +11,7 @@ const struct symbol *values_forget(struct checker *c, struct symbol *var)
     struct symbol *old = names_new(c, SYM_LET, var->name, var->decl);
     old->hidden = true;
     old->type = var->type;
+    old->decided_name = var->decided_name;
     facts_forget(c->facts, var, old);
     for (size_t i = 0; i < c->elements.count; i++)
         if (size_names_var(c->elements.data[i].at) && size_names(c->elements.data[i].at, var))

@@ -3,9 +3,11 @@
  *            var's `next`, and then the var takes it over; `a = b` takes over what b names.  So a name has one buffer,
  *            and a buffer one name, unless `let t = a` gives it a second one.
  * Gives      is_var, next, keeps and exchange of the symbols.
- * Invariant  all values of a var have one type, so a buffer of one name serves each other.
+ * Invariant  all values of a var have one type, but for extents that the run decides, which are numbers of the var; so
+ *            a buffer of one name serves each other.
  * Tests      test/lit/sema/var*.pto, test/lit/run/var*.pto
  */
+#include "decided.h"
 #include "statements.h"
 
 /* ---- names that change buffers ---- */
@@ -141,7 +143,7 @@ bool vars_declare(struct checker *c, struct ast *s, struct symbol *var)
         return true;
     }
     if (!check_taken(c, v, arena_printf(c->mem, "var %s", s->name))) return false;
-    var->type = region_capture_type(c, var, v->type);
+    var->type = region_capture_type(c, var, decided_of_var(c, var, v->type));
     structs_declare_fields(c, var);
     set_var(c, var);
     set_lent(var);
@@ -184,6 +186,10 @@ void vars_assign(struct checker *c, struct ast *s)
 {
     struct ast *place = s->assign.target, *v = s->assign.value;
     struct symbol *var = place->symbol;
+    if (callee_is_task(c, v) && var->decided_count) {
+        decided_split(c, s, &s->assign.value, arena_printf(c->mem, "%s_next", var->name), place->type);
+        return;
+    }
     if (callee_is_task(c, v)) {
         assign_call(c, s, var);
         forget(c, var);
@@ -192,7 +198,8 @@ void vars_assign(struct checker *c, struct ast *s)
     const struct type *t = exprs_check(c, v, AS_PLACE);
     const bool is_scalar = !v->bad && type_is_scalar(t);
     if (is_scalar) assign_say_not_tensor(c, place, v);
-    if (v->bad || is_scalar || !agree_type(c, v->at, arena_printf(c->mem, "'%s'", place_str(c, v)), t, place->type)) {
+    const struct type *want = v->bad ? NULL : decided_match(c, place->type, t, var);
+    if (v->bad || is_scalar || !agree_type(c, v->at, arena_printf(c->mem, "'%s'", place_str(c, v)), t, want)) {
         notes_bad(s);
     } else if (v->symbol == var) {
         diag_error(c->diag, DIAG_E19, s->at, "'%s' is assigned to itself", place_str(c, place));
@@ -201,6 +208,7 @@ void vars_assign(struct checker *c, struct ast *s)
         notes_bad(s);
     } else {
         take_over(c, var, v->symbol);
+        decided_take(c, var, t);
     }
     forget(c, var);
 }

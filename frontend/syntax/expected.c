@@ -31,6 +31,7 @@ static const struct group groups[] = {
       "for",    "while",         "do",     "if",     "match", "scope", "drop", "return", "break", "continue",
       "assert", "static_assert", "print",  "@",      "{"}},
     {"an argument", {"integer", "await", "acc"}, {EXPRESSION, "out", "inout", "acc", "own"}},
+    {"an extent", {"integer", "await", "?"}, {EXPRESSION, "?"}},
     {"an index", {"integer", "await", ":"}, {EXPRESSION, ":"}},
     {"an expression", {"integer", "await"}, {EXPRESSION}},
     {"a tensor", {"integer", "("}, {EXPRESSION}},

@@ -28,6 +28,7 @@ bool foreign_syntax_report(struct parse *cx, const char *const *expected, int ex
         foreign_word_operator,
         foreign_declaration_of_c,
         foreign_semicolon_behind_block,
+        foreign_choice_of_c,
         foreign_division_of_python,
         foreign_two_characters,
         foreign_slice_of_python,
@@ -90,7 +91,6 @@ void foreign_syntax_hint_token(struct parse *cx, const struct token *t)
             diag_help(d, "a string stands in double quotes");
         }
         break;
-    case '?': diag_help(d, "there is no '?:': use 'select(c, a, b)', or 'if'"); break;
     default: break;
     }
 }

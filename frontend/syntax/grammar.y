@@ -58,7 +58,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %token DOTDOT ".."  PLUSCOLON "+:"  PLUSASSIGN "+="  ARROW "->"  FATARROW "=>"  ASSIGN "="  AT "@"
 %token OR "||"  AND "&&"  EQ "=="  NE "!="  LT "<"  LE "<="  GT ">"  GE ">="
 %token PLUS "+"  MINUS "-"  STAR "*"  SLASH "/"  PERCENT "%"  NOT "!"
-%token BITOR "|"  CARET "^"  AMPERSAND "&"  SHL "<<"  SHR ">>"  TILDE "~"
+%token BITOR "|"  CARET "^"  AMPERSAND "&"  SHL "<<"  SHR ">>"  TILDE "~"  QUESTION "?"
 
 %left "||"
 %left "&&"
@@ -73,8 +73,9 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 
 %type <node> item kernel kernel_head kattrs orch result static_assert assert_message formal type let_type let_value
 %type <node> stmt simple block step
-             arm match_else attr string label expr postfix primary index arg generic
-%type <list> items generics generic_names formals formal_list fields stmts attrs exprs drops indices args arg_list arms
+             arm match_else attr string label expr postfix primary index arg generic dim
+%type <list> items generics generic_names formals formal_list fields stmts attrs exprs dims drops indices args
+             arg_list arms
 %type <mark> formal_mark arg_mark
 %type <chain> ifs
 
@@ -155,11 +156,17 @@ arg_mark: "out"                                 { $$ = (struct mark){DIR_OUT, @$
         | "own"                                 { $$ = (struct mark){DIR_OWN, @$}; }
         ;
 type: NAME                                      { $$ = NAMED(AST_TYPE_NAME, @$, $1, .type_name = {0}); }
-    | NAME "[" exprs "]" { $$ = NAMED(AST_TYPE_NAME, @$, $1, .type_name = {.dims = $exprs.first}); }
+    | NAME "[" dims "]" { $$ = NAMED(AST_TYPE_NAME, @$, $1, .type_name = {.dims = $dims.first}); }
     | NAME "." NAME { $$ = NAMED(AST_TYPE_NAME, @$, $3, .type_name = {$1.name, $1.at, NULL}); }
-    | NAME "." NAME "[" exprs "]" { $$ = NAMED(AST_TYPE_NAME, @$, $3, .type_name = {$1.name, $1.at, $exprs.first}); }
+    | NAME "." NAME "[" dims "]" { $$ = NAMED(AST_TYPE_NAME, @$, $3, .type_name = {$1.name, $1.at, $dims.first}); }
     | "array" "[" expr "]" "of" type            { $$ = NODE(AST_TYPE_ARRAY, @$, .type_array = {$expr, $6}); }
     ;
+dims: dim                                       { $$ = list_add(NO_LIST, $1); }
+    | dims "," dim                              { $$ = list_add($1, $3); }
+    ;
+dim: expr
+   | "?" NAME                                   { $$ = NAMED(AST_DECIDED, @$, $NAME); }
+   ;
 
 block: "{" stmts "}"                            { $$ = NODE(AST_BLOCK, @$, .block = {$stmts.first}); }
      | "{" stmts error "}"                      { $$ = NODE(AST_BLOCK, @$, .block = {$stmts.first}); yyerrok; }

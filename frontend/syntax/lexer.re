@@ -338,7 +338,7 @@ again:
     "<="  { WORD(LE); }          ">"   { WORD(GT); }          ">="  { WORD(GE); }          "+"   { WORD(PLUS); }
     "-"   { WORD(MINUS); }       "*"   { WORD(STAR); }        "/"   { WORD(SLASH); }       "%"   { WORD(PERCENT); }
     "!"   { WORD(NOT); }         "|"   { WORD(BITOR); }       "^"   { WORD(CARET); }       "&"   { WORD(AMPERSAND); }
-    "<<"  { WORD(SHL); }         ">>"  { WORD(SHR); }         "~"   { WORD(TILDE); }
+    "<<"  { WORD(SHL); }         ">>"  { WORD(SHR); }         "~"   { WORD(TILDE); }       "?"   { WORD(QUESTION); }
     "{"   { if (lx->in_kernel_head) return body_token(lx, token); WORD(LBRACE); }
 
     "\x00" {

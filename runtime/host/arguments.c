@@ -205,7 +205,7 @@ int ptoi_arguments_load(struct session *s)
     for (int32_t f = 0; f < s->entry->formal_count; f++) {
         struct argument *a = &s->arguments[f];
         struct host_array *array = &s->formals[f].array;
-        if (!session_is_tensor(&s->entry->formals[f])) continue;
+        if (!session_is_tensor(&s->entry->formals[f]) || bind_is_decided(&s->entry->formals[f])) continue;
         if (array->reserved) {
             ptoi_npy_close(&a->file);
             if (!array_allocate(array, false)) return fail_no_room(s, f);

@@ -156,6 +156,7 @@ static int check_formal(struct binding *b, int32_t f, struct host_error *e)
 {
     const PTOFormal *formal = &b->entry->formals[f];
     struct host_array *a = &b->formals[f].array;
+    if (bind_is_decided(formal)) return HOST_OK; /* the run says its shape */
     for (int32_t d = 0; d < formal->rank; d++) {
         int64_t extent;
         if (!b->entry->extent(f, d, b->call, &extent))

@@ -6,6 +6,14 @@
 
 #include <pto/pto_program.h>
 
+/* A result whose extents the run decides. */
+static inline bool bind_is_decided(const PTOFormal *f)
+{
+    for (int32_t d = 0; d < f->rank; d++)
+        if (f->exact[d] == PTO_DECIDED) return true;
+    return false;
+}
+
 /* Where the value of a dimension variable came from: a formal's index, or one of these. */
 enum { BIND_NOTHING = -1, BIND_OPTION = -2 };
 

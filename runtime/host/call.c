@@ -265,6 +265,10 @@ static int check_given(struct calling *c)
     size_t at = 0;
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
         const PTOFormal *formal = &c->entry->formals[f];
+        if (bind_is_decided(formal))
+            return complain(c, PTO_COMPLAINT_ARGUMENT,
+                            "the run decides the extents of '%s' (%s): no tensor of that shape can be made yet",
+                            formal->name, formal->text);
         if (c->given[f].is_given || formal->direction == PTO_OUT || at >= sizeof names) continue;
         if (formal->rank == 0)
             return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no value (%s)", formal->name, formal->text);

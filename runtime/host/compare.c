@@ -21,6 +21,12 @@ static int64_t first_difference(const char *a, const char *b, int64_t bytes)
 bool ptoi_compare(const char *name, const struct host_array *made, const struct host_array *oracle, char *text,
                   size_t size)
 {
+    if (memcmp(made->shape, oracle->shape, (size_t)made->rank * sizeof *made->shape) != 0) {
+        char a_shape[256], b_shape[256];
+        snprintf(text, size, "%s is %s, the serial engine made %s", name,
+                 ptoi_array_text(made, a_shape, sizeof a_shape), ptoi_array_text(oracle, b_shape, sizeof b_shape));
+        return false;
+    }
     if (made->bytes == 0 || memcmp(made->data, oracle->data, (size_t)made->bytes) == 0) return true;
     int64_t element = pto_type_bytes(made->type);
     int64_t at = first_difference(made->data, oracle->data, made->bytes) / element, rest = at;

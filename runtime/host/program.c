@@ -79,6 +79,7 @@ static int allocate_session(struct session *s)
         s->arguments[f].file.fd = -1;
         s->formals[f].array.type = s->entry->formals[f].type;
         s->formals[f].array.rank = s->entry->formals[f].rank;
+        if (bind_is_decided(&s->entry->formals[f])) continue;
         s->formals[f].array.shared = s->options.config.engine == PTO_ENGINE_PROCESS;
         s->formals[f].array.reserved = is_only_named(s, &s->entry->formals[f]);
     }
@@ -125,11 +126,27 @@ static int create_runtime(struct session *s, const PTOConfig *config, PTORuntime
     return host_fail(&s->error, code, "%s", why && *why ? why : pto_status_text(status));
 }
 
+/* The array that the run has made; its memory is that of the array now. */
+static void take_result(const PTOFormal *formal, PTOResult *result, struct host_array *array)
+{
+    if (!bind_is_decided(formal)) return;
+    array->type = formal->type;
+    array->rank = formal->rank;
+    memcpy(array->shape, result->shape, sizeof array->shape);
+    array_measure(array); /* it fits: it has been in memory */
+    array->data = result->data;
+    result->data = NULL;
+}
+
 static int run_entry(struct session *s)
 {
-    for (int32_t f = 0; f < s->entry->formal_count; f++) s->data[f] = s->formals[f].array.data;
+    for (int32_t f = 0; f < s->entry->formal_count; f++)
+        s->data[f] =
+            bind_is_decided(&s->entry->formals[f]) ? (void *)&s->arguments[f].result : s->formals[f].array.data;
     session_progress(s, "running %s", s->entry->name);
     PTOStatus status = s->entry->run(s->rt, &s->call);
+    for (int32_t f = 0; f < s->entry->formal_count; f++)
+        take_result(&s->entry->formals[f], &s->arguments[f].result, &s->formals[f].array);
     if (status < 0) {
         fflush(stdout);
         if (ptoi_watch_reports()) ptoi_print_run_error(s->rt, status);
@@ -202,9 +219,13 @@ static int check_against_oracle(struct session *s)
     PTORuntime *rt;
     int code = create_runtime(s, &config, &rt);
     if (code != HOST_OK) return code;
-    for (int32_t f = 0; f < s->entry->formal_count; f++) s->data[f] = s->arguments[f].oracle.data;
+    for (int32_t f = 0; f < s->entry->formal_count; f++)
+        s->data[f] = bind_is_decided(&s->entry->formals[f]) ? (void *)&s->arguments[f].oracle_result
+                                                            : s->arguments[f].oracle.data;
     session_progress(s, "running %s on the serial engine", s->entry->name);
     PTOStatus status = run_silently(s, rt);
+    for (int32_t f = 0; f < s->entry->formal_count; f++)
+        take_result(&s->entry->formals[f], &s->arguments[f].oracle_result, &s->arguments[f].oracle);
     if (status < 0) {
         fflush(stdout);
         ptoi_print_run_error(rt, status);

@@ -19,6 +19,8 @@ struct argument {
     struct npy_file file;
     struct host_array oracle; /* --check: its own copy */
     bool scalar_set;
+    PTOResult result; /* the run decides its extents */
+    PTOResult oracle_result;
 };
 
 struct session {

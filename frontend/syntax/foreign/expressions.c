@@ -17,6 +17,15 @@ bool foreign_division_of_python(const struct scene *s)
     return scene_skip_statement(s);
 }
 
+/* c ? a : b */
+bool foreign_choice_of_c(const struct scene *s)
+{
+    if (s->now.kind != TOK_QUESTION || !scene_expects(s, "&&")) return false;
+    scene_say(s, s->now.at, "the character '?' has no meaning here");
+    diag_help(s->diag, "there is no '?:': use 'select(c, a, b)', or 'if'");
+    return scene_skip_statement(s);
+}
+
 bool foreign_two_characters(const struct scene *s)
 {
     const struct {

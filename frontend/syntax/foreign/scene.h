@@ -29,8 +29,8 @@ pattern foreign_loop_of_c, foreign_range_of_python, foreign_loop_without_begin, 
 pattern foreign_word_operator, foreign_else_if, foreign_word_of_statement, foreign_word_of_declaration,
     foreign_import_without_quotes, foreign_declaration_without_type;
 /* expressions.c */
-pattern foreign_division_of_python, foreign_two_characters, foreign_slice_of_python, foreign_arguments_with_names,
-    foreign_list_of_c, foreign_address, foreign_half_a_number;
+pattern foreign_choice_of_c, foreign_division_of_python, foreign_two_characters, foreign_slice_of_python,
+    foreign_arguments_with_names, foreign_list_of_c, foreign_address, foreign_half_a_number;
 
 /* ---- text ---- */
 bool scene_expects(const struct scene *s, const char *name);

@@ -51,7 +51,8 @@ static int usual_space(const struct piece *before2, const struct piece *a, const
     case TOK_DOT:
     case TOK_AT:
     case TOK_NOT:
-    case TOK_TILDE: return 0;
+    case TOK_TILDE:
+    case TOK_QUESTION: return 0;
     case TOK_MINUS: return !a->is_prefix;
     case TOK_LT: return !a->is_generic;
     case TOK_COLON: return !(before2 && is_whole(before2, a)) || b->kind == TOK_STEP;

@@ -27,6 +27,9 @@ typedef struct PTOProgramParam {
     const char *derived; /* the text of a default that follows from other params, or NULL */
 } PTOProgramParam;
 
+/* The run decides this extent of a result, `-> f32[?m]`: data[f] of `run` is a PTOResult. */
+enum { PTO_DECIDED = -2 };
+
 /* A formal of an entry; struct formals come field by field, "w.wx".  A tensor that the entry returns is the last one,
  * with direction PTO_OUT. */
 typedef struct PTOFormal {
@@ -34,8 +37,9 @@ typedef struct PTOFormal {
     PTODirection direction;
     PTOType type; /* of the elements, or of the scalar when rank is 0 */
     int32_t rank;
-    const char *text;     /* "f32[N + 2, N + 2]", for messages */
-    const int32_t *exact; /* rank entries: the dimension variable that this extent simply is, or -1 */
+    const char *text; /* "f32[N + 2, N + 2]", for messages */
+    /* rank entries: the dimension variable that this extent simply is, PTO_DECIDED, or -1 */
+    const int32_t *exact;
     const uint64_t *uses; /* rank entries: bit v set when the extent mentions dimension variable v */
 } PTOFormal;
 

@@ -347,6 +347,13 @@ static inline void *pto_take(void **name)
  *            pto_submit_task does, and with PTO_ERR_HANDLE. */
 PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor);
 
+/* Ends an entry whose result has extents that the run decides: waits for the tasks that write the tensor, and copies it
+ * to *to.
+ * Caller     the orchestrator, while the scope that owns the tensor is open.  Blocks as pto_await does.  Status: none
+ *            is returned; fails the run as pto_await does, with PTO_ERR_ARGUMENT if `to` is NULL, or PTO_ERR_NOMEM. */
+PTO_API void pto_copy_result(PTORuntime *rt, PTOResult *to, const char *name, const void *tensor, PTOType type,
+                             int32_t rank, const int64_t *shape);
+
 /* ---- print ------------------------------------------------------------------------------------------------------- */
 /* `print` of the language is a printf to standard output with these helpers for what printf cannot say. */
 enum { PTO_NUMBER_TEXT = 40 };

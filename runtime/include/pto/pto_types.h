@@ -290,6 +290,12 @@ static inline PTOScalar pto_scalar_bool(bool v)
 typedef PTOTaskParam PTOParam;
 #endif
 
+/* A tensor that an entry returns and whose extents the run decides, `-> f32[?m]`.  Before the run it is {0}. */
+typedef struct PTOResult {
+    void *data; /* C order; NULL if an extent is 0, or no kernel runs.  The caller owns it: free() */
+    int64_t shape[PTO_MAX_RANK];
+} PTOResult;
+
 /* A tensor handed to an orchestration function: a view by base, offset and strides, in elements. */
 typedef struct PTOView {
     void *base;
