@@ -119,6 +119,19 @@ struct buffer *ptoi_buffer_detach(struct buffer *b)
     return NULL;
 }
 
+/* A count of 1 is the caller's reference: nobody else has one, and who finds the buffer on a list waits for the
+ * lock. */
+static int64_t drop_under_lock(struct count *c)
+{
+    if (!ptoi_count_is_one(c)) {
+        const int64_t left = ptoi_count_release(c);
+        CHECK(left >= 0);
+        return left;
+    }
+    store_relaxed(&c->word, 0);
+    return 0;
+}
+
 /* The count becomes 0 under the lock only, where the buffer leaves its block's list too: whoever finds a buffer on a
  * list may retain it. */
 void ptoi_buffer_release(struct buffer *b)
@@ -127,8 +140,7 @@ void ptoi_buffer_release(struct buffer *b)
     while (seen > 1)
         if (swap_if_release(&b->count.word, &seen, seen - 1, COUNT_WORD)) return; /* [COUNT_WORD] */
     ptoi_registry_lock();
-    const int64_t left = ptoi_count_release(&b->count);
-    CHECK(left >= 0);
+    const int64_t left = drop_under_lock(&b->count);
     struct block *k = b->block;
     const bool is_last = left == 0 && ptoi_block_remove(b);
     if (left == 0) ptoi_registry_changed();

@@ -197,7 +197,8 @@ PTOTensor *pto_tensor_detach(PTOTensor *t)
 {
     if (ptoi_tensor_is_bad(t, "pto_tensor_detach")) return NULL;
     const struct geometry g = ptoi_geometry_of(t);
-    const uint32_t flags = ptoi_geometry_overlaps(&g) ? t->flags : t->flags & ~(uint32_t)PTO_READ_ONLY;
+    const bool is_free = t->flags & PTO_READ_ONLY && !ptoi_geometry_overlaps(&g);
+    const uint32_t flags = is_free ? t->flags & ~(uint32_t)PTO_READ_ONLY : t->flags;
     if (!t->buffer) return ptoi_tensor_make(NULL, &g, flags, PTOI_CALLER);
     struct buffer *b = ptoi_buffer_detach(t->buffer);
     if (b) return ptoi_tensor_make(b, &g, flags, PTOI_CALLER);

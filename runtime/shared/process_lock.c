@@ -16,13 +16,9 @@ static void leave_all(void)
     for (int i = PROCESS_LOCKS; i-- > 0;) ptoi_lock_leave(&lock[i]);
 }
 
-static void watch_forks(void) { pthread_atfork(take_all, leave_all, leave_all); }
+/* Before main, so that a lock costs no look at a flag. */
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(take_all, leave_all, leave_all); }
 
-void ptoi_process_lock(enum process_lock which)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
-    ptoi_lock_take(&lock[which]);
-}
+void ptoi_process_lock(enum process_lock which) { ptoi_lock_take(&lock[which]); }
 
 void ptoi_process_unlock(enum process_lock which) { ptoi_lock_leave(&lock[which]); }
