@@ -104,6 +104,7 @@ static bool runs(struct eq_work *w, const struct eq_access *a)
     const struct symbol *k = w->kernel;
     const struct size *two = size_const(w->c->sizes, 2);
     for (int i = 0; i < k->dim_count; i++) facts_add_order(w->c->facts, two, size_symbol(w->c->sizes, k->dims[i]), 0);
+    if (facts_contradict(w->c->facts)) return false; /* `where` says that they are smaller */
     for (int i = 0; i < a->var_count; i++) {
         if (eq_names_vars(a->vars[i]->low, a->vars, a->var_count) ||
             eq_names_vars(a->vars[i]->high, a->vars, a->var_count))

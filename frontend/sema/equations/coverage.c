@@ -7,7 +7,10 @@
  */
 #include "parts.h"
 
-enum { MAX_BOXES = 64 };
+enum {
+    MAX_BOXES = 64,
+    MAX_STEPS = 5000 /* pieces looked at: many boxes may be put together in many ways */
+};
 
 /* low, low + step, ... below high. */
 struct run {
@@ -24,6 +27,7 @@ struct boxes {
     const struct symbol *formal;
     struct box box[MAX_BOXES];
     int count;
+    int *steps; /* left */
 };
 
 static bool at_most(const struct boxes *b, const struct size *x, const struct size *y)
@@ -144,6 +148,7 @@ static bool covers_residues(const struct boxes *b, set of, int d)
 static bool covers_from(const struct boxes *b, set of, int d, const struct size *from, set tried)
 {
     if (at_most(b, b->formal->type->extent[d], from)) return true;
+    if (--*b->steps < 0) return false;
     set here = 0;
     for (int i = 0; i < b->count; i++)
         if (of >> i & 1 && b->box[i].run[d].step == 1 && at_most(b, b->box[i].run[d].low, from)) here |= (set)1 << i;
@@ -166,7 +171,8 @@ static bool covers(const struct boxes *b, set of, int d)
 
 static void check_out(struct eq_work *w, const struct symbol *formal)
 {
-    struct boxes b = {.w = w, .formal = formal};
+    int steps = MAX_STEPS;
+    struct boxes b = {.w = w, .formal = formal, .steps = &steps};
     const struct eq_stmt *adds = NULL, *writes = NULL;
     for (size_t i = 0; i < w->stmts.count; i++) {
         const struct eq_stmt *s = w->stmts.data[i];
