@@ -357,7 +357,10 @@ int toolchain_build(const struct toolchain *t, const char *stem, const struct st
     vec_push(&objects, arena_printf(t->mem, "%s/%s.o", t->temp_dir, stem));
     if (t->reads) reads_add_text(t->reads, strbuf_text(text), text->length);
     int result = output_text(source, text);
-    if (result == EXIT_OK) result = compile(t, true, source, objects.data[0]);
+    if (result == EXIT_OK) {
+        result = compile(t, true, source, objects.data[0]);
+        if (result != EXIT_OK) body_help(t->o);
+    }
     for (int i = 0; i < t->o->link_input_count && result == EXIT_OK; i++) {
         const char *input = t->o->link_inputs[i];
         const bool is_source = is_c(input) && input[0] != '-';
