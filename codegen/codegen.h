@@ -11,6 +11,7 @@ struct checked *codegen_check(struct front *front, const char *path, const struc
 struct codegen_options {
     const char *input; /* the main file as the user named it, for the heading */
     bool no_line;      /* no #line */
+    bool no_fma;       /* kernels in index notation round a product and its addition apart */
     struct memory_plan memory;
     bool checked;   /* every run of the program is checked */
     bool no_main;   /* no main(): for a C host program */

@@ -152,6 +152,7 @@ static void emit_head(struct emitter *e)
     /* Each takes a C compiler about 20 ms to inline. */
     if (e->submits > 64)
         out_line(e->out, "#define PTO_CALL_SUBMITS 1 /* inlining all %d would take long */", e->submits);
+    if (has_equations(e) && e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
     if (has_equations(e)) out_line(e->out, "#include <pto/pto_equations.h>");
     out_line(e->out, "#include <pto/pto_program.h>");
     out_line(e->out, "#include <stdbool.h>");

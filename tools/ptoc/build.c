@@ -64,6 +64,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
     if (diag_error_count(s.front.diag) == 0) {
         struct codegen_options options = {.input = o->input,
                                           .no_line = o->no_line,
+                                          .no_fma = o->no_fma,
                                           .no_main = o->no_main,
                                           .is_shared = o->emit == EMIT_SO,
                                           .memory = o->memory,

@@ -37,6 +37,7 @@ enum option_id {
     OPTION_CC,
     OPTION_DEBUG,
     OPTION_NO_LINE,
+    OPTION_NO_FMA,
     OPTION_NO_MAIN,
     OPTION_KEEP,
     OPTION_NO_CACHE,
@@ -73,6 +74,7 @@ static const struct row rows[] = {
     {"--cc", "a program", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_CC},
     {"-g", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_DEBUG},
     {"--no-line", NULL, FOR_BUILD | FOR_RUN, OPTION_NO_LINE},
+    {"--no-fma", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_NO_FMA},
     {"--no-main", NULL, FOR_BUILD, OPTION_NO_MAIN},
     {"--keep", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_KEEP},
     {"--no-cache", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_NO_CACHE},
@@ -333,6 +335,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_CC: o->cc = value; return EXIT_OK;
     case OPTION_DEBUG: o->debug = true; return EXIT_OK;
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
+    case OPTION_NO_FMA: o->no_fma = true; return EXIT_OK;
     case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
     case OPTION_CHECKED: o->checked = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
@@ -564,8 +567,7 @@ void options_print_help(FILE *out)
           "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
           "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
           "ptoc explain [E08]                                  what a message id means\n"
-          "ptoc --help, ptoc --version\n"
-          "\n"
+          "ptoc --help, ptoc --version\n\n"
           "  -o FILE                    the output file\n"
           "  --emit=KIND                ",
           out);
@@ -583,7 +585,7 @@ void options_print_help(FILE *out)
         "slot;\n"
         "                             the IR\n"
         "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
-        "  --no-line                  no #line in the generated C\n"
+        "  --no-line, --no-fma        no #line in the generated C; products and sums are rounded apart\n"
         "  --no-main                  with --emit=c: only what a C host program calls\n"
         "  --keep, -v                 keep the generated C; show the commands that are run\n"
         "  --no-cache                 run, graph, --emit=so: build anew, and keep nothing\n"
@@ -591,8 +593,7 @@ void options_print_help(FILE *out)
         "  --heap BYTES, --rings N    bytes of a heap ring (K, M, G) and number of rings; an error if it surely does "
         "not fit\n"
         "  --diag=json                one message a line, as JSON\n"
-        "  --color=auto|always|never  NO_COLOR is respected\n"
-        "\n"
+        "  --color=auto|always|never  NO_COLOR is respected\n\n"
         "Run options are those of the built program: ptoc run f.pto -- --help lists them.\n"
         "'-' as the file is standard input.\n",
         out);

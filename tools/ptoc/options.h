@@ -40,6 +40,7 @@ struct options {
     const char *cc;            /* --cc=..., or NULL: the C compiler to use for a binary */
     int optimize;              /* -O0 .. -O3; -1 where none was given */
     bool debug;                /* -g */
+    bool no_fma;               /* --no-fma: products and sums are rounded apart */
     bool no_line;              /* --no-line: no #line in --emit=c */
     bool no_main;              /* --no-main: C for a host program of its own */
     bool checked;              /* --checked of `build`: every run of the program is checked */

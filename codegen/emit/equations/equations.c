@@ -71,7 +71,7 @@ static void emit_temporaries(struct eq_printer *p)
 {
     struct out *out = p->e->out;
     struct arena *mem = p->e->mem;
-    const char *total = NULL;
+    const char *total = NULL, *panel = NULL;
     for (int i = 0; i < p->q->temp_count; i++) {
         const struct eq_temp *t = p->q->temps[i];
         struct eq_storage *s = &p->storage[t->id];
@@ -88,6 +88,14 @@ static void emit_temporaries(struct eq_printer *p)
         out_line(out, "const size_t %s = pto_aligned(%s);", bytes, count);
         total = total ? arena_printf(mem, "pto_bytes_sum(%s, %s)", total, bytes) : bytes;
     }
+    for (int i = 0; i < p->q->stmt_count; i++) {
+        struct eq_contraction c;
+        if (!equation_is_contraction(p, p->q->stmts[i], &c)) continue;
+        const char *depth = equation_size(p, size_sub(p->sizes, c.k->high, c.k->low), P_ANY);
+        const char *bytes = arena_printf(mem, "pto_bytes(PTO_PANEL_BYTES, %s)", depth);
+        panel = panel ? arena_printf(mem, "pto_bytes_sum(%s, %s)", panel, bytes) : bytes;
+    }
+    if (panel) total = total ? arena_printf(mem, "pto_bytes_sum(%s, %s)", total, panel) : panel;
     if (!total) return;
     const char *base = names_take(&p->e->names, "scratch");
     out_line(out, "unsigned char *%s = pto_scratch(%s);", base, total);
@@ -100,6 +108,7 @@ static void emit_temporaries(struct eq_printer *p)
         out_line(out, "%s += %s_bytes;", base, name);
         out_line(out, "(void)%s;", name);
     }
+    p->panel = base; /* behind the last array */
     out_line(out, "(void)%s;", base);
 }
 

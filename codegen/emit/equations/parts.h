@@ -4,6 +4,7 @@
  *   sharing.c      which statements share a loop, and what is left of a temporary then
  *   statements.c   loops and statements
  *   reduce.c       reductions
+ *   contraction.c  sums of products of two matrices, which the library computes
  *   value.c        expressions
  *   sizes.c        integers that are sizes, and addresses
  *   checks.c       what is tested before anything is written, and the text of a test that failed */
@@ -35,6 +36,8 @@ struct eq_printer {
     struct eq_node *tree;
     const char *fused, *dense, *failed; /* names in C */
     const struct eq_stmt *stmt;         /* that is being printed */
+    const char *panel;                  /* scratch of the contractions, in C */
+    const struct eq_expr *replaced;     /* a sum that the left side holds already */
     /* variables that are run over by the loop of another: symbol from[i] is the variable to[i] */
     const struct symbol **from;
     const struct size **to;
@@ -59,12 +62,26 @@ bool equation_holds_reduction(const struct eq_expr *x);
 /* ---- reduce.c ---- */
 const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x); /* the name of its result */
 
+/* The variable along which vectors of partial results run; NULL: the reduction runs in the order of its variables. */
+const struct eq_var *equation_vector_variable(const struct eq_printer *p, const struct eq_stmt *s,
+                                              const struct eq_expr *x);
+
+/* ---- contraction.c ---- */
+struct eq_contraction {
+    const struct eq_expr *sum;
+    const struct eq_access *a, *b;
+    const struct eq_var *i, *j, *k;
+};
+bool equation_is_contraction(const struct eq_printer *p, const struct eq_stmt *s, struct eq_contraction *c);
+void equation_contract(struct eq_printer *p, const struct eq_stmt *s, const struct eq_contraction *c);
+
 /* ---- statements.c ---- */
 void equation_open_loop(struct eq_printer *p, const struct eq_var *v); /* `for (...) {`, depth + 1 */
 void equation_nodes(struct eq_printer *p, struct eq_node *first);
 void equation_statement(struct eq_printer *p, const struct eq_stmt *s);
 
 /* ---- sharing.c ---- */
+bool equation_names_loop(const struct size *s); /* any index variable */
 void equation_share(struct eq_printer *p, const struct eq_stmt *const *stmts, int count);
 
 /* ---- checks.c ---- */

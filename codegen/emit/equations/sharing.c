@@ -17,11 +17,11 @@ struct ordered {
 
 /* ---- the order of a statement's loops ---- */
 
-static bool names_loop(const struct size *s)
+bool equation_names_loop(const struct size *s)
 {
     if (s->kind == SIZE_SYMBOL) return s->symbol->kind == SYM_LOOP;
     for (int i = 0; i < s->count; i++)
-        if (names_loop(s->arg[i])) return true;
+        if (equation_names_loop(s->arg[i])) return true;
     return false;
 }
 
@@ -30,7 +30,7 @@ static bool is_alone(const struct eq_printer *p, const struct eq_index *index, c
 {
     if (!index->size) return false;
     const struct size *rest = size_sub(p->sizes, index->size, size_symbol(p->sizes, v->symbol));
-    return rest && !names_loop(rest);
+    return rest && !equation_names_loop(rest);
 }
 
 static bool is_in(const struct eq_stmt *s, const struct eq_var *v)
@@ -44,7 +44,8 @@ static bool is_free_of(const struct eq_printer *p, const struct eq_stmt *s, cons
 {
     if (s->carried || !s->is_injective || s->kind == EQ_LET) return false;
     for (int d = 0; d < s->target->rank; d++)
-        if (is_alone(p, &s->target->index[d], v)) return names_loop(v->low) == false && names_loop(v->high) == false;
+        if (is_alone(p, &s->target->index[d], v))
+            return equation_names_loop(v->low) == false && equation_names_loop(v->high) == false;
     return false;
 }
 
@@ -67,6 +68,12 @@ static struct ordered order_of(const struct eq_printer *p, const struct eq_stmt 
     struct ordered o = {.stmt = s, .count = s->loop_count + s->free_count};
     o.vars = arena_array(p->e->mem, const struct eq_var *, o.count + 1);
     for (int i = 0; i < o.count; i++) o.vars[i] = i < s->loop_count ? s->loops[i] : s->frees[i - s->loop_count];
+    struct eq_contraction contraction;
+    if (equation_is_contraction(p, s, &contraction)) { /* the library runs over these two */
+        o.count = 0;
+        for (int i = 0; i < s->free_count; i++)
+            if (s->frees[i] != contraction.i && s->frees[i] != contraction.j) o.vars[o.count++] = s->frees[i];
+    }
     if (s->loop_count == 0 || !may_reorder(p, s)) return o;
     const struct eq_var **sorted = arena_array(p->e->mem, const struct eq_var *, o.count + 1);
     int n = 0;

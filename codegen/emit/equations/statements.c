@@ -33,6 +33,11 @@ void equation_statement(struct eq_printer *p, const struct eq_stmt *s)
 {
     emit_at(p->e, s->at);
     p->stmt = s;
+    struct eq_contraction contraction;
+    if (equation_is_contraction(p, s, &contraction)) {
+        equation_contract(p, s, &contraction);
+        return;
+    }
     const enum elem elem = s->target->formal ? s->target->formal->type->elem : s->target->temp->elem;
     const char *value = equation_value(p, s->value, P_ANY), *target = equation_place(p, s->target);
     if (s->kind != EQ_PLUS)

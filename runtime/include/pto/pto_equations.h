@@ -89,6 +89,26 @@ PTO_API int pto_kernel_failed(const char *format, ...) __attribute__((format(pri
  * Caller     a kernel.  Never blocks.  Status: none. */
 PTO_API void *pto_scratch(size_t bytes);
 
+/* The sums over k of a[i, k] * b[k, j], each in the order of k; strides in elements. */
+typedef struct PTOContraction {
+    int64_t rows, columns, depth;
+    const void *a;
+    int64_t a_row, a_depth;
+    const void *b;
+    int64_t b_depth, b_column;
+    void *c;
+    int64_t c_row, c_column;
+    bool add, fused; /* c += the sums; a product and its addition are one rounding */
+    void *panel;     /* PTO_PANEL_BYTES for each k */
+} PTOContraction;
+enum { PTO_PANEL_BYTES = 256 };
+
+/* Writes the sums to c; from 512 rows, columns and k on a BLAS may choose the order of the additions.  Of
+ * libpto_kernels.
+ * Caller     a kernel.  Never blocks.  Status: none. */
+void pto_contract_f32(const PTOContraction *product);
+void pto_contract_f64(const PTOContraction *product);
+
 enum { PTO_FAILED_DIVIDE = 1, PTO_FAILED_EMPTY = 2 };
 
 static inline int pto_elements_end(int failed)

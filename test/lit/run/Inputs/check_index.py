@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""check_index.py PROGRAM FOLDER COUNT - kernels in index notation against numpy.
+"""check_index.py PROGRAM FOLDER COUNT [--no-fma] - kernels in index notation against numpy.
 
 Idea       random shapes; every output of every entry.  What is elementwise and has no function is equal to the last bit, a function has 2 ulp more
            for each, a sum has 4 eps sqrt(n) of the sum of the absolute values.  The three entries name the same data by views of other strides, and
-           every level of the processor the machine has: the bits are the same for all of them, but for the base, which cannot fuse.
+           every level of the processor the machine has: the bits are the same for all of them, but for the base, which cannot fuse; with
+           --no-fma for that, too.
 """
 import pathlib
 import subprocess
@@ -124,6 +125,7 @@ def main():
     rng = np.random.default_rng(7)
     FOLDER.mkdir(parents=True, exist_ok=True)
     known = list(levels())
+    every_level = "--no-fma" in sys.argv
     bad = 0
     for number in range(COUNT):
         m, n, k = (int(v) for v in rng.integers(0, 200, 3))
@@ -137,7 +139,7 @@ def main():
             for level in known:
                 got = run(data, FOLDER, layout, [f"--cpu={level}", "--engine=" + ("serial", "threads")[number % 2]])
                 exact = rope(data, got["o1"], n)
-                group = "base" if level == "base" else "fused"
+                group = "base" if level == "base" and not every_level else "fused"
                 for name, values_got in got.items():
                     tag = f"{name} of m={m} n={n} k={k} {layout} {level}"
                     before = first.setdefault((group, name), values_got)
