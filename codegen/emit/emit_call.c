@@ -17,6 +17,17 @@ static const char *scope_name(struct emitter *e, const struct ir_argument *a)
     return a->scope ? ptrmap_get(&e->c_names, a->scope) : NULL;
 }
 
+static void print_written(struct emitter *e, struct strbuf *b, const struct ir_view *v)
+{
+    strbuf_puts(b, ", PTO_PART(");
+    value_print(e, b, v->offset, P_ANY);
+    strbuf_puts(b, ", (");
+    print_values(e, b, v->extent, v->region->rank);
+    strbuf_puts(b, "), (");
+    print_values(e, b, v->stride, v->region->rank);
+    strbuf_puts(b, "))");
+}
+
 static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct ir_argument *a)
 {
     if (a->direction == DIR_OUT) {
@@ -27,13 +38,14 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
             strbuf_puts(b, "PTO_OUTPUT(");
         print_ref(e, b, a->view->region->base);
     } else {
-        strbuf_printf(b, "%s(", macros[a->direction]);
+        strbuf_printf(b, "%s(", a->written ? "PTO_INOUT_PART" : macros[a->direction]);
         print_base(e, b, a->view->region);
     }
     strbuf_puts(b, ", ");
     value_print(e, b, a->view->offset, P_ANY);
     strbuf_puts(b, ", ");
     print_view(e, b, a->view);
+    if (a->written) print_written(e, b, a->written);
     strbuf_putc(b, ')');
 }
 

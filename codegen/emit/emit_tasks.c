@@ -125,6 +125,7 @@ static void print_argument(struct lister *l, struct strbuf *b, const struct call
         struct type t = {.kind = TYPE_TENSOR, .elem = f->type->elem, .rank = c->regions[i]->rank};
         memcpy(t.extent, c->regions[i]->extent, sizeof t.extent);
         strbuf_printf(b, ": %s", type_string(l->e, &t));
+        if (c->written && c->written[i]) strbuf_printf(b, " %s", emit_source_text(l->e, f->decl->formal.writes->at));
     }
 }
 

@@ -102,6 +102,10 @@ static void put_argument(struct dump *d, const struct ir_argument *a, bool of_ta
         put_view(d, a->view);
     else if (a->symbol)
         put_symbol(d, a->symbol);
+    if (a->written) {
+        put(d, " writes ");
+        put_view(d, a->written);
+    }
     if (a->scope)
         strbuf_printf(d->to, " in scope of line %d",
                       source_place(d->front->sources, a->scope->at.file, a->scope->at.begin).line);

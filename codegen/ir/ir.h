@@ -126,6 +126,7 @@ struct ir_argument {
     enum ir_argument_kind kind;
     enum direction direction;
     const struct ir_view *view;
+    const struct ir_view *written; /* of a task: the part that it writes, of as many dimensions; NULL: as direction */
     struct ir_value *value;
     const struct type *type; /* SCALAR of a task, VARIABLE: of the formal */
     const struct symbol *symbol;

@@ -56,9 +56,11 @@ static void lower_submit(struct lowering *l, const struct ast *n, const struct c
         const struct symbol *formal = kernel->formals[i];
         const bool is_result = i == call->result_formal;
         const struct region *r = is_result ? result_region(l, call) : call->regions[i];
-        if (r)
-            lower_task_tensor(l, &c->arguments[i], r, is_result ? DIR_OUT : formal->dir);
-        else if (type_is_scalar(formal->type) && call->values[i])
+        if (r) lower_task_tensor(l, &c->arguments[i], r, is_result ? DIR_OUT : formal->dir);
+        if (r && call->written && call->written[i])
+            c->arguments[i].written = lower_view(l, call->written[i], VIEW_OF_PART);
+        if (r) continue;
+        if (type_is_scalar(formal->type) && call->values[i])
             c->arguments[i] = (struct ir_argument){
                 .kind = IR_ARG_SCALAR, .value = lower_value(l, call->values[i]), .type = formal->type};
         else

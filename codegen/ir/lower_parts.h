@@ -116,7 +116,7 @@ struct ir_value *lower_element(struct lowering *l, const struct ast *n); /* with
 
 /* ---- lower_size.c ---- */
 /* the offset; extents, strides where needed; strides */
-enum view_parts { VIEW_ELEMENT, VIEW_OF_TASK, VIEW_OF_FUNCTION };
+enum view_parts { VIEW_ELEMENT, VIEW_OF_TASK, VIEW_OF_FUNCTION, VIEW_OF_PART };
 struct ir_view *lower_view(struct lowering *l, const struct region *r, enum view_parts parts);
 const struct region *lower_whole(struct lowering *l, const struct symbol *s); /* the region of a whole tensor */
 

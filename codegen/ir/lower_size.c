@@ -179,8 +179,8 @@ struct ir_view *lower_view(struct lowering *l, const struct region *r, enum view
     v->region = r;
     v->offset = lower_size(l, r->offset, mode);
     for (int d = 0; d < r->rank && parts != VIEW_ELEMENT; d++) {
-        if (parts == VIEW_OF_TASK) v->extent[d] = lower_size(l, r->extent[d], ARITH_PLAIN);
-        if (parts == VIEW_OF_FUNCTION || !r->contiguous) v->stride[d] = lower_size(l, r->stride[d], mode);
+        if (parts == VIEW_OF_TASK || parts == VIEW_OF_PART) v->extent[d] = lower_size(l, r->extent[d], ARITH_PLAIN);
+        if (parts != VIEW_OF_TASK || !r->contiguous) v->stride[d] = lower_size(l, r->stride[d], mode);
     }
     return v;
 }

@@ -120,11 +120,11 @@ static enum ir_use_kind kind_of_write(const struct call *call, enum direction di
 
 /* One tensor or scalar of an argument.  What inout and acc write has been read, so there is storage. */
 static void use_argument(struct lowering *l, const struct call *call, enum direction dir, const struct ast *value,
-                         const struct region *r, struct symbol *t, bool is_written)
+                         const struct region *r, const struct region *part, struct symbol *t, bool is_written)
 {
     const bool reads = dir != DIR_OUT, writes = dir == DIR_OUT || dir == DIR_INOUT || dir == DIR_ACC;
     if (!is_written && reads && (value->kind != AST_CALL || dir == DIR_OWN)) use(l, IR_USE_READ, t, r, value);
-    if (is_written && writes) use(l, kind_of_write(call, dir, r), t, r, value);
+    if (is_written && writes) use(l, kind_of_write(call, dir, r), t, part ? part : r, value);
     if (is_written && dir == DIR_OWN) {
         note(l, t); /* the result of a call has no name, and nothing else happens to it */
         use(l, IR_USE_MOVE, t, NULL, value);
@@ -138,13 +138,13 @@ static void use_arguments(struct lowering *l, const struct call *call, int i, bo
     const struct leaves *leaves = &call->leaves[i];
     const struct ast *value = call->values[i];
     if (!value) return;
-    if (r) use_argument(l, call, dir, value, r, r->base, is_written);
+    if (r) use_argument(l, call, dir, value, r, call->written ? call->written[i] : NULL, r->base, is_written);
     for (int k = 0; k < leaves->count; k++) {
         const struct leaf *leaf = &leaves->leaf[k];
         /* the name of a host field that goes with an own struct is gone, too */
         const enum direction of_leaf = dir == DIR_OWN ? dir : leaf->formal->dir;
         l->is_same_argument = k > 0;
-        use_argument(l, call, of_leaf, value, leaf->region, leaf->region ? leaf->region->base : leaf->scalar,
+        use_argument(l, call, of_leaf, value, leaf->region, NULL, leaf->region ? leaf->region->base : leaf->scalar,
                      is_written);
     }
     l->is_same_argument = false;

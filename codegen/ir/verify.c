@@ -168,6 +168,7 @@ static void verify_call(struct verifier *v, struct state *s, const struct ir_cal
         const struct ir_argument *a = &call->arguments[i];
         if (a->value) verify_value(v, s, a->value);
         if (a->view) verify_view(v, s, a->view);
+        if (a->written) verify_view(v, s, a->written);
         if (a->kind == IR_ARG_VARIABLE && a->symbol) verify_name(v, a->symbol);
         if (a->scope)
             expect(v, has(&s->scopes, a->scope), "is given to a scope that is not open", a->view->region->base->name);

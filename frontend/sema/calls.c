@@ -140,6 +140,16 @@ static void forget_changed(struct checker *c, const struct matching *m)
     }
 }
 
+static void find_written(struct checker *c, struct matching *m, struct ast *e)
+{
+    const struct symbol *s = m->callee;
+    for (int f = 0; f < s->formal_count && !m->failed; f++) {
+        if (!s->formals[f]->written || !m->call->regions[f]) continue;
+        if (!m->call->written) m->call->written = arena_array(c->mem, const struct region *, s->formal_count);
+        m->call->written[f] = written_part(c, m, f, m->args[f] ? m->args[f]->arg.value : e);
+    }
+}
+
 static struct call *new_call(struct checker *c, struct symbol *callee)
 {
     struct call *call = arena_new(c->mem, struct call);
@@ -203,6 +213,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
             if (s->kind == SYM_KERNEL && m.call->regions[f])
                 demands_contiguous(c, &m, s->formals[f], m.call->regions[f],
                                    m.args[f] ? m.args[f]->arg.value->at : e->at);
+        find_written(c, &m, e);
         if (!m.failed) demands_apart(c, &m, target);
         forget_changed(c, &m);
     }

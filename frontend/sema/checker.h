@@ -6,7 +6,7 @@
  *   stmts.c                    statements: lets.c assign.c returns.c attrs.c (statements.h)
  *   declare.c exprs.c calls.c  names are looked at when they are first needed, so a declaration holds expressions, an
  *                              expression calls, and a call names: constants.c type_nodes.c requests.c, indexing.c,
- *                              builtin_calls.c, callee.c arguments.c dims.c (matching.h)
+ *                              builtin_calls.c, callee.c arguments.c dims.c written.c (matching.h)
  *   demands.c agree.c          of a call: its conditions, its types
  *   decided.c                  extents that the run decides (decided.h)
  *   generics.c                 generic kernels and their instances
@@ -202,6 +202,11 @@ void exprs_say_await(struct checker *c, const struct ast *e); /* E19: an element
 /* Types an INDEX expression whose object has been checked; sets type and region. */
 const struct type *indexing_check(struct checker *c, struct ast *e);
 void indexing_view(struct checker *c, struct ast *stmt); /* a VIEW statement */
+struct index_range;
+/* One index of a dimension: *r says which it names, and is inside, or has a check.  false: reported. */
+bool indexing_bounds(struct checker *c, struct ast *i, const struct size *extent, struct index_range *r);
+/* A check that such an index has made, with other sizes: it is proved, or made again.  false: reported at e. */
+bool indexing_again(struct checker *c, struct ast *e, const struct check *k);
 
 /* ---- builtins.c ---- */
 const struct builtin *builtins_find(const char *name); /* NULL: there is none of that name */
@@ -301,6 +306,11 @@ void calls_statement(struct checker *c, struct ast *e);
 
 /* ---- callee.c ---- */
 bool callee_is_task(struct checker *c, const struct ast *e); /* a call, and not of a builtin */
+
+/* ---- written.c ---- */
+void written_check(struct checker *c, struct symbol *kernel); /* the parts that its formals declare */
+void written_refuse(struct checker *c, struct symbol *orch);
+bool written_names(const struct symbol *formal, const struct symbol *s); /* does the part depend on the scalar? */
 
 /* ---- agree.c ---- */
 /* Type equality of a tensor with what is expected; E02, E03, E04. */

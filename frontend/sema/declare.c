@@ -199,6 +199,7 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
             diag_error(c->diag, DIAG_E02, d->kernel->cost->at, "a cost is a number, not %s", type_str(c, t));
     }
     for (struct ast *w = d->kernel->where; w; w = w->next) exprs_condition(c, w);
+    if (!d->bad) written_check(c, s);
     const bool has_body = d->kernel->has_body || d->kernel->block;
     if (has_body && d->kernel->extern_name) {
         diag_error(c->diag, DIAG_E17, d->kernel->extern_name->at, "kernel '%s' has a body, so it cannot be 'extern'",
@@ -216,6 +217,7 @@ static void resolve_orch(struct checker *c, struct symbol *s)
     struct ast *d = s->decl;
     add_generics(c, s, d->orch.generics);
     add_formals(c, s, d->orch.formals);
+    written_refuse(c, s);
     struct symbol *place = names_new(c, SYM_FORMAL, intern_str(c->front->names, "result"), NULL);
     c->deciding = place;
     s->result = d->orch.result ? type_nodes_check(c, d->orch.result) : c->void_;

@@ -138,7 +138,7 @@ void demands_contiguous(struct checker *c, struct matching *m, const struct symb
 
 /* A tensor that a call is given, or where its result goes; or a scalar that it may change. */
 struct used {
-    const struct region *region;
+    const struct region *region, *written; /* written: a part of it; NULL: all, where it is written */
     const struct symbol *scalar;
     const struct ast *at;
     int formal; /* -1: where the result of a function goes */
@@ -152,7 +152,7 @@ static void use_leaves(used_list *list, const struct leaves *leaves, const struc
         const struct leaf *l = &leaves->leaf[i];
         bool changes =
             type_is_scalar(l->formal->type) ? l->formal->by_reference : written && direction_writes(l->formal->dir);
-        if (l->region || changes) vec_push(list, ((struct used){l->region, l->scalar, at, formal, changes}));
+        if (l->region || changes) vec_push(list, ((struct used){l->region, NULL, l->scalar, at, formal, changes}));
     }
 }
 
@@ -167,17 +167,31 @@ static bool may_be_one(const struct symbol *a, const struct symbol *b)
     return a != b && a->exchange && b->exchange && !a->next_of && !b->next_of && a->type->elem == b->type->elem;
 }
 
+/* Does what `a` writes share an element with b?  As region_overlap(); -1 has a check. */
+static int meets(struct checker *c, const struct used *a, const struct used *b, struct span at)
+{
+    const struct region *written = a->written ? a->written : a->region;
+    if (!a->writes) return 0;
+    int overlap = written && b->region && may_be_one(written->base, b->region->base) ? -1
+                  : written && b->region ? region_overlap(c, written, b->region)
+                                         : a->scalar && a->scalar == b->scalar;
+    struct check *k = overlap < 0 ? region_check(c, CHECK_DISJOINT, at) : NULL;
+    if (k) k->view = written, k->other = b->region, k->elem = written->base->type->elem;
+    return overlap;
+}
+
 static bool check_pair(struct checker *c, struct matching *m, const struct used *a, const struct used *b)
 {
-    int overlap = a->region && b->region && may_be_one(a->region->base, b->region->base) ? -1
-                  : a->region && b->region ? region_overlap(c, a->region, b->region)
-                                           : a->scalar && a->scalar == b->scalar;
-    if (overlap == 0) return true;
-    if (overlap < 0) {
-        struct check *k = region_check(c, CHECK_DISJOINT, b->formal < 0 ? a->at->at : b->at->at);
-        if (k) k->view = a->region, k->other = b->region, k->elem = a->region->base->type->elem;
-        return true;
+    const struct span at_check = b->formal < 0 ? a->at->at : b->at->at;
+    int overlap;
+    if (!a->written && !b->written) { /* the same, whoever writes */
+        const struct used all = {a->region, NULL, a->scalar, a->at, a->formal, true};
+        overlap = meets(c, &all, b, at_check);
+    } else {
+        overlap = meets(c, a, b, at_check);
+        if (overlap <= 0) overlap = meets(c, b, a, at_check);
     }
+    if (overlap <= 0) return true;
     m->failed = true;
     if (b->formal < 0) {
         diag_error(c->diag, DIAG_E09, a->at->at, "'%s' overlaps the destination of the result of '%s'",
@@ -190,6 +204,10 @@ static bool check_pair(struct checker *c, struct matching *m, const struct used 
     diag_error(c->diag, DIAG_E09, at->at, "'%s' is written by '%s' and overlaps another argument", argument_str(c, at),
                m->callee->name);
     diag_note(c->diag, other->at, "the other argument is here");
+    const int formal = at == b->at ? b->formal : a->formal;
+    if (formal >= 0 && m->callee->formals[formal]->written)
+        diag_note(c->diag, m->callee->formals[formal]->decl->formal.writes->at, "of '%s' this is written",
+                  m->callee->formals[formal]->name);
     if (at->kind != AST_ARG) vars_show_form(c, at);
     return false;
 }
@@ -203,12 +221,14 @@ void demands_apart(struct checker *c, struct matching *m, const struct target *t
     for (int f = 0; f < m->callee->formal_count; f++) {
         const struct ast *at = m->args[f] ? m->args[f] : place;
         bool written = direction_writes(m->callee->formals[f]->dir);
-        if (call->regions[f] && at) vec_push(&list, ((struct used){call->regions[f], NULL, at, f, written}));
+        if (call->regions[f] && at)
+            vec_push(&list,
+                     ((struct used){call->regions[f], call->written ? call->written[f] : NULL, NULL, at, f, written}));
         use_leaves(&list, &call->leaves[f], at, f, written);
     }
     size_t arguments = list.count;
     if (call->destination && m->callee->kind == SYM_ORCH)
-        vec_push(&list, ((struct used){call->destination, NULL, place, -1, true}));
+        vec_push(&list, ((struct used){call->destination, NULL, NULL, place, -1, true}));
     if (target && target->into) use_leaves(&list, &call->result_leaves, place, -1, true);
     bool good = true;
     for (size_t b = 1; b < list.count && good; b++)

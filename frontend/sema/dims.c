@@ -94,11 +94,11 @@ static bool names_in_type(const struct type *t, const struct symbol *s)
     return false;
 }
 
-/* Does a scalar formal stand in an extent of another formal, or of the result? */
+/* Does a scalar formal stand in an extent of another formal, in a part that is written, or in the result? */
 static bool is_extent(const struct symbol *callee, const struct symbol *s)
 {
     for (int f = 0; f < callee->formal_count; f++)
-        if (names_in_type(callee->formals[f]->type, s)) return true;
+        if (names_in_type(callee->formals[f]->type, s) || written_names(callee->formals[f], s)) return true;
     return callee->result && names_in_type(callee->result, s);
 }
 

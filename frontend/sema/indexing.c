@@ -153,8 +153,7 @@ static bool inside_steps(struct checker *c, struct ast *e, struct index_range *r
     return true;
 }
 
-/* One index of a tensor. */
-static bool index_bounds(struct checker *c, struct ast *i, const struct size *extent, struct index_range *r)
+bool indexing_bounds(struct checker *c, struct ast *i, const struct size *extent, struct index_range *r)
 {
     const struct size *a = NULL, *b = NULL, **low = &r->low, **width = &r->width;
     int sign = 0;
@@ -181,6 +180,26 @@ static bool index_bounds(struct checker *c, struct ast *i, const struct size *ex
         return notes_bad(i);
     }
     return r->step ? inside_steps(c, i, r, sign, extent) : inside_slice(c, i, a, high, extent);
+}
+
+bool indexing_again(struct checker *c, struct ast *e, const struct check *k)
+{
+    struct index_range r = {.low = k->a, .width = k->b, .step = k->d};
+    struct check *again;
+    switch (k->kind) {
+    case CHECK_INDEX: return inside_index(c, e, k->a, k->b);
+    case CHECK_SLICE: return inside_slice(c, e, k->a, k->b, k->c);
+    case CHECK_STEPPED: return inside_steps(c, e, &r, steps_sign(c, k->d), k->c);
+    default: /* SLICE_STEP */
+        if (steps_sign(c, k->a) != 0) return true;
+        if (size_expand(c->sizes, k->a) == zero(c)) {
+            diag_error(c->diag, DIAG_E15, e->at, "the step of a slice must not be 0");
+            return notes_bad(e);
+        }
+        if ((again = region_check(c, CHECK_SLICE_STEP, e->at))) again->a = k->a;
+        facts_add_apart(c->facts, k->a, zero(c));
+        return true;
+    }
 }
 
 static bool without_step(struct checker *c, struct ast *i, const char *what)
@@ -216,7 +235,7 @@ static const struct type *slice(struct checker *c, struct ast *e, const struct r
         return notes_fail(c, e);
     }
     for (int d = 0; i; d++, i = i->next)
-        if (!index_bounds(c, i, from->extent[d], &index[d])) bad = true;
+        if (!indexing_bounds(c, i, from->extent[d], &index[d])) bad = true;
     if (bad) return notes_fail(c, e);
     const struct region *r = notes_of(c, e)->region = region_narrow(c, from, given, index);
     /* a point is an element, a range an array */
@@ -255,7 +274,7 @@ static const struct type *tile(struct checker *c, struct ast *e, const struct re
     *r = *from;
     for (int d = 0; d < t->rank && i && !bad; d++, i = i->next) {
         struct index_range tiles; /* counted in tiles */
-        if (!without_step(c, i, "a range of tiles") || !index_bounds(c, i, t->extent[d], &tiles)) {
+        if (!without_step(c, i, "a range of tiles") || !indexing_bounds(c, i, t->extent[d], &tiles)) {
             bad = true;
             break;
         }
@@ -283,7 +302,8 @@ static const struct type *array_of_structs(struct checker *c, struct ast *e, con
                    count_list(i), type_str(c, t));
         return notes_fail(c, e);
     }
-    if (!without_step(c, i, "a range of structs") || !index_bounds(c, i, t->extent[0], &index)) return notes_fail(c, e);
+    if (!without_step(c, i, "a range of structs") || !indexing_bounds(c, i, t->extent[0], &index))
+        return notes_fail(c, e);
     structs_index(c, e, structs_place(e->index.object), index.low, index.width);
     return e->type;
 }

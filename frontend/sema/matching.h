@@ -1,6 +1,7 @@
 /* matching.h - for the files that check a call: its arguments, as they are matched with the formals.
  *
  * calls.c the call and its result   callee.c which kernel   arguments.c markers and kinds   dims.c dimension variables
+ * written.c the part of an argument that is written
  * generics.c which instance   demands.c what the callee asks of its arguments together */
 #ifndef PTOC_MATCHING_H
 #define PTOC_MATCHING_H
@@ -41,6 +42,10 @@ void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
 void dims_bind(struct checker *c, struct matching *m, const bool *usable, const struct target *target);
 bool dims_are_bound(struct checker *c, const struct matching *m, const struct ast *e); /* E04 */
 void dims_check_extents(struct checker *c, struct matching *m, const bool *usable);    /* writes m->failed */
+
+/* ---- written.c ---- */
+/* What the callee writes of the argument for formal f, which declares a part.  NULL: reported. */
+const struct region *written_part(struct checker *c, struct matching *m, int f, struct ast *at);
 
 /* ---- demands.c: each writes m->failed, or makes a run-time check ---- */
 /* The indices of a kernel in index notation that its callers test. */

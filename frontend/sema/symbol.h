@@ -109,6 +109,7 @@ struct exchange {
 };
 
 struct equations; /* equations/equations.h */
+struct written_part; /* written.c */
 
 struct symbol {
     enum symbol_kind kind;
@@ -177,8 +178,9 @@ struct symbol {
     bool is_blamed;        /* its type was said to be wrong in an expression: that is not said again */
     bool is_named;         /* anything names it after its declaration */
     bool needs_contiguous; /* FORMAL of a kernel with a body that never names its stride */
-    int loop_depth;        /* how many loops of the function enclose the declaration */
-    struct ast *block;     /* the BLOCK that names it */
+    const struct written_part *written; /* FORMAL of a kernel that writes only this; NULL: as its direction says */
+    int loop_depth;                     /* how many loops of the function enclose the declaration */
+    struct ast *block;                  /* the BLOCK that names it */
     /* LET of a tensor or struct, or a leaf of one: a `var`, which may become another tensor; where a call makes that
      * (NULL: none does), and of the latter the var; the tensors with which it changes buffers (NULL: with none) */
     bool is_var;
@@ -217,6 +219,7 @@ struct call {
     struct symbol *callee;         /* KERNEL or ORCH */
     struct ast **values;           /* argument of each formal: an expression, or NULL where the result goes */
     const struct region **regions; /* of tensor arguments */
+    const struct region **written; /* the part that is written of each, NULL: all; itself NULL: of none */
     struct leaves *leaves;         /* of struct arguments */
     struct leaves result_leaves;   /* of a struct result: where it goes */
     struct leaves decided;         /* of a result whose extents the run decides: the names of these in the caller */

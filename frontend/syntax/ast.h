@@ -93,7 +93,8 @@ struct ast {
             struct ast *type;
             enum direction dir;
             struct span dir_at;
-        } formal; /* (name) FORMAL, FIELD; dir as written */
+            struct ast *writes; /* FORMAL: WRITES, or NULL */
+        } formal;               /* (name) FORMAL, FIELD; dir as written */
         struct {
             struct ast *cond, *message;
         } check; /* STATIC_ASSERT, ASSERT; message: STRING or NULL */
@@ -194,7 +195,8 @@ struct ast {
         struct {
             struct ast *object, *indices;
             bool is_shape;
-        } index; /* indices: INDEX_POINT RANGE WIDTH ALL; is_shape: object as [indices], each a POINT */
+        } index; /* indices: INDEX_POINT RANGE WIDTH ALL; is_shape: object as [indices], each a POINT; (name) WRITES: no
+                  * object */
         /* POINT: low; RANGE: low .. high; WIDTH: low +: high; step or NULL, of an ALL too */
         struct {
             struct ast *low, *high, *step;

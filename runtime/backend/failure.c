@@ -11,16 +11,24 @@
 static void fail_fault(struct window *w, struct run_status *run_status, const PTOKernel *kernel, const PTOArg *args,
                        const PTOSite *site, uint64_t number, int result, const char *params)
 {
-    const bool is_outside = result >= PTOI_WROTE_OUTSIDE;
-    const int i = result - (is_outside ? PTOI_WROTE_OUTSIDE : PTOI_INPUT_CHANGED);
+    static const struct {
+        int32_t first;
+        const char *format;
+    } faults[] = {
+        {PTOI_WROTE_NO_PART,
+         "kernel '%s' writes its argument %d outside of the part that it declares%s%s (task %lld)\n  of (%s)"},
+        {PTOI_WROTE_OUTSIDE, "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"},
+        {PTOI_INPUT_CHANGED,
+         "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)"},
+    };
+    int which = 0;
+    while (result < faults[which].first) which++;
+    const int i = result - faults[which].first;
     char element[200] = "";
     const bool is_placed = load_relaxed(&w->fault_task) == number + w->first_id + 1;
     if (is_placed) ptoi_checked_element(&args[i], w->fault_at, element, sizeof element);
-    ptoi_fail(run_status, PTO_ERR_KERNEL, site,
-              is_outside
-                  ? "kernel '%s' writes outside of its argument %d%s%s (task %lld)\n  of (%s)"
-                  : "kernel '%s' only reads its argument %d, which changed while it ran%s%s (task %lld)\n  of (%s)",
-              kernel->name, i + 1, is_placed ? ": first at element " : "", element, (long long)number, params);
+    ptoi_fail(run_status, PTO_ERR_KERNEL, site, faults[which].format, kernel->name, i + 1,
+              is_placed ? ": first at element " : "", element, (long long)number, params);
 }
 
 static const char *request_problem(const PTOKernel *kernel, int result)
@@ -73,7 +81,7 @@ void ptoi_fail_call(struct window *w, struct run_status *run_status, const struc
                   backend->mirror->failure(backend), kernel->name, (long long)number, params);
     else if (result == PTOI_THREW || result == PTOI_ENDED_THREAD)
         ptoi_fail_unwound(run_status, kernel, site, number, result);
-    else if (result < PTOI_WROTE_OUTSIDE + PTO_MAX_PARAMS)
+    else if (result < PTOI_WROTE_NO_PART + PTO_MAX_PARAMS)
         fail_fault(w, run_status, kernel, args, site, number, result, params);
     else if (reason_of(w, number, reason))
         ptoi_fail(run_status, PTO_ERR_KERNEL, site, "kernel '%s' failed: %s (task %lld)\n  of (%s)", kernel->name,

@@ -35,7 +35,9 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
 static int call_checked(struct window *w, const struct backend *backend, uint64_t id, const PTOArg *args, int count)
 {
     struct checked_call c;
+    struct task_part parts[PTO_MAX_PARAMS];
     uint64_t none = 0;
+    c.parts = ptoi_task_parts(w, id, parts) ? parts : NULL;
     ptoi_checked_begin(&c, args, count);
     const int result =
         ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);

@@ -111,6 +111,29 @@ static bool find_outside(const struct checked_call *c, int i, int64_t *at)
     return false;
 }
 
+/* A part as an argument of its own. */
+static PTOArg part_of(const struct checked_call *c, const PTOArg *args, int i)
+{
+    PTOArg a = args[i];
+    a.shape = c->parts[i].shape;
+    a.stride = c->parts[i].stride;
+    return a;
+}
+
+static bool has_part(const struct checked_call *c, int i) { return c->parts && c->parts[i].shape; }
+
+/* The part is copied back; the first byte of the rest that is not as it was, or -1. */
+static int64_t end_part(const struct checked_call *c, const PTOArg *args, int i)
+{
+    const PTOArg part = part_of(c, args, i);
+    struct pair p = {args[i].ptr, c->memory[i] + c->before[i], -1};
+    bool is_empty = false;
+    for (int d = 0; d < part.rank; d++) is_empty |= part.shape[d] == 0;
+    if (!is_empty) visit_runs(&part, 0, c->parts[i].at * element_bytes(&part), copy_run, &p);
+    visit_runs(&args[i], 0, 0, compare_run, &p);
+    return p.differs;
+}
+
 struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args)
 {
     struct checked_fault fault = {0};
@@ -124,7 +147,12 @@ struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args
         if (!c->memory[i]) continue;
         struct pair p = {args[i].ptr, c->memory[i] + c->before[i], -1};
         int64_t at;
-        if (args[i].kind != PTO_PARAM_INPUT) visit_runs(&args[i], 0, 0, copy_run, &p);
+        if (has_part(c, i)) {
+            at = end_part(c, args, i);
+            if (fault.result == 0 && at >= 0) fault = (struct checked_fault){PTOI_WROTE_NO_PART + i, at};
+        } else if (args[i].kind != PTO_PARAM_INPUT) {
+            visit_runs(&args[i], 0, 0, copy_run, &p);
+        }
         if (fault.result == 0 && find_outside(c, i, &at)) fault = (struct checked_fault){PTOI_WROTE_OUTSIDE + i, at};
         free(c->memory[i]);
     }

@@ -4,13 +4,14 @@
  *            gaps that its strides leave; margin and gaps are filled with a pattern.  Afterwards the pattern must be
  *            intact, the inputs must be unchanged, in place and in the copy, and what it writes is copied back.  So a
  *            write outside of a region is found whoever owns the bytes, and does no harm; a read there gives a value
- *            that nobody mistakes for data.  Behind each buffer of the heap stands a guard that must be whole when the
+ *            that nobody mistakes for data.  Where only a part of an argument may be written, the rest must be as it
+ *            was.  Behind each buffer of the heap stands a guard that must be whole when the
  *            buffer is consumed, and what was consumed is filled.
  * Owner      the worker that runs the kernel: the copies are private.
  * Tests      test/lit/memory/checked.pto, test/lit/memory/wrong */
 #ifndef PTOI_CHECKED_H
 #define PTOI_CHECKED_H
-#include <pto/pto_types.h>
+#include "shared/task.h"
 #include <stddef.h>
 
 enum { PTOI_GUARD_BYTES = 64, PTOI_POISON = 0xE5 }; /* as a float about -1.4e23, as an integer negative */
@@ -19,10 +20,13 @@ enum { PTOI_GUARD_BYTES = 64, PTOI_POISON = 0xE5 }; /* as a float about -1.4e23,
  * i. */
 #define PTOI_INPUT_CHANGED INT32_MIN
 #define PTOI_WROTE_OUTSIDE (INT32_MIN + 1024)
+/* or wrote what it only reads of its argument i */
+#define PTOI_WROTE_NO_PART (INT32_MIN + 2048)
 
 struct checked_call {
-    PTOArg arg[PTO_MAX_PARAMS];                            /* what the kernel is given */
-    unsigned char *memory[PTO_MAX_PARAMS];                 /* NULL: nothing was copied */
+    const struct task_part *parts;         /* of each argument; NULL: every one is read or written as its kind says */
+    PTOArg arg[PTO_MAX_PARAMS];            /* what the kernel is given */
+    unsigned char *memory[PTO_MAX_PARAMS]; /* NULL: nothing was copied */
     int64_t before[PTO_MAX_PARAMS], bytes[PTO_MAX_PARAMS]; /* of the margin in front of the region; of all */
     int count;
 };
@@ -33,7 +37,7 @@ struct checked_fault {
     int64_t at;
 };
 
-/* Copies; an argument that there is no memory for is used in place. */
+/* Copies; an argument that there is no memory for is used in place.  c->parts is the caller's. */
 void ptoi_checked_begin(struct checked_call *c, const PTOArg *args, int count);
 /* Looks, copies back, frees. */
 struct checked_fault ptoi_checked_end(struct checked_call *c, const PTOArg *args);

@@ -36,8 +36,8 @@ static const uint64_t *read_access(const uint64_t *w, struct history_access *a, 
 bool ptoi_history_replay(struct history_log *l, struct history *h, const struct history_reader *reader)
 {
     enum { ENTRY_BITS = 3, COUNT_BITS = (1 << 14) - 1 };
-    struct region region[PTO_MAX_PARAMS];
-    struct history_access access[PTO_MAX_PARAMS];
+    struct region region[2 * PTO_MAX_PARAMS];
+    struct history_access access[2 * PTO_MAX_PARAMS];
     const uint64_t *w = l->word, *const end = w + l->used;
     bool ok = true;
     l->used = 0;

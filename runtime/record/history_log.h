@@ -19,7 +19,7 @@ struct history_log {
 };
 
 enum history_entry { HISTORY_TASK, HISTORY_AWAIT, HISTORY_CLOSE };
-enum { HISTORY_ENTRY_MAX = 2 + PTO_MAX_PARAMS * (4 + 2 * PTO_MAX_RANK) }; /* words */
+enum { HISTORY_ENTRY_MAX = 2 + 2 * PTO_MAX_PARAMS * (4 + 2 * PTO_MAX_RANK) }; /* words */
 
 /* The edges of an entry: HISTORY_TASK or HISTORY_AWAIT, with its number. */
 struct history_reader {

@@ -11,6 +11,15 @@ const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
 const PTOSite *ptoi_task_site(const struct window *w, uint64_t id);
 /* Fills args (room for PTO_MAX_PARAMS); returns how many.  heap_base NULL: the tensors' addresses are not wanted. */
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
+/* The elements that the kernel may write of an argument of which it writes only a part: `at` elements behind the first
+ * one of the argument, with its rank. */
+struct task_part {
+    int64_t at;
+    const int64_t *shape, *stride; /* NULL: the kind of the argument says all */
+};
+/* Fills parts (room for PTO_MAX_PARAMS), one for each of its arguments.  In the window a part is the number of its
+ * argument, `at`, the shape and the strides; -1 ends the list.  false: none is there, and nothing is filled. */
+bool ptoi_task_parts(const struct window *w, uint64_t id, struct task_part *parts);
 /* Simulated cycles, as the kernel says; 1 where it does not.  params: of the active call. */
 int64_t ptoi_task_cost(const struct window *w, uint64_t id, const void *params);
 /* How long the kernel may run; 0: as long as it wants. */

@@ -6,7 +6,7 @@ const char ptoi_image_anchor[1] = {0};
 
 /* Arguments of a task: at most 64 parameters of rank 8.  The ring always holds the largest task, and 192 bytes for each
  * of a full window, which is four matrices; fuller tasks make the window shorter, never wrong. */
-enum { ARG_BYTES_PER_TASK = 192, ARG_BYTES_MAX = PTO_MAX_PARAMS * (16 + 2 * 8 * PTO_MAX_RANK) };
+enum { ARG_BYTES_PER_TASK = 192, ARG_BYTES_MAX = 2 * PTO_MAX_PARAMS * (16 + 2 * 8 * PTO_MAX_RANK) };
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 

@@ -1,4 +1,4 @@
-/* decode.c - see decode.h: parameters of any rank and size, empty ones. */
+/* decode.c - see decode.h: parameters of any rank and size, empty ones; parts that are written. */
 #include "decode.h"
 #include <pto/pto_program.h>
 #include <string.h>
@@ -103,6 +103,49 @@ enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, P
     else if (p->at != 0 || !a->is_contiguous)
         return REFUSED_NEW_OUTPUT;
     return REFUSED_NOT;
+}
+
+static bool region_of(const PTOTaskParam *p, int64_t at, const int64_t *shape, const int64_t *stride, struct region *r)
+{
+    const int64_t unit = pto_bytes_of_(p->type);
+    int64_t offset, address;
+    return !__builtin_mul_overflow(at, unit, &offset) &&
+           !__builtin_add_overflow((int64_t)(intptr_t)p->buffer, offset, &address) &&
+           ptoi_region_make(r, address, unit, p->rank, shape, stride);
+}
+
+enum refusal ptoi_decode_part(const PTOTaskParam *p, struct region *part)
+{
+    const PTOPart *w = p->ref;
+    struct region all;
+    if (!w || p->rank == 0 || w->rank != p->rank || !w->shape || !w->stride) return REFUSED_PART;
+    part->run = 0;
+    for (int d = 0; d < w->rank; d++)
+        if (w->shape[d] == 0) return REFUSED_NOT; /* nothing is written */
+    if (!region_of(p, w->at, w->shape, w->stride, part) || !region_of(p, p->at, p->shape, p->stride, &all) ||
+        all.run == 0)
+        return REFUSED_PART;
+    return part->low < all.low || part->high > all.high ? REFUSED_PART : REFUSED_NOT;
+}
+
+PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const PTOTaskParam *p, PTOArg *arg,
+                                int64_t *lay, struct operand *x)
+{
+    struct region part;
+    long long number = 0;
+    enum refusal why = t->arguments == PTO_MAX_PARAMS ? REFUSED_ARGUMENTS : REFUSED_NOT;
+    if (why == REFUSED_NOT) why = ptoi_decode_any(p, arg, lay, &x->access, &number);
+    if (why == REFUSED_NOT && x->access.base) why = ptoi_find_holder(o, &x->access, &x->buffer, &number);
+    if (why == REFUSED_NOT) why = ptoi_decode_part(p, &part);
+    if (why != REFUSED_NOT)
+        return ptoi_refuse_submit(o, why,
+                                  &(struct refused){.param = p, .index = ptoi_param_index(t, p), .number = number});
+    arg->kind = PTO_PARAM_INOUT;
+    t->writes_empty |= x->access.low == x->access.high;
+    t->writes_some |= x->access.low != x->access.high;
+    t->parts = true;
+    t->arguments++;
+    return PTO_OK;
 }
 
 PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)

@@ -16,6 +16,11 @@
  * An empty view has no base, and its argument no address.  *number: of the sentence. */
 enum refusal ptoi_decode_any(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, PTOAccess_ *a, long long *number);
 
+/* Does the task write only a part of this argument? */
+static inline bool ptoi_has_part(const PTOTaskParam *p) { return p->kind == PTO_PARAM_INOUT_PART; }
+/* The bytes of the part of a valid parameter.  They must lie between the lowest and the highest byte of all of it. */
+enum refusal ptoi_decode_part(const PTOTaskParam *p, struct region *part);
+
 /* What the parameters that were read until now say of the task. */
 struct terms {
     const PTOTaskParam *params;
@@ -23,6 +28,7 @@ struct terms {
     uint32_t writes_some;  /* some argument that is not empty is written, */
     uint32_t writes_empty; /* or an empty one */
     uint32_t makes;        /* there are new outputs */
+    uint32_t parts;        /* of some argument only a part is written */
     int32_t priority;
     const char *name;
     int64_t limit_ms; /* of its kernel; 0: none */
@@ -44,6 +50,10 @@ static inline int ptoi_param_index(const struct terms *t, const PTOTaskParam *p)
 
 /* Reads a parameter that is no argument: PTO_PRIORITY, PTO_NAME, PTO_TIMEOUT. */
 PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTaskParam *p);
+
+/* Reads an argument of kind PTO_PARAM_INOUT_PART: as one of kind PTO_PARAM_INOUT, and its part. */
+PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const PTOTaskParam *p, PTOArg *arg,
+                                int64_t *lay, struct operand *x);
 
 /* The buffer of the heap that holds the access; 0: memory of the program, which is the program's business. */
 static inline enum refusal ptoi_find_holder(const struct orchestrator *o, const PTOAccess_ *a, uint32_t *buffer,
@@ -68,9 +78,14 @@ static inline __attribute__((always_inline)) bool ptoi_decode(struct orchestrato
     x->buffer = 0;
     if (__builtin_expect(kind < PTO_PARAM_INPUT || kind > PTO_PARAM_SCALAR, 0)) {
         struct terms with = *t; /* a copy, so that *t may be in registers; likewise `any` and `n` */
-        *status = ptoi_decode_term(o, &with, p);
+        struct operand whole = *x;
+        if (kind == PTO_PARAM_INOUT_PART)
+            *status = ptoi_decode_with_part(o, &with, p, arg, lay, &whole);
+        else
+            *status = ptoi_decode_term(o, &with, p);
         *t = with;
-        return false;
+        *x = whole;
+        return kind == PTO_PARAM_INOUT_PART && *status == PTO_OK;
     }
     if (__builtin_expect(t->arguments == PTO_MAX_PARAMS, 0)) {
         why = REFUSED_ARGUMENTS;

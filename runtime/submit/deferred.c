@@ -44,25 +44,41 @@ static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
     return (int64_t)(r->place - r->at);
 }
 
+/* What stands behind the arguments: the time limit, and the parts that a checked run looks at (task.h). */
+static void write_extras(const struct submission *s, int64_t *to)
+{
+    if (s->extras & TASK_TIMED) *to++ = s->terms.limit_ms;
+    if (!(s->extras & TASK_PARTS)) return;
+    for (int i = 0; i < s->terms.arguments; i++) {
+        const struct place *pl = &s->place[i];
+        if (pl->arg.kind != PTO_PARAM_INOUT || !ptoi_has_part(pl->param)) continue;
+        const PTOPart *part = pl->param->ref;
+        *to++ = i;
+        *to++ = part->at - pl->param->at;
+        for (int d = 0; d < part->rank; d++) *to++ = part->shape[d];
+        for (int d = 0; d < part->rank; d++) *to++ = part->stride[d];
+    }
+    *to = -1;
+}
+
 /* model: WRITE_TASK */
 static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
 {
     struct window *w = o->window;
     struct task_slot *t = window_task(w, o->rings.head);
     const uint64_t begin = ptoi_arg_start(o, s->arg_bytes);
-    *t = (struct task_slot){
-        .id = o->rings.head,
-        .kernel = ptoi_image_offset(kernel),
-        .site = ptoi_image_offset(*o->site),
-        .arg_begin = begin,
-        .dep_begin = o->rings.dep_head,
-        .dep_count = (uint32_t)o->edges.found.count,
-        .priority = o->replay ? ptoi_replay_priority(o->replay, o->rings.head) : s->terms.priority,
-        .param_count = (uint16_t)s->terms.arguments,
-        .worker = (uint8_t)kernel->worker,
-        .flags = (uint8_t)((s->terms.limit_ms > 0 ? TASK_TIMED : 0) | (s->holds || s->terms.makes ? TASK_HOLDS : 0)),
-        .exclusive = s->exclusive,
-        .name = ptoi_image_offset(s->terms.name)};
+    *t = (struct task_slot){.id = o->rings.head,
+                            .kernel = ptoi_image_offset(kernel),
+                            .site = ptoi_image_offset(*o->site),
+                            .arg_begin = begin,
+                            .dep_begin = o->rings.dep_head,
+                            .dep_count = (uint32_t)o->edges.found.count,
+                            .priority = o->replay ? ptoi_replay_priority(o->replay, o->rings.head) : s->terms.priority,
+                            .param_count = (uint16_t)s->terms.arguments,
+                            .worker = (uint8_t)kernel->worker,
+                            .flags = (uint8_t)(s->extras | (s->holds || s->terms.makes ? TASK_HOLDS : 0)),
+                            .exclusive = s->exclusive,
+                            .name = ptoi_image_offset(s->terms.name)};
     struct arg_head *head = window_args(w, begin);
     int64_t *extent = (int64_t *)(head + s->terms.arguments);
     for (int i = 0; i < s->terms.arguments; i++) {
@@ -83,7 +99,7 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
         }
         extent += 2 * rank;
     }
-    if (s->terms.limit_ms > 0) *extent = s->terms.limit_ms;
+    if (s->extras) write_extras(s, extent);
     for (int32_t k = 0; k < o->edges.found.count; k++)
         *window_dep(w, o->rings.dep_head + (uint64_t)k) = o->edges.found.task_id[k];
     o->rings.arg_head = begin + s->arg_bytes;

@@ -76,6 +76,34 @@ static void note_access(struct submission *s, const struct place *pl)
     a->access = pl->access;
 }
 
+/* See Note [parts]: the access to all of it becomes a read. */
+static void split_access(struct submission *s, const struct place *pl, struct region *part)
+{
+    const enum refusal why = ptoi_decode_part(pl->param, part);
+    CHECK(why == REFUSED_NOT); /* it was decoded before */
+    s->part_bytes += (2 + 2 * (uint64_t)pl->arg.rank) * sizeof(int64_t);
+    const int accesses = s->accesses;
+    for (int i = 0; i < accesses; i++) {
+        if (s->access[i].region != &pl->region) continue;
+        s->access[i].access = ACCESS_READ;
+        if (part->run == 0) continue;
+        s->access[s->accesses] = s->access[i];
+        s->access[s->accesses].region = part;
+        s->access[s->accesses++].access = ACCESS_UPDATE;
+    }
+}
+
+static __attribute__((noinline)) void split_accesses(struct orchestrator *o, struct submission *s)
+{
+    s->part_bytes = 0;
+    for (int i = 0; i < s->terms.arguments; i++)
+        if (s->place[i].arg.kind == PTO_PARAM_INOUT && ptoi_has_part(s->place[i].param))
+            split_access(s, &s->place[i], &o->edges.part[i]);
+    if (!o->window->checked) return;
+    s->arg_bytes += s->part_bytes + sizeof(int64_t);
+    s->extras |= TASK_PARTS;
+}
+
 PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s)
 {
     PTOStatus status = PTO_OK;
@@ -84,15 +112,16 @@ PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, 
     uint64_t arg_bytes = 0;
     uint32_t holds = 0, accumulates = 0;
     s->accesses = 0;
+    s->access = o->edges.access;
     o->edges.place_again = false;
     for (int i = 0; i < count; i++) {
         const PTOTaskParam *const p = &params[i];
-        const uint8_t kind = p->kind;
         struct operand x;
         if (!ptoi_decode(o, &t, p, &pl->arg, pl->lay, &x, &status)) {
             if (status != PTO_OK) return status;
             continue;
         }
+        const uint8_t kind = pl->arg.kind;
         pl->buffer = x.buffer;
         pl->is_new = ptoi_is_new(&x.access);
         pl->birth = PTO_NO_BIRTH;
@@ -107,9 +136,11 @@ PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, 
         arg_bytes += sizeof(struct arg_head) + 2 * sizeof(int64_t) * pl->arg.rank;
         pl++;
     }
+    s->extras = t.limit_ms > 0 ? TASK_TIMED : 0;
     s->arg_bytes = arg_bytes + (t.limit_ms > 0 ? sizeof t.limit_ms : 0);
     s->holds = holds != 0;
     s->accumulates = accumulates != 0;
     s->terms = t;
+    if (__builtin_expect(t.parts, 0)) split_accesses(o, s);
     return o->edges.place_again ? ptoi_place_params(o, params, count, s) : PTO_OK;
 }

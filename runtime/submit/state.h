@@ -46,6 +46,10 @@ struct edges {
     struct read_only read_only; /* of this run */
     bool place_again; /* fewer bytes are read-only than was assumed when the parameters of a task were placed */
     int32_t accesses; /* that the map remembers of the newest task */
+    /* Of the submit that is under way, for which they are too large for the stack: its accesses, and what is written
+     * of each argument of which only a part is. */
+    struct map_access access[2 * PTO_MAX_PARAMS];
+    struct region part[PTO_MAX_PARAMS];
 };
 
 /* recorded_edges.c: what all tasks of the run have touched. */

@@ -26,7 +26,9 @@ static int64_t submit(PTORuntime *rt, enum path path, const PTOKernel *kernel, c
 }
 
 static const int64_t square[] = {4, 4}, negative[] = {4, -3}, huge[] = {INT64_MAX / 2, 4}, backwards[] = {-4, 1},
-                     gaps[] = {8, 1};
+                     gaps[] = {8, 1}, falling[] = {-4, -1};
+static const PTOPart behind = {.at = 1, .shape = square, .stride = gaps, .rank = 2},
+                     before = {.at = 14, .shape = square, .stride = falling, .rank = 2};
 
 struct wrong {
     enum refusal why;
@@ -60,6 +62,10 @@ static const struct wrong wrongs[] = {
     {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a flat range */
     {REFUSED_BOUNDS, PTO_ERR_BOUNDS, "parameter 0 (b) exceeds its buffer of 64 bytes"}, /* a view */
     {REFUSED_SCOPE, PTO_ERR_ARGUMENT, "parameter 1 (p): its scope is closed"},
+    {REFUSED_PART, PTO_ERR_ARGUMENT,
+     "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* behind */
+    {REFUSED_PART, PTO_ERR_ARGUMENT,
+     "parameter 0 (b): the part that the task writes goes beyond what it is given"}, /* before */
 };
 enum { WRONGS = sizeof wrongs / sizeof wrongs[0] };
 
@@ -102,8 +108,11 @@ static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *hel
     case 21: flat.buffer = held, flat.at = 8; return submit(rt, path, &quiet, &flat, 1);
     case 22: view.buffer = held, view.at = 1; return submit(rt, path, &quiet, &view, 1);
     case 23: made.scope = 77; return submit(rt, path, &quiet, (PTOTaskParam[]){ranked, made}, 2);
+    case 24: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&behind; break;
+    case 25: view.kind = PTO_PARAM_INOUT_PART, view.ref = (void *)(uintptr_t)&before; break;
     default: return INT64_MIN;
     }
+    return submit(rt, path, &quiet, &view, 1);
 }
 
 struct attempt {

@@ -37,6 +37,7 @@ static int usual_space(const struct piece *before2, const struct piece *a, const
         if (a->kind == TOK_NAME || a->kind == TOK_RPAREN || a->kind == TOK_RBRACKET || a->is_generic) return 0;
         break;
     case TOK_LBRACKET:
+        if (a->kind == TOK_NAME && before2 && before2->kind == TOK_RBRACKET) return 1; /* f64[N] writes [1 .. N] */
         if (is_operand_end(a)) return 0;
         break;
     case TOK_LT:

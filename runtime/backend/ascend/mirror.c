@@ -243,7 +243,7 @@ static PTOStatus begin(const struct backend *backend)
 static bool region_of(const PTOTaskParam *p, char **from, char **to)
 {
     if (p->kind != PTO_PARAM_INPUT && p->kind != PTO_PARAM_OUTPUT && p->kind != PTO_PARAM_INOUT &&
-        p->kind != PTO_PARAM_ACC)
+        p->kind != PTO_PARAM_INOUT_PART && p->kind != PTO_PARAM_ACC)
         return false;
     char *base = p->kind != PTO_PARAM_OUTPUT ? p->buffer : p->ref ? *(void **)p->ref : NULL;
     if (!base) return false;

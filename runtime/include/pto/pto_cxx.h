@@ -33,10 +33,19 @@ struct PTOView_ {
 #define PTO_ARRAY(elem, ...)                (PTOView_{(elem), pto_list_(__VA_ARGS__), PTOList_()})
 #define PTO_STRIDED(elem, extents, strides) (PTOView_{(elem), pto_list_ extents, pto_list_ strides})
 
+/* A PTOPart with its extents. */
+struct PTOPart_ {
+    int64_t at;
+    PTOList_ extents, strides;
+};
+
+#define PTO_PART(at, extents, strides) (PTOPart_{static_cast<int64_t>(at), pto_list_ extents, pto_list_ strides})
+
 class PTOParam {
   public:
-    PTOParam(const PTOTaskParam &flat) : param(flat), view(), is_view(false) {}
-    PTOParam(const PTOTaskParam &region, const PTOView_ &extents) : param(region), view(extents), is_view(true)
+    PTOParam(const PTOTaskParam &flat) : param(flat), view(), part(), written(), is_view(false) {}
+    PTOParam(const PTOTaskParam &region, const PTOView_ &extents, const PTOPart_ &writes = PTOPart_())
+        : param(region), view(extents), part(writes), written(), is_view(true)
     {
         param.type = static_cast<uint8_t>(view.type);
         param.rank = view.extents.count;
@@ -49,6 +58,13 @@ class PTOParam {
             plain.shape = view.extents.at;
             plain.stride = view.strides.count > 0 ? view.strides.at : nullptr;
         }
+        if (plain.kind == PTO_PARAM_INOUT_PART) {
+            written.at = part.at;
+            written.shape = part.extents.at;
+            written.stride = part.strides.at;
+            written.rank = part.extents.count;
+            plain.ref = &written;
+        }
         return plain;
     }
     operator PTOTaskParam() const = delete; /* make the list an array of PTOParam */
@@ -56,6 +72,8 @@ class PTOParam {
   private:
     PTOTaskParam param;
     PTOView_ view;
+    PTOPart_ part;
+    mutable PTOPart written; /* what a plain parameter points to */
     bool is_view;
 };
 
@@ -83,6 +101,11 @@ static inline PTOParam pto_region_(PTOParamKind kind, uint8_t flags, const void 
                                    const PTOView_ &view)
 {
     return PTOParam(pto_region_(kind, flags, buffer, at, 0), view);
+}
+
+static inline PTOParam pto_inout_part_(const void *buffer, int64_t at, const PTOView_ &view, const PTOPart_ &part)
+{
+    return PTOParam(pto_region_(PTO_PARAM_INOUT_PART, 0, buffer, at, 0), view, part);
 }
 
 static inline PTOTaskParam pto_output_(PTOScope scope, void *ref, const char *name, int64_t at, int64_t bytes)
@@ -126,6 +149,7 @@ static inline PTOTaskParam pto_scalar_(bool value)
 #define PTO_INPUT(base, at_, extent)             pto_region_(PTO_PARAM_INPUT, 0, base, at_, extent)
 #define PTO_INPUT_OF(base, at_, extent)          pto_region_(PTO_PARAM_INPUT, PTO_SINGLE_WRITER, base, at_, extent)
 #define PTO_INOUT(base, at_, extent)             pto_region_(PTO_PARAM_INOUT, 0, base, at_, extent)
+#define PTO_INOUT_PART(base, at_, extent, part)  pto_inout_part_(base, at_, extent, part)
 #define PTO_ACC(base, at_, extent)               pto_region_(PTO_PARAM_ACC, 0, base, at_, extent)
 #define PTO_OUTPUT(ref_, at_, extent)            pto_output_(PTO_SCOPE_CURRENT, ref_, #ref_, at_, extent)
 #define PTO_OUTPUT_IN(scope_, ref_, at_, extent) pto_output_(scope_, ref_, #ref_, at_, extent)

@@ -141,9 +141,10 @@ typedef enum PTOParamKind {
     PTO_PARAM_INOUT,
     PTO_PARAM_ACC,
     PTO_PARAM_SCALAR,
-    PTO_PARAM_PRIORITY, /* of the task, not of a parameter: the kernel does not receive it */
-    PTO_PARAM_NAME,     /* likewise: the name of the task in reports */
-    PTO_PARAM_TIMEOUT   /* likewise: the time limit of its kernel */
+    PTO_PARAM_PRIORITY,  /* of the task, not of a parameter: the kernel does not receive it */
+    PTO_PARAM_NAME,      /* likewise: the name of the task in reports */
+    PTO_PARAM_TIMEOUT,   /* likewise: the time limit of its kernel */
+    PTO_PARAM_INOUT_PART /* an argument of kind PTO_PARAM_INOUT of which the task writes a part */
 } PTOParamKind;
 
 /* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes
@@ -154,8 +155,9 @@ typedef struct PTOTaskParam {
     uint8_t type; /* PTOType */
     uint8_t rank;
     uint8_t flags;  /* PTO_SINGLE_WRITER */
-    void *buffer;   /* INPUT, INOUT, ACC: base of the buffer, never an interior pointer of it */
-    void *ref;      /* OUTPUT: address of the variable (a void *) that holds the base or receives it */
+    void *buffer;   /* INPUT, INOUT, INOUT_PART, ACC: base of the buffer, never an interior pointer of it */
+    void *ref;      /* OUTPUT: address of the variable (a void *) that holds the base or receives it;
+                     * INOUT_PART: its PTOPart */
     PTOScope scope; /* OUTPUT: owner of a new allocation */
     int64_t at;
     int64_t bytes;
@@ -166,12 +168,26 @@ typedef struct PTOTaskParam {
 
 #define PTO_SINGLE_WRITER 1 /* flag: see PTO_INPUT_OF */
 
+/* The part of a view that a task writes: `at` elements after the base, with a shape and strides in elements; it has as
+ * many dimensions as the view. */
+typedef struct PTOPart {
+    int64_t at;
+    const int64_t *shape, *stride;
+    uint8_t rank;
+} PTOPart;
+
 /* The macros that make parameters; for C++ they are in pto_cxx.h, with the same names and arguments.
  *     PTO_INPUT(base, at, extent)      the task reads the region
  *     PTO_INPUT_OF(base, at, extent)   the same, of a buffer that one task wrote as its PTO_OUTPUT and that is never
  *                                      written again: its producer is known without a look-up, and no later task
  *                                      needs to find this reader.  A later write to the buffer is the caller's mistake
  *     PTO_INOUT(base, at, extent)      the task reads and writes the region
+ *     PTO_INOUT_PART(base, at, extent, part)  the task reads the region, which is no flat byte range, and writes the
+ *                                      part of it that PTO_PART(at, (64, 64), (512, 1)) describes: tasks that do not
+ *                                      touch the part run at the same time as this one, unless their own writes meet
+ *                                      the region.  A part that goes beyond the lowest or the highest byte of the
+ *                                      region is refused; a checked run (PTOConfig.checked) fails a task that writes
+ *                                      outside of its part
  *     PTO_ACC(base, at, extent)        the task adds to the region: one task at a time, in any order with others of
  *                                      the same kernel
  *     PTO_OUTPUT(ref, at, extent)      the task writes the whole region.  If *ref is NULL, the runtime allocates a
@@ -250,6 +266,12 @@ static inline PTOScalar pto_scalar_bool(bool v)
 #define PTO_INOUT(base, at_, extent)                                                                                   \
     {                                                                                                                  \
         PTO_REST_(PTO_PARAM_INOUT, 0, base, NULL, 0, at_, extent), .name = NULL                                        \
+    }
+#define PTO_PART(at_, extents, strides)                                                                                \
+    (&(const PTOPart){.at = (at_), .shape = PTO_LIST_ extents, .stride = PTO_LIST_ strides, .rank = PTO_COUNT_ extents})
+#define PTO_INOUT_PART(base, at_, extent, part)                                                                        \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_INOUT_PART, 0, base, (void *)(uintptr_t)(part), 0, at_, extent), .name = NULL              \
     }
 #define PTO_ACC(base, at_, extent)                                                                                     \
     {                                                                                                                  \

@@ -121,6 +121,26 @@ PTO_INLINED_ bool pto_decode_(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, 
     return true;
 }
 
+/* Of a plain parameter of kind PTO_PARAM_INOUT_PART: is the part plain, and inside of the access?  false: also where
+ * that is not known here. */
+PTO_INLINED_ bool pto_is_part_(const PTOTaskParam *p, const PTOAccess_ *a)
+{
+    const PTOPart *w = (const PTOPart *)p->ref;
+    if (!w || p->rank < 1 || p->rank > PTO_PLAIN_RANK || w->rank != p->rank || !w->shape || !w->stride) return false;
+    int64_t low = w->at, high = w->at + 1;
+    uint64_t far = (uint64_t)w->at >> 40;
+    for (int d = 0; d < PTO_PLAIN_RANK && d < p->rank; d++) {
+        far |= ((uint64_t)w->shape[d] - 1) >> 30 | ((uint64_t)w->stride[d] + (1 << 24)) >> 25;
+        if (PTO_RARE_(far)) return false;
+        const int64_t reach = (w->shape[d] - 1) * w->stride[d];
+        low += reach < 0 ? reach : 0;
+        high += reach < 0 ? 0 : reach;
+    }
+    const uint64_t base = (uint64_t)(uintptr_t)p->buffer;
+    const int64_t unit = pto_bytes_of_(p->type);
+    return base + (uint64_t)(low * unit) >= a->low && base + (uint64_t)(high * unit) <= a->high;
+}
+
 #ifdef __cplusplus
 }
 #endif

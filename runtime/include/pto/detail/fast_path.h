@@ -118,7 +118,9 @@ PTO_INLINED_ bool pto_submit_fast_(PTORuntime *rt, const PTOKernel *kernel, cons
     {
         /* nothing waits, and nothing is recorded */
         if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;
-        if (params[i].kind < PTO_PARAM_INPUT || params[i].kind > PTO_PARAM_SCALAR) return false;
+        if ((params[i].kind < PTO_PARAM_INPUT || params[i].kind > PTO_PARAM_SCALAR) &&
+            params[i].kind != PTO_PARAM_INOUT_PART)
+            return false;
         PTOAccess_ a;
         if (PTO_RARE_(!pto_decode_(&params[i], &arg[n], lay[n], &a))) return false;
         if (params[i].kind == PTO_PARAM_OUTPUT && !a.base) {
@@ -127,6 +129,10 @@ PTO_INLINED_ bool pto_submit_fast_(PTORuntime *rt, const PTOKernel *kernel, cons
             bytes = (int64_t)a.high;
         } else if (params[i].kind != PTO_PARAM_SCALAR && PTO_RARE_(!pto_is_held_(w, &a))) {
             return false;
+        }
+        if (params[i].kind == PTO_PARAM_INOUT_PART) {
+            if (!pto_is_part_(&params[i], &a)) return false;
+            arg[n].kind = PTO_PARAM_INOUT;
         }
         n++;
     }
