@@ -100,6 +100,10 @@ void print_values(struct emitter *e, struct strbuf *b, struct ir_value *const *l
 void print_view(struct emitter *e, struct strbuf *b, const struct ir_view *v)
 {
     const char *elem = c_elem_constant(v->region->base->type->elem);
+    if (v->region->rank == 0) { /* one element */
+        strbuf_printf(b, "PTO_ARRAY(%s, 1)", elem);
+        return;
+    }
     if (v->region->contiguous) {
         strbuf_printf(b, "PTO_ARRAY(%s, ", elem);
         print_values(e, b, v->extent, v->region->rank);

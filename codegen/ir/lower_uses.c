@@ -174,7 +174,8 @@ void use_call(struct lowering *l, struct ast *n)
     struct ast *outer = l->holder;
     l->holder = n;
     for (int i = 0; i < call->callee->formal_count; i++)
-        if (!type_is_scalar(call->callee->formals[i]->type) || !call->values[i] || !region_of(call->values[i]))
+        if (!type_is_scalar(call->callee->formals[i]->type) || call->callee->formals[i]->by_reference ||
+            !call->values[i] || !region_of(call->values[i]))
             use_arguments(l, call, i, false);
     for (int i = 0; i < call->callee->formal_count; i++) use_arguments(l, call, i, true);
     use_result(l, call, n);

@@ -90,11 +90,17 @@ static void fix_rank(struct checker *c, const struct ast *v, int missing)
                  "a point drops the dimension");
 }
 
+/* An element of an array of scalars, which a function assigns as it does a `var`; else NULL. */
+static const struct region *assignable_element(const struct ast *v)
+{
+    return notes_is_element(v) && type_is_scalar_array(region_of(v)->base->type) ? region_of(v) : NULL;
+}
+
 /* What the callee assigns is a variable of the very type. */
 static bool fits_variable(struct checker *c, const struct ast *v, const struct symbol *formal, const char *what)
 {
     const bool is_name = v->kind == AST_NAME || v->kind == AST_MEMBER;
-    if (!is_name || !v->symbol || v->symbol->kind != SYM_VAR || region_of(v)) {
+    if (!assignable_element(v) && (!is_name || !v->symbol || v->symbol->kind != SYM_VAR || region_of(v))) {
         diag_error(c->diag, DIAG_E08, v->at, "%s is inout: '%s' is not a 'var', which can be assigned", what,
                    place_str(c, v));
     } else if (v->type->kind != formal->type->kind) {
@@ -116,7 +122,7 @@ static bool check_kind(struct checker *c, struct matching *m, int f)
     const char *what = arena_printf(c->mem, "argument '%s' of '%s'", formal->name, m->callee->name);
     if (v->bad || want->kind == TYPE_ERROR) return false;
     if (type_is_scalar(want)) {
-        if (notes_is_element(v) && !region_is_host(region_of(v))) {
+        if (notes_is_element(v) && !region_is_host(region_of(v)) && !formal->by_reference) {
             exprs_say_await(c, v);
             return false;
         }
@@ -247,8 +253,12 @@ void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
     if (usable[f] && formal->by_reference) {
         struct leaves *leaves = &m->call->leaves[f];
         leaves->leaf = arena_array(c->mem, struct leaf, 1);
-        leaves->leaf[leaves->count++] = (struct leaf){.formal = m->callee->formals[f], .scalar = v->symbol};
-        check_writable(c, m, v, v->symbol, formal->dir);
+        const struct region *element = assignable_element(v);
+        struct symbol *base = element ? element->base : v->symbol;
+        leaves->leaf[leaves->count++] =
+            (struct leaf){.formal = m->callee->formals[f], .region = element, .scalar = element ? NULL : v->symbol};
+        if (element) base->is_lent = true;
+        check_writable(c, m, v, base, formal->dir);
     }
     if (!usable[f] || type_is_scalar(formal->type)) return;
     if (v->kind == AST_CALL && direction_writes(formal->dir) && formal->dir != DIR_OWN) {

@@ -108,7 +108,7 @@ struct exchange {
     bool is_shared; /* `let t = a;`: two of the names may mean one buffer */
 };
 
-struct equations; /* equations/equations.h */
+struct equations;    /* equations/equations.h */
 struct written_part; /* written.c */
 
 struct symbol {
