@@ -7,7 +7,7 @@
 #   %scripts   the scripts folder                    %source    the top folder
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
-#   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow
+#   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %forty and %six of programs: 10 and 2 there
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny).
 import os
@@ -46,6 +46,8 @@ config.substitutions += [
     ("%stub", os.path.join(prefix, "test", "ascend", "new")),
     ("%prefix", prefix),
     ("%million", "50000" if config.pto_sanitize else "1000000"),
+    ("%forty", "10" if config.pto_sanitize else "40"),
+    ("%six", "2" if config.pto_sanitize else "6"),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]
 
