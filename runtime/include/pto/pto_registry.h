@@ -184,7 +184,7 @@ PTO_API PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out);
 /* The address of element [0, ..] on the host, until the matching pto_tensor_unmap.  Maps count; several may be open.
  * Waits for runs: PTO_READ for those that write the memory, the others for all that use it.  What a device wrote is
  * copied back first.  A tensor without elements gives an address that must not be read.
- * Caller     any thread.  Blocks.
+ * Caller     any thread.  Blocks as pto_tensor_to_dlpack does.
  * Status     NULL: PTO_ERR_READ_ONLY; PTO_ERR_BUSY: the caller is in a run; PTO_ERR_OVERLAP: two indices are one
  *            element, for writing; PTO_ERR_NOMEM; PTO_ERR_DEVICE; PTO_ERR_ARGUMENT: access; PTO_ERR_MISUSE. */
 PTO_API void *pto_tensor_map(PTOTensor *t, PTOAccess access);
@@ -217,14 +217,14 @@ PTO_API PTOTensor *pto_tensor_from_dlpack(struct DLManagedTensorVersioned *m);
 PTO_API PTOTensor *pto_tensor_from_dlpack_unversioned(struct DLManagedTensor *m);
 
 /* A DLPack tensor of the memory of t, with a reference that its deleter drops; the deleter may be called on any thread
- * at any time.  Waits for runs that write t.
- * Caller     any thread.  Blocks.
- * Status     NULL: PTO_ERR_VERSION: max_major is below 1; PTO_ERR_UNSUPPORTED: PTO_BYTE; PTO_ERR_BUSY: the caller is
- *            in a run that writes t; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
+ * at any time.  A run that writes t meanwhile is not waited for: the caller orders it and the reader.
+ * Caller     any thread.  Blocks only if t shares memory after a detach, and a run uses that memory.
+ * Status     NULL: PTO_ERR_VERSION: max_major is below 1; PTO_ERR_UNSUPPORTED: PTO_BYTE; PTO_ERR_BUSY: it would block,
+ *            and the caller is in that run; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API struct DLManagedTensorVersioned *pto_tensor_to_dlpack(PTOTensor *t, uint32_t max_major, uint32_t max_minor);
 
 /* The same for consumers of DLPack before 1.0, which know no read-only tensors.
- * Caller     any thread.  Blocks.
+ * Caller     any thread.  Blocks as pto_tensor_to_dlpack does.
  * Status     NULL: PTO_ERR_READ_ONLY; others as pto_tensor_to_dlpack. */
 PTO_API struct DLManagedTensor *pto_tensor_to_dlpack_unversioned(PTOTensor *t);
 
@@ -238,7 +238,7 @@ PTO_API PTOTensor *pto_tensor_from_arrow(struct ArrowArray *a, struct ArrowSchem
 
 /* Fills an Arrow array and its schema with t, which must be row-major and contiguous; further dimensions become
  * fixed-size lists.  Both have release functions; the array's drops its reference to t.
- * Caller     any thread.  Blocks until runs that write t have ended.
+ * Caller     any thread.  Blocks as pto_tensor_to_dlpack does.
  * Status     PTO_OK; PTO_ERR_WOULD_COPY: not contiguous (pto_tensor_dense first); PTO_ERR_UNSUPPORTED: bf16, bool, byte
  *            or rank 0; PTO_ERR_BUSY; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API PTOStatus pto_tensor_to_arrow(PTOTensor *t, struct ArrowArray *a, struct ArrowSchema *schema);
