@@ -266,7 +266,9 @@ static struct ir_temporary *let_selected(struct lowering *l, const struct type *
     const enum ir_value_kind kind = type->kind == TYPE_BOOL  ? IR_BOOLEAN
                                     : type->kind == TYPE_INT ? IR_INTEGER
                                                              : IR_REAL;
-    return lower_let(l, "selected", type, ir_value_new(l->mem, kind, type), false);
+    struct ir_temporary *selected = lower_let(l, "selected", type, ir_value_new(l->mem, kind, type), false);
+    l->block->last->let.unused = IR_UNUSED_MAYBE; /* its value may be known */
+    return selected;
 }
 
 /* `int64_t selected = 0; if (c) { ...; selected = a; } else { ...; selected = b; }` */
