@@ -528,12 +528,10 @@ static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, 
         host_fail(&c.error, HOST_USAGE, "%s", pto_last_error(NULL));
         return refuse(&c, PTO_ERR_ARGUMENT);
     }
-    ptoi_loaded_retain(loaded);
     keep(rt, loaded);
     const PTOStatus status = matched_call(&c, arguments, count);
     last_complaint = c.complaint;
     if (status != PTO_OK && !c.has_run) refuse(&c, status);
-    ptoi_loaded_release(loaded);
     return status;
 }
 
@@ -547,9 +545,14 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
     if (refused != PTO_OK) return refused;
     if (!program || count < 0 || (count > 0 && !arguments))
         return ptoi_thread_fail(PTO_ERR_MISUSE, "pto_program_call: the program or the list of arguments is NULL");
-    if (atomic_exchange_explicit(&rt->is_called, true, memory_order_acquire))
-        return ptoi_thread_fail(PTO_ERR_STATE, "pto_program_call: another thread calls a program on this runtime");
-    const PTOStatus status = call_idle(rt, program, entry, arguments, count);
-    atomic_store_explicit(&rt->is_called, false, memory_order_release);
+    PTOStatus status = PTO_ERR_STATE;
+    ptoi_loaded_retain(program); /* who sees that the runtime is called may close the program */
+    if (atomic_exchange_explicit(&rt->is_called, true, memory_order_acquire)) {
+        ptoi_thread_fail(status, "pto_program_call: another thread calls a program on this runtime");
+    } else {
+        status = call_idle(rt, program, entry, arguments, count);
+        atomic_store_explicit(&rt->is_called, false, memory_order_release);
+    }
+    ptoi_loaded_release(program);
     return status;
 }
