@@ -28,7 +28,8 @@ static void print_written(struct emitter *e, struct strbuf *b, const struct ir_v
     strbuf_puts(b, "))");
 }
 
-static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct ir_argument *a)
+static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct ir_argument *a,
+                              const struct symbol *formal)
 {
     if (a->direction == DIR_OUT) {
         const char *scope = scope_name(e, a);
@@ -38,7 +39,10 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
             strbuf_puts(b, "PTO_OUTPUT(");
         print_ref(e, b, a->view->region->base);
     } else {
-        strbuf_printf(b, "%s(", a->written ? "PTO_INOUT_PART" : macros[a->direction]);
+        if (formal->by)
+            strbuf_printf(b, "PTO_ACC_BY(PTO_BY_%s, ", accumulators_id(formal->by));
+        else
+            strbuf_printf(b, "%s(", a->written ? "PTO_INOUT_PART" : macros[a->direction]);
         print_base(e, b, a->view->region);
     }
     strbuf_puts(b, ", ");
@@ -49,10 +53,11 @@ static void print_task_tensor(struct emitter *e, struct strbuf *b, const struct 
     strbuf_putc(b, ')');
 }
 
-static void print_task_argument(struct emitter *e, struct strbuf *b, const struct ir_argument *a)
+static void print_task_argument(struct emitter *e, struct strbuf *b, const struct ir_argument *a,
+                                const struct symbol *formal)
 {
     if (a->kind == IR_ARG_TENSOR) {
-        print_task_tensor(e, b, a);
+        print_task_tensor(e, b, a, formal);
         return;
     }
     strbuf_printf(b, "PTO_SCALAR((%s)", c_scalar_type(a->type));
@@ -93,7 +98,7 @@ void submit_emit(struct emitter *e, const struct ir_call *call)
         out_more(e->out, "%s,", strbuf_text(&attributes));
     for (int i = 0; i < call->count; i++) {
         STRBUF(b);
-        print_task_argument(e, &b, &call->arguments[i]);
+        print_task_argument(e, &b, &call->arguments[i], call->callee->formals[i]);
         if (i + 1 < call->count)
             out_more(e->out, "%s,", strbuf_text(&b));
         else

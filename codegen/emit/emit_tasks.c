@@ -126,6 +126,7 @@ static void print_argument(struct lister *l, struct strbuf *b, const struct call
         memcpy(t.extent, c->regions[i]->extent, sizeof t.extent);
         strbuf_printf(b, ": %s", type_string(l->e, &t));
         if (c->written && c->written[i]) strbuf_printf(b, " %s", emit_source_text(l->e, f->decl->formal.writes->at));
+        if (f->by) strbuf_printf(b, " by %s", accumulators_word(f->by));
     }
 }
 

@@ -25,6 +25,7 @@
 #include "bounds_parts.h"
 #include "frames.h"
 #include "support/arena.h"
+#include <string.h>
 
 enum { MAX_MOVED = 64 }; /* of one call; more stay the caller's until it returns */
 
@@ -188,10 +189,26 @@ static const struct size *walk_function_call(struct walk *w, const struct ir_cal
     return total;
 }
 
-/* All outputs of a task are taken together. */
-static const struct size *walk_submit(struct walk *w, const struct ir_call *c, const struct results *r)
+/* The parts of its accumulators, which a task takes before its outputs.  They wait for a fold, but where the heap is
+ * short all that wait are folded, so they count here only.  What they take in all. */
+static const struct size *walk_parts(struct walk *w, const struct ir_call *c, bool begins)
 {
     const struct size *total = size_const(w->sizes, 0);
+    for (int i = 0; i < c->callee->formal_count; i++) {
+        if (!c->arguments[i].view || !c->callee->formals[i]->by) continue;
+        const struct region *r = c->arguments[i].view->region;
+        struct type part = {.kind = TYPE_TENSOR, .elem = r->base->type->elem, .rank = r->rank};
+        memcpy(part.extent, r->extent, sizeof part.extent);
+        bounds_hold_part(w, &part, maker_of_call(c), begins);
+        total = bounds_add(w, total, bounds_bytes_of(w, &part));
+    }
+    return total;
+}
+
+/* All outputs of a task, and the parts of its accumulators, are taken together. */
+static const struct size *walk_submit(struct walk *w, const struct ir_call *c, const struct results *r)
+{
+    const struct size *total = walk_parts(w, c, true);
     for (int i = 0; i < c->callee->formal_count; i++) {
         const struct ir_argument *a = &c->arguments[i];
         const bool is_output = a->view && a->direction == DIR_OUT && i != c->binding->result_formal;
@@ -205,6 +222,7 @@ static const struct size *walk_submit(struct walk *w, const struct ir_call *c, c
         total = bounds_add(w, total, bounds_bytes_of(w, r->made.data[i]->type));
         bounds_note_new(w, r->made.data[i], maker_of_call(c));
     }
+    walk_parts(w, c, false);
     return total;
 }
 

@@ -92,6 +92,8 @@ void bounds_note_point(struct walk *w, struct need_point p, int64_t surely);
 /* The same with room for the gaps: p.bytes includes it for the buffers of p. */
 void bounds_note_safe(struct walk *w, struct need_point p);
 void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at);
+/* A part of an accumulator, which lives for the submit of one task. */
+void bounds_hold_part(struct walk *w, const struct type *t, struct maker at, bool begins);
 /* A loop variable ends: its worst value counts. */
 void bounds_end_variable(struct walk *w, struct bound *b, const struct symbol *name, const struct size *low,
                          const struct size *high);

@@ -186,6 +186,27 @@ void bounds_note_new(struct walk *w, const struct symbol *t, struct maker at)
     w->out->one_at = at;
 }
 
+/* A buffer that one task holds, and no name of the program. */
+void bounds_hold_part(struct walk *w, const struct type *t, struct maker at, bool begins)
+{
+    struct held *now = w->now;
+    const struct size *bytes = bounds_bytes_of(w, t), *sure = bounds_sure_bytes(w, t);
+    const int64_t least = bounds_round_up(bounds_least_bytes(w, t));
+    if (begins) {
+        bounds_note_point(w, (struct need_point){bytes, bytes, at, 0}, least);
+        bounds_note_sure_of_call(w, sure);
+        bounds_note_safe(w, (struct need_point){bytes, bytes, at, 0});
+        now->may = bounds_add(w, now->may, bytes);
+        if (now->must_of_call)
+            now->must_of_call = bounds_unless_large(size_binary(w->sizes, SIZE_ADD, now->must_of_call, sure));
+    } else {
+        now->may = now->may && bytes ? size_sub(w->sizes, now->may, bytes) : NULL;
+        if (now->must_of_call) now->must_of_call = bounds_unless_large(size_sub(w->sizes, now->must_of_call, sure));
+    }
+    now->buffers += begins ? 1 : -1;
+    now->must += begins ? least : -least;
+}
+
 /* A loop variable ends: its worst value counts. */
 void bounds_end_variable(struct walk *w, struct bound *b, const struct symbol *name, const struct size *low,
                          const struct size *high)

@@ -155,6 +155,10 @@ void constants_check_defines(struct checker *c); /* a -D of an unknown name */
 /* ---- type_nodes.c ---- */
 const struct type *type_nodes_check(struct checker *c, struct ast *node);
 
+/* ---- accumulators.c ---- */
+/* The `by` of a formal of s, which node has; sets f->by. */
+void accumulators_check(struct checker *c, struct symbol *s, struct symbol *f, const struct ast *node);
+
 /* ---- generics.c ---- */
 void generics_declare(struct checker *c, struct symbol *s, struct ast *generic); /* an element type in the head of s */
 /* Of a generic kernel in index notation: each instance there can be, until one is refused. */

@@ -100,6 +100,7 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
         if (!kernel) structs_declare_fields(c, f);
     }
     s->formals[index] = f;
+    if (node->formal.by) accumulators_check(c, s, f, node);
     names_declare(c, f, node->name_at);
 }
 

@@ -112,7 +112,9 @@ static const struct size *least_stride(struct checker *c, const struct region *r
 void demands_contiguous(struct checker *c, struct matching *m, const struct symbol *formal, const struct region *r,
                         struct span at)
 {
-    if (!formal->needs_contiguous || !r || r->contiguous || region_is_contiguous(c, r)) return;
+    if (!formal->needs_contiguous || formal->by /* its part is contiguous */ || !r || r->contiguous ||
+        region_is_contiguous(c, r))
+        return;
     const struct size *want = size_const(c->sizes, 1);
     for (int d = r->rank - 1; d >= 0 && want; d--) {
         bool steps = facts_prove_order(c->facts, size_const(c->sizes, 2), r->extent[d], 0);

@@ -1,6 +1,7 @@
 /* symbol.h - the meaning of a name. */
 #ifndef PTOC_SYMBOL_H
 #define PTOC_SYMBOL_H
+#include "accumulators.h"
 #include "syntax/ast.h"
 #include "types.h"
 
@@ -117,7 +118,8 @@ struct symbol {
     struct ast *decl;      /* the declaring node */
     struct module *module; /* of a file-level symbol: the file it is declared in */
     const struct type *type;
-    enum direction dir; /* FORMAL: its direction, DIR_IN where none was written on a tensor */
+    enum direction dir;   /* FORMAL: its direction, DIR_IN where none was written on a tensor */
+    enum by_operation by; /* FORMAL of a kernel, `acc`: how the parts of its tasks combine */
 
     /* constants: CONST always; others when known */
     bool has_value;

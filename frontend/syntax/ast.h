@@ -93,8 +93,12 @@ struct ast {
             struct ast *type;
             enum direction dir;
             struct span dir_at;
-            struct ast *writes; /* FORMAL: WRITES, or NULL */
-        } formal;               /* (name) FORMAL, FIELD; dir as written */
+            struct ast *writes, *by; /* FORMAL: WRITES and BY, or NULL */
+        } formal;                    /* (name) FORMAL, FIELD; dir as written */
+        struct {
+            const char *word; /* "by", or a mistake */
+            struct span word_at;
+        } by; /* (name) BY: the operation */
         struct {
             struct ast *cond, *message;
         } check; /* STATIC_ASSERT, ASSERT; message: STRING or NULL */

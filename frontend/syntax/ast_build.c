@@ -48,6 +48,21 @@ struct list list_add(struct list list, struct ast *node)
     return list;
 }
 
+/* suffix: WRITES, BY, or NULL */
+struct ast *ast_formal(struct parse *cx, struct span at, struct token name, struct ast *type, struct mark mark,
+                       struct ast *suffix)
+{
+    struct ast *n = ast_new(cx->front->mem, AST_FORMAL, at);
+    n->name = name.name;
+    n->name_at = name.at;
+    n->formal.type = type;
+    n->formal.dir = mark.dir;
+    n->formal.dir_at = mark.at;
+    n->formal.writes = suffix && suffix->kind == AST_WRITES ? suffix : NULL;
+    n->formal.by = suffix && suffix->kind == AST_BY ? suffix : NULL;
+    return count_depth(cx, n);
+}
+
 /* attrs is the KERNEL node the attributes were put into as they came. */
 struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
                        struct ast *attrs)

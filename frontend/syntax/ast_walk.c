@@ -47,7 +47,7 @@ static const struct slot slots[AST_KIND_COUNT][MAX_SLOTS] = {
                     IN_KERNEL("extern: ", extern_name), IN_KERNEL("where: ", where), IN_KERNEL("repeated: ", repeated),
                     IN_KERNEL("body: ", block)},
     [AST_ORCH] = {AT("", orch.generics), AT("", orch.formals), AT("result: ", orch.result), AT("", orch.body)},
-    [AST_FORMAL] = {AT("", formal.type), AT("", formal.writes)},
+    [AST_FORMAL] = {AT("", formal.type), AT("", formal.writes), AT("", formal.by)},
     [AST_WRITES] = {AT("", index.indices)},
     [AST_STATIC_ASSERT] = CHECK,
     [AST_TYPE_NAME] = {AT("", type_name.dims)},

@@ -44,7 +44,8 @@ static const struct group groups[] = {
     {NULL, {";", "=", "("}, {"=", "+=", "(", "[", ".", "as"}}, // behind a call
     {NULL, {")", ",", ":"}, {":"}},                            // of a reduction
     {NULL, {"[", "("}, {"(", "[", ".", "as"}},
-    {NULL, {"[", "."}, {"[", "."}}, // behind a type
+    {NULL, {"name", ")", ","}, {"name"}}, // behind the type of a formal: `by`
+    {NULL, {"[", "."}, {"[", "."}},       // behind a type
 };
 
 static int find(const char *const *set, int count, const char *name)

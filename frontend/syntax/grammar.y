@@ -72,7 +72,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %precedence PREFIX
 
 %type <node> item kernel kernel_head kattrs orch result static_assert assert_message formal type let_type let_value
-%type <node> writes stmt simple block step
+%type <node> suffix stmt simple block step
              arm match_else attr string label expr postfix primary index arg generic dim
 %type <list> items generics generic_names formals formal_list fields stmts attrs exprs dims drops indices args
              arg_list arms
@@ -114,9 +114,9 @@ generic: NAME                                   { $$ = NAMED(AST_GENERIC, @$, $1
        ;
 fields: %empty                                  { $$ = NO_LIST; }
       | fields NAME ":" type ";"
-        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @5), $NAME, .formal = {$type, DIR_NONE, @2, NULL})); }
+        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @5), $NAME, .formal = {$type, DIR_NONE, @2, NULL, NULL})); }
       | fields "host" NAME ":" type ";"
-        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @6), $NAME, .formal = {$type, DIR_HOST, @2, NULL})); }
+        { $$ = list_add($1, NAMED(AST_FIELD, span_join(@2, @6), $NAME, .formal = {$type, DIR_HOST, @2, NULL, NULL})); }
       | fields error ";"                        { $$ = $1; yyerrok; }
       ;
 kernel: kernel_head
@@ -143,14 +143,14 @@ formals: %empty                                 { $$ = NO_LIST; }
 formal_list: formal                             { $$ = list_add(NO_LIST, $1); }
            | formal_list "," formal             { $$ = list_add($1, $3); }
            ;
-formal: NAME ":" type writes
-        { $$ = NAMED(AST_FORMAL, @$, $NAME, .formal = {$type, DIR_NONE, @NAME, $writes}); }
-      | formal_mark NAME ":" type writes
-        { $$ = NAMED(AST_FORMAL, @$, $NAME, .formal = {$type, $1.dir, $1.at, $writes}); }
+formal: NAME ":" type suffix
+        { $$ = ast_formal(cx, @$, $NAME, $type, (struct mark){DIR_NONE, @NAME}, $suffix); }
+      | formal_mark NAME ":" type suffix        { $$ = ast_formal(cx, @$, $NAME, $type, $1, $suffix); }
       ;
-writes: %empty                                  { $$ = NULL; }
+suffix: %empty                                  { $$ = NULL; }
       | NAME "[" indices "]"
         { $$ = NAMED(AST_WRITES, @$, $NAME, .index = {.indices = $indices.first}); }
+      | NAME[word] NAME[operation]              { $$ = NAMED(AST_BY, @$, $operation, .by = {$word.name, @word}); }
       ;
 formal_mark: arg_mark
            | "in"                               { $$ = (struct mark){DIR_IN, @$}; }

@@ -314,6 +314,16 @@ static void report_expected(struct parse *cx, const char *const *expected, int c
     }
 }
 
+/* Two words may stand behind the type of a formal, so a missing ',' is only seen behind the name that should follow it:
+ * kernel k(in a: f32[N] b: f32[N]) */
+static bool report_missing_comma(struct parse *cx, const char *const *expected, int count)
+{
+    if (cx->now.kind != TOK_COLON || cx->last.kind != TOK_NAME || count > 2 || !is_expected(expected, count, "name"))
+        return false;
+    diag_error(cx->front->diag, DIAG_E00, cx->last.at, "expected ',' or ')', found name '%s'", cx->last.name);
+    return true;
+}
+
 static void add_hints(struct parse *cx, const char *const *expected, int count)
 {
     struct diag *d = cx->front->diag;
@@ -367,7 +377,8 @@ void parse_report_syntax(struct parse *cx, const char *const *expected, int expe
         diag_help(cx->front->diag, "write 'a < b && b < c', or put one of them in parentheses");
         return;
     }
-    if (foreign_syntax_report(cx, expected, expected_count)) return;
+    if (foreign_syntax_report(cx, expected, expected_count) || report_missing_comma(cx, expected, expected_count))
+        return;
     report_expected(cx, expected, expected_count);
     add_hints(cx, expected, expected_count);
 }

@@ -81,6 +81,8 @@ struct ast *ast_build(struct parse *cx, struct ast node);
     ast_build(cx, (struct ast){.kind = kind_, .at = at_, .name = name_.name, .name_at = name_.at, __VA_ARGS__})
 struct list list_add(struct list list, struct ast *node);
 
+struct ast *ast_formal(struct parse *cx, struct span at, struct token name, struct ast *type, struct mark mark,
+                       struct ast *suffix);
 struct ast *ast_kernel(struct parse *cx, struct span at, struct token name, struct list generics, struct list formals,
                        struct ast *attrs);
 struct ast *ast_kernel_body(struct ast *kernel, struct token body);

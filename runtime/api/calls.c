@@ -45,12 +45,18 @@ PTOScope pto_scope_begin(PTORuntime *rt)
     return scope;
 }
 
+static PTOStatus end_scope(PTORuntime *rt)
+{
+    const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_scope(rt) : PTO_OK;
+    return status == PTO_OK ? ptoi_orch_scope_end(&rt->core.orch) : status;
+}
+
 void pto_scope_end(PTORuntime *rt)
 {
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_scope_end");
     else
-        ptoi_end_of_call(rt, ptoi_orch_scope_end(&rt->core.orch));
+        ptoi_end_of_call(rt, end_scope(rt));
 }
 
 /* false: there is no run to ask, which is an answer, or the call is misuse. */
@@ -109,13 +115,25 @@ int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
                   pto_worker_type_name(kernel->worker),
                   ptoi_limit_worker(kernel->worker, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
     if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
+    if (rt->accumulators.count > 0) ptoi_fold_params(rt, params, count);
     const struct mirror *mirror = params && count > 0 ? rt->core.backend->mirror : NULL;
     if (mirror && ptoi_status(rt->core.run_status) == PTO_OK)
         ptoi_is_mirror_fine(rt, mirror->submitting(rt->core.backend, params, count));
     int64_t id = ptoi_orch_submit(&rt->core.orch, kernel, params, count);
+    if (id < 0) id = ptoi_accumulate(rt, kernel, params, count, id);
     if (mirror && id >= 0) mirror->submitted(rt->core.backend, params, count);
     if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
     return id;
+}
+
+static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer)
+{
+    PTOStatus status = ptoi_orch_alloc(&rt->core.orch, scope, bytes, buffer);
+    if (status == (PTOStatus)ORCH_NO_ROOM) {
+        status = ptoi_fold_all(rt);
+        if (status == PTO_OK) status = ptoi_orch_alloc(&rt->core.orch, scope, bytes, buffer);
+    }
+    return status;
 }
 
 void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
@@ -124,7 +142,7 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_alloc");
     else
-        ptoi_end_of_call(rt, ptoi_orch_alloc(&rt->core.orch, scope, bytes, &buffer));
+        ptoi_end_of_call(rt, alloc(rt, scope, bytes, &buffer));
     return buffer;
 }
 
@@ -179,26 +197,24 @@ void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *
     ptoi_end_of_call(rt, PTO_ERR_HANDLE);
 }
 
+static PTOStatus release(PTORuntime *rt, const void *buffer)
+{
+    const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
+    return status == PTO_OK ? ptoi_orch_release(&rt->core.orch, buffer) : status;
+}
+
 void pto_release(PTORuntime *rt, const void *buffer)
 {
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_release");
     else
-        ptoi_end_of_call(rt, ptoi_orch_release(&rt->core.orch, buffer));
+        ptoi_end_of_call(rt, release(rt, buffer));
 }
 
 static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
 {
-    const PTOStatus status = ptoi_orch_await(&rt->core.orch, buffer, offset, bytes, for_writing);
-    const struct mirror *mirror = rt->core.backend->mirror;
-    if (status != PTO_OK || !mirror || bytes == 0) return status;
-    const void *address = (const char *)buffer + offset;
-    const int64_t since = ptoi_flow_now(&rt->core.orch.flow);
-    if (ptoi_is_mirror_fine(rt, mirror->fetch(rt->core.backend, address, bytes)) && for_writing)
-        ptoi_is_mirror_fine(rt, mirror->own(rt->core.backend, address, bytes));
-    rt->core.orch.flow.await_ns +=
-        ptoi_flow_now(&rt->core.orch.flow) - since; /* the value is not there before it was copied */
-    return ptoi_status(rt->core.run_status);
+    const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_bytes(rt, buffer, offset, bytes) : PTO_OK;
+    return status == PTO_OK ? ptoi_await_bytes(rt, buffer, offset, bytes, for_writing) : status;
 }
 
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)

@@ -9,9 +9,21 @@
 
 static const PTOKernel copy_back = {.name = "copy", .worker = PTO_WORKER_ACCELERATOR, .opcode = PTO_OP_COPY};
 
+static PTOStatus drop(PTORuntime *rt, const void *buffer)
+{
+    const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
+    return status == PTO_OK ? ptoi_orch_drop(&rt->core.orch, buffer) : status;
+}
+
+static PTOStatus give(PTORuntime *rt, const void *buffer, PTOScope scope)
+{
+    const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
+    return status == PTO_OK ? ptoi_orch_give(&rt->core.orch, buffer, scope) : status;
+}
+
 void pto_drop(PTORuntime *rt, PTOView *t)
 {
-    if (t->base) ptoi_end_of_call(rt, ptoi_orch_drop(&rt->core.orch, t->base));
+    if (t->base) ptoi_end_of_call(rt, drop(rt, t->base));
     t->base = NULL;
 }
 
@@ -22,7 +34,7 @@ void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam
     if (!*ref && tensor->at == 0 &&
         (!tensor->stride || pto_is_row_major(tensor->rank, tensor->shape, tensor->stride))) {
         *ref = tensor->buffer;
-        ptoi_end_of_call(rt, ptoi_orch_give(&rt->core.orch, tensor->buffer, place->scope));
+        ptoi_end_of_call(rt, give(rt, tensor->buffer, place->scope));
         return;
     }
     PTOTaskParam params[2] = {*tensor, *tensor};
@@ -33,5 +45,5 @@ void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam
     params[1].at = *ref ? place->at : 0;
     params[1].stride = *ref ? place->s : NULL;
     pto_submit_task(rt, &copy_back, params, 2);
-    ptoi_end_of_call(rt, ptoi_orch_drop(&rt->core.orch, tensor->buffer));
+    ptoi_end_of_call(rt, drop(rt, tensor->buffer));
 }

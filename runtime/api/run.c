@@ -23,13 +23,6 @@ const char *pto_last_error(PTORuntime *rt)
     return answer == LIFETIME_FREE || answer == LIFETIME_IN_USE ? rt->core.run_status->message : ptoi_thread_message;
 }
 
-bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status)
-{
-    if (status == PTO_OK) return true;
-    ptoi_fail(rt->core.run_status, status, rt->now.site, "%s", rt->core.backend->mirror->failure(rt->core.backend));
-    return false;
-}
-
 struct orchestration {
     PTORuntime *rt;
     void (*fn)(PTORuntime *rt, void *arg);
@@ -88,6 +81,9 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     store_relaxed(&rt->core.window->fault_task, 0);  /* relaxed: [TASK] publishes it */
     store_relaxed(&rt->core.window->reason_task, 0); /* relaxed: [TASK] publishes it */
     rt->outliving.count = 0;
+    rt->accumulators.count = 0;
+    rt->accumulators.folds = rt->accumulators.folds_inline = 0;
+    rt->core.orch.buffers.parts_wait = false;
     rt->unwinds = rt->is_entry = entry.unwinds;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
     rt->frame_count = 0;
@@ -116,6 +112,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         orchestrate(&orchestration);
     rt->now.site = NULL;
     rt->now.running = NULL;
+    ptoi_fold_all(rt);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
     if (rt->core.watchdog) ptoi_watchdog_end(rt->core.watchdog);

@@ -3,6 +3,7 @@
  * Owner      the thread that created the runtime; of the active run: the thread that orchestrates it. */
 #ifndef PTOI_RUNTIME_H
 #define PTOI_RUNTIME_H
+#include "accumulate.h"
 #include "lifetime.h"
 #include "own_stack.h"
 #include "debug/slots.h"
@@ -27,6 +28,7 @@ struct PTORuntime {
     uint64_t shared_youngest; /* the blocks of pto_shared_alloc up to this one are shared with the workers */
     struct slots slots;       /* of a checked run, like outliving */
     struct outliving outliving;
+    struct accumulators accumulators; /* of the active run */
     void *sched_memory;
     uint64_t sched_bytes;
     /* of the active run */
@@ -52,8 +54,10 @@ void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);
  * recorded; PTO_ERR_NOMEM: no memory to find the edges. */
 PTOStatus ptoi_settle_record(PTORuntime *rt);
 
-/* run.c: is it PTO_OK, which a function of `mirror` has returned?  If not, the run has failed. */
+/* mirrored.c: is it PTO_OK, which a function of `mirror` has returned?  If not, the run has failed. */
 bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status);
+/* Awaits the producers of bytes that no part waits for, for_writing all users, and has them in the host's memory. */
+PTOStatus ptoi_await_bytes(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
 /* relaxed: a hint */

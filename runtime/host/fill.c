@@ -6,7 +6,7 @@
  * Tests      test/runtime/test_bind.c, test/lit/host/made-data.test
  */
 #include "fill.h"
-#include "half.h"
+#include "shared/half.h"
 #include "values.h"
 
 static uint64_t mix(uint64_t x) /* the finalizer of splitmix64 */

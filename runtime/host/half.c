@@ -5,7 +5,7 @@
  *            wins.
  * Tests      test/lit/run/half.pto
  */
-#include "half.h"
+#include "shared/half.h"
 
 float __gnu_h2f_ieee(uint16_t half);
 uint16_t __gnu_f2h_ieee(float value);

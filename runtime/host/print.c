@@ -6,7 +6,7 @@
  * Tests      test/runtime/test_npy.c, test/lit/host/summary.test
  */
 #include "print.h"
-#include "half.h"
+#include "shared/half.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -100,7 +100,10 @@ static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t byt
                               (unsigned long long)o->buffers.heap.ring_bytes,
                               ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
     struct room room = {.o = o, .bytes = bytes, .depth = owner};
-    if (!wait_for_heap(o, &room)) return o->is_lost ? ptoi_status(o->run_status) : ptoi_deadlock(o, bytes);
+    if (!wait_for_heap(o, &room)) {
+        if (o->is_lost || ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
+        return o->buffers.parts_wait ? (PTOStatus)ORCH_NO_ROOM : ptoi_deadlock(o, bytes);
+    }
     open_buffer(o, &room, birth, name);
     *buffer = room.buffer;
     return PTO_OK;

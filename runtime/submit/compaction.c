@@ -28,6 +28,13 @@ uint32_t ptoi_compact_find(const struct orchestrator *o, uint64_t offset)
     return r->owner > 0 && offset - r->at < r->bytes ? buffer : 0;
 }
 
+uint32_t ptoi_orch_holder(const struct orchestrator *o, const void *address)
+{
+    return ptoi_orch_is_in_heap(o, address)
+               ? ptoi_compact_buffer(o, (uint64_t)((uintptr_t)address - (uintptr_t)o->heap_base))
+               : 0;
+}
+
 void *ptoi_orch_where(const struct orchestrator *o, void *name)
 {
     if (o->buffers.moved == 0 || !ptoi_orch_is_in_heap(o, name)) return name;

@@ -16,6 +16,7 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
         t->limit_ms = p->at < LONGEST ? p->at : LONGEST;
         if (o->run.least_limit_ms == 0 || t->limit_ms < o->run.least_limit_ms) o->run.least_limit_ms = t->limit_ms;
         return PTO_OK;
+    case PTO_PARAM_ACC_BY: return (PTOStatus)ORCH_HAS_PARTS;
     default: return ptoi_refuse_submit(o, REFUSED_KIND, &(struct refused){.index = ptoi_param_index(t, p)});
     }
 }
@@ -146,6 +147,37 @@ PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const P
     t->parts = true;
     t->arguments++;
     return PTO_OK;
+}
+
+PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOTaskParam *params, int32_t count, int32_t index,
+                         struct orch_view *view)
+{
+    PTOStatus status = PTO_OK;
+    struct terms t = {.params = params, .count = count};
+    struct operand x;
+    if (ptoi_decode(o, &t, &params[index], &view->arg, view->lay, &x, &status)) {
+        view->is_empty = x.access.low == x.access.high;
+        view->buffer = x.buffer;
+    }
+    return status;
+}
+
+bool ptoi_orch_meets(const PTOTaskParam *p, const struct region *region)
+{
+    PTOArg arg;
+    PTOAccess_ a;
+    int64_t lay[PTO_MAX_RANK];
+    long long number;
+    struct region r;
+    if (p->kind < PTO_PARAM_INPUT ||
+        (p->kind > PTO_PARAM_ACC && p->kind != PTO_PARAM_INOUT_PART && p->kind != PTO_PARAM_ACC_BY))
+        return false;
+    if (!pto_decode_tensor_(p, &arg, lay, &a) && ptoi_decode_any(p, &arg, lay, &a, &number) != REFUSED_NOT)
+        return false; /* the submit will refuse it */
+    if (!a.base || (int64_t)a.high <= region->low || region->high <= (int64_t)a.low) return false;
+    return !ptoi_region_make(&r, (int64_t)(intptr_t)arg.ptr, pto_bytes_of_(arg.type), arg.rank, arg.shape,
+                             arg.stride) ||
+           ptoi_region_overlaps(&r, region);
 }
 
 PTOStatus ptoi_decoded_request(struct orchestrator *o, const struct terms *t, const PTOKernel *kernel)

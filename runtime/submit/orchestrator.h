@@ -10,6 +10,12 @@
 #include "state.h"
 #include <pto/pto_runtime.h>
 
+/* Answers of a call that has changed nothing; api/accumulate.c acts on them and no program sees them. */
+enum {
+    ORCH_HAS_PARTS = -1001, /* a parameter is PTO_PARAM_ACC_BY */
+    ORCH_NO_ROOM = -1002    /* the heap has no room while buffers.parts_wait, and nothing that runs will free it */
+};
+
 struct orchestrator_config {
     bool names_options; /* limit.h */
     int64_t tensormap_entries;
@@ -34,6 +40,17 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: th
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* What a submit reads of params[index], which is a tensor of the kinds up to PTO_PARAM_ACC. */
+struct orch_view {
+    PTOArg arg;
+    int64_t lay[PTO_MAX_RANK];
+    uint32_t buffer; /* of the heap, that holds it; 0: none does */
+    bool is_empty;
+};
+PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOTaskParam *params, int32_t count, int32_t index,
+                         struct orch_view *view);
+/* Does the region of a parameter overlap this one?  false for one that a submit refuses. */
+bool ptoi_orch_meets(const PTOTaskParam *p, const struct region *region);
 /* Of fast_path.h.  A task that was run by its caller failed with that result. */
 int64_t ptoi_orch_failed(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result);
@@ -50,6 +67,8 @@ PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer);
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope);
+/* The buffer of the heap that holds the address; 0: none does. */
+uint32_t ptoi_orch_holder(const struct orchestrator *o, const void *address);
 /* where these bytes lie; memory that is not from the heap: there */
 void *ptoi_orch_where(const struct orchestrator *o, void *buffer);
 /* These bytes, which are not the heap's, are only read from now on; nothing happens while tasks are in flight. */

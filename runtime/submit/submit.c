@@ -37,7 +37,9 @@ static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
         o->inlined.coarse = o->rings.head + 1;
         return false;
     }
-    return o->inlined.is_active || (o->inlined.coarse <= o->rings.tail && start_inline(o));
+    /* parts wait for a fold that is not submitted yet, and no task that is executed inline would wait for it */
+    const bool may_start = o->inlined.coarse <= o->rings.tail && !o->buffers.parts_wait;
+    return o->inlined.is_active || (may_start && start_inline(o));
 }
 
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)

@@ -4,7 +4,7 @@
 #include "host/bind.h"
 #include "host/compare.h"
 #include "host/fill.h"
-#include "host/half.h"
+#include "shared/half.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_npy.c - NumPy files: what is read, what is refused and how, what is written; and numbers as text. */
 #include "unit.h"
 
-#include "host/half.h"
+#include "shared/half.h"
 #include "host/npy.h"
 #include "host/print.h"
 

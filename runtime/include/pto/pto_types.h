@@ -141,11 +141,23 @@ typedef enum PTOParamKind {
     PTO_PARAM_INOUT,
     PTO_PARAM_ACC,
     PTO_PARAM_SCALAR,
-    PTO_PARAM_PRIORITY,  /* of the task, not of a parameter: the kernel does not receive it */
-    PTO_PARAM_NAME,      /* likewise: the name of the task in reports */
-    PTO_PARAM_TIMEOUT,   /* likewise: the time limit of its kernel */
-    PTO_PARAM_INOUT_PART /* an argument of kind PTO_PARAM_INOUT of which the task writes a part */
+    PTO_PARAM_PRIORITY,   /* of the task, not of a parameter: the kernel does not receive it */
+    PTO_PARAM_NAME,       /* likewise: the name of the task in reports */
+    PTO_PARAM_TIMEOUT,    /* likewise: the time limit of its kernel */
+    PTO_PARAM_INOUT_PART, /* an argument of kind PTO_PARAM_INOUT of which the task writes a part */
+    PTO_PARAM_ACC_BY      /* an accumulator whose parts combine; the kernel receives a part, as PTO_PARAM_INOUT */
 } PTOParamKind;
+
+/* How the parts of an accumulator combine, element by element: PTO_BY_SUM ... as by.def lists them.  sum, prod, min
+ * and max are for integers, which wrap around, and for floats: min and max of a NaN are a NaN.  and, or and xor are
+ * for integers and bool.  A part begins with the neutral element: -0.0 and 0 of sum, 1 of prod, the largest value of
+ * min, for floats infinity, the smallest of max, all bits of and, 0 of or and xor. */
+typedef enum PTOBy {
+    PTO_BY_NONE,
+#define PTO_BY_OPERATION(id, name, is_bitwise) PTO_BY_##id,
+#include <pto/by.def>
+    PTO_BY_COUNT
+} PTOBy;
 
 /* One parameter of a task; made by the macros below.  rank 0 is a flat byte range: tile number `at` of `bytes` bytes
  * each. rank > 0 is a view: `at` elements after the base, with shape and stride in elements (stride NULL:
@@ -154,8 +166,8 @@ typedef struct PTOTaskParam {
     uint8_t kind; /* PTOParamKind */
     uint8_t type; /* PTOType */
     uint8_t rank;
-    uint8_t flags;  /* PTO_SINGLE_WRITER */
-    void *buffer;   /* INPUT, INOUT, INOUT_PART, ACC: base of the buffer, never an interior pointer of it */
+    uint8_t flags;  /* PTO_SINGLE_WRITER; ACC_BY: PTOBy */
+    void *buffer;   /* INPUT, INOUT, INOUT_PART, ACC, ACC_BY: base of the buffer, never an interior pointer of it */
     void *ref;      /* OUTPUT: address of the variable (a void *) that holds the base or receives it;
                      * INOUT_PART: its PTOPart */
     PTOScope scope; /* OUTPUT: owner of a new allocation */
@@ -190,6 +202,10 @@ typedef struct PTOPart {
  *                                      outside of its part
  *     PTO_ACC(base, at, extent)        the task adds to the region: one task at a time, in any order with others of
  *                                      the same kernel
+ *     PTO_ACC_BY(by, base, at, extent)   the task adds to the region, at the same time as others do: its kernel gets
+ *                                      a part of its own, a row-major array that is filled with the neutral element of
+ *                                      `by` (PTO_BY_MAX), and the runtime combines the parts into the region, in the
+ *                                      order of the submits.  The extent is PTO_ARRAY or PTO_STRIDED
  *     PTO_OUTPUT(ref, at, extent)      the task writes the whole region.  If *ref is NULL, the runtime allocates a
  *                                      buffer for it and writes its base to *ref before pto_submit_task returns; else
  *                                      the region of the buffer *ref is overwritten.  An output of 0 bytes leaves *ref
@@ -276,6 +292,10 @@ static inline PTOScalar pto_scalar_bool(bool v)
 #define PTO_ACC(base, at_, extent)                                                                                     \
     {                                                                                                                  \
         PTO_REST_(PTO_PARAM_ACC, 0, base, NULL, 0, at_, extent), .name = NULL                                          \
+    }
+#define PTO_ACC_BY(by, base, at_, extent)                                                                              \
+    {                                                                                                                  \
+        PTO_REST_(PTO_PARAM_ACC_BY, by, base, NULL, 0, at_, extent), .name = NULL                                      \
     }
 #define PTO_OUTPUT(ref_, at_, extent)                                                                                  \
     {                                                                                                                  \

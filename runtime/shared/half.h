@@ -2,8 +2,8 @@
  * Idea       f16 is IEEE binary16, bf16 is the upper half of an f32; rounding is to nearest, ties to even.
  * Tests      test/runtime/test_npy.c
  */
-#ifndef PTO_HOST_HALF_H
-#define PTO_HOST_HALF_H
+#ifndef PTOI_HALF_H
+#define PTOI_HALF_H
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

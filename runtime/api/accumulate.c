@@ -1,0 +1,355 @@
+/* accumulate.c - see accumulate.h.
+ *
+ * Note [when a group is folded]: before any other access to its region, which may be an access of an accumulator with
+ * another operation or of a region that overlaps; before its accumulator or a part of it ends its lifetime; when it is
+ * full; when the heap has no room and nothing in flight will free any; at the end of the run.  All of these depend on
+ * the program and the sizes of the rings only, not on what runs when.  So a fold has the same place among the tasks in
+ * every run, which --replay needs, and a part is the only room that a task needs beyond its outputs.
+ *
+ * Note [folds on a device]: a backend with memory of its own has no kernel for a fold.  There the orchestrator waits
+ * for the tasks of the group, folds in the host's memory, and the next submit sends the result.  That costs the overlap
+ * of a group with what follows it, and no copy more than an await of the accumulator. */
+#include "accumulate.h"
+#include "runtime.h"
+#include "shared/combine.h"
+#include "shared/limit.h"
+#include "submit/failing.h"
+#include <string.h>
+
+/* ---- the kernels of folds ---------------------------------------------------------------------------------------- */
+
+/* Arguments: the region, the number of parts, the parts. */
+static int fold(int by, const PTOArg *args)
+{
+    for (int64_t i = 0; i < args[1].value.i64; i++) ptoi_combine(by, &args[0], args[2 + i].ptr);
+    return 0;
+}
+
+/* A vector unit combines 32 elements in a cycle. */
+static int64_t cost_of_fold(const PTOArg *args)
+{
+    int64_t elements = args[1].value.i64;
+    for (int d = 0; d < args[0].rank; d++) elements *= args[0].shape[d];
+    return elements / 32 + 1;
+}
+
+#define PTO_BY_OPERATION(id, name, is_bitwise)                                                                         \
+    static int fold_##name##_(const PTOArg *args) { return fold(PTO_BY_##id, args); }
+#include <pto/by.def>
+
+#define FOLD(id, by, type)                                                                                             \
+    [PTO_BY_##id] = {                                                                                                  \
+        .name = "fold " #by, .worker = (type), .fn = fold_##by##_, .cost = cost_of_fold, .symbol = "pto_fold_" #by},
+static const PTOKernel on_vector[PTO_BY_COUNT] = {
+#define PTO_BY_OPERATION(id, name, is_bitwise) FOLD(id, name, PTO_WORKER_VECTOR)
+#include <pto/by.def>
+};
+static const PTOKernel on_cpu[PTO_BY_COUNT] = {
+#define PTO_BY_OPERATION(id, name, is_bitwise) FOLD(id, name, PTO_WORKER_AI_CPU)
+#include <pto/by.def>
+};
+static const PTOKernel on_cube[PTO_BY_COUNT] = {
+#define PTO_BY_OPERATION(id, name, is_bitwise) FOLD(id, name, PTO_WORKER_CUBE)
+#include <pto/by.def>
+};
+
+/* The first workers that there are, rather those of the library than external ones.  NULL: there are none. */
+static const PTOKernel *kernel_of(const PTORuntime *rt, PTOBy by)
+{
+    static const PTOKernel *const kernels[] = {on_vector, on_cpu, on_cube};
+    const PTOConfig *c = &rt->core.config;
+    const PTOKernel *found = NULL;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        const PTOKernel *k = &kernels[i][by];
+        if (c->workers[k->worker] == 0) continue;
+        if (!c->external[k->worker]) return k;
+        if (!found) found = k;
+    }
+    return found;
+}
+
+/* ---- folds ------------------------------------------------------------------------------------------------------- */
+
+static bool runs_kernels(const PTORuntime *rt)
+{
+    return rt->core.config.engine != PTO_ENGINE_GRAPH && !rt->core.config.skip_kernels;
+}
+
+static PTOStatus release_parts(PTORuntime *rt, void *const *part, int32_t count)
+{
+    PTOStatus status = PTO_OK;
+    for (int32_t i = 0; i < count && status == PTO_OK; i++) status = ptoi_orch_release(&rt->core.orch, part[i]);
+    return status;
+}
+
+/* Note [folds on a device]. */
+static PTOStatus fold_on_host(PTORuntime *rt, const struct group *g)
+{
+    const int64_t low = g->region.low - (int64_t)(intptr_t)g->base, bytes = g->region.high - g->region.low;
+    int64_t part_bytes = pto_type_bytes((PTOType)g->view.type);
+    for (int d = 0; d < g->view.rank; d++) part_bytes *= g->view.shape[d];
+    PTOStatus status = ptoi_await_bytes(rt, g->base, low, bytes, true);
+    for (int32_t i = 0; i < g->count && status == PTO_OK; i++) {
+        status = ptoi_await_bytes(rt, g->part[i], 0, part_bytes, false);
+        if (status == PTO_OK) ptoi_combine(g->by, &g->view, g->part[i]);
+    }
+    return status;
+}
+
+static PTOTaskParam parameter(PTOParamKind kind, void *buffer, const PTOArg *view)
+{
+    return (PTOTaskParam){
+        .kind = (uint8_t)kind, .type = view->type, .rank = view->rank, .buffer = buffer, .shape = view->shape};
+}
+
+static PTOStatus fold_as_task(PTORuntime *rt, const struct group *g)
+{
+    struct orchestrator *o = &rt->core.orch;
+    const PTOKernel *kernel = kernel_of(rt, g->by);
+    PTOTaskParam params[PTO_MAX_PARAMS];
+    if (!kernel)
+        return ptoi_orch_fail(
+            o, PTO_ERR_CONFIG,
+            "the parts of an accumulator are combined by vector, cpu or cube "
+            "workers, but there are none: %s",
+            ptoi_limit_worker(PTO_WORKER_VECTOR, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
+    params[0] = parameter(PTO_PARAM_INOUT, g->base, &g->view);
+    params[0].at = ((char *)g->view.ptr - g->base) / pto_type_bytes((PTOType)g->view.type);
+    params[0].stride = g->view.stride;
+    params[1] = (PTOTaskParam){.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(g->count)};
+    for (int32_t i = 0; i < g->count; i++) params[2 + i] = parameter(PTO_PARAM_INPUT, g->part[i], &g->view);
+    const int64_t id = ptoi_orch_submit(o, kernel, params, 2 + g->count);
+    if (id < 0) return (PTOStatus)id;
+    rt->accumulators.folds++;
+    rt->accumulators.folds_inline += o->inlined.is_active;
+    return PTO_OK;
+}
+
+static PTOStatus fold_group(PTORuntime *rt, int32_t which)
+{
+    struct accumulators *a = &rt->accumulators;
+    struct group g = a->group[which];
+    memmove(&a->group[which], &a->group[which + 1], (size_t)(--a->count - which) * sizeof g);
+    rt->core.orch.buffers.parts_wait = a->count > 0;
+    g.view.shape = g.shape;
+    g.view.stride = g.stride;
+    const PTOSite *const site = rt->now.site;
+    rt->now.site = g.site;
+    PTOStatus status = rt->core.backend->mirror && runs_kernels(rt) ? fold_on_host(rt, &g) : fold_as_task(rt, &g);
+    if (status == PTO_OK) status = release_parts(rt, g.part, g.count);
+    rt->now.site = site;
+    return status;
+}
+
+PTOStatus ptoi_fold_all(PTORuntime *rt)
+{
+    PTOStatus status = ptoi_status(rt->core.run_status);
+    while (rt->accumulators.count > 0 && status == PTO_OK) status = fold_group(rt, 0);
+    return status;
+}
+
+static bool is_region_of(const struct group *g, const PTOTaskParam *p, const struct orch_view *v)
+{
+    const size_t bytes = g->view.rank * sizeof(int64_t);
+    return p->flags == g->by && v->arg.ptr == g->view.ptr && v->arg.type == g->view.type &&
+           v->arg.rank == g->view.rank && memcmp(v->arg.shape, g->shape, bytes) == 0 &&
+           memcmp(v->arg.stride, g->stride, bytes) == 0;
+}
+
+/* view: of p where it is an accumulator, or NULL. */
+static PTOStatus fold_param(PTORuntime *rt, const PTOTaskParam *p, const struct orch_view *view)
+{
+    struct accumulators *a = &rt->accumulators;
+    for (int32_t i = 0; i < a->count;) {
+        struct group *g = &a->group[i];
+        if (!ptoi_orch_meets(p, &g->region) || (view && is_region_of(g, p, view))) {
+            i++;
+            continue;
+        }
+        const PTOStatus status = fold_group(rt, i);
+        if (status != PTO_OK) return status;
+    }
+    return PTO_OK;
+}
+
+PTOStatus ptoi_fold_params(PTORuntime *rt, const PTOTaskParam *params, int32_t count)
+{
+    PTOStatus status = ptoi_status(rt->core.run_status);
+    if (!params || count > PTO_MAX_PARAMS + 2) return status; /* the submit will refuse it */
+    for (int32_t i = 0; i < count && status == PTO_OK; i++)
+        if (params[i].kind != PTO_PARAM_ACC_BY) status = fold_param(rt, &params[i], NULL);
+    return status;
+}
+
+PTOStatus ptoi_fold_bytes(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
+{
+    const PTOTaskParam p = {
+        .kind = PTO_PARAM_INPUT, .buffer = (char *)(uintptr_t)buffer + (offset > 0 ? offset : 0), .bytes = bytes};
+    return ptoi_fold_params(rt, &p, 1);
+}
+
+PTOStatus ptoi_fold_buffer(PTORuntime *rt, const void *buffer)
+{
+    const uint32_t holder = ptoi_orch_holder(&rt->core.orch, buffer);
+    PTOStatus status = ptoi_status(rt->core.run_status);
+    for (int32_t i = rt->accumulators.count - 1; i >= 0 && holder > 0 && status == PTO_OK; i--)
+        if (rt->accumulators.group[i].buffer == holder) status = fold_group(rt, i);
+    return status;
+}
+
+PTOStatus ptoi_fold_scope(PTORuntime *rt)
+{
+    PTOStatus status = ptoi_status(rt->core.run_status);
+    for (int32_t i = rt->accumulators.count - 1; i >= 0 && status == PTO_OK; i--)
+        if (rt->accumulators.group[i].scope >= rt->core.orch.scopes.depth - 1) status = fold_group(rt, i);
+    return status;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
+/* An accumulator of the task that is being submitted. */
+struct part {
+    int32_t index; /* of its parameter */
+    PTOTaskParam param;
+    struct orch_view view;
+    int64_t elements;
+    void *buffer; /* NULL: not taken */
+};
+
+static PTOStatus look_at(PTORuntime *rt, PTOTaskParam *task, int32_t count, int32_t index, struct part *p)
+{
+    struct orchestrator *o = &rt->core.orch;
+    *p = (struct part){.index = index, .param = task[index], .elements = 1};
+    task[index].kind = PTO_PARAM_ACC;
+    task[index].flags = 0;
+    const PTOStatus status = ptoi_orch_view(o, task, count, index, &p->view);
+    if (status != PTO_OK) return status;
+    if (!ptoi_can_combine(p->param.flags, p->view.arg.type))
+        return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: elements of type %s do not combine by %s", index,
+                              pto_type_name((PTOType)p->view.arg.type), ptoi_by_name(p->param.flags));
+    for (int d = 0; d < p->view.arg.rank; d++) p->elements *= p->view.arg.shape[d];
+    return PTO_OK;
+}
+
+/* A part belongs to the owner of its accumulator, so that it may wait for as long as that exists. */
+static PTOScope owner_of(const struct scope_stack *s, uint32_t buffer)
+{
+    return ptoi_scope_token(s, buffer > 0 ? ptoi_record(s, buffer)->owner - 1 : 0);
+}
+
+static PTOStatus take_part(PTORuntime *rt, struct part *p, PTOTaskParam *param)
+{
+    struct orchestrator *o = &rt->core.orch;
+    const struct mirror *mirror = rt->core.backend->mirror;
+    const int64_t bytes = p->elements * pto_type_bytes((PTOType)p->view.arg.type);
+    PTOStatus status = ptoi_orch_alloc(o, owner_of(&o->scopes, p->view.buffer), bytes, &p->buffer);
+    if (status != PTO_OK) return status;
+    *param = parameter(PTO_PARAM_INOUT, p->buffer, &p->view.arg);
+    if (!runs_kernels(rt)) return PTO_OK;
+    if (mirror && !ptoi_is_mirror_fine(rt, mirror->own(rt->core.backend, p->buffer, bytes)))
+        return ptoi_status(rt->core.run_status);
+    ptoi_fill_neutral(p->param.flags, p->view.arg.type, ptoi_orch_where(o, p->buffer), p->elements);
+    return PTO_OK;
+}
+
+/* The part waits behind those of the same region. */
+static PTOStatus keep_part(PTORuntime *rt, const struct part *p)
+{
+    struct accumulators *a = &rt->accumulators;
+    struct orchestrator *o = &rt->core.orch;
+    PTOStatus status = fold_param(rt, &p->param, &p->view);
+    if (status != PTO_OK) return status;
+    int32_t at = 0;
+    while (at < a->count && !is_region_of(&a->group[at], &p->param, &p->view)) at++;
+    if (at == ACCUMULATE_GROUPS) {
+        status = fold_group(rt, 0);
+        if (status != PTO_OK) return status;
+        at--;
+    }
+    struct group *g = &a->group[at];
+    const PTOArg *view = &p->view.arg;
+    if (at == a->count) {
+        *g = (struct group){.by = (PTOBy)p->param.flags,
+                            .site = rt->now.site,
+                            .base = p->param.buffer,
+                            .view = *view,
+                            .buffer = p->view.buffer};
+        memcpy(g->shape, view->shape, view->rank * sizeof *g->shape);
+        memcpy(g->stride, view->stride, view->rank * sizeof *g->stride);
+        const bool fits = ptoi_region_make(&g->region, (int64_t)(intptr_t)view->ptr,
+                                           pto_type_bytes((PTOType)view->type), view->rank, g->shape, g->stride);
+        CHECK(fits); /* the submit has decoded it */
+        a->count++;
+        o->buffers.parts_wait = true;
+    }
+    const uint32_t buffer = ptoi_orch_holder(o, p->buffer);
+    const int32_t scope = ptoi_record(&o->scopes, buffer)->owner - 1;
+    if (scope > g->scope) g->scope = scope;
+    g->part[g->count++] = p->buffer;
+    return g->count == ACCUMULATE_PARTS ? fold_group(rt, at) : PTO_OK;
+}
+
+/* A fold may have happened since the arguments were sent to the machine. */
+static int64_t submit_again(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    const struct mirror *mirror = rt->core.backend->mirror;
+    if (mirror && !ptoi_is_mirror_fine(rt, mirror->submitting(rt->core.backend, params, count)))
+        return ptoi_status(rt->core.run_status);
+    return ptoi_orch_submit(&rt->core.orch, kernel, params, count);
+}
+
+/* The parts are taken and the task is submitted, all or nothing. */
+static int64_t submit_parts(PTORuntime *rt, const PTOKernel *kernel, PTOTaskParam *task, int32_t count,
+                            struct part *part, int32_t parts)
+{
+    const struct mirror *mirror = rt->core.backend->mirror;
+    PTOStatus status = PTO_OK;
+    for (int32_t i = 0; i < parts && status == PTO_OK; i++)
+        if (!part[i].view.is_empty) status = take_part(rt, &part[i], &task[part[i].index]);
+    int64_t id = status == PTO_OK ? submit_again(rt, kernel, task, count) : status;
+    if (mirror && id >= 0) mirror->submitted(rt->core.backend, task, count);
+    for (int32_t i = 0; (id < 0 || id == PTO_NO_TASK) && i < parts; i++) {
+        if (!part[i].buffer) continue;
+        status = release_parts(rt, &part[i].buffer, 1);
+        part[i].buffer = NULL;
+        if (id == PTO_NO_TASK && status != PTO_OK) id = status;
+    }
+    return id;
+}
+
+static int64_t submit_with_parts(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    PTOTaskParam task[PTO_MAX_PARAMS + 2];
+    struct part part[PTO_MAX_PARAMS];
+    int32_t parts = 0;
+    PTOStatus status = PTO_OK;
+    memcpy(task, params, (size_t)count * sizeof *task);
+    for (int32_t i = 0; i < count && status == PTO_OK; i++) {
+        if (params[i].kind != PTO_PARAM_ACC_BY) continue;
+        status = parts == PTO_MAX_PARAMS ? ptoi_orch_fail(&rt->core.orch, PTO_ERR_ARGUMENT,
+                                                          "a task has at most %d parameters", PTO_MAX_PARAMS)
+                                         : look_at(rt, task, count, i, &part[parts++]);
+        if (status == PTO_OK) status = fold_param(rt, &params[i], &part[parts - 1].view);
+    }
+    if (status != PTO_OK) return status;
+    int64_t id;
+    while ((id = submit_parts(rt, kernel, task, count, part, parts)) == ORCH_NO_ROOM) {
+        status = ptoi_fold_all(rt);
+        if (status != PTO_OK) return status;
+    }
+    if (id == PTO_NO_TASK) return id;
+    for (int32_t i = 0; id >= 0 && i < parts && status == PTO_OK; i++)
+        if (part[i].buffer) status = keep_part(rt, &part[i]);
+    if (rt->core.orch.inlined.is_active && status == PTO_OK) status = ptoi_fold_all(rt);
+    return status == PTO_OK ? id : status;
+}
+
+int64_t ptoi_accumulate(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                        int64_t answer)
+{
+    while (answer == ORCH_NO_ROOM) {
+        const PTOStatus status = ptoi_fold_all(rt);
+        answer = status == PTO_OK ? submit_again(rt, kernel, params, count) : status;
+    }
+    return answer == ORCH_HAS_PARTS ? submit_with_parts(rt, kernel, params, count) : answer;
+}
