@@ -87,32 +87,38 @@ static int64_t task_cost(struct core *core, uint64_t id)
     return cost > 0 ? cost : 0;
 }
 
+/* Runs the task at once; it ends when the worker's time has passed. */
+static __attribute__((noinline)) void run_on(struct core *core, PTOWorkerType type, uint64_t id, int32_t worker)
+{
+    struct timing *t = core->state;
+    int64_t begin = cycles_after(t->now, core->config.dispatch_cycles), cost = task_cost(core, id);
+    struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = worker};
+    struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
+    if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns());
+    if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
+    if (line) ptoi_running_end(line);
+    t->is_busy[worker] = true;
+    t->busy_cycles[type] = cycles_after(t->busy_cycles[type], cost);
+    push_event(t, e);
+    struct recorded_task *r = ptoi_record_task(core->recorder, id);
+    if (r) r->begin = begin, r->end = e.at, r->row = worker;
+}
+
+/* Most calls find no idle worker: they stay small. */
 static bool timing_start(void *context, PTOWorkerType type, uint64_t id, int *place)
 {
     struct core *core = context;
-    struct timing *t = core->state;
+    const struct timing *t = core->state;
     (void)place;
-    for (int32_t w = t->first[type]; w < t->first[type + 1]; w++) {
-        if (t->is_busy[w]) continue;
-        int64_t begin = cycles_after(t->now, core->config.dispatch_cycles), cost = task_cost(core, id);
-        struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = w};
-        struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
-        if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns());
-        if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
-        if (line) ptoi_running_end(line);
-        t->is_busy[w] = true;
-        t->busy_cycles[type] = cycles_after(t->busy_cycles[type], cost);
-        push_event(t, e);
-        struct recorded_task *r = ptoi_record_task(core->recorder, id);
-        if (r) r->begin = begin, r->end = e.at, r->row = w;
-        return true;
-    }
-    return false;
+    int32_t w = t->first[type];
+    while (w < t->first[type + 1] && t->is_busy[w]) w++;
+    if (w == t->first[type + 1]) return false;
+    run_on(core, type, id, w);
+    return true;
 }
 
-static int timing_collect(void *context, struct completion *out, int max)
+static __attribute__((noinline)) int take_due(struct timing *t, struct completion *out, int max)
 {
-    struct timing *t = ((struct core *)context)->state;
     int n = 0;
     while (n < max && t->busy > 0 && t->heap[0].at <= t->now) {
         struct event e = pop_event(t);
@@ -121,6 +127,13 @@ static int timing_collect(void *context, struct completion *out, int max)
         out[n++] = (struct completion){.id = e.id, .result = e.result};
     }
     return n;
+}
+
+/* Most calls find nothing that has ended. */
+static int timing_collect(void *context, struct completion *out, int max)
+{
+    struct timing *t = ((struct core *)context)->state;
+    return t->busy > 0 && t->heap[0].at <= t->now ? take_due(t, out, max) : 0;
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */

@@ -141,7 +141,7 @@ PTOStatus ptoi_decode_with_part(struct orchestrator *o, struct terms *t, const P
     if (why != REFUSED_NOT)
         return ptoi_refuse_submit(o, why,
                                   &(struct refused){.param = p, .index = ptoi_param_index(t, p), .number = number});
-    arg->kind = PTO_PARAM_INOUT;
+    arg->kind = x->kind = PTO_PARAM_INOUT;
     t->writes_empty |= x->access.low == x->access.high;
     t->writes_some |= x->access.low != x->access.high;
     t->parts = true;

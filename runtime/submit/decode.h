@@ -41,6 +41,7 @@ enum { ARGUMENT_ROOM = PTO_MAX_PARAMS + 1 };
 struct operand {
     PTOAccess_ access;
     uint32_t buffer; /* of the heap, which holds the access; 0: there is none, or not yet */
+    uint8_t kind;    /* of the argument */
 };
 
 /* Its buffer has to be allocated. */
@@ -76,6 +77,7 @@ static inline __attribute__((always_inline)) bool ptoi_decode(struct orchestrato
     long long number = 0;
     const uint8_t kind = p->kind;
     x->buffer = 0;
+    x->kind = kind;
     if (__builtin_expect(kind < PTO_PARAM_INPUT || kind > PTO_PARAM_SCALAR, 0)) {
         struct terms with = *t; /* a copy, so that *t may be in registers; likewise `any` and `n` */
         struct operand whole = *x;

@@ -156,7 +156,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         return ptoi_recorded_fail(o);
     o->run.stats.edges += o->edges.found.count;
     write_task(o, s, kernel);
-    if (!alone) ptoi_map_add_all(o->edges.map, s->access, s->accesses, kernel, o->rings.head);
+    if (!alone) ptoi_map_add_all(o->edges.map, o->edges.access, s->accesses, kernel, o->rings.head);
     if (s->terms.makes) write_back(s);
     PTO_LABEL(TASK);
     o->edges.accesses = s->accesses;

@@ -20,7 +20,7 @@ static void note_producer(struct orchestrator *o, uint64_t id, uint32_t reason)
 static inline void find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
     ptoi_map_begin(o->edges.map, &o->edges.found);
-    ptoi_map_find_all(o->edges.map, s->access, s->accesses, kernel, &o->edges.found);
+    ptoi_map_find_all(o->edges.map, o->edges.access, s->accesses, kernel, &o->edges.found);
     for (int i = 0; s->holds && i < s->terms.arguments; i++) { /* after the map, which keeps its own marks */
         struct place *pl = &s->place[i];
         if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->rings.map_retired && pl->birth != o->rings.head)

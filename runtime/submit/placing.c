@@ -68,28 +68,28 @@ static inline void make_region(struct region *r, const PTOAccess_ *a, const PTOA
     CHECK(fits);
 }
 
-static void note_access(struct submission *s, const struct place *pl)
+static void note_access(struct orchestrator *o, struct submission *s, const struct place *pl)
 {
-    struct map_access *a = &s->access[s->accesses++];
+    struct map_access *a = &o->edges.access[s->accesses++];
     a->buffer = pl->map;
     a->region = &pl->region;
     a->access = pl->access;
 }
 
 /* See Note [parts]: the access to all of it becomes a read. */
-static void split_access(struct submission *s, const struct place *pl, struct region *part)
+static void split_access(struct map_access *access, struct submission *s, const struct place *pl, struct region *part)
 {
     const enum refusal why = ptoi_decode_part(pl->param, part);
     CHECK(why == REFUSED_NOT); /* it was decoded before */
     s->part_bytes += (2 + 2 * (uint64_t)pl->arg.rank) * sizeof(int64_t);
     const int accesses = s->accesses;
     for (int i = 0; i < accesses; i++) {
-        if (s->access[i].region != &pl->region) continue;
-        s->access[i].access = ACCESS_READ;
+        if (access[i].region != &pl->region) continue;
+        access[i].access = ACCESS_READ;
         if (part->run == 0) continue;
-        s->access[s->accesses] = s->access[i];
-        s->access[s->accesses].region = part;
-        s->access[s->accesses++].access = ACCESS_UPDATE;
+        access[s->accesses] = access[i];
+        access[s->accesses].region = part;
+        access[s->accesses++].access = ACCESS_UPDATE;
     }
 }
 
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void split_accesses(struct orchestrator *o, str
     s->part_bytes = 0;
     for (int i = 0; i < s->terms.arguments; i++)
         if (s->place[i].arg.kind == PTO_PARAM_INOUT && ptoi_has_part(s->place[i].param))
-            split_access(s, &s->place[i], &o->edges.part[i]);
+            split_access(o->edges.access, s, &s->place[i], &o->edges.part[i]);
     if (!o->window->checked) return;
     s->arg_bytes += s->part_bytes + sizeof(int64_t);
     s->extras |= TASK_PARTS;
@@ -112,7 +112,6 @@ PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, 
     uint64_t arg_bytes = 0;
     uint32_t holds = 0, accumulates = 0;
     s->accesses = 0;
-    s->access = o->edges.access;
     o->edges.place_again = false;
     for (int i = 0; i < count; i++) {
         const PTOTaskParam *const p = &params[i];
@@ -121,7 +120,7 @@ PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, 
             if (status != PTO_OK) return status;
             continue;
         }
-        const uint8_t kind = pl->arg.kind;
+        const uint8_t kind = x.kind;
         pl->buffer = x.buffer;
         pl->is_new = ptoi_is_new(&x.access);
         pl->birth = PTO_NO_BIRTH;
@@ -129,7 +128,7 @@ PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, 
             pl->param = p;
             pl->access = (enum access)(kind - PTO_PARAM_INPUT);
             make_region(&pl->region, &x.access, &pl->arg);
-            if (x.access.base && (pl->map = map_of(o, i, pl)) != NULL) note_access(s, pl);
+            if (x.access.base && (pl->map = map_of(o, i, pl)) != NULL) note_access(o, s, pl);
             holds |= x.buffer;
             accumulates |= kind == PTO_PARAM_ACC;
         }

@@ -1,7 +1,7 @@
 /* submission.h - a task that is being submitted to the window: its parameters, made ready.
  *
  * Owner      the orchestrator, for the time of one call.
- * Invariant  place[0 .. terms.arguments) and access[0 .. accesses) are set; nothing is cleared beforehand.
+ * Invariant  place[0 .. terms.arguments) and edges.access[0 .. accesses) are set; nothing is cleared beforehand.
  *
  * Note [parts]: an argument of which only a part is written (PTO_INOUT_PART) is two accesses, a read of the region and
  * an update of the part, in the map and in the history.  Everything else sees one argument: the region is what the
@@ -29,8 +29,7 @@ struct submission {
     struct place place[ARGUMENT_ROOM];
     uint64_t arg_bytes, part_bytes; /* in the ring of arguments; placing.c: of them for parts */
     uint8_t extras;                 /* TASK_TIMED, TASK_PARTS: what stands behind the arguments */
-    int accesses;                   /* that the map has to remember, */
-    struct map_access *access;      /* o->edges.access: in the order of the places, then Note [parts] */
+    int accesses;                   /* in o->edges.access: in the order of the places, then Note [parts] */
     bool holds;                     /* some tensor lies in the heap */
     bool accumulates;
     uint32_t exclusive; /* its accumulators, as a set; edges.c */
