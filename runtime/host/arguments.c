@@ -135,6 +135,8 @@ int ptoi_arguments_apply(struct session *s)
 int ptoi_arguments_check(struct session *s)
 {
     struct host_error *e = &s->error;
+    const int code = ptoi_params_settle(s->program, s->params, s->given, e);
+    if (code != HOST_OK) return code;
     char names[512];
     size_t at = 0;
     const char *first = NULL;
@@ -154,7 +156,7 @@ int ptoi_arguments_check(struct session *s)
         return host_fail(e, HOST_USAGE,
                          "no data for %s: give --input %s=FILE.npy, or --input %s=zeros (ones, iota, random)", names,
                          first, first);
-    return ptoi_params_settle(s->program, s->params, s->given, &s->error);
+    return HOST_OK;
 }
 
 /* ---- files and shapes -------------------------------------------------------------------------------------------- */
