@@ -26,7 +26,7 @@ static enum by_operation find_operation(struct checker *c, const struct ast *by)
         words[i] = operations[i].word;
         if (i > 0 && strcmp(by->name, words[i]) == 0) return (enum by_operation)i;
     }
-    diag_error(c->diag, DIAG_E01, at, "unknown operation '%s' behind 'by'", by->name);
+    diag_error(c->diag, DIAG_E01, at, "unknown operation '%s' after 'by'", by->name);
     const char *near = nearest_word(by->name, words + 1, BY_COUNT - 1);
     if (near)
         diag_fix(c->diag, at, near, "did you mean '%s'?", near);
@@ -46,9 +46,9 @@ static bool is_accumulator(struct checker *c, const struct symbol *s, const stru
 {
     const struct ast *by = node->formal.by;
     if (strcmp(by->by.word, "by") != 0) {
-        diag_error(c->diag, DIAG_E00, by->by.word_at, "unknown word '%s' behind the type of '%s'", by->by.word,
+        diag_error(c->diag, DIAG_E00, by->by.word_at, "unknown word '%s' after the type of '%s'", by->by.word,
                    f->name);
-        diag_fix(c->diag, by->by.word_at, "by", "behind the type of an 'acc' formal stands 'by'");
+        diag_fix(c->diag, by->by.word_at, "by", "'by' follows the type of an 'acc' formal");
         return false;
     }
     if (s->kind != SYM_KERNEL) {

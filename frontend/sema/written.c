@@ -27,7 +27,7 @@ static void refuse(struct checker *c, struct symbol *s, const struct symbol *f, 
 static bool check_word(struct checker *c, struct symbol *s, const struct ast *w)
 {
     if (strcmp(w->name, "writes") == 0) return true;
-    diag_error(c->diag, DIAG_E01, w->name_at, "'%s' is unknown here: behind a type stands 'writes'", w->name);
+    diag_error(c->diag, DIAG_E01, w->name_at, "'%s' is unknown here: 'writes' may follow a type", w->name);
     diag_fix(c->diag, w->name_at, "writes", "did you mean 'writes'?");
     notes_bad(s->decl);
     return false;
