@@ -46,8 +46,7 @@ static bool is_accumulator(struct checker *c, const struct symbol *s, const stru
 {
     const struct ast *by = node->formal.by;
     if (strcmp(by->by.word, "by") != 0) {
-        diag_error(c->diag, DIAG_E00, by->by.word_at, "unknown word '%s' after the type of '%s'", by->by.word,
-                   f->name);
+        diag_error(c->diag, DIAG_E00, by->by.word_at, "unknown word '%s' after the type of '%s'", by->by.word, f->name);
         diag_fix(c->diag, by->by.word_at, "by", "'by' follows the type of an 'acc' formal");
         return false;
     }

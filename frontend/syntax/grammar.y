@@ -90,8 +90,8 @@ items: %empty                                   { $$ = NO_LIST; }
      ;
 item: "import" string ";"                       { $$ = NODE(AST_IMPORT, @$, .import = {$string}); }
     | "import" string "as" NAME ";"             { $$ = NAMED(AST_IMPORT, @$, $NAME, .import = {$string}); }
-    | "const" NAME let_type "=" expr ";"        { $$ = NAMED(AST_CONST, @$, $NAME, .decl = {$let_type, $expr}); }
-    | "param" NAME ":" type let_value ";"       { $$ = NAMED(AST_PARAM, @$, $NAME, .decl = {$type, $let_value}); }
+    | "const" NAME let_type "=" expr ";"        { $$ = NAMED(AST_CONST, @$, $NAME, .decl = {$let_type, $expr, NULL}); }
+    | "param" NAME ":" type let_value ";"       { $$ = NAMED(AST_PARAM, @$, $NAME, .decl = {$type, $let_value, NULL}); }
     | "struct" NAME generics "{" fields "}"
         { $$ = NAMED(AST_STRUCT, @$, $NAME, .structure = {$generics.first, $fields.first}); }
     | "struct" NAME generics "{" fields error "}"
@@ -183,7 +183,7 @@ stmts: %empty                                   { $$ = NO_LIST; }
      ;
 stmt: simple
     | attrs simple                              { $$ = ast_with_attrs(cx, $simple, @$, $attrs); }
-    | "var" NAME let_type "=" expr ";"          { $$ = NAMED(AST_VAR, @$, $NAME, .decl = {$let_type, $expr}); }
+    | "var" NAME let_type "=" expr ";"          { $$ = NAMED(AST_VAR, @$, $NAME, .decl = {$let_type, $expr, NULL}); }
     | "view" NAME "=" postfix "tiled" "[" exprs "]" ";"
         { $$ = NAMED(AST_VIEW, @$, $NAME, .view = {$postfix, $exprs.first}); }
     | "for" NAME "in" expr[low] ".." expr[high] step block
@@ -205,7 +205,7 @@ stmt: simple
     | static_assert
     | "print" exprs ";"                         { $$ = NODE(AST_PRINT, @$, .print = {$exprs.first}); }
     ;
-simple: "let" NAME let_type let_value ";"       { $$ = NAMED(AST_LET, @$, $NAME, .decl = {$let_type, $let_value}); }
+simple: "let" NAME let_type let_value ";"     { $$ = NAMED(AST_LET, @$, $NAME, .decl = {$let_type, $let_value, NULL}); }
       | "let" NAME "[" exprs "]" "=" expr ";"
         { $$ = NAMED(AST_LET, @$, $NAME, .decl = {.value = $expr, .indices = $exprs.first}); }
       | postfix ";"                             { $$ = NODE(AST_EXPR_STMT, @$, .expr_stmt = {$postfix}); }
