@@ -54,6 +54,21 @@ class Lifetime:
         self.ended = None
 
 
+COMBINE = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+           "xor": np.bitwise_xor}
+
+
+def neutral(by, dtype):
+    """The elements that the part of an accumulator begins with."""
+    if by in ("min", "max"):
+        limits = np.iinfo(dtype) if dtype.kind in "iu" else None
+        least, greatest = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+        return greatest if by == "min" else least
+    if by == "and":
+        return True if dtype.kind == "b" else ~dtype.type(0)
+    return {"sum": -0.0 if dtype.kind == "f" else 0, "prod": 1, "or": 0, "xor": 0}[by]
+
+
 class Tensor:
     """A region; arrays counts the leading dimensions that are an array's, all of them for an array of scalars."""
 
@@ -986,9 +1001,12 @@ class Run:
             if kernel.body and formal.name + "_stride" not in kernel.body and not value.data.flags.c_contiguous:
                 raise Fault("E18", line, "'%s' must be contiguous" % formal.name)
         arguments = [v.data if isinstance(v, Tensor) else self.narrow(v, f.type.name) for f, v in pairs]
-        status = kernels.find(kernel.extern, kernel.name)(*arguments)
+        parts = {i: np.full_like(v.data, neutral(f.by, v.data.dtype), order="C") for i, (f, v) in enumerate(pairs) if f.by}
+        status = kernels.find(kernel.extern, kernel.name)(*[parts.get(i, a) for i, a in enumerate(arguments)])
         if status:
             raise Fault("KERNEL", line, "'%s' returned %d" % (kernel.name, status))
+        for i, part in parts.items():
+            arguments[i][...] = COMBINE[pairs[i][0].by](arguments[i], part)
         for value in written:
             value.mask[...] = True
         return result

@@ -208,7 +208,11 @@ class Parser:
             self.advance()
         name = self.take("word")
         self.take(":")
-        return Node("formal", line, direction=direction, name=name, type=self.type())
+        type_, by = self.type(), None
+        if self.value == "by":
+            self.advance()
+            by = self.member_name()
+        return Node("formal", line, direction=direction, name=name, type=type_, by=by)
 
     def type(self):
         line = self.line()
