@@ -1,6 +1,7 @@
 /* heap.c - see heap.h. */
 #include "heap.h"
 #include "shared/check.h"
+#include "shared/map_memory.h"
 #include "debug/checked.h"
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +79,8 @@ bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32
     h->chunk = calloc(w->segment_count, sizeof *h->chunk);
     h->taken = calloc(w->segment_count / 64 + 1, sizeof *h->taken);
     h->full = calloc(w->segment_count, sizeof *h->full);
-    h->open = malloc((size_t)depths * sizeof *h->open);
-    h->lender = calloc((size_t)depths, sizeof *h->lender);
+    h->open = ptoi_memory_map((uint64_t)depths * sizeof *h->open, false);
+    h->lender = ptoi_memory_map((uint64_t)depths * sizeof *h->lender, false);
     void *numbers =
         mmap(NULL, number_bytes(w), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     h->next_buffer = numbers == MAP_FAILED ? NULL : numbers;
@@ -87,8 +88,18 @@ bool ptoi_heap_init(struct heap *h, struct window *w, uint64_t ring_bytes, int32
         ptoi_heap_free(h);
         return false;
     }
-    for (int32_t d = 0; d < depths; d++) h->open[d] = -1, h->lender[d] = d;
     return true;
+}
+
+/* The deepest depth that there is, at most this one.  Memory of depths that no scope reaches is never touched. */
+static int32_t make_depth_ready(struct heap *h, int32_t depth)
+{
+    const int32_t deepest = depth < h->depths ? depth : h->depths - 1;
+    for (; h->depths_ready <= deepest; h->depths_ready++) {
+        h->open[h->depths_ready] = -1;
+        h->lender[h->depths_ready] = h->depths_ready;
+    }
+    return deepest;
 }
 
 bool ptoi_heap_check(struct heap *h, void *base, void (*on_broken)(void *context, uint32_t buffer), void *context)
@@ -109,8 +120,8 @@ void ptoi_heap_free(struct heap *h)
     free(h->chunk);
     free(h->taken);
     free(h->full);
-    free(h->open);
-    free(h->lender);
+    ptoi_memory_unmap(h->open, (uint64_t)h->depths * sizeof *h->open);
+    ptoi_memory_unmap(h->lender, (uint64_t)h->depths * sizeof *h->lender);
     if (h->next_buffer) munmap(h->next_buffer, number_bytes(h->window));
     *h = (struct heap){0};
 }
@@ -315,7 +326,7 @@ static inline uint32_t lay_buffer(struct heap *h, int32_t depth, uint64_t size, 
 static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
     const uint64_t size = size_of(h, bytes);
-    if (depth >= h->depths) depth = h->depths - 1;
+    depth = make_depth_ready(h, depth);
     const int32_t room = find_room(h, depth, size);
     if (room < 0) return 0;
     h->lender[depth] = room;
@@ -333,7 +344,7 @@ static __attribute__((noinline)) uint32_t try_all(struct heap *h, int32_t depth,
 uint32_t ptoi_heap_try_alloc(struct heap *h, int32_t depth, uint64_t bytes, uint64_t *at)
 {
     const uint64_t size = (bytes + PTO_GRANULE - 1) / PTO_GRANULE * PTO_GRANULE;
-    if (depth >= h->depths || h->checked_base || h->open[depth] < 0) return try_all(h, depth, bytes, at);
+    if (depth >= h->depths_ready || h->checked_base || h->open[depth] < 0) return try_all(h, depth, bytes, at);
     struct heap_chunk *c = &h->chunk[h->open[depth]];
     if (c->segments > 1) return try_all(h, depth, bytes, at);
     if (is_consumed(h, (uint32_t)h->open[depth])) forget_buffers(h, c);
@@ -414,7 +425,7 @@ static void forget_chunks(struct heap *h, const struct heap_piece *piece, uint32
         *c = (struct heap_chunk){.made = c->made};
     }
     memset(h->taken, 0, (h->window->segment_count / 64 + 1) * sizeof *h->taken);
-    for (int32_t d = 0; d < h->depths; d++) h->open[d] = -1;
+    for (int32_t d = 0; d < h->depths_used; d++) h->open[d] = -1;
     h->full_count = 0;
     h->used_bytes = 0;
 }
@@ -440,7 +451,7 @@ bool ptoi_heap_compact(struct heap *h, struct heap_piece *piece, uint32_t count,
     for (uint64_t s = 0; s < h->window->segment_count; s++) /* [CONSUMED] */
         if (h->chunk[s].segments > 0) alive += h->chunk[s].made - load_acquire(window_consumed(h->window, s), CONSUMED);
     if (alive != count) return false; /* something is still in flight */
-    if (depth >= h->depths) depth = h->depths - 1;
+    depth = make_depth_ready(h, depth);
     if (!lay_all(h, piece, count, fresh, &together)) return false;
     if (h->checked_base) check_dead(h, piece, count);
     forget_chunks(h, piece, count);

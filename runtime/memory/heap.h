@@ -32,11 +32,11 @@ struct heap {
     uint64_t *taken; /* bit per segment */
     uint32_t *full;  /* queue of chunks that are no longer filled, oldest first */
     uint32_t full_first, full_count;
-    int64_t *open;   /* by depth: the chunk being filled, -1: none */
-    int32_t *lender; /* by depth: the depth in whose chunk it laid its last buffer; its own: in its own */
-    int32_t depths;
-    int32_t depths_used;                /* no deeper one has had a chunk */
-    uint32_t *next_buffer;              /* by buffer - 1: the next of its chunk, or the next free number */
+    int64_t *open;                /* by depth: the chunk being filled, -1: none */
+    int32_t *lender;              /* by depth: the depth in whose chunk it laid its last buffer; its own: in its own */
+    int32_t depths, depths_ready; /* `open` and `lender` are set for those below depths_ready */
+    int32_t depths_used;          /* no deeper one has had a chunk */
+    uint32_t *next_buffer;        /* by buffer - 1: the next of its chunk, or the next free number */
     uint32_t free_buffer, fresh_buffer; /* newest number given back, 0: none; first number never used */
     /* A checked run: where the heap is, else NULL; by buffer - 1, where the guard behind it stands; the function that
      * reports a broken guard. */

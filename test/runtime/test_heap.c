@@ -107,6 +107,18 @@ TEST(h28_a_long_lifetime_does_not_block_deeper_buffers)
     drop(&f);
 }
 
+TEST(depths_that_no_scope_reaches_are_never_touched)
+{
+    struct fixture f = make(1 << 16, 1 << 16, 1 << 21);
+    uint64_t at;
+    EXPECT_EQ(f.h.depths_ready, 0);
+    EXPECT(ptoi_heap_try_alloc(&f.h, 3, 64, &at) != 0);
+    EXPECT_EQ(f.h.depths_ready, 4);
+    EXPECT(ptoi_heap_try_alloc(&f.h, INT32_MAX, 64, &at) != 0); /* deeper than there are: the deepest */
+    EXPECT_EQ(f.h.depths_ready, 1 << 21);
+    drop(&f);
+}
+
 TEST(a_small_buffer_in_the_place_of_a_large_one_leaves_the_rest_to_other_depths)
 {
     struct fixture f = make(1344, 1344, 3);
