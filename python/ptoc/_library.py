@@ -83,8 +83,8 @@ class Config(Structure):
                 ("watchdog_seconds", c_double), ("replay", c_char_p), ("dedicated_scheduler", c_bool), ("bind_workers", c_bool),
                 ("external", c_bool * MAX_WORKERS), ("external_start", c_void_p), ("external_context", c_void_p),
                 ("skip_kernels", c_bool), ("submit_cycles", c_int64), ("dispatch_cycles", c_int64), ("always_defer", c_bool),
-                ("checked", c_bool), ("prealloc", c_bool), ("names_options", c_bool), ("first_task_id", c_int64),
-                ("first_byte", c_int64)]
+                ("checked", c_bool), ("prealloc", c_bool), ("names_options", c_bool), ("time_causes", c_bool),
+                ("first_task_id", c_int64), ("first_byte", c_int64)]
 
 
 def _declare(name, result, *arguments):

@@ -145,11 +145,14 @@ static PTOStatus build(PTORuntime *rt)
     rt->core.orch.inlined.is_active = rt->core.orch.inlined.is_allowed && !rt->core.engine->ops.is_fine;
     rt->core.orch.flow.ops = rt->core.sched.ops = &rt->core.engine->ops;
     rt->core.orch.flow.context = rt->core.sched.context = &rt->core;
+    ptoi_meter_init(&rt->core.orch.flow.meter, c->time_causes || c->record_tasks > 0, &rt->core.engine->ops, &rt->core);
     if (rt->core.engine->is_split) ptoi_exchange_open(rt);
     if (c->record_tasks > 0 && !start_recording(rt))
         return ptoi_refuse(PTO_ERR_NOMEM, "no memory to record %lld tasks", (long long)c->record_tasks);
     PTOStatus status = rt->core.engine->open(&rt->core);
     if (status != PTO_OK) return ptoi_refuse(status, "the workers could not be started");
+    if (rt->core.orch.flow.meter.is_on && !ptoi_worker_times_open(&rt->core.times, &rt->core))
+        return ptoi_refuse(PTO_ERR_NOMEM, "no memory for the times of the workers");
     return !is_watched(rt) || start_watching(rt) ? PTO_OK
                                                  : ptoi_refuse(PTO_ERR_NOMEM, "the watchdog could not be started");
 }
@@ -158,6 +161,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
 {
     ptoi_watchdog_close(rt->core.watchdog);
     if (rt->core.state) rt->core.engine->close(&rt->core);
+    ptoi_worker_times_close(&rt->core.times);
     if (rt->core.orch.window) ptoi_orch_free(&rt->core.orch);
     ptoi_memory_unmap(rt->sched_memory, rt->sched_bytes);
     ptoi_exchange_close(rt);

@@ -103,6 +103,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     const PTOFastPath *const outer = ptoi_crash_orchestrates(&rt->now);
     if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.rings.head;
     if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.rings.head);
+    if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_begin(&rt->core.times, &rt->core);
+    ptoi_meter_begin(&rt->core.orch.flow.meter);
     ptoi_orch_begin(&rt->core.orch);
     if (rt->core.watchdog) ptoi_watchdog_begin(rt->core.watchdog);
     const void *const outer_run = ptoi_orchestrate(rt);
@@ -112,6 +114,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         orchestrate(&orchestration);
     rt->now.site = NULL;
     rt->now.running = NULL;
+    ptoi_meter_enter(&rt->core.orch.flow.meter, CAUSE_END);
     ptoi_fold_all(rt);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
@@ -120,6 +123,8 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));
     if (rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
     if (rt->core.recorder) ptoi_record_end(rt->core.recorder);
+    ptoi_meter_end(&rt->core.orch.flow.meter);
+    if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_end(&rt->core.times, &rt->core);
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();

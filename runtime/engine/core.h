@@ -5,6 +5,7 @@
 #ifndef PTOI_CORE_H
 #define PTOI_CORE_H
 #include "engine.h"
+#include "worker_time.h"
 #include "backend/backend.h"
 #include "record/record.h"
 #include "schedule/scheduler.h"
@@ -24,6 +25,7 @@ struct core {
     struct replay *replay;     /* NULL: the schedule is free */
     const struct engine *engine;
     void *state;                      /* the engine's own; NULL: it is not open */
+    struct worker_times times;        /* where the run is metered */
     struct watchdog_thread *watchdog; /* NULL: there is none, or the engine looks itself */
 };
 

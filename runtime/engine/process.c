@@ -328,6 +328,13 @@ static void process_settle(struct core *core, bool reset)
     if (core->recorder) core->recorder->steps = c->steps;
 }
 
+static const struct running_line *process_lines(struct core *core, int *count)
+{
+    const struct process *e = core->state;
+    *count = e->workers;
+    return e->control->line;
+}
+
 static void process_measure(struct core *core, PTORunStats *stats)
 {
     const struct process *e = core->state;
@@ -396,4 +403,5 @@ const struct engine ptoi_engine_process = {.name = "process",
                                            .begin = process_begin,
                                            .poke = process_poke,
                                            .settle = process_settle,
+                                           .lines = process_lines,
                                            .measure = process_measure};

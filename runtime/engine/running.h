@@ -8,6 +8,7 @@
 #define PTOI_RUNNING_H
 #include "shared/run_status.h"
 #include "shared/window.h"
+#include "worker_time.h"
 #include <stdbool.h>
 
 struct running_line {
@@ -20,6 +21,7 @@ struct running_line {
     _Atomic(const PTOKernel *) kernel;
     _Atomic(const PTOSite *) site; /* NULL: it has none */
     _Atomic int64_t since;         /* 0: not timed */
+    struct worker_time time;
 };
 
 /* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  Any

@@ -36,8 +36,10 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
     if (is_timed) since = ptoi_clock_ns();
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
     if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns());
+    const enum orchestrator_cause cause = ptoi_meter_enter(&core->orch.flow.meter, CAUSE_INLINE);
     e->ended = (struct completion){
         .id = id, .result = e->runs ? ptoi_worker_run(core->window, core->backend, core->heap, id) : 0};
+    ptoi_meter_enter(&core->orch.flow.meter, cause);
     if (line) ptoi_running_end(line);
     if (is_timed) {
         ns = ptoi_clock_ns() - since;

@@ -176,6 +176,19 @@ static bool schedule(struct core *core, struct lane *own, bool as_helper) /* mod
 
 /* ---- workers ----------------------------------------------------------------------------------------------------- */
 
+/* The kernel's time belongs to its worker, or to the orchestrator that helps. */
+static int run_kernel(struct lane *l, uint64_t id, bool as_helper)
+{
+    struct core *core = l->core;
+    struct meter *const meter = &core->orch.flow.meter;
+    const enum orchestrator_cause cause = as_helper ? ptoi_meter_enter(meter, CAUSE_HELP) : CAUSE_PROGRAM;
+    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_KERNEL);
+    const int result = ptoi_worker_run(core->window, core->backend, core->heap, id);
+    if (!as_helper) ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
+    if (as_helper) ptoi_meter_enter(meter, cause);
+    return result;
+}
+
 /* as_helper: the caller is the orchestrator. */
 static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
 {
@@ -197,7 +210,7 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
         if (t)
             t->row = (int32_t)(l - ((struct threads *)core->state)->lane), t->begin = ptoi_record_now(core->recorder);
         ptoi_running_begin(l->line, core->window, id, since);
-        result = ptoi_worker_run(core->window, core->backend, core->heap, id);
+        result = run_kernel(l, id, as_helper);
         if (is_timed) {
             end = ptoi_clock_ns();
             ptoi_busy_measured(&l->busy, kernel, end - since);
@@ -222,7 +235,11 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
     if (l != e->helper_lane) add_relaxed(&e->idle[l->type], 1);
     const bool again = pass_role(core) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
-    if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) ptoi_park_wait(&l->parker, PTO_FOR_EVER);
+    if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) {
+        ptoi_worker_enter(&l->clock, WORKER_ASLEEP);
+        ptoi_park_wait(&l->parker, PTO_FOR_EVER);
+        ptoi_worker_enter(&l->clock, WORKER_IDLE);
+    }
     ptoi_park_cancel(&l->parker);
     if (l != e->helper_lane) add_relaxed(&e->idle[l->type], -1);
 }
@@ -242,8 +259,10 @@ void *ptoi_threads_worker(void *arg)
             if (!goes_on(l, false)) schedule(core, l, false);
             spins = 0;
         } else if (!e->has_scheduler && has_input(core) && load_relaxed(&e->role) == 0) { /* relaxed: a hint */
+            ptoi_worker_enter(&l->clock, WORKER_DISPATCH);
             schedule(core, l, false);
         } else if (++spins < SPINS) {
+            ptoi_worker_enter(&l->clock, WORKER_IDLE);
             pto_relax();
         } else if (spins < SPINS + YIELDS) {
             ptoi_yield();

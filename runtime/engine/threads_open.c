@@ -75,6 +75,7 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
             e->line[i] = (struct running_line){0};
             e->lane[i] = (struct lane){.core = core, .type = (PTOWorkerType)t, .line = &e->line[i]};
             ptoi_park_init(&e->lane[i].parker);
+            if (core->orch.flow.meter.is_on) ptoi_worker_clock_begin(&e->lane[i].clock, &e->line[i].time);
         }
     choose_helper_lane(core);
     core->sched.ops = &ptoi_engine_threads.ops;

@@ -4,6 +4,7 @@
 #include "busy.h"
 #include "grain.h"
 #include "threads.h"
+#include "worker_time.h"
 #include "shared/park.h"
 #include "shared/system.h"
 #include "shared/task.h"
@@ -49,6 +50,7 @@ struct lane {
     PTOWorkerType type;
     struct running_line *line;
     struct busy busy;
+    struct worker_clock clock; /* of its worker */
     ptoi_thread thread;
 };
 

@@ -250,6 +250,7 @@ static int take_recursion(struct host_options *o, const char *text, struct host_
     }
 FLAG(check, check)
 FLAG(stats, stats)
+FLAG(advise, advise)
 FLAG(quiet, quiet)
 FLAG(progress, progress)
 FLAG(help, help)

@@ -29,7 +29,7 @@ struct host_options {
     struct host_input *inputs;
     int set_count, output_count, dim_count, input_count;
     const char *trace, *report, *graph, *record; /* files to write after the run, or NULL */
-    bool check, stats, quiet, progress, help;
+    bool check, stats, advise, quiet, progress, help;
 };
 
 /* Returns an exit code of fail.h.  o must be given to ptoi_options_free in any case. */

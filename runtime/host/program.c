@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "compare.h"
 #include "print.h"
+#include "report/critical.h"
 #include "report/report.h"
 #include "session.h"
 #include "summary.h"
@@ -350,6 +351,7 @@ static int run_and_report(struct session *s)
         pto_pool_print(stdout);
         pto_print_flow_stats(s->rt);
     }
+    if (s->options.advise) ptoi_advise_write(s->rt, stdout);
     if (written == HOST_OK) written = write_records(s, code == HOST_OK);
     if (code == HOST_OK && written == HOST_OK && s->options.check) code = check_against_oracle(s);
     if (written == HOST_OK) written = rename_written(s);
@@ -363,8 +365,9 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     int code = ptoi_options_parse(&s.options, argc, argv, &s.error);
     enum { RECORDED_TASKS = 1 << 20 };
     s.options.config.names_options = true;
+    s.options.config.time_causes = s.options.stats;
     s.options.config.checked |= program->checked;
-    if (s.options.trace || s.options.graph || s.options.record || s.options.report)
+    if (s.options.trace || s.options.graph || s.options.record || s.options.report || s.options.advise)
         s.options.config.record_tasks = RECORDED_TASKS;
     if (code == HOST_OK && s.options.help) {
         const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;

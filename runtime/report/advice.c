@@ -21,7 +21,7 @@ struct whatif_limits ptoi_advice_limits(const PTORuntime *rt)
 }
 
 /* Every task ran, on workers beside the orchestrator, and all of it was kept. */
-static bool is_complete(const PTORuntime *rt)
+bool ptoi_is_record_complete(const PTORuntime *rt)
 {
     const struct recorder *r = rt->core.recorder;
     if (r->lost > 0 || r->lost_edges > 0 || r->lost_other > 0 || ptoi_status(rt->core.run_status) != PTO_OK)
@@ -31,20 +31,26 @@ static bool is_complete(const PTORuntime *rt)
     return r->tasks > 0;
 }
 
-static void write_advice(const PTORuntime *rt, const struct whatif_advice *a, FILE *out)
+enum limit ptoi_advice_limit(enum whatif_ring ring)
 {
     static const enum limit limits[WHATIF_RINGS] = {[WHATIF_WINDOW] = LIMIT_WINDOW,
                                                     [WHATIF_MAP] = LIMIT_TENSORMAP,
                                                     [WHATIF_DEPS] = LIMIT_DEPS,
                                                     [WHATIF_HEAP] = LIMIT_HEAP};
+    return limits[ring];
+}
+
+static void write_advice(const PTORuntime *rt, const struct whatif_advice *a, FILE *out)
+{
     const uint64_t rings = a->ring == WHATIF_HEAP ? (uint64_t)rt->core.config.heap_rings : 1;
     const uint64_t today = ptoi_advice_limits(rt).ring[a->ring];
     const bool cycles = ptoi_has_cycles(&rt->core);
     const double unit = cycles ? 1 : 1e6;
     fprintf(out, "  [!] %s %llu (now %llu): %.*f %s instead of %.*f, %.0f %% less\n",
-            ptoi_limit_name(limits[a->ring], rt->core.config.names_options), (unsigned long long)(a->size / rings),
-            (unsigned long long)(today / rings), cycles ? 0 : 3, (double)a->time / unit, cycles ? "cycles" : "ms",
-            cycles ? 0 : 3, (double)a->today / unit, 100.0 * (double)(a->today - a->time) / (double)a->today);
+            ptoi_limit_name(ptoi_advice_limit(a->ring), rt->core.config.names_options),
+            (unsigned long long)(a->size / rings), (unsigned long long)(today / rings), cycles ? 0 : 3,
+            (double)a->time / unit, cycles ? "cycles" : "ms", cycles ? 0 : 3, (double)a->today / unit,
+            100.0 * (double)(a->today - a->time) / (double)a->today);
 }
 
 void ptoi_advice_write(PTORuntime *rt, FILE *out)
@@ -57,7 +63,7 @@ void ptoi_advice_write(PTORuntime *rt, FILE *out)
                                       [WHATIF_HEAP] = s->heap_ring_stalls > 0};
     bool any = false;
     for (int ring = 0; ring < WHATIF_RINGS; ring++) any |= asked[ring];
-    if (any && !is_complete(rt)) return;
+    if (any && !ptoi_is_record_complete(rt)) return;
     fprintf(out, "\nSizing Recommendations (the recorded tasks, scheduled again):\n");
     struct whatif_advice advice[WHATIF_RINGS];
     const struct whatif_limits today = ptoi_advice_limits(rt);

@@ -7,9 +7,14 @@
 #ifndef PTOI_ADVICE_H
 #define PTOI_ADVICE_H
 #include "api/runtime.h"
+#include "shared/limit.h"
 #include "whatif.h"
 
 struct whatif_limits ptoi_advice_limits(const PTORuntime *rt);
+/* The limit that a user sets for the ring. */
+enum limit ptoi_advice_limit(enum whatif_ring ring);
+/* Every task ran, on workers beside the orchestrator, and all of it was kept. */
+bool ptoi_is_record_complete(const PTORuntime *rt);
 /* Nothing, where nothing was recorded. */
 void ptoi_advice_write(PTORuntime *rt, FILE *out);
 

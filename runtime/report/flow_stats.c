@@ -1,5 +1,7 @@
 /* flow_stats.c - prints flow control statistics, with advice if the recorded run supports it. */
 #include "advice.h"
+#include "causes.h"
+#include "critical.h"
 #include <ctype.h>
 
 struct row {
@@ -63,6 +65,8 @@ void pto_write_flow_stats(PTORuntime *rt, FILE *out)
         fprintf(out, "  %-16s %10lld / %lld%s  (%.1f%%)\n", name, (long long)rows[i].hwm, (long long)rows[i].size,
                 rows[i].unit, rows[i].size ? 100.0 * (double)rows[i].hwm / (double)rows[i].size : 0.0);
     }
+    ptoi_causes_write(rt, out);
+    ptoi_critical_write(rt, out);
     ptoi_advice_write(rt, out);
     fprintf(out, "\n%s\n", line);
 }

@@ -4,6 +4,7 @@
  *            too. Where tasks are too many to be drawn as boxes, the page shows how busy each worker was.
  * Tests      test/lit/host/report.test
  */
+#include "causes.h"
 #include "api/misuse.h"
 #include "report.h"
 #include <stdlib.h>
@@ -252,6 +253,32 @@ static bool write_timeline(struct page *p)
     return ok;
 }
 
+/* A bar for the orchestrator and for each worker; the words and numbers are those of --stats. */
+static bool write_causes(struct page *p)
+{
+    int count;
+    struct cause_row *row = ptoi_causes_rows(p->rt, &count);
+    if (!row) return false;
+    fprintf(p->out, "<h2>Where the time went</h2>\n<svg width=\"%d\" height=\"%d\">\n", WIDTH, count * ROW + 4);
+    for (int i = 0; i < count; i++) {
+        double x = LEFT;
+        fprintf(p->out, "<text x=\"0\" y=\"%d\">%s</text>\n", i * ROW + 14, row[i].name);
+        for (int c = 0; c < ptoi_causes_of(&row[i]); c++) {
+            if (row[i].time[c] <= 0 || row[i].total <= 0) continue;
+            const double share = (double)row[i].time[c] / (double)row[i].total, width = share * (WIDTH - LEFT);
+            fprintf(p->out,
+                    "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>%s: %s, %.3f %s "
+                    "(%.1f %%)</title></rect>\n",
+                    x, i * ROW + 2, width, ROW - 4, colors[(row[i].is_orchestrator ? c : c + 4) % COLORS], row[i].name,
+                    ptoi_cause_name(&row[i], c), shown(p, row[i].time[c]), unit(p), 100 * share);
+            x += width;
+        }
+    }
+    fprintf(p->out, "</svg>\n");
+    free(row);
+    return true;
+}
+
 static void write_kernels(struct page *p)
 {
     fprintf(p->out,
@@ -345,7 +372,7 @@ PTOStatus ptoi_write_report(PTORuntime *rt, const char *path, struct whole_file 
     bool ok = count_kernels(&p);
     write_summary(&p);
     if (ok) {
-        ok = write_timeline(&p);
+        ok = write_causes(&p) && write_timeline(&p);
         write_kernels(&p);
         write_graph(&p);
     }

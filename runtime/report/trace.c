@@ -2,6 +2,7 @@
  * Format     the Trace Event Format: X complete events, C counters, s and f flows, M names.  Times are microseconds
  *            with a fraction; on the timing engine one cycle is shown as one microsecond. */
 #include "json.h"
+#include "causes.h"
 #include "api/misuse.h"
 #include "report.h"
 
@@ -132,10 +133,10 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
     FILE *out = file->out;
     const struct recorder *r = rt->core.recorder;
     struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
-    fprintf(out,
-            "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu},\"displayTimeUnit\":\"ns\","
-            "\"traceEvents\":[",
-            r->unit, (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
+    fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu,\"causes\":", r->unit,
+            (unsigned long long)r->lost, (unsigned long long)r->lost_edges);
+    ptoi_causes_write_json(rt, out);
+    fprintf(out, "},\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     name_rows(&w, rt);
     for (uint64_t n = 0; n < r->tasks; n++) {
         if (r->task[n].end == 0 && r->task[n].begin == 0) continue; /* it never ran */

@@ -74,7 +74,8 @@ static uint64_t pop(struct heap *h)
 static void make_ready(struct whatif *w, uint64_t task)
 {
     const struct recorded_task *t = &w->r->task[task];
-    push(&w->ready[t->kernel->worker], (struct entry){-(int64_t)t->priority, w->order++, task});
+    push(&w->ready[t->kernel->worker],
+         (struct entry){w->l->priority ? -w->l->priority[task] : -(int64_t)t->priority, w->order++, task});
 }
 
 static bool has_processor(const struct whatif *w, bool orchestrator_works)
@@ -188,9 +189,10 @@ static int64_t pass_waits(struct whatif *w, uint64_t before, int64_t between)
     for (; w->next_wait < w->r->waits && w->r->wait[w->next_wait].before <= before; w->next_wait++) {
         const struct recorded_wait *wait = &w->r->wait[w->next_wait];
         between -= wait->end - wait->begin;
-        for (uint64_t k = 0; k < wait->edge_count; k++) wait_for_task(w, w->r->awaited[wait->first_edge + k]);
+        for (uint64_t k = 0; k < wait->edge_count && !w->l->skips_awaits; k++)
+            wait_for_task(w, w->r->awaited[wait->first_edge + k]);
     }
-    return between > 0 ? between : 0;
+    return between > 0 && !w->l->submits_at_once ? between : 0;
 }
 
 static void submit(struct whatif *w, uint64_t n)
@@ -199,7 +201,8 @@ static void submit(struct whatif *w, uint64_t n)
     const int64_t last = n > 0 ? w->r->task[n - 1].submitted : w->r->origin - w->l->submit;
     release_buffers(w, n);
     const int64_t between = pass_waits(w, n, t->submitted - last);
-    if (between > w->l->submit) work_until(w, w->now + between - w->l->submit);
+    const int64_t cost = w->l->submits_at_once ? 0 : w->l->submit;
+    if (between > cost) work_until(w, w->now + between - cost);
     for (; w->next_buffer < w->r->buffers && w->r->buffer[w->next_buffer].made <= n; w->next_buffer++) {
         wait_for_ring(w, WHATIF_HEAP, w->r->buffer[w->next_buffer].bytes);
         w->refs[w->next_buffer] = 1;
@@ -208,7 +211,7 @@ static void submit(struct whatif *w, uint64_t n)
     wait_for_ring(w, WHATIF_MAP, t->accesses);
     const uint32_t deps = w->missing[n];
     wait_for_ring(w, WHATIF_DEPS, deps);
-    work_until(w, w->now + w->l->submit);
+    work_until(w, w->now + cost);
     w->deps[n] = w->missing[n];
     w->used[WHATIF_DEPS] -= deps - w->deps[n];
     for (uint32_t k = 0; k < t->use_count; k++) w->refs[w->r->use[t->first_use + k]]++;

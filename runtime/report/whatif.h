@@ -17,6 +17,9 @@ struct whatif_limits {
     uint64_t ring[WHATIF_RINGS]; /* tasks, entries, entries, bytes; UINT64_MAX: no limit */
     int32_t workers[PTO_WORKER_TYPES];
     int32_t processors;       /* that orchestrator and workers share; 0: each has one */
+    const int64_t *priority;  /* by task, in place of the recorded one; or NULL */
+    bool skips_awaits;        /* the program never waits for a value */
+    bool submits_at_once;     /* the program's own time is 0 */
     int64_t submit, dispatch; /* what a submit costs before its task may start, and a start, of the record's time */
 };
 

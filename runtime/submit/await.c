@@ -22,6 +22,12 @@ static bool producers_done(void *arg)
     return true;
 }
 
+/* Of the tensor, or NULL. */
+static const char *awaited_name(const struct orchestrator *o, const struct submission *s)
+{
+    return s->place[0].buffer ? ptoi_record(&o->scopes, s->place[0].buffer)->name : NULL;
+}
+
 /* Also one that had not to wait: with other rings it might.  false: no memory. */
 static bool record_await(struct orchestrator *o, struct submission *s, int64_t begin, int64_t end)
 {
@@ -29,7 +35,7 @@ static bool record_await(struct orchestrator *o, struct submission *s, int64_t b
     struct recorded_wait *w = ptoi_record_wait(r, PTO_STALL_NONE, begin, end);
     if (!w) return true;
     w->site = *o->site;
-    if (s->place[0].buffer) w->tensor = ptoi_record(&o->scopes, s->place[0].buffer)->name;
+    w->tensor = awaited_name(o, s);
     return ptoi_recorded_touch(o, HISTORY_AWAIT, (uint64_t)(w - r->wait), s, NULL);
 }
 
@@ -52,10 +58,14 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     o->flow.awaits++;
     if (!producers_done(&awaited)) {
         const int64_t since = ptoi_flow_now(&o->flow);
+        const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_AWAIT);
         bool met = o->flow.ops->wait(o->flow.context, producers_done, &awaited);
         CHECK(met || o->is_lost);
+        ptoi_meter_enter(&o->flow.meter, cause);
+        const int64_t waited = ptoi_flow_now(&o->flow) - since;
         o->flow.awaits_blocked++;
-        o->flow.await_ns += ptoi_flow_now(&o->flow) - since;
+        o->flow.await_ns += waited;
+        ptoi_meter_waited(&o->flow.meter, CAUSE_AWAIT, *o->site, awaited_name(o, &s), waited);
         if (o->flow.recorder) end = ptoi_record_now(o->flow.recorder);
     }
     if (o->flow.recorder && !record_await(o, &s, begin, end)) return ptoi_recorded_fail(o);

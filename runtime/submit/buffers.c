@@ -56,6 +56,7 @@ struct room {
     int32_t depth;   /* of the scope that will own it */
     uint32_t buffer; /* what the heap gave, */
     uint64_t at;     /* and where */
+    const char *name;
 };
 
 /* What the heap gave becomes a buffer that scope room->depth owns. */
@@ -82,11 +83,22 @@ static bool heap_fits(void *arg)
     return r->buffer != 0;
 }
 
+/* The wait is for that tensor at that place, wherever waits are reported. */
+static bool wait_for_room(struct orchestrator *o, struct room *room)
+{
+    struct recorder *const r = o->flow.recorder;
+    const int64_t before = o->flow.stall_ns[PTO_STALL_HEAP_RING];
+    const uint64_t waits = r ? r->waits : 0;
+    const bool met = ptoi_flow_wait(&o->flow, PTO_STALL_HEAP_RING, heap_fits, room);
+    ptoi_meter_waited(&o->flow.meter, CAUSE_HEAP, *o->site, room->name, o->flow.stall_ns[PTO_STALL_HEAP_RING] - before);
+    if (r && r->waits > waits) r->wait[waits].site = *o->site, r->wait[waits].tensor = room->name;
+    return met;
+}
+
 /* false: there is no room, wherever what is held would lie. */
 static bool wait_for_heap(struct orchestrator *o, struct room *room)
 {
-    return heap_fits(room) || ptoi_flow_wait(&o->flow, PTO_STALL_HEAP_RING, heap_fits, room) ||
-           (ptoi_compact(o, room->depth, room->bytes) && heap_fits(room));
+    return heap_fits(room) || wait_for_room(o, room) || (ptoi_compact(o, room->depth, room->bytes) && heap_fits(room));
 }
 
 /* A buffer owned by scope `owner`, in the chain of that depth. */
@@ -99,7 +111,7 @@ static PTOStatus take_buffer(struct orchestrator *o, int32_t owner, uint64_t byt
                               name ? name : "a buffer", (unsigned long long)bytes,
                               (unsigned long long)o->buffers.heap.ring_bytes,
                               ptoi_advised_heap(o, bytes, (char[LIMIT_TEXT]){0}));
-    struct room room = {.o = o, .bytes = bytes, .depth = owner};
+    struct room room = {.o = o, .bytes = bytes, .depth = owner, .name = name};
     if (!wait_for_heap(o, &room)) {
         if (o->is_lost || ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
         return o->buffers.parts_wait ? (PTOStatus)ORCH_NO_ROOM : ptoi_deadlock(o, bytes);

@@ -7,6 +7,7 @@
  * Tests      test/runtime/test_runtime.c, stress_limits.c */
 #ifndef PTOI_FLOW_H
 #define PTOI_FLOW_H
+#include "meter.h"
 #include "shared/atomics.h"
 #include "schedule/role_ops.h"
 #include <pto/pto_stats.h>
@@ -23,6 +24,7 @@ struct flow {
     uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
     /* the wait that is on is not met before task_tail is so high; 0: nothing is known */
     uint64_t wake_at;
+    struct meter meter;  /* where all the time goes */
     _Atomic int current; /* PTOStallReason: relaxed, it orders nothing */
 };
 

@@ -77,7 +77,9 @@ static int call_kernel(struct orchestrator *o, const PTOKernel *kernel, const st
     const int *const closed = o->fast.open->closed;
     const int64_t since = ptoi_fast_is_due(&o->fast, kernel) ? ptoi_clock_ns() : 0;
     o->fast.open->closed = &ptoi_fast_closed; /* so that a submit by the kernel is found */
+    const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_INLINE);
     const int result = ptoi_worker_call(o->inlined.backend, kernel, c->arg, c->terms.arguments, site, number);
+    ptoi_meter_enter(&o->flow.meter, cause);
     o->fast.open->closed = closed;
     if (since != 0) ptoi_orch_measured(o, kernel, since);
     return result;

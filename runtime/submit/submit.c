@@ -42,6 +42,26 @@ static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
     return o->inlined.is_active || (may_start && start_inline(o));
 }
 
+static inline int64_t submit_valid(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
+                                   int32_t count)
+{
+    if (runs_now(o, kernel)) {
+        int64_t number;
+        if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
+        ptoi_stop_inline(o);
+    }
+    return ptoi_submit_deferred(o, kernel, params, count);
+}
+
+static __attribute__((noinline)) int64_t submit_metered(struct orchestrator *o, const PTOKernel *kernel,
+                                                        const PTOTaskParam *params, int32_t count)
+{
+    const enum orchestrator_cause cause = ptoi_meter_change(&o->flow.meter, CAUSE_SUBMIT);
+    const int64_t number = submit_valid(o, kernel, params, count);
+    ptoi_meter_change(&o->flow.meter, cause);
+    return number;
+}
+
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
@@ -50,10 +70,6 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
         return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
     if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
         return ptoi_refuse_submit(o, REFUSED_COUNT, &(struct refused){.kernel = kernel, .number = count});
-    if (runs_now(o, kernel)) {
-        int64_t number;
-        if (ptoi_orch_submit_now(o, kernel, params, count, &number)) return number;
-        ptoi_stop_inline(o);
-    }
-    return ptoi_submit_deferred(o, kernel, params, count);
+    return __builtin_expect(o->flow.meter.is_on, 0) ? submit_metered(o, kernel, params, count)
+                                                    : submit_valid(o, kernel, params, count);
 }

@@ -93,6 +93,9 @@ typedef struct PTOConfig {
     /* Messages and advice name the limits above as options of a built program (--heap), not as members of this struct.
      * main() of a built program sets it. */
     bool names_options;
+    /* pto_write_flow_stats says where the time of the orchestrator and of each worker went; this costs two looks at a
+     * counter of the processor for each task that goes through the window.  record_tasks implies it. */
+    bool time_causes;
     int64_t first_task_id, first_byte; /* for tests: the first values of the counters */
 } PTOConfig;
 

@@ -5,6 +5,22 @@ program, folder = sys.argv[1:]
 path = lambda name: os.path.join(folder, name)
 
 
+def look_at_causes(stats, time, unit, causes, page):
+    """Each row sums up to the time of the run, the same in all three; the orchestrator's has the time in await, unless it helped."""
+    total, of = re.search(r"^Where the time went \(([0-9.]+) (ms|cycles)\):", stats, re.M).groups()
+    wall = round(float(total) * (1e6 if of == "ms" else 1))
+    for name, row in causes.items():
+        workers = int(name.split(" x ")[1]) if " x " in name else 1
+        assert abs(sum(row.values()) - wall * workers) <= 1000, (name, row, wall)
+        shown = re.search(r"^  %s +(.*)" % name, stats, re.M).group(1)
+        assert abs(sum(float(v) for v in re.findall(r" ([0-9.]+) \(", shown)) - float(total) * workers) <= 0.01, shown
+        assert any("<title>%s: %s, " % (name, c) in page for c in row), name
+    ahead = causes["orchestrator"]
+    assert abs(ahead["await"] + (ahead["helping"] if unit == "ns" else 0) - time) <= 0.02 * wall, (ahead, time)
+    if time:
+        assert re.search(r"^    await, local, .*:9:\d+: ", stats, re.M), stats
+
+
 def run(engine, *more):
     r = subprocess.run([program, "--input", "x=ones", "--engine", engine, "--stats", "--trace", path("t.json"), "--report", path("r.html"), *more],
                        capture_output=True, text=True)
@@ -21,6 +37,7 @@ def run(engine, *more):
     row = re.search(r"<th>time in await</th><td>([0-9.]+) (us|cycles), for (\d+) of (\d+) values", page).groups()
     assert row[2:] == (waited, awaited) and abs(float(row[0]) * (1000 if row[1] == "us" else 1) - int(time)) <= 1000, (row, time)
     assert page.count("<title>await") == int(waited), page
+    look_at_causes(r.stdout, int(time), unit, json.load(open(path("t.json")))["otherData"]["causes"], page)
     return int(time), int(awaited), int(waited), slices
 
 
