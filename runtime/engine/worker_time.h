@@ -10,6 +10,7 @@
 #include "record/ticks.h"
 #include "shared/atomics.h"
 #include <stdbool.h>
+#include <stddef.h>
 
 enum worker_cause {
 #define WORKER_CAUSE(id, text) WORKER_##id,
