@@ -4,7 +4,8 @@
  *   emit_table.c emit_params.c emit_header.c
  *                                   entries, the table; params; --emit=header
  *   emit_op.c                       operations
- *   emit_kernel.c emit_memory.c     the C around a kernel; frames
+ *   emit_kernel.c emit_scratch.c emit_memory.c
+ *                                   the C around a kernel; its scratch tensors; frames
  *   emit_value.c emit_view.c emit_call.c emit_check.c
  *                                   values, and what holds values: views, calls in expressions, run-time checks
  *   emit.c                          names, sites, texts */
@@ -119,6 +120,20 @@ const char *kernel_head_text(struct emitter *e, const struct symbol *kernel);
 void kernel_emit(struct emitter *e, const struct symbol *kernel);
 void fates_emit(struct emitter *e); /* emit_fates.c: of kernels in index notation, for --emit=kernels */
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel); /* the C function and its adapter only */
+
+/* The values of its dimension variables and scalars, for an expression in a function that has the arguments `a`:
+ * declared before the expression is printed; those it names are emitted afterwards.  false: it names none. */
+void kernel_declare_values(struct emitter *e, const struct symbol *kernel);
+bool kernel_emit_values(struct emitter *e, const struct symbol *kernel);
+
+/* ---- emit_scratch.c ---- */
+bool scratch_is_used(const struct symbol *kernel);                 /* has it scratch tensors? */
+void scratch_emit(struct emitter *e, const struct symbol *kernel); /* in its adapter: the memory of all */
+void scratch_print_argument(struct strbuf *b, int index);
+void scratch_print_bounds(void *emitter, struct ir_op *op); /* a line for each call of such a kernel */
+
+/* ---- emit_bounds.c ---- */
+const char *emit_bytes_text(struct emitter *e, const struct size *s); /* "4 * N bytes" */
 
 /* ---- equations/equations.c ---- */
 /* the C function of a kernel in index notation */

@@ -511,6 +511,8 @@ static const char *why_none(const struct symbol *kernel)
     if (is_on(kernel, "cpu"))
         return "On cpu: a kernel of the AI CPU is no AscendC, see `engine = cpu` in docs/ascend.md.";
     if (kernel->opcode) return "A work request: the backend carries it out, the map does not name it.";
+    if (scratch_is_used(kernel))
+        return "It has scratch memory: how much of it fits in a core, and where it lies, only its author knows.";
     for (int i = 0; i < kernel->formal_count; i++)
         if (kernel->formals[i]->written)
             return "It writes a part of what it reads: rows that are moved and stored whole would undo what others "

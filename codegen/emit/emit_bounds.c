@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *bytes_text(struct emitter *e, const struct size *s)
+const char *emit_bytes_text(struct emitter *e, const struct size *s)
 {
     STRBUF(b);
     int64_t value;
@@ -42,7 +42,7 @@ static void print_need(struct emitter *e, const char *indent, const char *name, 
         out_line(e->out, "%s%s  0 bytes", indent, name);
     for (int i = 0; i < b->point_count; i++) {
         const char *what = i == 0 && !b->unknown.name ? name : b->unknown.name ? "and " : "or  ";
-        out_line(e->out, "%s%s  %s: line %d  %s", indent, what, bytes_text(e, b->point[i].bytes),
+        out_line(e->out, "%s%s  %s: line %d  %s", indent, what, emit_bytes_text(e, b->point[i].bytes),
                  line_of(e, b->point[i].at.at), point_text(e, &b->point[i].at));
     }
 }
@@ -60,15 +60,17 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     if (f->recursive.name) {
         out_line(e->out, "  and   for every level of recursion: line %d  %s", line_of(e, f->recursive.at),
                  emit_source_text(e, f->recursive.at));
-        if (f->level) out_line(e->out, "        where a level holds %s", bytes_text(e, f->level));
+        if (f->level) out_line(e->out, "        where a level holds %s", emit_bytes_text(e, f->level));
     }
-    out_line(e->out, "  peak  %s", f->peak ? bytes_text(e, f->peak) : "not known before the run");
+    out_line(e->out, "  peak  %s", f->peak ? emit_bytes_text(e, f->peak) : "not known before the run");
     for (size_t i = 0; f->peak && i < f->iterations.count; i++) {
         const struct ir_op *loop = f->iterations.data[i].loop;
         const struct span says = loop->kind == IR_FOR ? loop->loop.high_at : loop->while_.cond.at;
         out_line(e->out, "  and   %s for every iteration of a loop: line %d  %s",
-                 bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop->at), emit_source_text(e, says));
+                 emit_bytes_text(e, f->iterations.data[i].bytes), line_of(e, loop->at), emit_source_text(e, says));
     }
+    const struct ir_function *function = ptrmap_get(&e->plan->function_of, orch);
+    if (function) ir_each(function->body, scratch_print_bounds, e);
     for (size_t i = 0; i < f->scopes.count; i++) {
         const struct scope_bound *s = f->scopes.data[i];
         STRBUF(b);

@@ -140,6 +140,13 @@ static bool has_equations(const struct emitter *e)
     return false;
 }
 
+static bool has_scratch(const struct emitter *e)
+{
+    for (size_t i = 0; i < e->plan->kernels.count; i++)
+        if (scratch_is_used(e->plan->kernels.data[i])) return true;
+    return false;
+}
+
 static void emit_head(struct emitter *e)
 {
     const char *input = emit_comment_text(e, e->options->input);
@@ -155,6 +162,7 @@ static void emit_head(struct emitter *e)
     if (has_equations(e) && e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
     if (has_equations(e)) out_line(e->out, "#include <pto/pto_equations.h>");
     out_line(e->out, "#include <pto/pto_program.h>");
+    if (has_scratch(e)) out_line(e->out, "#include <pto/pto_scratch.h>");
     out_line(e->out, "#include <stdbool.h>");
     out_line(e->out, "#include <stddef.h>");
     out_line(e->out, "#include <stdint.h>");

@@ -142,8 +142,8 @@ void kernel_assign_names(struct emitter *e)
 
 static bool is_parameter(const struct symbol *kernel, const char *name)
 {
-    for (int i = 0; i < kernel->formal_count; i++)
-        if (strcmp(kernel->formals[i]->name, name) == 0) return true;
+    for (int i = 0; i < kernel->declared_count; i++)
+        if (strcmp(kernel->declared[i]->name, name) == 0) return true;
     for (int i = 0; i < kernel->dim_count; i++)
         if (strcmp(kernel->dims[i]->name, name) == 0) return true;
     for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++)
@@ -182,8 +182,8 @@ void kernel_print_prototype(struct emitter *e, const struct symbol *kernel, bool
 {
     const char *comma = "";
     strbuf_putc(b, '(');
-    for (int i = 0; i < kernel->formal_count; i++) {
-        const struct symbol *s = kernel->formals[i];
+    for (int i = 0; i < kernel->declared_count; i++) {
+        const struct symbol *s = kernel->declared[i];
         const char *name = parameter_name(e, kernel, s->name, is_body);
         if (is_tensor(s))
             strbuf_printf(b, "%s%s%s *%s, const int64_t *%s_stride", comma,
@@ -278,8 +278,8 @@ static void emit_elements(struct emitter *e, const struct symbol *kernel, const 
 /* The macros that were put aside, for what comes behind the body. */
 static void emit_shown_again(struct emitter *e, const struct symbol *kernel, const struct source *source)
 {
-    for (int i = 0; i < kernel->formal_count; i++)
-        if (is_taken_by_c(kernel->formals[i]->name)) show_macro(e, kernel->formals[i]->name);
+    for (int i = 0; i < kernel->declared_count; i++)
+        if (is_taken_by_c(kernel->declared[i]->name)) show_macro(e, kernel->declared[i]->name);
     for (int i = 0; i < kernel->dim_count; i++)
         if (is_taken_by_c(kernel->dims[i]->name)) show_macro(e, kernel->dims[i]->name);
     for (int i = 0; kernel->generic && i < kernel->generic->elem_count; i++) {
@@ -304,11 +304,11 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
     out_open(e->out, "{");
     emit_constants(e, kernel, source);
     emit_elements(e, kernel, source);
-    for (int i = 0; i < kernel->formal_count; i++) emit_taken_name(e, kernel, kernel->formals[i]->name);
+    for (int i = 0; i < kernel->declared_count; i++) emit_taken_name(e, kernel, kernel->declared[i]->name);
     for (int i = 0; i < kernel->dim_count; i++) emit_taken_name(e, kernel, kernel->dims[i]->name);
-    for (int i = 0; i < kernel->formal_count; i++) { /* a kernel need not use all it is given */
-        strbuf_printf(&b, "(void)%s; ", kernel->formals[i]->name);
-        if (is_tensor(kernel->formals[i])) strbuf_printf(&b, "(void)%s_stride; ", kernel->formals[i]->name);
+    for (int i = 0; i < kernel->declared_count; i++) { /* a kernel need not use all it is given */
+        strbuf_printf(&b, "(void)%s; ", kernel->declared[i]->name);
+        if (is_tensor(kernel->declared[i])) strbuf_printf(&b, "(void)%s_stride; ", kernel->declared[i]->name);
     }
     for (int i = 0; i < kernel->dim_count; i++) strbuf_printf(&b, "(void)%s; ", kernel->dims[i]->name);
     if (b.length) out_line(e->out, "%s", strbuf_text(&b));
@@ -327,48 +327,18 @@ static void emit_body(struct emitter *e, const struct symbol *kernel, const stru
 
 /* ---- the adapter, the cost, the kernel ---- */
 
-static void emit_adapter(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+/* The names of the values that an adapter or a cost knows, of which none is used yet; a body has the same. */
+void kernel_declare_values(struct emitter *e, const struct symbol *kernel)
 {
-    STRBUF(b);
-    const char *comma = "";
-    for (int i = 0; i < kernel->formal_count; i++, comma = ", ") {
-        if (is_tensor(kernel->formals[i]))
-            strbuf_printf(&b, "%sa[%d].ptr, a[%d].stride", comma, i, i);
-        else
-            strbuf_printf(&b, "%sa[%d].value.%s", comma, i, scalar_member(kernel->formals[i]->type));
-    }
-    for (int i = 0; i < kernel->dim_count; i++, comma = ", ") {
-        strbuf_puts(&b, comma);
-        print_dim(e, &b, kernel, i);
-    }
-    out_line(e->out, "static int %s(const PTOArg *a)", names->task);
-    out_line(e->out, "{");
-    if (!b.length) out_line(e->out, "    (void)a;");
-    out_line(e->out, "    return %s(%s);", names->body ? names->body : names->symbol, strbuf_text(&b));
-    out_line(e->out, "}");
-}
-
-static void emit_cost(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
-{
-    const struct ast *cost = kernel->decl->kernel->cost; /* NULL: what the equations say */
-    STRBUF(b);
-    size_t mark = names_mark(&e->names);
-    names_force(&e->names, "a");
     for (int i = 0; i < kernel->dim_count; i++) emit_declare(e, kernel->dims[i], kernel->dims[i]->name);
     for (int i = 0; i < kernel->formal_count; i++) emit_declare(e, kernel->formals[i], kernel->formals[i]->name);
     e->plan->ranges.function = kernel;
-    for (int i = 0; i < kernel->dim_count; i++) ptrmap_set(&e->used, kernel->dims[i], NULL); /* by the body */
+    for (int i = 0; i < kernel->dim_count; i++) ptrmap_set(&e->used, kernel->dims[i], NULL);
     for (int i = 0; i < kernel->formal_count; i++) ptrmap_set(&e->used, kernel->formals[i], NULL);
-    e->has_global_params = e->options->no_main;
-    if (cost)
-        expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
-    else
-        size_print(e, &b, equations_of(kernel)->cost, P_ANY, ARITH_COST);
-    e->names_params &= !e->has_global_params;
-    e->has_global_params = false;
-    out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
-    out_open(e->out, "{");
-    params_declare(e, "pto_cost_params()");
+}
+
+bool kernel_emit_values(struct emitter *e, const struct symbol *kernel)
+{
     bool any = false;
     for (int i = 0; i < kernel->dim_count + kernel->formal_count; i++) {
         const struct symbol *s = i < kernel->dim_count ? kernel->dims[i] : kernel->formals[i - kernel->dim_count];
@@ -381,7 +351,59 @@ static void emit_cost(struct emitter *e, const struct symbol *kernel, const stru
             strbuf_printf(&source, "a[%d].value.%s", i - kernel->dim_count, scalar_member(s->type));
         out_line(e->out, "const %s %s = %s;", c_scalar_type(s->type), emit_name(e, s), strbuf_text(&source));
     }
-    if (!any) out_line(e->out, "(void)a;");
+    return any;
+}
+
+/* What the C function is called with. */
+static void print_arguments(struct emitter *e, struct strbuf *b, const struct symbol *kernel)
+{
+    const char *comma = "";
+    for (int i = 0, n = 0, scratch = 0; i < kernel->declared_count; i++, comma = ", ") {
+        const struct symbol *s = kernel->declared[i];
+        strbuf_puts(b, comma);
+        if (s->dir == DIR_SCRATCH)
+            scratch_print_argument(b, scratch++);
+        else if (is_tensor(s))
+            strbuf_printf(b, "a[%d].ptr, a[%d].stride", n, n), n++;
+        else
+            strbuf_printf(b, "a[%d].value.%s", n++, scalar_member(s->type));
+    }
+    for (int i = 0; i < kernel->dim_count; i++, comma = ", ") {
+        strbuf_puts(b, comma);
+        print_dim(e, b, kernel, i);
+    }
+}
+
+static void emit_adapter(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    STRBUF(b);
+    print_arguments(e, &b, kernel);
+    out_line(e->out, "static int %s(const PTOArg *a)", names->task);
+    out_open(e->out, "{");
+    if (scratch_is_used(kernel)) scratch_emit(e, kernel);
+    if (kernel->formal_count + kernel->dim_count == 0) out_line(e->out, "(void)a;");
+    out_line(e->out, "return %s(%s);", names->body ? names->body : names->symbol, strbuf_text(&b));
+    out_close(e->out, "}");
+}
+
+static void emit_cost(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
+{
+    const struct ast *cost = kernel->decl->kernel->cost; /* NULL: what the equations say */
+    STRBUF(b);
+    size_t mark = names_mark(&e->names);
+    names_force(&e->names, "a");
+    kernel_declare_values(e, kernel);
+    e->has_global_params = e->options->no_main;
+    if (cost)
+        expression_print(e, &b, cost, NULL, P_ANY, ARITH_COST);
+    else
+        size_print(e, &b, equations_of(kernel)->cost, P_ANY, ARITH_COST);
+    e->names_params &= !e->has_global_params;
+    e->has_global_params = false;
+    out_line(e->out, "static int64_t %s(const PTOArg *a)", names->cost);
+    out_open(e->out, "{");
+    params_declare(e, "pto_cost_params()");
+    if (!kernel_emit_values(e, kernel)) out_line(e->out, "(void)a;");
     out_line(e->out, !cost || cost->type->kind == TYPE_INT ? "return %s;" : "return pto_cost_real(%s);",
              strbuf_text(&b));
     out_close(e->out, "}");

@@ -159,6 +159,10 @@ const struct type *type_nodes_check(struct checker *c, struct ast *node);
 /* The `by` of a formal of s, which node has; sets f->by. */
 void accumulators_check(struct checker *c, struct symbol *s, struct symbol *f, const struct ast *node);
 
+/* ---- scratch.c ---- */
+/* A scratch tensor of s: node->symbol is its symbol, which is in scope. */
+void scratch_declare(struct checker *c, struct symbol *s, struct ast *node);
+
 /* ---- generics.c ---- */
 void generics_declare(struct checker *c, struct symbol *s, struct ast *generic); /* an element type in the head of s */
 /* Of a generic kernel in index notation: each instance there can be, until one is refused. */

@@ -104,9 +104,16 @@ static void resolve_formal(struct checker *c, struct symbol *s, struct ast *node
     names_declare(c, f, node->name_at);
 }
 
+/* The formals and the scratch tensors, as they stand in the declaration. */
+static void add_declared(struct checker *c, struct symbol *s, struct ast *formals, int count)
+{
+    s->declared = arena_array(c->mem, struct symbol *, count + 1);
+    for (struct ast *f = formals; f; f = f->next) s->declared[s->declared_count++] = f->symbol;
+}
+
 static void add_formals(struct checker *c, struct symbol *s, struct ast *formals)
 {
-    int count = 0;
+    int count = 0, scratch = 0;
     for (struct ast *f = formals; f; f = f->next) count++;
     s->formals = arena_array(c->mem, struct symbol *, count + 1);
     if (count > MAX_FORMALS) {
@@ -120,12 +127,18 @@ static void add_formals(struct checker *c, struct symbol *s, struct ast *formals
         int i = 0;
         for (struct ast *f = formals; f; f = f->next, i++) {
             const struct ast *t = f->formal.type;
+            if (f->formal.dir == DIR_SCRATCH) {
+                i--;
+                if (scalars == 0) scratch_declare(c, s, f), scratch++;
+                continue;
+            }
             bool scalar = t->kind == AST_TYPE_NAME && !t->type_name.dims && !t->type_name.module &&
                           elem_named(t->name) != ELEM_NONE;
             if (scalar == (scalars == 1)) resolve_formal(c, s, f, i);
         }
     }
-    s->formal_count = count;
+    s->formal_count = count - scratch;
+    add_declared(c, s, formals, count);
 }
 
 /* Does the extent determine one more dimension variable: all but one of those in it are known, and that one stands

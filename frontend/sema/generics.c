@@ -296,9 +296,12 @@ static struct symbol *make(struct front *front, const struct symbol *generic, co
     s->bound = arena_array(front->mem, enum elem, generic->elem_count);
     memcpy(s->bound, elem, (size_t)generic->elem_count * sizeof *s->bound);
     s->external = external_name(front, generic, elem);
+    s->declared = arena_array(front->mem, struct symbol *, generic->declared_count + 1);
     s->formals = arena_array(front->mem, struct symbol *, generic->formal_count + 1);
-    for (int f = 0; f < generic->formal_count; f++)
-        s->formals[f] = make_formal(front, generic->formals[f], generic, elem);
+    for (int i = 0, f = 0; i < generic->declared_count; i++) {
+        s->declared[i] = make_formal(front, generic->declared[i], generic, elem);
+        if (s->declared[i]->dir != DIR_SCRATCH) s->formals[f++] = s->declared[i];
+    }
     return s;
 }
 

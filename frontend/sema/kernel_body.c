@@ -32,15 +32,15 @@ void kernel_body_check(struct checker *c, struct symbol *s)
     const char *text = source_get(c->front->sources, at.file)->text;
     for (int i = 0; i < s->elem_count; i++) check_c_name(c, s->elems[i]);
     for (int i = 0; i < s->dim_count; i++) check_c_name(c, s->dims[i]);
-    for (int i = 0; i < s->formal_count; i++) {
-        struct symbol *f = s->formals[i];
+    for (int i = 0; i < s->declared_count; i++) {
+        struct symbol *f = s->declared[i];
         check_c_name(c, f);
         if (f->type->kind != TYPE_TENSOR) continue;
         const char *stride = arena_printf(c->mem, "%s_stride", f->name);
         f->needs_contiguous = c_text_use(text + at.begin, text + at.end, stride) == C_USE_NONE;
-        for (int k = 0; k < s->formal_count; k++)
-            if (strcmp(s->formals[k]->name, stride) == 0)
-                diag_error(c->diag, DIAG_E16, s->formals[k]->decl->name_at,
+        for (int k = 0; k < s->declared_count; k++)
+            if (strcmp(s->declared[k]->name, stride) == 0)
+                diag_error(c->diag, DIAG_E16, s->declared[k]->decl->name_at,
                            "'%s' is already the name of the strides of '%s'", stride, f->name);
     }
 }

@@ -138,6 +138,8 @@ struct symbol {
     /* KERNEL, ORCH; of a STRUCT: its fields and generics */
     struct symbol **formals; /* in order */
     int formal_count;
+    struct symbol **declared; /* KERNEL: its formals and its scratch tensors, in order */
+    int declared_count;
     struct symbol **dims; /* generics, in order */
     int dim_count;
     /* A generic KERNEL: its element types, and its instances, by their element types.  An instance: the kernel it is

@@ -54,7 +54,7 @@ const char *direction_text(enum direction dir)
 {
     static const char *const texts[] = {
         [DIR_NONE] = "",   [DIR_IN] = "in",   [DIR_OUT] = "out",   [DIR_INOUT] = "inout",
-        [DIR_ACC] = "acc", [DIR_OWN] = "own", [DIR_HOST] = "host",
+        [DIR_ACC] = "acc", [DIR_OWN] = "own", [DIR_HOST] = "host", [DIR_SCRATCH] = "scratch",
     };
     return texts[dir];
 }

@@ -38,7 +38,7 @@ enum ast_op {
 };
 
 /* The marker of a formal or an argument.  NONE: as written, without one. */
-enum direction { DIR_NONE, DIR_IN, DIR_OUT, DIR_INOUT, DIR_ACC, DIR_OWN, DIR_HOST };
+enum direction { DIR_NONE, DIR_IN, DIR_OUT, DIR_INOUT, DIR_ACC, DIR_OWN, DIR_HOST, DIR_SCRATCH };
 
 struct type;   /* types.h */
 struct symbol; /* symbol.h */

@@ -48,6 +48,7 @@ static void yyerror(const YYLTYPE *at, struct parse *cx, const char *message)
 %token IMPORT "import"  AS "as"  CONST "const"  PARAM "param"  STRUCT "struct"  KERNEL "kernel"  EXPORT "export"
 %token ORCH "orch"
 %token STATIC_ASSERT "static_assert"  IN "in"  OUT "out"  INOUT "inout"  ACC "acc"  OWN "own"  HOST "host"
+%token SCRATCH "scratch"
 %token ON "on"  COST "cost"  EXTERN "extern"  WHERE "where"  ARRAY "array"  OF "of"
 %token LET "let"  VAR "var"  VIEW "view"  TILED "tiled"  FOR "for"  STEP "step"  WHILE "while"  DO "do"  IF "if"
 %token ELSE "else"
@@ -155,6 +156,7 @@ suffix: %empty                                  { $$ = NULL; }
 formal_mark: arg_mark
            | "in"                               { $$ = (struct mark){DIR_IN, @$}; }
            | "host"                             { $$ = (struct mark){DIR_HOST, @$}; }
+           | "scratch"                          { $$ = (struct mark){DIR_SCRATCH, @$}; }
            ;
 arg_mark: "out"                                 { $$ = (struct mark){DIR_OUT, @$}; }
         | "inout"                               { $$ = (struct mark){DIR_INOUT, @$}; }

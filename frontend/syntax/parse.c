@@ -208,12 +208,25 @@ static struct token choose_token(struct parse *cx)
     return closing_brace(cx);
 }
 
+/* The word `scratch` before the name of a formal; elsewhere it is a name. */
+static bool is_scratch(const struct parse *cx, const struct token *t)
+{
+    static const char word[] = "scratch";
+    const char *text = cx->lexer.text + t->at.begin, *next = cx->lexer.text + t->at.end;
+    if (t->kind != TOK_NAME || t->at.end - t->at.begin != sizeof word - 1 || strncmp(text, word, sizeof word - 1) != 0)
+        return false;
+    if (cx->now.kind != TOK_LPAREN && cx->now.kind != TOK_COMMA) return false;
+    while (*next == ' ' || *next == '\t' || *next == '\n' || *next == '\r') next++;
+    return *next == '_' || (*next >= 'a' && *next <= 'z') || (*next >= 'A' && *next <= 'Z');
+}
+
 int parse_next_token(union value *value, struct span *at, struct parse *cx)
 {
     if (ends_something(cx->now.kind) && !(cx->is_noise_to_block && cx->now.kind == TOK_SEMICOLON))
         cx->is_noise = cx->is_noise_to_block = false;
     struct token t = choose_token(cx);
     follow_brackets(cx, &t);
+    if (is_scratch(cx, &t)) t.kind = TOK_SCRATCH;
     if (cx->gave_up) t.kind = TOK_END;
     cx->before = cx->last;
     cx->last = cx->now;

@@ -10,6 +10,7 @@
 #include "debug/guard.h"
 #include "engine/watchdog.h"
 #include "memory/pool.h"
+#include "memory/scratch.h"
 #include "shared/system.h"
 #include <pto/pto_program.h>
 #include <string.h>
@@ -96,6 +97,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
         ptoi_lifetime_give(&rt->lifetime);
         return ptoi_status(rt->core.run_status);
     }
+    const struct scratch outer_scratch = ptoi_scratch_begin_run();
     const struct mirror *mirror = rt->core.backend->mirror;
     if (mirror) ptoi_is_mirror_fine(rt, mirror->begin(rt->core.backend));
     ptoi_crash_watch();
@@ -125,6 +127,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->core.recorder) ptoi_record_end(rt->core.recorder);
     ptoi_meter_end(&rt->core.orch.flow.meter);
     if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_end(&rt->core.times, &rt->core);
+    ptoi_scratch_end_run(outer_scratch);
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();

@@ -4,6 +4,7 @@
 #include "debug/checked.h"
 #include "debug/crash.h"
 #include "debug/reason.h"
+#include "memory/scratch.h"
 #include "shared/caller.h"
 #include <string.h>
 
@@ -35,12 +36,17 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
 static int call_checked(struct window *w, const struct backend *backend, uint64_t id, const PTOArg *args, int count)
 {
     struct checked_call c;
+    struct scratch_check scratch;
     struct task_part parts[PTO_MAX_PARAMS];
     uint64_t none = 0;
     c.parts = ptoi_task_parts(w, id, parts) ? parts : NULL;
     ptoi_checked_begin(&c, args, count);
-    const int result =
+    ptoi_scratch_check(&scratch);
+    int result =
         ptoi_worker_call(backend, ptoi_task_kernel(w, id), c.arg, count, ptoi_task_site(w, id), id - w->first_id);
+    ptoi_scratch_check(NULL);
+    const char *spoiled = ptoi_scratch_fault(&scratch);
+    if (spoiled) result = pto_kernel_failed("it wrote behind its scratch tensor '%s'", spoiled);
     const struct checked_fault fault = ptoi_checked_end(&c, args);
     if (fault.result == 0) return result;
     /* relaxed: the completion of this task publishes fault_at to whoever reports it */

@@ -3,7 +3,9 @@
  * Method     SQLite's: the linker sends malloc, calloc, aligned_alloc, mmap and pthread_create here (--wrap). */
 #include "unit.h"
 #include <pthread.h>
+#include "submit.h"
 #include <pto/pto_runtime.h>
+#include <pto/pto_scratch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -128,6 +130,37 @@ TEST(every_allocation_of_timing_may_fail)
 TEST(every_allocation_of_a_recording_run_may_fail)
 {
     try_every_allocation((PTOConfig){.engine = PTO_ENGINE_THREADS, .workers = {1, 1}, .record_tasks = 4096});
+}
+
+/* ---- scratch memory of a kernel ---- */
+
+static int k_scratch(const PTOArg *a)
+{
+    PTOScratch t[] = {PTO_SCRATCH("t", char, 1, a[1].value.i64)};
+    if (!pto_scratch_tensors(t, 1)) return 1;
+    *(char *)t[0].memory = 1;
+    return 0;
+}
+static const PTOKernel with_scratch = {.name = "with_scratch", .worker = PTO_WORKER_VECTOR, .fn = k_scratch};
+
+static void submit_scratch(PTORuntime *rt, void *arg)
+{
+    for (int64_t bytes = 1000; bytes <= 10000000; bytes *= 100) { /* it grows */
+        countdown = bytes == 10000000 ? *(int *)arg : 0;
+        SUBMIT(rt, &with_scratch, PTO_INOUT(arg, 0, sizeof(int)), PTO_SCALAR(bytes));
+    }
+}
+
+TEST(scratch_memory_may_fail)
+{
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL}, NULL);
+    int fails[] = {1, 0};
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(pto_runtime_run(rt, submit_scratch, &fails[i]), i == 0 ? PTO_ERR_KERNEL : PTO_OK);
+        countdown = 0;
+        if (i == 0) EXPECT(strstr(pto_last_error(rt), "there is no memory for its scratch tensors, 100") != NULL);
+    }
+    pto_runtime_destroy(rt);
 }
 
 /* ---- allocations of a run: those of the history, of the critical path, of the edges ---- */

@@ -6,7 +6,7 @@ syntax include @ptoC syntax/c.vim
 unlet! b:current_syntax
 
 syntax keyword ptoDeclaration import as const param struct export orch let var view tiled array of static_assert
-syntax keyword ptoDirection   in out inout acc own host writes
+syntax keyword ptoDirection   in out inout acc own host scratch writes
 syntax keyword ptoAttribute   on cost extern where
 syntax keyword ptoStatement   scope drop return break continue assert print await
 syntax keyword ptoConditional if else match

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <pto/pto_arithmetic.h>
 #include <pto/pto_mathematics.h>
+#include <pto/pto_scratch.h>
 #include <pto/pto_types.h>
 #include <stddef.h>
 
@@ -77,17 +78,7 @@ PTO_API PTOCpu pto_cpu(void);
     PTO_EQUATION_LEVEL_(name, elements, parameters, (is_dense), leading, BASE)
 #endif
 
-/* ---- failures and scratch ---------------------------------------------------------------------------------------- */
-
-/* Says why the task of the running kernel fails, in the words that the report of the failure shows; returns 1, for the
- * kernel to return.
- * Caller     a kernel.  Never blocks.  Status: none. */
-PTO_API int pto_kernel_failed(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
-
-/* Memory of the calling worker, 64-byte aligned; it grows and is kept, and belongs to the running kernel.  NULL: there
- * is none.
- * Caller     a kernel.  Never blocks.  Status: none. */
-PTO_API void *pto_scratch(size_t bytes);
+/* ---- contractions, and what the memory of temporaries needs -------------------------------------------------------- */
 
 /* The sums over k of a[i, k] * b[k, j], each in the order of k; strides in elements. */
 typedef struct PTOContraction {
