@@ -36,7 +36,7 @@ static const struct group groups[] = {
     {"an expression", {"integer", "await"}, {EXPRESSION}},
     {"a tensor", {"integer", "("}, {EXPRESSION}},
     {"a type", {"name", "array"}, {"name", "array"}},
-    {"a parameter", {"name", "host", "acc"}, {"name", "in", "out", "inout", "acc", "own", "host"}},
+    {"a parameter", {"name", "host", "acc"}, {"name", "in", "out", "inout", "acc", "own", "host", "scratch"}},
     {"a kernel attribute ('on', 'cost', 'extern', 'where')", {"on", "where"}, {"on", "cost", "extern", "where"}},
     {NULL, {"&&", "*", "+="}, {OPERATORS, "(", "[", ".", "as", "+="}},
     {NULL, {"&&", "*"}, {OPERATORS, "(", "[", ".", "as", ":", "in"}},

@@ -78,7 +78,7 @@ PTO_API PTOCpu pto_cpu(void);
     PTO_EQUATION_LEVEL_(name, elements, parameters, (is_dense), leading, BASE)
 #endif
 
-/* ---- contractions, and what the memory of temporaries needs -------------------------------------------------------- */
+/* ---- contractions, and what the memory of temporaries needs ------------------------------------------------------ */
 
 /* The sums over k of a[i, k] * b[k, j], each in the order of k; strides in elements. */
 typedef struct PTOContraction {
