@@ -24,6 +24,8 @@ struct history_access {
     enum access access;
 };
 
+enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
+
 struct history_edge {
     uint64_t from;   /* task */
     uint8_t reasons; /* enum edge_reason, or-ed */

@@ -29,27 +29,17 @@ struct look {
     struct map_found *found;
 };
 
-static const uint8_t reason_of[4][4] = {
-    /* earlier      then READ, WRITE, UPDATE, ACC */
-    [ACCESS_READ] = {0, EDGE_WAR, EDGE_WAR, EDGE_ACC},
-    [ACCESS_WRITE] = {EDGE_RAW, EDGE_WAW, EDGE_RAW | EDGE_WAW, EDGE_ACC},
-    [ACCESS_ACC] = {EDGE_ACC, EDGE_ACC, EDGE_ACC, EDGE_ACC},
-    [ACCESS_UPDATE] = {EDGE_RAW, EDGE_WAW, EDGE_RAW | EDGE_WAW, EDGE_ACC},
-};
+enum { NOT_FOUND = -1 }; /* seen.at: the slot is that of the task that looks */
 
-static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id, uint8_t reason)
+static inline void found_note(struct tensormap *m, struct map_found *found, uint64_t task_id)
 {
     struct seen *seen = &m->seen[task_id & m->window_mask];
     if (seen->stamp != m->stamp) {
         seen->stamp = m->stamp;
-        seen->at = found->count++;
-        found->task_id[seen->at] = task_id;
-        found->reason[seen->at] = reason;
-    } else if (found->task_id[seen->at] == task_id) {
-        found->reason[seen->at] |= reason;
-    } else if (found->task_id[seen->at] < task_id) { /* the slot was reused, so the older task has completed */
-        found->task_id[seen->at] = task_id;
-        found->reason[seen->at] = reason;
+        seen->at = found->count;
+        found->task_id[found->count++] = task_id;
+    } else if (seen->at != NOT_FOUND && found->task_id[seen->at] < task_id) {
+        found->task_id[seen->at] = task_id; /* the slot was reused, so the older task has completed */
     }
 }
 
@@ -66,7 +56,7 @@ SLOW_PATH static void visit(const struct look *l, const struct map_access *a, co
         note_waste(a->buffer);
     else if (!(a->access == ACCESS_ACC && e->access == ACCESS_ACC && rare_at(l->m, p)->kernel == l->kernel &&
                ptoi_region_equals(a->region, &e->region)))
-        found_note(l->m, l->found, e->task_id, reason_of[e->access][a->access]);
+        found_note(l->m, l->found, e->task_id);
 }
 
 /* An entry that begins at the byte `conflict` overlaps without a comparison, because a view touches its first byte. */
@@ -76,7 +66,7 @@ static inline void find_in_chain(const struct look *l, const struct map_access *
     for (uint64_t p = *link; is_live(m, p); p = *link) {
         struct entry *e = entry_at(m, p);
         if (e->region.low == conflict) {
-            found_note(m, l->found, e->task_id, reason_of[e->access][a->access]);
+            found_note(m, l->found, e->task_id);
         } else if (!e->buffer) {
             *link = e->next;
             continue;
@@ -140,15 +130,14 @@ static void locate(const struct tensormap *m, struct map_access *a)
 {
     const int64_t head = ptoi_grid_where(m, a->buffer, a->region, &a->cells);
     a->cell = head == MANY ? NULL : &m->head[head];
-    a->grid = a->buffer->grid;
 }
 
-/* The slow path: any buffer, any cells. */
-SLOW_PATH static void find_far(const struct look *l, struct map_access *a)
+/* The slow path: any buffer, any cells.  true: these are located. */
+SLOW_PATH static bool find_far(const struct look *l, struct map_access *a)
 {
     struct tensormap *m = l->m;
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written))) return;
+    if (b->entries == 0 || (a->access == ACCESS_READ && !is_live(m, b->written))) return false;
     const struct map_cells *c = &a->cells;
     locate(m, a);
     m->visit++;
@@ -156,7 +145,7 @@ SLOW_PATH static void find_far(const struct look *l, struct map_access *a)
         find_at(l, a, (uint32_t)(a->cell - m->head));
     } else if (is_near_all(b, c)) {
         find_in_all(l, a);
-        return;
+        return true;
     } else {
         for (int64_t x = 0; x < c->count[0]; x++)
             for (int64_t y = 0; y < c->count[1]; y++)
@@ -164,6 +153,7 @@ SLOW_PATH static void find_far(const struct look *l, struct map_access *a)
                     find_at(l, a, head_of_cell(m, b, c->first[0] + x, c->first[1] + y, c->first[2] + z));
     }
     if (b->list) find_at(l, a, head_of_list(m, b));
+    return true;
 }
 
 static inline bool region_holds(const struct region *outer, const struct region *inner)
@@ -172,13 +162,19 @@ static inline bool region_holds(const struct region *outer, const struct region 
     return outer->rank == 0 || ptoi_region_equals(outer, inner) || ptoi_region_contains(outer, inner);
 }
 
-/* Kills the entries of earlier tasks in the chain that r contains, see Note [superseded], and unlinks dead ones. */
+/* Does the write make an entry of the same cell needless?  See Note [superseded]. */
+static inline bool supersedes(const struct region *r, uint64_t task_id, const struct entry *e)
+{
+    return e->task_id != task_id && region_holds(r, &e->region);
+}
+
+/* Kills the entries of earlier tasks in the chain that r contains, and unlinks dead ones. */
 static void supersede_in_chain(struct tensormap *m, uint64_t *link, const struct region *r, uint64_t task_id)
 {
     for (uint64_t p = *link; is_live(m, p); p = *link) {
         struct entry *e = entry_at(m, p);
         if (e->buffer) {
-            if (e->task_id == task_id || !region_holds(r, &e->region)) {
+            if (!supersedes(r, task_id, e)) {
                 link = &e->next;
                 continue;
             }
@@ -196,7 +192,7 @@ static void supersede_in_nodes(struct tensormap *m, uint32_t n, const struct reg
         n = m->node[n].next;
         while (n && m->node[n].entry == p) /* a further node of the same entry, which leaves with it */
             n = m->node[n].next;
-        if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, p);
+        if (supersedes(r, task_id, e)) entry_kill(m, e, p);
     }
 }
 
@@ -215,7 +211,7 @@ static void supersede_in_all(struct tensormap *m, struct map_buffer *b, const st
         struct entry *e = entry_at(m, p);
         const uint64_t at = p;
         p -= e->older;
-        if (e->task_id != task_id && region_holds(r, &e->region)) entry_kill(m, e, at);
+        if (supersedes(r, task_id, e)) entry_kill(m, e, at);
     }
 }
 
@@ -248,19 +244,21 @@ void ptoi_map_begin(struct tensormap *m, struct map_found *found)
     }
 }
 
-static inline void find_one(const struct look *l, struct map_access *a)
+/* The cell of an access to which no slow path applies, else NULL. */
+static inline struct head *near_cell(const struct tensormap *m, const struct map_access *a)
 {
-    struct tensormap *m = l->m;
     const struct map_buffer *b = a->buffer; /* a buffer that was joined to another has no grid */
     const int64_t head = cell_of(m, b, a->region);
-    if (head == MANY || b->is_odd) {
-        a->grid = UINT64_MAX;
-        if (b->entries || b->joined) find_far(l, a);
-        return;
-    }
-    a->cell = &m->head[head];
-    a->grid = b->grid;
-    find_in_cell(l, a, a->cell);
+    return head == MANY || b->is_odd ? NULL : &m->head[head];
+}
+
+static inline void find_one(const struct look *l, struct map_access *a)
+{
+    struct head *cell = near_cell(l->m, a);
+    if (cell)
+        find_in_cell(l, a, cell);
+    else if (a->buffer->entries || a->buffer->joined)
+        find_far(l, a);
 }
 
 void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
@@ -301,7 +299,7 @@ static void grid_first(struct tensormap *m, struct map_access *a)
         b->waste = 0;
         return;
     }
-    ptoi_grid_choose(m, b, a->region);
+    ptoi_grid_choose(b, a->region);
     locate(m, a);
 }
 
@@ -330,10 +328,11 @@ static inline void link_newest(struct entry *e, uint64_t p, uint64_t *link)
 }
 
 /* The slow path: any buffer, any grid, any cells. */
-SLOW_PATH static void add_far(struct tensormap *m, struct map_access *a, const void *kernel, uint64_t task_id)
+static void add_far(struct tensormap *m, struct map_access *a, bool is_located, const void *kernel, uint64_t task_id)
 {
     struct map_buffer *b = a->buffer = buffer_now(a->buffer);
-    if (b->levels && a->grid != b->grid) locate(m, a);
+    CHECK(m->next - m->first < m->capacity);
+    if (b->levels && !is_located) locate(m, a);
     if ((a->access == ACCESS_WRITE || a->access == ACCESS_UPDATE) && b->entries) supersede_far(m, a, task_id);
     if (b->entries == 0) {
         grid_first(m, a);
@@ -352,34 +351,76 @@ SLOW_PATH static void add_far(struct tensormap *m, struct map_access *a, const v
         ptoi_map_hang(m, p, &a->cells);
 }
 
-void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id)
+SLOW_PATH static void find_and_add_far(const struct look *l, struct map_access *a, uint64_t task_id)
 {
+    const bool is_located = (a->buffer->entries || a->buffer->joined) && find_far(l, a);
+    add_far(l->m, a, is_located, l->kernel, task_id);
+}
+
+/* A write finds the entries of a chain, and supersedes what it contains, in one walk. */
+static inline __attribute__((always_inline)) void find_and_supersede(const struct look *l, const struct map_access *a,
+                                                                     uint64_t *link, uint64_t task_id)
+{
+    struct tensormap *m = l->m;
+    const struct region *r = a->region;
+    uint64_t p = *link;
+    while (is_live(m, p)) {
+        struct entry *e = entry_at(m, p);
+        const uint64_t next = e->next;
+        if (e->buffer) {
+            if (e->region.low == r->low) /* as in find_in_chain */
+                found_note(m, l->found, e->task_id);
+            else
+                visit(l, a, e, p);
+            if (!supersedes(r, task_id, e)) {
+                link = &e->next;
+                p = next;
+                continue;
+            }
+            entry_kill(m, e, p);
+        }
+        *link = p = next;
+    }
+}
+
+void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
+                           uint64_t task_id, struct map_found *found)
+{
+    const struct look l = {m, kernel, found};
+    m->seen[task_id & m->window_mask] = (struct seen){.stamp = m->stamp, .at = NOT_FOUND};
     for (const struct map_access *end = a + count; a < end; a++) {
+        struct head *cell = near_cell(m, a);
         const uint64_t p = m->next;
         CHECK(p - m->first < m->capacity);
-        if (a->grid != a->buffer->grid || a->buffer->is_odd || !a->cell) {
-            add_far(m, a, kernel, task_id);
-            continue;
-        }
-        if (a->access == ACCESS_READ) {
-            link_newest(entry_make(m, a, task_id), p, &a->cell->chain[READS]);
-            continue;
-        }
-        if (a->access == ACCESS_ACC) {
-            rare_at(m, p)->kernel = kernel;
+        if (!cell) {
+            find_and_add_far(&l, a, task_id);
+        } else if (a->access == ACCESS_READ) {
+            find_in_chain(&l, a, &cell->chain[WRITES], a->region->low);
+            link_newest(entry_make(m, a, task_id), p, &cell->chain[READS]);
         } else {
-            for (int side = READS; side <= WRITES; side++)
-                if (is_live(m, a->cell->chain[side])) supersede_in_chain(m, &a->cell->chain[side], a->region, task_id);
+            if (a->access == ACCESS_ACC) {
+                find_in_cell(&l, a, cell);
+                rare_at(m, p)->kernel = kernel;
+            } else {
+                find_and_supersede(&l, a, &cell->chain[WRITES], task_id);
+                find_and_supersede(&l, a, &cell->chain[READS], task_id);
+            }
+            link_newest(entry_make(m, a, task_id), p, &cell->chain[WRITES]);
         }
-        link_newest(entry_make(m, a, task_id), p, &a->cell->chain[WRITES]);
     }
 }
 
 void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
                   const void *kernel, uint64_t task_id)
 {
-    struct map_access a = {.buffer = b, .region = r, .access = access, .grid = UINT64_MAX};
-    if (r->run > 0) ptoi_map_add_all(m, &a, 1, kernel, task_id);
+    struct map_access a = {.buffer = b, .region = r, .access = access};
+    if (r->run > 0) add_far(m, &a, false, kernel, task_id);
+}
+
+void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id)
+{
+    for (uint64_t p = m->next; p-- > m->first && entry_at(m, p)->task_id == task_id;)
+        if (entry_at(m, p)->buffer) entry_kill(m, entry_at(m, p), p);
 }
 
 void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)

@@ -10,7 +10,6 @@
 #include <pto/pto_status.h>
 
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_UPDATE /* reads and writes */, ACCESS_ACC };
-enum edge_reason { EDGE_RAW = 1, EDGE_WAR = 2, EDGE_WAW = 4, EDGE_ACC = 8 };
 
 /* The accesses of one buffer.  All zero is "none".  One lives in every heap allocation's record; those of outside
  * buffers live in the map.  The members are tensormap.c's. */
@@ -25,7 +24,6 @@ struct map_buffer {
     uint32_t levels;  /* of the grid; 0: there is none yet, and what follows but for the positions says nothing */
     uint64_t all;     /* position of the newest entry; 0: none */
     uint64_t written; /* position of the newest that is not a read */
-    uint64_t grid;    /* number of the grid, never used again for another; 0: none */
     uint64_t key;     /* distinguishes its cells from those of other buffers in the hash table */
     int64_t origin;   /* where cell 0 of the grid begins */
     uint64_t reach;   /* see tensormap_parts.h */
@@ -39,7 +37,6 @@ struct tensormap;
 /* The producers found for one task: each id once. */
 struct map_found {
     uint64_t *task_id; /* room for window entries, and what the caller adds */
-    uint8_t *reason;   /* enum edge_reason, or-ed */
     int32_t count;
 };
 
@@ -68,7 +65,7 @@ static inline void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int6
     b->low = low;
     b->high = high;
     b->joined = NULL;
-    b->all = b->written = b->grid = 0;
+    b->all = b->written = 0;
     b->levels = b->waste = 0;
     b->is_odd = false;
 }
@@ -87,18 +84,23 @@ struct map_access {
     struct map_buffer *buffer;
     const struct region *region;
     enum access access;
-    uint64_t grid;     /* tensormap.c's, from find to add: the cells it touches in that grid; UINT64_MAX: not known */
+    /* tensormap.c's, on its slow path */
     struct head *cell; /* the only one, as its chains; NULL: several */
     struct map_cells cells;
 };
 
-/* One task's look-ups: begin, find all, then add all. */
+/* One task: begin, then all its accesses at once, which are found and added one after the other; it does not find
+ * itself. */
 void ptoi_map_begin(struct tensormap *m, struct map_found *found);
+void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
+                           uint64_t task_id, struct map_found *found);
+bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
+/* The task that was added last will not run after all, and nothing that it superseded is looked for any more. */
+void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id);
+/* Who only waits. */
 void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
                        struct map_found *found);
-bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
-void ptoi_map_add_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel, uint64_t task_id);
-/* The same for one access. */
+/* The same for one access, and adding alone. */
 void ptoi_map_find(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,
                    const void *kernel, struct map_found *found);
 void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region *r, enum access access,

@@ -166,7 +166,7 @@ static void hang_all(struct tensormap *m, struct map_buffer *b, uint64_t p, uint
 void ptoi_map_regrid(struct tensormap *m, struct map_buffer *b, const struct region *r) // see Note [regrid]
 {
     const uint64_t oldest = unhang_all(m, b);
-    ptoi_grid_choose(m, b, r);
+    ptoi_grid_choose(b, r);
     hang_all(m, b, oldest, b->entries);
 }
 

@@ -93,10 +93,9 @@ static void grid_level(struct map_buffer *b, int64_t stride, int64_t count, int6
 
 /* Its origin lies so that the buffer's first row begins near the beginning of a cell: rows are cut where the tensor's
  * rows end, not in the middle. */
-void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r)
+void ptoi_grid_choose(struct map_buffer *b, const struct region *r)
 {
     int64_t at = r->low - b->low, span = r->high - r->low;
-    b->grid = ++m->grids;
     b->levels = 0;
     b->waste = 0;
     b->reach = INT64_MAX;

@@ -91,7 +91,7 @@ struct tensormap {
     uint32_t stamp;
     struct seen *seen;
     uint64_t window_mask;
-    uint64_t visit, grids;
+    uint64_t visit;
     struct node *node; /* 1 to nodes - 1 */
     uint32_t spare_free, spare_fresh, spare_count, nodes;
     void *entries_at; /* what entry was allocated as */
@@ -111,7 +111,7 @@ static inline struct entry_rare *rare_at(const struct tensormap *m, uint64_t pos
 /* ---- tensormap_grid.c: what is near what ---- */
 
 /* The grid of which r is one cell. */
-void ptoi_grid_choose(struct tensormap *m, struct map_buffer *b, const struct region *r);
+void ptoi_grid_choose(struct map_buffer *b, const struct region *r);
 /* would r choose a grid of the same measures? */
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r);
 

@@ -83,7 +83,8 @@ static struct event pop_event(struct timing *t)
 
 static int64_t task_cost(struct core *core, uint64_t id)
 {
-    int64_t cost = ptoi_task_cost(core->window, id, core->orch.fast.open->params);
+    if (!ptoi_task_kernel(core->window, id)->cost) return 1;
+    const int64_t cost = ptoi_task_cost(core->window, id, core->orch.fast.open->params);
     return cost > 0 ? cost : 0;
 }
 
@@ -138,9 +139,11 @@ static int timing_collect(void *context, struct completion *out, int max)
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
 
+/* A step takes all that is there; only what it starts may have ended at once. */
 static void settle(struct core *core)
 {
-    while (ptoi_sched_step(&core->sched)) {}
+    const struct timing *t = core->state;
+    while (ptoi_sched_step(&core->sched) && t->busy > 0 && t->heap[0].at <= t->now) {}
 }
 
 static void advance(struct core *core, int64_t to)

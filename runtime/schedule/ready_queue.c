@@ -1,7 +1,6 @@
 /* ready_queue.c - see ready_queue.h. */
 #include "ready_queue.h"
 #include "shared/atomics.h"
-#include "shared/check.h"
 
 /* The root has number 3, so that siblings are four numbers that begin at a multiple of four. */
 enum { ROOT = 3, CHILDREN = 4 };
@@ -49,15 +48,9 @@ static void heap_pop(struct ready_queue *q)
     q->heap[i] = e;
 }
 
-void ptoi_ready_push(struct ready_queue *q, uint64_t id, int32_t priority)
+void ptoi_ready_push_urgent(struct ready_queue *q, uint64_t id, int32_t priority)
 {
-    CHECK(ptoi_ready_count(q) <= q->mask);
-    if (priority == 0)
-        q->ring[q->last++ & q->mask] = id;
-    else
-        heap_push(q, (struct ready_entry){.id = id, .order = q->order++, .priority = priority});
-    uint64_t count = ptoi_ready_count(q);
-    if (count > q->count_max) q->count_max = count;
+    heap_push(q, (struct ready_entry){.id = id, .order = q->order++, .priority = priority});
 }
 
 static bool heap_is_next(const struct ready_queue *q)
@@ -65,16 +58,15 @@ static bool heap_is_next(const struct ready_queue *q)
     return q->heap_count > 0 && (q->heap[ROOT].priority > 0 || q->first == q->last);
 }
 
-bool ptoi_ready_peek(const struct ready_queue *q, uint64_t *id)
+bool ptoi_ready_peek_any(const struct ready_queue *q, uint64_t *id)
 {
     if (ptoi_ready_count(q) == 0) return false;
     *id = heap_is_next(q) ? q->heap[ROOT].id : q->ring[q->first & q->mask];
     return true;
 }
 
-void ptoi_ready_pop(struct ready_queue *q)
+void ptoi_ready_pop_any(struct ready_queue *q)
 {
-    CHECK(ptoi_ready_count(q) > 0);
     if (heap_is_next(q))
         heap_pop(q);
     else

@@ -3,6 +3,9 @@
 #include "shared/check.h"
 #include "shared/references.h"
 
+/* A step that finds nothing to do takes the most of all: what it does otherwise stays out of line. */
+#define NEVER_INLINE __attribute__((noinline))
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Lays out the arrays one after the other; memory NULL: only counts the bytes.  Numbers of buffers are dense,
@@ -58,22 +61,32 @@ static inline void drop_reference(struct scheduler *s, uint32_t buffer)
     ptoi_references_drop(s->window, s->refs, buffer);
 }
 
-static void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
+static inline void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
 {
     ptoi_ready_push(&s->ready[t->worker], id, t->priority);
     s->ready_types |= 1u << t->worker;
 }
 
-static void make_ready(struct scheduler *s, uint64_t id)
+static inline void make_ready(struct scheduler *s, const struct task_slot *t)
 {
-    const struct task_slot *t = window_task(s->window, id);
-    set_state(s, slot_of(s, id), TASK_PENDING, TASK_READY);
-    enqueue(s, id, t);
+    set_state(s, slot_of(s, t->id), TASK_PENDING, TASK_READY);
+    enqueue(s, t->id, t);
 }
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
 
-static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
+/* Until the task completes. */
+static void hold_buffers(struct scheduler *s, const struct task_slot *t)
+{
+    const struct arg_head *arg = window_args(s->window, t->arg_begin);
+    for (int i = 0; i < t->param_count; i++) {
+        if (arg[i].buffer == 0) continue;
+        if (arg[i].fresh) { ptoi_references_open(s->refs, arg[i].buffer); }
+        s->refs[arg[i].buffer - 1]++;
+    }
+}
+
+static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
 {
     const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
@@ -96,13 +109,8 @@ static void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
         missing++;
     }
     s->missing[slot] = missing;
-    const struct arg_head *arg = window_args(s->window, t->arg_begin);
-    for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++) {
-        if (arg[i].buffer == 0) continue;
-        if (arg[i].fresh) { ptoi_references_open(s->refs, arg[i].buffer); }
-        s->refs[arg[i].buffer - 1]++; /* held by this task until it completes */
-    }
-    if (missing == 0) make_ready(s, id);
+    if (t->flags & TASK_HOLDS) hold_buffers(s, t);
+    if (missing == 0) make_ready(s, t);
 }
 
 static void take_event(struct scheduler *s, const struct lifetime_event *e) /* model: TAKE_EVENT */
@@ -113,12 +121,9 @@ static void take_event(struct scheduler *s, const struct lifetime_event *e) /* m
         drop_reference(s, e->buffer);
 }
 
-static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLISHED */
+static NEVER_INLINE void take_up_to(struct scheduler *s, uint64_t head, uint64_t event_head) /* model: TAKE_PUBLISHED */
 {
-    /* [TASK] is loaded before [EVENT], so every event that precedes a visible task is visible too. */
-    const uint64_t head = load_acquire(&s->window->task_head, TASK);
-    const uint64_t event_head = load_acquire(&s->window->event_head, EVENT);
-    const uint64_t events = s->events, taken = s->taken;
+    const uint64_t events = s->events;
     PTO_LABEL(TASK);
     for (;;) {
         while (s->events != event_head && window_event(s->window, s->events)->stamp <= s->taken)
@@ -128,16 +133,24 @@ static bool take_published(struct scheduler *s) /* model: LOAD_HEADS, TAKE_PUBLI
         take_task(s, s->taken++);
     }
     if (s->events != events) store_release(&s->window->event_tail, s->events, TAKEN); /* [TAKEN] */
-    return s->events != events || s->taken != taken;
+}
+
+static inline bool take_published(struct scheduler *s) /* model: LOAD_HEADS */
+{
+    /* [TASK] is loaded before [EVENT], so every event that precedes a visible task is visible too. */
+    const uint64_t head = load_acquire(&s->window->task_head, TASK);
+    const uint64_t event_head = load_acquire(&s->window->event_head, EVENT);
+    if (head == s->taken && event_head == s->events) return false;
+    take_up_to(s, head, event_head);
+    return true;
 }
 
 /* ---- accumulators: tasks that commute, but not at the same moment ------------------------------------------------ */
 
 /* The accumulators of the set are free: blocked tasks that need no other held one become ready, and the first of them
  * to start holds its accumulators again. */
-static void free_accumulators(struct scheduler *s, uint32_t set)
+static NEVER_INLINE void free_accumulators(struct scheduler *s, uint32_t set)
 {
-    if (set == 0) return;
     CHECK((s->held & set) == set);
     s->held &= ~set;
     uint64_t kept = 0, count = s->blocked_count;
@@ -154,19 +167,27 @@ static void free_accumulators(struct scheduler *s, uint32_t set)
 
 /* ---- completing -------------------------------------------------------------------------------------------------- */
 
-static void retire(struct scheduler *s) /* model: RETIRE */
+static inline void retire(struct scheduler *s) /* model: RETIRE */
 {
-    const uint64_t before = s->retired;
-    while (s->retired != s->taken && s->state[slot_of(s, s->retired)] == TASK_COMPLETED)
+    if (s->retired == s->taken || s->state[slot_of(s, s->retired)] != TASK_COMPLETED) return;
+    do {
         set_state(s, slot_of(s, s->retired++), TASK_COMPLETED, TASK_FREE);
-    if (s->retired == before) return;
+    } while (s->retired != s->taken && s->state[slot_of(s, s->retired)] == TASK_COMPLETED);
     PTO_LABEL(RETIRE);
     store_release(&s->window->task_tail, s->retired, RETIRE); /* [RETIRE] */
 }
 
-static void complete_task(struct scheduler *s, uint64_t id, enum task_state from) /* model: COMPLETE */
+static void let_buffers_go(struct scheduler *s, const struct task_slot *t)
 {
-    const struct task_slot *t = window_task(s->window, id);
+    const struct arg_head *arg = window_args(s->window, t->arg_begin);
+    for (int i = 0; i < t->param_count; i++)
+        if (arg[i].buffer) drop_reference(s, arg[i].buffer);
+}
+
+static inline void complete_task(struct scheduler *s, const struct task_slot *t,
+                                 enum task_state from) /* model: COMPLETE */
+{
+    const uint64_t id = t->id;
     const uint32_t slot = slot_of(s, id);
     set_state(s, slot, from, TASK_COMPLETED);
     store_release(window_completed(s->window, id), id + 1, DONE); /* [DONE] */
@@ -175,25 +196,29 @@ static void complete_task(struct scheduler *s, uint64_t id, enum task_state from
         CHECK(s->missing[waiter] > 0);
         /* a task that runs was chained behind this one, and is not made ready again */
         if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING)
-            make_ready(s, window_task(s->window, waiter)->id);
+            make_ready(s, window_task(s->window, waiter));
     }
     s->fanout[slot] = 0;
-    const struct arg_head *arg = window_args(s->window, t->arg_begin);
-    for (int i = 0; t->flags & TASK_HOLDS && i < t->param_count; i++)
-        if (arg[i].buffer) drop_reference(s, arg[i].buffer);
+    if (t->flags & TASK_HOLDS) let_buffers_go(s, t);
 }
 
-static bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
+static NEVER_INLINE void complete_all(struct scheduler *s, const struct completion *done, int count)
 {
-    struct completion done[64];
-    int n = s->ops->collect(s->context, done, 64);
-    for (int i = 0; i < n; i++) {
-        if (done[i].result != 0 && s->ops->failed) s->ops->failed(s->context, done[i].id, done[i].result);
+    for (const struct completion *end = done + count; done < end; done++) {
+        const struct task_slot *t = window_task(s->window, done->id);
+        if (done->result != 0 && s->ops->failed) s->ops->failed(s->context, done->id, done->result);
         CHECK(s->running > 0);
         s->running--;
-        free_accumulators(s, window_task(s->window, done[i].id)->exclusive);
-        complete_task(s, done[i].id, TASK_RUNNING);
+        if (t->exclusive) free_accumulators(s, t->exclusive);
+        complete_task(s, t, TASK_RUNNING);
     }
+}
+
+static inline bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
+{
+    struct completion done[64];
+    const int n = s->ops->collect(s->context, done, 64);
+    if (n > 0) complete_all(s, done, n);
     return n > 0;
 }
 
@@ -235,7 +260,7 @@ static const struct task_slot *find_chained(const struct scheduler *s, uint64_t 
     return found;
 }
 
-static void note_started(struct scheduler *s, const struct task_slot *t, int place)
+static inline void note_started(struct scheduler *s, const struct task_slot *t, int place)
 {
     s->place[slot_of(s, t->id)] = (int16_t)place;
     s->running++;
@@ -261,15 +286,15 @@ static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: 
 
 /* A failed run starts no more tasks: each ready task completes without running, and so does each task that becomes
  * ready by that. */
-static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
+static NEVER_INLINE bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
 {
     bool any = s->blocked_count > 0;
-    for (uint64_t i = 0; i < s->blocked_count; i++) complete_task(s, s->blocked[i], TASK_READY);
+    for (uint64_t i = 0; i < s->blocked_count; i++) complete_task(s, window_task(s->window, s->blocked[i]), TASK_READY);
     s->blocked_count = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
             ptoi_ready_pop(&s->ready[t]);
-            complete_task(s, id, TASK_READY);
+            complete_task(s, window_task(s->window, id), TASK_READY);
         }
     s->ready_types = 0;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
@@ -278,13 +303,14 @@ static bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
     return any;
 }
 
-static bool start_ready(struct scheduler *s) /* model: START_READY */
+static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY */
 {
     bool any = false;
     for (uint32_t types = s->ready_types; types; types &= types - 1) {
         const int t = __builtin_ctz(types);
         for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
-            const uint32_t exclusive = window_task(s->window, id)->exclusive;
+            const struct task_slot *ready = window_task(s->window, id);
+            const uint32_t exclusive = ready->exclusive;
             if (exclusive & s->held) {
                 ptoi_ready_pop(&s->ready[t]);
                 s->blocked[s->blocked_count++] = id;
@@ -299,13 +325,15 @@ static bool start_ready(struct scheduler *s) /* model: START_READY */
             }
             ptoi_ready_pop(&s->ready[t]);
             s->held |= exclusive;
-            note_started(s, window_task(s->window, id), place);
+            note_started(s, ready, place);
             if (place != NO_PLACE) send_chained(s, id, place);
         }
         if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
     }
     return any;
 }
+
+static inline bool start_ready(struct scheduler *s) { return s->ready_types != 0 && start_some(s); }
 
 bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
 {

@@ -6,32 +6,30 @@ static _Thread_local const void *cost_params;
 
 const void *pto_cost_params(void) { return cost_params; }
 
-const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
-{
-    return ptoi_image_pointer(window_task(w, id)->kernel);
-}
-
-const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
-{
-    return ptoi_image_pointer(window_task(w, id)->site);
-}
-
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
 {
     const struct task_slot *t = window_task(w, id);
     const struct arg_head *head = window_args(w, t->arg_begin);
     const int64_t *extent = (const int64_t *)(head + t->param_count);
-    for (int i = 0; i < t->param_count; i++) {
-        const int rank = head[i].rank;
-        args[i] = (PTOArg){
-            .shape = extent, .stride = extent + rank, .kind = head[i].kind, .type = head[i].type, .rank = head[i].rank};
+    const int count = t->param_count;
+    for (const struct arg_head *end = head + count; head < end; head++, args++) {
+        const int rank = head->rank;
+        char *const base = head->buffer ? heap_base : NULL;
+        args->shape = extent;
+        args->stride = extent + rank;
+        args->kind = head->kind;
+        args->type = head->type;
+        args->rank = head->rank;
         extent += 2 * rank;
-        if (head[i].kind == PTO_PARAM_SCALAR)
-            args[i].value.i64 = head[i].value;
-        else if (heap_base)
-            args[i].ptr = head[i].buffer ? (void *)(heap_base + head[i].value) : (void *)(intptr_t)head[i].value;
+        if (head->kind == PTO_PARAM_SCALAR) {
+            args->ptr = NULL;
+            args->value.i64 = head->value;
+        } else {
+            args->ptr = heap_base ? (void *)((intptr_t)base + head->value) : NULL;
+            args->value.i64 = 0;
+        }
     }
-    return t->param_count;
+    return count;
 }
 
 /* What stands behind the extents and strides of the arguments. */

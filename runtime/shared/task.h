@@ -7,8 +7,14 @@
 #define PTOI_TASK_H
 #include "window.h"
 
-const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id);
-const PTOSite *ptoi_task_site(const struct window *w, uint64_t id);
+static inline const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
+{
+    return ptoi_image_pointer(window_task(w, id)->kernel);
+}
+static inline const PTOSite *ptoi_task_site(const struct window *w, uint64_t id)
+{
+    return ptoi_image_pointer(window_task(w, id)->site);
+}
 /* Fills args (room for PTO_MAX_PARAMS); returns how many.  heap_base NULL: the tensors' addresses are not wanted. */
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args);
 /* The elements that the kernel may write of an argument of which it writes only a part: `at` elements behind the first

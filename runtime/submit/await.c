@@ -51,7 +51,7 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     struct submission s; /* only what find_producers looks at is set */
     const PTOStatus status = ptoi_place_params(o, &param, 1, &s);
     if (status != PTO_OK) return status;
-    ptoi_find_producers(o, &s, NULL);
+    ptoi_find_producers(o, &s);
     struct awaited awaited = {.o = o, .left = o->edges.found.count};
     const int64_t begin = o->flow.recorder ? ptoi_record_now(o->flow.recorder) : 0;
     int64_t end = begin;

@@ -141,7 +141,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         if (ptoi_orch_has_failed(o)) return ptoi_status(o->run_status);
     }
 
-    if (!ptoi_find_edges(o, s, kernel)) return ptoi_recorded_fail(o);
+    if (!ptoi_find_edges(o, s, kernel, alone)) return ptoi_recorded_fail(o);
     if (o->rings.dep_head - o->rings.dep_tail + (uint64_t)o->edges.found.count > o->window->dep_limit) {
         if ((uint64_t)o->edges.found.count > o->window->dep_limit) {
             ptoi_wait_drained(o, PTO_STALL_DEPLIST_POOL);
@@ -156,7 +156,6 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         return ptoi_recorded_fail(o);
     o->run.stats.edges += o->edges.found.count;
     write_task(o, s, kernel);
-    if (!alone) ptoi_map_add_all(o->edges.map, o->edges.access, s->accesses, kernel, o->rings.head);
     if (s->terms.makes) write_back(s);
     PTO_LABEL(TASK);
     o->edges.accesses = s->accesses;
@@ -179,6 +178,8 @@ int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, co
     if (decoded != PTO_OK) return decoded;
     if (s.terms.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
-    if (id < 0 && s.terms.makes) give_outputs_back(o, &s);
+    if (id >= 0) return id;
+    ptoi_map_forget_task(o->edges.map, o->rings.head);
+    if (s.terms.makes) give_outputs_back(o, &s);
     return id;
 }

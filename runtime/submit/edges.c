@@ -6,44 +6,36 @@
  * Tests      test/runtime/test_hazards.c, stress_graphs.c */
 #include "submission.h"
 
-static void note_producer(struct orchestrator *o, uint64_t id, uint32_t reason)
+static void note_producer(struct map_found *found, uint64_t id)
 {
-    for (int32_t k = 0; k < o->edges.found.count; k++)
-        if (o->edges.found.task_id[k] == id) {
-            o->edges.found.reason[k] |= (uint8_t)reason;
-            return;
-        }
-    o->edges.found.task_id[o->edges.found.count] = id;
-    o->edges.found.reason[o->edges.found.count++] = (uint8_t)reason;
+    for (int32_t k = 0; k < found->count; k++)
+        if (found->task_id[k] == id) return;
+    found->task_id[found->count++] = id;
 }
 
-static inline void find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+/* The tasks that made the buffers; after the map, which keeps its own marks. */
+static void find_births(struct orchestrator *o, const struct submission *s)
 {
-    ptoi_map_begin(o->edges.map, &o->edges.found);
-    ptoi_map_find_all(o->edges.map, o->edges.access, s->accesses, kernel, &o->edges.found);
-    for (int i = 0; s->holds && i < s->terms.arguments; i++) { /* after the map, which keeps its own marks */
-        struct place *pl = &s->place[i];
-        if (pl->birth != PTO_NO_BIRTH && pl->birth >= o->rings.map_retired && pl->birth != o->rings.head)
-            note_producer(o, pl->birth,
-                          pl->access == ACCESS_READ    ? EDGE_RAW
-                          : pl->access == ACCESS_WRITE ? EDGE_WAW
-                                                       : EDGE_RAW | EDGE_WAW);
+    for (int i = 0; i < s->terms.arguments; i++) {
+        const uint64_t birth = s->place[i].birth;
+        if (birth != PTO_NO_BIRTH && birth >= o->rings.map_retired && birth != o->rings.head)
+            note_producer(&o->edges.found, birth);
     }
 }
 
-void ptoi_find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+void ptoi_find_producers(struct orchestrator *o, struct submission *s)
 {
-    find_producers(o, s, kernel);
+    ptoi_map_begin(o->edges.map, &o->edges.found);
+    ptoi_map_find_all(o->edges.map, o->edges.access, s->accesses, NULL, &o->edges.found);
+    if (s->holds) find_births(o, s);
 }
 
 static inline void forget_completed(struct orchestrator *o) /* model: PRUNE */
 {
     int32_t kept = 0;
     for (int32_t k = 0; k < o->edges.found.count; k++)
-        if (!ptoi_is_completed(o, o->edges.found.task_id[k])) {
-            o->edges.found.task_id[kept] = o->edges.found.task_id[k];
-            o->edges.found.reason[kept++] = o->edges.found.reason[k];
-        }
+        if (!ptoi_is_completed(o, o->edges.found.task_id[k]))
+            o->edges.found.task_id[kept++] = o->edges.found.task_id[k];
     o->edges.found.count = kept;
 }
 
@@ -65,9 +57,12 @@ static bool note_accumulators(struct orchestrator *o, struct submission *s)
     return true;
 }
 
-bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
+bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel, bool alone)
 {
-    find_producers(o, s, kernel);
+    ptoi_map_begin(o->edges.map, &o->edges.found);
+    ptoi_map_find_and_add(o->edges.map, o->edges.access, alone ? 0 : s->accesses, kernel, o->rings.head,
+                          &o->edges.found);
+    if (s->holds) find_births(o, s);
     s->exclusive = 0;
     if (s->accumulates && !note_accumulators(o, s)) return false;
     if (!o->recorded.history) o->run.stats.dependences += o->edges.found.count;

@@ -37,10 +37,8 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
     /* one a slot from the map, and births that have retired unseen */
     const size_t producers = (size_t)slots + PTO_MAX_PARAMS;
     o->edges.found.task_id = calloc(producers, sizeof *o->edges.found.task_id);
-    o->edges.found.reason = calloc(producers, sizeof *o->edges.found.reason);
     o->edges.map = ptoi_map_create(c->tensormap_entries, slots, OUTSIDE_BUFFERS);
-    bool ok = o->edges.found.task_id && o->edges.found.reason && o->edges.map &&
-              (!c->count_dependences || keep_history(o, c->record_tasks));
+    bool ok = o->edges.found.task_id && o->edges.map && (!c->count_dependences || keep_history(o, c->record_tasks));
     ok = ok && ptoi_heap_init(&o->buffers.heap, w, c->ring_bytes, c->max_scopes);
     ok = ok && ptoi_scopes_init(&o->scopes, c->max_scopes, w->heap_bytes / PTO_GRANULE);
     o->scopes.guard = c->checked;
@@ -52,7 +50,6 @@ bool ptoi_orch_init(struct orchestrator *o, struct window *w, struct run_status 
 void ptoi_orch_free(struct orchestrator *o)
 {
     free(o->edges.found.task_id);
-    free(o->edges.found.reason);
     ptoi_map_destroy(o->edges.map);
     ptoi_history_destroy(o->recorded.history);
     ptoi_history_log_free(&o->recorded.log);

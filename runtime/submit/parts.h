@@ -96,8 +96,8 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 /* ---- placing.c, edges.c: the parts of a deferred submit, and of an await ----------------------------------------- */
 
 PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s);
-/* Everything in the window that the task must follow goes to o->edges.found, completed or not. */
-void ptoi_find_producers(struct orchestrator *o, struct submission *s, const PTOKernel *kernel);
+/* Everything in the window that an await must follow goes to o->edges.found, completed or not. */
+void ptoi_find_producers(struct orchestrator *o, struct submission *s);
 
 /* ---- deferred.c, inline.c: the two paths of a task --------------------------------------------------------------- */
 

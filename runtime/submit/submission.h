@@ -35,9 +35,10 @@ struct submission {
     uint32_t exclusive; /* its accumulators, as a set; edges.c */
 };
 
-/* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found; its
- * accumulators to s->exclusive.  false: no memory. */
-bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel);
+/* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found, its
+ * accesses to the map, its accumulators to s->exclusive.  false: no memory.  A task that is not published after all is
+ * forgotten by the map: its run has failed.  alone: nothing is in flight, and the map has no room for it. */
+bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel, bool alone);
 /* Leaves in o->edges.found only what has not completed. */
 void ptoi_forget_completed(struct orchestrator *o);
 
