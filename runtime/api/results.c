@@ -3,7 +3,7 @@
  * Idea       nobody can have made room for such a tensor before the run: it lies in the heap, and the entry copies it
  *            out when the tasks that write it have completed.
  * Owner      the orchestrator's thread fills in PTOResult; who began the run frees its data.
- * Tests      test/lit/run/decided-exports.test */
+ * Tests      test/lit/run/decided-exports.test, test/call/test_call.c */
 #include "runtime.h"
 #include <pto/pto_program.h>
 #include <stdlib.h>

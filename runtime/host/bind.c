@@ -111,19 +111,19 @@ static int bind_linear(struct binding *b, bool *progress, struct host_error *e)
 
 static int fail_open(const struct binding *b, int32_t v, struct host_error *e)
 {
-    const char *name = b->entry->dims[v];
+    const char *name = b->entry->dims[v], *const option = e->is_of_call ? "the argument " : "--dim ";
     for (int32_t f = 0; f < b->entry->formal_count; f++) {
         const PTOFormal *formal = &b->entry->formals[f];
         for (int32_t d = 0; d < formal->rank; d++)
             if (v < 64 && (formal->uses[d] >> v & 1)) {
                 if (b->formals[f].given)
-                    return host_fail(e, HOST_USAGE, "the extents of '%s' (%s) do not determine '%s'; give --dim %s=N",
-                                     formal->name, formal->text, name, name);
-                return host_fail(e, HOST_USAGE, "nothing binds '%s', an extent of '%s' (%s); give --dim %s=N", name,
-                                 formal->name, formal->text, name);
+                    return host_fail(e, HOST_USAGE, "the extents of '%s' (%s) do not determine '%s'; give %s%s=N",
+                                     formal->name, formal->text, name, option, name);
+                return host_fail(e, HOST_USAGE, "nothing binds '%s', an extent of '%s' (%s); give %s%s=N", name,
+                                 formal->name, formal->text, option, name);
             }
     }
-    return host_fail(e, HOST_USAGE, "nothing binds '%s'; give --dim %s=N", name, name);
+    return host_fail(e, HOST_USAGE, "nothing binds '%s'; give %s%s=N", name, option, name);
 }
 
 /* The array in the file says one thing, the variables another: names what bound them. */
@@ -146,8 +146,9 @@ static int fail_extent(const struct binding *b, int32_t f, int32_t d, int64_t ex
                              array_text_of(b, other, other_shape, sizeof other_shape), b->entry->dims[v], b->dims[v]);
     }
     if (option >= 0)
-        return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 " with --dim %s=%" PRId64,
-                         formal->name, shape, d, formal->text, expected, b->entry->dims[option], b->dims[option]);
+        return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 " with %s%s=%" PRId64,
+                         formal->name, shape, d, formal->text, expected, e->is_of_call ? "" : "--dim ",
+                         b->entry->dims[option], b->dims[option]);
     return host_fail(e, HOST_FILE, "'%s' is %s, but extent %d (of %s) is %" PRId64 ", not %" PRId64, formal->name,
                      shape, d, formal->text, expected, extent);
 }

@@ -9,9 +9,6 @@
 #include "call.h"
 #include "api/misuse.h"
 #include "params.h"
-#include "values.h"
-#include <inttypes.h>
-#include <math.h>
 
 static _Thread_local PTOComplaint last_complaint;
 
@@ -60,224 +57,7 @@ static void begin(struct calling *c)
                         .result = c->call.result};
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 3, 4))) static int complain(struct calling *c, PTOComplaint complaint, const char *format,
-                                                          ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    c->complaint = complaint;
-    return host_fail(&c->error, HOST_USAGE, "%s", text);
-}
-
-static int fail_name(struct calling *c, const char *name)
-{
-    const size_t most = (size_t)c->entry->formal_count + (size_t)c->entry->dim_count + (size_t)c->program->param_count;
-    const char **names = calloc(most + 1, sizeof *names), *near;
-    int count = 0;
-    char list[512];
-    if (!names) return host_fail_memory(&c->error);
-    for (int32_t f = 0; f < c->entry->formal_count; f++) names[count++] = c->entry->formals[f].name;
-    for (int32_t p = 0; p < c->program->param_count; p++) names[count++] = c->program->params[p].name;
-    for (int32_t v = 0; v < c->entry->dim_count; v++) names[count++] = c->entry->dims[v];
-    near = ptoi_nearest_name(name, (int)strlen(name), names, count);
-    if (near)
-        complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no argument '%s'; did you mean '%s'?", c->entry->name, name,
-                 near);
-    else
-        complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no argument '%s'; there is: %s", c->entry->name, name,
-                 ptoi_join_names(names, count, list, sizeof list));
-    free(names);
-    return HOST_USAGE;
-}
-
-static bool is_written(const PTOFormal *f)
-{
-    return f->rank > 0 && (f->direction == PTO_OUT || f->direction == PTO_INOUT_ || f->direction == PTO_ACC_);
-}
-
-/* ---- scalars ----------------------------------------------------------------------------------------------------- */
-
-/* A number as the type that the language declares. */
-static int convert(struct calling *c, const char *name, PTOType type, const PTOArgument *a, PTOScalar *value)
-{
-    const bool is_integer = a->kind == PTO_ARGUMENT_INTEGER;
-    const double real = is_integer ? (double)a->value.integer : a->value.real;
-    char text[40];
-    *value = (PTOScalar){.i64 = 0};
-    if (type == PTO_F64 || type == PTO_F32) {
-        if (type == PTO_F64)
-            value->f64 = real;
-        else
-            value->f32 = (float)real;
-        if (type == PTO_F64 || isinf(real) || !isinf(value->f32)) return HOST_OK;
-        snprintf(text, sizeof text, "%.17g", real);
-        return complain(c, PTO_COMPLAINT_SHAPE, "'%s' does not fit in '%s', which is %s", text, name,
-                        pto_type_name(type));
-    }
-    if (is_integer && (type == PTO_I64 || (uint64_t)a->value.integer <= 1)) {
-        if (type == PTO_I64)
-            value->i64 = a->value.integer;
-        else
-            value->b = a->value.integer != 0;
-        return HOST_OK;
-    }
-    if (is_integer)
-        snprintf(text, sizeof text, "%" PRId64, a->value.integer);
-    else
-        snprintf(text, sizeof text, "%.17g", real);
-    return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is %s, '%s' is not %s", name, pto_type_name(type), text,
-                    type == PTO_BOOL ? "true, false, 1 or 0" : "an integer");
-}
-
-static bool is_number(const PTOArgument *a) { return a->kind == PTO_ARGUMENT_INTEGER || a->kind == PTO_ARGUMENT_REAL; }
-
-static int fail_twice(struct calling *c, const char *name)
-{
-    return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is given twice", name);
-}
-
-/* A param, or a dimension variable; formals of the same name go before both. */
-static int give_setting(struct calling *c, const PTOArgument *a)
-{
-    for (int32_t p = 0; is_number(a) && p < c->program->param_count; p++) {
-        const PTOProgramParam *param = &c->program->params[p];
-        PTOScalar value;
-        if (strcmp(param->name, a->name) != 0) continue;
-        if (c->params_given[p]) return fail_twice(c, a->name);
-        c->params_given[p] = true;
-        const int code = convert(c, a->name, param->type, a, &value);
-        if (code == HOST_OK) ptoi_param_store(param, c->params, value);
-        return code;
-    }
-    for (int32_t v = 0; is_number(a) && v < c->entry->dim_count; v++) {
-        PTOScalar value;
-        if (strcmp(c->entry->dims[v], a->name) != 0) continue;
-        if (c->origin[v] != BIND_NOTHING) return fail_twice(c, a->name);
-        c->origin[v] = BIND_OPTION;
-        const int code = convert(c, a->name, PTO_I64, a, &value);
-        c->dims[v] = value.i64;
-        if (code == HOST_OK && value.i64 < 0)
-            return complain(c, PTO_COMPLAINT_SHAPE, "dimension variable '%s' is %" PRId64, a->name, value.i64);
-        return code;
-    }
-    return fail_name(c, a->name);
-}
-
-/* ---- formals ----------------------------------------------------------------------------------------------------- */
-
-static int give_tensor(struct calling *c, int32_t f, PTOTensor *t)
-{
-    const PTOFormal *formal = &c->entry->formals[f];
-    struct host_array *array = &c->formals[f].array;
-    if (!t) {
-        c->given[f].is_given = formal->direction == PTO_OUT;
-        return HOST_OK; /* else it is missing */
-    }
-    const struct tensor_view view = ptoi_tensor_view(t);
-    array->type = view.type;
-    array->rank = view.rank;
-    memcpy(array->shape, view.shape, (size_t)view.rank * sizeof *view.shape);
-    c->formals[f].given = true;
-    c->given[f].is_given = true;
-    c->pins[f].tensor = t;
-    if (view.type == formal->type && view.rank == formal->rank) return HOST_OK;
-    char text[256];
-    return complain(c, view.type == formal->type ? PTO_COMPLAINT_SHAPE : PTO_COMPLAINT_ARGUMENT,
-                    "'%s' is %s, declared %s", formal->name, ptoi_array_text(array, text, sizeof text), formal->text);
-}
-
-static void keep_lent(struct DLManagedTensor *m) { (void)m; }
-
-/* The producer keeps what it has lent: the tensor has a copy of the struct, which deletes nothing. */
-static int give_dlpack(struct calling *c, int32_t f, const struct DLManagedTensor *m)
-{
-    struct given *g = &c->given[f];
-    if (!m) return give_tensor(c, f, NULL);
-    g->lent = *m;
-    g->lent.deleter = keep_lent;
-    g->made = pto_tensor_from_dlpack_unversioned(&g->lent);
-    if (g->made) return give_tensor(c, f, g->made);
-    return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s': %s", c->entry->formals[f].name, pto_last_error(NULL));
-}
-
-static int give_formal(struct calling *c, int32_t f, const PTOArgument *a)
-{
-    static const char *const directions[] = {"in", "out", "inout", "acc", "own", "host"};
-    const PTOFormal *formal = &c->entry->formals[f];
-    if (c->given[f].is_given || c->pins[f].tensor) return fail_twice(c, formal->name);
-    if (formal->rank == 0) {
-        if (!is_number(a))
-            return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is a scalar, %s", formal->name, formal->text);
-        c->given[f].is_given = true;
-        return convert(c, formal->name, formal->type, a, &c->scalars[f]);
-    }
-    if (a->kind == PTO_ARGUMENT_TENSOR) return give_tensor(c, f, a->value.tensor);
-    if (a->kind == PTO_ARGUMENT_DLPACK) return give_dlpack(c, f, a->value.dlpack);
-    if (a->kind != PTO_ARGUMENT_RESULT)
-        return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is an array, %s", formal->name, formal->text);
-    if (formal->direction != PTO_OUT)
-        return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' is '%s': a call makes what is 'out'", formal->name,
-                        directions[formal->direction]);
-    c->given[f].is_given = true;
-    c->given[f].result = a->value.result;
-    return HOST_OK;
-}
-
-static int match(struct calling *c, const PTOArgument *arguments, int32_t count)
-{
-    int32_t position = 0;
-    int code = HOST_OK;
-    for (int32_t i = 0; i < count && code == HOST_OK; i++) {
-        const PTOArgument *a = &arguments[i];
-        int32_t f = 0;
-        if (a->kind == PTO_ARGUMENT_FLAGS) {
-            c->no_wait = (a->value.integer & PTO_CALL_NO_WAIT) != 0;
-            continue;
-        }
-        if (a->kind == PTO_ARGUMENT_SCALAR_RESULT) {
-            c->call.result = a->value.scalar;
-            continue;
-        }
-        if (!a->name)
-            f = position++;
-        else
-            while (f < c->entry->formal_count && strcmp(c->entry->formals[f].name, a->name) != 0) f++;
-        if (f < c->entry->formal_count)
-            code = give_formal(c, f, a);
-        else if (a->name)
-            code = give_setting(c, a);
-        else
-            code = complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has %d arguments, here are more", c->entry->name,
-                            c->entry->formal_count);
-    }
-    return code;
-}
-
-/* Everything that needs a value has one. */
-static int check_given(struct calling *c)
-{
-    char names[512];
-    size_t at = 0;
-    for (int32_t f = 0; f < c->entry->formal_count; f++) {
-        const PTOFormal *formal = &c->entry->formals[f];
-        if (bind_is_decided(formal))
-            return complain(c, PTO_COMPLAINT_ARGUMENT,
-                            "the run decides the extents of '%s' (%s): no tensor of that shape can be made yet",
-                            formal->name, formal->text);
-        if (c->given[f].is_given || formal->direction == PTO_OUT || at >= sizeof names) continue;
-        if (formal->rank == 0)
-            return complain(c, PTO_COMPLAINT_ARGUMENT, "'%s' has no value (%s)", formal->name, formal->text);
-        at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", at ? ", " : "", formal->name);
-    }
-    if (at > 0) return complain(c, PTO_COMPLAINT_ARGUMENT, "no data for %s", names);
-    c->complaint = PTO_COMPLAINT_SHAPE;
-    return ptoi_params_settle(c->program, c->params, c->params_given, &c->error);
-}
+/* ---- tensors ----------------------------------------------------------------------------------------------------- */
 
 static int bind(struct calling *c)
 {
@@ -289,13 +69,11 @@ static int bind(struct calling *c)
     return code;
 }
 
-/* ---- tensors ----------------------------------------------------------------------------------------------------- */
-
 static PTOStatus make_results(struct calling *c)
 {
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
         const struct host_array *array = &c->formals[f].array;
-        if (c->entry->formals[f].rank == 0 || c->pins[f].tensor) continue;
+        if (c->entry->formals[f].rank == 0 || c->pins[f].tensor || bind_is_decided(&c->entry->formals[f])) continue;
         c->pins[f].tensor = c->given[f].made = pto_tensor_new(NULL, array->type, array->rank, array->shape);
         if (!c->given[f].made) return pto_last_status();
     }
@@ -309,12 +87,41 @@ static void hand_over(struct calling *c, bool good)
             *c->given[f].result = c->given[f].made;
         else
             pto_tensor_release(c->given[f].made);
+        free(c->given[f].decided.data);
     }
+}
+
+/* The tensors that the run has made; their memory is that of the run's results. */
+static PTOStatus keep_decided(struct calling *c)
+{
+    for (int32_t f = 0; f < c->entry->formal_count; f++) {
+        const PTOFormal *formal = &c->entry->formals[f];
+        struct given *g = &c->given[f];
+        if (!bind_is_decided(formal) || !g->result) continue;
+        struct host_array array = {.type = formal->type, .rank = formal->rank};
+        memcpy(array.shape, g->decided.shape, sizeof array.shape);
+        array_measure(&array); /* it fits: it is in memory */
+        if (g->decided.data)
+            g->made = pto_tensor_attach(&(PTOForeign){.address = g->decided.data,
+                                                      .bytes = array.bytes,
+                                                      .type = array.type,
+                                                      .rank = array.rank,
+                                                      .shape = array.shape,
+                                                      .release = free,
+                                                      .context = g->decided.data});
+        else
+            g->made = pto_tensor_new(NULL, array.type, array.rank, array.shape);
+        if (!g->made) return pto_last_status();
+        g->decided.data = NULL;
+    }
+    return PTO_OK;
 }
 
 static PTOAccess access_of(const PTOFormal *f)
 {
-    return f->direction == PTO_OUT ? PTO_WRITE : is_written(f) || f->direction == PTO_OWN ? PTO_READ_WRITE : PTO_READ;
+    return f->direction == PTO_OUT                         ? PTO_WRITE
+           : call_is_written(f) || f->direction == PTO_OWN ? PTO_READ_WRITE
+                                                           : PTO_READ;
 }
 
 /* Two arguments of different buffers whose memory overlaps are in one buffer of the run. */
@@ -373,9 +180,9 @@ static PTOTaskParam region_of(const struct calling *c, int32_t f)
 static PTOStatus check_overlap(struct calling *c)
 {
     for (int32_t i = 0; i < c->entry->formal_count; i++) {
-        if (!c->data[i] || !is_written(&c->entry->formals[i])) continue;
+        if (!c->data[i] || !call_is_written(&c->entry->formals[i])) continue;
         for (int32_t j = 0; j < c->entry->formal_count; j++) {
-            if (j == i || c->data[j] != c->data[i] || (j < i && is_written(&c->entry->formals[j]))) continue;
+            if (j == i || c->data[j] != c->data[i] || (j < i && call_is_written(&c->entry->formals[j]))) continue;
             const PTOTaskParam a = region_of(c, i), b = region_of(c, j);
             if (!pto_views_overlap(&a, &b)) continue;
             host_fail(&c->error, HOST_USAGE, "[E09] '%s' is written and shares elements with '%s'",
@@ -395,7 +202,7 @@ static void run_on_copies(PTORuntime *rt, void **inputs, void **outputs, void *p
     (void)inputs;
     int32_t at = 0;
     for (int32_t f = 0; f < c->entry->formal_count; f++)
-        if (c->data[f]) c->data[f] = outputs[at++];
+        if (c->pins[f].address) c->data[f] = outputs[at++];
     c->entry->run(rt, &c->call);
 }
 
@@ -408,7 +215,7 @@ static PTOStatus run_split(struct calling *c)
     int32_t count = 0;
     PTOStatus status = PTO_ERR_NOMEM;
     for (int32_t f = 0; arrays && bytes && f < c->entry->formal_count; f++)
-        if (c->data[f]) {
+        if (c->pins[f].address) {
             arrays[count] = c->data[f];
             bytes[count++] = c->views[f].bytes;
         }
@@ -436,6 +243,8 @@ static void explain_gaps(struct calling *c)
 
 static PTOStatus run(struct calling *c)
 {
+    for (int32_t f = 0; f < c->entry->formal_count; f++)
+        if (bind_is_decided(&c->entry->formals[f])) c->data[f] = &c->given[f].decided;
     const PTOStatus status = c->rt->core.engine->is_split ? run_split(c) : c->entry->run(c->rt, &c->call);
     if (status == PTO_ERR_ARGUMENT) explain_gaps(c);
     return status;
@@ -459,6 +268,10 @@ static PTOStatus bound_call(struct calling *c)
         status = run(c);
     }
     ptoi_pins_drop(c->pins, c->entry->formal_count, status != PTO_OK && c->has_run);
+    if (status != PTO_OK) return status;
+    status = keep_decided(c);
+    if (status != PTO_OK) host_fail(&c->error, HOST_INTERNAL, "%s", pto_last_error(NULL));
+    c->has_run = status == PTO_OK; /* else the message is not of the run */
     return status;
 }
 
@@ -470,8 +283,8 @@ static PTOStatus status_of(int code)
 static PTOStatus with_memory(struct calling *c, const PTOArgument *arguments, int32_t count)
 {
     begin(c);
-    int code = match(c, arguments, count);
-    if (code == HOST_OK) code = check_given(c);
+    int code = ptoi_call_match(c, arguments, count);
+    if (code == HOST_OK) code = ptoi_call_check_given(c);
     if (code == HOST_OK) code = bind(c);
     const PTOStatus status = code == HOST_OK ? bound_call(c) : status_of(code);
     hand_over(c, status == PTO_OK);
@@ -520,6 +333,7 @@ static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, 
     c.rt = rt;
     c.program = loaded->program;
     c.entry = ptoi_loaded_entry(loaded, name);
+    c.error.is_of_call = true;
     c.complaint = PTO_COMPLAINT_NONE;
     c.no_wait = c.has_run = false;
     c.call.result = NULL;

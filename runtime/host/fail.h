@@ -6,6 +6,7 @@
 #ifndef PTO_HOST_FAIL_H
 #define PTO_HOST_FAIL_H
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ enum host_exit { HOST_OK = 0, HOST_RUN = 1, HOST_USAGE = 2, HOST_INTERNAL = 3, H
 struct host_error {
     const char *id;  /* "E16" where the message has an explain page, else NULL */
     char text[1024]; /* longer texts end in dots */
+    bool is_of_call; /* a program calls: there are arguments, and no options of a command line */
 };
 
 /* Returns code, so that a caller can write `return host_fail(...)`. */

@@ -19,8 +19,8 @@ int ptoi_params_settle(const PTOProgram *program, void *record, const bool *give
     for (int32_t p = 0; p < program->param_count; p++) {
         const PTOProgramParam *param = &program->params[p];
         if (!param->has_default && !given[p])
-            return host_fail(e, HOST_USAGE, "param '%s' has no value: give --set %s=VALUE (%s)", param->name,
-                             param->name, pto_type_name(param->type));
+            return host_fail(e, HOST_USAGE, "param '%s' has no value: give %s%s=VALUE (%s)", param->name,
+                             e->is_of_call ? "the argument " : "--set ", param->name, pto_type_name(param->type));
     }
     char message[512] = "";
     if (program->derive_params && !program->derive_params(record, given, message, sizeof message))

@@ -51,7 +51,7 @@ TEST(a_program_describes_its_entries)
     begin();
     PTOSignature s;
     EXPECT_EQ(pto_program_describe(numbers, NULL, &s), PTO_OK);
-    EXPECT(s.entry_count == 5 && s.name == NULL && s.param_count == 2);
+    EXPECT(s.entry_count == 11 && s.name == NULL && s.param_count == 2);
     EXPECT_STR(s.entries[0], "f");
     EXPECT_STR(s.params[1].derived, "from + 1");
     EXPECT_EQ(pto_program_describe(numbers, "half", &s), PTO_OK);
@@ -140,6 +140,78 @@ TEST(every_mistake_is_found_before_anything_runs)
     pto_tensor_release(ta);
     pto_tensor_release(tb);
     pto_tensor_release(tw);
+}
+
+TEST(a_sparse_matrix_is_a_struct_of_its_arrays_and_binds_its_columns)
+{
+    begin();
+    int64_t ptr[] = {0, 2, 3}, idx[] = {0, 4, 1};
+    float val[] = {1, 2, 3}, x[] = {1, 10, 100, 1000, 10000}, y[2] = {0};
+    PTOTensor *arrays[] = {row(PTO_I64, ptr, 3), row(PTO_I64, idx, 3), row(PTO_F32, val, 3)}, *tx = row(PTO_F32, x, 5),
+              *ty = row(PTO_F32, y, 2), *less = pto_tensor_slice(tx, 0, 0, 4, 1);
+    PTOSparse *a = pto_sparse_make(PTO_CSR, 2, 5, arrays, PTO_CHECK_ALL),
+              *coo = pto_sparse_make(PTO_COO, 5, 5, (PTOTensor *[]){arrays[1], arrays[1], arrays[2]}, PTO_CHECK_SHAPE);
+    PTOScalar width;
+    EXPECT_EQ(CALL(rt, numbers, "spmv", PTO_S("a", a), PTO_T("x", tx), PTO_T("y", ty)), PTO_OK);
+    EXPECT(y[0] == 20001 && y[1] == 30);
+    y[0] = 0;
+    EXPECT_EQ(CALL(rt, numbers, "spmv", PTO_S(NULL, a), PTO_T(NULL, tx), PTO_T(NULL, ty)), PTO_OK);
+    EXPECT(y[0] == 20001);
+    EXPECT_EQ(CALL(rt, numbers, "width", PTO_S(NULL, a), PTO_V(&width)), PTO_OK);
+    EXPECT_EQ(width.i64, 502);
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_SHAPE, "'x' is f32[4], but extent 0 (of f32[C]) is 5 with C=5",
+            CALL(rt, numbers, "spmv", PTO_S("a", a), PTO_T("x", less)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_SHAPE, "'a' has 5 columns, declared 'C', which is 3",
+            CALL(rt, numbers, "width", PTO_I("C", 3), PTO_S("a", a)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_SHAPE, "'a' has 5 columns, declared 'N', which is 2",
+            CALL(rt, numbers, "square", PTO_S("a", a)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_SHAPE, "'a' has 5 columns, declared '4', which is 4",
+            CALL(rt, numbers, "four", PTO_S("a", a)));
+    EXPECT_EQ(CALL(rt, numbers, "wider", PTO_S("a", a)), PTO_OK); /* R + 3 is an expression */
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "'width' has no formal 'a.row' for the sparse matrix",
+            CALL(rt, numbers, "width", PTO_S("a", coo)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "'a.val' is given twice",
+            CALL(rt, numbers, "width", PTO_T("a.val", arrays[2]), PTO_S("a", a)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "it is NULL", CALL(rt, numbers, "width", PTO_S("a", NULL)));
+    pto_sparse_release(a);
+    pto_sparse_release(coo);
+    PTOTensor *const all[] = {arrays[0], arrays[1], arrays[2], tx, ty, less};
+    for (int i = 0; i < 6; i++) pto_tensor_release(all[i]);
+}
+
+/* ---- results whose extents the run decides ------------------------------------------------------------------------ */
+
+TEST(a_result_whose_extent_the_run_decides_is_a_tensor_of_that_extent)
+{
+    begin();
+    float x[] = {1, -2, 3, 0, 5};
+    PTOTensor *tx = row(PTO_F32, x, 5), *none = pto_tensor_slice(tx, 0, 3, 1, 1), *y = NULL;
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS};
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
+        PTODescription d;
+        EXPECT_EQ(CALL(other, numbers, "compact", PTO_T("x", tx), PTO_I("most", 5), PTO_R("result", &y)), PTO_OK);
+        EXPECT_EQ(pto_tensor_describe(y, &d), PTO_OK);
+        EXPECT(d.rank == 1 && d.shape[0] == 3 && d.type == PTO_F32);
+        const float *const at = pto_tensor_map(y, PTO_READ);
+        EXPECT(at[0] == 1 && at[1] == 3 && at[2] == 5);
+        pto_tensor_unmap(y);
+        pto_tensor_release(y);
+        EXPECT_EQ(CALL(other, numbers, "compact", PTO_T("x", none), PTO_I("most", 5), PTO_R("result", &y)), PTO_OK);
+        EXPECT_EQ(pto_tensor_describe(y, &d), PTO_OK);
+        EXPECT(d.rank == 1 && d.shape[0] == 0);
+        pto_tensor_release(y);
+        EXPECT_EQ(CALL(other, numbers, "compact", PTO_T("x", tx), PTO_I("most", 5)), PTO_OK); /* nobody wants it */
+        y = tx;
+        EXPECT(CALL(other, numbers, "compact", PTO_T("x", tx), PTO_I("most", 2), PTO_R("result", &y)) < 0);
+        EXPECT(y == NULL && strstr(pto_last_error(other), "too many"));
+        pto_runtime_destroy(other);
+    }
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT,
+            "the run decides the extents of 'result' (f32[?m]), so the call makes",
+            CALL(rt, numbers, "compact", PTO_T("x", tx), PTO_I("most", 5), PTO_T("result", tx)));
+    pto_tensor_release(none);
+    pto_tensor_release(tx);
 }
 
 /* ---- views ------------------------------------------------------------------------------------------------------- */

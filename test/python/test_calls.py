@@ -41,10 +41,46 @@ export orch fail(n: i64) { assert n < 3, "n is too large"; print n; }
 export orch spmv<R, C, Z>(in a: Csr[R, C, Z], in x: f32[C], out y: f32[R]) { gather(a.ptr, a.idx, a.val, x, out y); }
 """
 
+SPARSE = """
+import "std/sparse.pto" as sparse;
+const ROWS = 16;
+export orch spmv<R, C, Z>(in a: sparse.Csr32_f64[R, C, Z], in x: f64[C], out y: f64[R]) {
+  for i in 0 .. R step ROWS {
+    let n = min(ROWS, R - i);
+    let first = a.ptr[i] - a.ptr[0];
+    let last = a.ptr[i + n] - a.ptr[0];
+    sparse.spmv(a.ptr[i +: n + 1], a.idx[first .. last], a.val[first .. last], x, out y[i +: n]);
+  }
+}
+export orch spmm<R, C, Z, N>(in a: sparse.Csr32[R, C, Z], in x: f32[C, N], out y: f32[R, N]) {
+  sparse.spmm(a.ptr, a.idx, a.val, x, out y);
+}
+export orch product<R, C, Z, K, Y>(in a: sparse.Csr[R, K, Z], in b: sparse.Csr[K, C, Y]) -> sparse.MadeCsr[R, C, ?z] {
+  let ptr = sparse.spgemm_count(a.ptr, a.idx, b.ptr, b.idx, C);
+  let z = await ptr[R];
+  let m: sparse.MadeCsr[R, C, z];
+  copy(ptr, out m.ptr);
+  sparse.spgemm_fill(a.ptr, a.idx, a.val, b.ptr, b.idx, b.val, m.ptr, out m.idx, out m.val, C);
+  return m;
+}
+export orch positive<N>(in x: f64[N]) -> f64[?m] {
+  let n = count(x);
+  let m = await n[0];
+  let y: f64[m];
+  pack(x, out y);
+  return y;
+}
+kernel copy<N>(in x: i64[N], out y: i64[N]) on vector { memcpy(y, x, (size_t)N * sizeof *y); }
+kernel count<N>(in x: f64[N], out n: i64[1]) on vector { n[0] = 0; for (int64_t i = 0; i < N; i++) n[0] += x[i] > 0; }
+kernel pack<N, M>(in x: f64[N], out y: f64[M]) on vector { for (int64_t i = 0, j = 0; i < N; i++) if (x[i] > 0) y[j++] = x[i]; }
+"""
+
 folder = tempfile.TemporaryDirectory()
 path = pathlib.Path(folder.name) / "calls.pto"
 path.write_text(PROGRAM)
 m = ptoc.compile(path)
+sparse_path = pathlib.Path(folder.name) / "sparse.pto"
+sparse_path.write_text(SPARSE)
 
 
 def matrix(rows=3, columns=4):
@@ -119,6 +155,37 @@ class Arguments(unittest.TestCase):
         np.testing.assert_allclose(m.spmv({"ptr": sparse.indptr, "idx": sparse.indices, "val": sparse.data}, x), dense @ x)
         with self.assertRaisesRegex(TypeError, "tocsr"):
             ptoc.csr(sparse.tocoo())
+
+
+    def test_std_sparse_takes_matrices_of_scipy_as_they_are(self):
+        try:
+            import scipy.sparse
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        s = ptoc.compile(sparse_path)
+        random = np.random.default_rng(1)
+        a = scipy.sparse.random(50, 30, 0.2, format="csr", random_state=1)
+        b = scipy.sparse.random(30, 40, 0.2, format="csr", random_state=2)
+        np.testing.assert_allclose(s.spmv(ptoc.csr(a), random.random(30)), a @ np.random.default_rng(1).random(30))
+        x = random.random((30, 70)).astype("f4")
+        np.testing.assert_allclose(s.spmm(ptoc.csr(a.astype("f4")), x), a.astype("f4") @ x, rtol=1e-5)
+        with self.assertRaisesRegex(ValueError, "'x' is f64\\[31\\]"):
+            s.spmv(ptoc.csr(a), random.random(31))
+
+        def wide(matrix):
+            matrix = matrix.astype("f4")
+            return {"ptr": matrix.indptr.astype("i8"), "idx": matrix.indices.astype("i8"), "val": matrix.data}
+
+        ptr, idx, val = s.product(wide(a), wide(b), C=40)
+        made = scipy.sparse.csr_matrix((np.asarray(val), np.asarray(idx), np.asarray(ptr)), (50, 40))
+        np.testing.assert_allclose(made.toarray(), (a @ b).toarray(), rtol=1e-4)
+
+    def test_a_result_whose_extent_the_run_decides_is_a_tensor(self):
+        s = ptoc.compile(sparse_path)
+        np.testing.assert_array_equal(s.positive(np.array([1.0, -1, 2])), [1, 2])
+        self.assertEqual(s.positive(np.zeros(3)).shape, (0,))
+        with self.assertRaisesRegex(TypeError, "the run decides"):
+            s.positive(np.zeros(3), np.zeros(3))
 
 
 class Messages(unittest.TestCase):

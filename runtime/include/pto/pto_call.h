@@ -9,6 +9,7 @@
 #define PTO_CALL_H
 #include <pto/pto_registry.h>
 #include <pto/pto_runtime.h>
+#include <pto/pto_sparse.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,7 +90,8 @@ typedef enum PTOArgumentKind {
     PTO_ARGUMENT_RESULT,
     PTO_ARGUMENT_SCALAR_RESULT,
     PTO_ARGUMENT_FLAGS,
-    PTO_ARGUMENT_DLPACK
+    PTO_ARGUMENT_DLPACK,
+    PTO_ARGUMENT_SPARSE
 } PTOArgumentKind;
 
 enum { PTO_CALL_NO_WAIT = 1 /* PTO_ERR_BUSY, where the call would wait for a run or a map that uses an argument */ };
@@ -105,6 +107,7 @@ typedef struct PTOArgument {
         PTOTensor **result;
         PTOScalar *scalar;
         const struct DLManagedTensor *dlpack;
+        PTOSparse *sparse;
     } value;
 } PTOArgument;
 
@@ -114,6 +117,7 @@ typedef struct PTOArgument {
  *     PTO_I("n", 4096)       an integer or a bool
  *     PTO_F("tol", 1e-6)     a real number
  *     PTO_R("C", &c)         the call makes the tensor, which the caller owns afterwards; NULL if the call fails
+ *     PTO_S("a", matrix)     a sparse matrix, whose arrays are the fields of a struct; it binds rows and columns, too
  *     PTO_D("A", m)          a DLPack tensor of before 1.0 (const struct DLManagedTensor *), which is borrowed: it must
  *                            exist until the call returns, and its deleter is not called
  *     PTO_V(&value)          a PTOScalar that receives the scalar which the entry returns
@@ -156,6 +160,12 @@ static inline PTOArgument pto_argument_scalar_(PTOScalar *s)
     a.value.scalar = s;
     return a;
 }
+static inline PTOArgument pto_argument_sparse_(const char *name, PTOSparse *matrix)
+{
+    PTOArgument a = pto_argument_(name, PTO_ARGUMENT_SPARSE);
+    a.value.sparse = matrix;
+    return a;
+}
 static inline PTOArgument pto_argument_dlpack_(const char *name, const struct DLManagedTensor *m)
 {
     PTOArgument a = pto_argument_(name, PTO_ARGUMENT_DLPACK);
@@ -172,6 +182,7 @@ static inline PTOArgument pto_argument_flags_(int64_t flags)
 #define PTO_I(name, i)        pto_argument_integer_(name, i)
 #define PTO_F(name, r)        pto_argument_real_(name, r)
 #define PTO_R(name, variable) pto_argument_result_(name, variable)
+#define PTO_S(name, matrix)   pto_argument_sparse_(name, matrix)
 #define PTO_D(name, m)        pto_argument_dlpack_(name, m)
 #define PTO_V(variable)       pto_argument_scalar_(variable)
 #define PTO_CALL_FLAGS(flags) pto_argument_flags_(flags)
