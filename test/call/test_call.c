@@ -179,7 +179,7 @@ TEST(a_sparse_matrix_is_a_struct_of_its_arrays_and_binds_its_columns)
     for (int i = 0; i < 6; i++) pto_tensor_release(all[i]);
 }
 
-/* ---- results whose extents the run decides ------------------------------------------------------------------------ */
+/* ---- results whose extents the run decides ----------------------------------------------------------------------- */
 
 TEST(a_result_whose_extent_the_run_decides_is_a_tensor_of_that_extent)
 {
