@@ -1,5 +1,6 @@
 # PtoLayout.cmake - the build folder as an installation, and the installation.
 #   bin/ptoc   lib/libpto_runtime.a libpto_kernels.a libpto.so   include/pto/*.h   share/pto/std/*.pto   share/pto/ascend
+#   share/pto/explain/*.md: what the language server links messages to.
 #   share/pto/cflags, ldflags: one line each, what ptoc adds when it calls the C compiler.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
@@ -10,6 +11,7 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include ${CMAKE_BINARY_DIR}/share/pto)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime/include/pto ${CMAKE_BINARY_DIR}/include/pto SYMBOLIC)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/kernels/std ${CMAKE_BINARY_DIR}/share/pto/std SYMBOLIC)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/kernels/ascend ${CMAKE_BINARY_DIR}/share/pto/ascend SYMBOLIC)
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/docs/explain ${CMAKE_BINARY_DIR}/share/pto/explain SYMBOLIC)
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime/program.map ${CMAKE_BINARY_DIR}/share/pto/program.map SYMBOLIC)
 
 # kernels/ sets the global property PTO_KERNEL_LIBS, e.g. "-lopenblas", or leaves it empty.
@@ -29,6 +31,7 @@ function(pto_install)
     install(DIRECTORY runtime/include/pto DESTINATION include)
     install(DIRECTORY kernels/std DESTINATION share/pto FILES_MATCHING PATTERN "*.pto")
     install(DIRECTORY kernels/ascend DESTINATION share/pto)
+    install(DIRECTORY docs/explain DESTINATION share/pto FILES_MATCHING PATTERN "*.md")
     install(FILES runtime/program.map DESTINATION share/pto)
     install(FILES ${CMAKE_BINARY_DIR}/share/pto/cflags ${CMAKE_BINARY_DIR}/share/pto/ldflags DESTINATION share/pto)
 endfunction()

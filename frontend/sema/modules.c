@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_IMPORT_DEPTH = 256 };
 
@@ -73,7 +72,7 @@ static const char *real_path(struct checker *c, const char *path)
 static const char *find_file(struct checker *c, const struct loading *from, const char *path, const char **shown)
 {
     const char *found = path[0] == '/' ? path : arena_printf(c->mem, "%s%s", from->folder, path);
-    if (access(found, R_OK) == 0) {
+    if (source_map_can_read(c->front->sources, found)) {
         const char *inside = strrchr(from->path, '/');
         *shown = path[0] == '/' || !inside
                      ? path
@@ -84,7 +83,7 @@ static const char *find_file(struct checker *c, const struct loading *from, cons
         for (int i = 0; i < c->options->import_dir_count; i++) {
             *shown = pass ? arena_printf(c->mem, "std/%s", path) : path;
             found = arena_printf(c->mem, "%s/%s", c->options->import_dirs[i], *shown);
-            if (access(found, R_OK) == 0) return found;
+            if (source_map_can_read(c->front->sources, found)) return found;
         }
     return NULL;
 }

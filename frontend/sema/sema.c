@@ -39,6 +39,7 @@ static void check_module(struct checker *c, struct module *m)
         c->module = m;
         if (item->kind == AST_STATIC_ASSERT) check_static_assert(c, item);
         if (item->kind != AST_ORCH || item->bad) continue;
+        if (c->options->is_stale && c->options->is_stale(c->options->stale_cx)) return;
         stmts_function(c, item->symbol);
         if (c->options->passes) c->options->passes(c, item->symbol);
     }
@@ -87,6 +88,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
         constants_check_defines(&c);
         if (diag_error_count(c.diag) == 0) warn_unused(&c);
     }
+    result->has_syntax_error = c.has_syntax_error;
     result->module_count = (int)c.modules.count;
     result->modules = arena_array(c.mem, struct module *, c.modules.count);
     if (c.modules.count > 0) memcpy(result->modules, c.modules.data, c.modules.count * sizeof *result->modules);

@@ -35,6 +35,10 @@ struct sema_options {
     /* Called when the body of a function has been checked, errors or not, so that all messages about a function stand
      * together.  codegen_check() sets it. */
     void (*passes)(struct checker *c, struct symbol *orch);
+    /* Asked before the body of each function; true: nobody wants the result any more, and the rest is not checked.
+     * NULL: it is always wanted. */
+    bool (*is_stale)(void *cx);
+    void *stale_cx;
     bool only_checks;      /* nobody asks for code */
     struct arena *scratch; /* of codegen_check(): for one function after the other; NULL: they are kept */
     struct strbuf *uses;   /* the uses of each function as text, for --dump=uses; NULL: not asked for */
@@ -43,6 +47,7 @@ struct sema_options {
 struct checked {
     struct module **modules; /* the main module first, then in order of first import */
     int module_count;
+    bool has_syntax_error; /* in a module: then nothing was checked */
     struct size_table *sizes;
     struct ptrmap tensors;   /* symbol -> struct tensor_note, through tensor_note_of() */
     struct ptrmap functions; /* orch -> what codegen_check() made of it, where code may be asked for */

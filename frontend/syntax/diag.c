@@ -23,16 +23,6 @@ enum { MAX_SHOWN = 200 };
 enum { MAX_ALIKE = 3 };
 
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING };
-enum part_kind { PART_NOTE, PART_HELP, PART_FIX };
-
-struct part { /* what is attached to a message */
-    enum part_kind kind;
-    bool has_place;
-    struct span at;
-    char *text;
-    char *replacement; /* FIX */
-};
-
 struct seen {
     uint64_t hash;
     enum diag_id id;
@@ -44,6 +34,8 @@ struct seen {
 struct diag {
     const struct source_map *sources;
     FILE *out;
+    void (*receive)(void *cx, const struct diag_message *m); /* or NULL: messages are printed */
+    void *receiver;
     bool json, use_color, warnings_are_errors;
     bool disabled[DIAG_COUNT];
     int error_count;
@@ -57,7 +49,7 @@ struct diag {
     bool has_place;
     struct span at;
     const char *text; /* in seen */
-    VEC(struct part) parts;
+    VEC(struct diag_part) parts;
 };
 
 static const char *const id_names[] = {
@@ -97,6 +89,12 @@ void diag_destroy(struct diag *d)
     vec_free(&d->seen);
     vec_free(&d->parts);
     free(d);
+}
+
+void diag_set_receiver(struct diag *d, void (*receive)(void *cx, const struct diag_message *m), void *cx)
+{
+    d->receive = receive;
+    d->receiver = cx;
 }
 
 void diag_set_json(struct diag *d, bool on) { d->json = on; }
@@ -151,7 +149,7 @@ static void add_excerpt(const struct diag *d, struct strbuf *b, struct span at)
 }
 
 /* The line as it would be after the fix, for a fix within one line of sensible length. */
-static void add_fixed_line(const struct diag *d, struct strbuf *b, const struct part *p)
+static void add_fixed_line(const struct diag *d, struct strbuf *b, const struct diag_part *p)
 {
     struct place begin, end;
     places_of(d, p->at, &begin, &end);
@@ -181,8 +179,8 @@ static void add_text_message(const struct diag *d, struct strbuf *b)
     strbuf_putc(b, '\n');
     if (d->has_place) add_excerpt(d, b, d->at);
     for (size_t i = 0; i < d->parts.count; i++) {
-        const struct part *p = &d->parts.data[i];
-        const char *word = p->kind == PART_NOTE ? "note" : "help";
+        const struct diag_part *p = &d->parts.data[i];
+        const char *word = p->kind == DIAG_NOTE ? "note" : "help";
         if (p->has_place)
             add_place_text(d, b, p->at);
         else
@@ -190,8 +188,8 @@ static void add_text_message(const struct diag *d, struct strbuf *b)
         strbuf_printf(b, "%s%s:%s ", color(d, "\033[1;36m"), word, color(d, "\033[0m"));
         excerpt_add_safe(b, p->text, strlen(p->text));
         strbuf_putc(b, '\n');
-        if (p->kind == PART_NOTE && p->has_place) add_excerpt(d, b, p->at);
-        if (p->kind == PART_FIX) add_fixed_line(d, b, p);
+        if (p->kind == DIAG_NOTE && p->has_place) add_excerpt(d, b, p->at);
+        if (p->kind == DIAG_FIX) add_fixed_line(d, b, p);
     }
 }
 
@@ -221,16 +219,16 @@ static void add_json_message(const struct diag *d, struct strbuf *b)
         strbuf_puts(b, fixes ? ",\"fixes\":[" : ",\"notes\":[");
         const char *comma = "";
         for (size_t i = 0; i < d->parts.count; i++) {
-            const struct part *p = &d->parts.data[i];
-            if ((p->kind == PART_FIX) != (fixes == 1)) continue;
+            const struct diag_part *p = &d->parts.data[i];
+            if ((p->kind == DIAG_FIX) != (fixes == 1)) continue;
             strbuf_printf(b, "%s{\"kind\":\"%s\",", comma,
-                          p->kind == PART_NOTE   ? "note"
-                          : p->kind == PART_HELP ? "help"
+                          p->kind == DIAG_NOTE   ? "note"
+                          : p->kind == DIAG_HELP ? "help"
                                                  : "fix");
             add_json_place(d, b, p->has_place, p->at);
             strbuf_puts(b, ",\"message\":");
             strbuf_json(b, p->text, strlen(p->text));
-            if (p->kind == PART_FIX) {
+            if (p->kind == DIAG_FIX) {
                 strbuf_printf(b, ",\"begin\":%u,\"end\":%u,\"replacement\":", p->at.begin, p->at.end);
                 strbuf_json(b, p->replacement, strlen(p->replacement));
             }
@@ -242,9 +240,25 @@ static void add_json_message(const struct diag *d, struct strbuf *b)
     strbuf_puts(b, "}\n");
 }
 
+static void give_message(const struct diag *d)
+{
+    const struct diag_message m = {
+        .is_error = d->severity == SEVERITY_ERROR,
+        .id = d->id,
+        .has_place = d->has_place,
+        .at = d->at,
+        .text = d->text,
+        .parts = d->parts.data,
+        .part_count = d->parts.count,
+    };
+    d->receive(d->receiver, &m);
+}
+
 static void close_message(struct diag *d)
 {
-    if (d->is_open && d->is_shown) {
+    if (d->is_open && d->is_shown && d->receive) {
+        give_message(d);
+    } else if (d->is_open && d->is_shown) {
         STRBUF(b);
         if (d->json)
             add_json_message(d, &b);
@@ -263,7 +277,8 @@ static void close_message(struct diag *d)
 void diag_flush(struct diag *d)
 {
     close_message(d);
-    if (d->hidden_count > 0 && !d->json) fprintf(d->out, "ptoc: %d more messages are not shown\n", d->hidden_count);
+    if (d->hidden_count > 0 && !d->json && !d->receive)
+        fprintf(d->out, "ptoc: %d more messages are not shown\n", d->hidden_count);
     d->hidden_count = 0;
     fflush(d->out);
 }
@@ -328,7 +343,7 @@ static void open_message(struct diag *d, enum severity severity, enum diag_id id
     d->text = text.data;
 }
 
-static void add_part(struct diag *d, enum part_kind kind, bool has_place, struct span at, const char *replacement,
+static void add_part(struct diag *d, enum diag_part_kind kind, bool has_place, struct span at, const char *replacement,
                      const char *format, va_list args)
 {
     if (!d->is_open || !d->is_shown) return;
@@ -336,7 +351,7 @@ static void add_part(struct diag *d, enum part_kind kind, bool has_place, struct
     strbuf_puts(&text, "");
     strbuf_vprintf(&text, format, args);
     if (replacement != NULL) strbuf_puts(&copy, replacement);
-    struct part p = {kind, has_place, at, text.data, copy.data};
+    struct diag_part p = {kind, has_place, at, text.data, copy.data};
     vec_push(&d->parts, p);
 }
 
@@ -368,7 +383,7 @@ void diag_note(struct diag *d, struct span at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_part(d, PART_NOTE, true, at, NULL, format, args);
+    add_part(d, DIAG_NOTE, true, at, NULL, format, args);
     va_end(args);
 }
 
@@ -376,7 +391,7 @@ void diag_help(struct diag *d, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_part(d, PART_HELP, false, (struct span){0}, NULL, format, args);
+    add_part(d, DIAG_HELP, false, (struct span){0}, NULL, format, args);
     va_end(args);
 }
 
@@ -384,6 +399,6 @@ void diag_fix(struct diag *d, struct span at, const char *text, const char *form
 {
     va_list args;
     va_start(args, format);
-    add_part(d, PART_FIX, true, at, text, format, args);
+    add_part(d, DIAG_FIX, true, at, text, format, args);
     va_end(args);
 }

@@ -16,10 +16,33 @@ enum diag_id {
 
 enum diag_color { DIAG_COLOR_AUTO, DIAG_COLOR_ALWAYS, DIAG_COLOR_NEVER };
 
+enum diag_part_kind { DIAG_NOTE, DIAG_HELP, DIAG_FIX };
+
+struct diag_part { /* what is attached to a message */
+    enum diag_part_kind kind;
+    bool has_place;
+    struct span at;
+    char *text;
+    char *replacement; /* FIX */
+};
+
+/* A message that is complete, as a receiver sees it: nothing of it is there after the call. */
+struct diag_message {
+    bool is_error;
+    enum diag_id id;
+    bool has_place;
+    struct span at;
+    const char *text;
+    const struct diag_part *parts;
+    size_t part_count;
+};
+
 struct diag;
 
 struct diag *diag_create(const struct source_map *sources, FILE *out);
 void diag_destroy(struct diag *d); /* flushes */
+/* Instead of being printed each message is given to this function. */
+void diag_set_receiver(struct diag *d, void (*receive)(void *cx, const struct diag_message *m), void *cx);
 void diag_set_json(struct diag *d, bool on);
 void diag_set_color(struct diag *d, enum diag_color color);
 void diag_set_warnings_are_errors(struct diag *d, bool on);

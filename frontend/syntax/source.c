@@ -22,8 +22,16 @@ struct loaded {
     VEC(uint32_t) line_starts;
 };
 
+/* A text that is read in place of a file. */
+struct overlay {
+    char *path, *real; /* real: without links and `..` */
+    const char *text;
+    size_t length;
+};
+
 struct source_map {
     VEC(struct loaded *) files;
+    VEC(struct overlay) overlays;
     uint32_t *slots; /* by path: the number of a file, from 1; 0: empty */
     size_t slot_count;
 };
@@ -51,6 +59,11 @@ void source_map_destroy(struct source_map *m)
         free(f);
     }
     vec_free(&m->files);
+    for (size_t i = 0; i < m->overlays.count; i++) {
+        free(m->overlays.data[i].path);
+        free(m->overlays.data[i].real);
+    }
+    vec_free(&m->overlays);
     free(m->slots);
     free(m);
 }
@@ -118,6 +131,46 @@ int source_map_add(struct source_map *m, const char *path, const char *text, siz
     char *copy = allocate(length + 1);
     if (length > 0) memcpy(copy, text, length);
     return add_owned(m, path, copy, length);
+}
+
+/* ---- texts in place of files ---- */
+
+/* Without links and `..`; of a file that is not there, in a folder that is, too.  To be freed. */
+static char *canonical(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real != NULL) return real;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    char *there = folder == NULL ? NULL : realpath(folder, NULL);
+    if (there == NULL || asprintf(&real, "%s/%s", there, slash == NULL ? path : slash + 1) < 0) real = strdup(path);
+    free(folder);
+    free(there);
+    return real;
+}
+
+void source_map_overlay(struct source_map *m, const char *path, const char *text, size_t length)
+{
+    const struct overlay o = {strdup(path), canonical(path), text, length};
+    vec_push(&m->overlays, o);
+}
+
+static const struct overlay *find_overlay(const struct source_map *m, const char *path)
+{
+    if (m->overlays.count == 0) return NULL;
+    const struct overlay *found = NULL;
+    char *real = canonical(path);
+    for (size_t i = 0; i < m->overlays.count && found == NULL; i++) {
+        const struct overlay *o = &m->overlays.data[i];
+        if (strcmp(o->path, path) == 0 || (real && o->real && strcmp(o->real, real) == 0)) found = o;
+    }
+    free(real);
+    return found;
+}
+
+bool source_map_can_read(const struct source_map *m, const char *path)
+{
+    return find_overlay(m, path) != NULL || access(path, R_OK) == 0;
 }
 
 static const char *reason_of_errno(int error)
@@ -193,6 +246,8 @@ int source_map_read(struct source_map *m, const char *path, const char **why)
         char *text = read_all(STDIN_FILENO, 0, &length, why);
         return text == NULL ? -1 : add_owned(m, shown, text, length);
     }
+    const struct overlay *o = find_overlay(m, path);
+    if (o != NULL) return source_map_add(m, path, o->text, o->length);
     // O_NONBLOCK: opening a FIFO without a writer must not hang before it can be refused.
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {

@@ -32,6 +32,10 @@ void source_map_destroy(struct source_map *m);
 int source_map_read(struct source_map *m, const char *path, const char **why);
 /* copies */
 int source_map_add(struct source_map *m, const char *path, const char *text, size_t length);
+/* From now on source_map_read() finds this text at the path, by whatever links a caller names it, and not what is on
+ * disk: a file that is open in an editor.  The text is the caller's, and stays there as long as the map. */
+void source_map_overlay(struct source_map *m, const char *path, const char *text, size_t length);
+bool source_map_can_read(const struct source_map *m, const char *path); /* it is there, or lies over what is there */
 const struct source *source_get(const struct source_map *m, uint32_t file);
 struct place source_place(const struct source_map *m, uint32_t file, uint32_t offset);
 /* The line (without its end) that contains offset. */

@@ -60,6 +60,7 @@ static int verb_main(const struct options *o)
     case VERB_RUN: return compile_main(o);
     case VERB_GRAPH: return graph_main(o);
     case VERB_FMT: return fmt_main(o);
+    case VERB_LSP: return lsp_main(o);
     case VERB_EXPLAIN: return explain_main(o);
     }
     return EXIT_INTERNAL;

@@ -22,7 +22,8 @@ enum {
     FOR_RUN = 4,
     FOR_GRAPH = 8,
     FOR_FMT = 16,
-    FOR_OTHERS = 32,
+    FOR_LSP = 32,
+    FOR_OTHERS = 64,
     FOR_BOTH = FOR_RUN | FOR_GRAPH, /* as host/options.def calls them */
     FOR_COMPILE = FOR_CHECK | FOR_BUILD | FOR_RUN | FOR_GRAPH
 };
@@ -45,6 +46,7 @@ enum option_id {
     OPTION_HEAP,
     OPTION_RINGS,
     OPTION_CHECKED,
+    OPTION_LOG,
     OPTION_DIAG,
     OPTION_COLOR,
     OPTION_NO_WARNINGS,
@@ -67,8 +69,8 @@ struct row {
 static const struct row rows[] = {
     {"-o", "a file", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_OUTPUT},
     {"--emit", "a kind", FOR_BUILD | FOR_RUN, OPTION_EMIT},
-    {"-D", "name=value", FOR_COMPILE, OPTION_DEFINE},
-    {"-I", "a folder", FOR_COMPILE, OPTION_IMPORT},
+    {"-D", "name=value", FOR_COMPILE | FOR_LSP, OPTION_DEFINE},
+    {"-I", "a folder", FOR_COMPILE | FOR_LSP, OPTION_IMPORT},
     {"--plan", "a plan", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_PLAN},
     {"--dump", "what to show", FOR_BUILD, OPTION_DUMP},
     {"--cc", "a program", FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_CC},
@@ -81,6 +83,7 @@ static const struct row rows[] = {
     {"-v", NULL, FOR_BUILD | FOR_RUN | FOR_GRAPH, OPTION_VERBOSE},
     {"--heap", "a size", FOR_COMPILE, OPTION_HEAP},
     {"--rings", "a number", FOR_COMPILE, OPTION_RINGS},
+    {"--log", "a file", FOR_LSP, OPTION_LOG},
     {"--diag", "text or json", FOR_COMPILE | FOR_FMT, OPTION_DIAG},
     {"--color", "auto, always or never", FOR_COMPILE | FOR_FMT, OPTION_COLOR},
     {"-w", NULL, FOR_COMPILE, OPTION_NO_WARNINGS},
@@ -102,10 +105,9 @@ static const struct {
     enum verb verb;
     unsigned bit;
 } verbs[] = {
-    {"check", VERB_CHECK, FOR_CHECK}, {"build", VERB_BUILD, FOR_BUILD},
-    {"run", VERB_RUN, FOR_RUN},       {"graph", VERB_GRAPH, FOR_GRAPH},
-    {"fmt", VERB_FMT, FOR_FMT},       {"explain", VERB_EXPLAIN, FOR_OTHERS},
-    {"help", VERB_HELP, FOR_OTHERS},  {"version", VERB_VERSION, FOR_OTHERS},
+    {"check", VERB_CHECK, FOR_CHECK},      {"build", VERB_BUILD, FOR_BUILD}, {"run", VERB_RUN, FOR_RUN},
+    {"graph", VERB_GRAPH, FOR_GRAPH},      {"fmt", VERB_FMT, FOR_FMT},       {"lsp", VERB_LSP, FOR_LSP},
+    {"explain", VERB_EXPLAIN, FOR_OTHERS}, {"help", VERB_HELP, FOR_OTHERS},  {"version", VERB_VERSION, FOR_OTHERS},
 };
 
 static const char *const emit_names[] = {
@@ -353,6 +355,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
         o->rings = (int)rings;
         return EXIT_OK;
     }
+    case OPTION_LOG: o->log = value; return EXIT_OK;
     case OPTION_DIAG: return set_diag(o, value);
     case OPTION_COLOR: return set_color(o, value);
     case OPTION_NO_WARNINGS:
@@ -454,6 +457,7 @@ static int add_input(struct building *b, unsigned verb_bit, const char *path)
     if (*path == '\0')
         return o->verb == VERB_EXPLAIN ? usage_error("'ptoc explain' takes an id such as E08")
                                        : usage_error("a file name is empty");
+    if (o->verb == VERB_LSP) return usage_error("'ptoc lsp' takes no file: its client names them, not '%s'", path);
     if (o->verb == VERB_EXPLAIN) {
         if (o->topic != NULL) return usage_error("'ptoc explain' takes one id");
         o->topic = path;
@@ -522,7 +526,7 @@ static int parse_words(struct building *b, int argc, char **argv)
         return usage_error("--no-cache is for --emit=so, run and graph: nothing else is kept");
     if (o->verb == VERB_RUN && o->emit != EMIT_BIN)
         return usage_error("'ptoc run' runs a program: --emit=%s makes none", emit_names[o->emit]);
-    if (o->input == NULL && o->verb != VERB_EXPLAIN) return usage_error("no .pto file given");
+    if (o->input == NULL && o->verb != VERB_EXPLAIN && o->verb != VERB_LSP) return usage_error("no .pto file given");
     return EXIT_OK;
 }
 
@@ -557,44 +561,4 @@ void options_free(struct options *o)
     free(o->defines);
     free(o->run_args);
     *o = (struct options){0};
-}
-
-void options_print_help(FILE *out)
-{
-    fputs("ptoc check   f.pto                                  errors and warnings only\n"
-          "ptoc build   f.pto [k.c k.o libk.a] -o f [options]  a program ('build' may be left out)\n"
-          "ptoc run     f.pto [k.c ...] [run options]          build where needed, and run\n"
-          "ptoc graph   f.pto [run options] [--format=dot]     the tasks of a run, which runs no kernel\n"
-          "ptoc fmt     [--check|--diff] f.pto                 the usual layout, in place\n"
-          "ptoc explain [E08]                                  what a message id means\n"
-          "ptoc --help, ptoc --version\n\n"
-          "  -o FILE                    the output file\n"
-          "  --emit=KIND                ",
-          out);
-    for (int i = 0; i < COUNT(emit_names); i++)
-        fprintf(out, "%s%s%s", i ? ", " : "", emit_names[i], i == EMIT_BIN ? " (default)" : "");
-    fputs(
-        "; text goes to standard output without -o\n"
-        "  -D NAME=VALUE              replaces the value of a const of the main file\n"
-        "  -I DIR                     another folder to search for imported modules\n"
-        "  -O0 .. -O3, -g, --cc=CC    for the C compiler, and which one\n"
-        "  --plan=ring|free|min       tensors of a function in one allocation: none, where it costs nothing (default), "
-        "all;\n"
-        "  --plan=budget=BYTES        as much as fits\n"
-        "  --dump=uses,scopes,liveness,slots,ir  what happens to each tensor, its owner, the end of its lifetime, its "
-        "slot;\n"
-        "                             the IR\n"
-        "  --checked                  every run of the program is checked: wrong kernels and dead memory are found\n"
-        "  --no-line, --no-fma        no #line in the generated C; products and sums are rounded apart\n"
-        "  --no-main                  with --emit=c: only what a C host program calls\n"
-        "  --keep, -v                 keep the generated C; show the commands that are run\n"
-        "  --no-cache                 run, graph, --emit=so: build anew, and keep nothing\n"
-        "  -w, -Wno-W03, -Werror      no warnings; not this one; warnings are errors\n"
-        "  --heap BYTES, --rings N    bytes of a heap ring (K, M, G) and number of rings; an error if it surely does "
-        "not fit\n"
-        "  --diag=json                one message a line, as JSON\n"
-        "  --color=auto|always|never  NO_COLOR is respected\n\n"
-        "Run options are those of the built program: ptoc run f.pto -- --help lists them.\n"
-        "'-' as the file is standard input.\n",
-        out);
 }

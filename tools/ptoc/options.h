@@ -13,7 +13,7 @@
 /* The exit codes of every program of the project. */
 enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3, EXIT_FILE = 4 };
 
-enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_EXPLAIN };
+enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_LSP, VERB_EXPLAIN };
 
 enum emit_kind {
 #define EMIT(id, name, function) EMIT_##id,
@@ -24,7 +24,7 @@ enum emit_kind {
 struct options {
     enum verb verb;
     const char *program;      /* argv[0] as called; to find std/ and the run-time library beside the binary */
-    const char *input;        /* the .pto file ("-": standard input); NULL for HELP, VERSION, EXPLAIN */
+    const char *input;        /* the .pto file ("-": standard input); NULL for HELP, VERSION, LSP, EXPLAIN */
     const char *topic;        /* EXPLAIN: "E08", or NULL for the list */
     const char **link_inputs; /* k.c k.o libk.a as written, in order */
     int link_input_count;
@@ -51,7 +51,8 @@ struct options {
     const char *heap_text;     /* as written, or NULL */
     int rings;                 /* --rings (also in run_args for `run`); 4 where none was given */
 
-    bool json; /* --diag=json */
+    const char *log; /* --log of `lsp`, or NULL */
+    bool json;       /* --diag=json */
     enum diag_color color;
     bool warnings_are_errors;     /* -Werror */
     bool warning_off[DIAG_COUNT]; /* -w, -Wno-W03 */
@@ -68,7 +69,7 @@ struct options {
 /* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
 int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
-void options_print_help(FILE *out);
+void options_print_help(FILE *out); /* help.c */
 
 /* The data of one run of the compiler: opened here, so that every verb shows messages the same way. */
 struct front_session {
@@ -86,5 +87,7 @@ int session_close(struct front_session *s);
 /* The folder above bin/ that the running compiler was started from, without a slash at its end: it has share/pto,
  * include and lib.  To be freed; NULL if it can not be found out. */
 char *prefix_find(const char *program);
+
+int lsp_main(const struct options *o); /* VERB_LSP, in lsp.c */
 
 #endif

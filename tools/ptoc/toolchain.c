@@ -240,6 +240,18 @@ static int compile(const struct toolchain *t, bool is_ours, const char *source, 
     return run_compiler(t, &argv, what);
 }
 
+bool toolchain_check(const struct toolchain *t, const struct strbuf *text, const char *log)
+{
+    const char *source = arena_printf(t->mem, "%s/program.c", t->temp_dir);
+    words argv = {0};
+    add_source(t, &argv, true, source);
+    vec_push(&argv, "-fsyntax-only");
+    vec_push(&argv, NULL);
+    const bool was_asked = output_text(source, text) == EXIT_OK && process_run_logged(log, argv.data, false) >= 0;
+    vec_free(&argv);
+    return was_asked;
+}
+
 /* ---- linking ---- */
 
 static void add_link(words *argv, const struct toolchain *t, const words *objects, const char *output)

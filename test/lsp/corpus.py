@@ -1,0 +1,18 @@
+"""corpus.py - the programs that the tests of the language server go through."""
+import glob
+import os
+
+
+def programs(source, sample=1):
+    """Every example, module of the library and program of test/lit that is UTF-8; with `sample`, all examples and every so-manieth of the
+    rest."""
+    rest = sorted(glob.glob(os.path.join(source, "test", "lit", "**", "*.pto"), recursive=True))
+    modules = sorted(glob.glob(os.path.join(source, "kernels", "std", "*.pto")))
+    paths = sorted(glob.glob(os.path.join(source, "examples", "*.pto"))) + modules[::sample] + rest[::sample]
+    for path in paths:
+        with open(path, "rb") as f:
+            data = f.read()
+        try:
+            yield path, data.decode()
+        except UnicodeDecodeError:
+            continue

@@ -1,0 +1,117 @@
+/* documents.c - the files that are open in the editor.
+ * Idea       the text is the client's; the newest good result is kept beside it, and each edit since then moves the
+ *            positions between the two.
+ * Owner      the server owns the list; a document its text, messages and result.
+ * Invariant  without edits the text of d->good is that of the document.
+ * Tests      test/lsp/session.py
+ */
+#include "documents.h"
+#include "allocate.h"
+#include "paths.h"
+#include <string.h>
+
+struct document *document_find(const document_list *list, const char *uri)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->data[i]->uri, uri) == 0) return list->data[i];
+    return NULL;
+}
+
+struct document *document_of_real_path(const document_list *list, const char *real)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->data[i]->real, real) == 0) return list->data[i];
+    return NULL;
+}
+
+struct document *document_open(document_list *list, const char *uri)
+{
+    struct document *d = allocate(sizeof *d);
+    *d = (struct document){.uri = strdup(uri), .path = path_of_uri(uri)};
+    d->real = path_real(d->path);
+    vec_push(list, d);
+    return d;
+}
+
+void document_free(struct document *d)
+{
+    for (size_t i = 0; i < d->files.count; i++) free(d->files.data[i]);
+    vec_free(&d->files);
+    findings_free(&d->findings);
+    result_free(d->good);
+    vec_free(&d->edits);
+    lines_free(&d->lines);
+    free(d->text);
+    free(d->real);
+    free(d->path);
+    free(d->uri);
+    free(d);
+}
+
+static void take_text(struct document *d, char *text, size_t length)
+{
+    free(d->text);
+    d->text = text;
+    d->length = length;
+    lines_make(&d->lines, text, length);
+    d->is_dirty = true;
+}
+
+/* The whole text is new: what it has in common with the old one, at both ends, stays where it is. */
+void document_set_text(struct document *d, char *text, size_t length)
+{
+    const size_t most = d->length < length ? d->length : length;
+    size_t same = 0, tail = 0;
+    while (same < most && d->text[same] == text[same]) same++;
+    while (tail < most - same && d->text[d->length - 1 - tail] == text[length - 1 - tail]) tail++;
+    if (d->good) vec_push(&d->edits, ((struct edit){same, d->length - tail, length - tail}));
+    take_text(d, text, length);
+}
+
+void document_edit(struct document *d, size_t begin, size_t end, const char *text, size_t length)
+{
+    struct strbuf all = {0};
+    strbuf_add(&all, d->text, begin);
+    strbuf_add(&all, text, length);
+    strbuf_add(&all, d->text + end, d->length - end);
+    if (d->good) vec_push(&d->edits, ((struct edit){begin, end, begin + length}));
+    take_text(d, all.data, all.length);
+}
+
+size_t document_to_good(const struct document *d, size_t offset)
+{
+    for (size_t i = d->edits.count; i-- > 0;) {
+        const struct edit *e = &d->edits.data[i];
+        offset = offset >= e->new_end ? offset - e->new_end + e->old_end : offset > e->begin ? e->begin : offset;
+    }
+    return offset;
+}
+
+size_t document_from_good(const struct document *d, size_t offset)
+{
+    for (size_t i = 0; i < d->edits.count; i++) {
+        const struct edit *e = &d->edits.data[i];
+        offset = offset >= e->old_end ? offset - e->old_end + e->new_end : offset > e->begin ? e->begin : offset;
+    }
+    return offset;
+}
+
+void documents_overlay(const document_list *list, struct source_map *sources)
+{
+    for (size_t i = 0; i < list->count; i++)
+        source_map_overlay(sources, list->data[i]->path, list->data[i]->text, list->data[i]->length);
+}
+
+void document_note_files(struct document *d, const struct result *r)
+{
+    for (size_t i = 0; i < d->files.count; i++) free(d->files.data[i]);
+    d->files.count = 0;
+    for (int i = 0; i < r->checked->module_count; i++) vec_push(&d->files, strdup(r->checked->modules[i]->real_path));
+}
+
+bool document_reads(const struct document *d, const char *real)
+{
+    for (size_t i = 0; i < d->files.count; i++)
+        if (strcmp(d->files.data[i], real) == 0) return true;
+    return false;
+}

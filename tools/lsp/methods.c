@@ -1,0 +1,32 @@
+/* methods.c - the requests that the server answers, and how it announces them to the client.
+ * Tests      test/lsp/session.py
+ */
+#include "methods.h"
+#include <string.h>
+
+static const struct {
+    const char *method;
+    request_function *request;
+    const char *capability; /* or NULL: another row has it */
+} methods[] = {
+    {"textDocument/codeAction", actions_request,
+     "\"codeActionProvider\":{\"codeActionKinds\":[\"quickfix\",\"source.fixAll\",\"source.format\"]}"},
+    {"textDocument/formatting", formatting_request, "\"documentFormattingProvider\":true"},
+    {"textDocument/onTypeFormatting", formatting_request,
+     "\"documentOnTypeFormattingProvider\":{\"firstTriggerCharacter\":\"}\"}"},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+request_function *methods_find(const char *method)
+{
+    for (size_t i = 0; i < METHODS; i++)
+        if (strcmp(methods[i].method, method) == 0) return methods[i].request;
+    return NULL;
+}
+
+void methods_capabilities(struct strbuf *out)
+{
+    strbuf_puts(out, "\"textDocumentSync\":{\"openClose\":true,\"change\":2,\"save\":true}");
+    for (size_t i = 0; i < METHODS; i++)
+        if (methods[i].capability) strbuf_printf(out, ",%s", methods[i].capability);
+}

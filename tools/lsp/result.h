@@ -1,0 +1,37 @@
+/* result.h - one check of a document: a compiler state of its own. */
+#ifndef PTOC_LSP_RESULT_H
+#define PTOC_LSP_RESULT_H
+#include "lsp.h"
+#include "positions.h"
+
+struct plan;
+
+struct result {
+    struct front front;
+    struct checked *checked;
+    bool is_stale; /* the check was given up: nothing of it is to be used */
+    int error_count;
+    VEC(struct diag_message) messages; /* their texts and parts are the arena's */
+    VEC(struct lines *) lines;         /* by file; through result_lines() */
+    /* What codegen decides about memory, for hints: made when it is first asked for, of a program without errors. */
+    struct plan *plan;
+    char *tasks; /* the text of --emit=tasks, likewise */
+};
+
+struct check_request {
+    const struct lsp_options *options;
+    const char *path;
+    void (*overlay)(void *cx, struct source_map *sources); /* puts the open files over those on disk */
+    void *overlay_cx;
+    bool (*is_stale)(void *cx); /* NULL: it is always wanted */
+    void *stale_cx;
+};
+
+struct result *result_check(const struct check_request *request);
+void result_free(struct result *r); /* may be NULL */
+const struct lines *result_lines(struct result *r, uint32_t file);
+/* The module that a file of the source map is the text of; NULL: none. */
+const struct module *result_module(const struct result *r, uint32_t file);
+struct plan *result_plan(struct result *r); /* NULL: the program has an error */
+
+#endif

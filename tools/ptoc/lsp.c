@@ -1,0 +1,79 @@
+/* lsp.c - ptoc lsp: the language server, given what it needs of the command line and of the C compiler.
+ * Idea       the server is a library of its own, for which libjansson has to be there when ptoc is built.
+ * Blocks     until the client ends the session.
+ * Tests      test/lsp/session.py, test/lit/diag/command-line.test
+ */
+#include "explain.h"
+#include "options.h"
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef PTO_HAS_LSP
+#include "lsp/lsp.h"
+#include "process.h"
+#include "support/arena.h"
+#include "support/strbuf.h"
+#include "toolchain.h"
+
+static void read_file(const char *path, struct strbuf *text)
+{
+    FILE *in = fopen(path, "r");
+    char data[4096];
+    for (size_t n; in && (n = fread(data, 1, sizeof data, in)) > 0;) strbuf_add(text, data, n);
+    if (in) fclose(in);
+}
+
+static bool compile(void *cx, const struct strbuf *program, struct strbuf *text)
+{
+    const struct options *o = cx;
+    char *prefix = prefix_find(o->program), *folder = prefix ? temp_dir_create() : NULL;
+    if (!folder) {
+        free(prefix);
+        return false;
+    }
+    struct arena *mem = arena_create();
+    const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = folder};
+    const char *log = arena_printf(mem, "%s/log", folder);
+    const bool was_asked = toolchain_check(&t, program, log);
+    if (was_asked) read_file(log, text);
+    arena_destroy(mem);
+    temp_dir_remove(folder, false);
+    free(prefix);
+    return was_asked;
+}
+
+int lsp_main(const struct options *o)
+{
+    char *prefix = prefix_find(o->program), *share = NULL;
+    if (prefix && asprintf(&share, "%s/share/pto", prefix) < 0) share = NULL;
+    const char **dirs = calloc((size_t)o->import_dir_count + 1, sizeof *dirs);
+    if (!dirs) return EXIT_INTERNAL;
+    for (int i = 0; i < o->import_dir_count; i++) dirs[i] = o->import_dirs[i];
+    if (share) dirs[o->import_dir_count] = share;
+    const struct lsp_options options = {
+        .import_dirs = dirs,
+        .import_dir_count = o->import_dir_count + (share != NULL),
+        .defines = o->defines,
+        .define_count = o->define_count,
+        .share = share,
+        .log = o->log,
+        .explain_pages = explain_pages,
+        .compile = compile,
+        .compile_cx = (void *)(uintptr_t)o,
+    };
+    const int result = lsp_serve(&options);
+    free(dirs);
+    free(share);
+    free(prefix);
+    return result;
+}
+#else
+int lsp_main(const struct options *o)
+{
+    (void)o;
+    fputs("ptoc: error: 'ptoc lsp' needs libjansson, and this ptoc was built without it: install the package "
+          "libjansson-dev (or run ./dev setup) and build again\n",
+          stderr);
+    return EXIT_INTERNAL;
+}
+#endif
