@@ -1,9 +1,9 @@
 """Checks and runs the programs of a page of the documentation.
 
-usage: run_pages.py PTOC FOLDER PAGE... [--update]
+usage: run_pages.py PTOC FOLDER PAGE... [--update] [--some]
 
 A block that begins with ```pto check is checked, one with ```pto run OPTIONS is built and run on every engine with these options, and has
-to print what the ```text block behind it says, if there is one.  Both must compile without a warning.  --update writes what they print.
+to print what the ```text block behind it says, if there is one.  Both must compile without a warning.  --update writes what they print.  Together they show every word of the language, but with --some.
 """
 import os
 import re
@@ -24,8 +24,8 @@ def call(command):
 
 
 def main():
-    update = "--update" in sys.argv
-    ptoc, folder, *pages = [a for a in sys.argv[1:] if a != "--update"]
+    update, some = "--update" in sys.argv, "--some" in sys.argv
+    ptoc, folder, *pages = [a for a in sys.argv[1:] if a not in ("--update", "--some")]
     os.makedirs(folder, exist_ok=True)
     count, words = 0, set()
     for page in pages:
@@ -53,7 +53,7 @@ def main():
             with open(page, "w") as f:
                 f.write(text)
     missing = [w for w in WORDS if w not in words]
-    if missing:
+    if missing and not some:
         sys.exit("no program shows: " + " ".join(missing))
     print("%d programs hold" % count)
 

@@ -75,11 +75,16 @@ TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packe
         ELEMENT *c = (ELEMENT *)t->c + j * t->c_column;
         int64_t b_depth = t->b_depth;
         if (t->b_column != 1 || columns != vectors * WIDTH) {
-            for (int64_t k = 0; k < t->depth; k++) {
+            if (t->b_depth < t->b_column) /* along the memory */
                 for (int64_t l = 0; l < columns; l++)
-                    packed[k * COLUMNS + l] = b[k * t->b_depth + l * t->b_column];
+                    for (int64_t k = 0; k < t->depth; k++)
+                        packed[k * COLUMNS + l] = b[k * t->b_depth + l * t->b_column];
+            else
+                for (int64_t k = 0; k < t->depth; k++)
+                    for (int64_t l = 0; l < columns; l++)
+                        packed[k * COLUMNS + l] = b[k * t->b_depth + l * t->b_column];
+            for (int64_t k = 0; k < t->depth; k++)
                 for (int64_t l = columns; l < vectors * WIDTH; l++) packed[k * COLUMNS + l] = 0;
-            }
             b = packed;
             b_depth = COLUMNS;
         }

@@ -1,7 +1,8 @@
 /* checks.c - indices out of tensors, tested before the kernel writes anything.
  * Idea       a loop over the variables that an index depends on tests it wherever the statement will use it: under the
  *            conditions of the selects around it, and not at all where a range is empty.  A temporary that an index
- *            comes from is made before, in full; it only reads what no statement writes.
+ *            comes from is made before, in full, and so are those that it is made of; they only read what no statement
+ *            writes, and none belongs to one iteration of a `for`.
  * Tests      test/lit/run/index-checks.pto
  */
 #include "parts.h"
@@ -12,6 +13,7 @@ struct checker {
 };
 
 static void check_statement(struct checker *c, const struct eq_stmt *s);
+static void make_temporaries(struct checker *c, const struct eq_expr *x);
 
 /* ---- what an index depends on ---- */
 
@@ -51,17 +53,15 @@ static void make_temporary(struct checker *c, const struct eq_temp *t)
     for (int i = 0; i < c->p->q->stmt_count; i++) {
         const struct eq_stmt *s = c->p->q->stmts[i];
         if (s->kind != EQ_LET || s->target->temp != t || c->is_done[s->id]) continue;
-        if (s->loop_count > 0) {
-            emit_unsupported(c->p->e, s->at, "an index out of a temporary of a 'for'");
-            return;
-        }
+        make_temporaries(c, s->value);
         check_statement(c, s);
         c->is_done[s->id] = true;
         emit_at(c->p->e, s->at);
         const size_t mark = names_mark(&c->p->e->names);
+        for (int k = 0; k < s->loop_count; k++) equation_open_loop(c->p, s->loops[k]);
         for (int k = 0; k < s->free_count; k++) equation_open_loop(c->p, s->frees[k]);
         equation_statement(c->p, s);
-        for (int k = 0; k < s->free_count; k++) out_close(c->p->e->out, "}");
+        for (int k = 0; k < s->loop_count + s->free_count; k++) out_close(c->p->e->out, "}");
         names_close(&c->p->e->names, mark);
     }
 }

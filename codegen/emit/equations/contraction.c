@@ -2,7 +2,8 @@
  * Idea       a statement whose value holds one sum over k of a[.., i, .., k] * b[.., k, .., j], in the order of k,
  *            has its loops over i and j and the sum taken away: the library writes the sums to the left side, and
  *            what the value does with them is a loop over the elements behind it.
- * Invariant  a sum has the same additions in the same order as the loops would have.
+ * Invariant  the sum runs in the order of k, also where both matrices are dense along k: which one it is follows from
+ *            the text alone.
  * Tests      test/lit/run/index-notation.test, test/lit/codegen/index-contraction.pto
  */
 #include "parts.h"
@@ -76,7 +77,7 @@ bool equation_is_contraction(const struct eq_printer *p, const struct eq_stmt *s
         return false;
     if (x->type != ELEM_F32 && x->type != ELEM_F64) return false;
     if (x->a->kind != EQ_MUL || x->a->a->kind != EQ_LOAD || x->a->b->kind != EQ_LOAD) return false;
-    if (equation_vector_variable(p, s, x) || !s->is_injective || !has_type(s->target, x->type)) return false;
+    if (!s->is_injective || !has_type(s->target, x->type)) return false;
     if (s->value != x && (s->kind == EQ_PLUS || reads_target(s->value, s->target))) return false;
     const struct eq_access *a = x->a->a->access, *b = x->a->b->access;
     for (int d = 0; d < a->rank; d++)

@@ -62,10 +62,6 @@ bool equation_holds_reduction(const struct eq_expr *x);
 /* ---- reduce.c ---- */
 const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x); /* the name of its result */
 
-/* The variable along which vectors of partial results run; NULL: the reduction runs in the order of its variables. */
-const struct eq_var *equation_vector_variable(const struct eq_printer *p, const struct eq_stmt *s,
-                                              const struct eq_expr *x);
-
 /* ---- contraction.c ---- */
 struct eq_contraction {
     const struct eq_expr *sum;

@@ -61,8 +61,8 @@ static bool has_dense_load(const struct eq_printer *p, const struct eq_expr *red
 }
 
 /* The variable along which vectors run, or NULL: the statement's last free variable is the better one. */
-const struct eq_var *equation_vector_variable(const struct eq_printer *p, const struct eq_stmt *s,
-                                              const struct eq_expr *x)
+static const struct eq_var *vector_variable(const struct eq_printer *p, const struct eq_stmt *s,
+                                            const struct eq_expr *x)
 {
     const struct eq_var *v = x->reduce.vector;
     if (!v || !equation_is_float(x->type) || x->reduce.kind > EQ_RED_MIN) return NULL;
@@ -193,7 +193,7 @@ const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x)
     const char *result = names_take(&p->e->names, wanted[x->reduce.kind]);
     const char *type = x->type == ELEM_F16 || x->type == ELEM_BF16 ? "float" : c_elem_type(x->type);
     const bool is_place = x->reduce.kind == EQ_ARGMAX || x->reduce.kind == EQ_ARGMIN;
-    const struct eq_var *v = is_place ? NULL : equation_vector_variable(p, p->stmt, x);
+    const struct eq_var *v = is_place ? NULL : vector_variable(p, p->stmt, x);
     if (is_place || v)
         out_line(p->e->out, "%s %s;", type, result);
     else

@@ -1,0 +1,227 @@
+#!/usr/bin/python3
+"""check_std.py PTOC FOLDER [MODULE...] - the kernels by index of std/ against NumPy in f64.
+
+Idea       a case is a call, its tensors with their types and extents, and what NumPy says.  All cases of a module are entries of one program; each
+           runs for several extents (tails of vectors, one element, none) on every level of the processor that the machine has.
+Invariant  what has no function and no sum is equal to the last bit; the rest is within `most` units of the last place of the values that were added.
+           Each level but the base has the same bits.
+Tests      test/lit/run/std-index.test
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+NUMPY = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i32": np.int32, "i64": np.int64, "u64": np.uint64, "bool": np.bool_}
+SIZES = [(1, 1, 1), (3, 17, 5), (5, 129, 33), (64, 5, 70)]
+MASK = (1 << 64) - 1
+
+
+def wide(v):
+    return v.astype(np.float64) if v.dtype.kind == "f" else v
+
+
+def squares(seed, count):
+    """The numbers of std/rng.pto, one by one."""
+    s = seed & MASK
+    t = (s ^ s >> 27) * 0x3c79ac492ba7b653 & MASK
+    h = (t ^ t >> 33) * 0x1c69b3f74ac4ae35 & MASK
+    key = h ^ h >> 27 | 1
+    out = []
+    for n in range(count):
+        y = n * key & MASK
+        z = y + key & MASK
+        x = y
+        for step, add in enumerate((y, z, y, z)):
+            x = x * x + add & MASK
+            if step == 3:
+                t = x
+            x = (x >> 32 | x << 32) & MASK
+        out.append(t ^ (x * x + y & MASK) >> 32)
+    return np.array(out, np.uint64)
+
+
+def numbers_of(shape, row, column, width, seed):
+    numbers = squares(seed, (row + shape[0]) * width + column + shape[1])
+    i, j = np.indices(shape)
+    return numbers[(row + i) * width + column + j]
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def conv2d(u, w):
+    k, c, r, s = w.shape
+    h, wide_ = u.shape[1] - r + 1, u.shape[2] - s + 1
+    out = np.zeros((k, h, wide_))
+    for p in range(r):
+        for q in range(s):
+            out += np.einsum("kc,chw->khw", w[:, :, p, q], u[:, p:p + h, q:q + wide_])
+    return out
+
+
+def pool(x, how):
+    c, h, w = x.shape
+    return how(x.reshape(c, h // 2, 2, w // 2, 2), axis=(2, 4))
+
+
+def added(y, at, x):
+    y = y.copy()
+    np.add.at(y, at, x)
+    return y
+
+
+# module -> [(call, formals, what NumPy says of each written tensor in f64, units in the last place)]
+# A formal: name: type[extents]; o: written, b: read and written; at: indices below M.
+CASES = {
+    "vec": [case for t in ("f16", "f32") for case in [
+        ("copy(x, out o)", f"x: {t}[N], o: {t}[N]", lambda x: x, 0),
+        ("fill(out o, 1.1)", f"o: {t}[N]", lambda o, t=t: np.full(o.shape, NUMPY[t](1.1)), 0),
+        ("scale(x, out o, 0.7)", f"x: {t}[N], o: {t}[N]", lambda x, t=t: x * np.float64(NUMPY[t](0.7)), 1),
+        ("axpy(x, inout b, 0.7)", f"x: {t}[N], b: {t}[N]", lambda x, b, t=t: b + x * np.float64(NUMPY[t](0.7)), 8),
+        ("xpay(x, inout b, 0.7)", f"x: {t}[N], b: {t}[N]", lambda x, b, t=t: x + b * np.float64(NUMPY[t](0.7)), 8),
+        ("add(x, y, out o)", f"x: {t}[N], y: {t}[N], o: {t}[N]", lambda x, y: x + y, 1),
+        ("sub(x, y, out o)", f"x: {t}[N], y: {t}[N], o: {t}[N]", lambda x, y: x - y, 1),
+        ("mul(x, y, out o)", f"x: {t}[N], y: {t}[N], o: {t}[N]", lambda x, y: x * y, 1),
+        ("div(x, y, out o)", f"x: {t}[N], y: {t}[N], o: {t}[N]", lambda x, y: x / y, 1),
+        ("dot(x, y, out o)", f"x: {t}[N], y: {t}[N], o: {t}[1]", lambda x, y: [(x * y).sum()], 64),
+        ("norm2(x, out o)", f"x: {t}[N], o: {t}[1]", lambda x: [np.sqrt((x * x).sum())], 8),
+    ]],
+    "reduce": [case for t in ("f32", "i8") for case in [
+        ("sum(x, out o)", f"x: {t}[N], o: {'i64' if t[0] == 'i' else t}[1]", lambda x: [x.sum(dtype=np.float64)], 64),
+        ("sum_rows(x, out o)", f"x: {t}[M, N], o: {'i64' if t[0] == 'i' else t}[M]", lambda x: x.sum(axis=1, dtype=np.float64), 64),
+    ] + [(f"{name}(x, out o)", f"x: {t}[N], o: {t}[1]", lambda x, name=name: [getattr(x, name)()], 0) for name in ("max", "min")]
+      + [(f"{name}_rows(x, out o)", f"x: {t}[M, N], o: {t}[M]", lambda x, name=name: getattr(x, name)(axis=1), 0) for name in ("max", "min")]
+      + [(f"{name}(x, out o)", f"x: {t}[N], o: i64[1]", lambda x, name=name: [getattr(x, name)()], 0) for name in ("argmax", "argmin")]
+      + [(f"{name}_rows(x, out o)", f"x: {t}[M, N], o: i64[M]", lambda x, name=name: getattr(x, name)(axis=1), 0) for name in ("argmax", "argmin")]]
+    + [(f"{name}(x, out o)", "x: bool[N], o: bool[1]", lambda x, name=name: [getattr(x, name)()], 0) for name in ("any", "all")]
+    + [(f"{name}_rows(x, out o)", "x: bool[M, N], o: bool[M]", lambda x, name=name: getattr(x, name)(axis=1), 0) for name in ("any", "all")]
+    + [("count(x, out o)", "x: bool[N], o: i64[1]", lambda x: [x.sum()], 0), ("count_rows(x, out o)", "x: bool[M, N], o: i64[M]", lambda x: x.sum(axis=1), 0)],
+    "index": [case for t in ("f32", "i32") for case in [
+        ("gather(x, at, out o)", f"x: {t}[M, N], at: i64[K], o: {t}[K, N]", lambda x, at: x[at], 0),
+        ("take(x, at, out o)", f"x: {t}[M], at: i64[K], o: {t}[K]", lambda x, at: x[at], 0),
+        ("one_hot(at, out o)", f"at: i64[K], x: {t}[M], o: {t}[K, M]", lambda at, x: np.eye(len(x))[at], 0),
+        ("add_at(x, at, inout b)", f"x: {t}[K], at: i64[K], b: {t}[M]", lambda x, at, b: added(b, at, x), 64),
+        ("scatter_add(x, at, inout b)", f"x: {t}[K, N], at: i64[K], b: {t}[M, N]", lambda x, at, b: added(b, at, x), 64),
+        ("scan(x, out o)", f"x: {t}[N], o: {t}[N]", lambda x: np.cumsum(x), 256),
+    ]] + [("count_of(x, out o, 2)", "x: i32[N], o: i64[1]", lambda x: [(x == 2).sum()], 0)],
+    "rng": [
+        ("bits(out o, -5, 2, 1, N + 3)", "o: u64[M, N]", lambda o: numbers_of(o.shape, 2, 1, o.shape[1] + 3, -5), 0),
+        ("uniform(out o, 7, 0, 0, N)", "o: f32[M, N]", lambda o: (numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 40) * 2.0 ** -24, 0),
+        ("uniform(out o, 7, 0, 0, N)", "o: f64[M, N]", lambda o: (numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 11) * 2.0 ** -53, 0),
+        ("normal(out o, 7, 0, 0, N)", "o: f32[M, N]", lambda o: np.sqrt(-2 * np.log(((numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 40) + 1) * 2.0 ** -24))
+         * np.cos(2 * np.pi * (numbers_of(o.shape, 0, 0, o.shape[1], 7) & 0xffffff) * 2.0 ** -24), 64),
+    ],
+    "tile": [case for t in ("f32", "f64") for case in [
+        ("gemm_tn(x, y, out o)", f"x: {t}[K, M], y: {t}[K, N], o: {t}[M, N]", lambda x, y: x.T @ y, 64),
+        ("gemm_acc_nt(x, y, inout b)", f"x: {t}[M, K], y: {t}[N, K], b: {t}[M, N]", lambda x, y, b: b + x @ y.T, 64),
+        ("gemm_acc_tn(x, y, inout b)", f"x: {t}[K, M], y: {t}[K, N], b: {t}[M, N]", lambda x, y, b: b + x.T @ y, 64),
+        ("gemm_scaled(x, y, inout b, 0.5, -2.0)", f"x: {t}[M, K], y: {t}[K, N], b: {t}[M, N]", lambda x, y, b: x @ y / 2 - 2 * b, 64),
+    ]],
+    "nn": [
+        ("layernorm(x, y, z, out o)", "x: f32[M, N], y: f32[N], z: f32[N], o: f32[M, N]",
+         lambda x, y, z: (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * y + z, 256),
+        ("bias(x, y, out o)", "x: f32[M, N], y: f32[N], o: f32[M, N]", lambda x, y: x + y, 1),
+        ("rope(x, y, z, out o)", "x: f32[M, 2 * N], y: f32[M, N], z: f32[M, N], o: f32[M, 2 * N]", lambda x, y, z: np.concatenate(
+            [x[:, :y.shape[1]] * y - x[:, y.shape[1]:] * z, x[:, :y.shape[1]] * z + x[:, y.shape[1]:] * y], axis=1), 8),
+        ("cross_entropy(x, at, out o)", "x: f32[K, M], at: i64[K], o: f32[K]", lambda x, at: -np.log(softmax(x)[np.arange(len(x)), at]), 64),
+        ("embedding(x, at, out o)", "x: f32[M, N], at: i64[K], o: f32[K, N]", lambda x, at: x[at], 0),
+        ("conv2d(x, y, out o)", "x: f32[3, M + 2, N + 1], y: f32[4, 3, 3, 2], o: f32[4, M, N]", conv2d, 64),
+        ("max_pool2(x, out o)", "x: f32[3, 2 * M, 2 * N], o: f32[3, M, N]", lambda x: pool(x, np.max), 0),
+        ("avg_pool2(x, out o)", "x: f32[3, 2 * M, 2 * N], o: f32[3, M, N]", lambda x: pool(x, np.mean), 4),
+    ],
+}
+
+
+def formals_of(case):
+    return re.findall(r"(\w+): (\w+)\[([^\]]*)\]", case[1])
+
+
+def program(module):
+    text = f'import "std/{module}.pto" as {module};\n'
+    for number, case in enumerate(CASES[module]):
+        modes = {"o": "out", "b": "inout"}
+        head = ", ".join(f"{modes.get(name, 'in')} {name}: {t}[{extents}]" for name, t, extents in formals_of(case))
+        dims = [d for d in "MNK" if re.search(rf"\b{d}\b", case[1])]
+        text += f"export orch case{number}<{', '.join(dims)}>({head}) {{ {module}.{case[0]}; }}\n"
+    return text
+
+
+def values(rng, name, t, shape, m):
+    if name == "at":
+        return rng.integers(0, m, shape)
+    if t == "bool":
+        return rng.random(shape) < 0.5
+    if t[0] in "iu":
+        return rng.integers(-4, 5, shape).astype(NUMPY[t])
+    return (rng.standard_normal(shape) + 0.01).astype(NUMPY[t])
+
+
+def check(program_path, folder, number, case, sizes, level, rng, bits):
+    m, n, k = sizes
+    named = {"M": m, "N": n, "K": k}
+    arrays = {}
+    command = [program_path, "--quiet", f"--entry=case{number}", f"--cpu={level}", "--engine=serial"]
+    for name, t, extents in formals_of(case):
+        shape = tuple(eval(e, {}, named) for e in extents.split(","))  # of the table above
+        arrays[name] = np.zeros(shape, NUMPY[t]) if name == "o" else values(rng, name, t, shape, m)
+        if name != "o":
+            np.save(folder / f"{name}.npy", arrays[name])
+            command.append(f"--input={name}={folder}/{name}.npy")
+        if name in "ob":
+            command.append(f"--output={name}={folder}/out.npy")
+    inputs = " ".join(extents for name, _, extents in formals_of(case) if name != "o")
+    command += [f"--dim={d}={v}" for d, v in named.items() if re.search(rf"\b{d}\b", case[1]) and not re.search(rf"\b{d}\b", inputs)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    where = f"{case[0]} {case[1]} of {sizes} on {level}"
+    if done.returncode:
+        print("FAILED", where, done.stderr)
+        return False
+    got = np.load(folder / "out.npy")
+    target = arrays.get("b", arrays.get("o"))
+    argument = [arrays["o"]] if list(arrays) == ["o"] else [wide(v) for name, v in arrays.items() if name != "o"]
+    with np.errstate(all="ignore"):
+        want = np.asarray(case[2](*argument))
+        size = max([1.0] + [float(np.abs(wide(v)).max(initial=0)) for v in argument if v.dtype.kind == "f"] + [float(np.abs(want.astype(np.float64)).max(initial=0))])
+        if target.dtype.kind == "f":
+            fits = np.abs(got.astype(np.float64) - want) <= case[3] * np.finfo(target.dtype).eps * size
+        else:
+            fits = got == want
+    if got.shape != target.shape or not np.all(fits):
+        print("WRONG", where, got, want)
+        return False
+    key = (number, sizes, level == "base")
+    if bits.setdefault(key, got.tobytes()) != got.tobytes():
+        print("OTHER BITS", where)
+        return False
+    return True
+
+
+def levels(path):
+    return [level for level in ("base", "v3", "v4") if subprocess.run([path, f"--cpu={level}", "--help"], capture_output=True).returncode == 0]
+
+
+def main():
+    ptoc, folder, *modules = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for module in modules or CASES:
+        path = str(folder / module)
+        pathlib.Path(path + ".pto").write_text(program(module))
+        built = subprocess.run([ptoc, "build", "-Werror", path + ".pto", "-o", path], capture_output=True, text=True)
+        if built.returncode:
+            sys.exit(built.stderr)
+        known, good, count, bits = levels(path), 0, 0, {}
+        for number, case in enumerate(CASES[module]):
+            for sizes in SIZES:
+                for level in known:
+                    count += 1
+                    good += check(path, folder, number, case, sizes, level, np.random.default_rng([number, *sizes]), bits)
+        print(f"{module}: {count} runs, {count - good} wrong")
+
+
+main()
