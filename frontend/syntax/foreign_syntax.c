@@ -25,6 +25,8 @@ bool foreign_syntax_report(struct parse *cx, const char *const *expected, int ex
         foreign_word_of_declaration,
         foreign_import_without_quotes,
         foreign_declaration_without_type,
+        foreign_extents_in_angles,
+        foreign_variable_without_value,
         foreign_word_operator,
         foreign_declaration_of_c,
         foreign_semicolon_behind_block,

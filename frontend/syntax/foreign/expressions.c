@@ -131,8 +131,7 @@ bool foreign_list_of_c(const struct scene *s)
         uint32_t open = scene_skip_blanks(s, s->begin.at.end), close = scene_find(s, open + 1, ")");
         scene_say(s, scene_span(s, open, open + 1), "'print' takes its values without parentheses");
         if (s->text[close] == ')')
-            scene_fix(s, open, close + 1,
-                      scene_print(s, open > s->begin.at.end ? "%s" : " %s", scene_copy(s, open + 1, close)));
+            scene_fix(s, s->begin.at.begin, close + 1, scene_print(s, "print %s", scene_copy(s, open + 1, close)));
     } else if (s->now.kind == TOK_COMMA && s->begin.kind == TOK_RETURN) {
         scene_say(s, s->now.at, "a function returns one value; more of them go to 'out' formals");
     } else if (s->now.kind == TOK_COMMA && s->last.kind == TOK_NAME &&

@@ -27,7 +27,8 @@ pattern foreign_loop_of_c, foreign_range_of_python, foreign_loop_without_begin, 
     foreign_semicolon_behind_block;
 /* words.c */
 pattern foreign_word_operator, foreign_else_if, foreign_word_of_statement, foreign_word_of_declaration,
-    foreign_import_without_quotes, foreign_declaration_without_type;
+    foreign_import_without_quotes, foreign_declaration_without_type, foreign_extents_in_angles,
+    foreign_variable_without_value;
 /* expressions.c */
 pattern foreign_choice_of_c, foreign_division_of_python, foreign_two_characters, foreign_slice_of_python,
     foreign_arguments_with_names, foreign_list_of_c, foreign_address, foreign_half_a_number;

@@ -105,7 +105,7 @@ bool foreign_word_of_declaration(const struct scene *s)
 
 bool foreign_import_without_quotes(const struct scene *s)
 {
-    static const char *const std[] = {"tile", "nn", "la", "sparse", "dma"};
+    static const char *const std[] = {"tile", "nn", "la", "sparse", "dma", "vec", "reduce", "index", "rng"};
     if (s->last.kind != TOK_IMPORT || s->now.kind != TOK_NAME) return false;
     bool is_std = scene_is_word(&s->now, std, COUNT(std));
     scene_say(s, s->now.at, "an import is the path of a file, in quotes");
@@ -138,5 +138,27 @@ bool foreign_declaration_without_type(const struct scene *s)
     } else {
         return false;
     }
+    return scene_skip_statement(s);
+}
+
+/* let s: State<N>;  where only a declaration of a generic has angles */
+bool foreign_extents_in_angles(const struct scene *s)
+{
+    bool is_type = s->before.kind == TOK_COLON || s->before.kind == TOK_ARROW;
+    if (s->now.kind != TOK_LT || s->last.kind != TOK_NAME || !is_type) return false;
+    uint32_t close = scene_find(s, s->now.at.end, ">");
+    scene_say(s, s->now.at, "the extents of a type stand in brackets");
+    if (s->text[close] == '>')
+        scene_fix(s, s->last.at.begin, close + 1,
+                  scene_print(s, "%s[%s]", s->last.name, scene_copy(s, s->now.at.end, close)));
+    return scene_skip_statement(s);
+}
+
+/* var a: f32[N]; */
+bool foreign_variable_without_value(const struct scene *s)
+{
+    if (s->begin.kind != TOK_VAR || s->now.kind != TOK_SEMICOLON || !scene_expects(s, "=")) return false;
+    scene_say(s, s->now.at, "a 'var' begins with a value");
+    diag_help(s->diag, "var n = 0;  or, of tensors,  var a = f(x);");
     return scene_skip_statement(s);
 }
