@@ -131,6 +131,7 @@ static PTOStatus fold_group(PTORuntime *rt, int32_t which)
     struct group g = a->group[which];
     memmove(&a->group[which], &a->group[which + 1], (size_t)(--a->count - which) * sizeof g);
     rt->core.orch.buffers.parts_wait = a->count > 0;
+    rt->attends = a->count > 0 || rt->dist;
     g.view.shape = g.shape;
     g.view.stride = g.stride;
     const PTOSite *const site = rt->now.site;
@@ -280,7 +281,7 @@ static PTOStatus keep_part(PTORuntime *rt, const struct part *p)
                                            pto_type_bytes((PTOType)view->type), view->rank, g->shape, g->stride);
         CHECK(fits); /* the submit has decoded it */
         a->count++;
-        o->buffers.parts_wait = true;
+        o->buffers.parts_wait = rt->attends = true;
     }
     const uint32_t buffer = ptoi_orch_holder(o, p->buffer);
     const int32_t scope = ptoi_record(&o->scopes, buffer)->owner - 1;

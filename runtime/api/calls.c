@@ -17,6 +17,7 @@ void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes)
     if (!rt) ptoi_refuse_call(rt, "pto_buffer");
     if (!rt || !base || bytes <= 0 || __builtin_add_overflow(low, bytes, &high)) return;
     ptoi_map_register_outside(rt->core.orch.edges.map, low, high);
+    if (rt->dist) ptoi_dist_buffer(rt->dist, base, bytes);
     if (rt->core.backend->mirror)
         ptoi_is_mirror_fine(rt, rt->core.backend->mirror->buffer(rt->core.backend, base, bytes));
 }
@@ -25,7 +26,7 @@ void pto_input(PTORuntime *rt, const void *base, int64_t bytes)
 {
     const int64_t low = (int64_t)(intptr_t)base;
     pto_buffer(rt, base, bytes);
-    if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry)
+    if (rt && base && bytes > 0 && ptoi_is_running(rt) && rt->is_entry && !rt->dist) /* a receive may write it */
         ptoi_orch_read_only(&rt->core.orch, low, low + bytes);
 }
 
@@ -48,6 +49,7 @@ PTOScope pto_scope_begin(PTORuntime *rt)
 static PTOStatus end_scope(PTORuntime *rt)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_scope(rt) : PTO_OK;
+    if (rt->dist && rt->core.orch.scopes.depth > 1) ptoi_dist_scope_ends(rt->dist);
     return status == PTO_OK ? ptoi_orch_scope_end(&rt->core.orch) : status;
 }
 
@@ -104,6 +106,31 @@ void pto_measured_(PTORuntime *rt, const PTOKernel *kernel, int64_t since)
     ptoi_orch_measured(&rt->core.orch, kernel, since);
 }
 
+/* No part of an accumulator waits, and the task is executed by this rank. */
+static inline __attribute__((always_inline)) int64_t submit_free(PTORuntime *rt, const PTOKernel *kernel,
+                                                                 const PTOTaskParam *params, int32_t count)
+{
+    const struct mirror *mirror = params && count > 0 ? rt->core.backend->mirror : NULL;
+    if (mirror && ptoi_status(rt->core.run_status) == PTO_OK)
+        ptoi_is_mirror_fine(rt, mirror->submitting(rt->core.backend, params, count));
+    int64_t id = ptoi_orch_submit(&rt->core.orch, kernel, params, count);
+    if (id < 0) id = ptoi_accumulate(rt, kernel, params, count, id);
+    if (mirror && id >= 0) mirror->submitted(rt->core.backend, params, count);
+    return id;
+}
+
+static int64_t submit_here(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    if (rt->accumulators.count > 0) ptoi_fold_params(rt, params, count);
+    return submit_free(rt, kernel, params, count);
+}
+
+static __attribute__((noinline)) int64_t submit_attended(PTORuntime *rt, const PTOKernel *kernel,
+                                                         const PTOTaskParam *params, int32_t count)
+{
+    return rt->dist ? ptoi_dist_submit(rt->dist, kernel, params, count) : submit_here(rt, kernel, params, count);
+}
+
 int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
                          int32_t result)
 {
@@ -115,13 +142,8 @@ int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
                   pto_worker_type_name(kernel->worker),
                   ptoi_limit_worker(kernel->worker, rt->core.config.names_options, (char[LIMIT_TEXT]){0}));
     if (kernel && !kernel->fn && kernel->opcode != PTO_OP_NONE) ptoi_look_at_operation(rt, kernel);
-    if (rt->accumulators.count > 0) ptoi_fold_params(rt, params, count);
-    const struct mirror *mirror = params && count > 0 ? rt->core.backend->mirror : NULL;
-    if (mirror && ptoi_status(rt->core.run_status) == PTO_OK)
-        ptoi_is_mirror_fine(rt, mirror->submitting(rt->core.backend, params, count));
-    int64_t id = ptoi_orch_submit(&rt->core.orch, kernel, params, count);
-    if (id < 0) id = ptoi_accumulate(rt, kernel, params, count, id);
-    if (mirror && id >= 0) mirror->submitted(rt->core.backend, params, count);
+    const int64_t id =
+        rt->attends ? submit_attended(rt, kernel, params, count) : submit_free(rt, kernel, params, count);
     if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
     return id;
 }
@@ -143,6 +165,7 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
         ptoi_refuse_call(rt, "pto_alloc");
     else
         ptoi_end_of_call(rt, alloc(rt, scope, bytes, &buffer));
+    if (buffer && rt->dist && !ptoi_dist_made(rt->dist, buffer, bytes, false)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
     return buffer;
 }
 
@@ -156,6 +179,7 @@ void *pto_alloc_zeroed(PTORuntime *rt, PTOScope scope, int64_t bytes)
     void *base = pto_alloc(rt, scope, bytes);
     if (!base) return NULL;
     if (rt->core.backend->mirror) ptoi_is_mirror_fine(rt, rt->core.backend->mirror->own(rt->core.backend, base, bytes));
+    if (rt->dist && !ptoi_dist_made(rt->dist, base, bytes, true)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
     memset(pto_where(rt, base), 0, (size_t)bytes);
     return base;
 }
@@ -165,7 +189,7 @@ void *pto_frame(PTORuntime *rt, int64_t bytes, int64_t need)
     void *buffer = NULL;
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_frame");
-    else
+    else if (!rt->dist) /* what fits may not be the same on all ranks */
         ptoi_end_of_call(rt, ptoi_orch_frame(&rt->core.orch, bytes, need, &buffer));
     return buffer;
 }
@@ -200,6 +224,7 @@ void pto_slot_read(PTORuntime *rt, const void *slot, int64_t bytes, const char *
 static PTOStatus release(PTORuntime *rt, const void *buffer)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
+    if (rt->dist) ptoi_dist_released(rt->dist, buffer);
     return status == PTO_OK ? ptoi_orch_release(&rt->core.orch, buffer) : status;
 }
 
@@ -217,6 +242,14 @@ static PTOStatus await(PTORuntime *rt, const void *buffer, int64_t offset, int64
     return status == PTO_OK ? ptoi_await_bytes(rt, buffer, offset, bytes, for_writing) : status;
 }
 
+const struct local_calls ptoi_local_calls = {.submit = submit_here, .alloc = alloc, .await = await};
+
+static PTOStatus await_on_ranks(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
+{
+    return rt->dist ? ptoi_dist_await(rt->dist, buffer, offset, bytes, for_writing)
+                    : await(rt, buffer, offset, bytes, for_writing);
+}
+
 PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await");
@@ -225,7 +258,7 @@ PTOStatus pto_await(PTORuntime *rt, const void *buffer, int64_t offset, int64_t 
                   "await, but no kernel runs here, so there is no value to wait for");
         return ptoi_end_of_call(rt, PTO_ERR_UNSUPPORTED);
     }
-    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, false));
+    return ptoi_end_of_call(rt, await_on_ranks(rt, buffer, offset, bytes, false));
 }
 
 PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes)
@@ -233,5 +266,5 @@ PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t offset, in
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_await_users");
     /* nothing runs that could see the bytes */
     if (rt->core.config.engine == PTO_ENGINE_GRAPH || rt->core.config.skip_kernels) return PTO_OK;
-    return ptoi_end_of_call(rt, await(rt, buffer, offset, bytes, true));
+    return ptoi_end_of_call(rt, await_on_ranks(rt, buffer, offset, bytes, true));
 }

@@ -24,7 +24,7 @@ static bool runs_inline(const PTORuntime *rt)
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
     return rt->core.engine->runs_inline && !rt->core.backend->mirror && c->engine != PTO_ENGINE_GRAPH &&
            !c->count_dependences && !c->always_defer && !c->checked && !external && !c->replay &&
-           !c->dedicated_scheduler && (c->watchdog_seconds == 0);
+           !c->dedicated_scheduler && (c->watchdog_seconds == 0) && !rt->dist;
 }
 
 /* of struct recorder */
@@ -71,7 +71,23 @@ static bool start_watching(PTORuntime *rt)
     return rt->core.watchdog != NULL;
 }
 
-static PTOStatus build(PTORuntime *rt)
+/* Where there are several ranks, every submit is seen, and transfers are tasks that no worker executes. */
+static PTOStatus open_ranks(PTORuntime *rt, const struct dist_config *ranks)
+{
+    PTOConfig *c = &rt->core.config;
+    bool external = false;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    if ((c->engine != PTO_ENGINE_THREADS && c->engine != PTO_ENGINE_SERIAL) || rt->core.backend->mirror || external ||
+        c->replay)
+        return ptoi_refuse(PTO_ERR_UNSUPPORTED,
+                           "several ranks need the engine threads or serial and the backend sim, and have no external "
+                           "workers and no replay");
+    if (rt->core.engine->completed) c->external[PTO_WORKER_ACCELERATOR] = true;
+    rt->dist = ptoi_dist_open(rt, &rt->core, &ptoi_local_calls, ranks);
+    return rt->dist ? PTO_OK : ptoi_refuse(PTO_ERR_NOMEM, "no memory for the homes and transfers of ranks");
+}
+
+static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
 {
     const PTOConfig *c = &rt->core.config;
     const struct window_sizes sizes = {.tasks = (uint64_t)c->task_window,
@@ -139,6 +155,8 @@ static PTOStatus build(PTORuntime *rt)
     rt->now.lifetime = rt->core.orch.scopes.lifetime;
     rt->core.orch.buffers.outliving = c->checked ? &rt->outliving : NULL;
     rt->core.orch.buffers.slots = c->checked ? &rt->slots : NULL;
+    const PTOStatus ranked = ranks ? open_ranks(rt, ranks) : PTO_OK;
+    if (ranked != PTO_OK) return ranked;
     rt->core.orch.inlined.backend = rt->core.backend;
     rt->core.orch.inlined.refs = rt->core.sched.refs;
     rt->core.orch.inlined.is_allowed = runs_inline(rt);
@@ -160,6 +178,7 @@ static PTOStatus build(PTORuntime *rt)
 static void destroy(PTORuntime *rt, char *message, size_t size)
 {
     ptoi_watchdog_close(rt->core.watchdog);
+    ptoi_dist_close(rt->dist);
     if (rt->core.state) rt->core.engine->close(&rt->core);
     ptoi_worker_times_close(&rt->core.times);
     if (rt->core.orch.window) ptoi_orch_free(&rt->core.orch);
@@ -183,7 +202,7 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     free(ptoi_lifetime_retire(rt));
 }
 
-static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
+static PTORuntime *create(const PTOConfig *config, const struct dist_config *ranks, PTOStatus *status)
 {
     ptoi_thread_message[0] = '\0';
     PTOConfig c = {0};
@@ -207,7 +226,7 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     rt->core.engine = engine;
     rt->core.backend = backend;
     ptoi_lifetime_begin(&rt->lifetime, ptoi_misuse_forked); /* before the engine forks */
-    *status = build(rt);
+    *status = build(rt, ranks);
     if (c.checked) ptoi_registry_watch_exit();
     if (*status == PTO_OK) return rt;
     ptoi_lifetime_end(&rt->lifetime);
@@ -216,12 +235,17 @@ static PTORuntime *create(const PTOConfig *config, PTOStatus *status)
     return NULL;
 }
 
-PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
+PTORuntime *ptoi_create_ranked(const PTOConfig *config, const struct dist_config *ranks, PTOStatus *status)
 {
     PTOStatus unused;
-    PTORuntime *rt = create(config, status ? status : &unused);
+    PTORuntime *rt = create(config, ranks, status ? status : &unused);
     ptoi_note_create(rt ? "" : ptoi_thread_message);
     return rt;
+}
+
+PTORuntime *pto_runtime_create(const PTOConfig *config, PTOStatus *status)
+{
+    return ptoi_create_ranked(config, NULL, status);
 }
 
 void pto_runtime_destroy(PTORuntime *rt)

@@ -12,6 +12,7 @@ static const PTOKernel copy_back = {.name = "copy", .worker = PTO_WORKER_ACCELER
 static PTOStatus drop(PTORuntime *rt, const void *buffer)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
+    if (rt->dist) ptoi_dist_released(rt->dist, buffer);
     return status == PTO_OK ? ptoi_orch_drop(&rt->core.orch, buffer) : status;
 }
 

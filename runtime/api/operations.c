@@ -32,7 +32,7 @@ void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel)
 {
     /* Nothing is carried out there, or by external workers, which know what they can. */
     if (rt->core.config.engine == PTO_ENGINE_GRAPH || rt->core.config.skip_kernels ||
-        rt->core.config.external[PTO_WORKER_ACCELERATOR])
+        (rt->core.config.external[PTO_WORKER_ACCELERATOR] && !rt->dist))
         return;
     if (rt->core.backend->has_operation(rt->core.backend, kernel->opcode)) return;
     const char *help = "";

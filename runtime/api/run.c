@@ -85,6 +85,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->accumulators.count = 0;
     rt->accumulators.folds = rt->accumulators.folds_inline = 0;
     rt->core.orch.buffers.parts_wait = false;
+    rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
     rt->frame_count = 0;
@@ -108,6 +109,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_begin(&rt->core.times, &rt->core);
     ptoi_meter_begin(&rt->core.orch.flow.meter);
     ptoi_orch_begin(&rt->core.orch);
+    if (rt->dist) ptoi_dist_begin(rt->dist);
     if (rt->core.watchdog) ptoi_watchdog_begin(rt->core.watchdog);
     const void *const outer_run = ptoi_orchestrate(rt);
     if (has_own_stack)
@@ -118,8 +120,10 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->now.running = NULL;
     ptoi_meter_enter(&rt->core.orch.flow.meter, CAUSE_END);
     ptoi_fold_all(rt);
+    if (rt->dist) ptoi_dist_finish(rt->dist);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
+    if (rt->dist) ptoi_dist_end(rt->dist);
     if (rt->core.watchdog) ptoi_watchdog_end(rt->core.watchdog);
     if (mirror)
         ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));

@@ -7,6 +7,7 @@
 #include "lifetime.h"
 #include "own_stack.h"
 #include "debug/slots.h"
+#include "dist/dist.h"
 #include "engine/core.h"
 #include "memory/outliving.h"
 #include <pto/pto_program.h>
@@ -29,6 +30,8 @@ struct PTORuntime {
     struct slots slots;       /* of a checked run, like outliving */
     struct outliving outliving;
     struct accumulators accumulators; /* of the active run */
+    bool attends;                     /* a submit looks at one of the two: parts wait, or there are several ranks */
+    struct dist *dist;                /* NULL: one rank */
     void *sched_memory;
     uint64_t sched_bytes;
     /* of the active run */
@@ -58,6 +61,11 @@ PTOStatus ptoi_settle_record(PTORuntime *rt);
 bool ptoi_is_mirror_fine(PTORuntime *rt, PTOStatus status);
 /* Awaits the producers of bytes that no part waits for, for_writing all users, and has them in the host's memory. */
 PTOStatus ptoi_await_bytes(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
+/* calls.c: what the calls do where this is the only rank. */
+extern const struct local_calls ptoi_local_calls;
+/* create.c: pto_runtime_create of one of several ranks; all create theirs alike.  The caller closes the wire after it
+ * has destroyed the runtime.  Engines threads and serial, backend sim. */
+PTORuntime *ptoi_create_ranked(const PTOConfig *config, const struct dist_config *ranks, PTOStatus *status);
 PTOStatus ptoi_unwind_call(PTORuntime *rt, PTOStatus status); /* unwind.c */
 
 /* relaxed: a hint */

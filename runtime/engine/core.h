@@ -11,6 +11,14 @@
 #include "schedule/scheduler.h"
 #include "submit/orchestrator.h"
 
+/* Tasks of the runtime's own that no worker executes: dist/transfer.h.  Any thread that has the scheduler's role starts
+ * one, and engine->completed ends it.  is_mine NULL: there are none. */
+struct outside {
+    bool (*is_mine)(const PTOKernel *kernel);
+    void (*start)(void *context, uint64_t id, const PTOKernel *kernel, const PTOArg *args); /* does not block */
+    void *context;
+};
+
 struct core {
     PTOConfig config;
     struct run_status *run_status;
@@ -24,6 +32,7 @@ struct core {
     struct recorder *recorder; /* NULL: nothing is recorded */
     struct replay *replay;     /* NULL: the schedule is free */
     const struct engine *engine;
+    struct outside outside;           /* set before the engine is opened */
     void *state;                      /* the engine's own; NULL: it is not open */
     struct worker_times times;        /* where the run is metered */
     struct watchdog_thread *watchdog; /* NULL: there is none, or the engine looks itself */

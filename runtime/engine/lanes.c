@@ -37,19 +37,6 @@ static void send(struct lane *l, uint64_t id, int64_t expected_ns, bool follows)
     store_release(&l->sent, n + 1, SENT); /* [SENT] */
 }
 
-static bool start_outside(struct core *core, uint64_t id)
-{
-    struct threads *e = core->state;
-    PTOArg args[PTO_MAX_PARAMS];
-    int count = ptoi_task_args(core->window, core->heap, id, args);
-    store_relaxed(&e->outside[id & core->window->task_mask].open, id + 1); /* relaxed: see there */
-    const void *outer = ptoi_orchestrate(&ptoi_none);                      /* the caller may be the orchestrator */
-    core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
-                                ptoi_task_kernel(core->window, id), args, count);
-    ptoi_orchestrate(outer);
-    return true;
-}
-
 static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id)
 {
     struct threads *e = core->state;
@@ -61,11 +48,9 @@ static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id
     return true;
 }
 
-bool ptoi_lanes_start(void *context, PTOWorkerType type, uint64_t id, int *place)
+static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, int *place)
 {
-    struct core *core = context;
     struct threads *e = core->state;
-    if (core->config.external[type]) return start_outside(core, id);
     if (core->replay) return start_as_recorded(core, type, id);
     struct lane *best = NULL;
     const int64_t expected_ns = lane_expect_ns(e, core, id);
@@ -81,6 +66,37 @@ bool ptoi_lanes_start(void *context, PTOWorkerType type, uint64_t id, int *place
     if (lane_load(best) == 0) *place = (int)(best - e->lane);
     send(best, id, expected_ns, false);
     return true;
+}
+
+/* The runtime's own tasks lie among those of a type that the program may have workers for. */
+static bool start_outside(struct core *core, PTOWorkerType type, uint64_t id, int *place)
+{
+    struct threads *e = core->state;
+    PTOArg args[PTO_MAX_PARAMS];
+    const PTOKernel *kernel = ptoi_task_kernel(core->window, id);
+    const bool is_ours = core->outside.is_mine && core->outside.is_mine(kernel);
+    if (!is_ours && core->outside.is_mine) {
+        const bool starts = start_in_lane(core, type, id, place);
+        *place = NO_PLACE; /* what follows may be ours */
+        return starts;
+    }
+    int count = ptoi_task_args(core->window, core->heap, id, args);
+    store_relaxed(&e->outside[id & core->window->task_mask].open, id + 1); /* relaxed: see there */
+    if (is_ours) {
+        core->outside.start(core->outside.context, id, kernel, args);
+        return true;
+    }
+    const void *outer = ptoi_orchestrate(&ptoi_none); /* the caller may be the orchestrator */
+    core->config.external_start(core->config.external_context, (int64_t)(id - (uint64_t)core->config.first_task_id),
+                                ptoi_task_kernel(core->window, id), args, count);
+    ptoi_orchestrate(outer);
+    return true;
+}
+
+bool ptoi_lanes_start(void *context, PTOWorkerType type, uint64_t id, int *place)
+{
+    struct core *core = context;
+    return core->config.external[type] ? start_outside(core, type, id, place) : start_in_lane(core, type, id, place);
 }
 
 bool ptoi_lanes_follow(void *context, int place, uint64_t id)

@@ -162,6 +162,11 @@ PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOTaskParam *params, int
     return status;
 }
 
+bool ptoi_orch_part(const PTOTaskParam *p, struct region *part)
+{
+    return ptoi_decode_part(p, part) == REFUSED_NOT && part->run > 0;
+}
+
 bool ptoi_orch_meets(const PTOTaskParam *p, const struct region *region)
 {
     PTOArg arg;

@@ -49,6 +49,8 @@ struct orch_view {
 };
 PTOStatus ptoi_orch_view(struct orchestrator *o, const PTOTaskParam *params, int32_t count, int32_t index,
                          struct orch_view *view);
+/* The bytes of the part of a valid parameter of kind PTO_PARAM_INOUT_PART.  false: there are none. */
+bool ptoi_orch_part(const PTOTaskParam *p, struct region *part);
 /* Does the region of a parameter overlap this one?  false for one that a submit refuses. */
 bool ptoi_orch_meets(const PTOTaskParam *p, const struct region *region);
 /* Of fast_path.h.  A task that was run by its caller failed with that result. */

@@ -15,8 +15,8 @@ LAYERS = [
     ["frontend/support", "frontend/syntax", "frontend/sema",
      "codegen", "codegen/analysis", "codegen/ir", "codegen/passes", "codegen/plan.c", "codegen/emit"],
     ["runtime/include", "runtime/shared", "runtime/debug", "runtime/depend", "runtime/memory", "runtime/registry",
-     "runtime/record", "runtime/backend",
-     "runtime/schedule", "runtime/submit", "runtime/engine", "runtime/device", "runtime/api", "runtime/report", "runtime/host"],
+     "runtime/record", "runtime/backend", "runtime/wire",
+     "runtime/schedule", "runtime/submit", "runtime/engine", "runtime/device", "runtime/dist", "runtime/api", "runtime/report", "runtime/host"],
 ]
 
 MOST_LINES = 600

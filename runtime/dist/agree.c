@@ -1,0 +1,113 @@
+/* agree.c - the ranks agree: each keeps a hash of all that it was asked to do, and they are compared.  See dist.h.
+ *
+ * Idea       a step is a task, an await or the end of the program.  Its hash has the kernel, the numbers of buffers,
+ *            the boxes and the bits of scalars, never an address or a time.  If the hashes differ, the ranks search for
+ *            the first step at which they did, and each names its own place of that step.
+ * Blocks     ptoi_dist_agree and ptoi_dist_end: until all ranks have come.
+ * Tests      test/wire */
+#include "dist.h"
+#include "submit/failing.h"
+#include <stdlib.h>
+
+uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
+{
+    for (const char *c = text; c && *c; c++) hash = ptoi_dist_mix(hash, (unsigned char)*c);
+    return hash;
+}
+
+static struct step *step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
+
+void ptoi_dist_step(struct dist *d, uint64_t what)
+{
+    const uint64_t before = d->steps ? step_at(d, d->steps - 1)->hash : 0;
+    *step_at(d, d->steps) = (struct step){.hash = ptoi_dist_mix(before, what), .site = *d->core->orch.site};
+    d->steps++;
+}
+
+/* Do all ranks have the same hash of that step?  false also where the run has failed. */
+static bool is_same(struct dist *d, uint64_t step)
+{
+    const uint64_t mine[WIRE_REDUCED] = {step_at(d, step)->hash, d->steps};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    return ptoi_transfers_reduce(&d->transfers, false, mine, least, most) && least[0] == most[0];
+}
+
+/* All ranks search at the same time, so each asks as often as the others. */
+static void fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t most_steps)
+{
+    uint64_t low = most_steps > STEPS ? most_steps - STEPS : 0, high = least_steps;
+    while (low < high) { /* the steps below low are the same, that of high is not, or not there */
+        const uint64_t middle = low + (high - low) / 2;
+        const bool same = is_same(d, middle);
+        if (ptoi_orch_has_failed(&d->core->orch)) return;
+        if (same)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const PTOSite *site = low < d->steps ? step_at(d, low)->site : NULL;
+    ptoi_fail(d->core->run_status, PTO_ERR_STATE, site,
+              "the ranks disagree at step %llu of the program: what it does may not depend on the rank",
+              (unsigned long long)low);
+}
+
+bool ptoi_dist_agree(struct dist *d)
+{
+    const uint64_t mine[WIRE_REDUCED] = {d->steps ? step_at(d, d->steps - 1)->hash : 0, d->steps};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    if (ptoi_orch_has_failed(&d->core->orch)) return false;
+    if (!ptoi_transfers_reduce(&d->transfers, false, mine, least, most)) return false;
+    if (least[0] != most[0] || least[1] != most[1]) fail_disagreement(d, least[1], most[1]);
+    return !ptoi_orch_has_failed(&d->core->orch);
+}
+
+void ptoi_dist_begin(struct dist *d)
+{
+    d->tasks = 0;
+    d->steps = 0;
+    ptoi_transfers_begin(&d->transfers);
+}
+
+void ptoi_dist_finish(struct dist *d)
+{
+    ptoi_dist_step(d, 0);
+    ptoi_dist_agree(d);
+}
+
+void ptoi_dist_end(struct dist *d)
+{
+    uint64_t mine[WIRE_REDUCED] = {0}, least[WIRE_REDUCED], most[WIRE_REDUCED];
+    ptoi_transfers_end(&d->transfers);
+    ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
+    ptoi_transfers_over(&d->transfers);
+    if (ptoi_orch_has_failed(&d->core->orch))
+        ptoi_dist_forget_all(d);
+    else
+        ptoi_dist_forget_heap(d);
+}
+
+struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct local_calls *local,
+                            const struct dist_config *config)
+{
+    struct dist *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    *d = (struct dist){.rt = rt, .core = core, .local = *local, .me = config->wire->rank, .ranks = config->wire->ranks};
+    d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
+    d->step = calloc(STEPS, sizeof *d->step);
+    if (d->heap && d->step && ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
+        ptoi_transfers_open(&d->transfers, core, config->wire, config->sends))
+        return d;
+    ptoi_dist_close(d);
+    return NULL;
+}
+
+void ptoi_dist_close(struct dist *d)
+{
+    if (!d) return;
+    ptoi_transfers_close(&d->transfers);
+    ptoi_dist_close_tensors(d);
+    ptoi_copies_free(&d->copies);
+    free(d->heap);
+    free(d->step);
+    free(d);
+}

@@ -1,0 +1,108 @@
+/* dist.h - a run on several ranks: which rank executes a task, and what has to be sent for it.
+ *
+ * Idea       every rank runs the whole orchestration, so each sees every submit, in the same order.  A task is executed
+ *            by one rank.  Where it reads bytes that live elsewhere, their home submits a task that sends them, and the
+ *            rank of the task one that receives them; both are ordered by the TensorMap, like all tasks.  What it wrote
+ *            goes to the homes behind it.
+ * Owner      the orchestrator.  `transfers` has a thread and a lock of its own.
+ * Invariant  everything here but addresses is the same on all ranks at the same step of the program, as far as a rank
+ *            is concerned: it keeps no copies of pairs of others.
+ * Blocks     as the calls of the orchestration do, whose first part these are.
+ * Tests      test/wire */
+#ifndef PTOI_DIST_H
+#define PTOI_DIST_H
+#include "copies.h"
+#include "transfer.h"
+
+/* A buffer of the program or of the heap. */
+struct tensor {
+    uint32_t number;    /* the same on all ranks */
+    bool is_everywhere; /* all ranks have all of it, as nobody has written it yet */
+    char *base;
+    int64_t bytes;
+    struct distribution home;
+    struct copy_list copies;
+    uint32_t buffer;             /* of the heap; 0: memory of the program */
+    struct tensor *next, **link; /* of those of the heap; or of those that are not used */
+};
+
+/* What the calls of the orchestration do on one rank. */
+struct local_calls {
+    int64_t (*submit)(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+    PTOStatus (*alloc)(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer);
+    PTOStatus (*await)(PTORuntime *rt, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
+};
+
+/* What all ranks were asked to do until a step. */
+struct step {
+    uint64_t hash;
+    const PTOSite *site;
+};
+enum { STEPS = 4096 }; /* a power of two: that are kept */
+
+struct dist_config {
+    struct wire *wire;
+    int64_t copy_bytes; /* that a rank keeps of each other one */
+    int32_t sends;      /* of a pair of ranks that are under way at a time; at least 1 */
+};
+
+struct dist {
+    PTORuntime *rt;
+    struct core *core;
+    struct local_calls local;
+    int32_t me, ranks;
+    struct transfers transfers;
+    struct copies copies;
+    struct tensor **heap;    /* by buffer of the heap */
+    struct tensor **outside; /* by address */
+    struct tensor *alive;    /* of the heap */
+    struct tensor *unused;
+    int32_t outside_count, outside_room;
+    uint32_t tensors; /* that were made */
+    int64_t tasks;    /* of the program, in this run */
+    struct step *step;
+    uint64_t steps; /* of this run */
+};
+
+/* NULL: no memory.  The engine is not open yet; local: of the runtime rt. */
+struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct local_calls *local,
+                            const struct dist_config *config);
+void ptoi_dist_close(struct dist *d);
+
+/* agree.c: a run. */
+void ptoi_dist_begin(struct dist *d);
+void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
+void ptoi_dist_end(struct dist *d);    /* no task is in flight; all ranks meet */
+/* A step of the program, with a number that must be the same on all ranks. */
+void ptoi_dist_step(struct dist *d, uint64_t what);
+static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
+/* false: the ranks disagree, or the run has failed. */
+bool ptoi_dist_agree(struct dist *d);
+
+/* tensors.c: the memory of the program.  All ranks have its bytes; homes are bands of it. */
+void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes);
+/* Before a run that touches them: the bytes have these homes, and only the homes have them.  PTO_ERR_ARGUMENT: the
+ * distribution is invalid, or they are known already. */
+PTOStatus ptoi_dist_distribute(struct dist *d, const void *base, const struct distribution *home);
+/* A buffer of the heap that no task makes; is_zero: all ranks have its bytes. */
+bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
+void ptoi_dist_released(struct dist *d, const void *buffer);
+void ptoi_dist_scope_ends(struct dist *d); /* the innermost */
+void ptoi_dist_forget_heap(struct dist *d);
+void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
+/* NULL: no memory, and the run has failed. */
+struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
+/* The tensor that has the byte; NULL: none. */
+struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
+void ptoi_dist_close_tensors(struct dist *d);
+
+/* submit.c */
+int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
+
+#endif

@@ -1,0 +1,333 @@
+/* submit.c - a task on several ranks: where it runs, what is sent before it and behind it.  See dist.h.
+ *
+ * Note [order of transfers]: a rank submits the transfers of a task, and the task, in the order of the program, and
+ * transfers are tasks that read or write their piece.  So a receive comes after all earlier users of the old bytes and
+ * before all later ones, and a home sends what the program had written there so far.  Nothing else orders two ranks.
+ *
+ * Note [boxes]: a region that is not a box of its tensor, such as every second row, is covered by one.  A read of the
+ * cover is harmless.  A task that writes such a region reads all of the cover too, so the bytes between are current,
+ * and sending the cover home changes nothing but what the task wrote.
+ *
+ * Tests      test/wire */
+#include "dist.h"
+#include "submit/failing.h"
+#include <string.h>
+
+/* What a task does with a tensor. */
+struct use {
+    struct tensor *tensor;
+    struct box box;
+    int64_t bytes; /* of the box */
+    bool reads, writes;
+};
+
+/* A task that is being submitted. */
+struct task {
+    const PTOTaskParam *params;
+    int32_t count;
+    int32_t runs;                       /* the rank that executes it */
+    int32_t uses, outputs, accumulator; /* the latter: of its first accumulator; -1: there is none */
+    bool writes_some, writes_empty;
+    PTOTaskParam priority; /* kind 0: it has none */
+    uint64_t hash;
+    struct use use[2 * PTO_MAX_PARAMS];
+    int32_t output[PTO_MAX_PARAMS];           /* parameters that make buffers */
+    struct distribution made[PTO_MAX_PARAMS]; /* these */
+};
+
+static PTOStatus fail_memory(struct dist *d)
+{
+    return ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the copies of other ranks' bytes");
+}
+
+/* ---- reading the parameters -------------------------------------------------------------------------------------- */
+
+static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, const void *base, bool reads,
+                         bool writes)
+{
+    struct tensor *t = ptoi_dist_tensor(d, base);
+    if (t) {
+        region->low -= (int64_t)(intptr_t)t->base;
+        region->high -= (int64_t)(intptr_t)t->base;
+    }
+    if (!t || region->low < 0 || region->high > t->bytes)
+        return ptoi_orch_fail(&d->core->orch, PTO_ERR_ARGUMENT,
+                              "a task names memory that pto_buffer has not registered: on several ranks all memory of "
+                              "the program must be");
+    struct use *u = &k->use[k->uses++];
+    *u = (struct use){.tensor = t, .reads = reads, .writes = writes};
+    if (!ptoi_home_box(&t->home, region, &u->box)) u->reads = true; /* Note [boxes] */
+    u->bytes = ptoi_box_elements(&u->box, t->home.rank) * t->home.unit;
+    k->hash = ptoi_dist_mix(k->hash, (uint64_t)t->number << 2 | (uint64_t)u->reads << 1 | u->writes);
+    for (int32_t i = 0; i < t->home.rank; i++)
+        k->hash = ptoi_dist_mix(ptoi_dist_mix(k->hash, (uint64_t)u->box.low[i]), (uint64_t)u->box.high[i]);
+    return PTO_OK;
+}
+
+/* An output that has no buffer yet: all of it will live where the task runs. */
+static void add_output(struct task *k, int32_t index, const PTOArg *view)
+{
+    struct distribution *made = &k->made[k->outputs];
+    *made = (struct distribution){
+        .rank = view->rank, .unit = (int32_t)pto_type_bytes((PTOType)view->type), .first = NO_HOME};
+    for (int d = 0; d < view->rank; d++) {
+        made->shape[d] = made->cell[d] = view->shape[d];
+        made->grid[d] = 1;
+        k->hash = ptoi_dist_mix(k->hash, (uint64_t)view->shape[d]);
+    }
+    k->output[k->outputs++] = index;
+    k->writes_some = true;
+}
+
+static PTOStatus add_tensor(struct dist *d, struct task *k, int32_t index)
+{
+    const PTOTaskParam *p = &k->params[index];
+    struct orchestrator *o = &d->core->orch;
+    PTOTaskParam plain = *p;
+    struct orch_view view;
+    struct region region;
+    if (p->kind == PTO_PARAM_ACC_BY) plain.kind = PTO_PARAM_ACC, plain.flags = 0;
+    PTOStatus status = ptoi_orch_view(o, &plain, 1, 0, &view);
+    if (status != PTO_OK) return status;
+    const bool writes = plain.kind != PTO_PARAM_INPUT;
+    if (view.is_empty) {
+        k->writes_empty |= writes;
+        return PTO_OK;
+    }
+    void *base = plain.buffer;
+    if (plain.kind == PTO_PARAM_OUTPUT) {
+        memcpy(&base, plain.ref, sizeof base);
+        if (!base) {
+            add_output(k, index, &view.arg);
+            return PTO_OK;
+        }
+    }
+    k->writes_some |= writes;
+    if ((plain.kind == PTO_PARAM_ACC) && k->accumulator < 0) k->accumulator = k->uses;
+    const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
+                                       view.arg.rank, view.arg.shape, view.arg.stride);
+    if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: the region is too large", index);
+    if (plain.kind != PTO_PARAM_INOUT_PART) return add_use(d, k, &region, base, plain.kind != PTO_PARAM_OUTPUT, writes);
+    status = add_use(d, k, &region, base, true, false);
+    if (status != PTO_OK || !ptoi_orch_part(&plain, &region)) return status;
+    return add_use(d, k, &region, base, false, true);
+}
+
+static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *kernel, const PTOTaskParam *params,
+                             int32_t count)
+{
+    PTOStatus status = PTO_OK;
+    k->params = params;
+    k->count = count;
+    k->uses = k->outputs = 0;
+    k->accumulator = -1;
+    k->writes_some = k->writes_empty = false;
+    k->priority.kind = 0;
+    k->hash = ptoi_dist_mix_text(1, kernel->symbol ? kernel->symbol : kernel->name);
+    for (int32_t i = 0; i < count && status == PTO_OK; i++) {
+        k->hash = ptoi_dist_mix(k->hash, params[i].kind);
+        switch (params[i].kind) {
+        case PTO_PARAM_SCALAR: k->hash = ptoi_dist_mix(k->hash, (uint64_t)params[i].value.i64); break;
+        case PTO_PARAM_PRIORITY: k->priority = params[i]; break;
+        case PTO_PARAM_NAME:
+        case PTO_PARAM_TIMEOUT: break;
+        default:
+            status = k->uses + 2 > 2 * PTO_MAX_PARAMS || k->outputs == PTO_MAX_PARAMS
+                         ? PTO_OK /* the submit will refuse them */
+                         : add_tensor(d, k, i);
+        }
+    }
+    return status;
+}
+
+/* ---- where it runs ----------------------------------------------------------------------------------------------- */
+
+static int32_t home_of_first(const struct dist *d, const struct use *u)
+{
+    return ptoi_home_of(&u->tensor->home, d->ranks, u->box.low);
+}
+
+/* The first of these that says anything: its accumulator, what it writes, the largest of what it reads. */
+static int32_t place(const struct dist *d, const struct task *k)
+{
+    const struct use *largest = NULL;
+    if (k->accumulator >= 0 && k->use[k->accumulator].tensor->home.first != NO_HOME)
+        return home_of_first(d, &k->use[k->accumulator]);
+    for (int32_t i = 0; i < k->uses; i++) {
+        const struct use *u = &k->use[i];
+        if (u->tensor->home.first == NO_HOME) continue;
+        if (u->writes) return home_of_first(d, u);
+        if (!u->tensor->is_everywhere && (!largest || u->bytes > largest->bytes)) largest = u;
+    }
+    return largest ? home_of_first(d, largest) : (int32_t)(d->tasks % d->ranks);
+}
+
+/* ---- what is sent ------------------------------------------------------------------------------------------------ */
+
+/* The type of an element of so many bytes. */
+static uint8_t type_of(int32_t unit)
+{
+    return unit == 8 ? PTO_U64 : unit == 4 ? PTO_U32 : unit == 2 ? PTO_U16 : PTO_U8;
+}
+
+/* A piece goes from one rank to another, where this rank is one of them. */
+static PTOStatus transfer(struct dist *d, const struct tensor *t, const struct box *piece, int32_t from, int32_t to,
+                          const PTOTaskParam *priority)
+{
+    const bool sends = from == d->me;
+    if (!sends && to != d->me) return PTO_OK;
+    const int32_t peer = sends ? to : from;
+    struct peer *p = &d->transfers.peer[peer];
+    int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
+    ptoi_home_strides(&t->home, stride);
+    for (int32_t k = 0; k < t->home.rank; k++) {
+        shape[k] = piece->high[k] - piece->low[k];
+        at += piece->low[k] * stride[k];
+    }
+    void *base = t->base;
+    PTOTaskParam params[TRANSFER_ARGUMENTS + 1] = {
+        [TRANSFER_VIEW] = {.kind = sends ? PTO_PARAM_INPUT : PTO_PARAM_OUTPUT,
+                           .type = type_of(t->home.unit),
+                           .rank = (uint8_t)t->home.rank,
+                           .buffer = sends ? base : NULL,
+                           .ref = sends ? NULL : &base,
+                           .at = at,
+                           .shape = shape,
+                           .stride = stride},
+        [TRANSFER_PEER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(peer)},
+        [TRANSFER_NUMBER] = {.kind = PTO_PARAM_SCALAR,
+                             .value = pto_scalar_i64((int64_t)(sends ? p->sent++ : p->received++))},
+        [TRANSFER_OWNER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64((int64_t)(intptr_t)&d->transfers)},
+    };
+    const bool has_priority = priority && priority->kind == PTO_PARAM_PRIORITY;
+    if (has_priority) params[TRANSFER_ARGUMENTS] = *priority;
+    const int64_t id = d->local.submit(d->rt, sends ? &ptoi_send_kernel : &ptoi_receive_kernel, params,
+                                       TRANSFER_ARGUMENTS + has_priority);
+    return id < 0 ? (PTOStatus)id : PTO_OK;
+}
+
+/* `rank` gets what it has not of a box. */
+static PTOStatus bring(struct dist *d, struct tensor *t, const struct box *box, int32_t rank,
+                       const PTOTaskParam *priority)
+{
+    struct box piece;
+    int32_t home;
+    PTOStatus status = PTO_OK;
+    for (struct pieces p = ptoi_pieces(&t->home, box, d->ranks);
+         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
+        if (home == rank || (home != d->me && rank != d->me)) continue;
+        if (ptoi_copies_hold(&d->copies, &t->copies, t->home.rank, home, rank, &piece)) {
+            d->copies.used_again++;
+            continue;
+        }
+        status = transfer(d, t, &piece, home, rank, priority);
+        if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, rank, &piece))
+            status = fail_memory(d);
+    }
+    return status;
+}
+
+/* What the task wrote goes home, and its rank keeps it. */
+static PTOStatus send_home(struct dist *d, const struct task *k, const struct use *u)
+{
+    struct tensor *t = u->tensor;
+    struct box piece;
+    int32_t home;
+    if (t->home.first == NO_HOME) t->home.first = k->runs; /* its first writer */
+    t->is_everywhere = false;
+    PTOStatus status = ptoi_copies_write(&d->copies, &t->copies, &t->home, &u->box, k->runs) ? PTO_OK : fail_memory(d);
+    for (struct pieces p = ptoi_pieces(&t->home, &u->box, d->ranks);
+         status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
+        if (home == k->runs) continue;
+        status = transfer(d, t, &piece, k->runs, home, &k->priority);
+        if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, k->runs, &piece))
+            status = fail_memory(d);
+    }
+    return status;
+}
+
+/* ---- the task ---------------------------------------------------------------------------------------------------- */
+
+/* Another rank makes the outputs; here they get an address and no memory.  They have no birth, so a reader is in the
+ * map, where a receive finds it, even if it says that the buffer has a single writer. */
+static PTOStatus name_outputs(struct dist *d, const struct task *k)
+{
+    PTOStatus status = PTO_OK;
+    for (int32_t i = 0; i < k->outputs && status == PTO_OK; i++) {
+        const PTOTaskParam *p = &k->params[k->output[i]];
+        void *base = NULL;
+        status = d->local.alloc(d->rt, p->scope, ptoi_home_bytes(&k->made[i]), &base);
+        if (status == PTO_OK) memcpy(p->ref, &base, sizeof base);
+    }
+    return status;
+}
+
+static PTOStatus own_outputs(struct dist *d, struct task *k)
+{
+    struct orchestrator *o = &d->core->orch;
+    for (int32_t i = 0; i < k->outputs; i++) {
+        void *base;
+        memcpy(&base, k->params[k->output[i]].ref, sizeof base);
+        struct buffer_record *r = ptoi_record(&o->scopes, ptoi_orch_holder(o, base));
+        r->maker = (uint64_t)d->tasks;
+        r->output = (uint8_t)i;
+        k->made[i].first = k->runs;
+        if (!ptoi_dist_add(d, base, ptoi_home_bytes(&k->made[i]), &k->made[i])) return PTO_ERR_NOMEM;
+    }
+    return PTO_OK;
+}
+
+static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    return kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && count >= 0 && count <= PTO_MAX_PARAMS + 2 &&
+           (count == 0 || params);
+}
+
+int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    struct task k;
+    if (ptoi_orch_has_failed(&d->core->orch)) return ptoi_status(d->core->run_status);
+    if (!is_valid(kernel, params, count)) return d->local.submit(d->rt, kernel, params, count);
+    PTOStatus status = read_params(d, &k, kernel, params, count);
+    if (status != PTO_OK) return status;
+    if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
+    k.runs = place(d, &k);
+    ptoi_dist_step(d, ptoi_dist_mix(k.hash, (uint64_t)k.runs));
+    for (int32_t i = 0; i < k.uses && status == PTO_OK; i++)
+        if (k.use[i].reads) status = bring(d, k.use[i].tensor, &k.use[i].box, k.runs, &k.priority);
+    if (status != PTO_OK) return status;
+    if (k.runs == d->me) {
+        const int64_t id = d->local.submit(d->rt, kernel, params, count);
+        if (id < 0 || id == PTO_NO_TASK) return id;
+    } else {
+        status = name_outputs(d, &k);
+    }
+    if (status == PTO_OK) status = own_outputs(d, &k);
+    for (int32_t i = 0; i < k.uses && status == PTO_OK; i++)
+        if (k.use[i].writes) status = send_home(d, &k, &k.use[i]);
+    ptoi_copies_trim(&d->copies);
+    return status == PTO_OK ? d->tasks++ : status;
+}
+
+/* ---- the program waits ------------------------------------------------------------------------------------------- */
+
+/* Every rank gets the bytes, and waits for its own. */
+PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
+{
+    struct tensor *t = offset < 0 ? NULL : ptoi_dist_tensor(d, buffer);
+    const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
+    if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes)
+        return d->local.await(d->rt, buffer, offset, bytes, for_writing);
+    const struct region region = {.low = from, .high = from + bytes, .run = bytes};
+    PTOStatus status = PTO_OK;
+    struct box box;
+    ptoi_home_box(&t->home, &region, &box);
+    for (int32_t k = 0; k < d->ranks && status == PTO_OK; k++) status = bring(d, t, &box, k, NULL);
+    if (status == PTO_OK && for_writing && !ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &box))
+        status = fail_memory(d);
+    ptoi_copies_trim(&d->copies);
+    if (status != PTO_OK) return status;
+    ptoi_dist_step(d, ptoi_dist_mix(ptoi_dist_mix(t->number, (uint64_t)from), (uint64_t)bytes));
+    if (!ptoi_dist_agree(d)) return ptoi_final_status(d->core->run_status);
+    return d->local.await(d->rt, buffer, offset, bytes, for_writing);
+}

@@ -1,0 +1,171 @@
+/* tensors.c - the buffers that tasks name, with their homes.  See dist.h.
+ *
+ * Idea       a buffer of the heap is found by its number there, memory of the program by its address.  A rank that does
+ *            not execute the producer of an output allocates it too: that gives it an address and no memory.
+ * Tests      test/wire */
+#include "dist.h"
+#include "submit/failing.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct tensor *take_tensor(struct dist *d)
+{
+    struct tensor *t = d->unused;
+    if (!t) return calloc(1, sizeof *t);
+    d->unused = t->next;
+    return t;
+}
+
+static void give_tensor(struct dist *d, struct tensor *t)
+{
+    ptoi_copies_end(&d->copies, &t->copies);
+    t->next = d->unused;
+    d->unused = t;
+}
+
+static struct tensor *make(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
+{
+    struct tensor *t = take_tensor(d);
+    if (!t) {
+        ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+        return NULL;
+    }
+    *t = (struct tensor){.number = d->tensors++, .base = (char *)(uintptr_t)base, .bytes = bytes, .home = *home};
+    return t;
+}
+
+static bool spread(struct dist *d, struct tensor *t)
+{
+    const struct box all = {.high = {t->bytes}};
+    t->is_everywhere = ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &all);
+    if (!t->is_everywhere) ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
+    return t->is_everywhere;
+}
+
+/* ---- the heap ---------------------------------------------------------------------------------------------------- */
+
+static void forget(struct dist *d, uint32_t buffer)
+{
+    struct tensor *t = buffer ? d->heap[buffer] : NULL;
+    if (!t) return;
+    d->heap[buffer] = NULL;
+    *t->link = t->next;
+    if (t->next) t->next->link = t->link;
+    give_tensor(d, t);
+}
+
+struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home)
+{
+    const uint32_t buffer = ptoi_orch_holder(&d->core->orch, base);
+    struct tensor *t = make(d, base, bytes, home);
+    if (!t) return NULL;
+    forget(d, buffer);
+    d->heap[buffer] = t;
+    t->buffer = buffer;
+    t->next = d->alive;
+    t->link = &d->alive;
+    if (t->next) t->next->link = &t->next;
+    d->alive = t;
+    return t;
+}
+
+bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero)
+{
+    const struct distribution home = ptoi_home_whole(bytes, NO_HOME);
+    struct tensor *t = ptoi_dist_tensor(d, buffer);
+    if (!t) t = ptoi_dist_add(d, buffer, bytes, &home);
+    return t && (!is_zero || spread(d, t));
+}
+
+void ptoi_dist_released(struct dist *d, const void *buffer) { forget(d, ptoi_orch_holder(&d->core->orch, buffer)); }
+
+void ptoi_dist_scope_ends(struct dist *d)
+{
+    const struct scope_stack *s = &d->core->orch.scopes;
+    for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) forget(d, b);
+}
+
+void ptoi_dist_forget_heap(struct dist *d)
+{
+    while (d->alive) forget(d, d->alive->buffer);
+}
+
+/* ---- memory of the program --------------------------------------------------------------------------------------- */
+
+/* The first that ends behind the address. */
+static int32_t place_of(const struct dist *d, const char *address)
+{
+    int32_t low = 0, high = d->outside_count;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        if (d->outside[middle]->base + d->outside[middle]->bytes <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address)
+{
+    const uint32_t buffer = ptoi_orch_holder(&d->core->orch, address);
+    if (buffer) return d->heap[buffer];
+    const int32_t at = place_of(d, address);
+    return at < d->outside_count && d->outside[at]->base <= (const char *)address ? d->outside[at] : NULL;
+}
+
+static struct tensor *add_outside(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
+{
+    const int32_t at = place_of(d, base);
+    if (at < d->outside_count && d->outside[at]->base < (const char *)base + bytes) return NULL;
+    if (d->outside_count == d->outside_room) {
+        const int32_t room = d->outside_room ? 2 * d->outside_room : 16;
+        struct tensor **outside = realloc(d->outside, (size_t)room * sizeof *outside);
+        if (!outside) return NULL;
+        d->outside = outside;
+        d->outside_room = room;
+    }
+    struct tensor *t = make(d, base, bytes, home);
+    if (!t) return NULL;
+    memmove(&d->outside[at + 1], &d->outside[at], (size_t)(d->outside_count++ - at) * sizeof(struct tensor *));
+    d->outside[at] = t;
+    return t;
+}
+
+void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes)
+{
+    const struct distribution home = ptoi_home_bands(bytes, d->ranks);
+    const struct tensor *known = ptoi_dist_tensor(d, base);
+    if (known && known->base == base && known->bytes >= bytes) return;
+    struct tensor *t = add_outside(d, base, bytes, &home);
+    if (t)
+        spread(d, t);
+    else
+        ptoi_orch_fail(&d->core->orch, PTO_ERR_ARGUMENT,
+                       "pto_buffer of %lld bytes that overlap others: on several ranks a byte belongs to one buffer",
+                       (long long)bytes);
+}
+
+PTOStatus ptoi_dist_distribute(struct dist *d, const void *base, const struct distribution *home)
+{
+    const int64_t bytes = ptoi_home_bytes(home);
+    return bytes > 0 && base && add_outside(d, base, bytes, home) ? PTO_OK : PTO_ERR_ARGUMENT;
+}
+
+void ptoi_dist_forget_all(struct dist *d)
+{
+    ptoi_dist_forget_heap(d);
+    while (d->outside_count > 0) give_tensor(d, d->outside[--d->outside_count]);
+    d->tensors = 0;
+}
+
+void ptoi_dist_close_tensors(struct dist *d)
+{
+    ptoi_dist_forget_all(d);
+    free(d->outside);
+    while (d->unused) {
+        struct tensor *t = d->unused;
+        d->unused = t->next;
+        free(t);
+    }
+}

@@ -1,0 +1,345 @@
+/* transfer.c - see transfer.h. */
+#include "transfer.h"
+#include "shared/check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANCELLED = 1 }; /* the result of a transfer that was given up */
+
+/* ---- lists, under the lock --------------------------------------------------------------------------------------- */
+
+static struct transfer *take_transfer(struct transfers *t)
+{
+    struct transfer *x = t->unused;
+    CHECK(x != NULL);
+    t->unused = x->next;
+    return x;
+}
+
+static void give_transfer(struct transfers *t, struct transfer *x)
+{
+    x->next = t->unused;
+    t->unused = x;
+}
+
+static void insert_by_number(struct transfer **list, struct transfer *x)
+{
+    while (*list && (*list)->number < x->number) list = &(*list)->next;
+    x->next = *list;
+    *list = x;
+}
+
+static void take_out(struct transfer **list, const struct transfer *x)
+{
+    while (*list != x) list = &(*list)->next;
+    *list = x->next;
+}
+
+static struct transfer **list_of(struct transfers *t, const struct transfer *x)
+{
+    return x->is_send ? &t->peer[x->peer].sends : &t->receives;
+}
+
+static int64_t bytes_of(const PTOArg *view)
+{
+    int64_t bytes = pto_type_bytes((PTOType)view->type);
+    for (int d = 0; d < view->rank; d++) bytes *= view->shape[d];
+    return bytes;
+}
+
+/* It leaves the lists of what is in flight, for the list of what has ended. */
+static void end_transfer(struct transfers *t, struct transfer *x, int32_t result, struct transfer **ended)
+{
+    struct peer *p = &t->peer[x->peer];
+    take_out(list_of(t, x), x);
+    x->result = result;
+    t->in_flight--;
+    if (x->is_send) {
+        p->posted -= x->is_posted;
+        p->ended[x->number % t->ended_slots] = x->number + 1;
+        while (p->ended[p->oldest % t->ended_slots] == p->oldest + 1) p->oldest++;
+        t->messages += result == 0;
+        t->bytes += result == 0 ? bytes_of(&x->view) : 0;
+    }
+    x->next = *ended;
+    *ended = x;
+}
+
+static void fail_wire(struct transfers *t, const struct transfer *x)
+{
+    ptoi_fail(t->core->run_status, PTO_ERR_LOST, NULL, "transfer %llu %s rank %d failed", (unsigned long long)x->number,
+              x->is_send ? "to" : "from", x->peer);
+}
+
+static bool post(struct transfers *t, struct transfer *x)
+{
+    const struct wire_ops *ops = t->wire->ops;
+    x->is_posted = true;
+    if (x->is_send) t->peer[x->peer].posted++;
+    if ((x->is_send ? ops->send : ops->receive)(t->wire, x->peer, x->number, &x->view, x)) return true;
+    fail_wire(t, x);
+    return false;
+}
+
+/* See Note [the oldest send]. */
+static void post_sends(struct transfers *t, struct peer *p)
+{
+    for (struct transfer *x = p->sends; x; x = x->next) {
+        if (x->is_posted) continue;
+        if (p->posted >= t->limit && x->number != p->oldest) return;
+        if (!post(t, x)) return;
+    }
+}
+
+static void post_all(struct transfers *t)
+{
+    for (struct transfer *x = t->receives; x; x = x->next)
+        if (!x->is_posted && !post(t, x)) return;
+    for (int32_t k = 0; k < t->wire->ranks; k++) post_sends(t, &t->peer[k]);
+}
+
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
+
+static void notify_others(struct transfers *t)
+{
+    struct wire_failure failure = {.rank = t->wire->rank, .status = ptoi_final_status(t->core->run_status)};
+    if (t->has_notified) return;
+    t->has_notified = true;
+    snprintf(failure.text, sizeof failure.text, "%.*s", WIRE_TEXT - 1, t->core->run_status->message);
+    t->wire->ops->notify(t->wire, &failure);
+}
+
+static void hear_others(struct transfers *t)
+{
+    struct wire_failure failure;
+    if (t->has_notified || !t->wire->ops->listen(t->wire, &failure)) return;
+    t->has_notified = true;
+    ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, "%s (on rank %d)", failure.text, failure.rank);
+}
+
+static void cancel(struct transfers *t, struct transfer **ended)
+{
+    if (!t->is_cancelled) t->wire->ops->cancel(t->wire);
+    t->is_cancelled = true;
+    while (t->receives) end_transfer(t, t->receives, CANCELLED, ended);
+    for (int32_t k = 0; k < t->wire->ranks; k++)
+        while (t->peer[k].sends) end_transfer(t, t->peer[k].sends, CANCELLED, ended);
+}
+
+/* ---- the thread -------------------------------------------------------------------------------------------------- */
+
+/* true: something has ended.  Under the lock. */
+static bool move(struct transfers *t, struct transfer **ended)
+{
+    enum { MANY = 32 };
+    struct wire_ended end[MANY];
+    const bool was_failing = ptoi_is_failing(t->core->run_status);
+    if (!was_failing) hear_others(t);
+    if (!t->is_cancelled && !ptoi_is_failing(t->core->run_status)) {
+        post_all(t);
+        const int n = t->wire->ops->progress(t->wire, end, MANY);
+        for (int i = 0; i < n; i++) {
+            if (!end[i].is_good) fail_wire(t, end[i].ticket);
+            end_transfer(t, end[i].ticket, end[i].is_good ? 0 : CANCELLED, ended);
+        }
+        post_all(t);
+    }
+    if (ptoi_is_failing(t->core->run_status)) {
+        notify_others(t);
+        cancel(t, ended);
+    }
+    return *ended != NULL;
+}
+
+/* Without the lock, because the scheduler may start other transfers meanwhile. */
+static void report_ended(struct transfers *t, struct transfer *ended)
+{
+    bool serves = false;
+    for (struct transfer *x = ended; x; x = x->next)
+        if (!x->is_own) t->core->engine->completed(t->core, x->task, x->result);
+    ptoi_lock_take(&t->lock);
+    for (struct transfer *x = ended, *next; x; x = next) {
+        next = x->next;
+        x->has_ended = true;
+        serves |= x->is_own;
+        if (!x->is_own) give_transfer(t, x);
+    }
+    if (serves) add_relaxed(&t->served, 1);
+    ptoi_lock_leave(&t->lock);
+    if (serves) ptoi_wake_all_on(&t->served);
+}
+
+static void *carry_out(void *arg)
+{
+    enum { YIELDS = 50, STEP_NS = 5000, LONGEST_NS = 100000, LISTEN_NS = 2000000 };
+    struct transfers *t = arg;
+    bool was_failing = false;
+    for (int idle = 0;;) {
+        struct transfer *ended = NULL;
+        ptoi_lock_take(&t->lock);
+        const bool stops = t->stops, is_running = t->is_running;
+        const bool any = is_running && move(t, &ended);
+        const bool is_failing = is_running && ptoi_is_failing(t->core->run_status);
+        const bool waits = t->in_flight > 0;
+        const uint32_t seen = load_relaxed(&t->started); /* relaxed: under the lock */
+        ptoi_lock_leave(&t->lock);
+        if (stops) return NULL;
+        if (any) report_ended(t, ended);
+        if (is_failing && !was_failing) t->core->engine->poke(t->core);
+        was_failing = is_failing;
+        idle = any ? 0 : idle + 1;
+        if (any || (waits && idle < YIELDS)) {
+            ptoi_yield();
+            continue;
+        }
+        const int64_t grown = (int64_t)STEP_NS * (idle - YIELDS + 1);
+        ptoi_sleep_on(&t->started, seen,
+                      waits        ? (grown < LONGEST_NS ? grown : LONGEST_NS)
+                      : is_running ? LISTEN_NS
+                                   : PTO_FOR_EVER,
+                      false);
+    }
+}
+
+static void ring(struct transfers *t)
+{
+    add_relaxed(&t->started, 1); /* relaxed: under the lock */
+    ptoi_lock_leave(&t->lock);
+    ptoi_wake_on(&t->started, false);
+}
+
+/* ---- starting ---------------------------------------------------------------------------------------------------- */
+
+/* With the lock. */
+static struct transfer *add_transfer(struct transfers *t, bool is_send, const PTOArg *args)
+{
+    struct transfer *x = take_transfer(t);
+    *x = (struct transfer){.view = args[TRANSFER_VIEW],
+                           .peer = (int32_t)args[TRANSFER_PEER].value.i64,
+                           .is_send = is_send,
+                           .number = (uint64_t)args[TRANSFER_NUMBER].value.i64};
+    insert_by_number(list_of(t, x), x);
+    t->in_flight++;
+    return x;
+}
+
+/* Of struct outside: the scheduler starts a task. */
+static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTOArg *args)
+{
+    struct transfers *t = context;
+    ptoi_lock_take(&t->lock);
+    add_transfer(t, kernel == &ptoi_send_kernel, args)->task = id;
+    ring(t);
+}
+
+/* The thread that executes the task waits for it. */
+static int transfer_now(const PTOArg *args, bool is_send)
+{
+    enum { LOOK_NS = 1000000 };
+    struct transfers *t = (struct transfers *)(uintptr_t)args[TRANSFER_OWNER].value.i64; /* NOLINT */
+    ptoi_lock_take(&t->lock);
+    struct transfer *x = add_transfer(t, is_send, args);
+    x->is_own = true;
+    ring(t);
+    for (;;) {
+        ptoi_lock_take(&t->lock);
+        const uint32_t seen = load_relaxed(&t->served); /* relaxed: under the lock */
+        const bool has_ended = x->has_ended;
+        const int32_t result = x->result;
+        if (has_ended) give_transfer(t, x);
+        ptoi_lock_leave(&t->lock);
+        if (has_ended) return result;
+        ptoi_sleep_on(&t->served, seen, LOOK_NS, false);
+    }
+}
+
+static int send_now(const PTOArg *args) { return transfer_now(args, true); }
+static int receive_now(const PTOArg *args) { return transfer_now(args, false); }
+
+const PTOKernel ptoi_send_kernel = {.name = "send", .worker = PTO_WORKER_ACCELERATOR, .fn = send_now};
+const PTOKernel ptoi_receive_kernel = {.name = "recv", .worker = PTO_WORKER_ACCELERATOR, .fn = receive_now};
+
+bool ptoi_is_transfer(const PTOKernel *kernel) { return kernel == &ptoi_send_kernel || kernel == &ptoi_receive_kernel; }
+
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
+
+void ptoi_transfers_begin(struct transfers *t)
+{
+    ptoi_lock_take(&t->lock);
+    t->wire->ops->begin(t->wire);
+    t->is_running = true;
+    t->is_cancelled = t->has_notified = false;
+    t->messages = t->bytes = 0;
+    memset(t->ended, 0, (uint64_t)t->wire->ranks * t->ended_slots * sizeof *t->ended);
+    for (int32_t k = 0; k < t->wire->ranks; k++) {
+        CHECK(!t->peer[k].sends && t->peer[k].posted == 0);
+        t->peer[k].sent = t->peer[k].received = t->peer[k].oldest = 0;
+    }
+    ring(t);
+}
+
+bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most)
+{
+    enum { STEP_NS = 5000, LONGEST_NS = 100000 };
+    for (int64_t ns = STEP_NS;; ns += ns < LONGEST_NS ? STEP_NS : 0) {
+        _Atomic uint32_t nobody = 0;
+        ptoi_lock_take(&t->lock);
+        const enum wire_answer answer = t->wire->ops->reduce(t->wire, is_last, mine, least, most);
+        ptoi_lock_leave(&t->lock);
+        if (answer == WIRE_DONE) return true;
+        if (!is_last && ptoi_is_failing(t->core->run_status)) return false;
+        if (answer == WIRE_FAILED) {
+            ptoi_fail(t->core->run_status, PTO_ERR_LOST, NULL, "the ranks cannot agree: the wire failed");
+            return false;
+        }
+        ptoi_sleep_on(&nobody, 0, ns, false);
+    }
+}
+
+void ptoi_transfers_end(struct transfers *t)
+{
+    ptoi_lock_take(&t->lock);
+    CHECK(t->in_flight == 0 || ptoi_is_failing(t->core->run_status));
+    if (ptoi_is_failing(t->core->run_status)) notify_others(t);
+    ptoi_lock_leave(&t->lock);
+}
+
+void ptoi_transfers_over(struct transfers *t)
+{
+    ptoi_lock_take(&t->lock);
+    hear_others(t);
+    t->is_running = false;
+    ptoi_lock_leave(&t->lock);
+}
+
+bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends)
+{
+    const uint64_t tasks = core->window->task_mask + 1, ranks = (uint64_t)wire->ranks,
+                   blocks = 2 * tasks + 1; /* the tasks of the window, and those that have just left it */
+    *t = (struct transfers){
+        .core = core, .wire = wire, .limit = sends, .lock = PTOI_LOCK_OPEN, .ended_slots = 2 * tasks};
+    t->peer = calloc(ranks, sizeof *t->peer);
+    t->ended = calloc(ranks * t->ended_slots, sizeof *t->ended);
+    t->block = calloc(blocks, sizeof *t->block);
+    if (!t->peer || !t->ended || !t->block) return false;
+    for (uint64_t k = 0; k < ranks; k++) t->peer[k].ended = t->ended + k * t->ended_slots;
+    for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
+    core->outside = (struct outside){.is_mine = ptoi_is_transfer, .start = start, .context = t};
+    t->has_thread = ptoi_thread_start(&t->thread, carry_out, t);
+    return t->has_thread;
+}
+
+void ptoi_transfers_close(struct transfers *t)
+{
+    if (t->has_thread) {
+        ptoi_lock_take(&t->lock);
+        t->stops = true;
+        ring(t);
+        ptoi_thread_join(t->thread);
+    }
+    free(t->peer);
+    free(t->ended);
+    free(t->block);
+    *t = (struct transfers){0};
+}

@@ -1,0 +1,81 @@
+/* transfer.h - pieces on their way between ranks: ordinary tasks, which no worker executes.
+ *
+ * Idea       the home of a piece submits a task `send`, the rank that needs it a task `recv`.  When the scheduler
+ *            starts one, it becomes a transfer here; when its bytes have arrived, the task has completed.  The
+ *            transfers from one rank to another are numbered as the program meets them, and the number is the tag.
+ * Owner      any thread starts a transfer; a thread of its own carries it out.  `lock` is held for every look at the
+ *            lists and for every call of the wire.
+ * Invariant  at most `sends` transfers to a rank are with the wire at a time, but the oldest that has not ended always
+ *            is, Note [the oldest send].
+ * Blocks     the kernels, where a task runs on the thread that submits it: until the bytes have arrived.
+ * Tests      test/wire */
+#ifndef PTOI_TRANSFER_H
+#define PTOI_TRANSFER_H
+#include "engine/core.h"
+#include "shared/system.h"
+#include "wire/wire.h"
+
+/* Note [the oldest send]: sends wait for their receives, and a receive waits for room in the window of its rank.  If
+ * younger sends held all the slots, the receives of all of them could wait behind the receive of the oldest, which
+ * waits for its send: nothing would ever end.  What is older than all that has not ended anywhere has its receive in
+ * the window, so it ends if it is with the wire. */
+
+struct transfer {
+    struct transfer *next;
+    PTOArg view;
+    int32_t peer;
+    bool is_send, is_posted;
+    bool is_own;    /* of a task that runs on its own thread, which waits; else the scheduler started it */
+    bool has_ended; /* the former */
+    int32_t result;
+    uint64_t number; /* among those from the one rank to the other */
+    uint64_t task;   /* its id, where the scheduler started it */
+};
+
+/* The transfers between this rank and another one. */
+struct peer {
+    struct transfer *sends;  /* that were started and have not ended, by number */
+    int32_t posted;          /* of them */
+    uint64_t sent, received; /* how many tasks were made */
+    uint64_t oldest;         /* no send below this number is in flight */
+    uint64_t *ended;         /* by number % ended_slots: number + 1 of the newest that has ended */
+};
+
+struct transfers {
+    struct core *core;
+    struct wire *wire;
+    int32_t limit; /* of sends to a rank that are with the wire */
+    bool has_thread;
+    ptoi_thread thread;
+    ptoi_lock lock;
+    struct peer *peer;
+    uint64_t *ended, ended_slots; /* at least the tasks of the window */
+    struct transfer *receives;    /* that have not ended */
+    struct transfer *block, *unused;
+    int32_t in_flight;
+    bool is_running, is_cancelled, has_notified, stops;
+    int64_t messages, bytes; /* of sends that have ended */
+    /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were
+     * started; transfers of waiting threads have ended. */
+    _Atomic uint32_t started, served;
+};
+
+bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends);
+void ptoi_transfers_close(struct transfers *t);
+void ptoi_transfers_begin(struct transfers *t); /* a run */
+/* Every task of the run has completed here: a failure is reported. */
+void ptoi_transfers_end(struct transfers *t);
+/* The same on all ranks: a failure is heard. */
+void ptoi_transfers_over(struct transfers *t);
+
+/* Agrees with all ranks on WIRE_REDUCED numbers; blocks until all have come.  false: the run has failed. */
+bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);
+
+/* The two kernels; their arguments are the piece, the peer, the number and the transfers. */
+extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;
+/* The scalars of such a task. */
+enum { TRANSFER_VIEW, TRANSFER_PEER, TRANSFER_NUMBER, TRANSFER_OWNER, TRANSFER_ARGUMENTS };
+
+bool ptoi_is_transfer(const PTOKernel *kernel);
+
+#endif

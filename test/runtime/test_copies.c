@@ -1,0 +1,162 @@
+/* test_copies.c - the copies of each rank against a table of every element.
+ * Idea       each of several ranks keeps its own struct copies and is given the same reads and writes.  A table says
+ *            for every element which ranks have its newest value, and what each rank holds. */
+#include "dist/copies.h"
+#include "unit.h"
+#include <string.h>
+
+enum { RANKS = 3, SIDE = 6, TENSORS = 3, ELEMENTS = SIDE * SIDE, STEPS = 6000 };
+
+static uint64_t state = 7;
+static int64_t below(int64_t n)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((state >> 33) % (uint64_t)n);
+}
+
+struct world {
+    struct distribution d;
+    struct copies copies[RANKS];
+    struct copy_list tensor[RANKS][TENSORS];
+    int64_t newest[TENSORS][ELEMENTS];
+    int64_t value[RANKS][TENSORS][ELEMENTS]; /* that the rank has: a copy, or old bytes */
+    int64_t messages, serial;
+};
+
+static void open_world(struct world *w, int64_t limit)
+{
+    *w = (struct world){.d = {.rank = 2, .unit = 8, .shape = {SIDE, SIDE}, .cell = {2, 3}, .grid = {2, 2}}};
+    for (int r = 0; r < RANKS; r++) EXPECT(ptoi_copies_init(&w->copies[r], r, RANKS, limit));
+}
+
+static void close_world(struct world *w)
+{
+    for (int r = 0; r < RANKS; r++) ptoi_copies_free(&w->copies[r]);
+}
+
+static struct box any_box(void)
+{
+    struct box b = {{0}, {0}};
+    for (int k = 0; k < 2; k++) {
+        b.low[k] = below(SIDE);
+        b.high[k] = b.low[k] + 1 + below(SIDE - b.low[k]);
+    }
+    return b;
+}
+
+static void read_box(struct world *w, int t, const struct box *b, int reader)
+{
+    struct box piece = {{0}, {0}};
+    int32_t home;
+    for (struct pieces p = ptoi_pieces(&w->d, b, RANKS); ptoi_next_piece(&p, &piece, &home);) {
+        if (home == reader) continue;
+        const bool at_home = ptoi_copies_hold(&w->copies[home], &w->tensor[home][t], 2, home, reader, &piece);
+        const bool at_reader = ptoi_copies_hold(&w->copies[reader], &w->tensor[reader][t], 2, home, reader, &piece);
+        EXPECT_EQ(at_home, at_reader); /* so the one sends what the other receives */
+        for (int r = 0; r < RANKS; r++)
+            EXPECT(at_home || ptoi_copies_add(&w->copies[r], &w->tensor[r][t], &w->d, home, reader, &piece));
+        if (at_home) continue;
+        w->messages++;
+        for (int64_t i = piece.low[0]; i < piece.high[0]; i++)
+            for (int64_t j = piece.low[1]; j < piece.high[1]; j++)
+                w->value[reader][t][i * SIDE + j] = w->value[home][t][i * SIDE + j];
+    }
+    for (int64_t i = b->low[0]; i < b->high[0]; i++)
+        for (int64_t j = b->low[1]; j < b->high[1]; j++)
+            EXPECT_EQ(w->value[reader][t][i * SIDE + j], w->newest[t][i * SIDE + j]);
+}
+
+static void write_box(struct world *w, int t, const struct box *b, int writer)
+{
+    struct box piece = {{0}, {0}};
+    int32_t home;
+    for (int64_t i = b->low[0]; i < b->high[0]; i++)
+        for (int64_t j = b->low[1]; j < b->high[1]; j++)
+            w->value[writer][t][i * SIDE + j] = w->newest[t][i * SIDE + j] = ++w->serial;
+    for (int r = 0; r < RANKS; r++) EXPECT(ptoi_copies_write(&w->copies[r], &w->tensor[r][t], &w->d, b, writer));
+    for (struct pieces p = ptoi_pieces(&w->d, b, RANKS); ptoi_next_piece(&p, &piece, &home);) {
+        if (home == writer) continue;
+        for (int r = 0; r < RANKS; r++)
+            EXPECT(ptoi_copies_add(&w->copies[r], &w->tensor[r][t], &w->d, home, writer, &piece));
+        for (int64_t i = piece.low[0]; i < piece.high[0]; i++)
+            for (int64_t j = piece.low[1]; j < piece.high[1]; j++)
+                w->value[home][t][i * SIDE + j] = w->value[writer][t][i * SIDE + j];
+    }
+}
+
+/* The bytes of a pair are the same on both ranks, and not above the limit. */
+static void check_pairs(const struct world *w)
+{
+    for (int home = 0; home < RANKS; home++)
+        for (int holder = 0; holder < RANKS; holder++) {
+            const int64_t here = w->copies[holder].pair[home].bytes, there = w->copies[home].pair[RANKS + holder].bytes;
+            if (home == holder) continue;
+            EXPECT_EQ(here, there);
+            EXPECT(here <= w->copies[home].limit);
+        }
+}
+
+static void run_steps(int64_t limit)
+{
+    static struct world w;
+    open_world(&w, limit);
+    for (int n = 0; n < STEPS; n++) {
+        const int t = (int)below(TENSORS), rank = (int)below(RANKS), choice = (int)below(100);
+        const struct box b = any_box();
+        if (choice < 70)
+            read_box(&w, t, &b, rank);
+        else if (choice < 96)
+            write_box(&w, t, &b, rank);
+        else if (choice < 98)
+            for (int r = 0; r < RANKS; r++) ptoi_copies_end(&w.copies[r], &w.tensor[r][t]);
+        else
+            for (int r = 0; r < RANKS; r++) { /* the program writes it on all ranks */
+                const struct box all = {{0}, {SIDE, SIDE}};
+                for (int i = 0; i < ELEMENTS; i++) w.value[r][t][i] = w.newest[t][i] = -n;
+                EXPECT(ptoi_copies_add_everywhere(&w.copies[r], &w.tensor[r][t], &w.d, &all));
+            }
+        for (int r = 0; r < RANKS; r++) ptoi_copies_trim(&w.copies[r]);
+        check_pairs(&w);
+    }
+    EXPECT(w.messages > STEPS / 10);
+    for (int r = 0; r < RANKS; r++) EXPECT(limit > 1000 || w.copies[r].forgotten_bytes > 0);
+    close_world(&w);
+}
+
+TEST(copies_hold_what_is_newest)
+{
+    run_steps(1 << 20);
+}
+TEST(copies_are_forgotten_alike)
+{
+    run_steps(300);
+}
+TEST(no_copy_is_kept_at_all)
+{
+    run_steps(0);
+}
+
+/* A write ends the part of a copy that it overlaps, and only that. */
+TEST(a_write_ends_a_part_of_a_copy)
+{
+    const struct distribution d = {.rank = 2, .unit = 8, .shape = {8, 8}, .cell = {8, 8}, .grid = {1, 1}};
+    struct copies c;
+    struct copy_list t = {0};
+    EXPECT(ptoi_copies_init(&c, 1, 2, 1 << 20));
+    const struct box all = {{0}, {8, 8}}, middle = {{3, 3}, {5, 5}}, above = {{0, 0}, {3, 8}}, left = {{3, 0}, {5, 3}},
+                     across = {{2, 2}, {4, 4}};
+    EXPECT(ptoi_copies_add(&c, &t, &d, 0, 1, &all));
+    EXPECT(ptoi_copies_hold(&c, &t, 2, 0, 1, &across));
+    EXPECT(ptoi_copies_write(&c, &t, &d, &middle, 0));
+    EXPECT(!ptoi_copies_hold(&c, &t, 2, 0, 1, &middle));
+    EXPECT(!ptoi_copies_hold(&c, &t, 2, 0, 1, &across));
+    EXPECT(ptoi_copies_hold(&c, &t, 2, 0, 1, &above));
+    EXPECT(ptoi_copies_hold(&c, &t, 2, 0, 1, &left));
+    EXPECT_EQ(c.pair[0].bytes, (64 - 4) * 8);
+    EXPECT(ptoi_copies_write(&c, &t, &d, &all, 1)); /* its own: nothing ends */
+    EXPECT_EQ(c.pair[0].bytes, (64 - 4) * 8);
+    EXPECT(ptoi_copies_write(&c, &t, &d, &all, 0));
+    EXPECT_EQ(c.pair[0].bytes, 0);
+    EXPECT_EQ(t.first, 0);
+    ptoi_copies_free(&c);
+}
