@@ -49,6 +49,11 @@ static int take_output(struct host_options *o, const char *text, struct host_err
     return take_setting(o->outputs, &o->output_count, "output", text, e);
 }
 
+static int take_expect(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_setting(o->expects, &o->expect_count, "expect", text, e);
+}
+
 static int take_input(struct host_options *o, const char *text, struct host_error *e)
 {
     struct host_setting s = {.name = NULL};
@@ -404,9 +409,10 @@ int ptoi_options_parse(struct host_options *o, int argc, char **argv, struct hos
     size_t most = (size_t)(argc > 0 ? argc : 1);
     *o = (struct host_options){.sets = calloc(most, sizeof *o->sets),
                                .outputs = calloc(most, sizeof *o->outputs),
+                               .expects = calloc(most, sizeof *o->expects),
                                .dims = calloc(most, sizeof *o->dims),
                                .inputs = calloc(most, sizeof *o->inputs)};
-    if (!o->sets || !o->outputs || !o->dims || !o->inputs) return host_fail_memory(e);
+    if (!o->sets || !o->outputs || !o->expects || !o->dims || !o->inputs) return host_fail_memory(e);
     int code = HOST_OK;
     bool options = true;
     for (int at = 1; at < argc && code == HOST_OK && !o->help; at++) {
@@ -426,6 +432,7 @@ void ptoi_options_free(struct host_options *o)
 {
     free(o->sets);
     free(o->outputs);
+    free(o->expects);
     free(o->dims);
     free(o->inputs);
     *o = (struct host_options){.entry = NULL};

@@ -25,9 +25,9 @@ struct host_input {
 struct host_options {
     PTOConfig config; /* what was not asked for is 0 */
     const char *entry;
-    struct host_setting *sets, *outputs, *dims;
+    struct host_setting *sets, *outputs, *expects, *dims;
     struct host_input *inputs;
-    int set_count, output_count, dim_count, input_count;
+    int set_count, output_count, expect_count, dim_count, input_count;
     const char *trace, *report, *graph, *record; /* files to write after the run, or NULL */
     bool check, stats, advise, quiet, progress, help;
 };

@@ -9,6 +9,7 @@
  */
 #include "arguments.h"
 #include "compare.h"
+#include "expect.h"
 #include "print.h"
 #include "report/critical.h"
 #include "report/report.h"
@@ -96,6 +97,7 @@ static void session_free(struct session *s)
         array_free(&s->arguments[f].oracle);
         array_free(&s->formals[f].array);
     }
+    if (s->arguments && s->formals) ptoi_expect_close(s);
     for (int i = 0; i < s->written_count; i++) ptoi_whole_drop(&s->written[i].file);
     free(s->written);
     free(s->arguments);
@@ -281,10 +283,12 @@ static void print_help(const PTOProgram *program, const char *name)
 static int check_combination(struct session *s)
 {
     const struct host_options *o = &s->options;
-    if (!runs_kernels(o) && (o->check || o->output_count > 0))
+    if (!runs_kernels(o) && (o->check || o->output_count > 0 || o->expect_count > 0))
         return host_fail(&s->error, HOST_USAGE, "%s runs no kernel: it has no results for %s",
                          o->config.skip_kernels ? "--skip-kernels" : "--engine graph",
-                         o->check ? "--check" : "--output");
+                         o->check              ? "--check"
+                         : o->output_count > 0 ? "--output"
+                                               : "--expect");
     const bool is_ascend = o->config.backend && strcmp(o->config.backend, "ascend") == 0;
     if (is_ascend && !o->config.kernels)
         return host_fail(&s->error, HOST_USAGE, "the backend ascend needs a map of kernels: --kernels FILE");
@@ -304,6 +308,7 @@ static int prepare(struct session *s)
     if (code == HOST_OK) code = ptoi_arguments_apply(s);
     if (code == HOST_OK) code = ptoi_arguments_check(s);
     if (code == HOST_OK) code = ptoi_arguments_open(s);
+    if (code == HOST_OK) code = ptoi_expect_open(s);
     /* A worker process sees the arrays that were there when it was made. */
     const bool data_first = s->options.config.engine == PTO_ENGINE_PROCESS;
     if (code == HOST_OK && data_first) code = ptoi_arguments_load(s);
@@ -354,6 +359,7 @@ static int run_and_report(struct session *s)
     if (s->options.advise) ptoi_advise_write(s->rt, stdout);
     if (written == HOST_OK) written = write_records(s, code == HOST_OK);
     if (code == HOST_OK && written == HOST_OK && s->options.check) code = check_against_oracle(s);
+    if (code == HOST_OK && written == HOST_OK) code = ptoi_expect_check(s);
     if (written == HOST_OK) written = rename_written(s);
     return code != HOST_OK ? code : written;
 }

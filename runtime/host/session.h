@@ -19,6 +19,8 @@ struct argument {
     struct npy_file file;
     struct host_array oracle; /* --check: its own copy */
     bool scalar_set;
+    bool is_expected; /* --expect: what it is compared with */
+    struct npy_file expected;
     PTOResult result; /* the run decides its extents */
     PTOResult oracle_result;
 };

@@ -7,6 +7,10 @@ int build_main(const struct options *o);        /* VERB_BUILD */
 bool build_reads_only(const struct options *o); /* --emit of something that exists before the program is checked */
 int fmt_main(const struct options *o);          /* VERB_FMT, in fmt.c */
 int run_main(const struct options *o);          /* VERB_RUN, in run.c */
+int test_main(const struct options *o);         /* VERB_TEST, in test.c */
+int new_main(const struct options *o);          /* VERB_NEW, in new.c */
+int doc_main(const struct options *o);          /* VERB_DOC, in doc.c */
+int watch_main(const struct options *o);        /* VERB_WATCH, in watch.c */
 /* VERB_GRAPH, in run.c: orchestrates without running a kernel, prints the graph */
 int graph_main(const struct options *o);
 

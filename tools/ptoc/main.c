@@ -53,7 +53,13 @@ static int compile_main(const struct options *o)
 static int verb_main(const struct options *o)
 {
     switch (o->verb) {
-    case VERB_HELP: options_print_help(stdout); return EXIT_OK;
+    case VERB_HELP: return help_main(o);
+    case VERB_TEST: return test_main(o);
+    case VERB_NEW: return new_main(o);
+    case VERB_DOC: return doc_main(o);
+    case VERB_WATCH: return watch_main(o);
+    case VERB_COMPLETION: return completion_main(o);
+    case VERB_COMPLETE: return complete_main(o);
     case VERB_VERSION: puts("ptoc 0.1.0"); return EXIT_OK;
     case VERB_CHECK: return check_main(o);
     case VERB_BUILD:
@@ -62,6 +68,7 @@ static int verb_main(const struct options *o)
     case VERB_FMT: return fmt_main(o);
     case VERB_LSP: return lsp_main(o);
     case VERB_EXPLAIN: return explain_main(o);
+    case VERBS: break;
     }
     return EXIT_INTERNAL;
 }

@@ -13,19 +13,31 @@
 /* The exit codes of every program of the project. */
 enum exit_code { EXIT_OK = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2, EXIT_INTERNAL = 3, EXIT_FILE = 4 };
 
-enum verb { VERB_HELP, VERB_VERSION, VERB_CHECK, VERB_BUILD, VERB_RUN, VERB_GRAPH, VERB_FMT, VERB_LSP, VERB_EXPLAIN };
+/* Text for people; an object a line; a SARIF file of all messages. */
+enum diag_form { DIAG_TEXT, DIAG_JSON, DIAG_SARIF };
+
+enum verb {
+#define VERB(id, ...) VERB_##id,
+#include "verbs.def"
+#undef VERB
+    VERBS
+};
 
 enum emit_kind {
 #define EMIT(id, name, function) EMIT_##id,
 #include "emits.def"
 #undef EMIT
+    EMIT_COUNT
 };
 
 struct options {
     enum verb verb;
-    const char *program;      /* argv[0] as called; to find std/ and the run-time library beside the binary */
-    const char *input;        /* the .pto file ("-": standard input); NULL for HELP, VERSION, LSP, EXPLAIN */
-    const char *topic;        /* EXPLAIN: "E08", or NULL for the list */
+    const char *program;   /* argv[0] as called; to find std/ and the run-time library beside the binary */
+    const char *input;     /* the .pto file ("-": standard input); NULL where the verb takes none */
+    const char *topic;     /* EXPLAIN: "E08"; HELP: the verb; NEW: the folder; COMPLETION: the shell; or NULL */
+    const char **operands; /* TEST: files and folders; WATCH: the words of the command; NULL after the last */
+    int operand_count;
+    bool man;                 /* --man of HELP */
     const char **link_inputs; /* k.c k.o libk.a as written, in order */
     int link_input_count;
     const char *output;     /* -o, or NULL; "-" is standard output */
@@ -51,8 +63,8 @@ struct options {
     const char *heap_text;     /* as written, or NULL */
     int rings;                 /* --rings (also in run_args for `run`); 4 where none was given */
 
-    const char *log; /* --log of `lsp`, or NULL */
-    bool json;       /* --diag=json */
+    const char *log;          /* --log of `lsp`, or NULL */
+    enum diag_form diag_form; /* --diag=json|sarif */
     enum diag_color color;
     bool warnings_are_errors;     /* -Werror */
     bool warning_off[DIAG_COUNT]; /* -w, -Wno-W03 */
@@ -69,11 +81,16 @@ struct options {
 /* Returns EXIT_OK, or EXIT_USAGE after saying on standard error what is wrong.  To be freed in both cases. */
 int options_parse(struct options *o, int argc, char **argv);
 void options_free(struct options *o);
-void options_print_help(FILE *out); /* help.c */
+
+int lsp_main(const struct options *o);        /* VERB_LSP, in lsp.c */
+int help_main(const struct options *o);       /* VERB_HELP, in help.c */
+int completion_main(const struct options *o); /* VERB_COMPLETION, in completion.c */
+int complete_main(const struct options *o);   /* VERB_COMPLETE, there too */
 
 /* The data of one run of the compiler: opened here, so that every verb shows messages the same way. */
 struct front_session {
     struct front front;
+    struct sarif *sarif;      /* --diag=sarif; else NULL */
     struct sema_options sema; /* the search path ends with the folder of std/ */
     const char **import_dirs;
     char *share;
@@ -87,7 +104,5 @@ int session_close(struct front_session *s);
 /* The folder above bin/ that the running compiler was started from, without a slash at its end: it has share/pto,
  * include and lib.  To be freed; NULL if it can not be found out. */
 char *prefix_find(const char *program);
-
-int lsp_main(const struct options *o); /* VERB_LSP, in lsp.c */
 
 #endif

@@ -112,9 +112,9 @@ static char **plain_environment(void)
     return plain;
 }
 
-/* log: where standard error goes; NULL: where ours does.  ask: standard output goes there too, and there is no
- * input. */
-static int start(const char *path, const char *const *argv, const char *log, bool ask, pid_t *pid)
+/* out, log: where standard output and standard error go; NULL: where ours do.  ask: standard output goes where standard
+ * error does, and there is no input. */
+static int start(const char *path, const char *const *argv, const char *out, const char *log, bool ask, pid_t *pid)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -122,6 +122,7 @@ static int start(const char *path, const char *const *argv, const char *log, boo
     char **plain = log ? plain_environment() : NULL, **environment = plain ? plain : environ;
     posix_spawn_file_actions_init(&files);
     if (log) posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (out) posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (ask) {
         posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
         posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -140,7 +141,7 @@ static int start(const char *path, const char *const *argv, const char *log, boo
     return error;
 }
 
-static int run(const char *path, const char *const *argv, const char *log, bool ask, bool verbose)
+static int run(const char *path, const char *const *argv, const char *out, const char *log, bool ask, bool verbose)
 {
     if (verbose) {
         for (int i = 0; argv[i]; i++)
@@ -150,7 +151,7 @@ static int run(const char *path, const char *const *argv, const char *log, bool 
     fflush(NULL);
     if (interrupted) return 128 + interrupted;
     pid_t pid = 0;
-    int error = start(path, argv, log, ask, &pid), status = 0;
+    int error = start(path, argv, out, log, ask, &pid), status = 0;
     if (error) {
         fprintf(stderr, "ptoc: error: cannot run '%s': %s\n", path ? path : argv[0], strerror(error));
         return -1;
@@ -165,12 +166,17 @@ static int run(const char *path, const char *const *argv, const char *log, bool 
 
 int process_run(const char *path, const char *const *argv, bool verbose)
 {
-    return run(path, argv, NULL, false, verbose);
+    return run(path, argv, NULL, NULL, false, verbose);
 }
 
 int process_run_logged(const char *log, const char *const *argv, bool verbose)
 {
-    return run(NULL, argv, log, false, verbose);
+    return run(NULL, argv, NULL, log, false, verbose);
 }
 
-int process_ask(const char *answer, const char *const *argv) { return run(NULL, argv, answer, true, false); }
+int process_ask(const char *answer, const char *const *argv) { return run(NULL, argv, NULL, answer, true, false); }
+
+int process_run_to(const char *out, const char *err, const char *path, const char *const *argv, bool verbose)
+{
+    return run(path, argv, out, err, false, verbose);
+}

@@ -14,6 +14,9 @@ int process_run(const char *path, const char *const *argv, bool verbose);
 /* The same, with what it writes to standard error in a file, in English. */
 int process_run_logged(const char *log, const char *const *argv, bool verbose);
 
+/* The same, of a program at that path, with its standard output and its standard error in files. */
+int process_run_to(const char *out, const char *err, const char *path, const char *const *argv, bool verbose);
+
 /* Runs argv, with nothing to read, for what it writes to standard output and standard error, in English: that goes to a
  * file. */
 int process_ask(const char *answer, const char *const *argv);

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "support/arena.h"
 #include "support/intern.h"
+#include "syntax/sarif.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static char *share_folder(const char *program)
 
 static void set_diag(struct diag *d, const struct options *o)
 {
-    diag_set_json(d, o->json);
+    diag_set_json(d, o->diag_form == DIAG_JSON);
     diag_set_color(d, o->color);
     diag_set_warnings_are_errors(d, o->warnings_are_errors);
     for (int i = 0; i < DIAG_COUNT; i++) diag_set_warning_enabled(d, (enum diag_id)i, !o->warning_off[i]);
@@ -83,6 +84,11 @@ int session_open(struct front_session *s, const struct options *o)
                   .diag = diag_create(sources, stderr)},
     };
     set_diag(s->front.diag, o);
+    if (o->diag_form == DIAG_SARIF) {
+        s->sarif = arena_new(s->front.mem, struct sarif);
+        *s->sarif = (struct sarif){.sources = sources, .out = stderr};
+        diag_set_receiver(s->front.diag, sarif_receive, s->sarif);
+    }
     set_search_path(s, o);
     const char *why = NULL;
     if (source_map_read(sources, o->input, &why) >= 0) return EXIT_OK;
@@ -94,6 +100,7 @@ int session_open(struct front_session *s, const struct options *o)
 int session_close(struct front_session *s)
 {
     diag_flush(s->front.diag);
+    if (s->sarif != NULL) sarif_end(s->sarif);
     int result = diag_error_count(s->front.diag) > 0 ? EXIT_ERRORS : EXIT_OK;
     diag_destroy(s->front.diag);
     source_map_destroy(s->front.sources);

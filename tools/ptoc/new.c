@@ -1,0 +1,141 @@
+/* new.c - ptoc new DIR: a folder with a program, its test, and what builds and runs them.
+ * Idea       texts with the name of the folder in them; what is made is correct by the verb that it is for: `ptoc test`
+ *            passes in it.
+ * Owner      nothing.
+ * Invariant  nothing that exists is written over.
+ * Blocks     in files.
+ * Tests      test/lit/build/new.test
+ */
+#include "build.h"
+#include "output.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* NAME stands for the name of the program. */
+static const struct {
+    const char *path, *text;
+} files[] = {
+    {"NAME.pto", "// NAME.pto - y = a * x + y on tiles of T elements.\n"
+                 "\n"
+                 "param a: f32 = 2.0;\n"
+                 "const T = 256;\n"
+                 "\n"
+                 "// One tile.\n"
+                 "kernel axpy(in x: f32[T], inout y: f32[T], a: f32) on vector cost T {\n"
+                 "  for (int i = 0; i < T; i++) y[i] += a * x[i];\n"
+                 "}\n"
+                 "\n"
+                 "// The tiles are independent of each other: workers take them as they are free.\n"
+                 "export orch NAME<N>(in x: f32[N * T], inout y: f32[N * T]) {\n"
+                 "  for i in 0 .. N { axpy(x[i * T +: T], inout y[i * T +: T], a); }\n"
+                 "  print \"last\", await y[N * T - 1];\n"
+                 "}\n"},
+    {"NAME_test.pto", "// A test of NAME.pto: `ptoc test` runs it and compares its output with the lines of 'expect'.\n"
+                      "// expect: sum 3 5\n"
+                      "import \"NAME.pto\" as m;\n"
+                      "\n"
+                      "const T = m.T;\n"
+                      "\n"
+                      "kernel fill(out x: f32[T], value: f32) on vector cost T {\n"
+                      "  for (int i = 0; i < T; i++) x[i] = value;\n"
+                      "}\n"
+                      "\n"
+                      "export orch main() {\n"
+                      "  let x = fill(1.0);\n"
+                      "  var y = fill(1.0);\n"
+                      "  m.axpy(x, inout y, 2.0);\n"
+                      "  let first = await y[0];\n"
+                      "  m.axpy(x, inout y, 2.0);\n"
+                      "  print \"sum\", first, await y[T - 1];\n"
+                      "}\n"},
+    {"CMakeLists.txt",
+     "cmake_minimum_required(VERSION 3.16)\n"
+     "project(NAME LANGUAGES C)\n"
+     "\n"
+     "find_program(PTOC ptoc REQUIRED)\n"
+     "add_custom_command(OUTPUT NAME\n"
+     "    COMMAND ${PTOC} build ${CMAKE_CURRENT_SOURCE_DIR}/NAME.pto -o ${CMAKE_CURRENT_BINARY_DIR}/NAME\n"
+     "    DEPENDS NAME.pto VERBATIM)\n"
+     "add_custom_target(programs ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/NAME)\n"
+     "\n"
+     "enable_testing()\n"
+     "add_test(NAME NAME COMMAND ${PTOC} test ${CMAKE_CURRENT_SOURCE_DIR})\n"},
+    {"README.md",
+     "# NAME\n"
+     "\n"
+     "    ptoc run NAME.pto --dim N=4 --input x=ones --input y=iota      build and run\n"
+     "    ptoc test                                                      the tests of this folder\n"
+     "    ptoc watch NAME.pto                                            errors, whenever the file is saved\n"
+     "    cmake -B build && cmake --build build && ctest --test-dir build\n"},
+    {".vscode/settings.json", "{\n"
+                              "  \"files.associations\": { \"*.pto\": \"pto\" },\n"
+                              "  \"[pto]\": { \"editor.tabSize\": 2, \"editor.insertSpaces\": true }\n"
+                              "}\n"},
+};
+
+static void add_named(struct strbuf *b, const char *text, const char *name)
+{
+    for (const char *at; (at = strstr(text, "NAME")) != NULL; text = at + 4) {
+        strbuf_add(b, text, (size_t)(at - text));
+        strbuf_puts(b, name);
+    }
+    strbuf_puts(b, text);
+}
+
+static int fail(const char *path)
+{
+    fprintf(stderr, "ptoc: error: cannot make '%s': %s\n", path, strerror(errno));
+    return EXIT_FILE;
+}
+
+/* The folder, which is new or empty. */
+static int make_folder(const char *path)
+{
+    if (mkdir(path, 0777) == 0) return EXIT_OK;
+    if (errno != EEXIST) return fail(path);
+    DIR *folder = opendir(path);
+    if (!folder) return fail(path);
+    bool is_empty = true;
+    for (const struct dirent *e; (e = readdir(folder)) != NULL;)
+        is_empty = is_empty && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
+    closedir(folder);
+    if (is_empty) return EXIT_OK;
+    fprintf(stderr, "ptoc: error: the folder '%s' is not empty\n", path);
+    return EXIT_FILE;
+}
+
+/* "my-model/" -> "my_model": a name of the language and of C. */
+static void name_of(const char *folder, struct strbuf *name)
+{
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/') length--;
+    size_t begin = length;
+    while (begin > 0 && folder[begin - 1] != '/') begin--;
+    if (!isalpha((unsigned char)folder[begin])) strbuf_puts(name, "program_");
+    for (size_t i = begin; i < length; i++) strbuf_putc(name, isalnum((unsigned char)folder[i]) ? folder[i] : '_');
+}
+
+int new_main(const struct options *o)
+{
+    STRBUF(name);
+    name_of(o->topic, &name);
+    int result = make_folder(o->topic);
+    for (size_t i = 0; i < sizeof files / sizeof *files && result == EXIT_OK; i++) {
+        STRBUF(path);
+        STRBUF(text);
+        strbuf_printf(&path, "%s/", o->topic);
+        add_named(&path, files[i].path, strbuf_text(&name));
+        add_named(&text, files[i].text, strbuf_text(&name));
+        char *slash = strrchr(path.data, '/');
+        *slash = '\0';
+        if (mkdir(path.data, 0777) != 0 && errno != EEXIST) result = fail(path.data);
+        *slash = '/';
+        if (result == EXIT_OK) result = output_text(path.data, &text);
+    }
+    if (result == EXIT_OK) printf("made %s; next: cd %s && ptoc test\n", o->topic, o->topic);
+    return result;
+}
