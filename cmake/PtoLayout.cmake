@@ -29,6 +29,7 @@ function(pto_install)
     install(TARGETS ptoc pto_runtime pto pto_kernels RUNTIME DESTINATION bin ARCHIVE DESTINATION lib
             LIBRARY DESTINATION lib)
     install(DIRECTORY runtime/include/pto DESTINATION include)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man ${CMAKE_BINARY_DIR}/share/bash-completion DESTINATION share)
     install(DIRECTORY kernels/std DESTINATION share/pto FILES_MATCHING PATTERN "*.pto")
     install(DIRECTORY kernels/ascend DESTINATION share/pto)
     install(DIRECTORY docs/explain DESTINATION share/pto FILES_MATCHING PATTERN "*.md")
