@@ -1,5 +1,5 @@
-/* completion.c - ptoc completion: command lines are completed in a shell; ptoc complete: the names of a program that may
- * follow an option.
+/* completion.c - ptoc completion: command lines are completed in a shell; ptoc complete: the names of a program that
+ * may follow an option.
  * Idea       the scripts know verbs and options from the tables of the command line, and ask `ptoc complete` for the
  *            names of the program that the line has.
  * Owner      nothing.

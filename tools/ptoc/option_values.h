@@ -1,5 +1,5 @@
-/* option_values.h - the values of ptoc's options: each function takes the text of one, sets its members, and returns EXIT_OK,
- * or EXIT_USAGE after saying what is wrong. */
+/* option_values.h - the values of ptoc's options: each function takes the text of one, sets its members, and returns
+ * EXIT_OK, or EXIT_USAGE after saying what is wrong. */
 #ifndef PTOC_OPTION_VALUES_H
 #define PTOC_OPTION_VALUES_H
 #include "options.h"

@@ -55,8 +55,8 @@ static void add_file(struct watch *w, const char *path)
 
 static void ignore_message(void *nothing, const struct diag_message *m) { (void)nothing, (void)m; }
 
-/* Before the verb begins, so that a change meanwhile is seen.  What was read before is still looked at: a module that is
- * away for a moment comes back. */
+/* Before the verb begins, so that a change meanwhile is seen.  What was read before is still looked at: a module
+ * that is away for a moment comes back. */
 static void list_files(struct watch *w)
 {
     struct front_session s;
