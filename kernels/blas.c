@@ -1,6 +1,7 @@
 /* blas.c - strided matrices in, BLAS calls out.
  * Idea       BLAS wants one unit stride and a leading dimension.  A view that has them is passed as it is, any other is
- *            packed first (and a written one unpacked after), so every call does the same arithmetic.
+ *            packed first (and a written one unpacked after), so every call does the same arithmetic.  Products that
+ *            are no larger than what BLAS is worth are computed by contraction.c.
  * Owner      The number of OpenBLAS threads: set to one, once, before the first call.  Workers are the parallelism, and
  *            a product split over threads would add up in another order.
  * Invariant  See Note [no address in the bits].
@@ -15,6 +16,7 @@
 #include "blas.h"
 #include "kernels.h"
 #include <limits.h>
+#include <pto/pto_equations.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -46,7 +48,17 @@ static bool is_dense_line(int64_t lines, int64_t width, int64_t pitch, int64_t u
 }
 #endif
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, BLAS_FROM = 512, STACK_DEPTH = 128 };
+
+bool ptoi_is_for_blas(int64_t rows, int64_t columns, int64_t depth)
+{
+#ifdef PTO_HAVE_BLAS
+    return rows >= BLAS_FROM && columns >= BLAS_FROM && depth >= BLAS_FROM;
+#else
+    (void)rows, (void)columns, (void)depth;
+    return false;
+#endif
+}
 
 /* A dense rows x columns matrix for a copy, on a cache line; NULL when there is no room. */
 static void *new_matrix(int64_t rows, int64_t columns, size_t element_bytes)
@@ -236,10 +248,26 @@ static int NAME(gemm)(int64_t m, int64_t n, int64_t k, T alpha, const T *a, int6
 }
 #endif
 
+/* The block of kernels in index notation, which is faster on small matrices. */
+static int NAME(contract)(int64_t m, int64_t n, int64_t k, const T *a, int64_t a_row, int64_t a_col, const T *b,
+                          int64_t b_row, int64_t b_col, bool add, T *c, int64_t c_row, int64_t c_col)
+{
+    _Alignas(CACHE_LINE) unsigned char room[STACK_DEPTH * PTO_PANEL_BYTES];
+    void *made = k > STACK_DEPTH ? new_matrix(k, PTO_PANEL_BYTES, 1) : NULL;
+    if (k > STACK_DEPTH && made == NULL) return PTO_KERNEL_NO_MEMORY;
+    NAME(pto_contract)
+    (&(PTOContraction){m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row, c_col, add, true,
+                       made != NULL ? made : room});
+    free(made);
+    return PTO_KERNEL_OK;
+}
+
 int NAME(ptoi_blas_gemm)(int64_t m, int64_t n, int64_t k, T alpha, const T *a, int64_t a_row, int64_t a_col, const T *b,
                          int64_t b_row, int64_t b_col, T beta, T *c, int64_t c_row, int64_t c_col)
 {
     if (m <= 0 || n <= 0) return PTO_KERNEL_OK;
+    if (alpha == 1 && (beta == 0 || beta == 1) && k > 0 && !ptoi_is_for_blas(m, n, k))
+        return NAME(contract)(m, n, k, a, a_row, a_col, b, b_row, b_col, beta == 1, c, c_row, c_col);
 #ifdef PTO_HAVE_BLAS
     if (k > 0 && fits_int(m) && fits_int(n) && fits_int(k))
         return NAME(gemm)(m, n, k, alpha, a, a_row, a_col, b, b_row, b_col, beta, c, c_row, c_col);

@@ -7,7 +7,11 @@
  */
 #ifndef PTO_KERNELS_BLAS_H
 #define PTO_KERNELS_BLAS_H
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Is a product of this size one for BLAS?  Below it the block of contraction.c is as fast. */
+bool ptoi_is_for_blas(int64_t rows, int64_t columns, int64_t depth);
 
 /* All return a PTO_KERNEL_ code.  `x_row` and `x_col` are the strides of matrix x in elements. */
 

@@ -5,10 +5,12 @@
  *            file does not compile. A vector kernel goes over the rows of the first tensor that it writes; tensors of
  *            the same shape are moved piece by piece with it, others are left where they are.  A cube kernel goes over
  *            tiles of its last two dimensions.
+ *            A kernel in index notation is complete, or E12 says why it is not.
  * Invariant  what is printed compiles with -DPTO_SKELETON; it needs share/pto/ascend, and nothing of the runtime.
  * Tests      test/lit/codegen/ascendc.pto, test/lit/ascend/skeleton.test
  */
 #include "emit.h"
+#include "equations/ascendc.h"
 #include <string.h>
 
 enum { LOCAL_BYTES = 192 * 1024, MOST_PIECE_BYTES = 16384, LINE_BYTES = 32 };
@@ -530,6 +532,25 @@ static void emit_alone(struct emitter *e, const struct skeleton *s)
     out_line(e->out, "}");
 }
 
+/* A kernel in index notation needs nobody's hand. */
+static bool emit_equations(struct emitter *e, const struct skeleton *s)
+{
+    const struct symbol *k = s->kernel;
+    struct span at;
+    for (int i = 0; i < k->formal_count; i++) {
+        const bool is_size = k->formals[i]->type->kind == TYPE_INT; /* a member wherever a size names it */
+        const char *name = arena_printf(e->mem, is_size ? "k.%s" : "%s", s->formal[i]);
+        ptrmap_set(&e->c_names, k->formals[i], (void *)(uintptr_t)name);
+    }
+    for (int i = 0; i < k->dim_count; i++)
+        ptrmap_set(&e->c_names, k->dims[i], (void *)(uintptr_t)arena_printf(e->mem, "k.%s", s->dim[i]));
+    const char *why = is_on(k, "cube") ? equations_ascendc_cube(e, k, &at) : equations_ascendc(e, k, &at);
+    if (!why) return true;
+    diag_error(e->front->diag, DIAG_E12, at, "no AscendC is made of kernel '%s': %s", k->name, why);
+    diag_help(e->front->diag, "its skeleton is printed: write what it computes there");
+    return false;
+}
+
 static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
 {
     struct skeleton s = {.kernel = kernel, .names = ptrmap_get(&e->kernels, kernel)};
@@ -546,7 +567,9 @@ static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "%s", "");
     emit_arguments(e, &s);
     out_line(e->out, "%s", "");
-    if (s.main < 0)
+    if (kernel->equations && s.main >= 0 && emit_equations(e, &s))
+        ;
+    else if (s.main < 0)
         emit_alone(e, &s);
     else if (is_on(kernel, "cube"))
         emit_cube(e, &s);
@@ -582,6 +605,12 @@ void ascendc_emit(struct emitter *e)
         out_line(e->out, " *     engine = %s", is_on(k, "cube") ? "cube" : "vector");
     }
     out_line(e->out, " */");
+    bool has_equations = false;
+    for (size_t i = 0; i < e->plan->kernels.count; i++) has_equations |= e->plan->kernels.data[i]->equations != NULL;
     out_line(e->out, "#include \"rows.h\"");
+    if (has_equations) {
+        out_line(e->out, "#include \"equations.h\"");
+        out_line(e->out, "#include \"gemm.h\"");
+    }
     for (size_t i = 0; i < e->plan->kernels.count; i++) emit_skeleton(e, e->plan->kernels.data[i]);
 }

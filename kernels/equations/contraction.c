@@ -70,18 +70,6 @@ PTO_ELEMENTS_BEGIN
 #endif
 PTO_ELEMENTS_END
 
-enum { BLAS_FROM = 512 };
-
-static bool is_for_blas(const PTOContraction *t)
-{
-#ifdef PTO_HAVE_BLAS
-    return t->rows >= BLAS_FROM && t->columns >= BLAS_FROM && t->depth >= BLAS_FROM;
-#else
-    (void)t;
-    return false;
-#endif
-}
-
 #if PTO_HAS_LEVELS
 #define DISPATCH(type, t)                                                                                              \
     const PTOCpu cpu = (t)->fused ? pto_cpu() : PTO_CPU_BASE;                                                          \
@@ -97,16 +85,18 @@ static bool is_for_blas(const PTOContraction *t)
 
 void pto_contract_f32(const PTOContraction *t)
 {
-    if (is_for_blas(t) && ptoi_blas_gemm_f32(t->rows, t->columns, t->depth, 1, t->a, t->a_row, t->a_depth, t->b,
-                                             t->b_depth, t->b_column, t->add ? 1 : 0, t->c, t->c_row, t->c_column) == 0)
+    if (ptoi_is_for_blas(t->rows, t->columns, t->depth) &&
+        ptoi_blas_gemm_f32(t->rows, t->columns, t->depth, 1, t->a, t->a_row, t->a_depth, t->b, t->b_depth, t->b_column,
+                           t->add ? 1 : 0, t->c, t->c_row, t->c_column) == 0)
         return;
     DISPATCH(f32, t);
 }
 
 void pto_contract_f64(const PTOContraction *t)
 {
-    if (is_for_blas(t) && ptoi_blas_gemm_f64(t->rows, t->columns, t->depth, 1, t->a, t->a_row, t->a_depth, t->b,
-                                             t->b_depth, t->b_column, t->add ? 1 : 0, t->c, t->c_row, t->c_column) == 0)
+    if (ptoi_is_for_blas(t->rows, t->columns, t->depth) &&
+        ptoi_blas_gemm_f64(t->rows, t->columns, t->depth, 1, t->a, t->a_row, t->a_depth, t->b, t->b_depth, t->b_column,
+                           t->add ? 1 : 0, t->c, t->c_row, t->c_column) == 0)
         return;
     DISPATCH(f64, t);
 }

@@ -88,7 +88,10 @@ static int emit_text(const struct options *o)
 {
     struct strbuf text = {0};
     int result = generate(o, o->output, &text, NULL);
-    if (result == EXIT_OK) result = output_text(o->output, &text);
+    /* skeletons are printed for the kernels of which no AscendC is made, too */
+    const bool is_partial = o->emit == EMIT_ASCENDC && result == EXIT_ERRORS && text.length > 0;
+    const int written = result == EXIT_OK || is_partial ? output_text(o->output, &text) : EXIT_OK;
+    if (written != EXIT_OK) result = written;
     strbuf_free(&text);
     return result;
 }

@@ -12,6 +12,7 @@
  */
 #ifndef PTO_MOCK_KERNEL_OPERATOR_H
 #define PTO_MOCK_KERNEL_OPERATOR_H
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -119,6 +120,9 @@ template <typename T> class LocalTensor {
         MOCK_CHECK((unsigned char *)(data + first + count) <= buffer->base + buffer->bytes.size() - 512);
         return data + first;
     }
+    T GetValue(uint32_t at) const { return *part(at, 1); }
+    void SetValue(uint32_t at, T value) const { *part(at, 1) = value; }
+    bool is_calculated() const { return buffer->from == TPosition::VECCALC; }
     bool is_aligned(size_t to) const { return (size_t)((unsigned char *)data - buffer->base) % to == 0; }
     bool is_writable(TPosition at) const { return buffer->from == at && buffer->state == mock::ALLOCATED; }
     bool is_readable(TPosition at) const { return buffer->to == at && buffer->state == mock::TAKEN; }
@@ -199,8 +203,41 @@ template <TPosition From, TPosition To, int Depth> class TQueBind {
 
 template <TPosition At, int Depth> using TQue = TQueBind<At, At, Depth>;
 
+/* Memory of the vector unit that goes through no queue. */
+template <TPosition At> class TBuf {
+  public:
+    TBuf() {}
+    TBuf(const TBuf &) = delete;
+    ~TBuf() { mock::core.used[(int)mock::memory_of(At)] -= bytes; }
+    void init(int64_t size)
+    {
+        MOCK_CHECK(At == TPosition::VECCALC && size > 0 && size % 32 == 0);
+        bytes = (size_t)size;
+        size_t &used = mock::core.used[(int)mock::memory_of(At)];
+        used += bytes;
+        MOCK_CHECK(used <= mock::capacity(At));
+        MOCK_CHECK(mock::core.type != KERNEL_TYPE_AIC_ONLY);
+        buffer.bytes.resize(bytes + 512, 0xff);
+        buffer.base = buffer.bytes.data() + (512 - (size_t)(uintptr_t)buffer.bytes.data() % 512) % 512;
+        buffer.from = buffer.to = At;
+        buffer.state = mock::ALLOCATED;
+    }
+    template <typename T> LocalTensor<T> Get()
+    {
+        LocalTensor<T> t;
+        t.data = (T *)(void *)buffer.base;
+        t.buffer = &buffer;
+        return t;
+    }
+
+  private:
+    mock::Buffer buffer;
+    size_t bytes = 0;
+};
+
 class TPipe {
   public:
+    template <TPosition At> void InitBuffer(TBuf<At> &buffer, int64_t size) { buffer.init(size); }
     template <typename Queue> void InitBuffer(Queue &queue, int64_t count, int64_t size) { queue.init(count, size); }
 };
 
@@ -251,11 +288,12 @@ void DataCopyPad(const GlobalTensor<T> &to, const LocalTensor<T> &from, const Da
 namespace mock {
 template <typename T> bool has_operand(const LocalTensor<T> &t)
 {
-    return t.is_aligned(32) && (t.is_readable(TPosition::VECIN) || t.is_writable(TPosition::VECOUT));
+    return t.is_aligned(32) &&
+           (t.is_calculated() || t.is_readable(TPosition::VECIN) || t.is_writable(TPosition::VECOUT));
 }
 template <typename T> T *result(const LocalTensor<T> &t, int32_t count)
 {
-    MOCK_CHECK(t.is_writable(TPosition::VECOUT) && t.is_aligned(32) && count > 0);
+    MOCK_CHECK((t.is_calculated() || t.is_writable(TPosition::VECOUT)) && t.is_aligned(32) && count > 0);
     return t.part(0, count);
 }
 template <typename T> const T *operand(const LocalTensor<T> &t, int32_t count)
@@ -276,6 +314,9 @@ template <typename T> const T *operand(const LocalTensor<T> &t, int32_t count)
 MOCK_TWO(Add, p[i] + q[i])
 MOCK_TWO(Sub, p[i] - q[i])
 MOCK_TWO(Mul, p[i] * q[i])
+MOCK_TWO(Div, p[i] / q[i])
+MOCK_TWO(Max, p[i] < q[i] ? q[i] : p[i])
+MOCK_TWO(Min, q[i] < p[i] ? q[i] : p[i])
 #undef MOCK_TWO
 
 template <typename T> void Muls(const LocalTensor<T> &to, const LocalTensor<T> &a, const T &scalar, int32_t count)
@@ -283,6 +324,132 @@ template <typename T> void Muls(const LocalTensor<T> &to, const LocalTensor<T> &
     T *r = mock::result(to, count);
     const T *p = mock::operand(a, count);
     for (int32_t i = 0; i < count; i++) r[i] = p[i] * scalar;
+}
+
+template <typename T> void Adds(const LocalTensor<T> &to, const LocalTensor<T> &a, const T &scalar, int32_t count)
+{
+    T *r = mock::result(to, count);
+    const T *p = mock::operand(a, count);
+    for (int32_t i = 0; i < count; i++) r[i] = p[i] + scalar;
+}
+
+#define MOCK_ONE(Name, function)                                                                                       \
+    template <typename T> void Name(const LocalTensor<T> &to, const LocalTensor<T> &a, int32_t count)                  \
+    {                                                                                                                  \
+        T *r = mock::result(to, count);                                                                                \
+        const T *p = mock::operand(a, count);                                                                          \
+        for (int32_t i = 0; i < count; i++) r[i] = function(p[i]);                                                     \
+    }
+MOCK_ONE(Exp, std::exp)
+MOCK_ONE(Ln, std::log)
+MOCK_ONE(Sqrt, std::sqrt)
+MOCK_ONE(Abs, std::fabs)
+#undef MOCK_ONE
+
+template <typename T> void CreateVecIndex(const LocalTensor<T> &to, const T &first, uint32_t count)
+{
+    T *r = mock::result(to, (int32_t)count);
+    for (uint32_t i = 0; i < count; i++) r[i] = first + (T)i;
+}
+
+/* ---- comparisons: one bit an element, in 256 bytes of operands at a time ---- */
+
+enum class CMPMODE : uint8_t { LT, GT, EQ, LE, GE, NE };
+enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR, VSEL_TENSOR_SCALAR_MODE, VSEL_TENSOR_TENSOR_MODE };
+
+namespace mock {
+template <typename T> bool holds(CMPMODE mode, T a, T b)
+{
+    switch (mode) {
+    case CMPMODE::LT: return a < b;
+    case CMPMODE::GT: return a > b;
+    case CMPMODE::EQ: return a == b;
+    case CMPMODE::LE: return a <= b;
+    case CMPMODE::GE: return a >= b;
+    default: return a != b;
+    }
+}
+inline void set_bit(uint8_t *bits, uint32_t i, bool value)
+{
+    bits[i / 8] = (uint8_t)((bits[i / 8] & ~(1u << i % 8)) | (unsigned)value << i % 8);
+}
+} // namespace mock
+
+template <typename T>
+void Compare(const LocalTensor<uint8_t> &to, const LocalTensor<T> &a, const LocalTensor<T> &b, CMPMODE mode,
+             uint32_t count)
+{
+    MOCK_CHECK(count * sizeof(T) % 256 == 0);
+    uint8_t *r = mock::result(to, (int32_t)count / 8);
+    const T *p = mock::operand(a, (int32_t)count), *q = mock::operand(b, (int32_t)count);
+    for (uint32_t i = 0; i < count; i++) mock::set_bit(r, i, mock::holds(mode, p[i], q[i]));
+}
+
+template <typename T>
+void CompareScalar(const LocalTensor<uint8_t> &to, const LocalTensor<T> &a, const T &scalar, CMPMODE mode,
+                   uint32_t count)
+{
+    MOCK_CHECK(count * sizeof(T) % 256 == 0);
+    uint8_t *r = mock::result(to, (int32_t)count / 8);
+    const T *p = mock::operand(a, (int32_t)count);
+    for (uint32_t i = 0; i < count; i++) mock::set_bit(r, i, mock::holds(mode, p[i], scalar));
+}
+
+template <typename T>
+void Select(const LocalTensor<T> &to, const LocalTensor<uint8_t> &mask, const LocalTensor<T> &a,
+            const LocalTensor<T> &b, SELMODE mode, uint32_t count)
+{
+    MOCK_CHECK(mode == SELMODE::VSEL_TENSOR_TENSOR_MODE);
+    const uint8_t *bits = mock::operand(mask, (int32_t)(count + 7) / 8);
+    const T *p = mock::operand(a, (int32_t)count), *q = mock::operand(b, (int32_t)count);
+    T *r = mock::result(to, (int32_t)count);
+    for (uint32_t i = 0; i < count; i++) r[i] = bits[i / 8] >> i % 8 & 1 ? p[i] : q[i];
+}
+
+template <typename T>
+void Select(const LocalTensor<T> &to, const LocalTensor<uint8_t> &mask, const LocalTensor<T> &a, T scalar, SELMODE mode,
+            uint32_t count)
+{
+    MOCK_CHECK(mode == SELMODE::VSEL_TENSOR_SCALAR_MODE);
+    const uint8_t *bits = mock::operand(mask, (int32_t)(count + 7) / 8);
+    const T *p = mock::operand(a, (int32_t)count);
+    T *r = mock::result(to, (int32_t)count);
+    for (uint32_t i = 0; i < count; i++) r[i] = bits[i / 8] >> i % 8 & 1 ? p[i] : scalar;
+}
+
+/* ---- reductions: the result is one element; by halves, as no order is documented ---- */
+
+namespace mock {
+template <typename T, typename Operation>
+void reduce(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &work, int32_t count,
+            const Operation &operation)
+{
+    const T *p = operand(a, count);
+    MOCK_CHECK(work.data != a.data && to.data != a.data && work.data != to.data);
+    T *w = result(work, count);
+    for (int32_t i = 0; i < count; i++) w[i] = p[i];
+    for (int32_t left = count; left > 1; left = (left + 1) / 2)
+        for (int32_t i = 0; i < left / 2; i++) w[i] = operation(w[i], w[i + (left + 1) / 2]);
+    *result(to, 1) = w[0];
+}
+} // namespace mock
+
+template <typename T>
+void ReduceSum(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &work, int32_t count)
+{
+    mock::reduce(to, a, work, count, [](T x, T y) { return x + y; });
+}
+template <typename T>
+void ReduceMax(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &work, int32_t count, bool place)
+{
+    MOCK_CHECK(!place);
+    mock::reduce(to, a, work, count, [](T x, T y) { return x < y ? y : x; });
+}
+template <typename T>
+void ReduceMin(const LocalTensor<T> &to, const LocalTensor<T> &a, const LocalTensor<T> &work, int32_t count, bool place)
+{
+    MOCK_CHECK(!place);
+    mock::reduce(to, a, work, count, [](T x, T y) { return y < x ? y : x; });
 }
 
 template <typename T> void Duplicate(const LocalTensor<T> &to, const T &scalar, int32_t count)
