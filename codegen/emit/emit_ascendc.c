@@ -532,25 +532,6 @@ static void emit_alone(struct emitter *e, const struct skeleton *s)
     out_line(e->out, "}");
 }
 
-/* A kernel in index notation needs nobody's hand. */
-static bool emit_equations(struct emitter *e, const struct skeleton *s)
-{
-    const struct symbol *k = s->kernel;
-    struct span at;
-    for (int i = 0; i < k->formal_count; i++) {
-        const bool is_size = k->formals[i]->type->kind == TYPE_INT; /* a member wherever a size names it */
-        const char *name = arena_printf(e->mem, is_size ? "k.%s" : "%s", s->formal[i]);
-        ptrmap_set(&e->c_names, k->formals[i], (void *)(uintptr_t)name);
-    }
-    for (int i = 0; i < k->dim_count; i++)
-        ptrmap_set(&e->c_names, k->dims[i], (void *)(uintptr_t)arena_printf(e->mem, "k.%s", s->dim[i]));
-    const char *why = is_on(k, "cube") ? equations_ascendc_cube(e, k, &at) : equations_ascendc(e, k, &at);
-    if (!why) return true;
-    diag_error(e->front->diag, DIAG_E12, at, "no AscendC is made of kernel '%s': %s", k->name, why);
-    diag_help(e->front->diag, "its skeleton is printed: write what it computes there");
-    return false;
-}
-
 static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
 {
     struct skeleton s = {.kernel = kernel, .names = ptrmap_get(&e->kernels, kernel)};
@@ -567,7 +548,7 @@ static void emit_skeleton(struct emitter *e, const struct symbol *kernel)
     out_line(e->out, "%s", "");
     emit_arguments(e, &s);
     out_line(e->out, "%s", "");
-    if (kernel->equations && s.main >= 0 && emit_equations(e, &s))
+    if (kernel->equations && s.main >= 0 && equations_emit_ascendc(e, kernel, s.formal, s.dim))
         ;
     else if (s.main < 0)
         emit_alone(e, &s);

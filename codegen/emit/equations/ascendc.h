@@ -3,10 +3,9 @@
 #define PTOC_EMIT_EQUATIONS_ASCENDC_H
 #include "../emit.h"
 
-/* Prints run(const Arguments &k) of a vector kernel, whose formals and dimensions have their names in e->c_names.
- * NULL, or why it cannot: at *at, with nothing printed. */
-const char *equations_ascendc(struct emitter *e, const struct symbol *kernel, struct span *at);
+/* Prints run(const Arguments &k); formal and dim: the members of Arguments.  false: it cannot, which is E12, and it
+ * printed nothing. */
+bool equations_emit_ascendc(struct emitter *e, const struct symbol *kernel, const char *const *formal,
+                            const char *const *dim);
 
-/* The same of a contraction on a cube core. */
-const char *equations_ascendc_cube(struct emitter *e, const struct symbol *kernel, struct span *at);
 #endif

@@ -1,8 +1,7 @@
 /* ascendc_cube.c - a contraction in index notation as AscendC for a cube core: a call of Gemm (kernels/ascend/gemm.h).
  * Tests      test/lit/ascend/index.test
  */
-#include "ascendc.h"
-#include "parts.h"
+#include "ascendc_parts.h"
 
 static const char *stride(struct eq_printer *p, const struct eq_access *a, int dim)
 {
@@ -46,7 +45,7 @@ static bool emit_view(struct eq_printer *p, const char *name, const struct eq_ac
     return true;
 }
 
-const char *equations_ascendc_cube(struct emitter *e, const struct symbol *kernel, struct span *at)
+const char *ascendc_emit_cube(struct emitter *e, const struct symbol *kernel, struct span *at)
 {
     const struct equations *q = equations_of(kernel);
     struct eq_printer p = {.e = e, .q = q, .sizes = e->checked->sizes};
