@@ -52,6 +52,8 @@ static struct effects effects_of(struct ast *n)
     return f;
 }
 
+bool lower_has_call(const struct ast *n) { return effects_of((struct ast *)(uintptr_t)n).calls > 0; }
+
 static struct effects effects_of_arguments(struct ast *args)
 {
     struct effects f = {0};

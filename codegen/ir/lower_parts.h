@@ -136,6 +136,7 @@ void lower_prepare_arguments(struct lowering *l, const struct call *call);
 void lower_prepare_attribute(struct lowering *l, struct ast *n);
 /* lower_prepare would append something that must be there */
 bool needs_statements(struct ast *n);
+bool lower_has_call(const struct ast *n); /* of a function, evaluated or not */
 /* let NAME = value; */
 struct ir_temporary *lower_let(struct lowering *l, const char *wanted, const struct type *type, struct ir_value *value,
                                bool is_const);

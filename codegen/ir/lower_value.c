@@ -258,7 +258,9 @@ struct ir_value *lower_value(struct lowering *l, const struct ast *n)
     if (l->f && l->f->is_broken)
         return n->kind == AST_BOOL && !n->bad ? ir_boolean(l->mem, n->boolean.value) : unknown(l);
     if (held) return ir_of_temporary(l->mem, held);
-    if (n->type && is_integer(n) && n->value && size_is_const(n->value, &value)) return ir_integer(l->mem, value);
+    const bool is_known = n->type && is_integer(n) && n->value && size_is_const(n->value, &value);
+    /* Of `select(true, 1, f())` the call is printed, because f is. */
+    if (is_known && !lower_has_call(n)) return ir_integer(l->mem, value);
     switch (n->kind) {
     case AST_INT: return ir_integer(l->mem, (int64_t)n->integer.value);
     case AST_BOOL: return ir_boolean(l->mem, n->boolean.value);

@@ -82,17 +82,17 @@ static PTOStatus release_parts(PTORuntime *rt, void *const *part, int32_t count)
     return status;
 }
 
-/* Note [folds on a device]. */
+/* Note [folds on a device].  The region is the last that is awaited: a later one would send it before it is combined. */
 static PTOStatus fold_on_host(PTORuntime *rt, const struct group *g)
 {
     const int64_t low = g->region.low - (int64_t)(intptr_t)g->base, bytes = g->region.high - g->region.low;
     int64_t part_bytes = pto_type_bytes((PTOType)g->view.type);
     for (int d = 0; d < g->view.rank; d++) part_bytes *= g->view.shape[d];
-    PTOStatus status = ptoi_await_bytes(rt, g->base, low, bytes, true);
-    for (int32_t i = 0; i < g->count && status == PTO_OK; i++) {
+    PTOStatus status = PTO_OK;
+    for (int32_t i = 0; i < g->count && status == PTO_OK; i++)
         status = ptoi_await_bytes(rt, g->part[i], 0, part_bytes, false);
-        if (status == PTO_OK) ptoi_combine(g->by, &g->view, g->part[i]);
-    }
+    if (status == PTO_OK) status = ptoi_await_bytes(rt, g->base, low, bytes, true);
+    for (int32_t i = 0; i < g->count && status == PTO_OK; i++) ptoi_combine(g->by, &g->view, g->part[i]);
     return status;
 }
 

@@ -83,6 +83,8 @@ class Aggregates:
                     self.forget(leaf.root)
                     return
                 self.forget_struct(v)
+        elif k in (4, 5) and v.kind == "var":
+            self.renew_field(v)
         elif k == 4 and v.writable:
             makers = [f for f in self.maker.callable(self) if f.result_type is type_ and f.cost * self.weight < 60]
             if makers:

@@ -184,7 +184,7 @@ class Calls:
         return shape
 
     def movable(self, f, dims, element, extents):
-        for t in self.tensors:
+        for t in sorted(self.tensors, key=lambda t: t.kind != "field"):
             if self.can_end(t) and t.element == element and t.rank() == len(extents) and self.chance(0.5):
                 attempt = dict(dims)
                 if all(self.match_extent(w, h, f, attempt) for w, h in zip(extents, t.shape)):

@@ -73,3 +73,83 @@ class Carried:
         self.emit("{ let %s = %s; %s = %s; %s = %s; }" % (t, a.text, a.text, b.text, b.text, t))
         self.renew(a)
         self.renew(b)
+
+    def do_give(self):
+        """A tensor, or a field of a struct whose other fields stay, is moved into a function, which gives it back."""
+        found = [t for t in self.tensors if self.can_end(t)]
+        t = self.pick([t for t in found if t.kind == "field"] or found or [None])
+        if t is None:
+            return
+        y = self.declare(self.fresh("t"), t.element, t.shape)
+        taker = self.maker.taker(self.home, t.element, t.rank())
+        self.forget(t.root)
+        self.emit("%s %s = %s(own %s);" % (self.pick(["let", "let", "var"]), y.text, taker, t.text))
+        if self.lines[-1].lstrip().startswith("var"):
+            y.kind = "var"
+        self.tensors.append(y)
+
+    # ---- structs ----
+    def do_structs(self):
+        """A `var` of a struct type, or two: made anew, a field made anew, swapped, kept."""
+        r, type_ = self.rng, self.struct_type()
+        if type_ is None or self.weight > 4:
+            return
+        argument = self.small_extent()
+        names = [v for v in [self.carried_struct(type_, argument) for _ in range(r.randint(1, 2))] if v]
+        if not names:
+            return
+        times = r.randint(0, 3)
+        saved = self.loop("for %s in 0 .. %d {" % (self.fresh("i"), times), times)
+        for v in names:
+            self.show_struct(v)
+        if r.random() < 0.5:
+            self.nested(2)
+        v = self.pick(names)
+        (self.renew_field if r.random() < 0.5 else self.renew_struct)(v)
+        if len(names) == 2 and r.random() < 0.5:
+            self.swap_structs(names)
+        if r.random() < 0.4:
+            self.nested(2)
+        self.close_loop(saved, times)
+        for v in names:
+            self.show_struct(v)
+
+    def struct_value(self, type_, argument):
+        makers = [f for f in self.maker.callable(self) if f.result_type is type_ and f.cost * self.weight < 60]
+        if makers and self.chance(0.7):
+            f = self.pick(makers)
+            args = self.arguments(f, result=[argument], reads_only=True)
+            if args is not None:
+                return "%s(%s)" % (self.maker.name_of(f, self.home), ", ".join(args))
+        v = self.new_struct(type_, argument)
+        self.forget_struct(v)
+        return v.text
+
+    def carried_struct(self, type_, argument):
+        value, name = self.struct_value(type_, argument), self.fresh("c")
+        self.emit("var %s = %s;" % (name, value))
+        return self.see_struct(name, type_, argument, True, "var")
+
+    def again(self, v):
+        """Its views have ended."""
+        self.forget_struct(v)
+        self.show_struct(v)
+
+    def renew_struct(self, v):
+        assign = "%s = %s;" % (v.text, self.struct_value(v.type, v.argument))
+        self.emit("if %s { %s }" % (self.condition(1), assign) if assign.endswith(");") and self.chance(0.3) else assign)
+        self.again(v)
+
+    def renew_field(self, v):
+        t = self.pick(v.leaves)
+        value = self.call_value(t.shape, t.element, (), 1)
+        if value is not None:
+            self.emit("%s = %s;" % (t.text, value))
+            self.again(v)
+
+    def swap_structs(self, names):
+        a, b = names
+        t = self.fresh("t")
+        self.emit("{ let %s = %s; %s = %s; %s = %s; }" % (t, a.text, a.text, b.text, b.text, t))
+        self.again(a)
+        self.again(b)

@@ -14,15 +14,17 @@ from aggregates import Aggregates
 from calls import Calls
 from carried import Carried
 from control import Control
+from decided import Decided, DecidedFunctions
 from expressions import Expressions
 from forms import ALL_TYPES, MAX_RANK, Lin, Scalar, StructType, Tensor, prod_high
 from functions import Functions
+from inplace import InPlace
 from jumps import Jumps
 from regions import Regions
 from statements import Statements
 
 
-class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried):
+class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried, InPlace, Decided):
     """One function body: lines, and what is visible where the next line goes."""
 
     def __init__(self, maker, home):
@@ -80,7 +82,8 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
     STATEMENTS = [("update", 12), ("make", 6), ("view", 4), ("tiles", 4), ("rows", 4), ("neighbours", 3), ("branch", 4), ("repeat", 3),
                   ("match", 2), ("scalar", 5), ("assign", 4), ("show", 4), ("claim", 2), ("call", 6), ("drop", 2), ("block", 2),
                   ("gather", 3), ("library", 2), ("leave", 2), ("halo", 2), ("twin", 2), ("pieces", 3), ("product", 2), ("solid", 2),
-                  ("tile_ranges", 2), ("struct", 5), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4)]
+                  ("tile_ranges", 2), ("struct", 5), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4),
+                  ("structs", 4), ("give", 3), ("inplace", 6), ("stir", 2), ("combine", 3), ("slide", 2), ("decided", 4)]
 
     def statement(self):
         if self.maker.size <= 0:
@@ -94,7 +97,7 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
         self.body(self.rng.randint(1, most))
 
 
-class Maker(Functions):
+class Maker(Functions, DecidedFunctions):
     """One entry, with the functions that it calls and the values that it is run with."""
 
     def __init__(self, rng, prefix, file, breaker=None):
@@ -141,6 +144,18 @@ class Maker(Functions):
         if not any(name in text for text in self.texts[home]):
             self.texts[home].append("orch %s(inout n: i64, by: i64) -> i64 {\n  let was = n;\n  n = (n + by %% 1001) %% 1001;\n"
                                     "  if by > 3 { %s(inout n, -by); }\n  return was;\n}" % (name, name))
+        return name
+
+    def taker(self, home, element, rank):
+        """A function that is given a tensor and returns it, or what it makes of it."""
+        way = self.rng.randint(0, 2)
+        name, dims = "%s_take%d_%s%d" % (self.prefix, way, element, rank), ["M", "N", "P", "Q", "R", "S", "T", "U"][:rank]
+        name += "_lib" if home == "lib" else ""
+        type_ = "%s[%s]" % (element, ", ".join(dims))
+        if not any(name + "<" in text for text in self.texts[home]):
+            plus, bump = (self.use_kernel(stem + str(rank), [element], home) for stem in ("plus", "bump"))
+            body = ["return t;", "%s(inout t, 2.5);\n  return t;" % bump, "if %s > 2 { return t; }\n  return %s(t, t);" % (dims[0], plus)][way]
+            self.texts[home].append("orch %s<%s>(own t: %s) -> %s {\n  %s\n}" % (name, ", ".join(dims), type_, type_, body))
         return name
 
     def use_kernel(self, stem, types, home):
@@ -193,9 +208,9 @@ class Maker(Functions):
     def make_function(self):
         r = self.rng
         home = "lib" if r.random() < 0.25 else "main"
-        kinds = ["work", "work", "result", "result", "number", "tree", "descend", "halve", "own", "count"]
+        kinds = ["work", "work", "result", "result", "number", "tree", "descend", "halve", "own", "count", "decided", "decided"]
         if [t for t in self.structs if home == "main" or t.home == "lib"]:
-            kinds += ["struct_work", "struct_work", "struct_result", "struct_result"]
+            kinds += ["struct_work", "struct_work", "struct_result", "struct_result", "own"]
         kind = r.choice(kinds)
         name = "%s_f%d" % (self.prefix, self.count)
         self.count += 1
@@ -328,19 +343,26 @@ class Maker(Functions):
         if dims and r.random() < 0.3:
             self.make_box(w, formals, dims)
         self.entry = "%s_main" % self.prefix
-        if outs and not struct_outs and r.random() < 0.3:
+        has_result = r.random() < 0.2
+        if outs and not struct_outs and not has_result and r.random() < 0.3:
             w.return_early(outs)
         for t in outs:
             w.fill(t)
             w.tensors.append(t)
         for v in struct_outs:
             w.fill_struct(v)
-        w.may_return = lambda writer: "return;"
+        w.may_return = None if has_result else lambda writer: "return;"
         w.body(r.randint(4, 14))
+        result = ""
+        if has_result:
+            element = r.choice(self.types)
+            t, extents = w.decided_local(w.operand([Lin.number(r.randint(1, 6))], element, ()), element)
+            result = " -> %s[%s]" % (element, extents)
         if self.breaker:
             self.breaker.point(self, w, last=True)
-        self.finish(w, "main", "export " + self.head(self.entry, dims, formals), None)
-
+        if has_result:
+            w.emit("return %s;" % t.text)
+        self.finish(w, "main", "export " + self.head(self.entry, dims, formals, result), None)
 
     def make_box(self, w, formals, dims):
         """A struct formal of the entry with a host field, and a function that is given it whole."""
@@ -393,6 +415,8 @@ class File:
         for stem, choices in stems.items():
             is_generic = not library.kernel_of(stem).opcode and random.Random("%s/%s" % (self.seed, stem)).random() < 0.4
             generic = [types for types in choices if is_generic and "bf16" not in types]
+            if stem.startswith(("peak", "heap")):  # of a class with bool not all combine
+                generic = [types for types in generic if types[0] != "bool"]
             parts += [library.text_of(stem, types) for types in choices if types not in generic]
             if generic:
                 parts.append(library.generic_text(stem, generic))

@@ -264,7 +264,9 @@ class Run:
             for item in module.asserts:
                 self.execute(Frame(module), item)
         self.depth = 1
-        self.block(frame, orch.body)
+        result = self.block(frame, orch.body)
+        if orch.result is not None and any(e.kind == "decided" for e in extents_of(orch.result)):
+            outputs["result"] = result[1]
         for out, tensor in outputs.items():
             if not tensor.mask.all():
                 raise Fault("E07", orch.line, "'%s' has elements that nothing wrote" % out)
@@ -430,8 +432,8 @@ class Run:
         place = self.eval(frame, node.target)
         if node.target.kind in ("name", "member") and isinstance(place, (Tensor, Struct)) and frame.is_var(self.root(node.target)):
             new = self.own_struct(self.eval(frame, node.value))
-            if [t.data.shape for t in tensors_of(new)] != [t.data.shape for t in tensors_of(place)]:
-                raise Fault("E04", node.line, "a var becomes one of another shape")
+            if [t.data.ndim for t in tensors_of(new)] != [t.data.ndim for t in tensors_of(place)]:
+                raise Fault("E03", node.line, "a var becomes one of another rank")  # an extent that the run decides may be another one
             if node.target.kind == "name":
                 frame.assign(node.target.name, new)
             else:
@@ -966,12 +968,22 @@ class Run:
         frame.blocks.pop()
         return value
 
-    def check_overlap(self, pairs, line):
-        tensors = [(f, t) for f, v in pairs if v is not None for t in tensors_of(v)]
-        for i, (f, t) in enumerate(tensors):
-            for g, u in tensors[i + 1:]:
-                is_written = (f.direction in WRITTEN and not t.host) or (g.direction in WRITTEN and not u.host)
-                if is_written and t.data.size and u.data.size and np.shares_memory(t.data, u.data):
+    def written_part(self, frame, formal, tensor):
+        """What a task writes of an argument, as an array; None: nothing."""
+        if formal.direction not in WRITTEN or tensor.host or not tensor.data.size:
+            return None
+        if not getattr(formal, "writes", None):
+            return tensor.data
+        keys = [self.key(frame, index, extent) for index, extent in zip(formal.writes, tensor.data.shape)]
+        part = tensor.data[tuple(slice(k, k + 1) if isinstance(k, int) else k for k in keys)]
+        return part if part.size else None
+
+    def check_overlap(self, frame, pairs, line):
+        tensors = [(f, t, self.written_part(frame, f, t)) for f, v in pairs if v is not None for t in tensors_of(v)]
+        for i, (f, t, part) in enumerate(tensors):
+            for g, u, other in tensors[i + 1:]:
+                meets = lambda a, b: a is not None and b.size and np.shares_memory(a, b)
+                if meets(part, u.data) or meets(other, t.data):
                     raise Fault("E09", line, "'%s' and '%s' overlap" % (f.name, g.name))
 
     def call_kernel(self, kernel, values, place, line):
@@ -989,7 +1001,7 @@ class Run:
         for where in kernel.where:
             if not self.truth(frame, where):
                 raise Fault("E20", line, "'where' of '%s'" % kernel.name)
-        self.check_overlap(pairs, line)
+        self.check_overlap(frame, pairs, line)
         written = [v for f, v in pairs if f.direction in WRITTEN]
         if written and all(v.data.size == 0 for v in written):
             return result
@@ -1013,7 +1025,7 @@ class Run:
 
     def call_orch(self, orch, values, node):
         frame, pairs = self.bind(orch, values, node.line)
-        self.check_overlap(pairs, node.line)
+        self.check_overlap(frame, pairs, node.line)
         for formal, value in pairs:
             for tensor in tensors_of(value):
                 if formal.direction in (None, "in", "own", "host", "inout", "acc") and not tensor.mask.all():

@@ -339,3 +339,71 @@ def r_spread(a, b):
     b[0] = 5 % modulus(b)
     b[1::2] = whole(a) % modulus(b)
     b[2::2] = (whole(a) + 1) % modulus(b)
+
+
+@of_ranks("stir")
+def r_stir(c, s):
+    t = (3 * whole(c) + ramp_of(c.shape)) % modulus(c)
+    if t.size:
+        store_modulo(c, t + t.ravel()[0] + sum(q * q for q in range(s, 2 * s)))
+
+
+def r_peak(by):
+    def change(a, s):
+        t = 1
+        for value in whole(a).ravel().tolist():
+            t = (3 * t + value) % modulus(s)
+        s[0] = by(s[0], s.dtype.type(t))
+    return change
+
+
+def r_heap(by):
+    def change(a, c):
+        c[...] = by(c, a)
+    return change
+
+
+for word, operation in (("max", np.maximum), ("min", np.minimum), ("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor),
+                        ("sum", np.add)):
+    of_ranks("peak_" + word)(r_peak(operation))
+    of_ranks("heap_" + word)(r_heap(operation))
+
+
+@kernel("relax1")
+def r_relax1(u):
+    t = whole(u)
+    store_modulo(u[1:-1], t[:-2] + 2 * t[1:-1] + 3 * t[2:])
+
+
+@kernel("relax2")
+def r_relax2(u):
+    t = whole(u)
+    store_modulo(u[1:-1, 1:-1], t[:-2, 1:-1] + 2 * t[1:-1, :-2] + 3 * t[1:-1, 2:] + 4 * t[2:, 1:-1])
+
+
+@kernel("even1")
+def r_even1(u):
+    t = whole(u)
+    store_modulo(u[::2], 2 * t[::2] + t[1::2])
+
+
+@kernel("edge2")
+def r_edge2(a, u):
+    t = whole(u)
+    store_modulo(u[1:-1], 3 * t[1:-1] + whole(a) + t[0])
+
+
+@kernel("late1")
+def r_late1(u, k):
+    store_modulo(u[k:], 3 * whole(u)[k:] + np.arange(k, u.size))
+
+
+@kernel("odd")
+def r_odd(a, n):
+    n[0] = int((whole(a) % 2).sum()) % 113
+
+
+@kernel("keep")
+def r_keep(a, b):
+    odd = whole(a)[whole(a) % 2 == 1][:b.size]
+    store_modulo(b, np.concatenate([odd, np.arange(odd.size, b.size)]))

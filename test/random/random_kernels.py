@@ -26,21 +26,21 @@ def modulus(type_):
 
 
 class Kernel:
-    """formals: (direction, name, extents) with extents as text, or (None, name, scalar type).  classes: which formals share a type."""
+    """formals: (direction, name, extents) with extents as text, or (None, name, scalar type).  classes: which formals share a type, or
+    the type of one.  behind: what stands behind the type of a formal."""
 
-    def __init__(self, name, rank, generics, formals, body, worker, where="", classes=None, opcode=None):
+    def __init__(self, name, rank, generics, formals, body, worker, where="", classes=None, opcode=None, behind=None):
         self.name, self.rank, self.generics, self.formals, self.body, self.worker = name, rank, generics, formals, body, worker
-        self.where, self.classes, self.opcode = where, classes or {}, opcode
+        self.where, self.classes, self.opcode, self.behind = where, classes or {}, opcode, behind or {}
         self.tensors = [f for f in formals if f[0]]
         self.scalars = [f for f in formals if not f[0]]
-        self.type_count = 1 + max([self.classes.get(f[1], 0) for f in self.tensors] or [0])
 
     def text(self, types, elements=()):
         """elements: of a generic kernel, whose types are names: "E: float"."""
         formals = []
         for direction, name, type_ in self.formals:
             if direction:
-                formals.append("%s %s: %s[%s]" % (direction, name, self.element(types, name), ", ".join(type_)))
+                formals.append("%s %s: %s[%s]%s" % (direction, name, self.element(types, name), ", ".join(type_), self.behind.get(name, "")))
             else:
                 formals.append("%s: %s" % (name, type_))
         generics = "<%s>" % ", ".join([*elements, *self.generics]) if self.generics or elements else ""
@@ -49,10 +49,12 @@ class Kernel:
         return "kernel %s%s(%s) on %s%s\n%s\n" % (self.name, generics, ", ".join(formals), self.worker, self.where, self.c_body(types))
 
     def element(self, types, name):
-        return types[self.classes.get(name, 0)]
+        which = self.classes.get(name, 0)
+        return which if isinstance(which, str) else types[which]
 
     def c_body(self, types):
-        """@x is the element of tensor x at the loops' indices, @x[e, f] another one; @x = e stores e modulo the type's modulus."""
+        """@x is the element of tensor x at the loops' indices, @x[e, f] another one; @x = e stores e modulo the type's modulus.  $x is
+        the element as it is."""
         text = self.body
         shapes = {name: len(extents) for _, name, extents in self.tensors}
 
@@ -67,6 +69,7 @@ class Kernel:
             target = element(found)
             return "%s = (%s)((%s) %% %s);" % (target, C_TYPES.get(type_, type_), self.loads(value, element), modulus(type_))
 
+        text = re.sub(r"\$(\w+)(\[[^\]]*\])?", element, text)
         text = re.sub(r"@(\w+)(\[[^\]]*\])? = ([^;]*);", store, text)
         return "{\n" + self.loads(text, element) + "\n}"
 
@@ -86,6 +89,10 @@ KERNELS = {}
 def add(name, *rest, **more):
     KERNELS[name] = Kernel(name, *rest, **more)
 
+
+BY = {"max": "if (TYPE%(of)s > %(to)s) %(to)s = TYPE%(of)s;", "min": "if (TYPE%(of)s < %(to)s) %(to)s = TYPE%(of)s;",
+      "and": "%(to)s = TYPE(%(to)s & TYPE%(of)s);", "or": "%(to)s = TYPE(%(to)s | TYPE%(of)s);",
+      "xor": "%(to)s = TYPE(%(to)s ^ TYPE%(of)s);", "sum": "%(to)s = TYPE(%(to)s + TYPE%(of)s);"}
 
 for rank in range(1, 9):
     dims = DIMS[:rank]
@@ -112,6 +119,40 @@ for rank in range(1, 9):
     size = " * ".join(dims)
     add("flat" + r, rank, dims, [("inout", "c", dims)],  # never names the strides: c has to be contiguous
         "    for (int64_t i = 0; i < %s; i++) c[i] = TYPE((2 * (int64_t)c[i] + i) %% MODULUS);" % size, "vector")
+
+    # A scratch tensor of the region's shape, and one whose extent is a scalar.
+    add("stir" + r, rank, dims, [("inout", "c", dims), ("scratch", "t", dims), (None, "s", "i64"), ("scratch", "u", ["2", "s"])],
+        loops(rank, "@t = 3 * @c + %s;" % ramp) + "\n    int64_t more = 0;\n    for (int64_t q = 0; q < 2 * s; q++) u[q] = q * q;\n"
+        "    for (int64_t q = 0; q < s; q++) more += @u[1, q];\n" + loops(rank, "@c = @t + @t[%s] + more;" % ", ".join("0" for _ in dims)),
+        "vector", " where s >= 0", classes={"u": "i64"})
+    for by, change in BY.items():
+        behind = lambda name: {name: " by " + by}
+        add("peak_%s%s" % (by, r), rank, dims, [("in", "a", dims), ("acc", "s", ["1"])],
+            "    int64_t t = 1;\n" + loops(rank, "t = (3 * t + @a) % MODULUS;") + "\n    " + change % {"to": "$s[0]", "of": "t"}, "cpu",
+            behind=behind("s"))
+        add("heap_%s%s" % (by, r), rank, dims, [("in", "a", dims), ("acc", "c", dims)],
+            loops(rank, change % {"to": "$c", "of": "@a"}), "vector", behind=behind("c"))
+
+# Kernels that write a part of what they read.
+add("relax1", 1, ["N"], [("inout", "u", ["N + 2"]), ("scratch", "t", ["N"])],
+    loops(1, "@t = @u + 2 * @u[i + 1] + 3 * @u[i + 2];", ["N"]) + "\n" + loops(1, "@u[i + 1] = @t;", ["N"]), "vector",
+    behind={"u": " writes [1 +: N]"})
+add("relax2", 2, ["M", "N"], [("scratch", "t", ["M", "N"]), ("inout", "u", ["M + 2", "N + 2"])],
+    loops(2, "@t = @u[i, j + 1] + 2 * @u[i + 1, j] + 3 * @u[i + 1, j + 2] + 4 * @u[i + 2, j + 1];") + "\n" +
+    loops(2, "@u[i + 1, j + 1] = @t;"), "cpu", behind={"u": " writes [1 +: M, 1 .. N + 1]"})
+add("even1", 1, ["N"], [("inout", "u", ["2 * N"])], loops(1, "@u[2 * i] = 2 * @u[2 * i] + @u[2 * i + 1];", ["N"]), "vector",
+    behind={"u": " writes [: step 2]"})
+add("edge2", 2, ["M", "N"], [("in", "a", ["N"]), ("inout", "u", ["M + 2", "N"])],
+    loops(2, "@u[i + 1, j] = 3 * @u[i + 1, j] + @a[j] + @u[0, j];"), "vector", behind={"u": " writes [1 +: M, :]"})
+add("late1", 1, ["N"], [("inout", "u", ["N"]), (None, "k", "i64")],
+    "    for (int64_t i = k; i < N; i++) @u[i] = 3 * @u[i] + i;", "vector", " where 0 <= k where k <= N", behind={"u": " writes [k .. N]"})
+
+# How many elements are odd, and the first of them.
+add("odd", 1, ["N"], [("in", "a", ["N"]), ("out", "n", ["1"])], "    int64_t t = 0;\n" + loops(1, "t += @a % 2;", ["N"]) + "\n    @n[0] = t;",
+    "vector", classes={"n": "i64"})
+add("keep", 1, ["M", "N"], [("in", "a", ["N"]), ("out", "b", ["M"])],
+    "    int64_t k = 0;\n    for (int64_t j = 0; j < M; j++) @b[j] = j;\n"
+    "    for (int64_t i = 0; i < N && k < M; i++)\n        if (@a[i] % 2) { @b[k] = @a[i]; k++; }", "vector")
 
 add("halo1", 1, ["N"], [("in", "u", ["N + 2"]), ("out", "v", ["N"])], loops(1, "@v = @u + 2 * @u[i + 1] + 3 * @u[i + 2];", ["N"]), "vector")
 add("halo2", 2, ["M", "N"], [("in", "u", ["M + 2", "N + 2"]), ("out", "v", ["M", "N"])],
@@ -145,7 +186,7 @@ def kernel_of(name):
 
 def text_of(name, types, elements=()):
     text = kernel_of(name).text(types, elements)
-    if not name.startswith("flat"):
+    if not name.startswith(("flat", "peak", "heap")):
         return text
     return text.replace("TYPE", "(%s)" % C_TYPES.get(types[0], types[0])).replace("MODULUS", modulus(types[0]))
 

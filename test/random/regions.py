@@ -306,7 +306,9 @@ class Regions:
         self.weight = max(1, self.weight // max(1, runs))
 
     def can_end(self, t):
-        """A whole local of this block or of one around it, with no loop in between."""
+        """A whole local of this block or of one around it, or a field of one, with no loop in between."""
+        if t.kind == "field":
+            return any(v.kind == "local" and v.loops == self.loops and t.root in v.roots() for v in self.structs)
         return t.kind == "local" and t.loops == self.loops
 
     def forget(self, root):

@@ -32,7 +32,7 @@ TOKEN = re.compile(r"""(?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
     |(?P<int>0x[0-9a-fA-F_]+|\d[\d_]*)
     |(?P<word>[A-Za-z_]\w*)
     |(?P<string>"(?:\\.|[^"\\\n])*")
-    |(?P<mark>\.\.|\+:|->|=>|\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%!|^&~<>=()\[\]{},;:.@])""", re.X)
+    |(?P<mark>\.\.|\+:|->|=>|\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%!|^&~<>=()\[\]{},;:.@?])""", re.X)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 C_PIECE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]""", re.S)
 LEVELS = [("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">="), ("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "%")]
@@ -150,8 +150,9 @@ class Parser:
             self.take(")")
         self.take("kernel")
         name, elements = self.take("word"), {}
-        node = Node("kernel", line, name=name, generics=self.generics(elements), elements=elements, formals=self.formals(), worker=None,
-                    cost=None, extern=operation, where=[], body=None)
+        generics, formals = self.generics(elements), [f for f in self.formals() if f.direction != "scratch"]
+        node = Node("kernel", line, name=name, generics=generics, elements=elements, formals=formals, worker=None, cost=None,
+                    extern=operation, where=[], body=None)
         while True:
             if self.try_take("on"):
                 node.worker = self.take("word")
@@ -207,12 +208,19 @@ class Parser:
             direction = self.kind
             self.advance()
         name = self.take("word")
+        if name == "scratch" and self.kind == "word":
+            direction, name = name, self.take("word")
         self.take(":")
-        type_, by = self.type(), None
+        type_, by, writes = self.type(), None, None
         if self.value == "by":
             self.advance()
             by = self.member_name()
-        return Node("formal", line, direction=direction, name=name, type=type_, by=by)
+        elif self.value == "writes":
+            self.advance()
+            self.take("[")
+            writes = self.list_of(self.index)
+            self.take("]")
+        return Node("formal", line, direction=direction, name=name, type=type_, by=by, writes=writes)
 
     def type(self):
         line = self.line()
@@ -226,9 +234,13 @@ class Parser:
         if self.try_take("."):
             module, name = name, self.member_name()
         if self.try_take("["):
-            extents = self.list_of(self.expr)
+            extents = self.list_of(self.dim)
             self.take("]")
         return Node("type", line, module=module, name=name, extents=extents)
+
+    def dim(self):
+        line = self.line()
+        return Node("decided", line, name=self.take("word")) if self.try_take("?") else self.expr()
 
     def member_name(self):
         if self.kind != "word" and self.kind not in WORDS:
