@@ -82,7 +82,7 @@ static PTOStatus release_parts(PTORuntime *rt, void *const *part, int32_t count)
     return status;
 }
 
-/* Note [folds on a device].  The region is the last that is awaited: a later one would send it before it is combined. */
+/* Note [folds on a device].  The region is awaited last: a later wait would send it before it is combined. */
 static PTOStatus fold_on_host(PTORuntime *rt, const struct group *g)
 {
     const int64_t low = g->region.low - (int64_t)(intptr_t)g->base, bytes = g->region.high - g->region.low;
