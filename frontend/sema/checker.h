@@ -218,7 +218,6 @@ bool indexing_again(struct checker *c, struct ast *e, const struct check *k);
 
 /* ---- builtins.c ---- */
 const struct builtin *builtins_find(const char *name); /* NULL: there is none of that name */
-const char *builtins_name(int i);                      /* NULL behind the last */
 /* As consteval, of a call with a real or a bool. */
 bool builtins_consteval(struct checker *c, const struct ast *e, struct constant *out);
 

@@ -77,6 +77,7 @@ struct symbol *taken_of(const struct ast *expr);
 const struct size *decided_value(const struct type *want, const struct type *got, const struct symbol *number);
 /* Is the place all of a `var` that is a tensor or a struct, or a field of one?  Then its symbol is that. */
 bool vars_is_place(const struct ast *place);
+const char *builtins_name(int i); /* of the functions that the language has itself; NULL behind the last */
 /* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim)
  * is evaluated.  Those of a call are in call.checks. */
 const struct check *checks_of(const struct ast *node);

@@ -1,5 +1,5 @@
 /* methods.c - the requests that the server answers, and how it announces them to the client.
- * Tests      test/lsp/session.py
+ * Tests      test/lsp/session.py, requests.py
  */
 #include "methods.h"
 #include <string.h>
@@ -14,6 +14,16 @@ static const struct {
     {"textDocument/formatting", formatting_request, "\"documentFormattingProvider\":true"},
     {"textDocument/onTypeFormatting", formatting_request,
      "\"documentOnTypeFormattingProvider\":{\"firstTriggerCharacter\":\"}\"}"},
+    {"textDocument/definition", definition_request, "\"definitionProvider\":true"},
+    {"textDocument/references", references_request, "\"referencesProvider\":true"},
+    {"textDocument/prepareRename", prepare_rename_request, NULL},
+    {"textDocument/rename", rename_request, "\"renameProvider\":{\"prepareProvider\":true}"},
+    {"textDocument/documentSymbol", document_symbols_request, "\"documentSymbolProvider\":true"},
+    {"workspace/symbol", workspace_symbols_request, "\"workspaceSymbolProvider\":true"},
+    {"textDocument/hover", hover_request, "\"hoverProvider\":true"},
+    {"textDocument/completion", completion_request, "\"completionProvider\":{\"triggerCharacters\":[\".\",\"@\"]}"},
+    {"textDocument/signatureHelp", signature_request,
+     "\"signatureHelpProvider\":{\"triggerCharacters\":[\"(\",\",\"]}"},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

@@ -7,6 +7,7 @@
 #include "result.h"
 #include "allocate.h"
 #include "codegen.h"
+#include "names.h"
 #include "plan.h"
 #include "support/arena.h"
 #include "support/intern.h"
@@ -86,6 +87,8 @@ void result_free(struct result *r)
     vec_free(&r->lines);
     vec_free(&r->messages);
     free(r->tasks);
+    if (r->names) vec_free(r->names);
+    free(r->names);
     diag_destroy(r->front.diag);
     source_map_destroy(r->front.sources);
     interner_destroy(r->front.names);
@@ -110,6 +113,11 @@ const struct module *result_module(const struct result *r, uint32_t file)
     for (int i = 0; i < r->checked->module_count; i++)
         if (r->checked->modules[i]->ast->file == file) return r->checked->modules[i];
     return NULL;
+}
+
+struct module *result_main(const struct result *r)
+{
+    return r->checked->module_count > 0 ? r->checked->modules[0] : NULL;
 }
 
 struct plan *result_plan(struct result *r)

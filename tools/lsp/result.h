@@ -4,6 +4,7 @@
 #include "lsp.h"
 #include "positions.h"
 
+struct name_list;
 struct plan;
 
 struct result {
@@ -13,6 +14,7 @@ struct result {
     int error_count;
     VEC(struct diag_message) messages; /* their texts and parts are the arena's */
     VEC(struct lines *) lines;         /* by file; through result_lines() */
+    struct name_list *names;           /* through result_names() */
     /* What codegen decides about memory, for hints: made when it is first asked for, of a program without errors. */
     struct plan *plan;
     char *tasks; /* the text of --emit=tasks, likewise */
@@ -32,6 +34,7 @@ void result_free(struct result *r); /* may be NULL */
 const struct lines *result_lines(struct result *r, uint32_t file);
 /* The module that a file of the source map is the text of; NULL: none. */
 const struct module *result_module(const struct result *r, uint32_t file);
-struct plan *result_plan(struct result *r); /* NULL: the program has an error */
+struct module *result_main(const struct result *r); /* the module of the document; NULL: it could not be read */
+struct plan *result_plan(struct result *r);         /* NULL: the program has an error */
 
 #endif

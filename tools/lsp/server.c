@@ -34,7 +34,8 @@ static void answer(struct server *s, const json_t *id, const struct reply *reply
     free(text);
     if (reply->error) {
         strbuf_printf(&out, "\"error\":{\"code\":%d,\"message\":", reply->error);
-        strbuf_json(&out, reply->why, strlen(reply->why));
+        const char *why = reply->why ? reply->why : strbuf_text(&reply->json);
+        strbuf_json(&out, why, strlen(why));
         strbuf_putc(&out, '}');
     } else {
         strbuf_puts(&out, "\"result\":");
@@ -79,7 +80,7 @@ static bool is_stale(void *cx)
     return false;
 }
 
-static void overlay(void *cx, struct source_map *sources)
+void server_overlay(void *cx, struct source_map *sources)
 {
     const struct server *s = cx;
     documents_overlay(&s->documents, sources);
@@ -92,7 +93,7 @@ static void check(struct server *s, struct document *d)
     const struct check_request request = {
         .options = s->options,
         .path = d->path,
-        .overlay = overlay,
+        .overlay = server_overlay,
         .overlay_cx = s,
         .is_stale = is_stale,
         .stale_cx = &work,
@@ -113,6 +114,19 @@ static void check(struct server *s, struct document *d)
     diagnostics_take(s, d, r);
     transport_note(&s->transport, "checked %s in %lld ms", d->path, (long long)milliseconds_since(&work.begin));
     if (d->has_syntax_error) result_free(r);
+}
+
+static struct document *next_dirty(const struct server *s)
+{
+    for (size_t i = 0; i < s->documents.count; i++)
+        if (s->documents.data[i]->is_dirty) return s->documents.data[i];
+    return NULL;
+}
+
+void server_check_all(struct server *s)
+{
+    for (size_t i = 0; i < s->documents.count; i++)
+        if (s->documents.data[i]->is_dirty) check(s, s->documents.data[i]);
 }
 
 struct document *server_document(struct server *s, const json_t *params)
@@ -327,13 +341,6 @@ static void take_message(struct server *s, const json_t *message)
         answer(s, NULL, &(struct reply){.error = LSP_INVALID_REQUEST, .why = "a message has a method"});
 }
 
-static struct document *next_dirty(const struct server *s)
-{
-    for (size_t i = 0; i < s->documents.count; i++)
-        if (s->documents.data[i]->is_dirty) return s->documents.data[i];
-    return NULL;
-}
-
 static void serve(struct server *s)
 {
     while (!s->has_exited) {
@@ -367,6 +374,7 @@ int lsp_serve(const struct lsp_options *options)
     serve(&s);
     for (size_t i = 0; i < s.documents.count; i++) document_free(s.documents.data[i]);
     vec_free(&s.documents);
+    result_free(s.library);
     transport_free(&s.transport);
     if (s.transport.log) fclose(s.transport.log);
     return s.is_shut_down ? 0 : 1;

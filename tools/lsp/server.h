@@ -23,13 +23,14 @@ struct server {
     enum encoding encoding;
     bool is_initialized, is_shut_down, has_exited;
     bool shows_types, shows_releases, shows_memory; /* kinds of inlay hints */
+    struct result *library; /* a program that imports all of std/, for workspace_symbols_request(); or NULL */
 };
 
 /* The answer to a request. */
 struct reply {
     struct strbuf json; /* empty: null */
     int error;          /* 0: none */
-    const char *why;    /* of an error, a sentence; lives as long as the reply is used */
+    const char *why;    /* of an error, a sentence; NULL: it is in json */
 };
 
 /* Answers of requests.  A function finds what it needs in params, and leaves the reply empty where there is nothing to
@@ -43,6 +44,9 @@ struct document *server_document(struct server *s, const json_t *params);
 /* The same where it has a good result, with the offset in that of params.position; NULL: there is none. */
 struct document *server_place(struct server *s, const json_t *params, size_t *offset);
 
+void server_check_all(struct server *s);                   /* every document that is dirty */
+void server_overlay(void *cx, struct source_map *sources); /* for struct check_request; cx: the server */
+
 /* ---- locations.c ---- */
 /* A piece of a result of the document, in the text that the client has now.  To be freed with location_free(). */
 struct location location_of(struct server *s, struct document *d, struct result *r, struct span at);
@@ -55,6 +59,8 @@ void text_edit_json(struct strbuf *out, struct range range, const char *text, si
 /* A TextEdit that gives the document its usual layout; false: it has it, or has a syntax error. */
 bool formatting_edit(struct server *s, const struct document *d, struct strbuf *edit);
 
-request_function actions_request, formatting_request;
+request_function actions_request, formatting_request, definition_request, references_request, prepare_rename_request,
+    rename_request, hover_request, completion_request, signature_request, document_symbols_request,
+    workspace_symbols_request;
 
 #endif

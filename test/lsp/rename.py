@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""rename.py PTOC SOURCE [--all] - each name of each example is renamed to a fresh one: the program has the same messages, and its C is the same but
+for that name.  With --all the same with the programs of test/lit.  And what is refused.
+"""
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from client import Client, apply_edits, offset_of, range_of, uri_of
+from corpus import programs
+
+WORD = re.compile(rb"[A-Za-z_]\w*")
+
+
+def run(ptoc, path, data, *words):
+    """ptoc with a text that takes the place of a file."""
+    return subprocess.run([ptoc, *words, "-"], input=data, capture_output=True, cwd=os.path.dirname(path))
+
+
+def messages(ptoc, path, data):
+    return re.findall(r'"id":"(\w+)"', run(ptoc, path, data, "check", "--diag=json").stderr.decode())
+
+
+def c_of(ptoc, path, data):
+    p = run(ptoc, path, data, "build", "--emit=c", "--no-line")
+    return p.stdout.decode() if p.returncode == 0 else None
+
+
+def part(name):
+    """Matches the name as a word, or as a part of a longer one as the C has it: a_stride, KERNEL_a."""
+    return re.compile(r"(?<![A-Za-z0-9])%s(?![A-Za-z0-9])" % re.escape(name))
+
+
+def fresh(name, *texts):
+    """A name as long as this one, so that no column changes, that none of the texts has."""
+    letters = "zqjxkvwyZQJXKVWYLRBCDGHUOPSTMNAEFI"
+    candidates = ("".join(c) for c in itertools.product(letters, repeat=len(name))) if len(name) < 4 else \
+        ("zq" + "x" * (len(name) - 3) + c for c in letters)
+    return next(c for c in candidates if not any(part(c).search(t) for t in texts))
+
+
+def names_of(client, path, text):
+    """(line, character, name) of each name that can be renamed, each declaration once."""
+    seen, found = set(), []
+    for number, line in enumerate(text.split(b"\n")):
+        for word in WORD.finditer(line.split(b"//")[0]):
+            answer = client.end(client.begin("textDocument/prepareRename", {
+                "textDocument": {"uri": uri_of(path)}, "position": {"line": number, "character": word.start()}}))
+            at = answer.get("result")
+            if not at or at["start"] != {"line": number, "character": word.start()}:
+                continue
+            places = client.at("references", path, number, word.start(), context={"includeDeclaration": True})
+            key = str(sorted((p["uri"], p["range"]["start"]["line"], p["range"]["start"]["character"]) for p in places))
+            assert {"uri": uri_of(path), "range": at} in places, (path, at, places)
+            if key not in seen:
+                seen.add(key)
+                found.append((number, word.start(), at, line[word.start():at["end"]["character"]].decode()))
+    return found
+
+
+def rename_all(ptoc, client, path, text, with_c):
+    """How many names a program has, and complaints about them."""
+    data, wrong, elsewhere = text.encode(), [], 0
+    client.open(path, text)
+    before = messages(ptoc, path, data)
+    c_before = with_c and c_of(ptoc, path, data) or ""
+    names = names_of(client, path, data)
+    for line, character, _, name in names:
+        other = fresh(name, text, c_before)
+        answer = client.end(client.begin("textDocument/rename", {
+            "textDocument": {"uri": uri_of(path)}, "position": {"line": line, "character": character}, "newName": other}))
+        place = "%s:%d:%d '%s'" % (path, line + 1, character + 1, name)
+        if "error" in answer:
+            wrong.append("%s: %s" % (place, answer["error"]["message"]))
+            continue
+        changes = answer["result"]["changes"]
+        if list(changes) != [uri_of(path)]:
+            elsewhere += 1  # a module is changed, too: what the server has tried is believed
+            continue
+        renamed = apply_edits(data, changes[uri_of(path)])
+        if messages(ptoc, path, renamed) != before:
+            wrong.append("%s: messages %s, not %s" % (place, messages(ptoc, path, renamed), before))
+        after = with_c and c_of(ptoc, path, renamed) or ""
+        if part(other).sub(name, after) != c_before:
+            wrong.append("%s: other C" % place)
+    client.close(path)
+    assert not with_c or elsewhere < 4, elsewhere
+    return len(names), wrong
+
+
+def refusals(ptoc, folder):
+    """Keywords, clashes, names of the library, files with a syntax error."""
+    client, path = Client(ptoc), os.path.join(folder, "r.pto")
+    text = ('import "std/tile.pto";\n'
+            'const T = 4;\n'
+            'export orch f(inout c: f32[T, T], in a: f32[T, T], n: i64) {\n'
+            '  let x = n;\n'
+            '  { let y = 1; print x, y, n; }\n'
+            '  tile.add_to(a, inout c);\n'
+            '}\n')
+    assert client.open(path, text) == []
+
+    def refused(line, character, name):
+        return client.refused("textDocument/rename", {"textDocument": {"uri": uri_of(path)}, "newName": name,
+                                                      "position": {"line": line, "character": character}})
+    for name in ("for", "1x", "a b", "", "x-y", "inout"):
+        error = refused(3, 6, name)
+        assert error["code"] == -32803 and "is not a name" in error["message"], error
+    assert "new message: 'n'" in refused(3, 6, "n")["message"]  # hides the formal
+    assert "'y'" in refused(3, 6, "y")["message"]         # would be caught by the inner one
+    assert "std/" in refused(5, 8, "z")["message"]
+    assert "no name here" in refused(4, 3, "z")["message"]
+    # A module without `as` gets one.
+    edits = client.at("rename", path, 5, 2, newName="t")["changes"][uri_of(path)]
+    assert apply_edits(text.encode(), edits).decode() == text.replace('";', '" as t;', 1).replace("tile.add", "t.add")
+    client.change(path, text + "orch")
+    assert "syntax error" in refused(3, 6, "z")["message"]
+    assert client.quit() == 0
+
+
+def across_files(ptoc, folder):
+    """A name of a module is renamed in it and in all that is open and imports it, be the module open or not."""
+    client = Client(ptoc)
+    module, one, two = (os.path.join(folder, name) for name in ("m.pto", "one.pto", "two.pto"))
+    with open(module, "w") as f:
+        f.write("const A = 1;\nstruct S { x: i64; t: f32[A]; }\n")
+    text = 'import "m.pto" as m;\nexport orch f() { print m.A; }\norch g(in s: m.S) { print s.x; }\n'
+    client.open(one, text)
+    client.open(two, text)
+    for line, character, old, new in ((1, 26, "A", "B"), (2, 29, "s.x", "s.z"), (2, 16, "S", "R")):
+        changes = client.at("rename", one, line, character, newName=new[-1])["changes"]
+        assert set(changes) == {uri_of(module), uri_of(one), uri_of(two)}, changes
+        assert apply_edits(text.encode(), changes[uri_of(two)]).decode() == text.replace("m." + old if len(old) == 1 else old,
+                                                                                         "m." + new if len(new) == 1 else new)
+    assert client.quit() == 0
+
+
+def main():
+    ptoc, source = sys.argv[1:3]
+    whole = "--all" in sys.argv
+    wrong, count = [], 0
+    client = Client(ptoc)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        refusals(ptoc, folder)
+        across_files(ptoc, folder)
+        for path, text in programs(source, 1 if whole else 40):
+            is_example = os.sep + "examples" + os.sep in path
+            if os.sep + "std" + os.sep in path:
+                continue  # the library's own names are refused
+            n, complaints = rename_all(ptoc, client, path, text, is_example)
+            count += n
+            wrong += complaints
+    assert client.quit() == 0
+    print("\n".join(wrong))
+    print("%d names, %d complaints" % (count, len(wrong)))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
