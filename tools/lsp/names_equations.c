@@ -1,6 +1,7 @@
 /* names_equations.c - the names in a kernel in index notation.
  * Idea       the checker keeps no meaning with these nodes, for a generic kernel is checked once for each instance; but
- *            the scopes are plain: a name on the left side that means nothing yet is an index variable of its statement.
+ *            the scopes are plain: a name on the left side that means nothing yet is an index variable of its
+ *            statement.
  * Tests      test/lsp/rename.py
  */
 #include "names_parts.h"
