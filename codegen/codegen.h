@@ -23,6 +23,10 @@ struct codegen_options {
 void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options,
                struct strbuf *out);
 
+/* The C bodies of kernels, called or not, for a C compiler to look at; see bodies.h. */
+void codegen_bodies(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                    struct strbuf *out);
+
 /* Declarations for a C program that calls the exports, and for one that implements the external kernels. */
 void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options,
                     struct strbuf *out);

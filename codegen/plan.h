@@ -49,6 +49,9 @@ struct plan {
     struct ranges ranges; /* function: being looked at, or printed */
 };
 
+/* reach.c: `kernels` are those with a C body, called or not, but for std/ and generic ones that are not called. */
+void reach_bodies(struct plan *p);
+
 /* last: the pass after which to stop; NULL: all are run. */
 struct plan *plan_create(struct front *front, const struct checked *checked, const struct memory_plan *memory,
                          bool checked_runs, const char *last);

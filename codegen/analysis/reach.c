@@ -26,6 +26,20 @@ static bool visit_call(void *cx, struct ast *n)
     return true;
 }
 
+void reach_bodies(struct plan *p)
+{
+    p->kernels.count = p->orchs.count = p->exports.count = 0;
+    for (int m = 0; m < p->checked->module_count; m++) {
+        const struct module *module = p->checked->modules[m];
+        for (int i = 0; i < module->symbol_count && !module_is_std(module); i++)
+            for (struct symbol *k = module->symbols[i]; k && k->kind == SYM_KERNEL; k = k->next_overload) {
+                if (!k->decl->kernel->has_body) continue;
+                for (struct symbol *made = k->instances; made; made = made->next_instance) vec_push(&p->kernels, made);
+                if (k->elem_count == 0) vec_push(&p->kernels, k);
+            }
+    }
+}
+
 void reach_run(struct plan *p)
 {
     struct search s = {.plan = p};

@@ -251,6 +251,14 @@ static void emit_kernels_file(struct emitter *e)
     device_emit(e);
 }
 
+static void emit_bodies_file(struct emitter *e)
+{
+    emit_head(e);
+    emit_f16_test(e);
+    params_emit(e);
+    for (size_t i = 0; i < e->plan->kernels.count; i++) kernel_emit(e, e->plan->kernels.data[i]);
+}
+
 static void generate(struct front *front, const struct checked *checked, const struct codegen_options *options,
                      void (*emit)(struct emitter *e), struct strbuf *to)
 {
@@ -264,6 +272,7 @@ static void generate(struct front *front, const struct checked *checked, const s
         .names.mem = front->mem,
         .plan = plan_create(front, checked, &options->memory, options->checked, emit == emit_file ? NULL : "reach"),
     };
+    if (emit == emit_bodies_file) reach_bodies(e.plan);
     e.lowering = e.plan->lowering;
     assign_file_names(&e);
     emit(&e);
@@ -282,6 +291,12 @@ void codegen_c(struct front *front, const struct checked *checked, const struct 
                struct strbuf *out)
 {
     generate(front, checked, options, emit_file, out);
+}
+
+void codegen_bodies(struct front *front, const struct checked *checked, const struct codegen_options *options,
+                    struct strbuf *out)
+{
+    generate(front, checked, options, emit_bodies_file, out);
 }
 
 void codegen_header(struct front *front, const struct checked *checked, const struct codegen_options *options,

@@ -112,7 +112,7 @@ void codegen_types(struct front *front, const struct checked *checked, const str
     struct emitter e = {.front = front, .checked = checked, .mem = front->mem, .out = &out};
     for (int m = 0; m < checked->module_count; m++) {
         const struct module *module = checked->modules[m];
-        if (!module->is_main && strncmp(module->path, "std/", 4) == 0) continue;
+        if (module_is_std(module)) continue;
         out_line(e.out, "%s", module->path);
         for (int i = 0; i < module->symbol_count; i++)
             for (const struct symbol *s = module->symbols[i]; s; s = s->next_overload) print_item(&e, s);

@@ -238,6 +238,51 @@ static void check_struct(struct checker *c, struct matching *m, int f)
     }
 }
 
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+/* By marker, kind, element type and rank: what is certain without extents. */
+static bool would_fit(const struct ast *a, const struct symbol *formal)
+{
+    const struct type *given = a->arg.value->type, *want = formal->type;
+    const enum direction dir = direction_writes(formal->dir) ? formal->dir : DIR_NONE;
+    if (a->arg.dir != dir || given->kind == TYPE_ERROR || want->kind == TYPE_ERROR) return false;
+    if (want->kind != TYPE_TENSOR || given->kind != TYPE_TENSOR)
+        return type_is_scalar(want) && type_is_scalar(given) && !formal->by_reference;
+    return want->elem == given->elem && want->rank == given->rank;
+}
+
+static const char *arg_text(struct checker *c, const struct ast *a)
+{
+    return arena_copy(c->mem, source_get(c->front->sources, a->at.file)->text + a->at.begin, a->at.end - a->at.begin);
+}
+
+bool arguments_are_swapped(struct checker *c, struct matching *m)
+{
+    int wrong[2], count = 0;
+    for (int f = 0; f < m->callee->formal_count; f++) {
+        const struct ast *a = m->args[f];
+        if (!a) continue;
+        if (a->arg.value->bad) return false;
+        if (would_fit(a, m->callee->formals[f])) continue;
+        if (count == 2) return false;
+        wrong[count++] = f;
+    }
+    if (count != 2) return false;
+    const struct ast *one = m->args[wrong[0]], *two = m->args[wrong[1]];
+    if (!would_fit(one, m->callee->formals[wrong[1]]) || !would_fit(two, m->callee->formals[wrong[0]])) return false;
+    if (one->at.file != two->at.file || one->at.end > two->at.begin) return false;
+    const struct span between = {one->at.file, one->at.end, two->at.begin};
+    const char *text = source_get(c->front->sources, one->at.file)->text;
+    diag_error(c->diag, DIAG_E08, span_join(one->at, two->at), "the arguments '%s' and '%s' of '%s' are swapped",
+               m->callee->formals[wrong[0]]->name, m->callee->formals[wrong[1]]->name, m->callee->name);
+    diag_fix(c->diag, span_join(one->at, two->at),
+             arena_printf(c->mem, "%s%.*s%s", arg_text(c, two), (int)(between.end - between.begin),
+                          text + between.begin, arg_text(c, one)),
+             "write '%s' first", arg_text(c, two));
+    note_formal(c, m->callee->formals[wrong[0]]);
+    return true;
+}
+
 void arguments_check(struct checker *c, struct matching *m, int f, bool *usable)
 {
     struct ast *a = m->args[f], *v = a->arg.value;

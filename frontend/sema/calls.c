@@ -187,6 +187,7 @@ static const struct type *check_call(struct checker *c, struct ast *e, const str
     if (s->resolving == 2 && s->type->kind == TYPE_ERROR) return notes_fail(c, e); /* its declaration has an error */
     if (!place_arguments(c, e, &m, count, value)) return notes_fail(c, e);
     if (!is_alone(c, e, s)) return notes_fail(c, e);
+    if (arguments_are_swapped(c, &m)) return notes_fail(c, e);
     c->checks = &own;
     for (int f = 0; f < s->formal_count; f++)
         if (m.args[f]) arguments_check(c, &m, f, usable);

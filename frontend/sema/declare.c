@@ -159,6 +159,15 @@ static bool determines(struct checker *c, struct symbol *s, const struct size *e
     return (known[open] = alone == 1 && mentioned == 1);
 }
 
+/* Names of machines that other languages have, which are no spelling of ours. */
+static bool is_machine(const char *worker)
+{
+    static const char *const machines[] = {"gpu", "npu", "tpu", "dpu", "device", "host", "core"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strcmp(machines[i], worker) == 0) return true;
+    return false;
+}
+
 static void check_dims_bound(struct checker *c, struct symbol *s)
 {
     bool known[MAX_FORMALS] = {false}, changed = true;
@@ -185,11 +194,6 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
 #include <pto/workers.def>
 #undef PTO_WORKER
     };
-    static const char list[] =
-#define PTO_WORKER(id, name) ", " name
-#include <pto/workers.def>
-#undef PTO_WORKER
-        ;
     enum { WORKERS = sizeof workers / sizeof *workers };
     struct ast *d = s->decl;
     add_generics(c, s, d->kernel->generics);
@@ -199,11 +203,11 @@ static void resolve_kernel(struct checker *c, struct symbol *s)
     for (size_t i = 0; i < WORKERS && !known; i++) known = strcmp(workers[i], d->kernel->worker) == 0;
     if (!known) {
         diag_error(c->diag, DIAG_E12, d->kernel->worker_at, "unknown worker '%s'", d->kernel->worker);
-        const char *near = nearest_word(d->kernel->worker, workers, WORKERS);
-        if (near)
-            diag_fix(c->diag, d->kernel->worker_at, near, "did you mean '%s'?", near);
-        else
-            diag_help(c->diag, "workers are %s", list + 2);
+        const char *near = is_machine(d->kernel->worker) ? NULL : nearest_word(d->kernel->worker, workers, WORKERS);
+        if (near) diag_fix(c->diag, d->kernel->worker_at, near, "did you mean '%s'?", near);
+        diag_help(c->diag,
+                  "workers are cube for products of matrices, vector for elements, cpu for anything, and accel for "
+                  "work requests (@opcode)");
     }
     for (struct ast *r = d->kernel->repeated; r; r = r->next)
         diag_error(c->diag, DIAG_E17, r->at, "kernel '%s' has this attribute twice", s->name);

@@ -37,6 +37,9 @@ struct symbol *generics_instance(struct checker *c, struct ast *e, struct symbol
 /* One argument against its formal; *usable: its type says something of dimensions.  Writes m->call and m->failed. */
 void arguments_check(struct checker *c, struct matching *m, int f, bool *usable);
 
+/* Exactly two arguments do not fit, and each fits where the other stands: said, once. */
+bool arguments_are_swapped(struct checker *c, struct matching *m);
+
 /* ---- dims.c ---- */
 /* Fills m->call->dims, m->source and the substitution m->from, m->to. */
 void dims_bind(struct checker *c, struct matching *m, const bool *usable, const struct target *target);

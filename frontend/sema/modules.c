@@ -260,3 +260,5 @@ void modules_declare(struct checker *c, struct module *m)
     vec_free(&list);
     ptrmap_free(&last_overload);
 }
+
+bool module_is_std(const struct module *m) { return !m->is_main && strncmp(m->path, "std/", 4) == 0; }

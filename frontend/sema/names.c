@@ -155,6 +155,10 @@ static const struct foreign {
     {"trunc", NULL, "'i64(x)' is x without its fraction, an integer"},
     {"tan", NULL, "numbers have exp, log, pow, sqrt, sin, cos and tanh; everything else is done in kernels"},
     {"atan2", NULL, "numbers have exp, log, pow, sqrt, sin, cos and tanh; everything else is done in kernels"},
+    {"rand", NULL,
+     "random numbers are made by kernels, std/rng.pto has some; the same data in each run is --input x=random"},
+    {"random", NULL,
+     "random numbers are made by kernels, std/rng.pto has some; the same data in each run is --input x=random"},
     {"malloc", NULL, "storage is named by 'let t: f32[N];' and ends with its block"},
 };
 

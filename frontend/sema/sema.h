@@ -21,6 +21,9 @@ struct module {
     const char *real_path; /* which file it is, for the checker only: never printed */
 };
 
+/* Of the library of kernels, and not the main file. */
+bool module_is_std(const struct module *m);
+
 struct define {
     const char *name;
     const char *value;

@@ -348,6 +348,8 @@ static void add_hints(struct parse *cx, const char *const *expected, int count)
         diag_help(d, "'const' stands outside of functions; in a function write 'let'");
     else if ((found == TOK_PARAM || found == TOK_IMPORT || found == TOK_STRUCT) && is_expected(expected, count, "let"))
         diag_help(d, "'%.*s' stands outside of functions", (int)length, text);
+    else if ((found == TOK_IN || found == TOK_OUT || found == TOK_INOUT) && is_expected(expected, count, ","))
+        diag_fix(d, (struct span){cx->last.at.file, cx->last.at.end, cx->last.at.end}, ",", "insert ','");
     else if (is_word && found != TOK_ELSE && is_expected(expected, count, "name"))
         diag_help(d, "'%.*s' is a reserved word and can not be a name", (int)length, text);
     else if (found == TOK_ASSIGN && is_expected(expected, count, "=="))

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""diagnostics.py PTOC SOURCE [--all] - the messages that the server publishes are those of `ptoc check --diag=json`, line by line, and its
+"""diagnostics.py PTOC SOURCE [--all] - the messages that the server publishes are those of `ptoc check --diag=json`, line by line (C bodies are compiled
+when a file is saved, so not here), and its
 layout is that of `ptoc fmt`.
 """
 import json
@@ -13,7 +14,7 @@ from corpus import programs
 
 def of_check(ptoc, path):
     """{file: messages} as `check` prints them."""
-    out = subprocess.run([ptoc, "check", "--diag=json", path], capture_output=True).stderr.decode()
+    out = subprocess.run([ptoc, "check", "--no-bodies", "--diag=json", path], capture_output=True).stderr.decode()
     found = {}
     for line in out.splitlines():
         if not line.startswith("{"):

@@ -10,36 +10,12 @@
 
 #ifdef PTO_HAS_LSP
 #include "lsp/lsp.h"
-#include "process.h"
-#include "support/arena.h"
 #include "support/strbuf.h"
 #include "toolchain.h"
 
-static void read_file(const char *path, struct strbuf *text)
-{
-    FILE *in = fopen(path, "r");
-    char data[4096];
-    for (size_t n; in && (n = fread(data, 1, sizeof data, in)) > 0;) strbuf_add(text, data, n);
-    if (in) fclose(in);
-}
-
 static bool compile(void *cx, const struct strbuf *program, struct strbuf *text)
 {
-    const struct options *o = cx;
-    char *prefix = prefix_find(o->program), *folder = prefix ? temp_dir_create() : NULL;
-    if (!folder) {
-        free(prefix);
-        return false;
-    }
-    struct arena *mem = arena_create();
-    const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = folder};
-    const char *log = arena_printf(mem, "%s/log", folder);
-    const bool was_asked = toolchain_check(&t, program, log);
-    if (was_asked) read_file(log, text);
-    arena_destroy(mem);
-    temp_dir_remove(folder, false);
-    free(prefix);
-    return was_asked;
+    return toolchain_ask(cx, program, text);
 }
 
 int lsp_main(const struct options *o)

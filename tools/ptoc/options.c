@@ -24,6 +24,7 @@ enum option_id {
     OPTION_NO_LINE,
     OPTION_NO_FMA,
     OPTION_NO_MAIN,
+    OPTION_NO_BODIES,
     OPTION_KEEP,
     OPTION_NO_CACHE,
     OPTION_VERBOSE,
@@ -117,6 +118,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_NO_FMA: o->no_fma = true; return EXIT_OK;
     case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
     case OPTION_CHECKED: o->checked = true; return EXIT_OK;
+    case OPTION_NO_BODIES: o->no_bodies = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
     case OPTION_NO_CACHE: o->no_cache = true; return EXIT_OK;
     case OPTION_VERBOSE: o->verbose = true; return EXIT_OK;

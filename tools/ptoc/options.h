@@ -56,6 +56,7 @@ struct options {
     bool no_line;              /* --no-line: no #line in --emit=c */
     bool no_main;              /* --no-main: C for a host program of its own */
     bool checked;              /* --checked of `build`: every run of the program is checked */
+    bool no_bodies;            /* --no-bodies of `check`: C bodies are not compiled */
     bool keep;                 /* --keep: do not remove the generated C */
     bool no_cache;             /* --no-cache of `run`: no program that was built before, and none kept */
     bool verbose;              /* -v: print the commands that are run */

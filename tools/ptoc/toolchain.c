@@ -240,15 +240,36 @@ static int compile(const struct toolchain *t, bool is_ours, const char *source, 
     return run_compiler(t, &argv, what);
 }
 
-bool toolchain_check(const struct toolchain *t, const struct strbuf *text, const char *log)
+static bool check_text(const struct toolchain *t, const struct strbuf *text, struct strbuf *said)
 {
-    const char *source = arena_printf(t->mem, "%s/program.c", t->temp_dir);
+    const char *source = arena_printf(t->mem, "%s/program.c", t->temp_dir),
+               *log = arena_printf(t->mem, "%s/log", t->temp_dir);
     words argv = {0};
     add_source(t, &argv, true, source);
     vec_push(&argv, "-fsyntax-only");
     vec_push(&argv, NULL);
-    const bool was_asked = output_text(source, text) == EXIT_OK && process_run_logged(log, argv.data, false) >= 0;
+    const bool was_asked =
+        output_text(source, text) == EXIT_OK && process_run_logged(log, argv.data, t->o->verbose) >= 0;
     vec_free(&argv);
+    FILE *in = was_asked ? fopen(log, "r") : NULL;
+    char block[4096];
+    for (size_t n; in && (n = fread(block, 1, sizeof block, in)) > 0;) strbuf_add(said, block, n);
+    if (in) fclose(in);
+    return in != NULL;
+}
+
+bool toolchain_ask(const struct options *o, const struct strbuf *text, struct strbuf *said)
+{
+    char *prefix = prefix_find(o->program), *folder = prefix ? temp_dir_create() : NULL;
+    bool was_asked = false;
+    if (folder) {
+        struct arena *mem = arena_create();
+        const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = folder};
+        was_asked = check_text(&t, text, said);
+        arena_destroy(mem);
+        temp_dir_remove(folder, false);
+    }
+    free(prefix);
     return was_asked;
 }
 

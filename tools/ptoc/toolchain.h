@@ -22,7 +22,7 @@ const char *toolchain_is_opaque(const struct toolchain *t);
  * are on standard error; returns an exit code. */
 int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output);
 
-/* What the C compiler says about the text, in a file; nothing is made.  false: it could not be asked. */
-bool toolchain_check(const struct toolchain *t, const struct strbuf *text, const char *log);
+/* What the C compiler says about a text, in English; nothing is made.  false: it could not be asked. */
+bool toolchain_ask(const struct options *o, const struct strbuf *text, struct strbuf *said);
 
 #endif

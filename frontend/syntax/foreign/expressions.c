@@ -82,7 +82,10 @@ bool foreign_slice_of_python(const struct scene *s)
     } else if (s->last.kind == TOK_COLON && is_first && !scene_expects(s, "integer") && s->now.kind != TOK_END &&
                is_inside) {
         scene_say(s, s->last.at, "a slice is written 'low .. high', both bounds are written");
-        diag_fix(s->diag, s->last.at, "0 .. ", "write '0 ..'");
+        if (s->now.kind == TOK_COLON) /* x[:: -1] */
+            diag_help(s->diag, "every second element is 'x[0 .. N step 2]', the reverse 'x[N - 1 .. -1 step -1]'");
+        else
+            diag_fix(s->diag, s->last.at, "0 .. ", "write '0 ..'");
         /* x[.. 4] */
     } else if (s->now.kind == TOK_DOTDOT && (s->last.kind == TOK_LBRACKET || s->last.kind == TOK_COMMA) && is_inside) {
         scene_say(s, s->now.at, "both bounds of a slice are written");

@@ -99,6 +99,14 @@ bool foreign_word_of_declaration(const struct scene *s)
     uint32_t next = scene_skip_blanks(s, s->now.at.end);
     if (meant == NULL || (!isalpha((unsigned char)s->text[next]) && s->text[next] != '"')) return false;
     scene_say(s, s->now.at, scene_print(s, "there is no '%s'", s->now.name));
+    if (strcmp(s->now.name, "type") == 0 || strcmp(s->now.name, "typedef") == 0) {
+        const size_t name = strcspn(s->text + next, " \t\n=;{");
+        if (s->text[scene_skip_blanks(s, next + (uint32_t)name)] != '{') { /* type T = f32; */
+            diag_help(s->diag, "types have no second name: a kernel for several element types is generic, "
+                               "'kernel k<E: float>(in x: E[4], ...)'");
+            return true;
+        }
+    }
     diag_fix(s->diag, s->now.at, meant, "did you mean '%s'?", meant);
     return true;
 }
