@@ -1,11 +1,10 @@
-/* elementwise.c - fill fill2 add relu gelu silu of std/nn.pto.
+/* elementwise.c - fill fill2 add relu of std/nn.pto.
  * Idea       One function of one number for each activation, walked over the matrix.
- * Invariant  What is not a number stays so, also through relu.  Finite arguments have finite results, however large.
+ * Invariant  What is not a number stays so, also through relu.
  * Tests      test/runtime/test_kernels_nn.c
  */
 #include "kernels.h"
 #include "walk.h"
-#include <math.h>
 
 int pto_nn_fill_f32(float *x, const int64_t *x_stride, float v, int64_t N)
 {
@@ -40,31 +39,7 @@ static inline __attribute__((always_inline)) int map(float (*f)(float), const fl
 
 static inline float relu(float x) { return x < 0 ? 0 : x; }
 
-static inline float gelu(float x)
-{
-    const float root_2_over_pi = 0.7978845608028654f;
-    return 0.5f * x * (1 + tanhf(root_2_over_pi * (x + 0.044715f * x * x * x)));
-}
-
-/* Both forms are the same function; each is used where its exp cannot overflow. */
-static inline float silu(float x)
-{
-    if (!(x < 0)) return x / (1 + expf(-x));
-    float e = expf(x);
-    return x * e / (1 + e);
-}
-
 int pto_nn_relu_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M, int64_t N)
 {
     return map(relu, x, x_stride, y, y_stride, M, N);
-}
-
-int pto_nn_gelu_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M, int64_t N)
-{
-    return map(gelu, x, x_stride, y, y_stride, M, N);
-}
-
-int pto_nn_silu_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M, int64_t N)
-{
-    return map(silu, x, x_stride, y, y_stride, M, N);
 }

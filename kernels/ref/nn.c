@@ -28,46 +28,6 @@ int ref_nn_relu_f32(const float *x, const int64_t *x_stride, float *y, const int
     return 0;
 }
 
-int ref_nn_gelu_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M, int64_t N)
-{
-    for (int64_t i = 0; i < M; i++)
-        for (int64_t j = 0; j < N; j++) {
-            double v = AT2(x, i, j);
-            AT2(y, i, j) = (float)(0.5 * v * (1 + tanh(sqrt(2 / acos(-1)) * (v + 0.044715 * v * v * v))));
-        }
-    return 0;
-}
-
-int ref_nn_silu_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M, int64_t N)
-{
-    for (int64_t i = 0; i < M; i++)
-        for (int64_t j = 0; j < N; j++) AT2(y, i, j) = (float)(AT2(x, i, j) / (1 + exp(-(double)AT2(x, i, j))));
-    return 0;
-}
-
-int ref_nn_softmax_rows_f32(const float *x, const int64_t *x_stride, float *y, const int64_t *y_stride, int64_t M,
-                            int64_t N)
-{
-    for (int64_t i = 0; i < M; i++) {
-        double top = -INFINITY, sum = 0;
-        for (int64_t j = 0; j < N; j++) top = fmax(top, AT2(x, i, j));
-        for (int64_t j = 0; j < N; j++) sum += exp(AT2(x, i, j) - top);
-        for (int64_t j = 0; j < N; j++) AT2(y, i, j) = (float)(exp(AT2(x, i, j) - top) / sum);
-    }
-    return 0;
-}
-
-int ref_nn_rmsnorm_f32(const float *x, const int64_t *x_stride, const float *w, const int64_t *w_stride, float *y,
-                       const int64_t *y_stride, int64_t M, int64_t N)
-{
-    for (int64_t i = 0; i < M; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < N; j++) sum += (double)AT2(x, i, j) * AT2(x, i, j);
-        for (int64_t j = 0; j < N; j++) AT2(y, i, j) = (float)(AT2(x, i, j) / sqrt(sum / (double)N + 1e-6) * AT1(w, j));
-    }
-    return 0;
-}
-
 int ref_nn_matmul_f32(const float *a, const int64_t *a_stride, const float *b, const int64_t *b_stride, float *c,
                       const int64_t *c_stride, int64_t M, int64_t N, int64_t K)
 {
@@ -83,26 +43,6 @@ int ref_nn_qk_f32(const float *q, const int64_t *q_stride, const float *k, const
             for (int64_t d = 0; d < D; d++) sum += (double)AT2(q, i, d) * AT2(k, j, d);
             AT2(s, i, j) = (float)(D > 0 ? sum / sqrt((double)D) : 0);
         }
-    return 0;
-}
-
-int ref_nn_online_softmax_f32(const float *s, const int64_t *s_stride, float *m, const int64_t *m_stride, float *l,
-                              const int64_t *l_stride, float *p, const int64_t *p_stride, float *r,
-                              const int64_t *r_stride, bool diagonal)
-{
-    for (int64_t i = 0; i < PTO_NN_BLOCK; i++) {
-        double old = AT1(m, i), top = old, sum = 0;
-        for (int64_t j = 0; j < PTO_NN_BLOCK; j++)
-            if (!diagonal || j <= i) top = fmax(top, AT2(s, i, j));
-        for (int64_t j = 0; j < PTO_NN_BLOCK; j++) {
-            double e = diagonal && j > i ? 0 : exp(AT2(s, i, j) - top);
-            AT2(p, i, j) = (float)e;
-            sum += e;
-        }
-        AT1(m, i) = (float)top;
-        AT1(r, i) = (float)exp(old - top);
-        AT1(l, i) = (float)(AT1(l, i) * exp(old - top) + sum);
-    }
     return 0;
 }
 

@@ -123,6 +123,10 @@ CASES = {
         ("gemm_scaled(x, y, inout b, 0.5, -2.0)", f"x: {t}[M, K], y: {t}[K, N], b: {t}[M, N]", lambda x, y, b: x @ y / 2 - 2 * b, 64),
     ]],
     "nn": [
+        ("gelu(x, out o)", "x: f32[M, N], o: f32[M, N]", lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3))), 8),
+        ("silu(x, out o)", "x: f32[M, N], o: f32[M, N]", lambda x: x / (1 + np.exp(-x)), 4),
+        ("softmax_rows(x, out o)", "x: f32[M, N], o: f32[M, N]", softmax, 16),
+        ("rmsnorm(x, y, out o)", "x: f32[M, N], y: f32[N], o: f32[M, N]", lambda x, y: x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-6) * y, 16),
         ("layernorm(x, y, z, out o)", "x: f32[M, N], y: f32[N], z: f32[N], o: f32[M, N]",
          lambda x, y, z: (x - x.mean(axis=1, keepdims=True)) / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5) * y + z, 256),
         ("bias(x, y, out o)", "x: f32[M, N], y: f32[N], o: f32[M, N]", lambda x, y: x + y, 1),

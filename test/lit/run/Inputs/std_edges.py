@@ -1,0 +1,56 @@
+"""std_edges.py PROGRAM FOLDER - see std-edges.pto."""
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+PROGRAM, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+INF = np.inf
+
+
+def run(entry, inputs, outputs, *more):
+    FOLDER.mkdir(exist_ok=True)
+    command = [PROGRAM, "--quiet", "--entry=" + entry, *more]
+    for name, v in inputs.items():
+        np.save(FOLDER / (name + ".npy"), np.asarray(v, np.float32))
+        command.append("--input=%s=%s/%s.npy" % (name, FOLDER, name))
+    subprocess.run(command + ["--output=%s=%s/out_%s.npy" % (o, FOLDER, o) for o in outputs], check=True)
+    return [np.load(FOLDER / ("out_%s.npy" % o)) for o in outputs]
+
+
+def main():
+    x = [[np.nan, INF, -3e38, 3e38, -0.0], [1e30, 1e30, -INF, 0, 0], [-200, -90, -20, 20, 200]]
+    g, s, p, q = run("rows", {"x": x, "w": np.ones(5)}, "gspq")
+    for y in (g, s):
+        assert np.isnan(y[0, 0]) and y[0, 1] == INF and y[0, 2] == 0 and y[0, 3] == np.float32(3e38) and y[0, 4] == 0, y
+        assert np.all(np.isfinite(y[2])) and y[2, 4] == 200, y
+    silu = np.float64(x[2]) / (1 + np.exp(-np.float64(x[2])))
+    assert np.all(np.abs(s[2] - silu) <= 256 * 2.0 ** -149 + 2.0 ** -21 * np.abs(silu)), (s[2], silu)
+    assert np.all(np.isnan(p[0])) and list(p[1]) == [0.5, 0.5, 0, 0, 0], p
+    assert np.all(np.isfinite(q[2])) and abs(q[1, 0] - np.sqrt(2.5)) < 1e-5 or np.isnan(q[1, 0]), q
+    q = run("rows", {"x": [[0] * 5, [3e38, 3e38, 1, -3e38, 0], [1e-3] * 5], "w": np.arange(5)}, "gspq")[3]
+    want = [np.sqrt(5 / 3), 0, -np.sqrt(5 / 3), 0] * np.array([1, 2, 3, 4])
+    assert np.all(q[0] == 0) and np.all(np.abs(q[1, 1:] - want) < 1e-5), q
+    assert np.all(np.abs(q[2] - 1e-3 / np.sqrt(2e-6) * np.arange(5)) < 1e-6), q
+
+    later = np.arange(64)[None, :] > np.arange(64)[:, None]
+    m, l, p, r = run("block", {"s": np.where(later, np.nan, 0), "m": np.full(64, -1e30), "l": np.zeros(64)}, "mlpr", "--set", "hidden=1")
+    assert np.all(m == 0) and np.all(r == 0) and np.all(l == np.arange(1, 65)) and np.all(p == ~later), (m, l, p, r)
+    odd = np.arange(64) % 2 == 1
+    m, l, p, r = run("block", {"s": np.full((64, 64), -INF), "m": np.where(odd, -INF, 3), "l": np.where(odd, 0, 2)}, "mlpr", "--set", "hidden=0")
+    assert np.all(m == np.where(odd, -INF, 3)) and np.all(l == np.where(odd, 0, 2)) and np.all(r[~odd] == 1) and np.all(p == 0), (m, l, p, r)
+    rng = np.random.default_rng(5)
+    s, m0, l0 = rng.uniform(-9, 9, (64, 64)).astype(np.float32), rng.uniform(-8, 8, 64).astype(np.float32), rng.uniform(0, 4, 64).astype(np.float32)
+    for hidden in (0, 1):
+        m, l, p, r = run("block", {"s": s, "m": m0, "l": l0}, "mlpr", "--set", "hidden=%d" % hidden)
+        seen = ~later if hidden else np.ones((64, 64), bool)
+        top = np.maximum(m0, np.where(seen, s, -INF).max(axis=1)).astype(np.float64)
+        weight = np.where(seen, np.exp(s - top[:, None]), 0)
+        fade = np.exp(m0 - top)
+        assert np.all(m == top) and np.all(np.abs(r - fade) <= 3e-6 * fade) and np.all(np.abs(p - weight) <= 3e-6 * weight), hidden
+        assert np.all(np.abs(l - (l0 * fade + weight.sum(axis=1))) <= 3e-6 * l), hidden
+    print("all as expected")
+
+
+main()
