@@ -46,6 +46,26 @@ int ref_nn_qk_f32(const float *q, const int64_t *q_stride, const float *k, const
     return 0;
 }
 
+int ref_nn_online_softmax_f32(const float *s, const int64_t *s_stride, float *m, const int64_t *m_stride, float *l,
+                              const int64_t *l_stride, float *p, const int64_t *p_stride, float *r,
+                              const int64_t *r_stride, bool diagonal)
+{
+    for (int64_t i = 0; i < PTO_NN_BLOCK; i++) {
+        double old = AT1(m, i), top = old, sum = 0;
+        for (int64_t j = 0; j < PTO_NN_BLOCK; j++)
+            if (!diagonal || j <= i) top = fmax(top, AT2(s, i, j));
+        for (int64_t j = 0; j < PTO_NN_BLOCK; j++) {
+            double e = diagonal && j > i ? 0 : exp(AT2(s, i, j) - top);
+            AT2(p, i, j) = (float)e;
+            sum += e;
+        }
+        AT1(m, i) = (float)top;
+        AT1(r, i) = (float)exp(old - top);
+        AT1(l, i) = (float)(AT1(l, i) * exp(old - top) + sum);
+    }
+    return 0;
+}
+
 int ref_nn_rescale_pv_f32(const float *p, const int64_t *p_stride, const float *v, const int64_t *v_stride,
                           const float *r, const int64_t *r_stride, float *o, const int64_t *o_stride, int64_t D)
 {

@@ -151,7 +151,7 @@ def qk(q, k, s):
     s[...] = (q.astype("f8") @ k.T.astype("f8") / np.sqrt(q.shape[1])).astype("f4")
 
 
-@kernel("online")
+@kernel("pto_nn_online_softmax_f32")
 def online(s, m, l, p, r, diagonal):
     rows, columns = s.shape
     seen = np.tril(np.ones((rows, columns), bool)) if diagonal else np.ones((rows, columns), bool)
