@@ -368,8 +368,130 @@ def transformer(c):
     return error, 1e-4
 
 
+def conv(c):
+    b, k, ch, r, s, h, w = (c.between(1, m) for m in (3, 6, 4, 5, 5, 20 + c.size // 4, 20 + c.size // 4))
+    x, weight = c.f32("x", b, ch, h + r - 1, w + s - 1), c.f32("w", k, ch, r, s)
+    c.sizes.update(H=h, W=w)
+    c.want("y")
+
+    def error():
+        windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), (r, s), axis=(2, 3))
+        return gap(c.got("y"), np.einsum("kcpq,bcijpq->bkij", weight, windows))
+    return error, 1e-5
+
+
+def topk(c):
+    t, d, e, h = c.between(1, 40 + c.size), c.between(1, 24), c.between(1, 8), c.between(1, 24)
+    x, gate, up, down = c.f32("x", t, d), c.f32("gate", d, e), c.f32("up", e, d, h), c.f32("down", e, h, d)
+    c.give("y", np.zeros((t, d), np.float32))
+    k = c.between(1, e)
+    c.set(k=k)
+    c.want("y")
+
+    def error():
+        want = np.zeros((t, d))
+        for i, score in enumerate(x @ gate):
+            best = np.argsort(-score)[:k]
+            for share, j in zip(softmax(score[best].astype(np.float64)), best):
+                u = x[i].astype(np.float64) @ up[j]
+                want[i] += share * ((0.5 * u * (1 + np.tanh(np.sqrt(2 / np.pi) * (u + 0.044715 * u ** 3)))) @ down[j])
+        return gap(c.got("y"), want)
+    return error, 1e-4
+
+
+def multigrid(c):
+    m = 2 ** c.between(0, 4 + c.size // 500)
+    n, cycles, c.sizes["M"] = 2 * m + 1, 12, m
+    f = c.f64("f", n, n)
+    c.give("u", np.zeros((n, n)))
+    c.set(cycles=cycles)
+    c.want("u")
+
+    def error():
+        u, inner = c.got("u"), slice(1, -1)
+        around = u[:-2, inner] + u[2:, inner] + u[inner, :-2] + u[inner, 2:]
+        return gap((4 * u[inner, inner] - around) * (2 * m) ** 2, f[inner, inner]) + float(np.abs(u[[0, -1]]).max())
+    return error, 1e-7
+
+
+def qr(c):
+    n = c.between(1, 100 + c.size)
+    a = c.f64("A", n + c.between(0, 60), n)
+    c.want("A")
+
+    def error():
+        r = np.triu(c.got("A")[:n])
+        return max(gap(r.T @ r, a.T @ a), gap(np.abs(r), np.abs(np.linalg.qr(a, mode="r"))))
+    return error, 1e-9
+
+
+def give_csr(c, name, dense):
+    rows, columns = np.nonzero(dense)
+    c.give(name + ".ptr", np.concatenate([[0], np.cumsum((dense != 0).sum(axis=1))]).astype(np.int64))
+    c.give(name + ".idx", columns.astype(np.int64))
+    c.give(name + ".val", dense[rows, columns])
+    return len(rows)
+
+
+def pcg(c):
+    n = c.between(1, 300 + c.size)
+    a = np.where(c.rng.random((n, n)) < 4 / n, c.rng.random((n, n)), 0.0)
+    a = a + a.T
+    np.fill_diagonal(a, a.sum(axis=1) + 10 ** c.rng.uniform(-1, 3, n))
+    c.sizes["Z"] = give_csr(c, "a", a)
+    b = c.f64("b", n)
+    c.give("x", np.zeros(n))
+    c.set(tol=1e-12)
+    c.want("x")
+    return lambda: gap(a @ c.got("x"), b), 1e-8
+
+
+def rfft(c):
+    n = c.between(1, 40) * 2 ** c.between(0, 6)
+    x = c.f64("x", n, 2)
+    c.want("y")
+    want = np.fft.fft(x @ [1, 1j])
+    return lambda: gap(c.got("y"), np.stack([want.real, want.imag], axis=1)), 1e-11
+
+
+def bfs(c):
+    n = c.between(1, 1500 + c.size)
+    links = c.rng.random((n, n)) < c.rng.choice([0.7, 2, 8]) / n
+    links |= links.T
+    c.give("ptr", np.concatenate([[0], np.cumsum(links.sum(axis=1))]).astype(np.int64))
+    c.give("idx", np.nonzero(links)[1].astype(np.int64))
+    source = c.between(0, n - 1)
+    c.set(source=source)
+    c.want("result")
+
+    def error():
+        level, now, depth = np.full(n, -1), np.arange(n) == source, 0
+        while now.any():
+            level[now], depth = depth, depth + 1
+            now = links[now].any(axis=0) & (level < 0)
+        return 0 if np.array_equal(c.got("result"), level) else np.inf
+    return error, 0
+
+
+def spgemm(c):
+    r, k, n = (c.between(1, 150 + c.size) for _ in range(3))
+    a, b = (np.where(c.rng.random(shape) < 3 / shape[1], c.rng.integers(-9, 10, shape), 0).astype(np.float64) for shape in ((r, k), (k, n)))
+    c.sizes.update(R=r, K=k, C=n, Z=give_csr(c, "a", a), Y=give_csr(c, "b", b))
+    c.arguments += ["--dim", "C=%d" % n]
+    c.want("result.ptr", "result.idx", "result.val")
+
+    def error():
+        ptr, idx, val = (c.got("result." + f) for f in ("ptr", "idx", "val"))
+        exact = ((a != 0) @ (b != 0).astype(np.int64)) > 0
+        got, rows = np.zeros((r, n)), np.repeat(np.arange(r), np.diff(ptr))
+        got[rows, idx] = val
+        same = np.array_equal(np.argwhere(exact), np.stack([rows, idx], axis=1)) and np.array_equal(got, a @ b)
+        return 0 if same else np.inf
+    return error, 0
+
+
 ALL = (vadd, bgemm, treesum, flash, chol, jacobi, lu, floyd, fft, cg, kmeans, pagerank, paged, strassen, mergesort, moe, mlp, lstm,
-       transformer)
+       transformer, conv, topk, multigrid, qr, pcg, rfft, bfs, spgemm)
 
 
 def call(command):

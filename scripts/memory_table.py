@@ -23,7 +23,8 @@ import examples
 from bounds_text import bounds_of_entries
 
 GRANULE, LARGEST_RATIO = 64, 1.25
-STEPS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "kmeans": ("rounds", 1), "pagerank": ("rounds", 2)} # what is printed, and how much an iteration adds
+STEPS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "pcg": ("steps", 1), "kmeans": ("rounds", 1),
+         "pagerank": ("rounds", 2)}  # what is printed, and how much an iteration adds
 NO_RELEASE = "#include <pto/pto_program.h>\n#define pto_release(rt, buffer) ((void)(buffer))\n"
 NO_SCOPES = NO_RELEASE + "#define pto_scope_begin(rt) pto_scope_current(rt)\n#define pto_scope_end(rt) ((void)0)\n"
 WAYS = (("all", "ring", NO_SCOPES), ("scopes", "ring", NO_RELEASE), ("release", "ring", ""), ("free", "free", ""), ("min", "min", ""))
@@ -84,7 +85,7 @@ def sizes_of(name, case):
     values = {n: int(v) for n, v in re.findall(r"^param (\w+): i64 = (\d+);", text, re.M)}
     values.update(re.findall(r"^const (\w+) = (\d+);", text, re.M))
     values = {n: int(v) for n, v in values.items()}
-    head = re.search(r"export orch \w+(?:<[^>]*>)?\((.*?)\)\s*\{", text, re.S).group(1)
+    head = re.search(r"export orch \w+(?:<[^>]*>)?\((.*?)\)\s*(?:->[^{]*)?\{", text, re.S).group(1)
     for formal, shape in re.findall(r"(\w+): \w+\[([^\]]*)\]", head):
         if not os.path.exists(case.path(formal)):
             continue
