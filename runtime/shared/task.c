@@ -6,28 +6,31 @@ static _Thread_local const void *cost_params;
 
 const void *pto_cost_params(void) { return cost_params; }
 
+/* One argument, without its address. */
+static inline const int64_t *unpack(const struct arg_head *head, const int64_t *extent, PTOArg *arg)
+{
+    const size_t rank = head->rank;
+    arg->kind = head->kind;
+    arg->type = head->type;
+    arg->rank = head->rank;
+    arg->shape = extent;
+    arg->stride = extent + rank;
+    return extent + 2 * rank;
+}
+
 int ptoi_task_args(const struct window *w, char *heap_base, uint64_t id, PTOArg *args)
 {
     const struct task_slot *t = window_task(w, id);
-    const struct arg_head *head = window_args(w, t->arg_begin);
-    const int64_t *extent = (const int64_t *)(head + t->param_count);
     const int count = t->param_count;
-    for (const struct arg_head *end = head + count; head < end; head++, args++) {
-        const int rank = head->rank;
-        char *const base = head->buffer ? heap_base : NULL;
-        args->shape = extent;
-        args->stride = extent + rank;
-        args->kind = head->kind;
-        args->type = head->type;
-        args->rank = head->rank;
-        extent += 2 * rank;
-        if (head->kind == PTO_PARAM_SCALAR) {
+    const struct arg_head *head = window_args(w, t->arg_begin), *const end = head + count;
+    const int64_t *extent = (const int64_t *)end;
+    for (; head < end; head++, args++) {
+        extent = unpack(head, extent, args);
+        args->value.i64 = head->value;
+        if (!heap_base || head->kind == PTO_PARAM_SCALAR)
             args->ptr = NULL;
-            args->value.i64 = head->value;
-        } else {
-            args->ptr = heap_base ? (void *)((intptr_t)base + head->value) : NULL;
-            args->value.i64 = 0;
-        }
+        else
+            args->ptr = head->buffer ? (void *)(heap_base + head->value) : (void *)(intptr_t)head->value;
     }
     return count;
 }

@@ -25,7 +25,8 @@ static bool producers_done(void *arg)
 /* Of the tensor, or NULL. */
 static const char *awaited_name(const struct orchestrator *o, const struct submission *s)
 {
-    return s->place[0].buffer ? ptoi_record(&o->scopes, s->place[0].buffer)->name : NULL;
+    const uint32_t buffer = s->head[0].buffer;
+    return buffer ? ptoi_record(&o->scopes, buffer)->name : NULL;
 }
 
 /* Also one that had not to wait: with other rings it might.  false: no memory. */

@@ -54,10 +54,10 @@ static enum refusal measure(const PTOTaskParam *p, PTOArg *arg, int64_t *lay, in
 {
     if (p->rank == 0) { /* a flat range: a vector of bytes */
         if (p->bytes < 0 || __builtin_mul_overflow(p->at, p->bytes, offset)) return REFUSED_RANGE;
-        lay[0] = 1;
-        lay[1] = *bytes = p->bytes;
-        arg->shape = lay + 1;
-        arg->stride = lay;
+        lay[0] = *bytes = p->bytes;
+        lay[1] = 1;
+        arg->shape = lay;
+        arg->stride = lay + 1;
         arg->rank = 1;
         return REFUSED_NOT;
     }

@@ -12,36 +12,46 @@ static PTOStatus take_outputs(struct orchestrator *o, struct submission *s)
 {
     uint8_t output = 0;
     PTOStatus status = PTO_OK;
-    for (int i = 0; i < s->terms.arguments && status == PTO_OK; i++) {
-        struct place *pl = &s->place[i];
-        if (!pl->is_new) continue;
-        status =
-            ptoi_make_output(o, &s->terms, pl->param, (uint64_t)pl->region.high, o->rings.head, output++, &pl->buffer);
-        if (status == PTO_OK) pl->arg.ptr = o->heap_base + ptoi_record(&o->scopes, pl->buffer)->at;
+    for (int i = 0; &s->place[i] < s->place_end && status == PTO_OK; i++) {
+        const struct place *pl = &s->place[i];
+        struct arg_head *head = pl->head;
+        if (!head->fresh) continue;
+        status = ptoi_make_output(o, &s->terms, pl->param, (uint64_t)pl->region.high, o->rings.head, output++,
+                                  &head->buffer);
+        if (status == PTO_OK) head->value = (int64_t)ptoi_record(&o->scopes, head->buffer)->at;
     }
     return status;
 }
 
-static void write_back(const struct submission *s)
+static void write_back(const struct orchestrator *o, const struct submission *s)
 {
-    for (int i = 0; i < s->terms.arguments; i++)
-        if (s->place[i].is_new) memcpy(s->place[i].param->ref, &s->place[i].arg.ptr, sizeof s->place[i].arg.ptr);
+    for (const struct place *pl = s->place; pl < s->place_end; pl++) {
+        if (!pl->head->fresh) continue;
+        const char *made = o->heap_base + ptoi_record(&o->scopes, pl->head->buffer)->at;
+        memcpy(pl->param->ref, &made, sizeof made);
+    }
 }
 
 /* When a task fails to get all it needs, no task will ever make what it already took. */
 static void give_outputs_back(struct orchestrator *o, struct submission *s) /* model: GIVE_BACK */
 {
-    for (int i = 0; i < s->terms.arguments; i++)
-        if (s->place[i].is_new && s->place[i].buffer) {
-            ptoi_publish_event(o, EVENT_OPEN, s->place[i].buffer);
-            ptoi_orch_let_go(o, s->place[i].buffer);
-        }
+    for (int i = 0; &s->place[i] < s->place_end; i++) {
+        const struct arg_head *head = s->place[i].head;
+        if (!head->fresh || !head->buffer) continue;
+        ptoi_publish_event(o, EVENT_OPEN, head->buffer);
+        ptoi_orch_let_go(o, head->buffer);
+    }
 }
 
-static int64_t place_less_name(const struct orchestrator *o, uint32_t buffer)
+/* Where the buffers lie, and not what the program calls them. */
+static void add_moves(const struct orchestrator *o, struct submission *s)
 {
-    const struct buffer_record *r = ptoi_record(&o->scopes, buffer);
-    return (int64_t)(r->place - r->at);
+    for (int i = 0; &s->place[i] < s->place_end; i++) {
+        struct arg_head *head = s->place[i].head;
+        if (!head->buffer) continue;
+        const struct buffer_record *r = ptoi_record(&o->scopes, head->buffer);
+        head->value += (int64_t)(r->place - r->at);
+    }
 }
 
 /* What stands behind the arguments: the time limit, and the parts that a checked run looks at (task.h). */
@@ -49,11 +59,10 @@ static void write_extras(const struct submission *s, int64_t *to)
 {
     if (s->extras & TASK_TIMED) *to++ = s->terms.limit_ms;
     if (!(s->extras & TASK_PARTS)) return;
-    for (int i = 0; i < s->terms.arguments; i++) {
-        const struct place *pl = &s->place[i];
-        if (pl->arg.kind != PTO_PARAM_INOUT || !ptoi_has_part(pl->param)) continue;
+    for (const struct place *pl = s->place; pl < s->place_end; pl++) {
+        if (!ptoi_has_part(pl->param)) continue;
         const PTOPart *part = pl->param->ref;
-        *to++ = i;
+        *to++ = pl->head - s->head;
         *to++ = part->at - pl->param->at;
         for (int d = 0; d < part->rank; d++) *to++ = part->shape[d];
         for (int d = 0; d < part->rank; d++) *to++ = part->stride[d];
@@ -62,7 +71,7 @@ static void write_extras(const struct submission *s, int64_t *to)
 }
 
 /* model: WRITE_TASK */
-static void write_task(struct orchestrator *o, const struct submission *s, const PTOKernel *kernel)
+static void write_task(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
     struct window *w = o->window;
     struct task_slot *t = window_task(w, o->rings.head);
@@ -79,25 +88,13 @@ static void write_task(struct orchestrator *o, const struct submission *s, const
                             .flags = (uint8_t)(s->extras | (s->holds || s->terms.makes ? TASK_HOLDS : 0)),
                             .exclusive = s->exclusive,
                             .name = ptoi_image_offset(s->terms.name)};
+    if (o->buffers.moved > 0) add_moves(o, s);
     struct arg_head *head = window_args(w, begin);
-    int64_t *extent = (int64_t *)(head + s->terms.arguments);
-    for (int i = 0; i < s->terms.arguments; i++) {
-        const struct place *pl = &s->place[i];
-        const int rank = pl->arg.rank;
-        head[i].value = pl->arg.kind == PTO_PARAM_SCALAR ? pl->arg.value.i64
-                        : pl->buffer != 0                ? (int64_t)((uintptr_t)pl->arg.ptr - (uintptr_t)o->heap_base)
-                                                         : (int64_t)(intptr_t)pl->arg.ptr;
-        head[i].buffer = pl->buffer;
-        head[i].kind = pl->arg.kind;
-        head[i].type = pl->arg.type;
-        head[i].rank = pl->arg.rank;
-        head[i].fresh = pl->is_new;
-        if (o->buffers.moved > 0 && pl->buffer != 0) head[i].value += place_less_name(o, pl->buffer);
-        for (int d = 0; d < rank; d++) {
-            extent[d] = pl->arg.shape[d];
-            extent[rank + d] = pl->arg.stride[d];
-        }
-        extent += 2 * rank;
+    for (const struct arg_head *from = s->head; from < s->head_end;) *head++ = *from++;
+    int64_t *extent = (int64_t *)head;
+    for (const int64_t *from = s->extent; from < s->extent_end; from += 2, extent += 2) {
+        extent[0] = from[0];
+        extent[1] = from[1];
     }
     if (s->extras) write_extras(s, extent);
     for (int32_t k = 0; k < o->edges.found.count; k++)
@@ -130,8 +127,9 @@ static bool has_room(struct orchestrator *o, const struct submission *s)
  * find its accesses. */
 static int64_t submit_placed(struct orchestrator *o, struct submission *s, const PTOKernel *kernel)
 {
-    const bool alone = s->accesses > ptoi_map_capacity(o->edges.map);
-    if (alone || !has_room(o, s)) {
+    bool alone = false;
+    if (!has_room(o, s)) {
+        alone = s->accesses > ptoi_map_capacity(o->edges.map);
         ptoi_wait_for_slot(o);
         ptoi_wait_for_args(o, s->arg_bytes);
         if (alone)
@@ -156,7 +154,7 @@ static int64_t submit_placed(struct orchestrator *o, struct submission *s, const
         return ptoi_recorded_fail(o);
     o->run.stats.edges += o->edges.found.count;
     write_task(o, s, kernel);
-    if (s->terms.makes) write_back(s);
+    if (s->terms.makes) write_back(o, s);
     PTO_LABEL(TASK);
     o->edges.accesses = s->accesses;
     const uint64_t id = o->rings.head++;
@@ -174,8 +172,8 @@ int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, co
     struct submission s;
     PTOStatus status = ptoi_place_params(o, params, count, &s);
     if (status != PTO_OK) return status;
-    const int64_t decoded = ptoi_decoded(o, &s.terms, kernel);
-    if (decoded != PTO_OK) return decoded;
+    const int64_t accepted = ptoi_decoded(o, &s.terms, kernel);
+    if (accepted != PTO_OK) return accepted;
     if (s.terms.makes) status = take_outputs(o, &s);
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
     if (id >= 0) return id;

@@ -16,7 +16,7 @@ static void note_producer(struct map_found *found, uint64_t id)
 /* The tasks that made the buffers; after the map, which keeps its own marks. */
 static void find_births(struct orchestrator *o, const struct submission *s)
 {
-    for (int i = 0; i < s->terms.arguments; i++) {
+    for (int i = 0; &s->place[i] < s->place_end; i++) {
         const uint64_t birth = s->place[i].birth;
         if (birth != PTO_NO_BIRTH && birth >= o->rings.map_retired && birth != o->rings.head)
             note_producer(&o->edges.found, birth);
@@ -46,8 +46,8 @@ void ptoi_forget_completed(struct orchestrator *o) { forget_completed(o); }
  * memory for that. */
 static bool note_accumulators(struct orchestrator *o, struct submission *s)
 {
-    for (int i = 0; i < s->terms.arguments; i++) {
-        if (s->place[i].arg.kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
+    for (int i = 0; &s->place[i] < s->place_end; i++) {
+        if (s->place[i].head->kind != PTO_PARAM_ACC || s->place[i].region.run == 0) continue;
         const int64_t low = s->place[i].region.low,
                       number = o->recorded.history ? ptoi_history_accumulator(o->recorded.history, low) : 0;
         if (number < 0) return false;

@@ -61,7 +61,7 @@ void ptoi_recorded_buffer_gone(struct orchestrator *o, uint32_t buffer)
     if (o->flow.recorder) ptoi_record_release(o->flow.recorder, ptoi_record(&o->scopes, buffer)->recorded);
 }
 
-static bool touches_memory(const struct place *pl) { return pl->arg.kind != PTO_PARAM_SCALAR && pl->region.run != 0; }
+static bool touches_memory(const struct place *pl) { return pl->region.run != 0; }
 
 /* What is written of argument i where that is a part of it; NULL: its access says all, or nothing is. */
 static const struct region *part_of(const struct orchestrator *o, const struct submission *s, int i)
@@ -74,17 +74,17 @@ bool ptoi_recorded_touch(struct orchestrator *o, enum history_entry entry, uint6
 {
     if (!log_has_room(o)) return false;
     int touches = 0;
-    for (int i = 0; i < s->terms.arguments; i++)
+    for (int i = 0; &s->place[i] < s->place_end; i++)
         if (touches_memory(&s->place[i])) touches += 1 + (part_of(o, s, i) != NULL);
     ptoi_history_log_begin(&o->recorded.log, entry, number, touches, kernel);
-    for (int i = 0; i < s->terms.arguments; i++) {
+    for (int i = 0; &s->place[i] < s->place_end; i++) {
         const struct place *pl = &s->place[i];
         if (!touches_memory(pl)) continue;
         const bool in_part = ptoi_has_part(pl->param); /* Note [parts] */
         struct history_access a = {
-            .space = pl->buffer, .region = &pl->region, .access = in_part ? ACCESS_READ : pl->access};
+            .space = pl->head->buffer, .region = &pl->region, .access = in_part ? ACCESS_READ : place_access(pl)};
         int64_t origin = 0; /* of a new output, too: its region has no address yet */
-        if (a.space && !pl->is_new)
+        if (a.space && !pl->head->fresh)
             origin = (int64_t)(intptr_t)o->heap_base + (int64_t)ptoi_record(&o->scopes, a.space)->at;
         ptoi_history_log_access(&o->recorded.log, &a, origin);
         if (!(a.region = part_of(o, s, i))) continue;

@@ -42,7 +42,8 @@ struct buffers {
 /* placing.c, edges.c: what tasks in the window have touched. */
 struct edges {
     struct tensormap *map;
-    struct map_buffer *near[PTO_MAX_PARAMS + 2]; /* by parameter: the outside buffer that it was in the last time */
+    struct map_buffer
+        *near[PTO_MAX_PARAMS + 2]; /* by tensor of a task: the outside buffer that it was in the last time */
     struct map_found found;
     struct read_only read_only; /* of this run */
     bool place_again; /* fewer bytes are read-only than was assumed when the parameters of a task were placed */

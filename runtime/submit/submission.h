@@ -1,7 +1,8 @@
 /* submission.h - a task that is being submitted to the window: its parameters, made ready.
  *
+ * Idea       the record of the arguments is made here as the window will hold it, and is copied as a whole.
  * Owner      the orchestrator, for the time of one call.
- * Invariant  place[0 .. terms.arguments) and edges.access[0 .. accesses) are set; nothing is cleared beforehand.
+ * Invariant  each array is set up to its end, edges.access[0 .. accesses) too; nothing is cleared beforehand.
  *
  * Note [parts]: an argument of which only a part is written (PTO_INOUT_PART) is two accesses, a read of the region and
  * an update of the part, in the map and in the history.  Everything else sees one argument: the region is what the
@@ -10,29 +11,36 @@
 #define PTOI_SUBMISSION_H
 #include "decode.h"
 
-/* One argument made ready: what the kernel will see, and what the map is asked. */
+/* A tensor among the arguments: the bytes that it accesses. */
 struct place {
-    PTOArg arg;
-    int64_t lay[PTO_MAX_RANK];
+    struct arg_head *head; /* of the record; that of a new output, which is fresh, has no buffer before it is made */
     const PTOTaskParam *param;
-    uint32_t buffer; /* of the heap; 0: memory of the program, a scalar, or empty */
-    bool is_new;     /* an output that this submit allocates */
-    enum access access;
-    struct map_buffer *map; /* NULL: the map need not know the access */
-    struct region region;   /* of a new output from 0; not of a scalar */
     uint64_t birth;
+    struct region region; /* of a new output from 0 */
 };
+
+static inline enum access place_access(const struct place *pl)
+{
+    return (enum access)(pl->head->kind - PTO_PARAM_INPUT);
+}
 
 /* A task on its way into the window, or an await: what edges are found for. */
 struct submission {
     struct terms terms;
-    struct place place[ARGUMENT_ROOM];
     uint64_t arg_bytes, part_bytes; /* in the ring of arguments; placing.c: of them for parts */
     uint8_t extras;                 /* TASK_TIMED, TASK_PARTS: what stands behind the arguments */
     int accesses;                   /* in o->edges.access: in the order of the places, then Note [parts] */
     bool holds;                     /* some tensor lies in the heap */
     bool accumulates;
     uint32_t exclusive; /* its accumulators, as a set; edges.c */
+    struct place *place_end;
+    struct arg_head *head_end;
+    int64_t *extent_end;
+    struct map_access *access_end; /* placing.c */
+    struct place place[ARGUMENT_ROOM];
+    /* with a name of the buffer's address, as the program knows it, until the task is written */
+    struct arg_head head[ARGUMENT_ROOM];
+    int64_t extent[ARGUMENT_ROOM * 2 * PTO_MAX_RANK];
 };
 
 /* edges.c.  Everything in the window that the task must follow, and has not completed, goes to o->edges.found, its

@@ -67,10 +67,10 @@ PTO_INLINED_ bool pto_decode_tensor_(const PTOTaskParam *p, PTOArg *arg, int64_t
     const uint64_t far = kind == PTO_PARAM_OUTPUT ? 0 : ((uint64_t)(uintptr_t)base - 1) >> 60;
     if (rank == 0) { /* a flat range: a vector of bytes */
         if (type != PTO_BYTE || PTO_RARE_((((uint64_t)bytes - 1) | (uint64_t)at) >> 30 | far)) return false;
-        lay[0] = 1;
-        lay[1] = unit = bytes;
-        stride = lay;
-        shape = lay + 1;
+        lay[0] = unit = bytes;
+        lay[1] = 1;
+        shape = lay;
+        stride = lay + 1;
         arg->rank = 1;
     } else {
         const int last = rank - 1;
