@@ -1,6 +1,6 @@
 """Makes input for an example, runs it, and checks the result against an independent computation.
 
-usage: examples.py PTOC NAME|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]...
+usage: examples.py PTOC NAME|all FOLDER [--seed N] [--repeat N] [--size N] [--with "RUN OPTIONS"]... [--launch "COMMAND"]...
        examples.py ... --stub FOLDER      each run on the backend ascend too, over the stub of test/ascend that is in FOLDER;
                                           `--heap least` is then about as little as the example can do with
        examples.py --list
@@ -501,10 +501,10 @@ def call(command):
     return done.returncode == 0
 
 
-def run(program, example, folder, seed, size, options):
+def run(program, example, folder, seed, size, options, launcher=()):
     c = Case(folder, np.random.default_rng(seed), size)
     error, limit = example(c)
-    command = [program] + c.arguments + options
+    command = list(launcher) + [program] + c.arguments + options
     if not call(command):
         return False
     found = error()
@@ -560,8 +560,8 @@ def run_all(ptoc, example, a):
     if a.stub:
         return all([run_on_stub(ptoc, program, example, folder, seed, a, options.split())
                     for seed in range(a.seed, a.seed + a.repeat) for options in a.options or [""]])
-    return all([run(program, example, folder, seed, a.size, options.split())
-                for seed in range(a.seed, a.seed + a.repeat) for options in a.options or [""]])
+    return all([run(program, example, folder, seed, a.size, options.split(), launcher.split())
+                for launcher in a.launcher or [""] for seed in range(a.seed, a.seed + a.repeat) for options in a.options or [""]])
 
 
 def main():
@@ -575,6 +575,7 @@ def main():
     p.add_argument("--size", type=int, default=0)
     p.add_argument("--stub")
     p.add_argument("--link", action="append", help="an object that every example is linked with")
+    p.add_argument("--launch", dest="launcher", action="append", help="a command that is given the program and its arguments")
     p.add_argument("--with", dest="options", action="append")
     a = p.parse_args()
     if a.list:

@@ -71,7 +71,7 @@ void ptoi_dist_begin(struct dist *d)
 void ptoi_dist_finish(struct dist *d)
 {
     ptoi_dist_step(d, 0);
-    ptoi_dist_agree(d);
+    if (ptoi_dist_agree(d) && d->collects) ptoi_dist_collect(d);
 }
 
 void ptoi_dist_end(struct dist *d)
@@ -91,7 +91,12 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
 {
     struct dist *d = calloc(1, sizeof *d);
     if (!d) return NULL;
-    *d = (struct dist){.rt = rt, .core = core, .local = *local, .me = config->wire->rank, .ranks = config->wire->ranks};
+    *d = (struct dist){.rt = rt,
+                       .core = core,
+                       .local = *local,
+                       .me = config->wire->rank,
+                       .ranks = config->wire->ranks,
+                       .collects = config->collects};
     d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
     d->step = calloc(STEPS, sizeof *d->step);
     if (d->heap && d->step && ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&

@@ -43,6 +43,7 @@ enum { STEPS = 4096 }; /* a power of two: that are kept */
 struct dist_config {
     struct wire *wire;
     int64_t copy_bytes; /* that a rank keeps of each other one */
+    bool collects;      /* at the end of a run rank 0 has all memory of the program */
     int32_t sends;      /* of a pair of ranks that are under way at a time; at least 1 */
 };
 
@@ -51,6 +52,7 @@ struct dist {
     struct core *core;
     struct local_calls local;
     int32_t me, ranks;
+    bool collects;
     struct transfers transfers;
     struct copies copies;
     struct tensor **heap;    /* by buffer of the heap */
@@ -103,6 +105,7 @@ void ptoi_dist_close_tensors(struct dist *d);
 
 /* submit.c */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+void ptoi_dist_collect(struct dist *d); /* to rank 0 */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 
 #endif

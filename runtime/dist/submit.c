@@ -331,3 +331,18 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     if (!ptoi_dist_agree(d)) return ptoi_final_status(d->core->run_status);
     return d->local.await(d->rt, buffer, offset, bytes, for_writing);
 }
+
+/* In the order of the numbers, which all ranks know; addresses differ. */
+void ptoi_dist_collect(struct dist *d)
+{
+    PTOStatus status = PTO_OK;
+    for (uint32_t number = 0; number < d->tensors; number++)
+        for (int32_t i = 0; i < d->outside_count && status == PTO_OK; i++) {
+            struct tensor *t = d->outside[i];
+            struct box all = {{0}, {0}};
+            if (t->number != number) continue;
+            for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
+            status = bring(d, t, &all, 0, NULL);
+        }
+    ptoi_copies_trim(&d->copies);
+}

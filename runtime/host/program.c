@@ -8,6 +8,7 @@
  * Tests      test/lit/host/
  */
 #include "arguments.h"
+#include "api/runtime.h"
 #include "compare.h"
 #include "expect.h"
 #include "print.h"
@@ -20,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the entry --------------------------------------------------------------------------------------------------- */
@@ -115,10 +117,13 @@ static void session_free(struct session *s)
 
 static int exit_of_status(PTOStatus status) { return status == PTO_ERR_NOMEM ? HOST_INTERNAL : HOST_RUN; }
 
-static int create_runtime(struct session *s, const PTOConfig *config, PTORuntime **rt)
+/* wire: of the ranks that the runtime is one of; NULL: it is alone. */
+static int create_runtime(struct session *s, const PTOConfig *config, struct wire *wire, PTORuntime **rt)
 {
+    enum { COPY_BYTES = 32 << 20, SENDS = 16 };
     PTOStatus status = PTO_OK;
-    *rt = pto_runtime_create(config, &status);
+    const struct dist_config ranks = {.wire = wire, .copy_bytes = COPY_BYTES, .sends = SENDS, .collects = true};
+    *rt = ptoi_create_ranked(config, wire ? &ranks : NULL, &status);
     if (*rt) return HOST_OK;
     const char *why = pto_last_error(NULL);
     const bool is_ascend = config->backend && strcmp(config->backend, "ascend") == 0;
@@ -152,7 +157,7 @@ static int run_entry(struct session *s)
         take_result(&s->entry->formals[f], &s->arguments[f].result, &s->formals[f].array);
     if (status < 0) {
         fflush(stdout);
-        if (ptoi_watch_reports()) ptoi_print_run_error(s->rt, status);
+        if (ptoi_watch_reports() && session_is_first(s)) ptoi_print_run_error(s->rt, status);
         return exit_of_status(status);
     }
     return HOST_OK;
@@ -220,7 +225,7 @@ static int check_against_oracle(struct session *s)
     config.replay = NULL;
     config.record_tasks = 0;
     PTORuntime *rt;
-    int code = create_runtime(s, &config, &rt);
+    int code = create_runtime(s, &config, NULL, &rt);
     if (code != HOST_OK) return code;
     for (int32_t f = 0; f < s->entry->formal_count; f++)
         s->data[f] = bind_is_decided(&s->entry->formals[f]) ? (void *)&s->arguments[f].oracle_result
@@ -312,7 +317,7 @@ static int prepare(struct session *s)
     /* A worker process sees the arrays that were there when it was made. */
     const bool data_first = s->options.config.engine == PTO_ENGINE_PROCESS;
     if (code == HOST_OK && data_first) code = ptoi_arguments_load(s);
-    if (code == HOST_OK) code = create_runtime(s, &s->options.config, &s->rt);
+    if (code == HOST_OK) code = create_runtime(s, &s->options.config, s->wire, &s->rt);
     if (code == HOST_OK && !data_first) code = ptoi_arguments_load(s);
     return code;
 }
@@ -347,10 +352,11 @@ static int run_and_report(struct session *s)
     ptoi_watch_begin(s->rt, s->options.config.watchdog_seconds > 0);
     int code = run_entry(s), written = HOST_OK;
     ptoi_watch_end();
-    if (code == HOST_OK)
+    if (code == HOST_OK && session_is_first(s))
         written = write_results(s);
     else if (ptoi_watch_signal())
         code = 128 + ptoi_watch_signal();
+    if (!session_is_first(s)) return code;
     if (s->options.stats) {
         ptoi_summary_print_run(s->rt);
         pto_pool_print(stdout);
@@ -364,11 +370,39 @@ static int run_and_report(struct session *s)
     return code != HOST_OK ? code : written;
 }
 
+/* Rank 0 prints, and the others do what it does. */
+static int join_ranks(struct session *s)
+{
+    char message[512];
+    bool is_launched;
+    s->wire = ptoi_wire_open(&is_launched, message, sizeof message);
+    if (is_launched && !s->wire)
+        return host_fail(&s->error, HOST_USAGE, "started as one of several ranks, which it cannot join: %s", message);
+    if (!session_is_first(s) && !freopen("/dev/null", "w", stdout)) return HOST_INTERNAL;
+    return HOST_OK;
+}
+
+/* All ranks are ready to run, or none runs.  The first that is not says why. */
+static int agree_to_run(struct session *s, int code)
+{
+    enum { LOOK_NS = 100000 };
+    if (!s->wire) return code;
+    const uint64_t mine[WIRE_REDUCED] = {(uint64_t)code, code == HOST_OK ? UINT64_MAX : (uint64_t)s->wire->rank};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    enum wire_answer answer;
+    while ((answer = s->wire->ops->reduce(s->wire, false, mine, least, most)) == WIRE_WAITS)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    if (answer == WIRE_FAILED) return host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
+    if (most[0] != HOST_OK && least[1] != (uint64_t)s->wire->rank) s->error.text[0] = '\0';
+    return (int)most[0];
+}
+
 int pto_program_main(const PTOProgram *program, int argc, char **argv)
 {
     struct session s = {.program = program};
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
-    int code = ptoi_options_parse(&s.options, argc, argv, &s.error);
+    int code = join_ranks(&s);
+    if (code == HOST_OK) code = ptoi_options_parse(&s.options, argc, argv, &s.error);
     enum { RECORDED_TASKS = 1 << 20 };
     s.options.config.names_options = true;
     s.options.config.time_causes = s.options.stats;
@@ -378,8 +412,10 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     if (code == HOST_OK && s.options.help) {
         const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
         print_help(program, name ? name + 1 : argc > 0 ? argv[0] : "program");
-    } else if (code == HOST_OK && (code = prepare(&s)) == HOST_OK) {
-        code = run_and_report(&s);
+    } else {
+        if (code == HOST_OK) code = prepare(&s);
+        code = agree_to_run(&s, code);
+        if (code == HOST_OK) code = run_and_report(&s);
     }
     if (s.rt) {
         pto_runtime_destroy(s.rt);
@@ -392,5 +428,6 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
         fprintf(stderr, "error%s%s%s: %s\n", s.error.id ? "[" : "", s.error.id ? s.error.id : "", s.error.id ? "]" : "",
                 s.error.text);
     session_free(&s);
+    if (s.wire) s.wire->ops->close(s.wire, code == HOST_OK);
     return code;
 }

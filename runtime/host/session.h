@@ -10,6 +10,7 @@
 #include "options.h"
 #include "params.h"
 #include "report/whole_file.h"
+#include "wire/wire.h"
 #include <pto/pto_program.h>
 
 /* What belongs to one formal of the entry. */
@@ -31,6 +32,7 @@ struct session {
     struct host_options options;
     struct host_error error;
     PTORuntime *rt;
+    struct wire *wire;          /* NULL: one rank.  The others of several print nothing and write nothing */
     struct argument *arguments; /* entry->formal_count of each of these */
     struct bind_formal *formals;
     PTOScalar *scalars;
@@ -47,6 +49,8 @@ struct session {
     } * written;
     int written_count;
 };
+
+static inline bool session_is_first(const struct session *s) { return !s->wire || s->wire->rank == 0; }
 
 static inline bool session_is_tensor(const PTOFormal *f) { return f->rank > 0; }
 

@@ -49,6 +49,17 @@ struct wire_ops {
     /* Reports the failure of this rank to all; has another one reported one?  The first of a run counts. */
     void (*notify)(struct wire *w, const struct wire_failure *failure);
     bool (*listen)(struct wire *w, struct wire_failure *failure);
+    /* is_good: no run has failed, so nothing is in flight.  The wire is gone. */
+    void (*close)(struct wire *w, bool is_good);
 };
+
+/* The function of a library that is a wire; the library belongs to one build of the runtime. */
+#define WIRE_SYMBOL "pto_wire_open_1"
+/* Joins the ranks of the job.  NULL: `message` says why not. */
+typedef struct wire *wire_open(char *message, size_t size);
+
+/* open.c: the wire of this process.  NULL: it is the only rank, and *is_launched is false; or it was started as one of
+ * several, and `message` says why it cannot join them. */
+struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size);
 
 #endif

@@ -1,7 +1,9 @@
 /* local_wire.c - see local_wire.h. */
 #include "local_wire.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ struct message {
     void *ticket; /* of the send, in its process */
     int looks;    /* until it may be taken */
     int64_t bytes;
-    unsigned char data[MESSAGE_BYTES];
+    unsigned char data[]; /* message_bytes */
 };
 
 struct reduction {
@@ -30,7 +32,8 @@ struct medium {
     struct wire_failure failure[2]; /* by run % 2 */
     uint64_t failed_run[2];
     struct reduction ordinary[MOST_RANKS], last[MOST_RANKS];
-    struct message message[];
+    _Atomic int is_ready; /* in a file: the first rank has filled it in */
+    _Alignas(64) unsigned char messages[];
 };
 
 struct posted {
@@ -57,14 +60,23 @@ static uint64_t next_random(uint64_t *s)
     return z ^ (z >> 31);
 }
 
-static struct message *messages(struct medium *m, int from, int to)
+static size_t stride_of(const struct medium_config *c) { return sizeof(struct message) + (size_t)c->message_bytes; }
+
+/* Number `slot` of the slots of a pair; behind them lie those to the next rank. */
+static struct message *message_at(struct medium *m, int from, int to, int slot)
 {
-    return &m->message[(from * m->config.ranks + to) * m->config.slots];
+    const int number = (from * m->config.ranks + to) * m->config.slots + slot;
+    return (struct message *)(void *)(m->messages + (size_t)number * stride_of(&m->config));
+}
+
+static int64_t unit_of(const PTOArg *view)
+{
+    return view->type == PTO_U64 ? 8 : view->type == PTO_U32 ? 4 : view->type == PTO_U16 ? 2 : 1;
 }
 
 static int64_t bytes_of(const PTOArg *view)
 {
-    int64_t bytes = pto_type_bytes((PTOType)view->type);
+    int64_t bytes = unit_of(view);
     for (int d = 0; d < view->rank; d++) bytes *= view->shape[d];
     return bytes;
 }
@@ -72,7 +84,7 @@ static int64_t bytes_of(const PTOArg *view)
 /* Between the view and bytes one after the other. */
 static void copy_view(const PTOArg *view, unsigned char *data, bool into_view)
 {
-    int64_t index[PTO_MAX_RANK] = {0}, unit = pto_type_bytes((PTOType)view->type);
+    int64_t index[PTO_MAX_RANK] = {0}, unit = unit_of(view);
     for (const int64_t bytes = bytes_of(view); bytes > 0;) {
         int64_t at = 0;
         for (int d = 0; d < view->rank; d++) at += index[d] * view->stride[d];
@@ -88,25 +100,26 @@ static void copy_view(const PTOArg *view, unsigned char *data, bool into_view)
 static bool local_send(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
 {
     struct local_wire *w = (struct local_wire *)wire;
-    struct message *x = messages(w->m, wire->rank, peer);
-    if (bytes_of(view) > MESSAGE_BYTES) return false;
+    struct message *x = NULL;
+    if (bytes_of(view) > w->m->config.message_bytes) return false;
     pthread_mutex_lock(&w->m->lock);
-    int slot = 0;
-    while (slot < w->m->config.slots && x[slot].is_used) slot++;
-    const bool has_room = slot < w->m->config.slots;
-    if (has_room) {
+    for (int slot = 0; slot < w->m->config.slots && !x; slot++) {
+        x = message_at(w->m, wire->rank, peer, slot);
+        if (x->is_used) x = NULL;
+    }
+    if (x) {
         const uint64_t r = next_random(&w->random);
-        x[slot].is_used = true;
-        x[slot].is_taken = false;
-        x[slot].is_lost = w->m->config.lost_of > 0 && r % (uint64_t)w->m->config.lost_of == 0;
-        x[slot].tag = tag;
-        x[slot].ticket = ticket;
-        x[slot].looks = (int)(r >> 32) & 1 ? (int)((r >> 33) % (uint64_t)(w->m->config.latest + 1)) : 0;
-        x[slot].bytes = bytes_of(view);
-        copy_view(view, x[slot].data, false);
+        x->is_used = true;
+        x->is_taken = false;
+        x->is_lost = w->m->config.lost_of > 0 && r % (uint64_t)w->m->config.lost_of == 0;
+        x->tag = tag;
+        x->ticket = ticket;
+        x->looks = (int)(r >> 32) & 1 ? (int)((r >> 33) % (uint64_t)(w->m->config.latest + 1)) : 0;
+        x->bytes = bytes_of(view);
+        copy_view(view, x->data, false);
     }
     pthread_mutex_unlock(&w->m->lock);
-    return has_room;
+    return x != NULL;
 }
 
 static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
@@ -124,13 +137,13 @@ static bool local_receive(struct wire *wire, int32_t peer, uint64_t tag, const P
 /* false: the message is not there yet. */
 static bool take(struct local_wire *w, const struct posted *p, struct wire_ended *ended)
 {
-    struct message *x = messages(w->m, p->peer, w->wire.rank);
     for (int slot = 0; slot < w->m->config.slots; slot++) {
-        if (!x[slot].is_used || x[slot].is_taken || x[slot].is_lost || x[slot].tag != p->tag) continue;
-        if (x[slot].looks-- > 0) return false;
-        *ended = (struct wire_ended){p->ticket, x[slot].bytes == bytes_of(p->view)};
-        if (ended->is_good) copy_view(p->view, x[slot].data, true);
-        x[slot].is_taken = true;
+        struct message *x = message_at(w->m, p->peer, w->wire.rank, slot);
+        if (!x->is_used || x->is_taken || x->is_lost || x->tag != p->tag) continue;
+        if (x->looks-- > 0) return false;
+        *ended = (struct wire_ended){p->ticket, x->bytes == bytes_of(p->view)};
+        if (ended->is_good) copy_view(p->view, x->data, true);
+        x->is_taken = true;
         return true;
     }
     return false;
@@ -148,11 +161,11 @@ static int local_progress(struct wire *wire, struct wire_ended *ended, int max)
         } else {
             i++;
         }
-    struct message *x = messages(w->m, wire->rank, 0);
     for (int slot = 0; slot < w->m->config.slots * wire->ranks && n < max; slot++) {
-        if (!x[slot].is_used || !(x[slot].is_taken || x[slot].is_lost)) continue;
-        x[slot].is_used = false;
-        ended[n++] = (struct wire_ended){x[slot].ticket, x[slot].is_taken};
+        struct message *x = message_at(w->m, wire->rank, 0, slot);
+        if (!x->is_used || !(x->is_taken || x->is_lost)) continue;
+        x->is_used = false;
+        ended[n++] = (struct wire_ended){x->ticket, x->is_taken};
     }
     pthread_mutex_unlock(&w->m->lock);
     return n;
@@ -162,8 +175,8 @@ static void local_cancel(struct wire *wire)
 {
     struct local_wire *w = (struct local_wire *)wire;
     pthread_mutex_lock(&w->m->lock);
-    struct message *x = messages(w->m, wire->rank, 0);
-    for (int slot = 0; slot < w->m->config.slots * wire->ranks; slot++) x[slot].is_used = false;
+    for (int slot = 0; slot < w->m->config.slots * wire->ranks; slot++)
+        message_at(w->m, wire->rank, 0, slot)->is_used = false;
     w->posted_count = 0;
     pthread_mutex_unlock(&w->m->lock);
 }
@@ -219,6 +232,13 @@ static bool local_listen(struct wire *wire, struct wire_failure *failure)
     return has_failed;
 }
 
+static void local_close(struct wire *wire, bool is_good)
+{
+    (void)is_good;
+    free(((struct local_wire *)wire)->posted);
+    free(wire);
+}
+
 static const struct wire_ops local_ops = {.begin = local_begin,
                                           .send = local_send,
                                           .receive = local_receive,
@@ -226,7 +246,8 @@ static const struct wire_ops local_ops = {.begin = local_begin,
                                           .cancel = local_cancel,
                                           .reduce = local_reduce,
                                           .notify = local_notify,
-                                          .listen = local_listen};
+                                          .listen = local_listen,
+                                          .close = local_close};
 
 void *ranks_share(size_t bytes)
 {
@@ -235,17 +256,34 @@ void *ranks_share(size_t bytes)
     return memory;
 }
 
-struct medium *medium_open(const struct medium_config *config)
+static struct medium_config complete(const struct medium_config *given)
 {
-    const size_t slots = (size_t)config->ranks * (size_t)config->ranks * (size_t)config->slots;
-    const size_t bytes = sizeof(struct medium) + slots * sizeof(struct message);
-    struct medium *m = ranks_share(bytes);
+    struct medium_config c = *given;
+    if (c.message_bytes == 0) c.message_bytes = 8192;
+    c.message_bytes = (c.message_bytes + 63) / 64 * 64;
+    return c;
+}
+
+static size_t medium_bytes(const struct medium_config *c)
+{
+    return sizeof(struct medium) + (size_t)(c->ranks * c->ranks * c->slots) * stride_of(c);
+}
+
+static void fill_in(struct medium *m, const struct medium_config *c)
+{
     pthread_mutexattr_t shared;
-    m->config = *config;
-    m->bytes = bytes;
+    m->config = *c;
+    m->bytes = medium_bytes(c);
     pthread_mutexattr_init(&shared);
     pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
     pthread_mutex_init(&m->lock, &shared);
+}
+
+struct medium *medium_open(const struct medium_config *config)
+{
+    const struct medium_config c = complete(config);
+    struct medium *m = ranks_share(medium_bytes(&c));
+    fill_in(m, &c);
     return m;
 }
 
@@ -275,8 +313,7 @@ int ranks_run(const struct medium_config *config, int (*body)(struct wire *w, in
         alarm(60);
         struct wire *w = medium_wire(m, k);
         const int result = body(w, k, arg);
-        free(((struct local_wire *)w)->posted);
-        free(w);
+        w->ops->close(w, true);
         fflush(stderr);
         _exit(result);
     }
@@ -295,4 +332,38 @@ int ranks_run(const struct medium_config *config, int (*body)(struct wire *w, in
     }
     medium_close(m);
     return failed;
+}
+
+/* ---- a library for built programs: the launcher, ranks.py, has made a file of zeros ------------------------------ */
+
+static int number_of(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : 0;
+}
+
+__attribute__((visibility("default"))) struct wire *pto_wire_open_1(char *message, size_t size)
+{
+    const struct medium_config given = {.ranks = number_of("PTO_LOCAL_RANKS"),
+                                        .slots = 18,
+                                        .seed = (uint64_t)number_of("PTO_LOCAL_SEED"),
+                                        .latest = number_of("PTO_LOCAL_LATEST"),
+                                        .message_bytes = 4 << 20};
+    const struct medium_config c = complete(&given);
+    const char *path = getenv("PTO_LOCAL_FILE");
+    const int rank = number_of("PTO_LOCAL_RANK"), file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    struct medium *m = MAP_FAILED;
+    if (file >= 0 && c.ranks >= 1 && c.ranks <= MOST_RANKS && ftruncate(file, (off_t)medium_bytes(&c)) == 0)
+        m = mmap(NULL, medium_bytes(&c), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (file >= 0) close(file);
+    if (m == MAP_FAILED) {
+        snprintf(message, size, "the wire for tests has no file, or a wrong number of ranks");
+        return NULL;
+    }
+    if (rank == 0) {
+        fill_in(m, &c);
+        atomic_store(&m->is_ready, 1);
+    }
+    while (!atomic_load(&m->is_ready)) usleep(100);
+    return medium_wire(m, rank);
 }

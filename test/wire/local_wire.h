@@ -8,10 +8,11 @@
 #define PTO_TEST_LOCAL_WIRE_H
 #include "wire/wire.h"
 
-enum { MESSAGE_BYTES = 8192, MOST_RANKS = 8 };
+enum { MOST_RANKS = 8 };
 
 struct medium_config {
     int ranks, slots;
+    int64_t message_bytes; /* at most; 0: 8 KiB */
     uint64_t seed;
     int latest;  /* looks that a message may wait for */
     int lost_of; /* one message of so many is lost; 0: none */
