@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef PTO_WIRE_FOLDER
+#define PTO_WIRE_FOLDER "." /* a build of a test, which opens none */
+#endif
+
 /* Launchers: Open MPI, and those that speak PMI, such as that of MPICH. */
 static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
