@@ -68,12 +68,6 @@ void ptoi_dist_begin(struct dist *d)
     ptoi_transfers_begin(&d->transfers);
 }
 
-void ptoi_dist_finish(struct dist *d)
-{
-    ptoi_dist_step(d, 0);
-    if (ptoi_dist_agree(d) && d->collects) ptoi_dist_collect(d);
-}
-
 void ptoi_dist_end(struct dist *d)
 {
     uint64_t mine[WIRE_REDUCED] = {0}, least[WIRE_REDUCED], most[WIRE_REDUCED];

@@ -73,8 +73,7 @@ void ptoi_dist_close(struct dist *d);
 
 /* agree.c: a run. */
 void ptoi_dist_begin(struct dist *d);
-void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
-void ptoi_dist_end(struct dist *d);    /* no task is in flight; all ranks meet */
+void ptoi_dist_end(struct dist *d); /* no task is in flight; all ranks meet */
 /* A step of the program, with a number that must be the same on all ranks. */
 void ptoi_dist_step(struct dist *d, uint64_t what);
 static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
@@ -105,7 +104,7 @@ void ptoi_dist_close_tensors(struct dist *d);
 
 /* submit.c */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
-void ptoi_dist_collect(struct dist *d); /* to rank 0 */
+void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 
 #endif

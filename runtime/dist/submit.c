@@ -333,7 +333,7 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
 }
 
 /* In the order of the numbers, which all ranks know; addresses differ. */
-void ptoi_dist_collect(struct dist *d)
+static void collect(struct dist *d)
 {
     PTOStatus status = PTO_OK;
     for (uint32_t number = 0; number < d->tensors; number++)
@@ -345,4 +345,10 @@ void ptoi_dist_collect(struct dist *d)
             status = bring(d, t, &all, 0, NULL);
         }
     ptoi_copies_trim(&d->copies);
+}
+
+void ptoi_dist_finish(struct dist *d)
+{
+    ptoi_dist_step(d, 0);
+    if (ptoi_dist_agree(d) && d->collects) collect(d);
 }

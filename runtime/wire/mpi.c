@@ -1,0 +1,279 @@
+/* mpi.c - the wire over MPI: a library of its own, the only file that knows MPI.
+ *
+ * Idea       a transfer is a synchronous send or a receive of a derived type, so nothing is packed; what has ended is
+ *            found by asking, never by waiting.  No call uses MPI_COMM_WORLD, which belongs to the program.
+ * Owner      a rank; two threads never call at the same time (MPI_THREAD_SERIALIZED).
+ * Limits     a dimension of a view has at most 2^31 - 1 elements.  After a failure the job has to end: sends that
+ *            nobody received cannot be taken back, so MPI is not finalized then.
+ * Tests      test/wire/check_programs.py */
+#include "wire.h"
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A reduction that all ranks have not come to yet. */
+struct reduction {
+    MPI_Comm ranks;
+    MPI_Request request;
+    bool is_begun;
+    uint64_t given[2 * WIRE_REDUCED], found[2 * WIRE_REDUCED];
+};
+
+struct mpi_wire {
+    struct wire wire;
+    MPI_Comm transfers, failures;
+    struct reduction ordinary, last;
+    uint64_t tags;           /* a power of two */
+    MPI_Request *request;    /* of transfers that have not ended */
+    struct pending *pending; /* likewise */
+    int count, room;
+    struct wire_failure failure; /* of this rank */
+    bool has_left_sends, has_begun_mpi;
+};
+
+struct pending {
+    void *ticket;
+    bool is_send;
+};
+
+static struct mpi_wire *of(struct wire *w) { return (struct mpi_wire *)w; }
+
+static bool is_fine(int error) { return error == MPI_SUCCESS; }
+
+/* ---- transfers --------------------------------------------------------------------------------------------------- */
+
+static MPI_Datatype element_of(const PTOArg *view)
+{
+    return view->type == PTO_U64   ? MPI_UINT64_T
+           : view->type == PTO_U32 ? MPI_UINT32_T
+           : view->type == PTO_U16 ? MPI_UINT16_T
+                                   : MPI_UINT8_T;
+}
+
+/* false: it has too many elements, or MPI failed. */
+static bool make_type(const PTOArg *view, MPI_Datatype *type)
+{
+    int unit;
+    MPI_Type_size(element_of(view), &unit);
+    bool ok = is_fine(MPI_Type_dup(element_of(view), type));
+    for (int d = view->rank - 1; d >= 0 && ok; d--) {
+        MPI_Datatype inner = *type;
+        ok = view->shape[d] <= INT32_MAX &&
+             is_fine(MPI_Type_create_hvector((int)view->shape[d], 1, (MPI_Aint)view->stride[d] * unit, inner, type));
+        MPI_Type_free(&inner);
+    }
+    return ok && is_fine(MPI_Type_commit(type));
+}
+
+static bool make_room(struct mpi_wire *w)
+{
+    if (w->count < w->room) return true;
+    const int room = w->room ? 2 * w->room : 64;
+    MPI_Request *request = realloc(w->request, (size_t)room * sizeof(MPI_Request));
+    if (request) w->request = request;
+    struct pending *pending = request ? realloc(w->pending, (size_t)room * sizeof *pending) : NULL;
+    if (!pending) return false;
+    w->pending = pending;
+    w->room = room;
+    return true;
+}
+
+static bool begin_transfer(struct wire *wire, bool is_send, int32_t peer, uint64_t number, const PTOArg *view,
+                           void *ticket)
+{
+    struct mpi_wire *w = of(wire);
+    MPI_Datatype type;
+    const int tag = (int)(number & (w->tags - 1));
+    if (!make_room(w) || !make_type(view, &type)) return false;
+    MPI_Request *request = &w->request[w->count];
+    const int error = is_send ? MPI_Issend(view->ptr, 1, type, peer, tag, w->transfers, request)
+                              : MPI_Irecv(view->ptr, 1, type, peer, tag, w->transfers, request);
+    MPI_Type_free(&type);
+    if (!is_fine(error)) return false;
+    w->pending[w->count++] = (struct pending){ticket, is_send};
+    return true;
+}
+
+static bool mpi_send(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
+{
+    return begin_transfer(w, true, peer, tag, view, ticket);
+}
+
+static bool mpi_receive(struct wire *w, int32_t peer, uint64_t tag, const PTOArg *view, void *ticket)
+{
+    return begin_transfer(w, false, peer, tag, view, ticket);
+}
+
+static int mpi_progress(struct wire *wire, struct wire_ended *ended, int max)
+{
+    struct mpi_wire *w = of(wire);
+    int n = 0;
+    while (n < max && w->count > 0) {
+        int at = MPI_UNDEFINED, any = 0;
+        const int error = MPI_Testany(w->count, w->request, &at, &any, MPI_STATUS_IGNORE);
+        if (!any || at == MPI_UNDEFINED) break;
+        ended[n++] = (struct wire_ended){w->pending[at].ticket, is_fine(error)};
+        w->request[at] = w->request[--w->count];
+        w->pending[at] = w->pending[w->count];
+    }
+    return n;
+}
+
+static void mpi_cancel(struct wire *wire)
+{
+    struct mpi_wire *w = of(wire);
+    for (; w->count > 0; w->count--) {
+        MPI_Request *request = &w->request[w->count - 1];
+        if (w->pending[w->count - 1].is_send) {
+            MPI_Request_free(request);
+            w->has_left_sends = true;
+        } else {
+            MPI_Cancel(request);
+            MPI_Wait(request, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+/* ---- agreement --------------------------------------------------------------------------------------------------- */
+
+/* The least is the complement of the most of the complements. */
+static enum wire_answer mpi_reduce(struct wire *wire, bool is_last, const uint64_t *mine, uint64_t *least,
+                                   uint64_t *most)
+{
+    struct reduction *r = is_last ? &of(wire)->last : &of(wire)->ordinary;
+    int any = 0;
+    if (!r->is_begun) {
+        for (int i = 0; i < WIRE_REDUCED; i++) {
+            r->given[i] = mine[i];
+            r->given[WIRE_REDUCED + i] = ~mine[i];
+        }
+        if (!is_fine(
+                MPI_Iallreduce(r->given, r->found, 2 * WIRE_REDUCED, MPI_UINT64_T, MPI_MAX, r->ranks, &r->request)))
+            return WIRE_FAILED;
+        r->is_begun = true;
+    }
+    if (!is_fine(MPI_Test(&r->request, &any, MPI_STATUS_IGNORE))) return WIRE_FAILED;
+    if (!any) return WIRE_WAITS;
+    r->is_begun = false;
+    for (int i = 0; i < WIRE_REDUCED; i++) {
+        most[i] = r->found[i];
+        least[i] = ~r->found[WIRE_REDUCED + i];
+    }
+    return WIRE_DONE;
+}
+
+static void mpi_begin(struct wire *w) { (void)w; }
+
+static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
+{
+    struct mpi_wire *w = of(wire);
+    w->failure = *failure;
+    for (int k = 0; k < wire->ranks; k++) {
+        MPI_Request request;
+        if (k == wire->rank ||
+            !is_fine(MPI_Isend(&w->failure, sizeof w->failure, MPI_BYTE, k, 0, w->failures, &request)))
+            continue;
+        MPI_Request_free(&request); /* the failure stays where it is */
+        w->has_left_sends = true;
+    }
+}
+
+static bool mpi_listen(struct wire *wire, struct wire_failure *failure)
+{
+    MPI_Status status;
+    int any = 0;
+    if (!is_fine(MPI_Iprobe(MPI_ANY_SOURCE, 0, of(wire)->failures, &any, &status)) || !any) return false;
+    return is_fine(
+        MPI_Recv(failure, sizeof *failure, MPI_BYTE, status.MPI_SOURCE, 0, of(wire)->failures, MPI_STATUS_IGNORE));
+}
+
+/* ---- the beginning and the end ----------------------------------------------------------------------------------- */
+
+/* A launcher may end all ranks when the first has ended with an error, so they wait until rank 0 has reported it. */
+static void meet(struct mpi_wire *w)
+{
+    enum { LOOKS = 2000, LOOK_NS = 1000000 };
+    MPI_Request request;
+    int any = 0;
+    if (!is_fine(MPI_Ibarrier(w->last.ranks, &request))) return;
+    for (int i = 0; i < LOOKS && !any; i++) {
+        if (!is_fine(MPI_Test(&request, &any, MPI_STATUS_IGNORE))) return;
+        if (!any) nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    }
+}
+
+static void mpi_close(struct wire *wire, bool is_good)
+{
+    struct mpi_wire *w = of(wire);
+    if (!is_good) meet(w);
+    if (!w->has_left_sends && !w->ordinary.is_begun) {
+        MPI_Comm_free(&w->transfers);
+        MPI_Comm_free(&w->failures);
+        MPI_Comm_free(&w->ordinary.ranks);
+        MPI_Comm_free(&w->last.ranks);
+        if (w->has_begun_mpi) MPI_Finalize();
+    }
+    free(w->request);
+    free(w->pending);
+    if (!w->has_left_sends) free(w);
+}
+
+static const struct wire_ops mpi_ops = {.begin = mpi_begin,
+                                        .send = mpi_send,
+                                        .receive = mpi_receive,
+                                        .progress = mpi_progress,
+                                        .cancel = mpi_cancel,
+                                        .reduce = mpi_reduce,
+                                        .notify = mpi_notify,
+                                        .listen = mpi_listen,
+                                        .close = mpi_close};
+
+static bool begin_mpi(struct mpi_wire *w, char *message, size_t size)
+{
+    int has_begun = 0, threads = MPI_THREAD_SINGLE;
+    MPI_Initialized(&has_begun);
+    if (has_begun)
+        MPI_Query_thread(&threads);
+    else if (!is_fine(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &threads))) {
+        snprintf(message, size, "MPI does not start");
+        return false;
+    }
+    w->has_begun_mpi = !has_begun;
+    if (threads >= MPI_THREAD_SERIALIZED) return true;
+    snprintf(message, size, "this MPI can be called by one thread only");
+    return false;
+}
+
+static bool join(struct mpi_wire *w)
+{
+    MPI_Comm *const comms[] = {&w->transfers, &w->failures, &w->ordinary.ranks, &w->last.ranks};
+    int *largest = NULL, has_largest = 0;
+    for (int i = 0; i < 4; i++)
+        if (!is_fine(MPI_Comm_dup(MPI_COMM_WORLD, comms[i])) ||
+            !is_fine(MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN)))
+            return false;
+    MPI_Comm_rank(w->transfers, &w->wire.rank);
+    MPI_Comm_size(w->transfers, &w->wire.ranks);
+    MPI_Comm_get_attr(w->transfers, MPI_TAG_UB, &largest, &has_largest);
+    const uint64_t most = has_largest ? (uint64_t)*largest + 1 : 1 << 15;
+    for (w->tags = 1; 2 * w->tags <= most;) w->tags *= 2;
+    return true;
+}
+
+__attribute__((visibility("default"))) struct wire *pto_wire_open_1(char *message, size_t size)
+{
+    struct mpi_wire *w = calloc(1, sizeof *w);
+    if (!w) {
+        snprintf(message, size, "no memory");
+        return NULL;
+    }
+    w->wire.ops = &mpi_ops;
+    if (begin_mpi(w, message, size)) {
+        if (join(w)) return &w->wire;
+        snprintf(message, size, "MPI does not give communicators");
+    }
+    free(w);
+    return NULL;
+}
