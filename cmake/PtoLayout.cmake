@@ -2,6 +2,7 @@
 #   bin/ptoc   lib/libpto_runtime.a libpto_kernels.a libpto.so   include/pto/*.h   share/pto/std/*.pto   share/pto/ascend
 #   share/pto/explain/*.md: what the language server links messages to.
 #   share/pto/cflags, ldflags: one line each, what ptoc adds when it calls the C compiler.
+#   lib/cmake/pto, lib/pkgconfig: for the builds of others, test/install/.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
@@ -25,17 +26,39 @@ function(pto_write_share)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/share/pto/ldflags CONTENT "${ldflags}\n")
 endfunction()
 
+# For find_package(pto) and pkg-config; both find the installation from where they lie in it.
+function(pto_write_package)
+    include(CMakePackageConfigHelpers)
+    get_property(kernel_libs GLOBAL PROPERTY PTO_KERNEL_LIBS)
+    set(libs ${kernel_libs} -lm -ldl -pthread)
+    list(JOIN libs " " PTO_PRIVATE_LIBS)
+    set(PTO_STATIC_LIBS "${libs}")
+    set(package ${CMAKE_BINARY_DIR}/lib/cmake/pto)
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/package/ptoConfig.cmake.in ${package}/ptoConfig.cmake @ONLY)
+    write_basic_package_version_file(${package}/ptoConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/package/pto.pc.in ${CMAKE_BINARY_DIR}/lib/pkgconfig/pto.pc @ONLY)
+endfunction()
+
+# Components are the Debian packages of the same names, PtoPackages.cmake.
 function(pto_install)
-    install(TARGETS ptoc pto_runtime pto pto_kernels RUNTIME DESTINATION bin ARCHIVE DESTINATION lib
-            LIBRARY DESTINATION lib)
+    install(TARGETS ptoc RUNTIME DESTINATION bin COMPONENT ptoc)
+    install(TARGETS pto LIBRARY DESTINATION lib COMPONENT libpto1 NAMELINK_COMPONENT libpto-dev)
+    install(TARGETS pto_runtime pto_kernels pto_static ARCHIVE DESTINATION lib COMPONENT libpto-dev)
     if(TARGET pto_wire_mpi)
-        install(TARGETS pto_wire_mpi LIBRARY DESTINATION lib)
+        install(TARGETS pto_wire_mpi LIBRARY DESTINATION lib COMPONENT libpto-mpi)
     endif()
-    install(DIRECTORY runtime/include/pto DESTINATION include)
-    install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man ${CMAKE_BINARY_DIR}/share/bash-completion DESTINATION share)
-    install(DIRECTORY kernels/std DESTINATION share/pto FILES_MATCHING PATTERN "*.pto")
-    install(DIRECTORY kernels/ascend DESTINATION share/pto)
-    install(DIRECTORY docs/explain DESTINATION share/pto FILES_MATCHING PATTERN "*.md")
-    install(FILES runtime/program.map DESTINATION share/pto)
-    install(FILES ${CMAKE_BINARY_DIR}/share/pto/cflags ${CMAKE_BINARY_DIR}/share/pto/ldflags DESTINATION share/pto)
+    install(DIRECTORY runtime/include/pto DESTINATION include COMPONENT libpto-dev)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/lib/cmake ${CMAKE_BINARY_DIR}/lib/pkgconfig DESTINATION lib COMPONENT libpto-dev)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man ${CMAKE_BINARY_DIR}/share/bash-completion DESTINATION share COMPONENT ptoc)
+    install(DIRECTORY kernels/std DESTINATION share/pto COMPONENT ptoc FILES_MATCHING PATTERN "*.pto")
+    install(DIRECTORY kernels/ascend DESTINATION share/pto COMPONENT ptoc)
+    install(DIRECTORY docs/explain DESTINATION share/pto COMPONENT ptoc FILES_MATCHING PATTERN "*.md")
+    install(FILES runtime/program.map ${CMAKE_BINARY_DIR}/share/pto/cflags ${CMAKE_BINARY_DIR}/share/pto/ldflags
+            DESTINATION share/pto COMPONENT ptoc)
+    install(DIRECTORY python/ptoc DESTINATION lib/python3/dist-packages COMPONENT python3-ptoc FILES_MATCHING PATTERN "*.py")
+    install(DIRECTORY editor/vim/ DESTINATION share/vim/vimfiles COMPONENT ptoc)
+    install(DIRECTORY editor/vscode DESTINATION share/pto/editor COMPONENT ptoc)
+    install(DIRECTORY examples DESTINATION share/doc/ptoc COMPONENT ptoc-doc)
+    install(DIRECTORY docs/ DESTINATION share/doc/ptoc COMPONENT ptoc-doc)
+    install(FILES README.md DESTINATION share/doc/ptoc COMPONENT ptoc-doc)
 endfunction()

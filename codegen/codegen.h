@@ -13,9 +13,10 @@ struct codegen_options {
     bool no_line;      /* no #line */
     bool no_fma;       /* kernels in index notation round a product and its addition apart */
     struct memory_plan memory;
-    bool checked;   /* every run of the program is checked */
-    bool no_main;   /* no main(): for a C host program */
-    bool is_shared; /* no main() either: the table is exported */
+    bool checked;       /* every run of the program is checked */
+    bool no_main;       /* no main(): for a C host program */
+    const char *prefix; /* of every name that such a program sees, or NULL */
+    bool is_shared;     /* no main() either: the table is exported */
 };
 
 /* The whole translation unit.  What cannot be lowered is reported as E99 through front->diag; then *out is not to be

@@ -57,6 +57,11 @@ void emit_mark_site(struct emitter *e, struct span at, const char *text)
     out_line(e->out, "pto_at(rt, &sites[%d]);", emit_site(e, at, text));
 }
 
+const char *emit_public(const struct emitter *e, const char *name)
+{
+    return e->options->prefix ? arena_printf(e->mem, "%s%s", e->options->prefix, name) : name;
+}
+
 const char *emit_stem(const struct emitter *e) { return e->checked->modules[0]->name; }
 
 const char *emit_source_text(struct emitter *e, struct span at) { return source_one_line(e->front, e->mem, at); }

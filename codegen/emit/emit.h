@@ -62,6 +62,7 @@ void emit_unsupported(struct emitter *e, struct span at, const char *what);
 void emit_at(struct emitter *e, struct span at); /* the lines that follow are from there */
 int emit_site(struct emitter *e, struct span at, const char *text);
 void emit_mark_site(struct emitter *e, struct span at, const char *text); /* pto_at(...); */
+const char *emit_public(const struct emitter *e, const char *name);       /* with --prefix */
 const char *emit_stem(const struct emitter *e);                           /* "bgemm" */
 struct span emit_callee_span(const struct ast *call);
 const char *emit_source_text(struct emitter *e, struct span at);    /* source_one_line() */

@@ -118,7 +118,8 @@ static void assign_file_names(struct emitter *e)
             b.length -= 2;
             b.data[b.length] = '\0';
             strbuf_puts(&b, e->plan->exports.data[i]->name);
-            names_force(&e->names, arena_copy(e->mem, b.data, b.length));
+            const char *const name = arena_copy(e->mem, b.data, b.length);
+            names_force(&e->names, f == 0 ? emit_public(e, name) : name);
         }
     }
     if (params_derive_name(e)) names_force(&e->names, params_derive_name(e));

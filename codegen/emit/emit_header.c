@@ -6,7 +6,7 @@
 
 static const char *guard(struct emitter *e)
 {
-    char *text = arena_printf(e->mem, "%s_PTO_H", emit_stem(e));
+    char *text = arena_printf(e->mem, "%s_PTO_H", emit_public(e, emit_stem(e)));
     for (char *p = text; *p; p++) *p = isalnum((unsigned char)*p) ? (char)toupper((unsigned char)*p) : '_';
     return isdigit((unsigned char)*text) ? arena_printf(e->mem, "M_%s", text) : text;
 }

@@ -62,7 +62,7 @@ void params_assign_names(struct emitter *e)
         const char *const full = arena_printf(e->mem, "%s_%s", s->module->name, s->name);
         ptrmap_set(&e->param_members, s,
                    (void *)(uintptr_t)names_take(&members, mangle_plain(e->mem, s->module->is_main ? s->name : full)));
-        emit_declare(e, s, full); /* the global variable */
+        emit_declare(e, s, emit_public(e, full)); /* the global variable */
     }
     names_free(&members);
     vec_free(&list);
@@ -185,7 +185,7 @@ const char *params_derive_name(struct emitter *e)
     param_list list = all_params(e);
     const char *name = NULL;
     for (size_t i = 0; i < list.count && !name; i++)
-        if (is_derived(list.data[i])) name = arena_printf(e->mem, "%s_derive_params", emit_stem(e));
+        if (is_derived(list.data[i])) name = emit_public(e, arena_printf(e->mem, "%s_derive_params", emit_stem(e)));
     vec_free(&list);
     return name;
 }

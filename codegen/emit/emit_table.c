@@ -45,7 +45,7 @@ void entry_print_prototype(struct emitter *e, const struct symbol *orch, struct 
 {
     symbol_list places = {0};
     all_places(orch, &places);
-    strbuf_printf(b, "PTOStatus run_%s(PTORuntime *rt", orch->name);
+    strbuf_printf(b, "PTOStatus %s(PTORuntime *rt", emit_public(e, arena_printf(e->mem, "run_%s", orch->name)));
     for (size_t i = 0; i < places.count; i++) {
         strbuf_puts(b, ", ");
         print_variable(e, b, places.data[i]);
@@ -234,6 +234,7 @@ static void emit_run(struct emitter *e, const struct symbol *orch, const char *m
     entry_print_prototype(e, orch, &prototype);
     out_line(e->out, "%s", strbuf_text(&prototype));
     out_open(e->out, "{");
+    out_line(e->out, "if (pto_check_library(PTO_INLINED_FINGERPRINT) != PTO_OK) return PTO_ERR_VERSION;");
     if (params_exist(e)) params_emit_snapshot(e);
     out_line(e->out, "struct args_%s a = {%s};", orch->name, members);
     out_line(e->out, "return %s(rt, enter_%s, &a);", run_function(e, orch), orch->name);

@@ -18,7 +18,7 @@ struct module {
     int symbol_count;
     struct ptrmap by_name; /* the same symbols by their interned names */
     bool is_main;
-    const char *real_path; /* which file it is, for the checker only: never printed */
+    const char *real_path; /* which file it is; nothing that is generated has it, but for --depfile */
 };
 
 /* Of the library of kernels, and not the main file. */

@@ -22,7 +22,7 @@ def _prefix():
 
 
 prefix = _prefix()
-lib = ctypes.CDLL(str(prefix / "lib" / "libpto.so"))
+lib = ctypes.CDLL(str(prefix / "lib" / "libpto.so.1"))
 
 
 class Scalar(Union):

@@ -400,6 +400,10 @@ static int agree_to_run(struct session *s, int code)
 int pto_program_main(const PTOProgram *program, int argc, char **argv)
 {
     struct session s = {.program = program};
+    if (program->layout != 0 && pto_check_library(program->fingerprint) != PTO_OK) {
+        fputs("error: the program was compiled for another version of libpto: build it again\n", stderr);
+        return HOST_INTERNAL;
+    }
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
     int code = join_ranks(&s);
     if (code == HOST_OK) code = ptoi_options_parse(&s.options, argc, argv, &s.error);

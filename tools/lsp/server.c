@@ -262,7 +262,7 @@ static void initialize(struct server *s, const json_t *params, struct reply *rep
     strbuf_printf(&reply->json, "{\"capabilities\":{\"positionEncoding\":\"%s\",",
                   s->encoding == ENCODING_UTF8 ? "utf-8" : "utf-16");
     methods_capabilities(&reply->json);
-    strbuf_puts(&reply->json, "},\"serverInfo\":{\"name\":\"ptoc\",\"version\":\"0.1.0\"}}");
+    strbuf_puts(&reply->json, "},\"serverInfo\":{\"name\":\"ptoc\",\"version\":\"" PTOC_NUMBER "\"}}");
 }
 
 static void shutdown(struct server *s, const json_t *params, struct reply *reply)

@@ -51,6 +51,36 @@ static void (*const emitters[])(struct front *front, const struct checked *check
 /* A program or an object, not a text. */
 static bool build_links(const struct options *o) { return o->emit == EMIT_BIN || o->emit == EMIT_SO; }
 
+/* A name as make reads it. */
+static void print_name(FILE *out, const char *name)
+{
+    for (; *name; name++) {
+        if (strchr(" #\\", *name)) putc('\\', out);
+        if (*name == '$') putc('$', out);
+        putc(*name, out);
+    }
+}
+
+/* The output depends on the modules, and on what is linked. */
+static int write_depfile(const struct options *o, const struct checked *checked)
+{
+    struct output to;
+    if (!output_open(&to, o->depfile)) return EXIT_FILE;
+    print_name(to.out, o->output);
+    putc(':', to.out);
+    for (int i = 0; i < checked->module_count; i++) {
+        fputs(" \\\n  ", to.out);
+        print_name(to.out, checked->modules[i]->real_path);
+    }
+    for (int i = 0; i < o->link_input_count; i++) {
+        if (o->link_inputs[i][0] == '-') continue;
+        fputs(" \\\n  ", to.out);
+        print_name(to.out, o->link_inputs[i]);
+    }
+    putc('\n', to.out);
+    return output_close(&to, true);
+}
+
 /* C or header of the program, when it has no error.  output: for the guard; *stem: of the file, to be freed. */
 static int generate(const struct options *o, const char *output, struct strbuf *text, char **stem)
 {
@@ -66,6 +96,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
                                           .no_line = o->no_line,
                                           .no_fma = o->no_fma,
                                           .no_main = o->no_main,
+                                          .prefix = o->prefix,
                                           .is_shared = o->emit == EMIT_SO,
                                           .memory = o->memory,
                                           .checked = o->checked};
@@ -79,6 +110,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
             emitters[o->emit](&s.front, checked, &options, text);
         if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;
         if (stem && asprintf(stem, "%s", checked->modules[0]->name) < 0) result = process_out_of_memory();
+        if (result == EXIT_OK && o->depfile) result = write_depfile(o, checked);
     }
     int closed = session_close(&s);
     return closed != EXIT_OK ? closed : result;

@@ -74,7 +74,7 @@ static int verb_main(const struct options *o)
     case VERB_WATCH: return watch_main(o);
     case VERB_COMPLETION: return completion_main(o);
     case VERB_COMPLETE: return complete_main(o);
-    case VERB_VERSION: puts("ptoc 0.1.0"); return EXIT_OK;
+    case VERB_VERSION: puts(PTOC_VERSION); return EXIT_OK;
     case VERB_CHECK: return check_main(o);
     case VERB_BUILD:
     case VERB_RUN: return compile_main(o);

@@ -25,6 +25,8 @@ enum option_id {
     OPTION_NO_FMA,
     OPTION_NO_MAIN,
     OPTION_NO_BODIES,
+    OPTION_PREFIX,
+    OPTION_DEPFILE,
     OPTION_KEEP,
     OPTION_NO_CACHE,
     OPTION_VERBOSE,
@@ -117,6 +119,11 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
     case OPTION_NO_FMA: o->no_fma = true; return EXIT_OK;
     case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
+    case OPTION_PREFIX:
+        o->prefix = value;
+        return option_is_name(value, strlen(value)) ? EXIT_OK
+                                             : usage_error("--prefix begins names of C: '%s' does not", value);
+    case OPTION_DEPFILE: o->depfile = value; return EXIT_OK;
     case OPTION_CHECKED: o->checked = true; return EXIT_OK;
     case OPTION_NO_BODIES: o->no_bodies = true; return EXIT_OK;
     case OPTION_KEEP: o->keep = true; return EXIT_OK;
@@ -377,6 +384,10 @@ static int parse_words(struct building *b, int argc, char **argv)
     if (o->verb == VERB_HELP || o->verb == VERB_VERSION) return EXIT_OK;
     if (o->no_main && o->emit == EMIT_BIN) return usage_error("--no-main is for --emit=c: a program needs its main");
     if (o->no_main && o->emit == EMIT_SO) return usage_error("--no-main is for --emit=c: an object has no main");
+    if (o->prefix && !o->no_main && o->emit != EMIT_HEADER)
+        return usage_error(
+            "--prefix is for --emit=header and --emit=c --no-main: only there a host program sees names");
+    if (o->depfile && !o->output) return usage_error("--depfile needs -o: it says what the output was made from");
     if (o->no_cache && o->verb == VERB_BUILD && o->emit != EMIT_SO)
         return usage_error("--no-cache is for --emit=so, run and graph: nothing else is kept");
     if (o->verb == VERB_RUN && o->emit != EMIT_BIN)

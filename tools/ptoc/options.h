@@ -55,6 +55,8 @@ struct options {
     bool no_fma;               /* --no-fma: products and sums are rounded apart */
     bool no_line;              /* --no-line: no #line in --emit=c */
     bool no_main;              /* --no-main: C for a host program of its own */
+    const char *prefix;        /* --prefix: of every name that a host program sees, or NULL */
+    const char *depfile;       /* --depfile: where to list the files that were read, or NULL */
     bool checked;              /* --checked of `build`: every run of the program is checked */
     bool no_bodies;            /* --no-bodies of `check`: C bodies are not compiled */
     bool keep;                 /* --keep: do not remove the generated C */

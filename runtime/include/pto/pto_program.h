@@ -427,6 +427,12 @@ enum { PTO_TABLE_LAYOUT = 1, PTO_INLINED_LAYOUT = 1 };
      (uint64_t)sizeof(PTOArg) << 20 ^ (uint64_t)offsetof(PTOFastPath, line) << 8 ^                                     \
      (uint64_t)offsetof(PTOFastPath, params) ^ (uint64_t)offsetof(PTOTaskParam, value) << 34 ^                         \
      (uint64_t)PTO_FAST_PARAMS << 50)
+
+/* Was code with this PTO_INLINED_FINGERPRINT compiled for the library that runs?  Generated code asks when it starts.
+ * Caller     any thread.  Never blocks.
+ * Status     PTO_OK; PTO_ERR_VERSION: it was not, and pto_last_error(NULL) says what to do. */
+PTO_API PTOStatus pto_check_library(uint64_t fingerprint);
+
 extern PTO_API const char pto_library_; /* its address says which library code is linked with */
 
 typedef struct PTOProgram {

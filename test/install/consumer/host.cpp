@@ -1,0 +1,110 @@
+// Everything of pto.hpp, for each standard of C++ from C++11.
+#include <pto/pto.hpp>
+
+#include <iostream>
+#include <stdexcept>
+
+#define EXPECT(...)                                                                                                    \
+    do {                                                                                                               \
+        if (!(__VA_ARGS__)) throw std::runtime_error(std::string(#__VA_ARGS__) + ", line " + std::to_string(__LINE__)); \
+    } while (0)
+
+static void tensors()
+{
+    float data[2][3] = {{1, 2, 3}, {4, 5, 6}};
+    pto::Tensor a = pto::Tensor::of(&data[0][0], {2, 3}), b = a.transpose(), none;
+    EXPECT(a && !none && b.describe().shape[0] == 3 && b.describe().references == 1);
+    pto::Tensor same = a;
+    EXPECT(same.get() == a.get() && a.describe().references == 2);
+    same = pto::Tensor();
+    EXPECT(a.describe().references == 1);
+    pto::Tensor moved = std::move(a);
+    EXPECT(!a && moved.slice(1, 0, 2).index(0, 1).describe().shape[0] == 2);
+    const pto::Tensor dense = b.dense();
+    {
+        const pto::Map<const float> map = dense.read<float>();
+        EXPECT(map.size() == 6 && map[1] == 4 && *(map.end() - 1) == 6);
+    }
+    dense.write<float>()[0] = 7;
+    EXPECT(dense.copy().read<float>()[0] == 7 && data[0][0] == 1);
+    try {
+        b.read<float>();
+        EXPECT(false);
+    } catch (const pto::Error &e) {
+        EXPECT(e.status() == PTO_ERR_WOULD_COPY);
+    }
+    try {
+        dense.read<double>();
+        EXPECT(false);
+    } catch (const pto::Error &e) {
+        EXPECT(e.status() == PTO_ERR_ARGUMENT);
+    }
+    pto::Tensor owned = pto::Tensor::of(std::vector<std::int64_t>{1, 2, 3, 4}, {2, 2});
+    EXPECT(owned.reshape({4}).read<std::int64_t>()[3] == 4 && owned.share().detach());
+    EXPECT(pto::Tensor::make<double>({0, 3}).read<double>().size() == 0);
+    EXPECT(pto::Tensor::of(static_cast<const float *>(&data[0][0]), {6}).describe().flags & PTO_READ_ONLY);
+}
+
+static void matrices()
+{
+    pto::Sparse a(PTO_CSR, 2, 3,
+                  {pto::Tensor::of(std::vector<std::int64_t>{0, 1, 2}, {3}),
+                   pto::Tensor::of(std::vector<std::int64_t>{2, 0}, {2}), pto::Tensor::of(std::vector<float>{5, 6}, {2})});
+    EXPECT(a.transpose().describe().rows == 3 && a.rows(1, 1).array(2).read<float>()[0] == 6);
+    EXPECT(a.convert(PTO_COO).describe().format == PTO_COO);
+}
+
+static void calls(const char *path)
+{
+    pto::Runtime runtime;
+    const pto::Program program(path);
+    EXPECT(program.describe("main").formal_count == 2);
+    pto::Tensor x = pto::Tensor::of(std::vector<float>{1, 2, 3, 4}, {2, 2}), y;
+    program.call(runtime, "main", pto::arg("x", x.transpose()), pto::result("y", y), pto::arg("times", 10));
+    EXPECT(y.read<float>()[1] == 60);
+    program.call(runtime, nullptr, pto::arg(nullptr, x), pto::result(nullptr, y), pto::flags(PTO_CALL_NO_WAIT));
+    float sum = 0;
+    for (float value : y.read<float>()) sum += value;
+    EXPECT(sum == 20);
+    try {
+        program.call(runtime, "main", pto::arg("x", std::vector<float>(4)), pto::result("y", y));
+        EXPECT(false);
+    } catch (const pto::Error &e) {
+        EXPECT(e.status() == PTO_ERR_ARGUMENT && std::string(e.what()).find("'x' is f32[4]") != std::string::npos);
+        EXPECT(y.read<float>()[0] == 2);
+    }
+    try {
+        pto::Program missing("missing.so");
+        EXPECT(false);
+    } catch (const pto::Error &e) {
+        EXPECT(e.status() == PTO_ERR_IO);
+    }
+#if __cplusplus >= 202002L
+    const std::span<const float> all = y.read<float>();
+    EXPECT(all.size() == 4);
+    try {
+        program.call(runtime, "main", pto::arg("x", all), pto::arg("times", 2.5));
+        EXPECT(false);
+    } catch (const pto::Error &e) {
+        EXPECT(e.status() == PTO_ERR_ARGUMENT);
+    }
+#endif
+    pto::Runtime other(std::move(runtime));
+    other.cancel();
+    program.call(other, "main", pto::arg("x", x), pto::result("y", y));
+}
+
+int main(int argc, char **argv)
+{
+    try {
+        EXPECT(argc == 2);
+        tensors();
+        matrices();
+        calls(argv[1]);
+        std::cout << "ok\n";
+    } catch (const std::exception &e) {
+        std::cout << e.what() << "\n";
+        return 1;
+    }
+    return 0;
+}

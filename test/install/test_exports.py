@@ -1,0 +1,37 @@
+#!/usr/bin/python3
+"""test_exports.py BUILD SOURCE CC [--renew] - what a program that was built before depends on: the names that libpto.so exports, and the
+sizes of the structs that programs share with it.
+
+Idea       exports.txt has both; a name that goes, or a size that changes, breaks programs of this major version.  --renew writes it.
+Exit code  0: they are those of exports.txt; 1: no, with the differences.
+"""
+import difflib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+build, source, cc = sys.argv[1:4]
+STRUCTS = ["PTOConfig", "PTOTaskParam", "PTOArg", "PTOKernel", "PTOView", "PTOPlace", "PTOResult", "PTOScalar", "PTOForeign", "PTODetached",
+           "PTODescription", "PTOSparseDescription", "PTOArgument", "PTOFormal", "PTOProgramParam", "PTOSignature", "PTOProgram", "PTOEntry",
+           "PTOCall", "PTOGivenView", "PTOSite", "PTOFastPath"]
+
+symbols = subprocess.run(["nm", "-D", "--defined-only", f"{build}/lib/libpto.so"], check=True, text=True, capture_output=True).stdout
+names = sorted(line.split()[-1] for line in symbols.splitlines() if line.split()[-2] != "A")
+strange = [name for name in names if not name.startswith("pto_") or not name.endswith("@@PTO_1")]
+if strange:
+    sys.exit(f"libpto.so exports {strange}")
+with tempfile.TemporaryDirectory() as folder:
+    text = "#include <pto/pto_call.h>\n#include <pto/pto_program.h>\n#include <pto/pto_sparse.h>\n#include <stdio.h>\nint main(void)\n{\n"
+    text += "".join(f'    printf("sizeof {struct} %zu\\n", sizeof({struct}));\n' for struct in STRUCTS)
+    pathlib.Path(folder, "sizes.c").write_text(text + "    return 0;\n}\n")
+    subprocess.run([cc, "-I", f"{build}/include", "sizes.c", "-o", "sizes"], check=True, cwd=folder)
+    sizes = subprocess.run(["./sizes"], check=True, cwd=folder, text=True, capture_output=True).stdout.splitlines()
+found = [name.split("@")[0] for name in names] + sizes
+recorded = pathlib.Path(source, "exports.txt")
+if "--renew" in sys.argv:
+    recorded.write_text("\n".join(found) + "\n")
+lines = list(difflib.unified_diff(recorded.read_text().splitlines(), found, "exports.txt", "libpto.so", lineterm="", n=0))
+if lines:
+    sys.exit("\n".join([*lines, f"{__file__} BUILD SOURCE CC --renew records it, if it is meant"]))
+print(f"{len(found)} lines")
