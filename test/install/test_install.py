@@ -35,7 +35,7 @@ def expect(what, found, wanted):
 
 run(cmake, "--install", build, "--prefix", prefix)
 for path in ["bin/ptoc", "lib/libpto.so.1", "lib/libpto.a", "include/pto/pto.hpp", "lib/pkgconfig/pto.pc", "share/pto/std/sparse.pto",
-             "share/vim/vimfiles/syntax/pto.vim", "share/doc/ptoc/embedding.md", "share/doc/ptoc/examples/bgemm.pto"]:
+             "share/vim/vimfiles/syntax/pto.vim", "share/man/man1/ptoc-run.1", "share/doc/ptoc/embedding.md", "share/doc/ptoc/examples/bgemm.pto"]:
     if not (prefix / path).exists():
         sys.exit(f"{path} is not installed")
 text = [path for path in prefix.rglob("*") if path.suffix in (".cmake", ".pc", ".py") and build in path.read_text()]

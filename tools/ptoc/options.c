@@ -122,7 +122,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_PREFIX:
         o->prefix = value;
         return option_is_name(value, strlen(value)) ? EXIT_OK
-                                             : usage_error("--prefix begins names of C: '%s' does not", value);
+                                                    : usage_error("--prefix begins names of C: '%s' does not", value);
     case OPTION_DEPFILE: o->depfile = value; return EXIT_OK;
     case OPTION_CHECKED: o->checked = true; return EXIT_OK;
     case OPTION_NO_BODIES: o->no_bodies = true; return EXIT_OK;
