@@ -10,6 +10,7 @@
 #include "debug/crash.h"
 #include "engine/watchdog.h"
 #include "memory/pool.h"
+#include "memory/resting.h"
 #include "record/ticks.h"
 #include "shared/map_memory.h"
 #include "shared/system.h"
@@ -227,7 +228,10 @@ static PTORuntime *create(const PTOConfig *config, const struct dist_config *ran
     rt->core.backend = backend;
     ptoi_lifetime_begin(&rt->lifetime, ptoi_misuse_forked); /* before the engine forks */
     *status = build(rt, ranks);
-    if (c.checked) ptoi_registry_watch_exit();
+    if (c.checked) {
+        ptoi_registry_watch_exit();
+        ptoi_rest_from_now_on();
+    }
     if (*status == PTO_OK) return rt;
     ptoi_lifetime_end(&rt->lifetime);
     char also[sizeof ptoi_thread_message]; /* the first mistake is reported */

@@ -74,7 +74,8 @@ static PTOStatus make_results(struct calling *c)
     for (int32_t f = 0; f < c->entry->formal_count; f++) {
         const struct host_array *array = &c->formals[f].array;
         if (c->entry->formals[f].rank == 0 || c->pins[f].tensor || bind_is_decided(&c->entry->formals[f])) continue;
-        c->pins[f].tensor = c->given[f].made = pto_tensor_new(NULL, array->type, array->rank, array->shape);
+        c->pins[f].tensor = c->given[f].made =
+            pto_tensor_new(c->rt->core.config.pool, array->type, array->rank, array->shape);
         if (!c->given[f].made) return pto_last_status();
     }
     return PTO_OK;
@@ -101,7 +102,8 @@ static PTOStatus keep_decided(struct calling *c)
         struct host_array array = {.type = formal->type, .rank = formal->rank};
         memcpy(array.shape, g->decided.shape, sizeof array.shape);
         array_measure(&array); /* it fits: it is in memory */
-        if (g->decided.data)
+        PTOPool *const pool = c->rt->core.config.pool;
+        if (g->decided.data && !pool)
             g->made = pto_tensor_attach(&(PTOForeign){.address = g->decided.data,
                                                       .bytes = array.bytes,
                                                       .type = array.type,
@@ -110,8 +112,15 @@ static PTOStatus keep_decided(struct calling *c)
                                                       .release = free,
                                                       .context = g->decided.data});
         else
-            g->made = pto_tensor_new(NULL, array.type, array.rank, array.shape);
+            g->made = pto_tensor_new(pool, array.type, array.rank, array.shape);
         if (!g->made) return pto_last_status();
+        if (g->decided.data && pool) {
+            void *const to = pto_tensor_map(g->made, PTO_WRITE);
+            if (!to) return pto_last_status();
+            memcpy(to, g->decided.data, (size_t)array.bytes);
+            pto_tensor_unmap(g->made);
+            free(g->decided.data);
+        }
         g->decided.data = NULL;
     }
     return PTO_OK;

@@ -1,9 +1,11 @@
 /* pool.c - see pool.h. */
 #include "pool.h"
+#include "resting.h"
 #include "shared/check.h"
 #include "shared/map_memory.h"
 #include "shared/process_lock.h"
 #include "shared/thread_error.h"
+#include "shared_blocks.h"
 #include "slab.h"
 #include "span.h"
 #include <errno.h>
@@ -35,6 +37,7 @@ static struct slab shared_pools = SLAB_OF(struct PTOPool);
 static struct piece *kept[SIZE_CLASSES], *lent;
 static struct spans spans;
 static PTOPoolStats stats;
+static PTOPoolClass classes[SIZE_CLASSES]; /* without `bytes` */
 static int64_t limit = DEFAULT_LIMIT;
 
 static void lock(void) { ptoi_process_lock(PROCESS_LOCK_POOL); }
@@ -46,6 +49,24 @@ static void note_use(int64_t bytes)
     if (stats.used_bytes > stats.used_bytes_max) stats.used_bytes_max = stats.used_bytes;
     CHECK(stats.used_bytes >= 0);
 }
+
+static PTOPoolClass *class_of(uint64_t bytes) { return &classes[ptoi_size_class_index(ptoi_size_class_bytes(bytes))]; }
+
+static void note_hit(uint64_t bytes)
+{
+    stats.reuse_hits++;
+    class_of(bytes)->hits++;
+    class_of(bytes)->used++;
+}
+
+static void note_miss(uint64_t bytes)
+{
+    stats.grow_count++;
+    class_of(bytes)->misses++;
+    class_of(bytes)->used++;
+}
+
+static void end_rest(void);
 
 static bool may_keep(uint64_t bytes)
 {
@@ -73,7 +94,7 @@ static struct piece *take_kept(uint64_t bytes)
 static void note_grown(uint64_t bytes)
 {
     lock();
-    stats.grow_count++;
+    note_miss(bytes);
     stats.total_bytes += (int64_t)bytes;
     note_use((int64_t)bytes);
     unlock();
@@ -93,7 +114,7 @@ static void *take_large(uint64_t bytes, bool zeroed)
     struct piece *p = take_kept(bytes);
     const bool is_lent = p && p->bytes != bytes;
     if (p) {
-        stats.reuse_hits++;
+        note_hit(bytes);
         note_use((int64_t)p->bytes);
     }
     if (is_lent) {
@@ -119,6 +140,7 @@ static void give_large(void *memory, uint64_t bytes)
 {
     struct piece *p = ptoi_slab_take(&pieces), *unused = NULL; /* NULL: the block goes back to the system */
     lock();
+    class_of(bytes)->used--;
     struct piece *was_lent = bytes > BEST_FIT_FROM ? take_lent(memory) : NULL;
     if (was_lent) {
         unused = p;
@@ -168,6 +190,7 @@ void ptoi_pool_give(void *memory, uint64_t bytes, bool shared)
         return;
     }
     lock();
+    class_of(bytes)->used--;
     note_use(-(int64_t)bytes);
     stats.total_bytes -= (int64_t)bytes;
     unlock();
@@ -202,14 +225,14 @@ static void *take_small(uint64_t bytes)
 {
     lock();
     void *block = take_known_small(bytes);
-    stats.reuse_hits += block != NULL;
+    if (block) note_hit(bytes);
     unlock();
     if (block) return block;
     struct span *s = ptoi_span_obtain();
     if (!s && ptoi_pool_trim()) s = ptoi_span_obtain();
     if (!s) return NULL;
     lock();
-    stats.grow_count++;
+    note_miss(bytes);
     stats.total_bytes += SPAN_BYTES;
     ptoi_span_add(&spans, s, bytes);
     block = take_known_small(bytes);
@@ -220,6 +243,7 @@ static void *take_small(uint64_t bytes)
 static void give_small(void *block, uint64_t bytes)
 {
     lock();
+    class_of(bytes)->used--;
     note_use(-(int64_t)bytes);
     struct span *s = ptoi_span_give(&spans, block, may_keep(bytes));
     if (s) stats.total_bytes -= SPAN_BYTES;
@@ -236,7 +260,7 @@ PTOPool *pto_pool_shared(int64_t bytes)
         return NULL;
     }
     PTOPool *pool = ptoi_slab_take(&shared_pools);
-    void *memory = pool ? ptoi_memory_map((uint64_t)bytes, true) : NULL;
+    void *memory = pool ? pto_shared_alloc(bytes) : NULL;
     if (!memory) {
         ptoi_slab_give(&shared_pools, pool);
         ptoi_thread_fail(PTO_ERR_NOMEM, "pto_pool_shared: no memory for %lld bytes", (long long)bytes);
@@ -265,7 +289,7 @@ static void free_shared(PTOPool *pool)
 {
     for (int i = 0; i < SIZE_CLASSES; i++)
         for (struct piece *p; (p = pop(&pool->kept[i]));) ptoi_slab_give(&pieces, p);
-    ptoi_memory_unmap(pool->memory, pool->bytes);
+    pto_shared_free(pool->memory, (int64_t)pool->bytes);
     ptoi_slab_give(&shared_pools, pool);
 }
 
@@ -287,6 +311,7 @@ static void give_shared(PTOPool *pool, void *memory, uint64_t bytes)
 void pto_pool_destroy(PTOPool *pool)
 {
     if (!pool) return;
+    end_rest();
     lock();
     pool->is_destroyed = true;
     const bool is_unused = pool->used == 0;
@@ -304,15 +329,31 @@ void *ptoi_pool_obtain(PTOPool *pool, uint64_t bytes)
     return bytes <= SPAN_MAX_BLOCK ? take_small(bytes) : take_large(bytes, false);
 }
 
-void ptoi_pool_return(PTOPool *pool, void *memory, uint64_t bytes)
+static void return_now(PTOPool *pool, void *memory, uint64_t bytes)
 {
-    bytes = ptoi_size_class_bytes(bytes);
     if (pool)
         give_shared(pool, memory, bytes);
     else if (bytes <= SPAN_MAX_BLOCK)
         give_small(memory, bytes);
     else
         give_large(memory, bytes);
+}
+
+void ptoi_pool_return(PTOPool *pool, void *memory, uint64_t bytes)
+{
+    const struct rested freed = {pool, memory, ptoi_size_class_bytes(bytes)};
+    struct rested r;
+    if (!ptoi_rests()) {
+        return_now(pool, memory, freed.bytes);
+        return;
+    }
+    if (ptoi_rest_add(&freed, &r)) return_now(r.pool, r.memory, r.bytes);
+    while (ptoi_rest_take(&r, false)) return_now(r.pool, r.memory, r.bytes);
+}
+
+static void end_rest(void)
+{
+    for (struct rested r; ptoi_rest_take(&r, true);) return_now(r.pool, r.memory, r.bytes);
 }
 
 /* ---- what is kept ------------------------------------------------------------------------------------------------ */
@@ -341,6 +382,7 @@ static bool give_back_one(void)
 bool ptoi_pool_trim(void)
 {
     bool some = false;
+    end_rest();
     while (give_back_one()) some = true;
     return some;
 }
@@ -365,6 +407,24 @@ void pto_pool_stats(PTOPoolStats *to)
     lock();
     *to = stats;
     unlock();
+}
+
+int32_t pto_pool_classes(PTOPoolClass *to, int32_t room)
+{
+    int32_t count = 0;
+    uint64_t bytes = 64;
+    lock();
+    for (int i = 0; i < SIZE_CLASSES; i++) {
+        while (ptoi_size_class_index(bytes) < i) bytes = ptoi_size_class_bytes(bytes + 1);
+        if (classes[i].hits + classes[i].misses == 0) continue;
+        if (count < room) {
+            to[count] = classes[i];
+            to[count].bytes = (int64_t)bytes;
+        }
+        count++;
+    }
+    unlock();
+    return count;
 }
 
 void pto_pool_print(FILE *out)

@@ -214,6 +214,38 @@ TEST(a_result_whose_extent_the_run_decides_is_a_tensor_of_that_extent)
     pto_tensor_release(tx);
 }
 
+TEST(results_of_calls_come_from_the_pool_of_the_runtime)
+{
+    begin();
+    PTOPool *pool = pto_pool_shared(1 << 20);
+    PTORuntime *const split = pto_runtime_create(
+        &(PTOConfig){.engine = PTO_ENGINE_PROCESS, .heap_bytes = 1 << 20, .heap_rings = 1, .pool = pool}, NULL);
+    PTOTensor *y = NULL, *z = NULL, *m = NULL;
+    PTODescription d;
+    EXPECT_EQ(CALL(split, numbers, "f", PTO_R("y", &y), PTO_I("N", 4), PTO_I("from", 5)), PTO_OK);
+    const int64_t *at = pto_tensor_map(y, PTO_READ);
+    EXPECT(at[0] == 5 && at[3] == 23);
+    pto_tensor_unmap(y);
+    EXPECT_EQ(CALL(split, numbers, "f", PTO_T("y", y), PTO_I("from", 6)), PTO_OK); /* in place */
+    at = pto_tensor_map(y, PTO_READ);
+    EXPECT_EQ(at[0], 6);
+    pto_tensor_unmap(y);
+    float x[] = {1, -2, 3};
+    PTOTensor *tx = row(PTO_F32, x, 3);
+    EXPECT_EQ(CALL(split, numbers, "compact", PTO_T("x", tx), PTO_I("most", 5), PTO_R("result", &m)), PTO_OK);
+    EXPECT_EQ(pto_tensor_describe(m, &d), PTO_OK);
+    const float *const made = pto_tensor_map(m, PTO_READ);
+    EXPECT(d.shape[0] == 2 && made[1] == 3);
+    pto_tensor_unmap(m);
+    EXPECT_EQ(CALL(split, numbers, "f", PTO_R("y", &z), PTO_I("N", 1 << 20)), PTO_ERR_NOMEM);
+    EXPECT(z == NULL);
+    pto_tensor_release(m);
+    pto_tensor_release(tx);
+    pto_tensor_release(y);
+    pto_runtime_destroy(split);
+    pto_pool_destroy(pool);
+}
+
 /* ---- views ------------------------------------------------------------------------------------------------------- */
 
 TEST(sliced_and_transposed_tensors_go_in_as_they_are)

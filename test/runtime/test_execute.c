@@ -1,6 +1,7 @@
 /* test_execute.c - pto_runtime_execute on every engine: arrays of any memory, twice, overlapping, empty; what is
  * refused; failures. */
 #include "submit.h"
+#include <pto/pto_registry.h>
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,27 @@ TEST(only_what_the_workers_do_not_share_is_copied)
     pto_runtime_destroy(rt);
     pto_shared_free(before, 4096);
     pto_shared_free(after, 4096);
+}
+
+TEST(tensors_of_a_shared_pool_are_not_copied)
+{
+    PTOPool *pool = pto_pool_shared(1 << 16);
+    PTOTensor *before = pto_tensor_new(pool, PTO_I64, 1, (const int64_t[]){8});
+    PTORuntime *rt = create(PTO_ENGINE_PROCESS);
+    PTOTensor *after = pto_tensor_new(pool, PTO_I64, 1, (const int64_t[]){8}); /* of memory that was there */
+    PTOTensor *other = pto_tensor_new(NULL, PTO_I64, 1, (const int64_t[]){8});
+    void *in[] = {pto_tensor_map(before, PTO_READ_WRITE), pto_tensor_map(after, PTO_READ_WRITE)};
+    void *out[] = {pto_tensor_map(other, PTO_READ_WRITE)}, *kept[3];
+    const int64_t bytes[] = {64, 64};
+    EXPECT_EQ(pto_runtime_execute(rt, keep_pointers, in, bytes, 2, out, bytes, 1, kept), PTO_OK);
+    EXPECT(kept[0] == in[0] && kept[1] == in[1] && kept[2] != out[0]);
+    pto_runtime_destroy(rt);
+    PTOTensor *const all[] = {before, after, other};
+    for (int i = 0; i < 3; i++) {
+        pto_tensor_unmap(all[i]);
+        pto_tensor_release(all[i]);
+    }
+    pto_pool_destroy(pool);
 }
 #endif
 

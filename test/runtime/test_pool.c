@@ -297,3 +297,85 @@ TEST(a_shared_pool_is_seen_by_a_child_and_outlives_its_destruction)
     pto_tensor_release(copy);
     pto_pool_destroy(NULL);
 }
+
+static PTOPoolClass class_of(int64_t bytes)
+{
+    PTOPoolClass all[500], none = {0};
+    const int32_t count = pto_pool_classes(all, 500);
+    EXPECT(count > 0 && count <= 500);
+    for (int i = 1; i < count; i++) EXPECT(all[i].bytes > all[i - 1].bytes);
+    for (int i = 0; i < count; i++)
+        if (all[i].bytes >= bytes) return all[i];
+    return none;
+}
+
+TEST(the_pool_counts_by_class)
+{
+    const int64_t sizes[] = {100, 5000, 3 << 20};
+    for (int i = 0; i < 3; i++) {
+        const uint64_t bytes = (uint64_t)sizes[i];
+        void *first = ptoi_pool_obtain(NULL, bytes);
+        const PTOPoolClass before = class_of(sizes[i]);
+        EXPECT(before.bytes >= sizes[i] && before.bytes <= sizes[i] + sizes[i] / 8 + 64);
+        void *second = ptoi_pool_obtain(NULL, bytes);
+        ptoi_pool_return(NULL, second, bytes);
+        second = ptoi_pool_obtain(NULL, bytes - 1);
+        const PTOPoolClass after = class_of(sizes[i]);
+        EXPECT_EQ(after.hits + after.misses, before.hits + before.misses + 2);
+        EXPECT(after.hits > before.hits);
+        EXPECT_EQ(after.used, before.used + 1);
+        ptoi_pool_return(NULL, first, bytes);
+        ptoi_pool_return(NULL, second, bytes - 1);
+        EXPECT_EQ(class_of(sizes[i]).used, before.used - 1);
+    }
+}
+
+TEST(runs_of_mixed_shapes_find_their_memory)
+{
+    enum { RUNS = 100000, ALIVE = 8 };
+    PTOTensor *alive[ALIVE] = {NULL};
+    pto_runtime_trim(NULL);
+    PTOPoolStats warm = now();
+    uint64_t state = 1;
+    for (int i = 0; i < RUNS; i++) {
+        if (i == 2000) warm = now();
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        PTOTensor **at = &alive[i % ALIVE];
+        pto_tensor_release(*at);
+        /* ten shapes from 64 bytes to 1.3 MiB; each has been there ALIVE times after the warm rounds */
+        *at = pto_tensor_new(NULL, PTO_F32, 1, (const int64_t[]){(int64_t)16 << (state >> 33) % 10 * 3 / 2});
+        EXPECT(*at != NULL);
+    }
+    const PTOPoolStats after = now();
+    const int64_t hits = after.reuse_hits - warm.reuse_hits, misses = after.grow_count - warm.grow_count;
+    EXPECT(hits > 999 * misses);
+    EXPECT(after.total_bytes <= warm.total_bytes + (8 << 20));
+    for (int i = 0; i < ALIVE; i++) pto_tensor_release(alive[i]);
+    pto_runtime_trim(NULL);
+}
+
+/* The last test of the file: the process has had a checked runtime from then on. */
+TEST(freed_blocks_of_a_checked_process_are_filled_and_rest)
+{
+    const PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .heap_bytes = 1 << 16, .heap_rings = 1, .checked = true};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    const int64_t used = now().used_bytes;
+    unsigned char *const a = ptoi_pool_obtain(NULL, 1000);
+    memset(a, 1, 1000);
+    ptoi_pool_return(NULL, a, 1000);
+    EXPECT(a[0] == 0xE5 && a[999] == 0xE5);
+    for (int i = 0; i < 63; i++) {
+        void *const other = ptoi_pool_obtain(NULL, 1000);
+        EXPECT(other != a);
+        ptoi_pool_return(NULL, other, 1000);
+    }
+    void *large = ptoi_pool_obtain(NULL, 80 << 20);
+    ptoi_pool_return(NULL, large, 80 << 20); /* more than may rest */
+    PTOPool *pool = pto_pool_shared(1 << 16);
+    PTOTensor *t = pto_tensor_new(pool, PTO_I64, 1, (const int64_t[]){10});
+    pto_tensor_release(t);
+    pto_pool_destroy(pool); /* nothing of it rests on */
+    pto_runtime_trim(NULL);
+    EXPECT_EQ(now().used_bytes, used);
+    pto_runtime_destroy(rt);
+}

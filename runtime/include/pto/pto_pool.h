@@ -10,7 +10,8 @@ extern "C" {
 typedef struct PTOPool PTOPool; /* opaque */
 
 /* Makes a pool of `bytes` bytes that processes forked later share.  Its tensors have memory that the workers of the
- * engine process reach, if the pool was made before the runtime.  The caller owns it and destroys it with
+ * engine process reach, if the pool was made before the runtime: a call copies no such tensor.  PTOConfig.pool makes
+ * results in it.  The caller owns it and destroys it with
  * pto_pool_destroy.  NULL: bytes < 1, or no memory; pto_last_error(NULL) has the text.
  * Caller     any thread.  Never blocks.  Status: NULL: PTO_ERR_ARGUMENT, PTO_ERR_NOMEM. */
 PTO_API PTOPool *pto_pool_shared(int64_t bytes);

@@ -96,6 +96,10 @@ typedef struct PTOConfig {
     /* pto_write_flow_stats says where the time of the orchestrator and of each worker went; this costs two looks at a
      * counter of the processor for each task that goes through the window.  record_tasks implies it. */
     bool time_causes;
+    /* Tensors that calls make come from here; NULL: the pool of the host.  On the engine process a pool of
+     * pto_pool_shared, made before: the worker process reaches its tensors, so that they are not copied.  It must exist
+     * as long as the runtime. */
+    struct PTOPool *pool;
     int64_t first_task_id, first_byte; /* for tests: the first values of the counters */
 } PTOConfig;
 

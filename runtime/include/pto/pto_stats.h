@@ -39,7 +39,7 @@ typedef struct PTORunStats {
 #include <pto/stats.def>
 } PTORunStats;
 
-/* The memory of the runtimes of this process: their heaps and rings. */
+/* The memory of the runtimes and tensors of this process. */
 typedef struct PTOPoolStats {
     int64_t total_bytes;    /* obtained from the system and not given back */
     int64_t used_bytes;     /* the part in runtimes that exist; the rest is kept for the next runtimes */
@@ -58,6 +58,18 @@ PTO_API void pto_write_pinned(PTORuntime *rt, FILE *out);
 /* Fills *stats with the memory of all runtimes of the process.
  * Caller     any thread, at any time.  Never blocks for long: it takes a lock.  Status: none. */
 PTO_API void pto_pool_stats(PTOPoolStats *stats);
+
+/* Blocks of nearly equal sizes, which serve each other. */
+typedef struct PTOPoolClass {
+    int64_t bytes; /* the largest request that such a block serves */
+    int64_t hits, misses;
+    int64_t used; /* blocks in use */
+} PTOPoolClass;
+
+/* Fills `to` with the size classes that blocks were ever taken from, the smallest first, at most `room` of them; returns
+ * how many there are.
+ * Caller     any thread, at any time.  Never blocks for long: it takes a lock.  Status: none. */
+PTO_API int32_t pto_pool_classes(PTOPoolClass *to, int32_t room);
 
 /* Prints pto_pool_stats in words: hits and misses with their rate, bytes in use and kept for the next runtime.
  * Caller     any thread, at any time.  Status: none. */
