@@ -1,5 +1,6 @@
 # PtoPackages.cmake - `cpack -G DEB` and `cpack -G TGZ` in a build folder of the preset `release` make the packages.
-# One package for each component of PtoLayout.cmake.  The prefix is /usr; libpto.so.1 finds its dependencies by dpkg-shlibdeps where it is.
+# One package for each component of PtoLayout.cmake, with the prefix /usr.  Shared libraries that a package needs are found by dpkg-shlibdeps.
+# Tests: test/install/test_packages.py
 set(CPACK_GENERATOR "DEB;TGZ")
 set(CPACK_PACKAGE_NAME ptoc)
 set(CPACK_PACKAGE_VENDOR "ptoc")
@@ -27,8 +28,13 @@ function(pto_package component section depends description)
     set(CPACK_COMPONENT_${name}_DESCRIPTION "${description}" PARENT_SCOPE)
 endfunction()
 set(same "(= ${PROJECT_VERSION})")
-pto_package(libpto1 libs "libc6" "runtime of ptoc: tasks over tensors, and calls of its programs")
-pto_package(libpto-dev libdevel "libpto1 ${same}" "headers, archives, CMake and pkg-config files of libpto")
+get_property(pto_kernel_libs GLOBAL PROPERTY PTO_KERNEL_LIBS)
+set(blas "")
+if(pto_kernel_libs)
+    set(blas ", libopenblas-dev") # what ptoc builds links with it
+endif()
+pto_package(libpto1 libs "" "runtime of ptoc: tasks over tensors, and calls of its programs")
+pto_package(libpto-dev libdevel "libpto1 ${same}, libc6-dev${blas}" "headers, archives, CMake and pkg-config files of libpto")
 pto_package(ptoc devel "gcc | clang, libpto-dev ${same}" "compiler of .pto programs")
 pto_package(python3-ptoc python "ptoc ${same}, python3 (>= 3.9)" "programs of ptoc from Python")
 pto_package(ptoc-doc doc "" "manual and examples of ptoc")
