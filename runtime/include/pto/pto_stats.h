@@ -66,8 +66,8 @@ typedef struct PTOPoolClass {
     int64_t used; /* blocks in use */
 } PTOPoolClass;
 
-/* Fills `to` with the size classes that blocks were ever taken from, the smallest first, at most `room` of them; returns
- * how many there are.
+/* Fills `to` with the size classes that blocks were ever taken from, the smallest first, at most `room` of them.
+ * Returns how many there are.
  * Caller     any thread, at any time.  Never blocks for long: it takes a lock.  Status: none. */
 PTO_API int32_t pto_pool_classes(PTOPoolClass *to, int32_t room);
 
