@@ -164,7 +164,7 @@ static void end_moved(struct walk *w, const struct ir_call *c, uint64_t moved)
 {
     for (int i = 0, n = 0; i < c->count; i++) {
         if (c->arguments[i].kind != IR_ARG_MOVED) continue;
-        if (n < MAX_MOVED ? moved >> n & 1 : moved == ALL_MOVED) bounds_hold(w, c->arguments[i].view->region->base, 0);
+        if (n < MAX_MOVED ? moved >> n & 1 : moved == ALL_MOVED) bounds_release(w, c->arguments[i].view->region->base);
         n++;
     }
 }
@@ -441,7 +441,7 @@ static const struct size *walk_op(struct walk *w, const struct ir_op *op)
     case IR_ALLOC: return walk_alloc(w, op);
     case IR_SUBMIT:
     case IR_CALL: return walk_call(w, op->call);
-    case IR_RELEASE: bounds_hold(w, op->release.symbol, 0); return none;
+    case IR_RELEASE: bounds_release(w, op->release.symbol); return none;
     case IR_TAKE:
     case IR_KEEP: bounds_take(w, op->take.to, op->take.from, op->kind == IR_KEEP); return none;
     case IR_SCOPE_BEGIN: begin_scope(w, op); return none;

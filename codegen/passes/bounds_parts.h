@@ -10,12 +10,13 @@
 enum {
     MAY = 1,
     MUST = 2,
+    KEPT = 4, /* the buffer of a `var`, which counts for that: see bounds_take */
     MAX_POINTS = 6,
     MAX_SIZE_NODES = 300 /* a size of more is `not known`: nobody could read it, and walking it can take for ever */
 };
 
 struct held {
-    unsigned char *tensors; /* by number: MAY, MUST */
+    unsigned char *tensors; /* by number: MAY, MUST, KEPT */
     const struct size *may; /* bytes; NULL: not known */
     int64_t must;
     const struct size *must_of_call; /* the same in what the caller says, where that is known; see sure_bytes */
@@ -85,6 +86,7 @@ void bounds_hold(struct walk *w, const struct symbol *t, unsigned char held);
 unsigned char bounds_is_held(const struct walk *w, const struct symbol *t);
 /* `to` gets the buffer of `from`; is_kept: which both have from now on */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept);
+void bounds_release(struct walk *w, const struct symbol *t);
 /* Every call of the function comes here and then needs `bytes` in addition to those held. */
 void bounds_note_sure_of_call(struct walk *w, const struct size *bytes);
 /* p is needed in addition to the bytes held now; at least `surely` bytes of p are new. */

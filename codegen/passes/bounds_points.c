@@ -55,7 +55,7 @@ void bounds_join(struct walk *w, struct held *into, const struct held *other)
     }
     for (size_t n = 0; n < w->tensors.count; n++) {
         unsigned char a = into->tensors[n], b = other->tensors[n];
-        if (a != b) change(w, into, n, ((a | b) & MAY) | (a & b & MUST));
+        if (a != b) change(w, into, n, ((a | b) & (MAY | KEPT)) | (a & b & MUST));
     }
 }
 
@@ -71,12 +71,33 @@ unsigned char bounds_is_held(const struct walk *w, const struct symbol *t)
     return n > 0 ? w->now->tensors[n - 1] : 0;
 }
 
-/* Each name counts as a buffer, which is more than there is while two names have one. */
+/* The var gets another buffer, or none: from here on the names that keep its value count. */
+static void count_kept(struct walk *w, const struct symbol *var)
+{
+    for (int i = 0; i < var->exchange->count; i++) {
+        const struct symbol *s = var->exchange->names[i];
+        if (s->keeps == var && (bounds_is_held(w, s) & KEPT)) bounds_hold(w, s, MAY);
+    }
+}
+
+/* A name that keeps the value of a var counts once the var has another value: until then both have one buffer. */
 void bounds_take(struct walk *w, const struct symbol *to, const struct symbol *from, bool is_kept)
 {
-    const unsigned char held = bounds_is_held(w, from);
+    const unsigned char held = bounds_is_held(w, from) & KEPT ? MAY : bounds_is_held(w, from);
+    count_kept(w, to);
+    if (is_kept && to->keeps == from && held) {
+        bounds_hold(w, to, KEPT);
+        return;
+    }
+    if (!is_kept) count_kept(w, from);
     bounds_hold(w, to, to->exchange->is_shared ? held & MAY : held);
     if (!is_kept) bounds_hold(w, from, 0);
+}
+
+void bounds_release(struct walk *w, const struct symbol *t)
+{
+    if (t->exchange) count_kept(w, t);
+    bounds_hold(w, t, 0);
 }
 
 /* ---- points ---- */
