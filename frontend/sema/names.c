@@ -13,7 +13,7 @@ enum {
 
 struct symbol *names_new(struct checker *c, enum symbol_kind kind, const char *name, struct ast *decl)
 {
-    static const struct size *nothing[1]; /* never written: region.c gives a symbol its own */
+    static const struct size *const nothing[1] = {NULL}; /* region.c gives a symbol its own */
     struct symbol *s = arena_new(c->mem, struct symbol);
     s->kind = kind;
     s->name = name;

@@ -129,7 +129,7 @@ static const struct size *capture(struct checker *c, struct symbol *s, const str
     for (int i = 0; i < MAX_CAPTURED; i++) {
         if (!s->captured[i]) {
             if (i == 0) s->captured = arena_array(c->mem, const struct size *, MAX_CAPTURED + 1);
-            s->captured[i] = a;
+            ((const struct size **)(uintptr_t)s->captured)[i] = a; /* its own, made above */
             const struct size *leaf = size_leaf(c->sizes, SIZE_EXTENT, s, i);
             facts_add_equal(c->facts, leaf, a);                      /* until the var changes ... */
             if (facts_prove(c->facts, a)) facts_add(c->facts, leaf); /* ... but this stays */

@@ -133,7 +133,7 @@ struct symbol {
     const struct region *region;       /* VIEW: what is tiled; LET bound to a slice: what it names */
     /* LET, VIEW: sizes that name a `var` (extents, indices, tiles), to be stored in C variables where it is declared,
      * after the checks of the statement; SIZE_EXTENT(symbol, i) means captured[i].  NULL after the last. */
-    const struct size **captured;
+    const struct size *const *captured;
 
     /* KERNEL, ORCH; of a STRUCT: its fields and generics */
     struct symbol **formals; /* in order */

@@ -2,6 +2,7 @@
  * Tests      test/lsp/session.py, requests.py
  */
 #include "methods.h"
+#include "tokens.h"
 #include <string.h>
 
 static const struct {
@@ -24,6 +25,10 @@ static const struct {
     {"textDocument/completion", completion_request, "\"completionProvider\":{\"triggerCharacters\":[\".\",\"@\"]}"},
     {"textDocument/signatureHelp", signature_request,
      "\"signatureHelpProvider\":{\"triggerCharacters\":[\"(\",\",\"]}"},
+    {"textDocument/inlayHint", hints_request, "\"inlayHintProvider\":true"},
+    {"textDocument/semanticTokens/full", tokens_request,
+     "\"semanticTokensProvider\":{\"legend\":{" TOKENS_LEGEND "},\"full\":true}"},
+    {"textDocument/codeLens", lens_request, "\"codeLensProvider\":{}"},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

@@ -61,6 +61,6 @@ bool formatting_edit(struct server *s, const struct document *d, struct strbuf *
 
 request_function actions_request, formatting_request, definition_request, references_request, prepare_rename_request,
     rename_request, hover_request, completion_request, signature_request, document_symbols_request,
-    workspace_symbols_request;
+    workspace_symbols_request, hints_request, tokens_request, lens_request;
 
 #endif
