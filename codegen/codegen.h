@@ -70,6 +70,10 @@ void codegen_types(struct front *front, const struct checked *checked, const str
 void codegen_tasks(struct front *front, const struct checked *checked, const struct codegen_options *options,
                    struct strbuf *out);
 
+/* The same of one function, without a plan of the program. */
+void codegen_tasks_of(struct front *front, const struct checked *checked, const struct symbol *orch,
+                      struct strbuf *out);
+
 /* E14 for what surely does not fit into so many rings of so many bytes. */
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings);
 

@@ -259,6 +259,16 @@ static void print_function(struct emitter *e, const struct symbol *orch)
     vec_free(&l.loops);
 }
 
+void codegen_tasks_of(struct front *front, const struct checked *checked, const struct symbol *orch, struct strbuf *to)
+{
+    struct out out = {0};
+    struct emitter e = {.front = front, .checked = checked, .mem = arena_create(), .out = &out};
+    print_function(&e, orch);
+    out_render(&out, "", false, to);
+    out_clear(&out);
+    arena_destroy(e.mem);
+}
+
 void codegen_tasks(struct front *front, const struct checked *checked, const struct codegen_options *options,
                    struct strbuf *to)
 {

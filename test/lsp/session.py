@@ -191,8 +191,8 @@ def messages_of_bodies(folder):
     c.diagnostics.pop(uri_of(path))
     c.notify("textDocument/didSave", {"textDocument": {"uri": uri_of(path)}})
     got = c.messages(uri_of(path))
-    assert got and got[0]["source"] == "cc" and "nosuch" in got[0]["message"], got
-    assert got[0]["range"] == range_of(1, 9, 1, 15), got
+    assert got and got[0]["code"] == "E21" and "nosuch" in got[0]["message"], got
+    assert got[0]["range"]["start"] == {"line": 1, "character": 9}, got
     c.change(path, text.replace("nosuch", "1"))
     assert c.messages(uri_of(path)) == []
     assert c.quit() == 0

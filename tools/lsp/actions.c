@@ -139,7 +139,7 @@ void actions_request(struct server *s, const json_t *params, struct reply *reply
         const struct finding *f = d->findings.data[i];
         if (strcmp(f->at.uri, d->uri) != 0 || !ranges_touch(f->at.range, range)) continue;
         add_quick_fixes(&reply->json, f);
-        if (f->id < DIAG_COUNT) is_said[f->id] = true;
+        is_said[f->id] = true;
     }
     for (int id = 0; id < DIAG_COUNT; id++)
         if (is_said[id]) add_all_of(&reply->json, d, (enum diag_id)id);

@@ -8,7 +8,6 @@
  */
 #include "diagnostics.h"
 #include "allocate.h"
-#include "codegen.h"
 #include "paths.h"
 #include "server.h"
 #include <string.h>
@@ -166,20 +165,6 @@ void diagnostics_take(struct server *s, struct document *d, struct result *r)
     finding_list now = {0};
     for (size_t i = 0; i < r->messages.count; i++) vec_push(&now, finding_of(s, d, r, &r->messages.data[i]));
     replace(s, d, now);
-}
-
-void diagnostics_add(struct server *s, struct document *d, finding_list more)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < d->findings.count; i++)
-        if (d->findings.data[i]->id == DIAG_COUNT)
-            finding_free(d->findings.data[i]); /* those of an earlier save */
-        else
-            d->findings.data[kept++] = d->findings.data[i];
-    d->findings.count = kept;
-    for (size_t i = 0; i < more.count; i++) vec_push(&d->findings, more.data[i]);
-    vec_free(&more);
-    publish(s, d->uri);
 }
 
 void diagnostics_close(struct server *s, struct document *d)

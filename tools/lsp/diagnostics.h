@@ -20,7 +20,7 @@ struct fix {
 };
 
 struct finding {
-    enum diag_id id; /* DIAG_COUNT: of the C compiler */
+    enum diag_id id;
     struct location at;
     char *json; /* the Diagnostic */
     VEC(struct fix) fixes;
@@ -31,8 +31,6 @@ typedef VEC(struct finding *) finding_list;
 void findings_free(finding_list *list);
 /* Takes over what a check of the document has said, and publishes it. */
 void diagnostics_take(struct server *s, struct document *d, struct result *r);
-/* More of them, which are published with the rest until the next check. */
-void diagnostics_add(struct server *s, struct document *d, finding_list more);
 /* The document is closed, and no longer among those of the server: only what other checks said about it is left. */
 void diagnostics_close(struct server *s, struct document *d);
 

@@ -7,11 +7,16 @@
 #include "memory_facts.h"
 #include "navigation.h"
 #include "sema/equations/equations.h"
+#include "syntax/ast_walk.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_TASKS = 12 }; /* of a function that is called */
+enum {
+    MOST_TASKS = 12,  /* of a function that is called, that are shown */
+    MOST_CALLS = 100, /* in a function */
+    MOST_BYTES = 1 << 17
+};
 
 /* ---- an id ------------------------------------------------------------------------------------------------------- */
 
@@ -113,27 +118,19 @@ static void add_index(const struct equations *q, const struct name_use *use, str
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-static const char *tasks_of(struct result *r)
+static bool count_call(void *cx, struct ast *n)
 {
-    static const struct codegen_options options = {.input = ""};
-    if (!r->tasks && r->error_count == 0) {
-        struct strbuf text = {0};
-        strbuf_puts(&text, "");
-        codegen_tasks(&r->front, r->checked, &options, &text);
-        r->tasks = text.data;
-    }
-    return r->tasks ? r->tasks : "";
+    *(int *)cx += n->kind == AST_CALL;
+    return true;
 }
 
-/* Lines of the listing: a function begins with "PATH:LINE  HEAD", what it does with the number of a line. */
-static const char *section_of(struct result *r, const struct span at)
+/* The listing of --emit=tasks for a function without an error: its head, then a line for each call, which begins with
+ * the number of its line.  Nothing for a function with so many calls that the listing would take too long. */
+static void list_tasks(struct result *r, const struct symbol *f, struct strbuf *text)
 {
-    STRBUF(head);
-    strbuf_printf(&head, "%s:%d  ", source_get(r->front.sources, at.file)->path,
-                  source_place(r->front.sources, at.file, at.begin).line);
-    for (const char *line = tasks_of(r); *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (strncmp(line, strbuf_text(&head), head.length) == 0) return line + strcspn(line, "\n");
-    return "";
+    int calls = 0;
+    ast_walk(f->decl->orch.body, count_call, &calls);
+    if (r->error_count == 0 && calls <= MOST_CALLS) codegen_tasks_of(&r->front, r->checked, f, text);
 }
 
 /* The line of a call without its number and indentation; length 0: it is no task. */
@@ -144,7 +141,7 @@ static const char *task_of(const char *line, size_t *length, int *number)
     *length = strcspn(text, "\n");
     while (*length > 0 && *text == ' ') text++, --*length;
     const char *call = memmem(text, *length, "task ", 5), *other = memmem(text, *length, "call ", 5);
-    if (!call && !other) *length = 0;
+    if (*number == 0 || (!call && !other)) *length = 0; /* the head, a loop, a brace */
     return text;
 }
 
@@ -164,15 +161,15 @@ static void add_waits(struct result *r, const struct name_use *use, struct strbu
     const struct symbol *f = function_at(r, use->at.begin);
     const int wanted = source_place(r->front.sources, use->at.file, use->at.begin).line;
     STRBUF(name);
+    STRBUF(listing);
     strbuf_printf(&name, " %s(", use->symbol->name);
-    if (!f) return;
-    for (const char *line = section_of(r, f->decl->at); *line == '\n' && line[1] && line[1] != '\n';) {
+    if (f) list_tasks(r, f, &listing);
+    for (const char *line = strbuf_text(&listing); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length;
         int number;
-        const char *text = task_of(++line, &length, &number);
+        const char *text = task_of(line, &length, &number);
         if (number == wanted && memmem(text, length, strbuf_text(&name), name.length))
             strbuf_printf(out, "`%.*s`\n\n", (int)length, text);
-        line += strcspn(line, "\n");
     }
 }
 
@@ -180,15 +177,25 @@ static void add_waits(struct result *r, const struct name_use *use, struct strbu
 static void add_tasks(struct result *r, const struct symbol *f, struct strbuf *out)
 {
     int count = 0;
-    for (const char *line = section_of(r, f->decl->at); *line == '\n' && line[1] && line[1] != '\n';) {
+    STRBUF(listing);
+    list_tasks(r, f, &listing);
+    for (const char *line = strbuf_text(&listing); *line; line += strcspn(line, "\n"), line += *line == '\n') {
         size_t length;
         int number;
-        const char *text = task_of(++line, &length, &number);
+        const char *text = task_of(line, &length, &number);
         if (length > 0 && count++ < MOST_TASKS)
             strbuf_printf(out, "%s- line %d: `%.*s`\n", count == 1 ? "It submits:\n" : "", number, (int)length, text);
-        line += strcspn(line, "\n");
     }
     if (count > MOST_TASKS) strbuf_printf(out, "- and %d more\n", count - MOST_TASKS);
+}
+
+/* The plan of a large program takes longer than a person waits for a hover; hints make it. */
+static bool is_plan_soon(const struct result *r)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < r->checked->module_count; i++)
+        bytes += source_get(r->front.sources, r->checked->modules[i]->ast->file)->length;
+    return r->plan || bytes <= MOST_BYTES;
 }
 
 /* ---- the request ------------------------------------------------------------------------------------------------- */
@@ -205,7 +212,7 @@ static void add_findings(struct result *r, const struct name_use *use, struct st
     if ((s->kind == SYM_KERNEL || s->kind == SYM_ORCH) && !use->declares) add_waits(r, use, out);
     if (s->kind == SYM_ORCH) add_tasks(r, s, out);
     while (s->next_of) s = s->next_of;
-    if (s->kind == SYM_LET && use->kind == NAME_TENSOR) memory_describe(r, s, out);
+    if (s->kind == SYM_LET && use->kind == NAME_TENSOR && is_plan_soon(r)) memory_describe(r, s, out);
 }
 
 void hover_request(struct server *s, const json_t *params, struct reply *reply)

@@ -37,6 +37,14 @@ static void keep(void *cx, const struct diag_message *m)
 
 static void ignore(void *cx, const struct diag_message *m) { (void)cx, (void)m; }
 
+void result_listen(struct result *r) { diag_set_receiver(r->front.diag, keep, r); }
+
+void result_end_messages(struct result *r)
+{
+    diag_flush(r->front.diag);
+    diag_set_receiver(r->front.diag, ignore, NULL);
+}
+
 struct staleness {
     const struct check_request *request;
     struct result *result;
@@ -60,7 +68,7 @@ struct result *result_check(const struct check_request *request)
                   .sources = sources,
                   .diag = diag_create(sources, stderr)},
     };
-    diag_set_receiver(r->front.diag, keep, r);
+    result_listen(r);
     request->overlay(request->overlay_cx, sources);
     struct staleness stale = {request, r};
     const struct sema_options sema = {
@@ -72,8 +80,7 @@ struct result *result_check(const struct check_request *request)
         .stale_cx = &stale,
     };
     r->checked = codegen_check(&r->front, request->path, &sema);
-    diag_flush(r->front.diag);
-    diag_set_receiver(r->front.diag, ignore, NULL);
+    result_end_messages(r);
     r->error_count = diag_error_count(r->front.diag);
     return r;
 }
@@ -86,7 +93,6 @@ void result_free(struct result *r)
         if (r->lines.data[i]) lines_free(r->lines.data[i]), free(r->lines.data[i]);
     vec_free(&r->lines);
     vec_free(&r->messages);
-    free(r->tasks);
     if (r->names) vec_free(r->names);
     free(r->names);
     diag_destroy(r->front.diag);

@@ -17,7 +17,6 @@ struct result {
     struct name_list *names;           /* through result_names() */
     /* What codegen decides about memory, for hints: made when it is first asked for, of a program without errors. */
     struct plan *plan;
-    char *tasks; /* the text of --emit=tasks, likewise */
 };
 
 struct check_request {
@@ -30,6 +29,9 @@ struct check_request {
 };
 
 struct result *result_check(const struct check_request *request);
+/* Messages that are reported between the two join those of the check. */
+void result_listen(struct result *r);
+void result_end_messages(struct result *r);
 void result_free(struct result *r); /* may be NULL */
 const struct lines *result_lines(struct result *r, uint32_t file);
 /* The module that a file of the source map is the text of; NULL: none. */
