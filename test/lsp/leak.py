@@ -28,7 +28,8 @@ def main():
     last = client.memory()
     assert client.quit() == 0
     print("%d changes, %.1f ms each, %d KB after 100, %d KB after all" % (count, each, first // 1024, last // 1024))
-    assert last <= first + (1 << 20) or "ASAN_OPTIONS" in os.environ, "the server grows"
+    most = first + (1 << (20 if count > 1000 else 21))  # few changes do not show where the allocator stops
+    assert last <= most or "ASAN_OPTIONS" in os.environ, "the server grows"
 
 
 if __name__ == "__main__":
