@@ -8,6 +8,7 @@
 #include "names_parts.h"
 #include "allocate.h"
 #include "syntax/ast_walk.h"
+#include <ctype.h>
 #include <string.h>
 
 static const char *text_at(const struct result *r, struct span at, size_t *length)
@@ -21,6 +22,8 @@ void uses_add(struct names_work *w, struct name_use use)
 {
     size_t a, b;
     const char *name = text_at(w->result, use.at, &a), *declared = text_at(w->result, use.declared, &b);
+    for (size_t i = 0; i < a; i++)
+        if (name[i] != '_' && !isalnum((unsigned char)name[i])) return;
     if (a > 0 && a == b && memcmp(name, declared, a) == 0) vec_push(w->names, use);
 }
 
