@@ -21,7 +21,7 @@ def run(ptoc, path, data, *words):
 
 
 def messages(ptoc, path, data):
-    return re.findall(r'"id":"(\w+)"', run(ptoc, path, data, "check", "--diag=json").stderr.decode())
+    return re.findall(r'"id":"(\w+)"', run(ptoc, path, data, "check", "--no-bodies", "--diag=json").stderr.decode())
 
 
 def c_of(ptoc, path, data):
