@@ -63,6 +63,32 @@ static void add_common(words *argv, const struct toolchain *t)
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/cflags", t->prefix));
 }
 
+/* The level of this machine for kernels in index notation, as pto_cpu() of the runtime sees it; NULL: there is one. */
+static const char *level_of_machine(void)
+{
+#ifdef __x86_64__
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
+        !__builtin_cpu_supports("bmi2"))
+        return "BASE";
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl")
+               ? "V4"
+               : "V3";
+#else
+    return NULL;
+#endif
+}
+
+/* A program that is built for this run needs no other level than this machine's, unless --cpu asks for one. */
+static bool needs_one_level(const struct options *o)
+{
+    for (int i = 0; i < o->run_arg_count; i++)
+        if (strncmp(o->run_args[i], "--cpu", strlen("--cpu")) == 0) return false;
+    return o->verb == VERB_RUN;
+}
+
 /* For the C that ptoc wrote. */
 static void add_strict(words *argv, const struct toolchain *t)
 {
@@ -70,6 +96,8 @@ static void add_strict(words *argv, const struct toolchain *t)
     vec_push(argv, "-Wall");
     vec_push(argv, "-Wextra");
     if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
+    const char *level = needs_one_level(t->o) ? level_of_machine() : NULL;
+    if (level) vec_push(argv, arena_printf(t->mem, "-DPTO_ONLY_LEVEL=%s", level));
     add_common(argv, t);
 }
 

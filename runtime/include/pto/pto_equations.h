@@ -61,7 +61,12 @@ PTO_API PTOCpu pto_cpu(void);
         return is_dense ? elements(PTO_ONLY_ leading true, PTO_FUSED_##level)                                          \
                         : elements(PTO_ONLY_ leading false, PTO_FUSED_##level);                                        \
     }
-#if PTO_HAS_LEVELS
+#if PTO_HAS_LEVELS && defined PTO_ONLY_LEVEL /* V4, V3 or BASE: the program runs on this machine alone */
+#define PTO_EQUATION_LEVEL(name, elements, parameters, is_dense, leading, level)                                       \
+    PTO_EQUATION_LEVEL_(name, elements, parameters, is_dense, leading, level)
+#define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
+    PTO_EQUATION_LEVEL(name, elements, parameters, (is_dense), leading, PTO_ONLY_LEVEL)
+#elif PTO_HAS_LEVELS
 #define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
     PTO_EQUATION_LEVEL_(name##_base, elements, parameters, (is_dense), leading, BASE)                                  \
     PTO_EQUATION_LEVEL_(name##_v3, elements, parameters, (is_dense), leading, V3)                                      \
