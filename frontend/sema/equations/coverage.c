@@ -1,9 +1,11 @@
 /* coverage.c - is each `out` written as a whole?
  * Idea       the image of a left side is a box of ranges, each with a step; boxes cover a tensor where, along the first
  *            dimension, ranges that follow each other, or all residues of a step, lead from 0 to the extent, and those
- *            of each piece cover the other dimensions.
- * Invariant  in doubt the answer is no.
- * Tests      test/lit/equations/refused.pto
+ *            of each piece cover the other dimensions.  The bounds of a range may name the variable of an earlier
+ *            dimension, as in a triangle: then the other dimensions are covered for each of its values.
+ * Invariant  in doubt the answer is no.  All boxes that depend on a variable have it in the same index: one value of it
+ *            is one place of that dimension.
+ * Tests      test/lit/equations/refused.pto, edges.pto, edges-refused.pto
  */
 #include "parts.h"
 
@@ -20,6 +22,9 @@ struct run {
 
 struct box {
     struct run run[MAX_RANK];
+    const struct eq_var *outer; /* named by the bounds of a later dimension; NULL: none */
+    const struct size *outer_index;
+    int outer_dim;
 };
 
 struct boxes {
@@ -84,6 +89,30 @@ static bool image(struct eq_work *w, const struct size *a, const struct eq_var *
     return r->low && r->high;
 }
 
+/* The only variable that the bounds of v name, where it is alone in an earlier index; false: they name others. */
+static bool find_outer(struct boxes *b, const struct eq_access *t, int dim, const struct eq_var *v, struct box *box)
+{
+    for (int i = 0; i < t->var_count; i++) {
+        const struct eq_var *o = t->vars[i];
+        const struct size *factor, *rest;
+        if (!size_names(v->low, o->symbol) && !size_names(v->high, o->symbol)) continue;
+        if (box->outer && box->outer != o) return false;
+        if (eq_names_vars(o->low, t->vars, t->var_count) || eq_names_vars(o->high, t->vars, t->var_count)) return false;
+        for (int d = 0; d < dim; d++)
+            if (eq_split(b->w->c, t->index[d].size, o, &factor, &rest) && factor == size_const(b->w->c->sizes, 1) &&
+                !eq_names_vars(rest, t->vars, t->var_count)) {
+                box->outer = o;
+                box->outer_index = t->index[d].size;
+                box->outer_dim = d;
+            }
+        if (box->outer != o) return false;
+    }
+    for (int i = 0; box->outer && i < b->count; i++)
+        if (b->box[i].outer && (b->box[i].outer != box->outer || b->box[i].outer_index != box->outer_index))
+            return false;
+    return true;
+}
+
 /* The box that the statement writes; false: it is none. */
 static bool add_image(struct boxes *b, const struct eq_stmt *s)
 {
@@ -91,6 +120,7 @@ static bool add_image(struct boxes *b, const struct eq_stmt *s)
     bool used[64] = {false};
     if (b->count == MAX_BOXES || t->var_count > 64) return false;
     struct box *box = &b->box[b->count];
+    *box = (struct box){.outer = NULL};
     for (int d = 0; d < t->rank; d++) {
         const struct eq_var *vars[64];
         int count = 0;
@@ -100,9 +130,7 @@ static bool add_image(struct boxes *b, const struct eq_stmt *s)
             if (used[i]) return false;
             used[i] = true;
             vars[count++] = t->vars[i];
-            if (eq_names_vars(t->vars[i]->low, t->vars, t->var_count) ||
-                eq_names_vars(t->vars[i]->high, t->vars, t->var_count))
-                return false;
+            if (!find_outer(b, t, d, t->vars[i], box)) return false;
         }
         if (!image(b->w, t->index[d].size, vars, count, &box->run[d])) return false;
     }
@@ -144,6 +172,18 @@ static bool covers_residues(const struct boxes *b, set of, int d)
     return false;
 }
 
+/* The later dimensions of a piece that all of these boxes have: there, variables of dimension d are in their ranges. */
+static bool covers_piece(const struct boxes *b, set with, int d)
+{
+    struct facts *facts = b->w->c->facts;
+    const size_t mark = facts_mark(facts);
+    for (int i = 0; i < b->count; i++)
+        if (with >> i & 1 && b->box[i].outer && b->box[i].outer_dim == d) eq_know_vars(b->w, &b->box[i].outer, 1);
+    const bool is_covered = covers(b, with, d + 1);
+    facts_reset(facts, mark);
+    return is_covered;
+}
+
 /* From `from` on: a piece that some boxes cover, then the rest. */
 static bool covers_from(const struct boxes *b, set of, int d, const struct size *from, set tried)
 {
@@ -158,7 +198,7 @@ static bool covers_from(const struct boxes *b, set of, int d, const struct size 
         if (!(here >> i & 1) || tried >> i & 1 || end == from) continue;
         for (int k = 0; k < b->count; k++)
             if (here >> k & 1 && at_most(b, end, b->box[k].run[d].high)) with |= (set)1 << k;
-        if (covers(b, with, d + 1) && covers_from(b, of, d, end, tried | (set)1 << i)) return true;
+        if (covers_piece(b, with, d) && covers_from(b, of, d, end, tried | (set)1 << i)) return true;
     }
     return false;
 }
