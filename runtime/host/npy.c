@@ -7,7 +7,7 @@
  * Blocks     only in read and write of regular files; FIFOs are opened without waiting and refused as input.
  * Tests      test/runtime/test_npy.c, test/lit/host/npy-*.test
  */
-#include "npy.h"
+#include "npz.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,7 +201,7 @@ static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_
                       struct host_error *e)
 {
     unsigned char prefix[PREFIX_BYTES];
-    int64_t got = read_fully(f->fd, prefix, PREFIX_BYTES);
+    int64_t got = lseek(f->fd, f->base, SEEK_SET) < 0 ? -1 : read_fully(f->fd, prefix, PREFIX_BYTES);
     if (got < 0) return host_fail(e, HOST_FILE, "'%s': cannot read %s: %s", name, f->path, strerror(errno));
     int64_t head = got < (int64_t)sizeof magic ? got : (int64_t)sizeof magic;
     if (got == 0) return host_fail(e, HOST_FILE, "'%s': %s is empty, not a NumPy file", name, f->path);
@@ -227,7 +227,7 @@ static int parse_file(struct npy_file *f, const char *name, PTOType type, int32_
     char *text = malloc((size_t)length + 1);
     if (!text) return host_fail_memory(e);
     int code = HOST_OK;
-    if (lseek(f->fd, header_at, SEEK_SET) < 0 || (got = read_fully(f->fd, text, length)) < 0) {
+    if (lseek(f->fd, f->base + header_at, SEEK_SET) < 0 || (got = read_fully(f->fd, text, length)) < 0) {
         code = host_fail(e, HOST_FILE, "'%s': cannot read %s: %s", name, f->path, strerror(errno));
         free(text);
         return code;
@@ -270,8 +270,11 @@ int ptoi_npy_open(struct npy_file *f, const char *path, const char *name, PTOTyp
                          S_ISDIR(st.st_mode)    ? "a directory"
                          : S_ISFIFO(st.st_mode) ? "a FIFO"
                                                 : "special");
-    else
-        code = parse_file(f, name, type, rank, st.st_size, e);
+    else {
+        int64_t size = st.st_size;
+        if (ptoi_npz_is(f->fd)) code = ptoi_npz_find(f, name, &size, e);
+        if (code == HOST_OK) code = parse_file(f, name, type, rank, size, e);
+    }
     if (code != HOST_OK) ptoi_npy_close(f);
     return code;
 }
@@ -281,7 +284,7 @@ int ptoi_npy_read(struct npy_file *f, struct host_error *e)
     struct host_array *a = &f->array;
     if (!array_allocate(a, false))
         return host_fail(e, HOST_INTERNAL, "out of memory: %s needs %" PRId64 " bytes", f->path, a->bytes);
-    int64_t got = lseek(f->fd, f->data_at, SEEK_SET) < 0 ? -1 : read_fully(f->fd, a->data, a->bytes);
+    int64_t got = lseek(f->fd, f->base + f->data_at, SEEK_SET) < 0 ? -1 : read_fully(f->fd, a->data, a->bytes);
     if (got < 0) return host_fail(e, HOST_FILE, "cannot read %s: %s", f->path, strerror(errno));
     if (got < a->bytes) /* it shrank since it was opened */
         return host_fail(e, HOST_FILE, "%s is truncated: it has %" PRId64 " of %" PRId64 " bytes of data", f->path, got,
@@ -318,7 +321,7 @@ int ptoi_npy_check_writable(const char *path, struct host_error *e)
 }
 
 /* Format version 1.0, as NumPy writes it: the dict, blanks up to a multiple of 64, a newline. */
-static int64_t format_header(const struct host_array *a, char *text, size_t size)
+int64_t ptoi_npy_header(const struct host_array *a, char *text, size_t size)
 {
     int64_t at = 10;
     at +=
@@ -338,8 +341,8 @@ static int64_t format_header(const struct host_array *a, char *text, size_t size
 
 int ptoi_npy_write(struct whole_file *file, const char *path, const struct host_array *array, struct host_error *e)
 {
-    char header[512];
-    int64_t length = format_header(array, header, sizeof header);
+    char header[NPY_HEADER];
+    int64_t length = ptoi_npy_header(array, header, sizeof header);
     if (!ptoi_whole_open(file, path)) return fail_write(e, path);
     fwrite(header, 1, (size_t)length, file->out);
     if (array->bytes > 0) fwrite(array->data, 1, (size_t)array->bytes, file->out);

@@ -12,7 +12,8 @@
 struct npy_file {
     const char *path; /* the caller's */
     int fd;           /* -1: not open */
-    int64_t data_at;  /* where the data starts in the file */
+    int64_t base;     /* where it begins in the file: 0, or a member of an archive (npz.h) */
+    int64_t data_at;  /* where the data starts, from there */
     struct host_array array;
 };
 
@@ -26,6 +27,9 @@ void ptoi_npy_close(struct npy_file *f); /* leaves array alone */
 
 /* Would ptoi_npy_write be allowed to write here?  Leaves nothing behind and changes nothing. */
 int ptoi_npy_check_writable(const char *path, struct host_error *e);
+enum { NPY_HEADER = 512 }; /* bytes that are enough for a header */
+/* The header for the array, into text; returns its length. */
+int64_t ptoi_npy_header(const struct host_array *a, char *text, size_t size);
 /* Writes all of it to a file that the caller renames to `path` or drops, whatever is returned. */
 int ptoi_npy_write(struct whole_file *file, const char *path, const struct host_array *array, struct host_error *e);
 #endif

@@ -7,6 +7,7 @@
  * Tests      test/runtime/test_options.c, test/lit/host/usage-refused.test
  */
 #include "options.h"
+#include "npz.h"
 #include "shared/cpu.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static int take_output(struct host_options *o, const char *text, struct host_err
 {
     for (int i = 0; i < o->output_count; i++) {
         const char *equals = strchr(text, '=');
-        if (equals && strcmp(o->outputs[i].value, equals + 1) == 0)
+        if (equals && strcmp(o->outputs[i].value, equals + 1) == 0 && !ptoi_npz_is_path(equals + 1))
             return host_fail(e, HOST_USAGE, "--output writes two arrays to %s", equals + 1);
     }
     return take_setting(o->outputs, &o->output_count, "output", text, e);

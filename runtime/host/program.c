@@ -11,6 +11,7 @@
 #include "api/runtime.h"
 #include "compare.h"
 #include "expect.h"
+#include "npz.h"
 #include "print.h"
 #include "report/critical.h"
 #include "report/report.h"
@@ -186,15 +187,42 @@ static int rename_written(struct session *s)
     return code;
 }
 
+/* Formal f is the first that goes to its archive: writes all that do. */
+static int write_archive(struct session *s, int32_t f)
+{
+    const char *path = s->arguments[f].output;
+    struct npz_item *item = calloc((size_t)s->entry->formal_count, sizeof *item);
+    int count = 0;
+    if (!item) return host_fail_memory(&s->error);
+    for (int32_t k = f; k < s->entry->formal_count; k++)
+        if (s->arguments[k].output && strcmp(s->arguments[k].output, path) == 0)
+            item[count++] = (struct npz_item){s->entry->formals[k].name, &s->formals[k].array};
+    const int code = ptoi_npz_write(add_written(s, path), path, item, count, &s->error);
+    free(item);
+    return code;
+}
+
+static bool is_in_earlier_archive(const struct session *s, int32_t f)
+{
+    for (int32_t k = 0; k < f; k++)
+        if (s->arguments[k].output && strcmp(s->arguments[k].output, s->arguments[f].output) == 0) return true;
+    return false;
+}
+
+static int write_output(struct session *s, int32_t f)
+{
+    const char *path = s->arguments[f].output;
+    session_progress(s, "writing %s to %s", s->entry->formals[f].name, path);
+    if (!ptoi_npz_is_path(path)) return ptoi_npy_write(add_written(s, path), path, &s->formals[f].array, &s->error);
+    return is_in_earlier_archive(s, f) ? HOST_OK : write_archive(s, f);
+}
+
 static int write_results(struct session *s)
 {
-    for (int32_t f = 0; f < s->entry->formal_count; f++)
-        if (s->arguments[f].output) {
-            session_progress(s, "writing %s to %s", s->entry->formals[f].name, s->arguments[f].output);
-            const char *path = s->arguments[f].output;
-            int code = ptoi_npy_write(add_written(s, path), path, &s->formals[f].array, &s->error);
-            if (code != HOST_OK) return code;
-        }
+    for (int32_t f = 0; f < s->entry->formal_count; f++) {
+        const int code = s->arguments[f].output ? write_output(s, f) : HOST_OK;
+        if (code != HOST_OK) return code;
+    }
     if (s->options.output_count == 0 && !s->options.quiet && runs_kernels(&s->options))
         for (int32_t f = 0; f < s->entry->formal_count; f++)
             if (session_is_written(&s->entry->formals[f]))
@@ -349,7 +377,7 @@ static int write_records(struct session *s, bool has_run)
 
 static int run_and_report(struct session *s)
 {
-    ptoi_watch_begin(s->rt, s->options.config.watchdog_seconds > 0);
+    ptoi_watch_begin(s->rt, s->options.config.watchdog_seconds > 0, s->options.progress);
     int code = run_entry(s), written = HOST_OK;
     ptoi_watch_end();
     if (code == HOST_OK && session_is_first(s))

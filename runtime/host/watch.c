@@ -4,6 +4,7 @@
 #include "debug/crash.h"
 #include "engine/running.h"
 #include "fail.h"
+#include "progress.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -24,6 +25,9 @@ void ptoi_print_run_error(PTORuntime *rt, PTOStatus status)
     fprintf(stderr, "%s%s%s", named ? "" : "error: ", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
 }
 
+enum { SIGNALS = 3 };
+static const int watched[SIGNALS] = {SIGINT, SIGTERM, SIGUSR1};
+
 /* One run at a time: handlers have no other way to find this. */
 static struct {
     sem_t wake;
@@ -34,17 +38,31 @@ static struct {
     _Atomic(const PTOKernel *) kernel;
     _Atomic(const PTOSite *) site;
     PTORuntime *rt;
-    bool has_watchdog;
+    bool has_watchdog, has_progress;
+    struct progress progress;
+    /* SIGUSR1 came: where the orchestrator was, if the signal came to its thread */
+    _Atomic bool is_asked;
+    _Atomic(const PTOSite *) asked_site;
+    pthread_t orchestrator;
     pthread_t thread;
-    struct sigaction before[2];
+    struct sigaction before[SIGNALS];
     bool active;
 } signals;
 
-static const int watched[] = {SIGINT, SIGTERM};
 enum {
     KERNEL_GRACE_MS = 5000, /* a run that has failed waits so long for its kernels: a thread cannot be stopped */
     LOOK_MS = 100
 };
+
+static void on_question(int number)
+{
+    (void)number;
+    const int why = errno;
+    if (pthread_equal(pthread_self(), signals.orchestrator)) signals.asked_site = signals.rt->now.site;
+    signals.is_asked = true;
+    sem_post(&signals.wake);
+    errno = why;
+}
 
 static void on_signal(int number)
 {
@@ -115,15 +133,18 @@ static void *watch_run(void *arg)
 {
     (void)arg;
     while (!signals.is_over) {
-        if (!signals.has_watchdog)
+        if (!signals.has_watchdog && !signals.has_progress)
             while (sem_wait(&signals.wake) != 0) {}
-        else if (!wait_for_wake(LOOK_MS) && pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
+        else if (!wait_for_wake(LOOK_MS) && signals.has_watchdog &&
+                 pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
             if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, PTO_ERR_WATCHDOG);
             if (is_stuck()) {
                 write_error("error: the kernel has not returned 5 s later, so the program ends without results\n");
                 _exit(signals.taken ? 128 + signals.taken : HOST_RUN);
             }
         }
+        if (atomic_exchange(&signals.is_asked, false)) ptoi_progress_roles(signals.rt, signals.asked_site);
+        if (signals.has_progress) ptoi_progress_look(&signals.progress);
         if (!signals.taken) continue;
         pto_cancel(signals.rt);
         if (is_stuck()) {
@@ -134,16 +155,22 @@ static void *watch_run(void *arg)
     return NULL;
 }
 
-void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog)
+void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog, bool has_progress)
 {
     signals.rt = rt;
+    signals.has_progress = has_progress;
+    signals.orchestrator = pthread_self();
+    signals.is_asked = false;
+    signals.asked_site = NULL;
+    ptoi_progress_begin(&signals.progress, rt);
     signals.has_watchdog = has_watchdog;
     signals.is_over = signals.is_reported = false;
     signals.kernel = NULL;
     signals.site = NULL;
     signals.active = sem_init(&signals.wake, 0, 0) == 0 && pthread_create(&signals.thread, NULL, watch_run, NULL) == 0;
-    for (int i = 0; signals.active && i < 2; i++) {
-        struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    for (int i = 0; signals.active && i < SIGNALS; i++) {
+        struct sigaction action = {.sa_handler = watched[i] == SIGUSR1 ? on_question : on_signal,
+                                   .sa_flags = SA_RESTART};
         sigaction(watched[i], NULL, &signals.before[i]);
         if (signals.before[i].sa_handler != SIG_IGN) sigaction(watched[i], &action, NULL);
     }
@@ -152,11 +179,12 @@ void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog)
 void ptoi_watch_end(void)
 {
     if (!signals.active) return;
-    for (int i = 0; i < 2; i++) sigaction(watched[i], &signals.before[i], NULL);
+    for (int i = 0; i < SIGNALS; i++) sigaction(watched[i], &signals.before[i], NULL);
     signals.is_over = true;
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
     sem_destroy(&signals.wake);
+    if (signals.has_progress) ptoi_progress_end(&signals.progress);
     signals.active = false;
 }
 

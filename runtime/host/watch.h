@@ -1,7 +1,8 @@
 /* watch.h - a run of a built program, watched from beside it: signals, and kernels that do not return.
  * Idea       while a run is active, the first SIGINT or SIGTERM cancels it and the second ends the process.  A handler
  *            may not cancel, so it wakes a thread that does.  That thread also reports what the watchdog has found,
- *            while the run still waits for a kernel.  A signal that was ignored stays so.
+ *            while the run still waits for a kernel.  A signal that was ignored stays so.  SIGUSR1 and
+ *            --progress only look (progress.h).
  * Owner      the process: one run at a time.
  * Tests      test/lit/host/
  */
@@ -10,7 +11,7 @@
 #include <pto/pto_runtime.h>
 #include <stdbool.h>
 
-void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog);
+void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog, bool has_progress);
 void ptoi_watch_end(void);
 int ptoi_watch_signal(void);   /* the first signal that came during the last run; 0: none */
 bool ptoi_watch_reports(void); /* true, once a run: the caller is to print the error of the run */

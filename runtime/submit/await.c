@@ -60,7 +60,9 @@ PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t of
     if (!producers_done(&awaited)) {
         const int64_t since = ptoi_flow_now(&o->flow);
         const enum orchestrator_cause cause = ptoi_meter_enter(&o->flow.meter, CAUSE_AWAIT);
+        store_relaxed(&o->flow.awaits_now, true);
         bool met = o->flow.ops->wait(o->flow.context, producers_done, &awaited);
+        store_relaxed(&o->flow.awaits_now, false);
         CHECK(met || o->is_lost);
         ptoi_meter_enter(&o->flow.meter, cause);
         const int64_t waited = ptoi_flow_now(&o->flow) - since;

@@ -24,8 +24,9 @@ struct flow {
     uint64_t task_max, map_max, dep_max; /* high-water marks that no leaf keeps */
     /* the wait that is on is not met before task_tail is so high; 0: nothing is known */
     uint64_t wake_at;
-    struct meter meter;  /* where all the time goes */
-    _Atomic int current; /* PTOStallReason: relaxed, it orders nothing */
+    struct meter meter;      /* where all the time goes */
+    _Atomic bool awaits_now; /* it is in an await: relaxed, like `current` */
+    _Atomic int current;     /* PTOStallReason: relaxed, it orders nothing */
 };
 
 /* Blocks until is_met(arg), which must be false now.  false: it never will be. */

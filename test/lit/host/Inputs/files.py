@@ -25,7 +25,10 @@ np.save("x34.npy", x)
 np.save("y64.npy", np.ones((6, 4), "<f4"))
 np.save("y53.npy", np.ones((5, 3), "<f4"))
 np.save("y14.npy", np.ones((1, 4), "<f4"))
-np.savez("zip.npz", x=x)
+np.savez("zip.npz", y=x, z=x)
+np.savez_compressed("small.npz", x=x)
+open("cut.npz", "wb").write(open("zip.npz", "rb").read()[:-30])
+open("wrong.npz", "wb").write(open("zip.npz", "rb").read().replace(b"PK\x01\x02", b"PK\x01\x03"))
 
 whole = open("x.npy", "rb").read()
 

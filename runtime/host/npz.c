@@ -1,0 +1,251 @@
+/* npz.c - see npz.h.
+ * Invariant  every offset of an archive is compared with the size of the file before it is used.
+ */
+#include "npz.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LOCAL = 0x04034b50,   /* signatures: of a member, */
+    CENTRAL = 0x02014b50, /* of its entry in the directory at the end, */
+    END = 0x06054b50,     /* of the end, */
+    END_64 = 0x06064b50,  /* of the end of a large file, */
+    LOCATOR = 0x07064b50, /* and of the place of that */
+    LOCAL_BYTES = 30,
+    CENTRAL_BYTES = 46,
+    END_BYTES = 22,
+    END_64_BYTES = 56,
+    LOCATOR_BYTES = 20,
+    COMMENT_MAX = 65535,
+    NAMES = 256 /* bytes of the list of members in a message */
+};
+
+static uint64_t number(const unsigned char *at, int bytes)
+{
+    uint64_t n = 0;
+    for (int i = bytes; i-- > 0;) n = n << 8 | at[i];
+    return n;
+}
+
+/* false: the file has not so many bytes there. */
+static bool read_at(int fd, int64_t at, void *to, int64_t bytes, int64_t size)
+{
+    if (at < 0 || bytes < 0 || at > size || bytes > size - at) return false;
+    for (int64_t done = 0; done < bytes;) {
+        const ssize_t got = pread(fd, (char *)to + done, (size_t)(bytes - done), at + done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += got;
+    }
+    return true;
+}
+
+bool ptoi_npz_is(int fd)
+{
+    unsigned char first[4];
+    return read_at(fd, 0, first, 4, 4) && (number(first, 4) == LOCAL || number(first, 4) == END);
+}
+
+struct directory {
+    int64_t at, bytes;
+    uint64_t count;
+};
+
+static bool find_directory(int fd, int64_t size, struct directory *d)
+{
+    const int64_t most = END_BYTES + COMMENT_MAX, tail_bytes = size < most ? size : most;
+    unsigned char *tail = malloc((size_t)tail_bytes + 1), end[END_64_BYTES], locator[LOCATOR_BYTES];
+    int64_t at = tail_bytes - END_BYTES;
+    bool found = tail && read_at(fd, size - tail_bytes, tail, tail_bytes, size);
+    while (found && at >= 0 && number(tail + at, 4) != END) at--;
+    found = found && at >= 0;
+    if (found)
+        *d = (struct directory){.at = (int64_t)number(tail + at + 16, 4),
+                                .bytes = (int64_t)number(tail + at + 12, 4),
+                                .count = number(tail + at + 10, 2)};
+    free(tail);
+    const int64_t before = size - tail_bytes + at - LOCATOR_BYTES;
+    if (!found || !read_at(fd, before, locator, LOCATOR_BYTES, size) || number(locator, 4) != LOCATOR) return found;
+    if (!read_at(fd, (int64_t)number(locator + 8, 8), end, END_64_BYTES, size) || number(end, 4) != END_64)
+        return false;
+    *d = (struct directory){
+        .at = (int64_t)number(end + 48, 8), .bytes = (int64_t)number(end + 40, 8), .count = number(end + 32, 8)};
+    return true;
+}
+
+struct member {
+    char name[128]; /* without .npy */
+    int64_t at, bytes;
+    bool is_stored;
+};
+
+/* What does not fit into four bytes stands in a field behind the name: the bytes, the stored bytes, the place. */
+static void read_large(const unsigned char *extra, int64_t length, uint64_t *values[3])
+{
+    for (int64_t at = 0; at + 4 <= length;) {
+        const int64_t bytes = (int64_t)number(extra + at + 2, 2);
+        int64_t from = at + 4;
+        if (number(extra + at, 2) == 1)
+            for (int i = 0; i < 3; i++)
+                if (*values[i] == UINT32_MAX && from + 8 <= length && from + 8 <= at + 4 + bytes)
+                    *values[i] = number(extra + from, 8), from += 8;
+        at += 4 + bytes;
+    }
+}
+
+/* Reads the entry at *at and leaves *at behind it. */
+static bool read_member(int fd, int64_t size, int64_t *at, struct member *m)
+{
+    unsigned char entry[CENTRAL_BYTES], local[LOCAL_BYTES];
+    if (!read_at(fd, *at, entry, CENTRAL_BYTES, size) || number(entry, 4) != CENTRAL) return false;
+    const int64_t name = (int64_t)number(entry + 28, 2), extra = (int64_t)number(entry + 30, 2);
+    uint64_t stored = number(entry + 20, 4), bytes = number(entry + 24, 4), place = number(entry + 42, 4);
+    unsigned char *more = malloc((size_t)(name + extra) + 1);
+    bool good = more && read_at(fd, *at + CENTRAL_BYTES, more, name + extra, size);
+    if (good) {
+        read_large(more + name, extra, (uint64_t *[3]){&bytes, &stored, &place});
+        const int64_t length = name > 4 && memcmp(more + name - 4, ".npy", 4) == 0 ? name - 4 : name;
+        for (int64_t i = 0; i < length; i++) /* for messages: a name of ours is plain letters */
+            if (more[i] < ' ' || more[i] > '~') more[i] = '?';
+        snprintf(m->name, sizeof m->name, "%.*s", (int)length, (const char *)more);
+    }
+    free(more);
+    if (!good || place > INT64_MAX / 2 || bytes > INT64_MAX / 2) return false;
+    if (!read_at(fd, (int64_t)place, local, LOCAL_BYTES, size) || number(local, 4) != LOCAL) return false;
+    m->at = (int64_t)place + LOCAL_BYTES + (int64_t)number(local + 26, 2) + (int64_t)number(local + 28, 2);
+    m->bytes = (int64_t)bytes;
+    m->is_stored = number(entry + 10, 2) == 0 && stored == bytes && !(number(entry + 8, 2) & 1);
+    *at += CENTRAL_BYTES + name + extra + (int64_t)number(entry + 32, 2);
+    return m->at <= size && stored <= (uint64_t)(size - m->at);
+}
+
+int ptoi_npz_find(struct npy_file *f, const char *name, int64_t *size, struct host_error *e)
+{
+    struct directory d;
+    struct member m, found = {.at = -1};
+    char names[NAMES] = "";
+    if (!find_directory(f->fd, *size, &d))
+        return host_fail(e, HOST_FILE, "'%s': %s is truncated: an archive ends in its directory", name, f->path);
+    int64_t at = d.at;
+    for (uint64_t i = 0; i < d.count; i++) {
+        if (!read_member(f->fd, *size, &at, &m))
+            return host_fail(e, HOST_FILE, "'%s': the directory of %s is wrong", name, f->path);
+        if (strcmp(m.name, name) == 0 || d.count == 1) found = m;
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s'%.60s'", i ? ", " : "", m.name);
+    }
+    if (found.at < 0)
+        return host_fail(e, HOST_FILE, "'%s': %s has no array of this name; it has %s", name, f->path,
+                         d.count ? names : "none");
+    if (!found.is_stored)
+        return host_fail(e, HOST_FILE, "'%s': '%s' of %s is compressed: save it with numpy.savez, not savez_compressed",
+                         name, found.name, f->path);
+    f->base = found.at;
+    *size = found.bytes;
+    return HOST_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------------- */
+
+bool ptoi_npz_is_path(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+}
+
+static uint32_t crc_of(uint32_t crc, const void *data, int64_t bytes)
+{
+    uint32_t table[256];
+    for (uint32_t i = 0; i < 256; i++) {
+        table[i] = i;
+        for (int bit = 0; bit < 8; bit++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320u : 0);
+    }
+    for (int64_t i = 0; i < bytes; i++) crc = crc >> 8 ^ table[(crc ^ ((const unsigned char *)data)[i]) & 255];
+    return crc;
+}
+
+static unsigned char *put(unsigned char *to, uint64_t n, int bytes)
+{
+    for (int i = 0; i < bytes; i++) *to++ = (unsigned char)(n >> 8 * i);
+    return to;
+}
+
+struct written_member {
+    uint64_t at, bytes;
+    uint32_t crc;
+};
+
+/* What an entry of the directory and the head of a member have in common, from the version on. */
+static unsigned char *put_common(unsigned char *to, const struct written_member *m, size_t name)
+{
+    enum { VERSION = 20, FIRST_OF_1980 = 0x21 };
+    to = put(to, VERSION, 2);
+    to = put(to, 0, 2); /* flags */
+    to = put(to, 0, 2); /* stored */
+    to = put(to, 0, 2); /* time */
+    to = put(to, FIRST_OF_1980, 2);
+    to = put(to, m->crc, 4);
+    to = put(to, m->bytes, 4);
+    to = put(to, m->bytes, 4);
+    to = put(to, name, 2);
+    return put(to, 0, 2);
+}
+
+static void write_member(FILE *out, struct written_member *m, const struct npz_item *item)
+{
+    unsigned char head[LOCAL_BYTES];
+    char header[NPY_HEADER], name[160];
+    const int64_t length = ptoi_npy_header(item->array, header, sizeof header);
+    snprintf(name, sizeof name, "%.150s.npy", item->name);
+    m->bytes = (uint64_t)(length + item->array->bytes);
+    m->crc = ~crc_of(crc_of(~0u, header, length), item->array->data, item->array->bytes);
+    put_common(put(head, LOCAL, 4), m, strlen(name));
+    fwrite(head, 1, LOCAL_BYTES, out);
+    fputs(name, out);
+    fwrite(header, 1, (size_t)length, out);
+    if (item->array->bytes > 0) fwrite(item->array->data, 1, (size_t)item->array->bytes, out);
+}
+
+static uint64_t write_entry(FILE *out, const struct written_member *m, const struct npz_item *item)
+{
+    unsigned char entry[CENTRAL_BYTES] = {0};
+    char name[160];
+    snprintf(name, sizeof name, "%.150s.npy", item->name);
+    put_common(put(put(entry, CENTRAL, 4), 20, 2), m, strlen(name));
+    put(entry + 42, m->at, 4);
+    fwrite(entry, 1, CENTRAL_BYTES, out);
+    fputs(name, out);
+    return CENTRAL_BYTES + strlen(name);
+}
+
+int ptoi_npz_write(struct whole_file *file, const char *path, const struct npz_item *item, int count,
+                   struct host_error *e)
+{
+    uint64_t at = 0, directory = 0;
+    for (int i = 0; i < count; i++) at += (uint64_t)item[i].array->bytes + NPY_HEADER + 512;
+    if (at > UINT32_MAX)
+        return host_fail(e, HOST_FILE, "cannot write %s: it would be larger than 4 GiB; write .npy files", path);
+    struct written_member *m = calloc((size_t)count + 1, sizeof *m);
+    if (!m) return host_fail_memory(e);
+    if (!ptoi_whole_open(file, path)) {
+        free(m);
+        return host_fail(e, HOST_FILE, "cannot write %s: %s", path, strerror(errno));
+    }
+    at = 0;
+    for (int i = 0; i < count; i++) {
+        m[i].at = at;
+        write_member(file->out, &m[i], &item[i]);
+        at += LOCAL_BYTES + strlen(item[i].name) + 4 + m[i].bytes;
+    }
+    for (int i = 0; i < count; i++) directory += write_entry(file->out, &m[i], &item[i]);
+    unsigned char end[END_BYTES] = {0};
+    put(end, END, 4);
+    put(put(end + 8, (uint64_t)count, 2), (uint64_t)count, 2);
+    put(put(end + 12, directory, 4), at, 4);
+    fwrite(end, 1, END_BYTES, file->out);
+    free(m);
+    return ptoi_whole_finish(file) ? HOST_OK : host_fail(e, HOST_FILE, "cannot write %s: %s", path, strerror(errno));
+}
