@@ -243,9 +243,12 @@ TEST(what_is_no_file_is_refused_at_once)
     EXPECT(strstr(error.text, "a FIFO") != NULL);
     EXPECT_EQ(ptoi_npy_open(&file, "/dev/zero", "A", PTO_F32, 1, &error), HOST_FILE);
     EXPECT(strstr(error.text, "special") != NULL);
-    put_bytes("PK\3\4 something else", 19);
+    put_bytes("GIF8 something else", 19);
     EXPECT_EQ(open_as(PTO_F32, 1), HOST_FILE);
     EXPECT(strstr(error.text, "wrong magic") != NULL);
+    put_bytes("PK\3\4 something else", 19);
+    EXPECT_EQ(open_as(PTO_F32, 1), HOST_FILE);
+    EXPECT(strstr(error.text, "an archive ends in its directory") != NULL);
 }
 
 TEST(a_bool_is_0_or_1)
