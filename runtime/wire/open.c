@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef PTO_WIRE_FOLDER
-#define PTO_WIRE_FOLDER "." /* a build of a test, which opens none */
-#endif
-
 /* Launchers: Open MPI, and those that speak PMI, such as that of MPICH. */
 static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
@@ -26,25 +22,17 @@ static int launched(void)
     return 1;
 }
 
-static void *load(const char *name, char *message, size_t size)
-{
-    char place[4096];
-    void *library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-    snprintf(place, sizeof place, "%s/%s", PTO_WIRE_FOLDER, name);
-    if (!library && !strchr(name, '/')) library = dlopen(place, RTLD_NOW | RTLD_GLOBAL);
-    if (!library) snprintf(message, size, "%s", dlerror());
-    return library;
-}
-
 struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size)
 {
     const char *named = getenv("PTO_WIRE");
     message[0] = '\0';
     *is_launched = (named && *named) || launched() > 1;
     if (!*is_launched) return NULL;
-    void *library = load(named && *named ? named : "libpto_wire_mpi.so", message, size), *symbol = NULL;
+    /* Without a folder it lies where the linker was told: ptoc build names its own library folder, libpto.so its own. */
+    void *library = dlopen(named && *named ? named : "libpto_wire_mpi.so", RTLD_NOW | RTLD_GLOBAL);
+    if (!library) snprintf(message, size, "%s", dlerror());
     if (!library) return NULL;
-    symbol = dlsym(library, WIRE_SYMBOL);
+    void *symbol = dlsym(library, WIRE_SYMBOL);
     wire_open *open = NULL;
     memcpy(&open, &symbol, sizeof open);
     if (open) return open(message, size);

@@ -111,6 +111,8 @@ static void add_libraries(words *argv, const struct toolchain *t)
         vec_push(argv, "-Wl,--no-undefined");
         vec_push(argv, arena_printf(t->mem, "-Wl,--version-script=%s/share/pto/program.map", t->prefix));
     }
+    // A program that is launched as several ranks opens the library that joins them while it runs.
+    if (!is_shared(t)) vec_push(argv, arena_printf(t->mem, "-Wl,-rpath,%s/lib", t->prefix));
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/ldflags", t->prefix));
     vec_push(argv, "-lm");
     vec_push(argv, "-pthread");

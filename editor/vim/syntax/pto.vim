@@ -29,7 +29,7 @@ syntax region ptoComment start="/\*" end="\*/" contains=@Spell,ptoTodo
 syntax keyword ptoTodo contained TODO FIXME XXX
 
 " A kernel ends with `;`, goes on with equations behind `=>`, or with its C body.
-syntax cluster ptoInKernel contains=ptoDirection,ptoAttribute,ptoDeclaration,ptoBoolean,ptoType,ptoBuiltin,ptoMember,ptoNumber,ptoString,ptoComment
+syntax cluster ptoInKernel contains=ptoDirection,ptoAttribute,ptoRepeat,ptoDeclaration,ptoBoolean,ptoType,ptoBuiltin,ptoMember,ptoNumber,ptoString,ptoComment
 syntax region ptoKernel matchgroup=ptoDeclaration start="\<kernel\>" matchgroup=NONE end=";" end="=>\_s*{" end="{"me=s-1 contains=@ptoInKernel nextgroup=ptoBody
 syntax region ptoBody matchgroup=ptoBrace start="{" end="}" contained contains=@ptoC
 
