@@ -28,7 +28,7 @@ struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size)
     message[0] = '\0';
     *is_launched = (named && *named) || launched() > 1;
     if (!*is_launched) return NULL;
-    /* Without a folder it lies where the linker was told: ptoc build names its own library folder, libpto.so its own. */
+    // Without a folder: ptoc build names its library folder to the linker, and libpto.so its own.
     void *library = dlopen(named && *named ? named : "libpto_wire_mpi.so", RTLD_NOW | RTLD_GLOBAL);
     if (!library) snprintf(message, size, "%s", dlerror());
     if (!library) return NULL;
