@@ -427,7 +427,7 @@ void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
 {
     for (; m->first < m->next; m->first++) {
         const struct entry *e = entry_at(m, m->first);
-        if (e->task_id >= first_live_task) return;
+        if (e->task_id >= first_live_task && e->buffer) return; /* a dead one waits for nobody */
         if (e->buffer) entry_leave(m, e, m->first);
     }
 }

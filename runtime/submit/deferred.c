@@ -178,6 +178,7 @@ int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, co
     int64_t id = status == PTO_OK ? submit_placed(o, &s, kernel) : status;
     if (id >= 0) return id;
     ptoi_map_forget_task(o->edges.map, o->rings.head);
+    ptoi_map_retire(o->edges.map, o->rings.map_retired); /* its entries too, though no task retires */
     if (s.terms.makes) give_outputs_back(o, &s);
     return id;
 }

@@ -548,6 +548,27 @@ TEST(a_task_that_is_forgotten_is_found_by_nobody)
     ptoi_map_destroy(m);
 }
 
+/* Also of a task that never comes, so no task retires. */
+TEST(the_entries_of_a_forgotten_task_are_room_again)
+{
+    struct tensormap *m = map_of(2);
+    struct map_buffer b = {0};
+    const struct region low = bytes_of(0, 100), high = bytes_of(100, 100);
+    struct map_access a[2] = {{.buffer = &b, .region = &low, .access = ACCESS_UPDATE},
+                              {.buffer = &b, .region = &high, .access = ACCESS_READ}};
+    ptoi_map_open(m, &b, 0, 200);
+    for (int times = 0; times < 3; times++) {
+        ptoi_map_begin(m, &found);
+        EXPECT(ptoi_map_reserve(m, 2));
+        ptoi_map_find_and_add(m, a, 2, NULL, 8, &found);
+        EXPECT(!ptoi_map_reserve(m, 1));
+        ptoi_map_forget_task(m, 8);
+        ptoi_map_retire(m, 8);
+        EXPECT(ptoi_map_used(m) == 0 && ptoi_map_is_valid(m));
+    }
+    ptoi_map_destroy(m);
+}
+
 /* An entry that is forgotten out of order stays in its chain until somebody passes: that must cost nobody twice. */
 TEST(what_was_forgotten_is_passed_once)
 {

@@ -106,7 +106,7 @@ for compiler in plus_plus:
         throw_and_run(compiler)
 if shutil.which("aarch64-linux-gnu-gcc"):
     runtime = os.path.join(root, "runtime")
-    sources = glob.glob(os.path.join(runtime, "**", "*.c"), recursive=True)
+    sources = [s for s in glob.glob(os.path.join(runtime, "**", "*.c"), recursive=True) if not s.endswith("wire/mpi.c")]  # needs MPI of that machine
     if len(sources) < 50:
         sys.exit(f"only {len(sources)} files of the runtime were found")
     for source in sources:
