@@ -179,6 +179,13 @@ TEST(a_sparse_matrix_is_a_struct_of_its_arrays_and_binds_its_columns)
     for (int i = 0; i < 6; i++) pto_tensor_release(all[i]);
 }
 
+/* The thread sanitizer does not follow a fork. */
+#ifdef __SANITIZE_THREAD__
+enum { APART = PTO_ENGINE_THREADS };
+#else
+enum { APART = PTO_ENGINE_PROCESS };
+#endif
+
 /* ---- results whose extents the run decides ----------------------------------------------------------------------- */
 
 TEST(a_result_whose_extent_the_run_decides_is_a_tensor_of_that_extent)
@@ -186,7 +193,7 @@ TEST(a_result_whose_extent_the_run_decides_is_a_tensor_of_that_extent)
     begin();
     float x[] = {1, -2, 3, 0, 5};
     PTOTensor *tx = row(PTO_F32, x, 5), *none = pto_tensor_slice(tx, 0, 3, 1, 1), *y = NULL;
-    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, PTO_ENGINE_PROCESS};
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING, APART};
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
         PTORuntime *const other = pto_runtime_create(&(PTOConfig){.engine = engines[i], .heap_bytes = 1 << 20}, NULL);
         PTODescription d;
@@ -218,8 +225,8 @@ TEST(results_of_calls_come_from_the_pool_of_the_runtime)
 {
     begin();
     PTOPool *pool = pto_pool_shared(1 << 20);
-    PTORuntime *const split = pto_runtime_create(
-        &(PTOConfig){.engine = PTO_ENGINE_PROCESS, .heap_bytes = 1 << 20, .heap_rings = 1, .pool = pool}, NULL);
+    PTORuntime *const split =
+        pto_runtime_create(&(PTOConfig){.engine = APART, .heap_bytes = 1 << 20, .heap_rings = 1, .pool = pool}, NULL);
     PTOTensor *y = NULL, *z = NULL, *m = NULL;
     PTODescription d;
     EXPECT_EQ(CALL(split, numbers, "f", PTO_R("y", &y), PTO_I("N", 4), PTO_I("from", 5)), PTO_OK);
