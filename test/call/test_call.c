@@ -181,9 +181,9 @@ TEST(a_sparse_matrix_is_a_struct_of_its_arrays_and_binds_its_columns)
 
 /* The thread sanitizer does not follow a fork. */
 #ifdef __SANITIZE_THREAD__
-enum { APART = PTO_ENGINE_THREADS };
+#define APART PTO_ENGINE_THREADS
 #else
-enum { APART = PTO_ENGINE_PROCESS };
+#define APART PTO_ENGINE_PROCESS
 #endif
 
 /* ---- results whose extents the run decides ----------------------------------------------------------------------- */
