@@ -74,8 +74,10 @@ TEST(an_await_has_its_time_on_each_engine)
     static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_PROCESS};
     for (int e = 0; e < 2; e++)
         for (int records = 0; records < 2; records++) {
-            PTORuntime *rt = run((PTOConfig){.engine = engines[e], .time_causes = true, .record_tasks = 64 * records},
-                                 waits_for_a_value);
+            PTORuntime *rt = run(
+                (PTOConfig){
+                    .engine = engines[e], .time_causes = true, .always_defer = true, .record_tasks = 64 * records},
+                waits_for_a_value);
             struct cause_row *row = rows_of(rt);
             assert_true(row[0].time[CAUSE_AWAIT] + row[0].time[CAUSE_HELP] >= 50000000);
             assert_true(row[1].time[WORKER_KERNEL] + row[0].time[CAUSE_HELP] >= 50000000);
