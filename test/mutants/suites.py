@@ -14,8 +14,8 @@ Suite = collections.namedtuple("Suite", "name targets seconds environment is_slo
 
 # The searches of schedules over the runtime's C, which an order of memory that is too weak fails.
 CHECKS = ("check_parts", "check_device", "check_threads", "check_process", "check_relaxations")
-PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels")
-MORE_TARGETS = {"lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
+PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
+MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
                 "device_graphs": ("resident_graphs", "hosted"), "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
 SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600}
