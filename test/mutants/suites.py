@@ -18,8 +18,8 @@ PROGRAMS = ("ptoc", "pto_runtime", "pto_kernels", "pto")
 MORE_TARGETS = {"lit_build": ("all",), "lit_ascend": ("stub_new", "stub_old", "tile_mock"), "lit_accepted": ("fuzz_seeds",), "test_resident": ("test_resident", "hosted"),
                 "device_graphs": ("resident_graphs", "hosted"), "test_ascend": ("test_ascend", "stub_new", "unit_kernels")}
 MORE_TARGETS.update((name, ("check",)) for name in CHECKS)
-SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600}
-FILE_SECONDS = {"lit_memory": 150}
+SECONDS = {"test_process": 120, "stress_graphs": 240, "stress_limits": 240, "random_valid": 300, "random_broken": 300, "lit_memory": 600, "lit_run": 500, "lit_ascend": 400}
+FILE_SECONDS = {"lit_memory": 150, "lit_run": 200, "lit_ascend": 200}
 ENVIRONMENT = {"stress_graphs": {"PTO_GRAPHS": "100"}, "random_valid": {"PTO_RANDOM": "100", "PTO_SEED": "7000"},
                "random_broken": {"PTO_RANDOM": "150", "PTO_SEED": "7000"}}
 
