@@ -203,6 +203,8 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
         diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved",
                    place_str(c, v), base->name);
     diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
+    if (structs_array_of(v))
+        diag_help(c->diag, "a copy has a buffer of its own, which can be moved: own copy(%s)", place_str(c, v));
     return false;
 }
 
@@ -240,7 +242,17 @@ static void check_struct(struct checker *c, struct matching *m, int f)
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
 
-/* By marker, kind, element type and rank: what is certain without extents. */
+/* Are two constant extents different? */
+static bool extents_differ(const struct type *a, const struct type *b)
+{
+    for (int d = 0; d < a->rank; d++) {
+        int64_t m, n;
+        if (size_is_const(a->extent[d], &m) && size_is_const(b->extent[d], &n) && m != n) return true;
+    }
+    return false;
+}
+
+/* By marker, kind, element type, rank and constant extents. */
 static bool would_fit(const struct ast *a, const struct symbol *formal)
 {
     const struct type *given = a->arg.value->type, *want = formal->type;
@@ -248,7 +260,7 @@ static bool would_fit(const struct ast *a, const struct symbol *formal)
     if (a->arg.dir != dir || given->kind == TYPE_ERROR || want->kind == TYPE_ERROR) return false;
     if (want->kind != TYPE_TENSOR || given->kind != TYPE_TENSOR)
         return type_is_scalar(want) && type_is_scalar(given) && !formal->by_reference;
-    return want->elem == given->elem && want->rank == given->rank;
+    return want->elem == given->elem && want->rank == given->rank && !extents_differ(want, given);
 }
 
 static const char *arg_text(struct checker *c, const struct ast *a)

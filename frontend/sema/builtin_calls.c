@@ -43,7 +43,7 @@ const struct size *builtin_calls_take(struct checker *c, struct ast *e)
 {
     const struct builtin *b = builtins_find(e->call.callee->name);
     bool failed = false;
-    if (b->gives == GIVES_SELECT) return NULL; /* the other arm has no value */
+    if (b->gives == GIVES_SELECT || b->gives == GIVES_RANKS) return NULL; /* the other arm has no value */
     for (struct ast *a = e->call.args; a; a = a->next)
         if (a->arg.value->type->kind == TYPE_INT) exprs_take(c, a->arg.value);
     return value_of(c, b, e, &failed);
@@ -126,6 +126,14 @@ static const struct type *check_numbers(struct checker *c, const struct builtin 
     return b->name[0] == 'i' ? c->int_ : b->name[0] == 'b' ? c->bool_ : b->name[1] == '6' ? c->f64 : c->f32;
 }
 
+static const struct type *check_ranks(struct checker *c, struct ast *e)
+{
+    if (c->may_name_ranks) return e->type = c->int_;
+    diag_error(c->diag, DIAG_E19, e->at, "'ranks()' stands in '@dist', '@at' and '@priority' only");
+    diag_help(c->diag, "a program gives the same results on every number of ranks");
+    return notes_fail(c, e);
+}
+
 const struct type *builtin_calls_check(struct checker *c, struct ast *e)
 {
     const struct builtin *b = builtins_find(e->call.callee->name);
@@ -140,6 +148,7 @@ const struct type *builtin_calls_check(struct checker *c, struct ast *e)
                    b->most == ANY_COUNT ? "at least " : "", b->least, b->least == 1 ? "" : "s", count);
         return notes_fail(c, e);
     }
+    if (b->gives == GIVES_RANKS) return check_ranks(c, e);
     struct ast *first = e->call.args->arg.value;
     if (b->gives == GIVES_DIM) return check_dim(c, e, first, e->call.args->next->arg.value);
     e->type = b->gives == GIVES_SELECT ? check_select(c, e) : check_numbers(c, b, e);

@@ -43,6 +43,7 @@ static const struct builtin builtins[] = {
     {"f32", GIVES_CAST, 1, 1, 0, NULL},
     {"bool", GIVES_CAST, 1, 1, 0, NULL},
     {"dim", GIVES_DIM, 2, 2, 0, NULL},
+    {"ranks", GIVES_RANKS, 0, 0, 0, NULL},
 };
 
 enum { BUILTIN_COUNT = sizeof builtins / sizeof *builtins };
@@ -81,7 +82,7 @@ bool builtins_consteval(struct checker *c, const struct ast *e, struct constant 
     if (call_of(e)) return false;
     const struct builtin *b = builtins_find(e->call.callee->name);
     const struct ast *first = e->call.args;
-    if (!consteval(c, first->arg.value, &v)) return false;
+    if (!first || !consteval(c, first->arg.value, &v)) return false;
     if (b->gives == GIVES_SELECT) {
         if (!consteval(c, v.i ? first->next->arg.value : first->next->next->arg.value, &v)) return false;
         out->i = v.i;

@@ -8,7 +8,8 @@ enum gives {
     GIVES_COMMON, /* the type that the numbers have in common; of integers a size of `kind` */
     GIVES_REAL,   /* f64 */
     GIVES_SELECT,
-    GIVES_CAST
+    GIVES_CAST,
+    GIVES_RANKS
 };
 
 enum { ANY_COUNT = 1000000 };

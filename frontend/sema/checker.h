@@ -88,10 +88,15 @@ struct checker {
     int next_text;                     /* texts of types in messages share a few buffers, the next one is used first */
     const struct ast *alone;           /* the call that is all that its statement evaluates */
     struct strbuf text[8];
+    bool may_name_ranks; /* in an attribute that changes no result, outside of calls */
     bool *define_used;
-    bool has_syntax_error; /* nothing is checked then */
+    bool has_syntax_error; /* broken.c says what is checked then */
     const struct type *error, *void_, *int_, *f64, *f32, *bool_, *string;
 };
+
+/* ---- broken.c ---- */
+bool broken_only_bodies(struct checker *c); /* every error so far lies in the body of one function */
+bool broken_is_body(const struct checker *c, const struct ast *item);
 
 /* ---- notes.c ---- */
 struct note *notes_of(struct checker *c, struct ast *e); /* made where there is none */
@@ -286,6 +291,8 @@ void structs_forget(struct checker *c, struct symbol *s);
 const struct struct_place *structs_place(const struct ast *e); /* what e names; NULL: no struct */
 /* What e names all of: a name, or a field of a struct, down to a tensor; NULL: a view, an element, a second name. */
 const struct symbol *structs_owner(const struct ast *e);
+/* The array of tensors of which e, `xs[i]`, is one element; else NULL. */
+const struct symbol *structs_array_of(const struct ast *e);
 const char *structs_relation(const struct ast *e); /* "a part of": what e, which names no whole, is of its owner */
 /* They set what e means: its place or region, its type, its value. */
 void structs_name(struct checker *c, struct ast *e, struct symbol *s);

@@ -63,6 +63,13 @@ const struct size *decided_extent(struct checker *c, struct ast *node)
 
 /* ---- types ------------------------------------------------------------------------------------------------------- */
 
+bool decided_names_number(const struct size *s)
+{
+    bool found = s->kind == SIZE_SYMBOL && s->symbol->decided_name;
+    for (int i = 0; i < s->count; i++) found |= decided_names_number(s->arg[i]);
+    return found;
+}
+
 const struct size *decided_value(const struct type *want, const struct type *got, const struct symbol *number)
 {
     for (; want && got; want = want->element, got = got->element)

@@ -14,6 +14,8 @@ const struct size *decided_extent(struct checker *c, struct ast *node);
 const struct type *decided_match(struct checker *c, const struct type *want, const struct type *got,
                                  const struct symbol *owner);
 
+bool decided_names_number(const struct size *s); /* one that the run decides is in it */
+
 /* ---- calls ---- */
 /* Names in the caller for the numbers of the result; as the dimension variables they go into m->from and m->to. */
 void decided_bind(struct checker *c, struct matching *m, struct ast *e, const struct target *target);

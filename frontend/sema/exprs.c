@@ -316,6 +316,16 @@ static const struct type *check_index(struct checker *c, struct ast *e, enum use
     return t;
 }
 
+/* The callee may do anything with its arguments, so `ranks()` is none. */
+static const struct type *check_call_of_value(struct checker *c, struct ast *e)
+{
+    const bool may_name_ranks = c->may_name_ranks;
+    c->may_name_ranks = false;
+    const struct type *t = calls_value(c, e, NULL);
+    c->may_name_ranks = may_name_ranks;
+    return t;
+}
+
 const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
 {
     struct symbol *s;
@@ -341,7 +351,7 @@ const struct type *exprs_check(struct checker *c, struct ast *e, enum use use)
             builtins_find(e->call.callee->name))
             return builtin_calls_check(c, e);
         if (shapes_is_permutation(c, e)) return shapes_permute(c, e);
-        return calls_value(c, e, NULL);
+        return check_call_of_value(c, e);
     case AST_REDUCTION:
         diag_error(c->diag, DIAG_E19, e->at, "a reduction stands in a kernel in index notation, and nowhere else");
         diag_help(c->diag, "kernel total<N>(in x: f32[N], out s: f32[1]) => { s[0] = sum(i: x[i]); }");

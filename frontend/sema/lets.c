@@ -32,6 +32,7 @@ static void let_storage(struct checker *c, struct ast *s, struct symbol *let, co
     region_check_extents(c, t, s->decl.type);
     let->type = region_capture_type(c, let, t);
     structs_declare_fields(c, let);
+    if (vars_given_fields(c, let, s)) let->returned = false;
     set_returned(c, let);
 }
 

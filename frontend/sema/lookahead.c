@@ -61,50 +61,87 @@ bool lookahead_ends(struct ast *s)
 
 /* ---- what is returned -------------------------------------------------------------------------------------------- */
 
-struct return_scan {
-    const char *name;
-    int same, other;
+struct scoped_name {
+    const char *text;
     int depth;  /* of blocks and loops */
     int hidden; /* the depth at which the name means something else; 0: it does not */
+};
+
+static void enter_scope(struct scoped_name *s, const struct ast *n)
+{
+    if (n->kind == AST_BLOCK || n->kind == AST_FOR) s->depth++;
+    if (n->kind == AST_FOR && !s->hidden && n->name == s->text) s->hidden = s->depth;
+}
+
+static void leave_scope(struct scoped_name *s, const struct ast *n)
+{
+    if (n->kind == AST_BLOCK || n->kind == AST_FOR) {
+        if (s->hidden == s->depth) s->hidden = 0;
+        s->depth--;
+    } else if (n->kind == AST_LET || n->kind == AST_VAR || n->kind == AST_VIEW) {
+        if (!s->hidden && n->name == s->text) s->hidden = s->depth;
+    }
+}
+
+struct return_scan {
+    struct scoped_name name;
+    int same, other;
 };
 
 static bool enter_return(void *cx, struct ast *n)
 {
     struct return_scan *r = cx;
-    if (n->kind == AST_BLOCK || n->kind == AST_FOR) r->depth++;
-    if (n->kind == AST_FOR && !r->hidden && n->name == r->name) r->hidden = r->depth;
+    const char *name = r->name.text;
+    enter_scope(&r->name, n);
     if (n->kind == AST_RETURN) {
-        if (!r->hidden && is_named(n->ret.value, r->name))
+        if (!r->name.hidden && is_named(n->ret.value, name))
             r->same++;
         else
             r->other++;
     }
-    if (r->hidden) return true;
-    if (n->kind == AST_ARG && n->arg.dir == DIR_OWN && is_part_of_name(n->arg.value, r->name)) r->other++;
-    if (n->kind == AST_ASSIGN && is_part_of_name(n->assign.value, r->name)) r->other++; /* to a `var` */
-    if (n->kind == AST_VAR && is_part_of_name(n->decl.value, r->name)) r->other++;
+    if (r->name.hidden) return true;
+    if (n->kind == AST_ARG && n->arg.dir == DIR_OWN && is_part_of_name(n->arg.value, name)) r->other++;
+    if (n->kind == AST_ASSIGN && is_part_of_name(n->assign.value, name)) r->other++; /* to a `var`, or a field */
+    if (n->kind == AST_VAR && is_part_of_name(n->decl.value, name)) r->other++;
     for (const struct ast *x = n->kind == AST_DROP ? n->drop.names : NULL; x; x = x->next)
-        if (is_part_of_name(x, r->name)) r->other++;
+        if (is_part_of_name(x, name)) r->other++;
     return true;
 }
 
-static void leave_return(void *cx, struct ast *n)
-{
-    struct return_scan *r = cx;
-    if (n->kind == AST_BLOCK || n->kind == AST_FOR) {
-        if (r->hidden == r->depth) r->hidden = 0;
-        r->depth--;
-    } else if (n->kind == AST_LET || n->kind == AST_VAR || n->kind == AST_VIEW) {
-        if (!r->hidden && n->name == r->name) r->hidden = r->depth;
-    }
-}
+static void leave_return(void *cx, struct ast *n) { leave_scope(&((struct return_scan *)cx)->name, n); }
 
 bool lookahead_is_returned(struct checker *c, const struct ast *let)
 {
-    struct return_scan r = {.name = let->name, .depth = 1};
+    struct return_scan r = {.name = {.text = let->name, .depth = 1}};
     if (!c->function->result_place || c->function->result_place->decided_count) return false;
     ast_visit_list(&(struct ast_visitor){enter_return, leave_return, &r}, let->next);
     return r.same > 0 && r.other == 0;
+}
+
+/* ---- what a field is given --------------------------------------------------------------------------------------- */
+
+struct given_scan {
+    struct scoped_name name;
+    void (*visit)(void *cx, const struct ast *target);
+    void *cx;
+};
+
+static bool enter_given(void *cx, struct ast *n)
+{
+    struct given_scan *g = cx;
+    enter_scope(&g->name, n);
+    if (n->kind == AST_ASSIGN && !g->name.hidden && n->assign.target->kind == AST_MEMBER &&
+        is_part_of_name(n->assign.target, g->name.text) && n->assign.value->kind != AST_CALL)
+        g->visit(g->cx, n->assign.target);
+    return ast_is_statement(n);
+}
+
+static void leave_given(void *cx, struct ast *n) { leave_scope(&((struct given_scan *)cx)->name, n); }
+
+void lookahead_given_fields(const struct ast *let, void (*visit)(void *cx, const struct ast *target), void *cx)
+{
+    struct given_scan g = {{.text = let->name, .depth = 1}, visit, cx};
+    ast_visit_list(&(struct ast_visitor){enter_given, leave_given, &g}, let->next);
 }
 
 /* ---- what is assigned, what is printed --------------------------------------------------------------------------- */

@@ -15,6 +15,9 @@ struct jumps lookahead_jumps_of_list(struct ast *list);
 bool lookahead_ends(struct ast *s); /* control never comes out at the end of this statement */
 /* Every return that can follow this let in its block returns it: it can live where the result goes. */
 bool lookahead_is_returned(struct checker *c, const struct ast *let);
+/* Calls visit for each target `name.field` of an assignment behind this let in its block that is given no call, but a
+ * tensor or a scalar that exists. */
+void lookahead_given_fields(const struct ast *let, void (*visit)(void *cx, const struct ast *target), void *cx);
 bool lookahead_assigns(struct ast *list, const char *name);
 bool lookahead_prints(const struct module *m, struct ast *list); /* here, or in a function that is called */
 

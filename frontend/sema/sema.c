@@ -1,7 +1,8 @@
 /* sema.c - checks a program: the order of things.
  * Idea       load and parse everything, declare the names of every file, look at every declaration, then at every body.
  * Owner      struct checked and all it points at live in the front end's arena.
- * Invariant  no body is checked before every signature is known; after a syntax error nothing is checked.
+ * Invariant  no body is checked before every signature is known; after a syntax error only what broken.c
+ *            leaves is checked.
  * Tests      test/lit/sema/
  */
 #include "checker.h"
@@ -38,7 +39,7 @@ static void check_module(struct checker *c, struct module *m)
     for (struct ast *item = m->ast->items; item; item = item->next) {
         c->module = m;
         if (item->kind == AST_STATIC_ASSERT) check_static_assert(c, item);
-        if (item->kind != AST_ORCH || item->bad) continue;
+        if (item->kind != AST_ORCH || item->bad || broken_is_body(c, item)) continue;
         if (c->options->is_stale && c->options->is_stale(c->options->stale_cx)) return;
         stmts_function(c, item->symbol);
         if (c->options->passes) c->options->passes(c, item->symbol);
@@ -81,7 +82,7 @@ struct checked *sema_check(struct front *front, const char *path, const struct s
     c.bool_ = simple(&c, TYPE_BOOL);
     c.string = simple(&c, TYPE_STRING);
     c.define_used = arena_array(c.mem, bool, options->define_count + 1);
-    if (modules_load(&c, path) && !c.has_syntax_error) {
+    if (modules_load(&c, path) && (!c.has_syntax_error || broken_only_bodies(&c))) {
         for (size_t i = 0; i < c.modules.count; i++) modules_declare(&c, c.modules.data[i]);
         /* What a module needs comes first, so that its own errors do. */
         for (size_t i = c.modules.count; i-- > 0;) check_module(&c, c.modules.data[i]);

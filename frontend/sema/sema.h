@@ -50,7 +50,7 @@ struct sema_options {
 struct checked {
     struct module **modules; /* the main module first, then in order of first import */
     int module_count;
-    bool has_syntax_error; /* in a module: then nothing was checked */
+    bool has_syntax_error; /* in a module: then not all was checked */
     struct size_table *sizes;
     struct ptrmap tensors;   /* symbol -> struct tensor_note, through tensor_note_of() */
     struct ptrmap functions; /* orch -> what codegen_check() made of it, where code may be asked for */
@@ -81,6 +81,9 @@ const struct size *decided_value(const struct type *want, const struct type *got
 /* Is the place all of a `var` that is a tensor or a struct, or a field of one?  Then its symbol is that. */
 bool vars_is_place(const struct ast *place);
 const char *builtins_name(int i); /* of the functions that the language has itself; NULL behind the last */
+const char *attrs_name(int i);    /* of the attributes before a statement; NULL behind the last */
+/* The attribute of that name before the statement; NULL: there is none. */
+struct ast *attrs_find(const struct ast *s, const char *name);
 /* To be made before this statement (LET, VIEW, FOR, ...), or each time this AWAIT, INDEX (one element) or CALL (of dim)
  * is evaluated.  Those of a call are in call.checks. */
 const struct check *checks_of(const struct ast *node);

@@ -1,7 +1,7 @@
 /* statements.h - for the files that check statements.
  *
  * stmts.c blocks, control, and which statement it is   lets.c let and var   assign.c   returns.c
- * attrs.c   vars.c tensors that change */
+ * attrs.c   homes.c   vars.c tensors that change */
 #ifndef PTOC_STATEMENTS_H
 #define PTOC_STATEMENTS_H
 #include "checker.h"
@@ -13,13 +13,16 @@ void assign_check(struct checker *c, struct ast *s);
 void assign_say_not_tensor(struct checker *c, const struct ast *place, const struct ast *v);
 void returns_check(struct checker *c, struct ast *s);
 void attrs_check(struct checker *c, struct ast *s, const struct ast *value);
-/* What holds only for a call that is known: @timeout is about one kernel. */
-void attrs_check_timeout(struct checker *c, const struct ast *s, const struct ast *value);
+/* What holds only for a statement that has been checked: @timeout and @at are about a kernel, @dist about a tensor. */
+void attrs_check_statement(struct checker *c, struct ast *s, const struct ast *value);
+void homes_check(struct checker *c, struct ast *s, const struct ast *attr); /* homes.c: @dist */
 
 /* ---- vars.c: tensors that change ---- */
 /* The var is the result of a call, or takes over what `value` names; false: reported. */
 bool vars_declare(struct checker *c, struct ast *s, struct symbol *var);
 void vars_assign(struct checker *c, struct ast *s);
+/* `p.a = t;`: each field of the struct `let` that is given a tensor which exists becomes a `var`; are there any? */
+bool vars_given_fields(struct checker *c, struct symbol *let, const struct ast *s);
 /* `let t = a;` keeps the present value of the var that v names.  false: v names none. */
 bool vars_keep(struct checker *c, struct symbol *let, const struct ast *v, const struct type *t);
 

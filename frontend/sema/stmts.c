@@ -248,8 +248,11 @@ static void check_drop(struct checker *c, struct ast *s)
         else
             diag_error(c->diag, DIAG_E11, n->at, "this is a value: only a tensor that has a name can be dropped");
         const struct symbol *x = is_place && !n->bad ? structs_owner(n) : NULL;
+        const struct symbol *array = is_place && !n->bad ? structs_array_of(n) : NULL;
+        if (array && (array->kind == SYM_LET || array->dir == DIR_OWN)) continue;
+        if (array) x = array;
         if (x && n->type->kind != TYPE_GRID && (n->type->kind == TYPE_TENSOR || type_is_struct(n->type))) {
-            n->symbol = (struct symbol *)(uintptr_t)x; /* of a field: its own */
+            if (!array) n->symbol = (struct symbol *)(uintptr_t)x; /* of a field: its own */
             if (x->kind == SYM_LET || x->dir == DIR_OWN) continue;
             diag_error(c->diag, DIAG_E11, n->at, "'%s' is borrowed from the caller and cannot be dropped here",
                        place_str(c, n));
@@ -303,7 +306,10 @@ static void check_stmt(struct checker *c, struct ast *s)
     switch (s->kind) {
     case AST_LET: lets_check_let(c, s); break;
     case AST_VAR: lets_check_var(c, s); break;
-    case AST_VIEW: indexing_view(c, s); break;
+    case AST_VIEW:
+        attrs_check(c, s, NULL);
+        indexing_view(c, s);
+        break;
     case AST_EXPR_STMT:
         attrs_check(c, s, s->expr_stmt.expr);
         if (s->expr_stmt.expr->kind == AST_CALL) {
@@ -339,11 +345,11 @@ static void check_stmt(struct checker *c, struct ast *s)
     default: break;
     }
     if (s->attrs)
-        attrs_check_timeout(c, s,
-                            s->kind == AST_LET         ? s->decl.value
-                            : s->kind == AST_ASSIGN    ? s->assign.value
-                            : s->kind == AST_EXPR_STMT ? s->expr_stmt.expr
-                                                       : NULL);
+        attrs_check_statement(c, s,
+                              s->kind == AST_LET         ? s->decl.value
+                              : s->kind == AST_ASSIGN    ? s->assign.value
+                              : s->kind == AST_EXPR_STMT ? s->expr_stmt.expr
+                                                         : NULL);
     c->checks = outer;
 }
 

@@ -24,6 +24,18 @@ const struct symbol *structs_owner(const struct ast *e)
     return e->type->kind == TYPE_TENSOR && region_of(e)->whole ? region_of(e)->base : NULL;
 }
 
+const struct symbol *structs_array_of(const struct ast *e)
+{
+    int points = 0;
+    const struct ast *object = e;
+    for (; object->kind == AST_INDEX && !object->bad && !object->index.is_shape; object = object->index.object)
+        for (const struct ast *i = object->index.indices; i; i = i->next, points++)
+            if (i->kind != AST_INDEX_POINT) return NULL;
+    const struct symbol *s = points > 0 && region_of(e) ? structs_owner(object) : NULL;
+    const bool is_array = s && s->type->kind == TYPE_TENSOR && !type_is_scalar_array(s->type);
+    return is_array && points <= s->type->array_rank ? s : NULL;
+}
+
 const char *structs_relation(const struct ast *e)
 {
     return !place_of(e) ? "a view of" : e->kind == AST_NAME ? "a second name of" : "a part of";

@@ -188,6 +188,7 @@ struct symbol {
     /* LET of a tensor or struct, or a leaf of one: a `var`, which may become another tensor; where a call makes that
      * (NULL: none does), and of the latter the var; the tensors with which it changes buffers (NULL: with none) */
     bool is_var;
+    bool is_field; /* of a struct that is declared without a value, and given a tensor: a var, in messages a field */
     struct symbol *next, *next_of;
     struct exchange *exchange;
     struct symbol *keeps; /* LET: this name of a `var` means its value of that moment */
@@ -212,6 +213,9 @@ struct tensor_note {
     /* LET: its buffer leaves the block: moved into a callee, which ends its lifetime, or returned though `returned` is
      * false.  It has a buffer of its own, and its other names do not release it afterwards */
     bool escapes;
+    /* results.c: LET that becomes this result place, whose extents the run decides, on every path: its buffer belongs
+     * to the owner of the place from the beginning; NULL: it is none */
+    const struct symbol *given;
     /* FORMAL that is own: at some way out of the function it is still there, so its lifetime ends there */
     bool is_kept;
     /* LET with `exchange`: declared in a block inside of the one that owns its buffers; that block ends its lifetime */

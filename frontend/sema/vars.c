@@ -1,13 +1,16 @@
-/* vars.c - tensors that change: `var a = f(x);`, `a = g(a);`, `a = b;`, `let t = a;`.
+/* vars.c - tensors that change: `var a = f(x);`, `a = g(a);`, `a = b;`, `let t = a;`, and fields of a struct that are
+ * given a tensor which exists: `let p: S[N]; p.a = t;`.
  * Idea       a `var` is a let whose name goes to another tensor.  A call makes that tensor under a hidden name, the
  *            var's `next`, and then the var takes it over; `a = b` takes over what b names.  So a name has one buffer,
- *            and a buffer one name, unless `let t = a` gives it a second one.
+ *            and a buffer one name, unless `let t = a` gives it a second one.  A field that is given a tensor is a var
+ *            of its own.
  * Gives      is_var, next, keeps and exchange of the symbols.
  * Invariant  all values of a var have one type, but for extents that the run decides, which are numbers of the var; so
  *            a buffer of one name serves each other.
- * Tests      test/lit/sema/var*.pto, test/lit/run/var*.pto
+ * Tests      test/lit/sema/var*.pto, test/lit/run/var*.pto; fields-given.pto in both
  */
 #include "decided.h"
+#include "lookahead.h"
 #include "statements.h"
 
 /* ---- names that change buffers ---- */
@@ -88,25 +91,25 @@ static void help_copy(struct checker *c, const struct ast *v, const char *form)
     diag_help(c->diag, "begin with a copy: %s = copy(%s);", form, place_str(c, v));
 }
 
-/* May the var take over what v names?  form: the beginning of the statement. */
-static bool check_taken(struct checker *c, const struct ast *v, const char *form)
+/* May the var, or the field, take over what v names?  form: the beginning of the statement. */
+static bool check_taken(struct checker *c, const struct ast *v, const struct symbol *to, const char *form)
 {
+    const char *what = to->is_field ? "field" : "'var'";
     struct symbol *s = whole_name(v);
     const struct struct_place *p = structs_place(v);
     const struct symbol *base = p ? p->symbol : region_of(v)->base;
     if (base->kind == SYM_FORMAL) {
         diag_error(c->diag, DIAG_E10, v->at,
-                   base->dir == DIR_OWN ? "'%s' was moved into '%s' and cannot become a 'var'"
-                                        : "'%s' belongs to the caller of '%s' and cannot "
-                                          "become a 'var'",
-                   place_str(c, v), c->function->name);
+                   base->dir == DIR_OWN ? "'%s' was moved into '%s' and cannot become a %s"
+                                        : "'%s' belongs to the caller of '%s' and cannot become a %s",
+                   place_str(c, v), c->function->name, what);
         diag_note(c->diag, base->decl->at, "'%s' is declared here", base->name);
         help_copy(c, v, form);
         return false;
     }
     if (!s || v->kind == AST_CALL) {
-        diag_error(c->diag, DIAG_E10, v->at, "'%s' is a part of '%s': a 'var' is a whole tensor", place_str(c, v),
-                   base->name);
+        diag_error(c->diag, DIAG_E10, v->at, "'%s' is a part of '%s': a %s is a whole tensor", place_str(c, v),
+                   base->name, what);
         diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
         help_copy(c, v, form);
         return false;
@@ -142,13 +145,53 @@ bool vars_declare(struct checker *c, struct ast *s, struct symbol *var)
         set_var(c, var);
         return true;
     }
-    if (!check_taken(c, v, arena_printf(c->mem, "var %s", s->name))) return false;
+    if (!check_taken(c, v, var, arena_printf(c->mem, "var %s", s->name))) return false;
     var->type = region_capture_type(c, var, decided_of_var(c, var, v->type));
     structs_declare_fields(c, var);
     set_var(c, var);
     set_lent(var);
     take_over(c, var, v->symbol);
     return true;
+}
+
+struct given {
+    struct checker *c;
+    struct symbol *let;
+    bool found;
+};
+
+/* The symbol of `let.a.b`, as it stands; NULL: there is no such field. */
+static struct symbol *field_named(struct symbol *let, const struct ast *place)
+{
+    if (place->kind == AST_NAME) return let;
+    struct symbol *object = field_named(let, place->member.object), *found = NULL;
+    if (!object || object->type->kind != TYPE_STRUCT) return NULL;
+    for (int i = 0; i < object->field_count; i++)
+        if (object->type->structure->formals[i]->name == place->name) found = object->fields[i];
+    return found;
+}
+
+static void set_given(struct checker *c, struct symbol *field)
+{
+    set_var(c, field);
+    set_lent(field);
+    field->is_field = true;
+}
+
+static void visit_given(void *cx, const struct ast *target)
+{
+    struct given *g = cx;
+    struct symbol *field = field_named(g->let, target);
+    if (!field || type_is_scalar(field->type) || type_is_scalar_array(field->type)) return;
+    if (!field->is_var) set_given(g->c, field);
+    g->found = true;
+}
+
+bool vars_given_fields(struct checker *c, struct symbol *let, const struct ast *s)
+{
+    struct given g = {c, let, false};
+    if (let->type->kind == TYPE_STRUCT) lookahead_given_fields(s, visit_given, &g);
+    return g.found;
 }
 
 bool vars_is_place(const struct ast *place)
@@ -204,7 +247,7 @@ void vars_assign(struct checker *c, struct ast *s)
     } else if (v->symbol == var) {
         diag_error(c->diag, DIAG_E19, s->at, "'%s' is assigned to itself", place_str(c, place));
         notes_bad(s);
-    } else if (!check_taken(c, v, place_str(c, place))) {
+    } else if (!check_taken(c, v, var, place_str(c, place))) {
         notes_bad(s);
     } else {
         take_over(c, var, v->symbol);

@@ -5,10 +5,9 @@
  * Tests      test/lit/lexer/, test/lit/sema/e18-contiguous.pto, test/lit/codegen/kernel-bodies.pto
  */
 #include "c_text.h"
-#include <stdbool.h>
 #include <string.h>
 
-static bool is_word(char c)
+bool c_text_is_word(char c)
 {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -37,19 +36,21 @@ const char *c_text_skip(const char *p, const char *end)
     return p;
 }
 
-/* The first name at or behind `at`, with its length; NULL: there is none. */
-static const char *find_name(const char *at, const char *end, size_t *length)
+const char *c_text_name(const char *at, const char *end, size_t *length, int *depth)
 {
     while (at < end) {
         const char *behind = c_text_skip(at, end);
         if (!behind) return NULL;
-        if (behind == at && !is_word(*at)) behind++;
+        if (behind == at && !c_text_is_word(*at)) {
+            if (depth) *depth += (*at == '[') - (*at == ']');
+            behind++;
+        }
         if (behind > at) {
             at = behind;
             continue;
         }
         const bool is_number = *at >= '0' && *at <= '9';
-        while (behind < end && (is_word(*behind) || (is_number && *behind == '.'))) behind++;
+        while (behind < end && (c_text_is_word(*behind) || (is_number && *behind == '.'))) behind++;
         *length = (size_t)(behind - at);
         if (!is_number) return at;
         at = behind;
@@ -61,7 +62,7 @@ enum c_use c_text_use(const char *begin, const char *end, const char *name)
 {
     enum c_use found = C_USE_NONE;
     size_t length;
-    for (const char *p = begin; (p = find_name(p, end, &length)) != NULL; p += length) {
+    for (const char *p = begin; (p = c_text_name(p, end, &length, NULL)) != NULL; p += length) {
         if (length != strlen(name) || memcmp(p, name, length) != 0) continue;
         if (p > begin && p[-1] == '&' && !(p > begin + 1 && p[-2] == '&')) return C_USE_ADDRESS;
         found = C_USE_VALUE;

@@ -114,6 +114,17 @@ bool diag_is_shown(const struct diag *d) { return d->is_open && d->is_shown; }
 
 int diag_error_count(const struct diag *d) { return d->error_count; }
 
+int diag_errors_in(const struct diag *d, struct span at)
+{
+    int count = 0;
+    for (size_t i = 0; i < d->seen.count; i++) {
+        const struct seen *s = &d->seen.data[i];
+        count += id_names[s->id][0] == 'E' && s->has_place && s->at.file == at.file && s->at.begin >= at.begin &&
+                 s->at.begin < at.end;
+    }
+    return count;
+}
+
 /* ---- printing ---- */
 
 static const char *color(const struct diag *d, const char *code) { return d->use_color ? code : ""; }

@@ -64,7 +64,8 @@ void diag_flush(struct diag *d);
 bool diag_is_shown(const struct diag *d);
 
 int diag_error_count(const struct diag *d);
-const char *diag_id_name(enum diag_id id);  /* "E08" */
-const char *diag_id_title(enum diag_id id); /* "marker missing or wrong" */
+int diag_errors_in(const struct diag *d, struct span at); /* that are shown, and begin there */
+const char *diag_id_name(enum diag_id id);                /* "E08" */
+const char *diag_id_title(enum diag_id id);               /* "marker missing or wrong" */
 
 #endif

@@ -186,8 +186,6 @@ stmts: %empty                                   { $$ = NO_LIST; }
 stmt: simple
     | attrs simple                              { $$ = ast_with_attrs(cx, $simple, @$, $attrs); }
     | "var" NAME let_type "=" expr ";"          { $$ = NAMED(AST_VAR, @$, $NAME, .decl = {$let_type, $expr, NULL}); }
-    | "view" NAME "=" postfix "tiled" "[" exprs "]" ";"
-        { $$ = NAMED(AST_VIEW, @$, $NAME, .view = {$postfix, $exprs.first}); }
     | "for" NAME "in" expr[low] ".." expr[high] step block
         { $$ = NAMED(AST_FOR, @$, $NAME, .loop = {$low, $high, $step, $block}); }
     | "while" expr block                        { $$ = NODE(AST_WHILE, @$, .while_ = {$expr, $block}); }
@@ -210,6 +208,8 @@ stmt: simple
 simple: "let" NAME let_type let_value ";"     { $$ = NAMED(AST_LET, @$, $NAME, .decl = {$let_type, $let_value, NULL}); }
       | "let" NAME "[" exprs "]" "=" expr ";"
         { $$ = NAMED(AST_LET, @$, $NAME, .decl = {.value = $expr, .indices = $exprs.first}); }
+      | "view" NAME "=" postfix "tiled" "[" exprs "]" ";"
+        { $$ = NAMED(AST_VIEW, @$, $NAME, .view = {$postfix, $exprs.first}); }
       | postfix ";"                             { $$ = NODE(AST_EXPR_STMT, @$, .expr_stmt = {$postfix}); }
       | postfix "=" expr ";"                    { $$ = NODE(AST_ASSIGN, @$, .assign = {$postfix, $expr, {0}}); }
       | postfix "+=" expr ";"                   { $$ = NODE(AST_ASSIGN, @$, .assign = {$postfix, $expr, @2}); }

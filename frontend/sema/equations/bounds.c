@@ -1,7 +1,8 @@
 /* bounds.c - the fate of each index: proved, wrong, tested by the caller, or tested in the kernel.
  * Idea       an index that is a size is proved from the ranges of its variables, `where`, and the conditions of the
  *            selects around it.  What is affine and not proved is tested at its corners, which name nothing but
- *            dimension variables and scalars, so that the caller can do it.
+ *            dimension variables and scalars, so that the caller can do it.  A place that argmax or argmin gives is
+ *            in their range.
  * Invariant  PROVED is never wrong; a demand is no weaker than the index it stands for.
  * Tests      test/lit/equations/refused.pto
  */
@@ -216,12 +217,33 @@ static bool demand(struct eq_work *w, const struct eq_access *a, int d, const st
     return true;
 }
 
+/* The range that an index is a place in, by argmax or argmin; NULL: it is no such place. */
+static const struct eq_var *range_of_place(const struct eq_work *w, const struct eq_expr *e)
+{
+    if (e->kind == EQ_REDUCE && (e->reduce.kind == EQ_ARGMAX || e->reduce.kind == EQ_ARGMIN)) return e->reduce.vars[0];
+    if (e->kind != EQ_LOAD || !e->access->temp) return NULL;
+    for (size_t i = 0; i < w->stmts.count; i++) {
+        const struct eq_stmt *s = w->stmts.data[i];
+        if (s->kind == EQ_LET && s->target->temp == e->access->temp) return range_of_place(w, s->value);
+    }
+    return NULL;
+}
+
+/* Over nothing there is no place: then the task fails only in the end. */
+static bool is_place_within(struct eq_work *w, const struct eq_expr *e, const struct size *extent)
+{
+    struct facts *facts = w->c->facts;
+    const struct eq_var *v = range_of_place(w, e);
+    return v && facts_prove(facts, v->low) && facts_prove_order(facts, v->high, extent, 0) &&
+           facts_prove_order(facts, v->low, v->high, 1);
+}
+
 static void decide(struct eq_work *w, struct eq_access *a, int d)
 {
     struct eq_index *index = &a->index[d];
     const struct size *extent = extent_of(a, d);
     if (!index->size) {
-        check_here(w, a, index);
+        if (!is_place_within(w, index->expr, extent)) check_here(w, a, index);
         return;
     }
     if (a->temp && !(index->size = size_sub(w->c->sizes, index->size, a->temp->low[d]))) {

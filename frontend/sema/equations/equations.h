@@ -186,6 +186,7 @@ struct eq_stmt {
     const struct eq_expr *value; /* its type is that of the target's elements; of EQ_PLUS: the type to add in */
     bool carried;                /* an iteration of a `for` around it reads what an earlier one wrote */
     bool is_injective;           /* EQ_PLUS too: no element is the target of two values of the variables */
+    const struct symbol *part;   /* of a kernel that was joined: the kernel of the text that has it; else NULL */
 };
 
 /* ---- the kernel -------------------------------------------------------------------------------------------------- */
@@ -214,6 +215,9 @@ struct equations {
     bool may_fail;           /* an index CHECKED_HERE, or an operation with may_fail */
     const struct size *work; /* weighted operations; never NULL */
     const struct size *cost; /* ceil_div(work, lanes) + 1, for a kernel without `cost` */
+    /* of a kernel that was joined: those of the text that it is made of, in order; else none */
+    const struct symbol *const *parts;
+    int part_count;
 };
 
 /* NULL: the kernel is not in index notation, or in error. */

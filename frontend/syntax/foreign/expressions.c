@@ -88,8 +88,12 @@ bool foreign_slice_of_python(const struct scene *s)
             diag_fix(s->diag, s->last.at, "0 .. ", "write '0 ..'");
         /* x[.. 4] */
     } else if (s->now.kind == TOK_DOTDOT && (s->last.kind == TOK_LBRACKET || s->last.kind == TOK_COMMA) && is_inside) {
+        const char behind = s->text[scene_skip_blanks(s, s->now.at.end)];
         scene_say(s, s->now.at, "both bounds of a slice are written");
-        diag_fix(s->diag, s->now.at, "0 ..", "write '0 ..'");
+        if (behind == ',' || behind == ']') /* x[.., 0] */
+            diag_help(s->diag, "all of a dimension is '0 .. dim(x, 0)'");
+        else
+            diag_fix(s->diag, s->now.at, "0 ..", "write '0 ..'");
     } else if (s->last.kind == TOK_DOTDOT && s->now.kind == TOK_RBRACKET) { /* x[2 ..] */
         scene_say(s, s->last.at, "both bounds of a slice are written");
         diag_help(s->diag, "'dim(x, 0)' is the extent of the first dimension of x");
