@@ -124,15 +124,44 @@ static void put_call(struct dump *d, const struct ir_call *call, bool of_task)
     }
     put(d, ")");
     for (int i = 0; i < call->attribute_count; i++) {
-        static const char *const words[] = {
-            [IR_PRIORITY] = " priority ", [IR_TIMEOUT] = " timeout ", [IR_LABEL] = " name "};
+        static const char *const words[] = {[IR_PRIORITY] = " priority ",
+                                            [IR_TIMEOUT] = " timeout ",
+                                            [IR_LABEL] = " name ",
+                                            [IR_RANK] = " at rank ",
+                                            [IR_HOME] = " at home of "};
         const struct ir_attribute *a = &call->attributes[i];
         put(d, words[a->kind]);
         if (a->value)
             put_value(d, a->value);
+        else if (a->view)
+            put_view(d, a->view);
         else
             strbuf_json(d->to, a->text, a->length);
     }
+}
+
+static void put_numbers(struct dump *d, struct ir_value *const *number, int count)
+{
+    for (int k = 0; k < count; k++) {
+        put(d, k ? ", " : " (");
+        if (number[k])
+            put_value(d, number[k]);
+        else
+            put(d, "1");
+    }
+    put(d, ")");
+}
+
+static void put_distribution(struct dump *d, const struct ir_op *op)
+{
+    const int rank = op->distribute.view->region->rank;
+    bool has_cells = false;
+    put_view(d, op->distribute.view);
+    for (int k = 0; k < rank; k++) has_cells |= op->distribute.cell[k] != NULL;
+    put(d, has_cells ? " in cells of" : " in bands");
+    if (has_cells) put_numbers(d, op->distribute.cell, rank);
+    put(d, " on");
+    put_numbers(d, op->distribute.grid, rank);
 }
 
 static void put_element(struct dump *d, const struct ir_value *v)
@@ -404,6 +433,7 @@ static void put_operands(struct dump *d, const struct ir_op *op)
         put(d, ", ");
         put_value(d, op->alloc.bytes);
         break;
+    case IR_DISTRIBUTE: put_distribution(d, op); break;
     case IR_SUBMIT: put_call(d, op->call, true); break;
     case IR_CALL: put_call(d, op->call, false); break;
     case IR_SLOT_USE:

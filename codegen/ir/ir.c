@@ -192,6 +192,9 @@ static void remove_here(struct ir_block *block, bool (*test)(void *cx, const str
     block->last = NULL;
     while (*link) {
         if (test(cx, *link)) {
+            struct ir_op *last = block->last; /* what is removed may be the last operation of its statement */
+            if (last && !last->statement_end.end && last->kind != IR_SCOPE_BEGIN)
+                last->statement_end = (*link)->statement_end;
             *link = (*link)->next;
         } else {
             block->last = *link;

@@ -128,16 +128,18 @@ struct ir_argument {
     const struct ir_view *view;
     const struct ir_view *written; /* of a task: the part that it writes, of as many dimensions; NULL: as direction */
     struct ir_value *value;
-    const struct type *type; /* SCALAR of a task, VARIABLE: of the formal */
+    const struct symbol *formal; /* of a function, TENSOR and MOVED: the callee's, a leaf where that is a struct */
+    const struct type *type;     /* SCALAR of a task, VARIABLE: of the formal */
     const struct symbol *symbol;
     /* an output that is allocated: the SCOPE_BEGIN that owns it; NULL: the current scope */
     const struct ir_op *scope;
 };
 
 struct ir_attribute {
-    enum { IR_PRIORITY, IR_TIMEOUT, IR_LABEL } kind;
-    struct ir_value *value; /* PRIORITY, TIMEOUT */
-    const char *text;       /* LABEL */
+    enum { IR_PRIORITY, IR_TIMEOUT, IR_LABEL, IR_RANK, IR_HOME } kind;
+    struct ir_value *value;     /* PRIORITY, TIMEOUT, RANK */
+    const struct ir_view *view; /* HOME */
+    const char *text;           /* LABEL */
     size_t length;
 };
 
@@ -231,6 +233,7 @@ enum ir_use_kind {
 struct ir_use {
     enum ir_use_kind kind;
     bool is_same_argument; /* as the use before: both are parts of one struct */
+    bool is_first;         /* TAKE: `to` surely has nothing before, which the pass `assign` finds out */
     const struct symbol *symbol;
     struct tensor_note *tensor;  /* NULL: a scalar of its own, which is only read and written */
     struct tensor_note *from;    /* TAKE, KEEP */
@@ -297,6 +300,14 @@ struct ir_op {
             struct maker maker;
             const struct ir_op *scope; /* the SCOPE_BEGIN that owns it; NULL: the current scope */
         } alloc;
+        /* Where the cells of the tensor live, all of which is the view.  cell NULL: bands; grid NULL: its cells are not
+         * dealt */
+        struct {
+            const struct symbol *tensor;
+            const struct ir_view *view;
+            struct ir_value *cell[MAX_RANK], *grid[MAX_RANK];
+            const struct ast *source; /* the attribute */
+        } distribute;
         /* need: of all that may be held while it is */
         struct {
             const struct symbol *orch;
@@ -352,7 +363,7 @@ struct ir_op {
          * is_empty: it had none.  KEEP: both names have the buffer. */
         struct {
             const struct symbol *to, *from;
-            bool is_empty;
+            bool is_empty, in_frame;
         } take;
         /* last: the function ends here anyway; source: the statement, or the body of the function */
         struct {
@@ -453,6 +464,24 @@ struct ir_op *ir_insert(struct ir_block *block, struct ir_op *after, struct aren
 void ir_each(struct ir_block *block, void (*visit)(void *cx, struct ir_op *op), void *cx);
 /* Takes away the operations for which `test` is true. */
 void ir_remove(struct ir_block *block, bool (*test)(void *cx, const struct ir_op *op), void *cx);
+
+/* ---- operands.c ---- */
+/* What an operation does to a tensor. */
+enum ir_touch {
+    IR_TOUCH_USE,  /* reads it or writes it */
+    IR_TOUCH_END,  /* moves it into a function, or drops it, as the text says */
+    IR_TOUCH_NAME, /* names it: an allocation, a release that a pass has placed, a mark */
+};
+/* Called for each value and each call of an operation and inside of its values, and for each tensor that it names, as
+ * often as it does; NULL: nobody asks. */
+struct ir_operands {
+    void *cx;
+    void (*value)(void *cx, const struct ir_value *v);
+    void (*call)(void *cx, const struct ir_call *c);
+    void (*tensor)(void *cx, const struct symbol *t, enum ir_touch how);
+};
+/* The operations in its blocks are not its own. */
+void ir_each_operand(const struct ir_op *op, const struct ir_operands *to);
 
 /* ---- copy.c ---- */
 struct ir_function *ir_copy(struct arena *mem, const struct ir_function *f);

@@ -31,10 +31,14 @@ static void lower_attributes(struct lowering *l, const struct ast *n, struct ir_
     for (const struct ast *a = list; a; a = a->next) {
         const struct ast *value = a->attr.args;
         if (!value) continue;
-        if (strcmp(a->name, "name") == 0)
+        if (value->type->kind == TYPE_TENSOR)
+            *to++ = (struct ir_attribute){.kind = IR_HOME, .view = lower_view(l, region_of(value), VIEW_ELEMENT)};
+        else if (strcmp(a->name, "name") == 0)
             *to++ = (struct ir_attribute){.kind = IR_LABEL, .text = value->string.text, .length = value->string.length};
         else
-            *to++ = (struct ir_attribute){.kind = strcmp(a->name, "priority") == 0 ? IR_PRIORITY : IR_TIMEOUT,
+            *to++ = (struct ir_attribute){.kind = strcmp(a->name, "priority") == 0 ? IR_PRIORITY
+                                                  : strcmp(a->name, "at") == 0     ? IR_RANK
+                                                                                   : IR_TIMEOUT,
                                           .value = lower_value(l, value)};
     }
 }
@@ -94,10 +98,11 @@ static struct ir_argument argument_variable(struct lowering *l, const struct lea
     return a;
 }
 
-static struct ir_argument argument_tensor(struct lowering *l, const struct region *r, bool is_moved)
+static struct ir_argument argument_tensor(struct lowering *l, const struct region *r, const struct symbol *formal)
 {
-    return (struct ir_argument){.kind = is_moved ? IR_ARG_MOVED : IR_ARG_TENSOR,
-                                .view = lower_view(l, r, VIEW_OF_FUNCTION)};
+    return (struct ir_argument){.kind = formal->dir == DIR_OWN ? IR_ARG_MOVED : IR_ARG_TENSOR,
+                                .view = lower_view(l, r, VIEW_OF_FUNCTION),
+                                .formal = formal};
 }
 
 static struct ir_argument argument_scalar(struct ir_value *value)
@@ -112,7 +117,7 @@ static struct ir_argument argument_leaf(struct lowering *l, const struct call *c
     if (leaf->scalar) return argument_scalar(lower_symbol(l, leaf->scalar));
     if (type_is_scalar(formal->type)) return argument_scalar(lower_stored_element(l, leaf->region));
     if (formal->place == formal) return argument_place(l, call, leaf->region);
-    return argument_tensor(l, leaf->region, formal->dir == DIR_OWN);
+    return argument_tensor(l, leaf->region, formal);
 }
 
 static void add_argument(struct ir_call *c, struct ir_argument a) { c->arguments[c->count++] = a; }
@@ -150,7 +155,7 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
         add_leaves(l, c, &call->leaves[i]);
         if (type_is_struct(formal->type) || formal->by_reference) continue;
         if (call->regions[i])
-            add_argument(c, argument_tensor(l, call->regions[i], formal->dir == DIR_OWN));
+            add_argument(c, argument_tensor(l, call->regions[i], formal));
         else if (type_is_scalar(formal->type) && call->values[i])
             add_argument(c, argument_scalar(lower_value_as(l, call->values[i], formal->type)));
         else

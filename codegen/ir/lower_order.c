@@ -445,6 +445,10 @@ void lower_prepare_type(struct lowering *l, struct ast *type)
 
 void lower_prepare_attribute(struct lowering *l, struct ast *n)
 {
+    if (!n->bad && n->type->kind == TYPE_TENSOR) {
+        lower_prepare_named(l, n);
+        return;
+    }
     lower_prepare(l, n);
     if (!l->is_expression && effects_of(n).calls > 0) lower_keep(l, n);
 }

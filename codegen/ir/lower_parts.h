@@ -176,6 +176,7 @@ void use_views(struct lowering *l, const struct ast *at); /* through which somet
 void use_take(struct lowering *l, const struct symbol *to, const struct symbol *from, bool is_kept,
               const struct ast *at); /* one tensor or scalar */
 void use_assigned(struct lowering *l, const struct ast *target);
+void use_element_dropped(struct lowering *l, const struct ast *at);
 void use_leaves(struct lowering *l, enum ir_use_kind kind, const struct symbol *t, const struct ast *at);
 bool use_returned(struct lowering *l, const struct ast *v); /* a tensor or a struct by its name; false: v is none */
 void use_part(struct lowering *l, const struct ast *n);     /* a tensor that is returned by a piece of it */

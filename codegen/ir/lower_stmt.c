@@ -2,6 +2,7 @@
  * Tests      test/lit/codegen/, test/lit/run/statements.pto
  */
 #include "lower_parts.h"
+#include "sema/decided.h"
 #include "source_text.h"
 #include "support/strbuf.h"
 #include <string.h>
@@ -102,7 +103,36 @@ static void lower_alloc(struct lowering *l, const struct ast *n, const struct sy
     op->alloc.maker = (struct maker){.at = n->at, .name = n->name};
 }
 
+/* `@dist` before a `let`, whose storage begins here, or a view. */
+static void lower_distribute(struct lowering *l, const struct ast *n)
+{
+    const struct ast *attr = attrs_find(n, "dist");
+    const struct symbol *s = n->symbol;
+    if (!attr || n->bad) return;
+    const struct symbol *tensor = s->region ? s->region->base : s;
+    lower_site(l, attr->at, "@dist");
+    struct ir_op *op = lower_op(l, IR_DISTRIBUTE);
+    op->distribute.source = attr;
+    op->distribute.tensor = tensor;
+    op->distribute.view = lower_view(l, lower_whole(l, tensor), VIEW_OF_PART);
+    const struct ast *number = attr->attr.args;
+    for (int d = 0; d < s->type->rank; d++, number = number->next) {
+        const int of = s->region ? s->region->base_dim[d] : d;
+        op->distribute.grid[of] = lower_value(l, number);
+        if (s->region) op->distribute.cell[of] = lower_size(l, s->type->tile[d], ARITH_PLAIN);
+    }
+}
+
 /* ---- declarations ---- */
+
+/* A call makes its result itself, unless that may have to lie where the result of this function will be (results.c). */
+static bool may_be_result(const struct lowering *l, const struct symbol *leaf)
+{
+    const struct symbol *place = l->orch->result_place;
+    bool is_known = !leaf->captured || !leaf->captured[0];
+    for (int d = 0; d < leaf->type->rank; d++) is_known &= !decided_names_number(leaf->type->extent[d]);
+    return place && place->decided_count > 0 && is_known && !leaf->exchange;
+}
 
 static void lower_new_let(struct lowering *l, struct ast *n, struct symbol *s)
 {
@@ -112,6 +142,9 @@ static void lower_new_let(struct lowering *l, struct ast *n, struct symbol *s)
     for (size_t i = 0; i < leaves.count; i++) {
         const struct symbol *leaf = leaves.data[i];
         if (leaf->type->kind == TYPE_TENSOR && !n->decl.value) { /* a value brings its storage along */
+            lower_alloc(l, n, leaf);
+            lower_distribute(l, n);
+        } else if (leaf->type->kind == TYPE_TENSOR && n->decl.value->kind == AST_CALL && may_be_result(l, leaf)) {
             lower_alloc(l, n, leaf);
         } else if (type_is_scalar(leaf->type) && leaf->place) {
             struct ir_op *op = lower_op(l, IR_SET);
@@ -184,6 +217,7 @@ static void lower_view_statement(struct lowering *l, struct ast *n)
     use_declaration(l, n);
     use_name_defined(l, n->symbol, n);
     lower_captured(l, n->symbol);
+    lower_distribute(l, n);
 }
 
 /* ---- assignments ---- */
@@ -282,6 +316,10 @@ static void lower_drop(struct lowering *l, struct ast *n)
 {
     for (struct ast *name = n->drop.names; name; name = name->next) {
         symbol_list leaves = {0};
+        if (!name->bad && name->kind == AST_INDEX) { /* of an array, whose buffer stays */
+            lower_prepare_named(l, name);
+            use_element_dropped(l, name);
+        }
         if (name->bad || !name->symbol) continue;
         use_leaves(l, IR_USE_DROP, name->symbol, name);
         symbol_leaves(name->symbol, &leaves);
@@ -405,7 +443,8 @@ static void note_attributes(struct lowering *l, const struct ast *n)
                     : n->kind == AST_EXPR_STMT ? n->expr_stmt.expr
                                                : NULL;
     for (const struct ast *a = n->attrs; a; a = a->next)
-        if (a->attr.args && a->attr.args->kind != AST_STRING) lower_prepare_attribute(l, a->attr.args);
+        for (struct ast *x = a->attr.args; x; x = x->next)
+            if (x->kind != AST_STRING) lower_prepare_attribute(l, x);
 }
 
 void lower_statement(struct lowering *l, struct ast *n)

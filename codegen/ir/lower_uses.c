@@ -258,6 +258,11 @@ static void begin_view(struct lowering *l, const struct symbol *t, const struct 
     for (int i = 0; t->alias_of && i < t->field_count; i++) begin_view(l, t->fields[i], at);
 }
 
+void use_element_dropped(struct lowering *l, const struct ast *at)
+{
+    use(l, IR_USE_DROP, region_of(at)->base, region_of(at), at);
+}
+
 void use_views(struct lowering *l, const struct ast *at) { touch_views(l, at); }
 
 void use_take(struct lowering *l, const struct symbol *to, const struct symbol *from, bool is_kept,

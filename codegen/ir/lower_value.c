@@ -223,6 +223,7 @@ static struct ir_value *lower_builtin(struct lowering *l, const struct ast *n)
     if (strcmp(name, "select") == 0) return lower_select(l, n);
     if (strcmp(name, "i64") == 0 || strcmp(name, "f64") == 0 || strcmp(name, "f32") == 0 || strcmp(name, "bool") == 0)
         return lower_cast(l, n);
+    if (strcmp(name, "ranks") == 0) return ir_function(l->mem, "pto_ranks", ARITH_PLAIN, n->type, 0);
     if (strcmp(name, "dim") == 0 && n->value)
         return lower_size(l, n->value, l->arithmetic == ARITH_COST ? ARITH_COST : ARITH_PLAIN);
     lower_unsupported(l, n->at, "this use of a builtin function");

@@ -173,8 +173,10 @@ static void verify_call(struct verifier *v, struct state *s, const struct ir_cal
         if (a->scope)
             expect(v, has(&s->scopes, a->scope), "is given to a scope that is not open", a->view->region->base->name);
     }
-    for (int i = 0; i < call->attribute_count; i++)
+    for (int i = 0; i < call->attribute_count; i++) {
         if (call->attributes[i].value) verify_value(v, s, call->attributes[i].value);
+        if (call->attributes[i].view) verify_view(v, s, call->attributes[i].view);
+    }
     for (int i = 0; i < call->count; i++) /* the callee ends its lifetime */
         if (call->arguments[i].kind == IR_ARG_MOVED) end_lifetime(v, s, call->arguments[i].view->region->base);
 }
@@ -410,6 +412,13 @@ static void verify_op(struct verifier *v, struct state *s, const struct ir_op *o
     case IR_ALLOC:
         verify_value(v, s, op->alloc.bytes);
         verify_tensor(v, s, op->alloc.symbol);
+        break;
+    case IR_DISTRIBUTE:
+        verify_view(v, s, op->distribute.view);
+        for (int d = 0; d < MAX_RANK; d++) {
+            if (op->distribute.cell[d]) verify_value(v, s, op->distribute.cell[d]);
+            if (op->distribute.grid[d]) verify_value(v, s, op->distribute.grid[d]);
+        }
         break;
     case IR_SUBMIT:
         expect(v, op->call->callee->kind == SYM_KERNEL, "is submitted and is no kernel", op->call->callee->name);

@@ -6,6 +6,7 @@
  * Tests      test/lit/sema/e06*.pto e07*.pto e11*.pto e13*.pto
  */
 #include "dataflow.h"
+#include "elements.h"
 #include "parts.h"
 #include "uses.h"
 
@@ -20,6 +21,7 @@ struct cell {
     const struct ast *gone_at, *shared_at;
     struct parts parts;
     struct parts touched; /* of a let: written or read */
+    struct parts ended;   /* elements of an array that were dropped */
 };
 
 /* What is known of a tensor when the function has been walked. */
@@ -74,6 +76,7 @@ static void say_gone(const struct assign *a, const struct cell *x, const struct 
 static void touch(struct assign *a, struct cell *x, const struct ir_use *use)
 {
     if (!use->is_same_argument) a->is_said = false;
+    elements_touch(a->c, &x->ended, use, a->is_silent);
     if (x->gone == NO) return;
     if (!a->is_silent && !a->is_said) say_gone(a, x, use->tensor->symbol, use->at);
     a->is_said = true;
@@ -84,6 +87,10 @@ static void drop(struct assign *a, struct cell *x, const struct ir_use *use)
 {
     touch(a, x, use);
     use->tensor->is_read = true; /* a lifetime ended on purpose is not one that was forgotten */
+    if (use->region) {
+        parts_add(a->c, &x->ended, use->region, use->at);
+        return;
+    }
     x->gone = YES;
     x->how = use->kind == IR_USE_DROP ? DROPPED : MOVED;
     x->gone_at = use->at;
@@ -151,6 +158,7 @@ static void take(struct assign *a, struct dataflow_state *s, struct cell *x, con
     struct cell *y = &cells_of(s)[use->from->number];
     const bool is_share = use->kind == IR_USE_KEEP;
     end_views(a, s, t, use->at);
+    if (!a->is_silent) ((struct ir_use *)use)->is_first = x->written == NO;
     *x = (struct cell){.written = YES, .stored = true, .parts.any = true, .touched.any = true};
     x->shared = is_share ? second_name(t) : from->next_of ? 0 : possible_names(a, t);
     x->shared_at = use->at;
@@ -285,7 +293,11 @@ static void begin(struct assign *a, struct cell *x, const struct ir_use *use)
 {
     *x = (struct cell){0};
     a->outcomes[use->tensor->number].is_live = true;
-    if (use->kind == IR_USE_BEGIN) return;
+    if (use->kind == IR_USE_BEGIN) {
+        x->stored = use->at->kind == AST_LET && attrs_find(use->at, "dist");
+        use->tensor->needs_alloc |= x->stored;
+        return;
+    }
     *x = (struct cell){.written = YES, .stored = true, .parts.any = true, .touched.any = true}; /* all 0 */
     use->tensor->needs_alloc = true;
 }
@@ -431,6 +443,7 @@ static void meet(struct dataflow *d, struct dataflow_state *into, const struct d
         if (!x->shared_at) x->shared_at = y->shared_at;
         parts_join(a->c, &x->parts, &y->parts);
         parts_join(a->c, &x->touched, &y->touched);
+        parts_join(a->c, &x->ended, &y->ended);
         if (x->gone_at) continue;
         x->gone_at = y->gone_at;
         x->how = y->how;
@@ -461,6 +474,7 @@ static void after_iteration(const struct assign *a, struct dataflow_state *s, bo
     for (int i = 0; i < a->f->tensor_count; i++) {
         parts_after_iteration(a->c, &cells_of(s)[i].parts, loop, is_over);
         parts_after_iteration(a->c, &cells_of(s)[i].touched, loop, is_over);
+        parts_after_iteration(a->c, &cells_of(s)[i].ended, loop, is_over);
     }
 }
 

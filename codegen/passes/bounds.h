@@ -67,14 +67,14 @@ struct function_bounds {
 struct function_bounds *bounds_of(struct plan *p, const struct symbol *orch, bool has_place);
 /* Bytes of heap with which such a call completes where buffers may be moved; NULL: not known. */
 const struct size *bounds_need(struct plan *p, const struct symbol *orch, bool has_place);
-/* bounds_of in one memory model.  moved_in: a bit for each tensor that is `own`, in the order of the formals; it lies
+/* bounds_of in one memory model.  moved_in: a bit for each tensor that is moved in, in the order of formals; it lies
  * in the heap, and counts until the function releases it.  The others are their caller's, as those of an export are. */
 struct function_bounds *bounds_in(struct plan *p, struct memory_model *model, const struct symbol *orch, bool has_place,
                                   uint64_t moved_in);
 /* With the frame that is proposed for it, while the functions that it calls have none. */
 struct function_bounds *bounds_with(struct plan *p, const struct symbol *orch, bool has_place, uint64_t moved_in,
                                     const struct frame_plan *frame);
-uint64_t bounds_all_moved(const struct symbol *orch); /* a bit for each tensor that is `own` */
+uint64_t bounds_all_moved(const struct plan *p, const struct symbol *orch); /* a bit for each such tensor */
 void memory_model_begin(struct plan *p, struct memory_model *model, bool has_frames);
 
 #endif

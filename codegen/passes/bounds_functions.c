@@ -58,20 +58,20 @@ static void each_moved_in(struct walk *w, const struct symbol *orch, uint64_t mo
     symbol_list formals = {0};
     flat_formals(orch, &formals);
     for (size_t i = 0; i < formals.count && moved_in; i++) {
-        if (formals.data[i]->dir != DIR_OWN || formals.data[i]->type->kind != TYPE_TENSOR) continue;
+        if (!formal_is_moved_in(w->plan, formals.data[i])) continue;
         if (moved_in & 1) visit(w, formals.data[i]);
         moved_in >>= 1;
     }
     vec_free(&formals);
 }
 
-uint64_t bounds_all_moved(const struct symbol *orch)
+uint64_t bounds_all_moved(const struct plan *p, const struct symbol *orch)
 {
     uint64_t all = 0;
     symbol_list formals = {0};
     flat_formals(orch, &formals);
     for (size_t i = 0; i < formals.count; i++)
-        if (formals.data[i]->dir == DIR_OWN && formals.data[i]->type->kind == TYPE_TENSOR) all = all << 1 | 1;
+        if (formal_is_moved_in(p, formals.data[i])) all = all << 1 | 1;
     vec_free(&formals);
     return all;
 }

@@ -14,6 +14,10 @@
  * tensor, neither is a function (which may leave tasks behind that nobody sees), and what lies between is reached
  * whenever they are.
  *
+ * Note [alternating slots]: names that exchange their buffers, as a `var` and its next value do, have a slot with room
+ * for each, and whoever takes over a buffer gives its own in return; so they have the slots in some order, at any time.
+ * Which of the buffers a task touches is not known here, so nothing is surely ordered by them.
+ *
  * Note [a frame must not cost]: a frame is held from the entry of the function to its last task.  --plan=free makes one
  * only where the function needs no more heap with it than without.
  *
@@ -34,7 +38,7 @@ static void note_place(struct walk *w, const struct symbol *t, const char *why)
     if (!tensor_is_new(t) || ptrmap_get(&w->places, t)) return;
     struct home *p = arena_new(w->plan->mem, struct home);
     p->loop = w->loop;
-    p->why = t->exchange ? "its name goes from buffer to buffer" : why;
+    p->why = t->exchange && t->exchange->is_shared ? "two names may have its buffer" : why;
     ptrmap_set(&w->places, t, p);
     vec_push(&w->tensors, t);
 }
@@ -49,7 +53,11 @@ static void exclude(struct walk *w, const struct symbol *t, const char *why)
 
 static void note_access(struct task *t, const struct region *r, enum direction dir)
 {
-    if (r && !r->base->exchange) vec_push(&t->accesses, ((struct access){r->base, dir, r->whole}));
+    const struct exchange *names = r ? r->base->exchange : NULL;
+    if (names) /* see Note [alternating slots] */
+        vec_push(&t->accesses, ((struct access){names->names[0], DIR_INOUT, false}));
+    else if (r)
+        vec_push(&t->accesses, ((struct access){r->base, dir, r->whole}));
 }
 
 static void add_task(struct walk *w, struct task *t)
@@ -70,19 +78,19 @@ static void note_task(struct walk *w, struct span at, const struct call *call)
         const struct symbol *formal = call->callee->formals[i];
         if (i == call->result_formal) continue;
         note_access(t, call->regions[i], formal->dir);
-        if (call->regions[i] && formal->dir == DIR_OWN) exclude(w, call->regions[i]->base, "it is moved");
         for (int k = 0; k < call->leaves[i].count; k++) {
             const struct leaf *leaf = &call->leaves[i].leaf[k];
-            const struct region *r = leaf->region;
-            note_access(t, r, leaf->formal->dir);
-            if (r && leaf->formal->dir == DIR_OWN) exclude(w, r->base, "it is moved");
+            note_access(t, leaf->region, leaf->formal->dir);
         }
     }
     for (int k = 0; k < call->result_leaves.count; k++) note_access(t, call->result_leaves.leaf[k].region, DIR_OUT);
     note_access(t, call->destination, DIR_OUT);
     if (call->result_symbol) {
         if (call->result_symbol->hidden) note_place(w, call->result_symbol, NULL);
-        vec_push(&t->accesses, ((struct access){call->result_symbol, DIR_OUT, true}));
+        const struct exchange *names = call->result_symbol->exchange;
+        const struct access one = {call->result_symbol, DIR_OUT, true},
+                            slots = {names ? names->names[0] : NULL, DIR_INOUT, false};
+        vec_push(&t->accesses, names ? slots : one);
     }
     add_task(w, t);
 }
@@ -104,6 +112,8 @@ static void walk_call(struct walk *w, const struct ir_call *c)
     for (int i = 0; i < c->attribute_count; i++) walk_value(w, c->attributes[i].value);
     for (int i = 0; i < c->count; i++) walk_value(w, c->arguments[i].value);
     note_task(w, c->at, c->binding);
+    for (int i = 0; i < c->count; i++)
+        if (c->arguments[i].kind == IR_ARG_MOVED) exclude(w, c->arguments[i].view->region->base, "it is moved");
 }
 
 /* Operands first. */
@@ -165,7 +175,8 @@ static void walk_op(struct walk *w, const struct ir_op *op)
     case IR_SUBMIT:
     case IR_CALL: walk_call(w, op->call); break;
     case IR_RELEASE:
-        if (op->release.why == IR_RELEASE_BY_HAND) exclude(w, op->release.symbol, "'drop' ends its lifetime");
+        if (op->release.why == IR_RELEASE_BY_HAND && !op->release.symbol->exchange)
+            exclude(w, op->release.symbol, "'drop' ends its lifetime");
         break;
     case IR_GIVE: exclude(w, op->give.view->region->base, "it is returned"); break;
     case IR_BLOCK: walk_block(w, op->block); break;
@@ -253,7 +264,8 @@ static bool is_need_known(const struct function_bounds *f)
 static const char *why_refused(struct plan *p, const struct symbol *orch, const struct frame_plan *frame)
 {
     const bool has_place = orch->decl->orch.exported;
-    const uint64_t all = bounds_all_moved(orch); /* what is `own` may lie in the heap, and end before the frame does */
+    const uint64_t all =
+        bounds_all_moved(p, orch); /* what is moved in may lie in the heap, and end before the frame does */
     const struct function_bounds *with = bounds_with(p, orch, has_place, 0, frame);
     if (p->memory.kind == PLAN_FREE && (!costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, 0), with) ||
                                         (all && !costs_nothing(p, bounds_in(p, &p->ring, orch, has_place, all),

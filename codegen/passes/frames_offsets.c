@@ -44,8 +44,8 @@ static const struct size *common_unit(const struct placing *p, bool *is_common)
     *is_common = true;
     for (size_t i = 0; i < p->count && *is_common; i++) {
         struct size_term term;
-        const bool is_product = p->list[i].plan->bytes->kind != SIZE_ADD;
-        *is_common = is_product && size_terms(p->walk->sizes, p->list[i].plan->bytes, &term, 1) == 1 &&
+        const bool is_product = p->list[i].plan->room->kind != SIZE_ADD;
+        *is_common = is_product && size_terms(p->walk->sizes, p->list[i].plan->room, &term, 1) == 1 &&
                      term.factor >= 0 && (i == 0 || term.mono == unit);
         if (*is_common) unit = term.mono;
     }
@@ -63,7 +63,7 @@ static void place_multiples(struct placing *p, const struct size *unit)
     struct offset *offsets = p->multiples = arena_array(p->walk->plan->mem, struct offset, p->count);
     for (size_t i = 0; i < p->count; i++) {
         struct size_term term;
-        size_terms(p->walk->sizes, p->list[i].plan->bytes, &term, 1);
+        size_terms(p->walk->sizes, p->list[i].plan->room, &term, 1);
         offsets[i] = (struct offset){p->list[i].first, p->list[i].last, term.factor, 0};
     }
     const int64_t bytes = offsets_place(offsets, p->count);
@@ -122,7 +122,7 @@ static void place_sizes(struct placing *p)
     size_t *others = arena_array(w->plan->mem, size_t, p->count);
     p->top = size_const(w->sizes, 0);
     for (size_t i = 0; i < p->count; i++)
-        order[i] = (struct ranked){i, range_of_size(&w->plan->ranges, p->list[i].plan->bytes)};
+        order[i] = (struct ranked){i, range_of_size(&w->plan->ranges, p->list[i].plan->room)};
     qsort(order, p->count, sizeof *order, by_decreasing_size);
     for (size_t i = 0; i < p->count; i++) {
         const size_t n = order[i].number;
@@ -130,8 +130,8 @@ static void place_sizes(struct placing *p)
         for (size_t k = 0; k < i; k++)
             if (p->at[order[k].number] && are_together(&p->list[n], &p->list[order[k].number]))
                 others[count++] = order[k].number;
-        const struct size *at = free_offset(p, others, count, p->list[n].plan->bytes);
-        const struct size *end = at ? size_binary(w->sizes, SIZE_ADD, at, p->list[n].plan->bytes) : NULL;
+        const struct size *at = free_offset(p, others, count, p->list[n].plan->room);
+        const struct size *end = at ? size_binary(w->sizes, SIZE_ADD, at, p->list[n].plan->room) : NULL;
         const struct size *top = !end || is_at_most(p, end, p->top) ? p->top
                                  : is_at_most(p, p->top, end)       ? end
                                                                     : size_binary(w->sizes, SIZE_MAXIMUM, p->top, end);
@@ -214,10 +214,10 @@ void frames_make_offsets(struct walk *w, struct lifetime *list, size_t count)
             t->why = "its offset is too long to be written";
             continue;
         }
-        p.end[i] = size_binary(w->sizes, SIZE_ADD, p.at[i], t->bytes);
+        p.end[i] = size_binary(w->sizes, SIZE_ADD, p.at[i], t->room);
         t->slot = slot_at(w->out, p.at[i]);
         struct slot *slot = &w->out->slots.data[t->slot];
-        if (!slot->bytes || !is_at_most(&p, t->bytes, slot->bytes)) slot->bytes = t->bytes;
+        if (!slot->bytes || !is_at_most(&p, t->room, slot->bytes)) slot->bytes = t->room;
         t->storage = STORAGE_SLOT;
         frames_note_loops(w, &list[i]);
         note_waits(&p, i);

@@ -9,7 +9,7 @@
 /* ---- lifetimes ---- */
 
 /* The outermost loop around task t that does not hold the declaration; -1: none. */
-static int foreign_loop(const struct walk *w, int loop, int named_in)
+int frames_foreign_loop(const struct walk *w, int loop, int named_in)
 {
     int found = -1;
     for (; loop >= 0 && loop != named_in; loop = w->loops.data[loop].parent) found = loop;
@@ -19,7 +19,7 @@ static int foreign_loop(const struct walk *w, int loop, int named_in)
 bool frames_find_lifetime(const struct walk *w, struct lifetime *l)
 {
     for (size_t i = 0; i < l->home->users.count; i++) {
-        const int t = l->home->users.data[i], loop = foreign_loop(w, w->tasks.data[t]->loop, l->home->loop);
+        const int t = l->home->users.data[i], loop = frames_foreign_loop(w, w->tasks.data[t]->loop, l->home->loop);
         const int first = loop >= 0 ? w->loops.data[loop].first : t, last = loop >= 0 ? w->loops.data[loop].last : t;
         if (i == 0) l->plan->first = w->tasks.data[t]->at;
         if (i == 0 || first < l->first) l->first = first;

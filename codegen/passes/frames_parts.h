@@ -1,7 +1,8 @@
 /* frames_parts.h - what the files of the pass `frames` share; nobody else includes it.
  *
  * frames.c        tasks of a function, which frame is taken     frames_slots.c   which tensors share a slot
- * frames_order.c  which task surely waits for which          frames_offsets.c where they lie with --plan=min */
+ * frames_order.c  which task surely waits for which          frames_offsets.c where they lie with --plan=min
+ * frames_exchange.c  names that exchange their buffers */
 #ifndef PTOC_FRAMES_PARTS_H
 #define PTOC_FRAMES_PARTS_H
 #include "frames.h"
@@ -33,6 +34,8 @@ struct home { /* where a tensor is named */
     int loop;
     const char *why; /* why it may not lie in a frame, or NULL */
     VEC(int) users;  /* tasks, ascending */
+    struct tensor_plan *plan;
+    bool alternates; /* its buffers may lie in a slot: see Note [alternating slots] */
 };
 
 struct walk {
@@ -59,9 +62,15 @@ struct lifetime {
 void frames_order(struct walk *w);                                   /* for each task those that it surely waits for */
 bool frames_find_lifetime(const struct walk *w, struct lifetime *l); /* false: nothing uses the tensor */
 
+int frames_foreign_loop(const struct walk *w, int loop, int named_in);
 bool frames_is_before(const struct walk *w, int earlier, int later); /* one of these */
 
+/* ---- frames_exchange.c ---- */
+const char *frames_why_no_exchange(const struct walk *w, const struct exchange *names); /* NULL: they have a slot */
+void frames_share_exchange(const struct walk *w, const struct exchange *names); /* what the first of them has got */
+
 /* ---- frames_slots.c ---- */
+const char *frames_why_not(const struct walk *w, const struct home *p); /* NULL: the tensor may lie in a frame */
 void frames_place(struct walk *w);                          /* sets the bytes of the frame, NULL: there is none */
 void frames_note_loops(struct walk *w, struct lifetime *l); /* the loops that it outlives, the iterations that wait */
 bool frames_is_known_at_entry(const struct size *s);

@@ -101,7 +101,7 @@ static int64_t frame_bytes_with(const struct scan *s, const struct size *more)
 static int best_slot(struct scan *s, const struct lifetime *l, bool ordered, struct added_order *order)
 {
     struct walk *w = s->walk;
-    const struct size *bytes = l->plan->bytes;
+    const struct size *bytes = l->plan->room;
     int best = -1, grown = -1;
     struct added_order grown_order = {0};
     for (int i = 0; i < (int)w->out->slots.count; i++) {
@@ -130,7 +130,11 @@ static int best_slot(struct scan *s, const struct lifetime *l, bool ordered, str
 static bool makes_tensor(const struct walk *w, const struct task *t)
 {
     if (!t->call) return false;
-    if (t->call->result_symbol) return true;
+    if (t->call->result_symbol) {
+        const struct exchange *names = t->call->result_symbol->exchange;
+        const struct home *home = names ? ptrmap_get(&w->places, names->names[0]) : NULL;
+        return !home || !home->alternates;
+    }
     for (size_t i = 0; i < t->accesses.count; i++) {
         const struct home *home = ptrmap_get(&w->places, t->accesses.data[i].tensor);
         if (t->accesses.data[i].dir == DIR_OUT && home && home->loop >= 0) return true;
@@ -163,7 +167,7 @@ static void place_lifetime(struct scan *s, struct lifetime *l)
     const struct memory_plan *m = &w->plan->memory;
     struct added_order order = {0};
     int slot = best_slot(s, l, false, &order);
-    if (slot < 0 && m->kind == PLAN_BUDGET && frame_bytes_with(s, l->plan->bytes) > m->budget) {
+    if (slot < 0 && m->kind == PLAN_BUDGET && frame_bytes_with(s, l->plan->room) > m->budget) {
         slot = best_slot(s, l, true, &order);
         if (slot < 0 || frame_bytes_with(s, size_const(w->sizes, 0)) > m->budget) {
             l->plan->why = "the budget has no room for it";
@@ -171,11 +175,12 @@ static void place_lifetime(struct scan *s, struct lifetime *l)
         }
     }
     const bool is_new = slot < 0;
-    if (is_new) slot = new_slot(s, l->plan->bytes);
+    if (is_new) slot = new_slot(s, l->plan->room);
     if (l->home->loop >= 0) {
         const struct loop *loop = &w->loops.data[l->home->loop];
         const bool counts = loop->op->kind == IR_FOR && (loop->op->loop.by == 1 || loop->op->loop.by == -1);
-        const bool has_room = m->kind == PLAN_BUDGET && frame_bytes_with(s, l->plan->bytes) <= m->budget;
+        const bool has_room =
+            m->kind == PLAN_BUDGET && !l->plan->tensor->exchange && frame_bytes_with(s, l->plan->bytes) <= m->budget;
         if (is_new && counts && has_room) {
             new_slot(s, l->plan->bytes);
             l->plan->alternates = true;
@@ -236,9 +241,10 @@ static const struct size *bytes_at_entry(struct walk *w, const struct type *t)
     return b ? size_binary(w->sizes, SIZE_MUL, b, granule) : NULL;
 }
 
-static const char *why_not(const struct walk *w, const struct tensor_plan *t, const struct home *p)
+const char *frames_why_not(const struct walk *w, const struct home *p)
 {
     const enum plan_kind kind = w->plan->memory.kind;
+    const struct tensor_plan *t = p->plan;
     if (p->why) return p->why;
     if (kind == PLAN_RING) return "--plan=ring";
     if (tensor_note_of(w->plan->checked, t->tensor)->escapes) return "it leaves the function";
@@ -256,28 +262,46 @@ static int by_first(const void *a, const void *b)
     return x->first != y->first ? (x->first < y->first ? -1 : 1) : x->last < y->last ? -1 : x->last > y->last;
 }
 
+/* Is there a lifetime for it?  Names that exchange their buffers have one, that of the first of them. */
+static bool find_place(struct walk *w, const struct symbol *tensor, struct lifetime *l)
+{
+    struct home *p = ptrmap_get(&w->places, tensor);
+    struct tensor_plan *t = p->plan;
+    const struct exchange *names = tensor->exchange;
+    if (t->storage == STORAGE_RESULT || (names && names->names[0] != tensor)) return false;
+    *l = (struct lifetime){.plan = t, .home = p, .last = -1};
+    const bool is_used = frames_find_lifetime(w, l);
+    t->why = names ? frames_why_no_exchange(w, names) : frames_why_not(w, p);
+    t->room = names && !t->why ? size_scale(w->sizes, t->bytes, names->count) : t->bytes;
+    p->alternates = names && is_used && !t->why;
+    return is_used && !t->why && t->room;
+}
+
 void frames_place(struct walk *w)
 {
     VEC(struct lifetime) lifetimes = {0};
     frames_order(w);
     for (size_t i = 0; i < w->tensors.count; i++) {
         const struct symbol *tensor = w->tensors.data[i];
-        struct home *p = ptrmap_get(&w->places, tensor);
         struct tensor_plan *t = arena_new(w->plan->mem, struct tensor_plan);
-        struct lifetime l = {.plan = t, .home = p, .last = -1};
         *t = (struct tensor_plan){
             .tensor = tensor, .storage = tensor->place ? STORAGE_RESULT : STORAGE_RING, .slot = -1};
         t->bytes = bytes_at_entry(w, tensor->type);
-        const bool is_used = frames_find_lifetime(w, &l);
         vec_push(&w->out->tensors, t);
-        if (t->storage == STORAGE_RESULT) continue;
-        t->why = why_not(w, t, p);
-        if (is_used && !t->why) vec_push(&lifetimes, l);
+        ((struct home *)ptrmap_get(&w->places, tensor))->plan = t;
+    }
+    for (size_t i = 0; i < w->tensors.count; i++) {
+        struct lifetime l;
+        if (find_place(w, w->tensors.data[i], &l)) vec_push(&lifetimes, l);
     }
     if (lifetimes.count > 0) qsort(lifetimes.data, lifetimes.count, sizeof *lifetimes.data, by_first);
     if (w->plan->memory.kind == PLAN_MIN)
         frames_make_offsets(w, lifetimes.data, lifetimes.count);
     else
         make_slots(w, lifetimes.data, lifetimes.count);
+    for (size_t i = 0; i < w->tensors.count; i++) {
+        const struct exchange *names = w->tensors.data[i]->exchange;
+        if (names && names->names[0] == w->tensors.data[i]) frames_share_exchange(w, names);
+    }
     vec_free(&lifetimes);
 }

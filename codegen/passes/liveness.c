@@ -41,8 +41,7 @@ struct search {
     VEC(struct uses *) use_list;
     VEC(struct owner) owners;
     int count;
-    const struct ir_op *op;      /* whose operands are looked at */
-    bool is_busy;                /* it submits, calls, awaits or allocates: memory held meanwhile is held for nothing */
+    struct ir_op *op;            /* whose operands are looked at */
     const struct symbol *tensor; /* whose release is being placed */
     struct uses *tensor_uses;
     struct span moved_to; /* where the block that was looked at ends by now */
@@ -53,13 +52,14 @@ struct search {
 /* What was moved in is the function's own, like a tensor that its body declares. */
 static bool is_taken_over(const struct search *s, const struct symbol *t)
 {
-    return t->kind == SYM_FORMAL && t->dir == DIR_OWN && t->type->kind == TYPE_TENSOR &&
-           tensor_note_of(s->plan->checked, t)->is_kept;
+    return formal_is_moved_in(s->plan, t) && (t->dir != DIR_OWN || tensor_note_of(s->plan->checked, t)->is_kept);
 }
 
-static void note_use(struct search *s, const struct symbol *t, bool by_hand)
+static void note_use(void *cx, const struct symbol *t, enum ir_touch how)
 {
-    if (!t || (!tensor_is_new(t) && !is_taken_over(s, t))) return;
+    struct search *s = cx;
+    if (how == IR_TOUCH_NAME) return;
+    if (!tensor_is_new(t) && !is_taken_over(s, t)) return;
     struct uses *u = ptrmap_get(&s->uses, t);
     if (!u) {
         u = arena_new(s->plan->mem, struct uses);
@@ -68,46 +68,21 @@ static void note_use(struct search *s, const struct symbol *t, bool by_hand)
     }
     const int number = s->op->number;
     if (u->at.count == 0 || u->at.data[u->at.count - 1] != number) vec_push(&u->at, number);
-    if (by_hand && !t->exchange) vec_push(&u->by_hand, number); /* a name that has no buffer may be released */
+    if (how == IR_TOUCH_END && !t->exchange)
+        vec_push(&u->by_hand, number); /* a name that has no buffer may be released */
 }
 
-static void note_value(struct search *s, const struct ir_value *v);
-
-static void note_view(struct search *s, const struct ir_view *v)
+static void note_call(void *cx, const struct ir_call *c)
 {
-    if (v) note_use(s, v->region->base, false);
+    struct search *s = cx;
+    (void)c;
+    s->op->is_busy = true;
 }
 
-static void note_checks(struct search *s, const struct ir_check *c)
+static void note_value(void *cx, const struct ir_value *v)
 {
-    for (; c; c = c->next) {
-        note_use(s, c->symbol, false);
-        note_view(s, c->view);
-        note_view(s, c->other);
-        note_value(s, c->a);
-    }
-}
-
-static void note_call(struct search *s, const struct ir_call *c)
-{
-    s->is_busy = true;
-    for (int i = 0; i < c->count; i++) {
-        const struct ir_argument *a = &c->arguments[i];
-        if (a->view) note_use(s, a->view->region->base, a->kind == IR_ARG_MOVED);
-        note_value(s, a->value);
-    }
-    for (int i = 0; i < c->attribute_count; i++) note_value(s, c->attributes[i].value);
-    note_checks(s, c->checks);
-}
-
-static void note_value(struct search *s, const struct ir_value *v)
-{
-    if (!v) return;
-    s->is_busy |= v->is_await;
-    note_checks(s, v->checks);
-    note_view(s, v->view);
-    if (v->call) note_call(s, v->call);
-    for (int i = 0; i < v->count; i++) note_value(s, v->arg[i]);
+    struct search *s = cx;
+    s->op->is_busy |= v->is_await;
 }
 
 /* `f(g(x))`: the call of f takes what g makes. */
@@ -119,48 +94,6 @@ static void note_taker(struct search *s, struct ir_block *block, struct ir_op *o
         struct taker *t = arena_new(s->plan->mem, struct taker);
         *t = (struct taker){block, op};
         ptrmap_set(&s->takers, call->regions[i]->base, t);
-    }
-}
-
-static void note_operands(struct search *s, const struct ir_op *op)
-{
-    switch (op->kind) {
-    case IR_LET: note_value(s, op->let.value); break;
-    case IR_SET:
-        note_value(s, op->set.target);
-        note_value(s, op->set.value);
-        break;
-    case IR_STORE:
-        note_view(s, op->store.view);
-        note_value(s, op->store.value);
-        break;
-    case IR_CHECK: note_checks(s, op->check.check); break;
-    case IR_ASSERT: note_value(s, op->assertion.cond); break;
-    case IR_PRINT:
-        for (int i = 0; i < op->print.count; i++) note_value(s, op->print.values[i].value);
-        break;
-    case IR_TENSOR: note_use(s, op->tensor.symbol, false); break;
-    case IR_ALLOC: s->is_busy = true; break;
-    case IR_SUBMIT:
-    case IR_CALL: note_call(s, op->call); break;
-    case IR_RELEASE:
-        if (op->release.why == IR_RELEASE_BY_HAND) note_use(s, op->release.symbol, true);
-        break;
-    case IR_GIVE: note_view(s, op->give.view); break;
-    case IR_TAKE:
-    case IR_KEEP:
-        note_use(s, op->take.to, false);
-        note_use(s, op->take.from, false);
-        break;
-    case IR_FOR:
-        note_value(s, op->loop.low);
-        note_value(s, op->loop.high);
-        note_value(s, op->loop.step);
-        break;
-    case IR_WHILE: note_value(s, op->while_.cond.value); break;
-    case IR_IF: note_value(s, op->branch.cond.value); break;
-    case IR_RETURN: note_value(s, op->ret.value); break;
-    default: break;
     }
 }
 
@@ -180,14 +113,14 @@ struct link {
 static bool number(struct search *s, struct ir_block *block)
 {
     VEC(struct link) chain = {0};
+    const struct ir_operands operands = {.cx = s, .tensor = note_use, .call = note_call, .value = note_value};
     struct ir_block *blocks[3];
     bool is_busy = false; /* behind the last branch of the chain */
     for (struct ir_op *op = block->first, *next; op; op = next) {
         op->number = s->count++;
         s->op = op;
-        s->is_busy = false;
-        note_operands(s, op);
-        op->is_busy = s->is_busy;
+        op->is_busy = op->kind == IR_ALLOC;
+        ir_each_operand(op, &operands);
         note_place(s, block, op);
         int count = ir_blocks(op, blocks);
         const bool is_chain = op->kind == IR_IF && !op->next && op->branch.other;

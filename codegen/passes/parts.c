@@ -299,3 +299,15 @@ enum missing parts_missing(struct checker *c, const struct parts *p, const struc
     facts_reset(c->facts, mark);
     return gap ? MISSING_SOME : MISSING_UNKNOWN;
 }
+
+bool parts_are_apart(struct checker *c, const struct parts *p, const struct region *r, const struct part **near)
+{
+    *near = p->list;
+    if (!p->any && !p->list) return true;
+    if (p->any || !is_fixed(r)) return false;
+    for (const struct part *q = p->list; q; q = q->next) {
+        *near = q;
+        if (!is_apart(c, q, r)) return false;
+    }
+    return true;
+}

@@ -37,4 +37,7 @@ void parts_after_iteration(struct checker *c, struct parts *p, const struct iter
 enum missing { MISSING_UNKNOWN, MISSING_SOME, MISSING_ALL };
 enum missing parts_missing(struct checker *c, const struct parts *p, const struct region *r, const struct part **near);
 
+/* Does the region surely share no element with any part?  *near: a part with which it may. */
+bool parts_are_apart(struct checker *c, const struct parts *p, const struct region *r, const struct part **near);
+
 #endif

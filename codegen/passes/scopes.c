@@ -66,6 +66,7 @@ static struct ir_op *current_scope(const struct search *s)
 
 static void find_owner_of_alloc(struct search *s, struct ir_op *op)
 {
+    if (tensor_note_of(s->plan->checked, op->alloc.symbol)->given) return; /* the owner of the result's place */
     struct ir_op *owner = ptrmap_get(&s->owners, op->alloc.symbol);
     if (!owner || owner == current_scope(s)) return;
     owner->scope.is_named = true;
@@ -81,8 +82,8 @@ static void find_owners(struct search *s, struct ir_op *op)
         const bool is_place = a->kind == IR_ARG_PLACE;
         if (!is_place && (a->kind != IR_ARG_TENSOR || op->kind == IR_CALL || a->direction != DIR_OUT)) continue;
         const struct symbol *base = a->view->region->base;
-        const bool is_allocated = tensor_note_of(s->plan->checked, base)->needs_alloc;
-        struct ir_op *owner = is_allocated ? NULL : ptrmap_get(&s->owners, base);
+        const struct tensor_note *note = tensor_note_of(s->plan->checked, base);
+        struct ir_op *owner = note->needs_alloc || note->given ? NULL : ptrmap_get(&s->owners, base);
         if (!owner || (owner == current_scope(s) && !is_place)) continue;
         owner->scope.is_named = true;
         a->scope = owner;

@@ -16,6 +16,7 @@ struct settle {
     struct ir_function *f;
     struct arena *mem;
     struct ptrmap written; /* key_of(holder) -> its struct ir_check, in order */
+    bool takes_first;      /* the TAKE that follows its use finds nothing in its name */
 };
 
 /* The block that is made anew. */
@@ -270,6 +271,7 @@ static void set_flags_of_call(struct settle *s, struct result *to, const struct 
 static void settle_use(struct settle *s, struct result *to, struct ir_op *op)
 {
     const struct ir_use *use = &op->use;
+    if (use->kind == IR_USE_TAKE) s->takes_first = use->is_first;
     const bool begins = use->kind == IR_USE_BEGIN || use->kind == IR_USE_BEGIN_ZERO;
     const bool is_declared = use->at->kind == AST_LET || use->at->kind == AST_VAR;
     if (begins && is_declared && needs_flag(s, use->symbol))
@@ -366,6 +368,10 @@ static void settle_op(struct settle *s, struct result *to, struct ir_op *op)
         settle_condition(&op->branch.cond);
         break;
     case IR_WHILE: settle_condition(&op->while_.cond); break;
+    case IR_TAKE: /* its use stands before it */
+        op->take.is_empty |= s->takes_first;
+        s->takes_first = false;
+        break;
     default: break;
     }
     keep(to, op);

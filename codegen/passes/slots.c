@@ -30,7 +30,9 @@ static void insert_frame(struct plan *p, struct ir_function *f, const struct fra
 
 static void place_tensor(struct plan *p, struct ir_op *op, const struct frame_plan *frame, const struct tensor_plan *t)
 {
-    op->tensor.at = lower_size(p->lowering, frame->slots.data[t->slot].at, ARITH_PLAIN);
+    const struct size *before = size_scale(p->checked->sizes, t->bytes, t->number);
+    const struct size *at = size_binary(p->checked->sizes, SIZE_ADD, frame->slots.data[t->slot].at, before);
+    op->tensor.at = lower_size(p->lowering, at, ARITH_PLAIN);
     if (!t->alternates) return;
     op->tensor.rotates = t->loop_variable;
     op->tensor.bytes = lower_size(p->lowering, frame->slots.data[t->slot].bytes, ARITH_PLAIN);
@@ -38,7 +40,7 @@ static void place_tensor(struct plan *p, struct ir_op *op, const struct frame_pl
 
 static bool is_use_of_other(void *cx, const struct ir_op *op)
 {
-    return op->kind == IR_SLOT_USE && !slot_of(cx, op->slot_use.symbol);
+    return op->kind == IR_SLOT_USE && (op->slot_use.symbol->exchange || !slot_of(cx, op->slot_use.symbol));
 }
 
 static void place_op(void *cx, struct ir_op *op)
@@ -52,6 +54,7 @@ static void place_op(void *cx, struct ir_op *op)
         if (t) place_tensor(p, op, frame, t);
         break;
     case IR_ALLOC: op->alloc.in_frame = slot_of(p, op->alloc.symbol) != NULL; break;
+    case IR_TAKE: op->take.in_frame = slot_of(p, op->take.to) != NULL; break;
     case IR_RELEASE: op->release.in_frame = slot_of(p, op->release.symbol) != NULL; break;
     case IR_SLOT_USE:
         op->slot_use.bytes = lower_size(p->lowering, slot_of(p, op->slot_use.symbol)->bytes, ARITH_PLAIN);
