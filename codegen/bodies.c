@@ -24,8 +24,6 @@ struct complaint {
     char name[NAME_BYTES]; /* what the pattern has taken from it */
 };
 
-static bool is_word(char c) { return c == '_' || isalnum((unsigned char)c); }
-
 static const char *text_of(const struct complaint *c) { return source_get(c->front->sources, c->at.file)->text; }
 
 static bool is_same(const char *name, const char *text, size_t length)
@@ -45,8 +43,8 @@ static void name_at(const struct complaint *c, char *name)
 {
     const char *text = text_of(c);
     uint32_t begin = c->at.begin, end = begin;
-    while (begin > 0 && is_word(text[begin - 1])) begin--;
-    while (is_word(text[end])) end++;
+    while (begin > 0 && c_text_is_word(text[begin - 1])) begin--;
+    while (c_text_is_word(text[end])) end++;
     snprintf(name, NAME_BYTES, "%.*s", (int)(end - begin), text + begin);
 }
 
@@ -68,7 +66,7 @@ static struct span base_at(const struct complaint *c)
         } while (depth > 0 && end > first);
     }
     uint32_t begin = end;
-    while (begin > first && is_word(text[begin - 1])) begin--;
+    while (begin > first && c_text_is_word(text[begin - 1])) begin--;
     return (struct span){c->at.file, begin, end};
 }
 
@@ -79,20 +77,11 @@ static bool is_index_notation(const struct complaint *c)
 {
     const struct span body = c->kernel->decl->kernel->body_at;
     const char *text = text_of(c);
-    const size_t length = strlen(c->name);
+    const char *const end = text + body.end;
+    size_t length;
     int depth = 0;
-    for (const char *p = text + body.begin, *end = text + body.end; p < end;) {
-        const char *behind = c_text_skip(p, end);
-        if (!behind) return false;
-        if (behind == p && is_word(*p)) {
-            while (behind < end && is_word(*behind)) behind++;
-            if (is_same(c->name, p, (size_t)(behind - p))) return depth > 0 && length < 4;
-        } else if (behind == p) {
-            depth += (*p == '[') - (*p == ']');
-            behind++;
-        }
-        p = behind;
-    }
+    for (const char *p = text + body.begin; (p = c_text_name(p, end, &length, &depth)) != NULL; p += length)
+        if (is_same(c->name, p, length)) return depth > 0 && length < 4;
     return false;
 }
 
@@ -159,10 +148,10 @@ static bool say_read_only(struct complaint *c)
            text[begin - 1] != ')')
         begin--;
     for (uint32_t p = begin; p <= c->at.begin; p++) {
-        if (!is_word(text[p]) || (p > begin && is_word(text[p - 1]))) continue;
+        if (!c_text_is_word(text[p]) || (p > begin && c_text_is_word(text[p - 1]))) continue;
         uint32_t end = p;
         char name[NAME_BYTES];
-        while (is_word(text[end])) end++;
+        while (c_text_is_word(text[end])) end++;
         snprintf(name, sizeof name, "%.*s", (int)(end - p), text + p);
         const struct symbol *formal = formal_of(c, name);
         if (!formal || formal->dir != DIR_IN) continue;
@@ -181,8 +170,8 @@ static bool say_semicolon(struct complaint *c)
     const uint32_t first = c->kernel->decl->kernel->body_at.begin;
     uint32_t at = c->at.begin;
     while (at > first && isspace((unsigned char)text[at - 1])) at--;
-    if (at == c->at.begin && is_word(text[at]))
-        while (is_word(text[at])) at++;
+    if (at == c->at.begin && c_text_is_word(text[at]))
+        while (c_text_is_word(text[at])) at++;
     const struct span here = {c->at.file, at, at};
     diag_error(d, DIAG_E21, here, "missing ';' in the C body of kernel '%s'", c->kernel->name);
     diag_fix(d, here, ";", "insert ';'");
@@ -240,10 +229,10 @@ static bool say_whole(struct complaint *c)
     while (begin > body.begin && text[begin - 1] != ';' && text[begin - 1] != '{') begin--;
     while (end < body.end && text[end] != ';' && text[end] != '}') end++;
     for (uint32_t p = begin; p < end; p++) {
-        if (!is_word(text[p]) || (p > begin && is_word(text[p - 1]))) continue;
+        if (!c_text_is_word(text[p]) || (p > begin && c_text_is_word(text[p - 1]))) continue;
         uint32_t behind = p;
         char name[NAME_BYTES];
-        while (is_word(text[behind])) behind++;
+        while (c_text_is_word(text[behind])) behind++;
         snprintf(name, sizeof name, "%.*s", (int)(behind - p), text + p);
         const struct symbol *formal = formal_of(c, name);
         while (text[behind] == ' ') behind++;
@@ -324,7 +313,7 @@ static bool match(struct complaint *c, const char *pattern)
             continue;
         }
         const char *name = text;
-        while (text < end && is_word(*text)) text++;
+        while (text < end && c_text_is_word(*text)) text++;
         if (text == name || text - name >= NAME_BYTES) return false;
         snprintf(c->name, sizeof c->name, "%.*s", (int)(text - name), name);
     }
@@ -338,7 +327,7 @@ static bool say(struct complaint *c)
         if (match(c, table[i].pattern) && table[i].say(c)) return table[i].say == say_for;
     const char *text = text_of(c);
     c->at.end = c->at.begin;
-    while (is_word(text[c->at.end])) c->at.end++;
+    while (c_text_is_word(text[c->at.end])) c->at.end++;
     if (c->at.end == c->at.begin) c->at.end++;
     diag_error(c->front->diag, DIAG_E21, c->at, "in the C body of kernel '%s' the C compiler says: %.*s",
                c->kernel->name, c->length, c->text);

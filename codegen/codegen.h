@@ -4,23 +4,37 @@
 #include "memory_plan.h"
 #include "sema/sema.h"
 #include "support/strbuf.h"
+#include "support/vec.h"
 
 /* Checks a program: sema_check() and the passes that report with it. */
 struct checked *codegen_check(struct front *front, const char *path, const struct sema_options *options);
+
+/* A kernel in index notation as a C file of its own: orchestrations change more often than their kernels. */
+struct codegen_part {
+    struct strbuf name; /* of the function, and of the file without .c */
+    struct strbuf text;
+};
+
+struct codegen_parts {
+    VEC(struct codegen_part) list;
+};
+
+void codegen_parts_free(struct codegen_parts *parts);
 
 struct codegen_options {
     const char *input; /* the main file as the user named it, for the heading */
     bool no_line;      /* no #line */
     bool no_fma;       /* kernels in index notation round a product and its addition apart */
     struct memory_plan memory;
-    bool checked;       /* every run of the program is checked */
-    bool no_main;       /* no main(): for a C host program */
-    const char *prefix; /* of every name that such a program sees, or NULL */
-    bool is_shared;     /* no main() either: the table is exported */
+    bool checked;                /* every run of the program is checked */
+    bool no_main;                /* no main(): for a C host program */
+    const char *prefix;          /* of every name that such a program sees, or NULL */
+    bool is_shared;              /* no main() either: the table is exported */
+    struct codegen_parts *parts; /* NULL: codegen_c() prints one file with all kernels */
 };
 
-/* The whole translation unit.  What cannot be lowered is reported as E99 through front->diag; then *out is not to be
- * used. */
+/* The whole translation unit, or the one that calls the parts.  What cannot be lowered is reported as E99 through
+ * front->diag; then *out is not to be used. */
 void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options,
                struct strbuf *out);
 

@@ -1,6 +1,7 @@
-/* memory_plan.h - how memory is to be planned: --plan. */
+/* memory_plan.h - how memory is to be planned, and whether tasks are joined: --plan. */
 #ifndef PTOC_MEMORY_PLAN_H
 #define PTOC_MEMORY_PLAN_H
+#include <stdbool.h>
 #include <stdint.h>
 
 enum plan_kind {
@@ -14,6 +15,7 @@ enum plan_kind {
 struct memory_plan {
     enum plan_kind kind;
     int64_t budget;
+    bool is_apart; /* tasks are not joined */
 };
 
 #endif

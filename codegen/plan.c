@@ -69,20 +69,36 @@ void plan_destroy(struct plan *p)
     ptrmap_free(&p->ring.bounds);
     ptrmap_free(&p->framed.bounds);
     ptrmap_free(&p->function_of);
+    ptrmap_free(&p->moved_in);
     for (size_t i = 0; i < p->frame_list.count; i++) {
         vec_free(&p->frame_list.data[i]->tensors);
         vec_free(&p->frame_list.data[i]->slots);
         vec_free(&p->frame_list.data[i]->added);
     }
     vec_free(&p->frame_list);
+    vec_free(&p->joined_kernels);
+    ptrmap_free(&p->joined);
+    ptrmap_free(&p->last_of);
     ptrmap_free(&p->frames);
     ptrmap_free(&p->slots);
     ptrmap_free(&p->ranges.known);
 }
 
+const struct call *plan_joined(const struct plan *p, const struct call *call)
+{
+    for (const struct call *next = call; next; next = ptrmap_get(&p->joined, call)) call = next;
+    return call;
+}
+
 bool tensor_is_new(const struct symbol *s)
 {
     return s->kind == SYM_LET && s->type && s->type->kind == TYPE_TENSOR && !s->region;
+}
+
+bool formal_is_moved_in(const struct plan *p, const struct symbol *s)
+{
+    return s->kind == SYM_FORMAL && s->type->kind == TYPE_TENSOR &&
+           (s->dir == DIR_OWN || ptrmap_get(&p->moved_in, s) != NULL);
 }
 
 void symbol_leaves(struct symbol *s, symbol_list *list)

@@ -14,6 +14,7 @@
 
 struct arena;
 struct function_bounds;
+struct joined_kernel;
 struct ir_function;
 struct lowering;
 struct frame_plan;
@@ -40,6 +41,10 @@ struct plan {
     VEC(struct ir_function *) functions; /* of orchs, in the same order */
     struct ptrmap function_of;           /* orch -> its struct ir_function */
     struct lowering *lowering;
+    struct ptrmap moved_in; /* formals that are not `own`, and yet are moved in by every call: the pass `moves` */
+    VEC(struct joined_kernel *) joined_kernels;
+    struct ptrmap joined;  /* struct call -> the struct call that was made of it and others; see plan_joined() */
+    struct ptrmap last_of; /* such a struct call -> the last call of the text in it */
     struct memory_model ring, framed;
     VEC(struct function_bounds *) bound_list; /* the same, to be freed */
     struct ptrmap frames;                     /* function -> struct frame_plan */
@@ -61,6 +66,9 @@ bool plan_has_pass(const char *name); /* one behind which there is IR */
 #define PLAN_PASS(name, writes_ir) void name##_run(struct plan *p);
 #include "passes.def"
 
+/* The call that a call of the text became part of, or itself. */
+const struct call *plan_joined(const struct plan *p, const struct call *call);
+
 /* ---- questions about tensors that several emitters ask ---- */
 /* The tensors and scalars that a name stands for: those of a struct, or s itself. */
 void symbol_leaves(struct symbol *s, symbol_list *list);
@@ -68,6 +76,7 @@ void symbol_leaves(struct symbol *s, symbol_list *list);
  * a struct. */
 void flat_formals(const struct symbol *callee, symbol_list *list);
 void flat_results(const struct symbol *callee, symbol_list *list);
+bool formal_is_moved_in(const struct plan *p, const struct symbol *s); /* by `own`, or by the pass `moves` */
 bool tensor_is_new(const struct symbol *s); /* a LET that names storage of its own, not a piece of another tensor */
 
 #endif

@@ -1,8 +1,8 @@
 /* reach.c - which functions and kernels do the exports need?
- * Needs calls resolved.  Gives plan->exports, orchs, kernels.  Look: ptoc build --emit=c
- * Method a work list from the exports along calls; then all symbols in source order, so the output does not depend on
- * who
- *        called whom first.
+ * Needs      calls resolved.  It walks the AST, because it decides which functions are lowered.
+ * Gives      plan->exports, orchs, kernels.  Look: ptoc build --emit=c
+ * Method     a work list from the exports along calls; then all symbols in source order, so that the output does not
+ *            depend on the order of calls.
  */
 #include "plan.h"
 

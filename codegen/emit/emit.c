@@ -6,6 +6,7 @@
 #include "emit.h"
 #include "source_text.h"
 #include <ctype.h>
+#include <pto/pto_limits.h>
 #include <string.h>
 
 const char *emit_name(struct emitter *e, const struct symbol *s)
@@ -37,10 +38,37 @@ void emit_at(struct emitter *e, struct span at)
            source_place(e->front->sources, at.file, at.begin).line);
 }
 
+/* A line may be as long as the program. */
+static uint32_t line_digest(struct emitter *e, const char *line, size_t length)
+{
+    if (line == e->digested) return e->line_digest;
+    uint32_t digest = PTO_LINE_DIGEST_SEED;
+    for (size_t i = 0; i < length; i++) digest = PTO_LINE_DIGEST(digest, (unsigned char)line[i]);
+    e->digested = line;
+    return e->line_digest = digest;
+}
+
+/* "i, k": the loops around what is printed. */
+static const char *names_of_loops(struct emitter *e)
+{
+    STRBUF(b);
+    for (size_t i = 0; i < e->loops.count; i++) strbuf_printf(&b, "%s%s", i ? ", " : "", e->loops.data[i]);
+    return arena_copy(e->mem, strbuf_text(&b), b.length);
+}
+
 int emit_site(struct emitter *e, struct span at, const char *text)
 {
-    struct place place = source_place(e->front->sources, at.file, at.begin);
-    struct site site = {source_get(e->front->sources, at.file)->path, place.line, place.column, text};
+    const struct source_map *sources = e->front->sources;
+    size_t length;
+    const char *line = source_line(sources, at.file, at.begin, &length);
+    struct place place = source_place(sources, at.file, at.begin), end = source_place(sources, at.file, at.end);
+    struct site site = {.file = source_get(sources, at.file)->path,
+                        .line = place.line,
+                        .column = place.column,
+                        .width = end.line == place.line ? end.column - place.column : (int)length + 1 - place.column,
+                        .digest = line_digest(e, line, length),
+                        .text = text,
+                        .indices = names_of_loops(e)};
     if (e->sites.count > 0) {
         const struct site *last = &e->sites.data[e->sites.count - 1];
         if (last->file == site.file && last->line == site.line && last->column == site.column &&

@@ -23,8 +23,9 @@ enum precedence { P_ANY, P_OR, P_AND, P_EQ, P_REL, P_BITS, P_ADD, P_MUL, P_UNARY
 
 struct site {
     const char *file;
-    int line, column;
-    const char *text;
+    int line, column, width; /* of what the site is about, in bytes of the line */
+    uint32_t digest;         /* of the line */
+    const char *text, *indices;
 };
 
 struct kernel_names {
@@ -43,6 +44,8 @@ struct emitter {
     struct out *out;
     struct names names;
     VEC(struct site) sites;
+    const char *digested; /* the line whose digest is known: that of the last site */
+    uint32_t line_digest;
     int submits;                 /* calls of pto_submit_task that were printed */
     struct ptrmap c_names;       /* symbol -> its name in C */
     struct ptrmap kernels;       /* kernel -> struct kernel_names */
@@ -52,7 +55,9 @@ struct emitter {
     bool has_global_params;      /* params are read from the global variables of a library */
     struct lowering *lowering;
 
-    const char *frame; /* the function's frame, in C */
+    const char *frame;       /* the function's frame, in C */
+    const char *indices;     /* its array of the indices of loops, in C */
+    VEC(const char *) loops; /* the names of the indices around what is printed */
 };
 
 /* ---- emit.c ---- */
@@ -112,6 +117,7 @@ void frame_report(struct emitter *e, const struct symbol *orch); /* W06, W07 */
 
 /* ---- emit_op.c ---- */
 void function_emit_body(struct emitter *e, const struct ir_function *f);
+int loops_with_sites(const struct ir_block *block); /* how deep those that have a site are nested */
 
 /* ---- emit_kernel.c ---- */
 void kernel_assign_names(struct emitter *e);
@@ -135,6 +141,10 @@ void scratch_print_bounds(void *emitter, struct ir_op *op); /* a line for each c
 
 /* ---- emit_bounds.c ---- */
 const char *emit_bytes_text(struct emitter *e, const struct size *s); /* "4 * N bytes" */
+
+/* ---- emit_c.c ---- */
+bool emit_has_f16(const struct symbol *s); /* a kernel or function with a tensor of f16 */
+void emit_f16_error(struct out *out);      /* where the C compiler has no such type */
 
 /* ---- equations/equations.c ---- */
 /* the C function of a kernel in index notation */

@@ -164,7 +164,8 @@ static void check_function(struct emitter *e, const struct symbol *orch, int64_t
 
 void codegen_check_heap(struct front *front, const struct checked *checked, int64_t heap_bytes, int rings)
 {
-    const struct memory_plan ring = {PLAN_RING, 0}; /* a frame that does not fit is refused: only this is sure */
+    /* A frame that does not fit is refused, and tasks that are joined need no more: only this is sure. */
+    const struct memory_plan ring = {.kind = PLAN_RING};
     struct emitter e = {.front = front,
                         .checked = checked,
                         .mem = front->mem,

@@ -77,6 +77,8 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     const size_t mark = names_mark(&e->names);
     e->plan->ranges.function = orch;
     print_signature(e, orch, true, &signature);
+    const int loops = loops_with_sites(f->body);
+    e->indices = loops > 0 ? names_take(&e->names, "indices") : NULL;
     e->out = &body;
     function_emit_body(e, f);
     out_settle(&body, is_used, e);
@@ -92,7 +94,12 @@ static void emit_function(struct emitter *e, const struct ir_function *f)
     out_open(e->out, "{");
     emit_unused(e, orch);
     params_declare(e, "pto_params(rt)");
-    out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
+    if (loops > 0) {
+        out_line(e->out, "int64_t %s[%d]; /* of the loops, for messages */", e->indices, loops);
+        out_line(e->out, "pto_enter_loops(rt, %s, %s);", c_string(e, orch->name), e->indices);
+    } else {
+        out_line(e->out, "pto_enter(rt, %s);", c_string(e, orch->name));
+    }
     e->out->depth--;
     e->out->file = body.file;
     e->out->line = body.line;
@@ -177,7 +184,7 @@ static void emit_head(struct emitter *e)
     out_line(e->out, "#endif");
 }
 
-static bool has_f16(const struct symbol *s)
+bool emit_has_f16(const struct symbol *s)
 {
     for (int i = 0; i < s->formal_count; i++) {
         if (s->formals[i]->type->kind == TYPE_TENSOR && s->formals[i]->type->elem == ELEM_F16) return true;
@@ -187,26 +194,31 @@ static bool has_f16(const struct symbol *s)
     return false;
 }
 
+void emit_f16_error(struct out *out)
+{
+    out_line(out, "#if !defined __FLT16_MANT_DIG__ && !defined __clang__");
+    out_line(out, "#error \"f16 needs a C compiler that has _Float16: gcc 12, clang, or newer\"");
+    out_line(out, "#endif");
+}
+
 /* One message, where a compiler would have one for each place that names the type. */
 static void emit_f16_test(struct emitter *e)
 {
     bool any = false;
-    for (size_t i = 0; i < e->plan->kernels.count; i++) any |= has_f16(e->plan->kernels.data[i]);
-    for (size_t i = 0; i < e->plan->orchs.count; i++) any |= has_f16(e->plan->orchs.data[i]);
-    if (!any) return;
-    out_line(e->out, "#if !defined __FLT16_MANT_DIG__ && !defined __clang__");
-    out_line(e->out, "#error \"f16 needs a C compiler that has _Float16: gcc 12, clang, or newer\"");
-    out_line(e->out, "#endif");
+    for (size_t i = 0; i < e->plan->kernels.count; i++) any |= emit_has_f16(e->plan->kernels.data[i]);
+    for (size_t i = 0; i < e->plan->orchs.count; i++) any |= emit_has_f16(e->plan->orchs.data[i]);
+    if (any) emit_f16_error(e->out);
 }
 
 static void emit_sites(struct emitter *e)
 {
     if (e->sites.count == 0) return;
     out_line(e->out, "%s", "");
-    out_line(e->out, "static const PTOSite sites[] = {");
+    out_line(e->out, "static const PTOSiteLine sites[] = {");
     for (size_t i = 0; i < e->sites.count; i++) {
         const struct site *s = &e->sites.data[i];
-        out_line(e->out, "    {%s, %d, %d, %s},", c_string(e, s->file), s->line, s->column, c_string(e, s->text));
+        out_line(e->out, "    PTO_SITE_LINE(%s, %d, %d, %s, 0x%08xu, %d, \"%s\"),", c_string(e, s->file), s->line,
+                 s->column, c_string(e, s->text), s->digest, s->width, s->indices);
     }
     out_line(e->out, "};");
 }
@@ -286,6 +298,7 @@ static void generate(struct front *front, const struct checked *checked, const s
     ptrmap_free(&e.param_members);
     names_free(&e.names);
     vec_free(&e.sites);
+    vec_free(&e.loops);
 }
 
 void codegen_c(struct front *front, const struct checked *checked, const struct codegen_options *options,
@@ -316,6 +329,15 @@ void codegen_ascendc(struct front *front, const struct checked *checked, const s
                      struct strbuf *out)
 {
     generate(front, checked, options, ascendc_emit, out);
+}
+
+void codegen_parts_free(struct codegen_parts *parts)
+{
+    for (size_t i = 0; i < parts->list.count; i++) {
+        strbuf_free(&parts->list.data[i].name);
+        strbuf_free(&parts->list.data[i].text);
+    }
+    vec_free(&parts->list);
 }
 
 bool codegen_has_entry(const struct checked *checked)

@@ -14,6 +14,8 @@ static const char *scope_name(struct emitter *e, const struct ir_argument *a)
 {
     const struct symbol *base = a->view->region->base;
     if (base->place) return arena_printf(e->mem, "%s.scope", result_name(e, base));
+    const struct tensor_note *note = base->kind == SYM_LET ? tensor_note_of(e->checked, base) : NULL;
+    if (note && note->given && !note->needs_alloc) return arena_printf(e->mem, "%s.scope", result_name(e, note->given));
     return a->scope ? ptrmap_get(&e->c_names, a->scope) : NULL;
 }
 
@@ -70,11 +72,19 @@ static void print_attributes(struct emitter *e, struct strbuf *b, const struct i
     for (int i = 0; i < call->attribute_count; i++) {
         const struct ir_attribute *a = &call->attributes[i];
         if (i) strbuf_puts(b, ", ");
-        if (a->kind == IR_LABEL) {
+        if (a->kind == IR_HOME) {
+            strbuf_puts(b, "PTO_AT_HOME(");
+            print_base(e, b, a->view->region);
+            strbuf_puts(b, ", ");
+            value_print(e, b, a->view->offset, P_ANY);
+            strbuf_printf(b, ", %s", c_elem_constant(a->view->region->base->type->elem));
+        } else if (a->kind == IR_LABEL) {
             strbuf_puts(b, "PTO_NAME(");
             strbuf_c_string(b, a->text, a->length);
         } else {
-            strbuf_puts(b, a->kind == IR_PRIORITY ? "PTO_PRIORITY(" : "PTO_TIMEOUT(");
+            strbuf_puts(b, a->kind == IR_PRIORITY  ? "PTO_PRIORITY("
+                           : a->kind == IR_TIMEOUT ? "PTO_TIMEOUT("
+                                                   : "PTO_AT(");
             value_print(e, b, a->value, P_ANY);
         }
         strbuf_putc(b, ')');

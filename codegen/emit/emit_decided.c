@@ -4,19 +4,13 @@
  * Tests      test/lit/run/decided-exports.test
  */
 #include "emit.h"
-
-static bool names_number(const struct size *s)
-{
-    bool found = s->kind == SIZE_SYMBOL && s->symbol->decided_name;
-    for (int i = 0; i < s->count; i++) found |= names_number(s->arg[i]);
-    return found;
-}
+#include "sema/decided.h"
 
 uint32_t decided_dims(const struct type *t)
 {
     uint32_t bits = 0;
     for (int d = 0; t->kind == TYPE_TENSOR && d < t->rank; d++)
-        if (names_number(t->extent[d])) bits |= UINT32_C(1) << d;
+        if (decided_names_number(t->extent[d])) bits |= UINT32_C(1) << d;
     return bits;
 }
 
@@ -37,7 +31,7 @@ void decided_begin(struct emitter *e, const struct symbol *orch, struct decided 
         out_line(e->out, "int64_t %s = 0;",
                  emit_declare(e, variable, arena_printf(e->mem, "result_%s", number->decided_name)));
     }
-    if (decided->count > 0) out_line(e->out, "const PTOScope scope = pto_scope_begin(rt);");
+    if (decided->count > 0) out_line(e->out, "const PTOScope scope = pto_result_scope(rt);");
 }
 
 void decided_emit(struct emitter *e, const struct symbol *result, struct strbuf *call)

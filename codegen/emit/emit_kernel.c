@@ -64,11 +64,14 @@ static void print_dim(struct emitter *e, struct strbuf *b, const struct symbol *
     if (factor != 1) print_int(b, factor, P_UNARY);
 }
 
+/* Made of several kernels of the text? */
+static bool is_joined(const struct symbol *kernel) { return kernel->equations && kernel->equations->part_count > 0; }
+
 /* The kernel's name in a map of kernels: the external function, or its own name, with element types if several have
  * that name. It does not depend on which of them the program needs. */
 static const char *mapped_name(struct emitter *e, const struct symbol *kernel, size_t before)
 {
-    if (kernel->opcode) return kernel->name; /* no map names it */
+    if (kernel->opcode || is_joined(kernel)) return kernel->name; /* no map names it */
     if (!has_own_body(kernel)) return kernel_external_symbol(kernel);
     const char *name = kernel->generic ? mangle_plain(e->mem, kernel->name) : kernel->name;
     if (!kernel->module->is_main) name = arena_printf(e->mem, "%s_%s", kernel->module->name, name);
@@ -82,7 +85,9 @@ static const char *mapped_name(struct emitter *e, const struct symbol *kernel, s
     const char *unique = name;
     for (size_t j = 0; j < before; j++) {
         const struct kernel_names *other = ptrmap_get(&e->kernels, e->plan->kernels.data[j]);
-        if (e->plan->kernels.data[j]->opcode || strcmp(other->mapped, unique) != 0) continue;
+        if (e->plan->kernels.data[j]->opcode || is_joined(e->plan->kernels.data[j]) ||
+            strcmp(other->mapped, unique) != 0)
+            continue;
         unique = arena_printf(e->mem, "%s_%d", name, ++more);
         j = (size_t)-1; /* from the first again */
     }
@@ -449,11 +454,22 @@ const char *kernel_head_text(struct emitter *e, const struct symbol *kernel)
     return text;
 }
 
+static void emit_parts(struct emitter *e, const struct symbol *kernel)
+{
+    const struct equations *q = kernel->equations;
+    out_line(e->out, "/* %s: calls that are one task, the equations of", kernel->name);
+    for (int i = 0; i < q->part_count; i++)
+        out_line(e->out, " * %s%s", kernel_head_text(e, q->parts[i]), i + 1 == q->part_count ? " */" : "");
+}
+
 void kernel_emit_call(struct emitter *e, const struct symbol *kernel)
 {
     const struct kernel_names *names = ptrmap_get(&e->kernels, kernel);
     out_line(e->out, "%s", "");
-    out_line(e->out, "/* %s */", kernel_head_text(e, kernel));
+    if (is_joined(kernel))
+        emit_parts(e, kernel);
+    else
+        out_line(e->out, "/* %s */", kernel_head_text(e, kernel));
     if (kernel->opcode) return;
     if (kernel->decl->kernel->block)
         equations_emit(e, kernel, names);

@@ -56,7 +56,12 @@ void frame_report(struct emitter *e, const struct symbol *orch)
     for (size_t i = 0; i < f->added.count; i++) {
         const struct added_order *a = &f->added.data[i];
         const char *name = shown_name(e, a->tensor);
-        if (a->tensor == a->before) {
+        if (a->tensor == a->before && a->tensor->exchange) {
+            diag_warning(d, DIAG_W07, a->at,
+                         "'%s' has %d slots in the frame, which alternate: its next value waits for the readers of an "
+                         "earlier one",
+                         name, a->tensor->exchange->count);
+        } else if (a->tensor == a->before) {
             diag_warning(d, DIAG_W07, a->at,
                          "'%s' has one slot in the frame for all iterations of the loop: an iteration waits for %s",
                          name, slot_of(e->plan, a->tensor)->alternates ? "the one before the last" : "the last");
@@ -87,7 +92,9 @@ static const char *storage_text(struct emitter *e, const struct frame_plan *f, c
 {
     if (p->storage == STORAGE_RESULT) return "result  where the caller wants it";
     if (p->storage == STORAGE_RING) return arena_printf(e->mem, "ring    %s", p->why);
+    const struct exchange *names = p->tensor->exchange;
     const char *at = size_string(e, f->slots.data[p->slot].at);
+    if (names) return arena_printf(e->mem, "slot %d  at %s, one of %d that alternate", p->slot, at, names->count);
     if (!p->alternates) return arena_printf(e->mem, "slot %d  at %s", p->slot, at);
     return arena_printf(e->mem, "slot %d  at %s, and %d at %s alternately", p->slot, at, p->slot + 1,
                         size_string(e, f->slots.data[p->slot + 1].at));

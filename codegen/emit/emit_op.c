@@ -159,11 +159,41 @@ static void emit_alloc(struct emitter *e, const struct ir_op *op)
                      c_elem_type(s->type->elem), bytes);
     }
     const char *scope = op->alloc.scope ? ptrmap_get(&e->c_names, op->alloc.scope) : "PTO_SCOPE_CURRENT";
+    const struct symbol *given = s->kind == SYM_LET ? tensor_note_of(e->checked, s)->given : NULL;
+    if (given) scope = arena_printf(e->mem, "%s.scope", result_name(e, given));
     if (op->alloc.in_frame)
-        out_line(e->out, "if (!%s) %s = pto_alloc(rt, PTO_SCOPE_CURRENT, %s);", emit_name(e, s), emit_name(e, s),
-                 bytes);
+        out_line(e->out, "if (!%s) %s = pto_alloc(rt, %s, %s);", emit_name(e, s), emit_name(e, s), scope, bytes);
     else if (!s->place)
         out_line(e->out, "%s = %s(rt, %s, %s);", (const char *)ptrmap_get(&e->c_names, s), function, scope, bytes);
+}
+
+static void print_numbers(struct emitter *e, struct strbuf *b, const char *name, struct ir_value *const *number,
+                          int count)
+{
+    strbuf_printf(b, ", .%s = {", name);
+    for (int d = 0; d < count; d++) {
+        if (d) strbuf_puts(b, ", ");
+        if (number[d])
+            value_print(e, b, number[d], P_ANY);
+        else
+            strbuf_putc(b, '1');
+    }
+    strbuf_putc(b, '}');
+}
+
+static void emit_distribute(struct emitter *e, const struct ir_op *op)
+{
+    const struct ir_view *v = op->distribute.view;
+    const int rank = v->region->rank;
+    bool has_cells = false;
+    STRBUF(b);
+    for (int d = 0; d < rank; d++) has_cells |= op->distribute.cell[d] != NULL;
+    print_base(e, &b, v->region);
+    strbuf_printf(&b, ", &(PTODist){.type = %s, .rank = %d", c_elem_constant(v->region->base->type->elem), rank);
+    print_numbers(e, &b, "shape", (struct ir_value *const *)v->extent, rank);
+    if (has_cells) print_numbers(e, &b, "cell", op->distribute.cell, rank);
+    print_numbers(e, &b, "grid", op->distribute.grid, rank);
+    out_line(e->out, "pto_dist(rt, %s});", strbuf_text(&b));
 }
 
 /* ---- names that change buffers ---- */
@@ -189,6 +219,10 @@ static void emit_end_of_name(struct emitter *e, const struct symbol *s, bool get
 static void emit_take(struct emitter *e, const struct ir_op *op)
 {
     const char *to = ptrmap_get(&e->c_names, op->take.to); /* which is no use of it */
+    if (op->take.in_frame) {
+        out_line(e->out, "pto_slot_take(rt, %s, &%s, &%s);", e->frame, to, emit_name(e, op->take.from));
+        return;
+    }
     if (!op->take.is_empty) emit_end_of_name(e, op->take.to, true);
     out_line(e->out, "%s = pto_take(&%s);", to, emit_name(e, op->take.from));
 }
@@ -202,7 +236,9 @@ static void emit_keep(struct emitter *e, const struct ir_op *op)
 static void emit_release(struct emitter *e, const struct ir_op *op)
 {
     const struct symbol *s = op->release.symbol;
-    if (s->exchange) {
+    if (s->exchange && op->release.in_frame) { /* its slot stays */
+        out_line(e->out, "if (!%s) pto_release(rt, pto_take(&%s));", e->frame, emit_name(e, s));
+    } else if (s->exchange) {
         emit_end_of_name(e, s, false);
     } else if (op->release.in_frame) {
         out_line(e->out, "pto_slot_end(rt, %s, %s);", e->frame, emit_name(e, s));
@@ -291,6 +327,48 @@ static void emit_for_head(struct emitter *e, const struct ir_op *op, const char 
     }
 }
 
+/* The blocks of the operation without the one in which its chain of branches goes on, *rest: a chain has any length. */
+static int blocks_and_rest(const struct ir_op *op, struct ir_block *blocks[3], const struct ir_block **rest)
+{
+    const int count = ir_blocks(op, blocks);
+    if (op->kind != IR_IF || op->next || !op->branch.other) return count;
+    *rest = blocks[count - 1];
+    return count - 1;
+}
+
+/* Does a site lie in the block? */
+static bool has_site(const struct ir_block *block)
+{
+    struct ir_block *blocks[3];
+    for (const struct ir_block *rest; block; block = rest) {
+        rest = NULL;
+        for (const struct ir_op *op = block->first; op; op = op->next) {
+            if (op->kind == IR_SITE || (op->kind == IR_FOR && op->loop.form == IR_LOOP_COUNTED) ||
+                (op->kind == IR_IF && op->branch.cond.site) || (op->kind == IR_WHILE && op->while_.cond.site))
+                return true;
+            for (int i = blocks_and_rest(op, blocks, &rest); i > 0; i--)
+                if (has_site(blocks[i - 1])) return true;
+        }
+    }
+    return false;
+}
+
+int loops_with_sites(const struct ir_block *block)
+{
+    struct ir_block *blocks[3];
+    int most = 0;
+    for (const struct ir_block *rest; block; block = rest) {
+        rest = NULL;
+        for (const struct ir_op *op = block->first; op; op = op->next)
+            for (int i = blocks_and_rest(op, blocks, &rest); i > 0; i--) {
+                const int inside = loops_with_sites(blocks[i - 1]);
+                const int loops = inside + (op->kind == IR_FOR && (inside > 0 || has_site(blocks[i - 1])));
+                if (loops > most) most = loops;
+            }
+    }
+    return most;
+}
+
 static void emit_for(struct emitter *e, const struct ir_op *op)
 {
     STRBUF(low);
@@ -300,10 +378,14 @@ static void emit_for(struct emitter *e, const struct ir_op *op)
     const size_t mark = names_mark(&e->names); /* the bounds' variables were declared before the loop and stay taken */
     const char *name = declare(e, op->loop.symbol, op->loop.symbol->name);
     emit_for_head(e, op, name, strbuf_text(&low), strbuf_text(&high));
+    const bool is_shown = has_site(op->loop.body);
     e->out->depth++;
     unused(e, op->loop.symbol, name);
+    if (is_shown) out_line(e->out, "%s[%zu] = %s;", e->indices, e->loops.count, name);
     e->out->depth--;
+    if (is_shown) vec_push(&e->loops, op->loop.symbol->name);
     emit_block(e, op->loop.body);
+    if (is_shown) e->loops.count--;
     out_line(e->out, "}");
     names_close(&e->names, mark);
 }
@@ -416,6 +498,7 @@ static void emit_op(struct emitter *e, const struct ir_op *op)
     case IR_FRAME: frame_emit(e, op); break;
     case IR_TENSOR: emit_tensor(e, op); break;
     case IR_ALLOC: emit_alloc(e, op); break;
+    case IR_DISTRIBUTE: emit_distribute(e, op); break;
     case IR_SUBMIT: submit_emit(e, op->call); break;
     case IR_CALL: emit_call(e, op->call); break;
     case IR_SLOT_USE: emit_slot_use(e, op); break;

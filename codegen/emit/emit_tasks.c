@@ -19,7 +19,8 @@ struct use {
 
 struct site_of_call {
     const struct ast *node;
-    int loop; /* index of the innermost loop around it, -1: none */
+    const struct call *call; /* of a joined one, the whole */
+    int loop;                /* index of the innermost loop around it, -1: none */
 };
 
 struct lister {
@@ -58,7 +59,7 @@ static void note_call(struct lister *l, const struct ast *n, const struct call *
     for (int k = 0; k < c->result_leaves.count; k++) add_use(l, c->result_leaves.leaf[k].region, DIR_OUT);
     if (c->result_symbol && !c->destination)
         vec_push(&l->uses, ((struct use){.base = c->result_symbol, .writes = true, .call = (int)l->calls.count}));
-    vec_push(&l->calls, ((struct site_of_call){.node = n, .loop = l->loop}));
+    vec_push(&l->calls, ((struct site_of_call){.node = n, .call = c, .loop = l->loop}));
 }
 
 static bool is_inside(const struct lister *l, int loop, int outer)
@@ -133,8 +134,8 @@ static void print_argument(struct lister *l, struct strbuf *b, const struct call
 /* Calls of one name in one line are listed once. */
 static bool is_same_text(const struct lister *l, int a, int b)
 {
-    const struct ast *x = l->calls.data[a].node, *y = l->calls.data[b].node;
-    return call_of(x)->callee == call_of(y)->callee && line_of(l->e, x) == line_of(l->e, y);
+    const struct site_of_call *x = &l->calls.data[a], *y = &l->calls.data[b];
+    return x->call->callee == y->call->callee && line_of(l->e, x->node) == line_of(l->e, y->node);
 }
 
 static void print_waits(struct lister *l, struct strbuf *b, int me)
@@ -149,8 +150,7 @@ static void print_waits(struct lister *l, struct strbuf *b, int me)
             w.iteration |= more.iteration;
         }
         if (!w.before && !w.iteration) continue;
-        strbuf_printf(b, "%s%d %s%s", before, line_of(l->e, l->calls.data[k].node),
-                      call_of(l->calls.data[k].node)->callee->name,
+        strbuf_printf(b, "%s%d %s%s", before, line_of(l->e, l->calls.data[k].node), l->calls.data[k].call->callee->name,
                       w.before ? w.iteration ? " (also of earlier iterations)" : "" : " of an earlier iteration");
         before = ", ";
     }
@@ -174,13 +174,21 @@ static void print_call(struct lister *l, const struct ast *n, const struct call 
     put(l, n, strbuf_text(&b));
 }
 
+/* What is submitted for the call, where the last of those stands that were joined; NULL: nothing here. */
+static const struct call *submitted(const struct lister *l, const struct call *call)
+{
+    const struct plan *p = l->e->plan;
+    const struct call *whole = p ? plan_joined(p, call) : call;
+    return whole == call || ptrmap_get(&p->last_of, whole) == call ? whole : NULL;
+}
+
 /* Calls in an expression, those in the arguments of others first: the order of evaluation. */
 static bool visit_expression(void *cx, struct ast *n)
 {
     struct lister *l = cx;
     if (n->kind != AST_CALL) return true;
     ast_walk_list(n->call.args, visit_expression, l);
-    const struct call *c = call_of(n);
+    const struct call *c = call_of(n) ? submitted(l, call_of(n)) : NULL;
     if (!c) return false;
     if (l->prints)
         print_call(l, n, c);

@@ -160,6 +160,7 @@ static void print_function(struct emitter *e, struct strbuf *b, const struct ir_
         strbuf_printf(b, "%s(", v->function);
     else
         print_checked_name(b, v->arithmetic, v->function);
+    if (v->count == 0) strbuf_puts(b, "rt"); /* pto_ranks */
     for (int i = 0; i < v->count; i++) {
         if (i) strbuf_puts(b, ", ");
         value_print(e, b, v->arg[i], P_ANY);

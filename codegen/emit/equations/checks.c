@@ -56,13 +56,7 @@ static void make_temporary(struct checker *c, const struct eq_temp *t)
         make_temporaries(c, s->value);
         check_statement(c, s);
         c->is_done[s->id] = true;
-        emit_at(c->p->e, s->at);
-        const size_t mark = names_mark(&c->p->e->names);
-        for (int k = 0; k < s->loop_count; k++) equation_open_loop(c->p, s->loops[k]);
-        for (int k = 0; k < s->free_count; k++) equation_open_loop(c->p, s->frees[k]);
-        equation_statement(c->p, s);
-        for (int k = 0; k < s->loop_count + s->free_count; k++) out_close(c->p->e->out, "}");
-        names_close(&c->p->e->names, mark);
+        equation_nodes(c->p, equation_loops(c->p, s));
     }
 }
 
@@ -80,7 +74,8 @@ static void make_temporaries(struct checker *c, const struct eq_expr *x)
 
 /* ---- the tests ---- */
 
-static const char *object_name(const struct eq_access *a) { return a->formal ? a->formal->name : a->temp->name; }
+/* As in the text: a formal of a joined kernel may have another name. */
+static const char *object_name(const struct eq_access *a) { return a->formal ? a->formal->decl->name : a->temp->name; }
 
 /* "at[%lld] is", and the arguments. */
 static const char *describe_index(struct eq_printer *p, const struct eq_expr *x, const char **values)
@@ -113,7 +108,7 @@ static void check_index(struct checker *c, const struct eq_access *a, int dim)
     make_temporaries(c, x->expr);
     for (const struct eq_guard *g = a->guard; g; g = g->outer) make_temporaries(c, g->cond);
     emit_at(p->e, x->at);
-    p->stmt = a->stmt;
+    equation_begin(p, a->stmt);
     const size_t mark = names_mark(&p->e->names);
     const int depth = out->depth;
     out_open(out, "{");
@@ -138,8 +133,8 @@ static void check_index(struct checker *c, const struct eq_access *a, int dim)
     const char *text = x->expr ? describe_index(p, x->expr, &values) : "an index is";
     if (!x->expr) values = "";
     out_line(out, "if (%s < 0 || %s >= %s)", index, index, limit);
-    out_more(out, "return pto_kernel_failed(\"%s %%lld, '%s' has %%lld %s\", %s(long long)%s, (long long)(%s));", text,
-             object_name(a), unit(a->rank, dim), values, index, limit);
+    out_more(out, "return pto_kernel_failed(\"%s%s %%lld, '%s' has %%lld %s\", %s(long long)%s, (long long)(%s));",
+             equation_part_text(p, a->stmt), text, object_name(a), unit(a->rank, dim), values, index, limit);
     while (out->depth > depth) out_close(out, "}");
     names_close(&p->e->names, mark);
 }

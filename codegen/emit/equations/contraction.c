@@ -8,8 +8,7 @@
  */
 #include "parts.h"
 
-/* The only reduction of the value, not in a part that is not always evaluated; NULL: there is none, or several. */
-static const struct eq_expr *only_reduction(const struct eq_expr *x, int *count)
+const struct eq_expr *equation_only_reduction(const struct eq_expr *x, int *count)
 {
     if (!x) return NULL;
     if (x->kind == EQ_REDUCE) return ++*count, x;
@@ -17,8 +16,8 @@ static const struct eq_expr *only_reduction(const struct eq_expr *x, int *count)
         *count += 2;
         return NULL;
     }
-    const struct eq_expr *a = only_reduction(x->a, count), *b = only_reduction(x->b, count),
-                         *c = only_reduction(x->c, count);
+    const struct eq_expr *a = equation_only_reduction(x->a, count), *b = equation_only_reduction(x->b, count),
+                         *c = equation_only_reduction(x->c, count);
     return a ? a : b ? b : c;
 }
 
@@ -71,7 +70,7 @@ static bool names_any(const struct size *s, const struct eq_contraction *c)
 bool equation_is_contraction(const struct eq_printer *p, const struct eq_stmt *s, struct eq_contraction *c)
 {
     int count = 0;
-    const struct eq_expr *x = only_reduction(s->value, &count);
+    const struct eq_expr *x = equation_only_reduction(s->value, &count);
     *c = (struct eq_contraction){.sum = x};
     if (count != 1 || s->loop_count > 0 || s->free_count < 2 || x->reduce.kind != EQ_SUM || x->reduce.var_count != 1)
         return false;
@@ -104,9 +103,10 @@ bool equation_is_contraction(const struct eq_printer *p, const struct eq_stmt *s
 /* ---- printing ---- */
 
 /* The elements between two values of v. */
-static const char *stride_along(struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
+static const char *stride_along(struct eq_printer *p, const struct eq_access *access, const struct eq_var *v)
 {
     struct arena *mem = p->e->mem;
+    const struct eq_access home = equation_home(p, access), *a = &home;
     const char *sum = "";
     for (int d = 0; d < a->rank; d++) {
         const struct size *by = slope(p, a->index[d].size, v);
@@ -157,6 +157,7 @@ void equation_contract(struct eq_printer *p, const struct eq_stmt *s, const stru
     equation_open_loop(p, c->i);
     equation_open_loop(p, c->j);
     p->replaced = c->sum;
+    p->replacement = equation_place(p, s->target);
     const char *value = equation_value(p, s->value, P_ANY);
     out_line(out, "%s = %s;", equation_place(p, s->target), value);
     p->replaced = NULL;

@@ -31,6 +31,15 @@ static const char *own_parameters(struct eq_printer *p)
     return arena_copy(p->e->mem, strbuf_text(&b), b.length);
 }
 
+/* Of x these are x_0, x_1 ...: no other variable is called that. */
+static void take_strides(struct eq_printer *p)
+{
+    const struct symbol *k = p->q->kernel;
+    for (int i = 0; i < k->formal_count; i++)
+        for (int d = 0; is_tensor(k->formals[i]) && d < k->formals[i]->type->rank; d++)
+            names_force(&p->e->names, equation_stride(p, k->formals[i], d));
+}
+
 static void emit_strides(struct eq_printer *p)
 {
     const struct symbol *k = p->q->kernel;
@@ -64,7 +73,10 @@ static void emit_uses(struct eq_printer *p)
 
 /* ---- temporaries ---- */
 
-static bool is_array(const struct eq_printer *p, const struct eq_temp *t) { return p->storage[t->id].dims > 0; }
+static bool is_array(const struct eq_printer *p, const struct eq_temp *t)
+{
+    return p->storage[t->id].dims > 0 && !p->storage[t->id].output;
+}
 
 /* Numbers of the whole kernel are variables; arrays lie behind each other in the worker's scratch. */
 static void emit_temporaries(struct eq_printer *p)
@@ -75,9 +87,9 @@ static void emit_temporaries(struct eq_printer *p)
     for (int i = 0; i < p->q->temp_count; i++) {
         const struct eq_temp *t = p->q->temps[i];
         struct eq_storage *s = &p->storage[t->id];
-        if (s->dims == 0 && s->in) continue; /* where its loop begins */
+        if ((s->dims == 0 && s->in) || s->output) continue; /* where its loop begins; there already */
         if (s->dims == 0) {
-            out_line(out, "%s %s = 0;", c_elem_type(t->elem), s->name);
+            equation_declare_number(p, t, " = 0");
             continue;
         }
         const char *count = arena_printf(mem, "sizeof(%s)", c_elem_type(t->elem));
@@ -112,6 +124,49 @@ static void emit_temporaries(struct eq_printer *p)
     out_line(out, "(void)%s;", base);
 }
 
+/* ---- failures ---- */
+
+/* Of a kernel that was joined each part has a variable, so that the failure can say which of them it was. */
+static void declare_failures(struct eq_printer *p)
+{
+    struct emitter *e = p->e;
+    const int count = p->q->part_count;
+    p->failed = names_take(&e->names, "failed");
+    p->failed_of = arena_array(e->mem, const char *, count + 1);
+    for (int i = 0; i < count; i++) {
+        const struct symbol *part = p->q->parts[i];
+        if (!equations_of(part)->may_fail) continue;
+        p->failed_of[i] = names_take(&e->names, mangle_plain(e->mem, arena_printf(e->mem, "%s_failed", part->name)));
+        out_line(e->out, "int %s = 0;", p->failed_of[i]);
+    }
+    if (count == 0 && p->q->may_fail) out_line(e->out, "int %s = 0;", p->failed);
+}
+
+static void emit_end(struct eq_printer *p)
+{
+    struct out *out = p->e->out;
+    for (int i = 0; i < p->q->part_count; i++) {
+        const char *failed = p->failed_of[i];
+        if (!failed) continue;
+        out_line(out, "if (%s) return pto_kernel_failed(\"in '%s': %%s\", pto_failure_text(%s));", failed,
+                 p->q->parts[i]->name, failed);
+    }
+    const bool may_fail = p->q->part_count == 0 && p->q->may_fail;
+    out_line(out, may_fail ? "return pto_elements_end(%s);" : "return 0;", p->failed);
+}
+
+void equation_begin(struct eq_printer *p, const struct eq_stmt *s)
+{
+    p->stmt = s;
+    for (int i = p->q->part_count - 1; i >= 0; i--)
+        if (p->q->parts[i] == s->part) p->failed = p->failed_of[i];
+}
+
+const char *equation_part_text(const struct eq_printer *p, const struct eq_stmt *s)
+{
+    return s->part ? arena_printf(p->e->mem, "in '%s': ", s->part->name) : "";
+}
+
 /* ---- functions ---- */
 
 static const char *elements_function(struct eq_printer *p, const struct kernel_names *names)
@@ -122,12 +177,12 @@ static const char *elements_function(struct eq_printer *p, const struct kernel_n
     p->dense = names_take(&e->names, "dense");
     p->fused = names_take(&e->names, "fused");
     const char *parameters = own_parameters(p);
+    take_strides(p);
     out_line(e->out, "PTO_ELEMENTS int %s(%s)", name, parameters);
     out_open(e->out, "{");
     emit_strides(p);
     emit_uses(p);
-    p->failed = names_take(&e->names, "failed");
-    if (p->q->may_fail) out_line(e->out, "int %s = 0;", p->failed);
+    declare_failures(p);
     for (int i = 0; i < p->q->temp_count; i++) { /* until sharing says more */
         const struct eq_temp *t = p->q->temps[i];
         p->storage[t->id] =
@@ -144,7 +199,7 @@ static const char *elements_function(struct eq_printer *p, const struct kernel_n
     out_append(e->out, &tests);
     equation_nodes(p, p->tree);
     out_at(e->out, NULL, 0);
-    out_line(e->out, p->q->may_fail ? "return pto_elements_end(%s);" : "return 0;", p->failed);
+    emit_end(p);
     out_close(e->out, "}");
     names_close(&e->names, mark);
     return name;
@@ -208,6 +263,49 @@ static void emit_levels(struct eq_printer *p, const struct kernel_names *names, 
     names_close(&p->e->names, mark);
 }
 
+/* The functions of the kernel, as one section of a file. */
+static void emit_section(struct eq_printer *p, const struct kernel_names *names)
+{
+    out_directive(p->e->out, "PTO_ELEMENTS_BEGIN");
+    emit_levels(p, names, elements_function(p, names));
+    out_directive(p->e->out, "PTO_ELEMENTS_END");
+}
+
+/* No function of C has a name with a dot, so none that is linked with the program is taken for it. */
+static void declare_apart(struct eq_printer *p, const struct kernel_names *names)
+{
+    const size_t mark = names_mark(&p->e->names);
+    out_line(p->e->out, "extern int %s(%s) __asm__(\"pto.%s\");", names->body, parameters(p), names->body);
+    names_close(&p->e->names, mark);
+}
+
+/* A file of its own that depends on nothing but the kernel, so that its object can be kept. */
+static void emit_apart(struct eq_printer *p, const struct kernel_names *names)
+{
+    struct emitter *e = p->e;
+    struct out file = {0}, *program = e->out;
+    struct codegen_part part = {0};
+    strbuf_puts(&part.name, names->body);
+    e->out = &file;
+    out_line(e->out, "/* Generated by ptoc: a kernel in index notation. */");
+    out_line(e->out, "#define PTO_EQUATION_LINKAGE /* another file calls it */");
+    if (e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
+    out_line(e->out, "#include <math.h>");
+    out_line(e->out, "#include <pto/pto_equations.h>");
+    out_line(e->out, "#include <pto/pto_program.h>");
+    out_line(e->out, "#include <stdbool.h>");
+    out_line(e->out, "#include <stddef.h>");
+    out_line(e->out, "#include <stdint.h>");
+    if (emit_has_f16(p->q->kernel)) emit_f16_error(e->out);
+    declare_apart(p, names);
+    emit_section(p, names);
+    e->out = program;
+    out_render(&file, arena_printf(e->mem, "%s.c", names->body), !e->options->no_line, &part.text);
+    out_clear(&file);
+    vec_push(&e->options->parts->list, part);
+    declare_apart(p, names);
+}
+
 void equations_emit(struct emitter *e, const struct symbol *kernel, const struct kernel_names *names)
 {
     const struct equations *q = equations_of(kernel);
@@ -220,7 +318,8 @@ void equations_emit(struct emitter *e, const struct symbol *kernel, const struct
         .from = arena_array(e->mem, const struct symbol *, q->var_count * 2 + 1),
         .to = arena_array(e->mem, const struct size *, q->var_count * 2 + 1),
     };
-    out_directive(e->out, "PTO_ELEMENTS_BEGIN");
-    emit_levels(&p, names, elements_function(&p, names));
-    out_directive(e->out, "PTO_ELEMENTS_END");
+    if (e->options->parts)
+        emit_apart(&p, names);
+    else
+        emit_section(&p, names);
 }

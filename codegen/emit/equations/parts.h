@@ -3,7 +3,11 @@
  *   equations.c    the C functions of a kernel, its temporaries, its levels
  *   sharing.c      which statements share a loop, and what is left of a temporary then
  *   statements.c   loops and statements
+ *   joining.c      which loops are done inside of the reduction behind them
  *   reduce.c       reductions
+ *   tiles.c        two loops over an operand that lies the other way round
+ *   prefetch.c     what the next iteration will need
+ *   lanes.c        reductions in order, for a group of elements at a time
  *   contraction.c  sums of products of two matrices, which the library computes
  *   value.c        expressions
  *   sizes.c        integers that are sizes, and addresses
@@ -18,6 +22,7 @@ struct eq_node {
     struct eq_node *next, *child, *parent;
     const struct eq_stmt *stmt; /* of a leaf */
     const struct eq_var *var;   /* of a loop: the variable of the first statement in it */
+    struct eq_node *first;      /* of a leaf: the loop whose statements its reduction does, or NULL */
 };
 
 /* Where a temporary is kept. */
@@ -26,6 +31,9 @@ struct eq_storage {
     int dims; /* those that are left: dims that a shared loop runs over are none */
     bool is_dropped[MAX_RANK];
     const struct eq_node *in; /* the loop in which it is declared, where no dimension is left; NULL: the kernel */
+    /* An output whose elements are its own until that is written, in the iteration that reads them; NULL: there is none
+     */
+    const struct symbol *output;
 };
 
 struct eq_printer {
@@ -35,14 +43,21 @@ struct eq_printer {
     struct eq_storage *storage; /* by the temporary's id */
     struct eq_node *tree;
     const char *fused, *dense, *failed; /* names in C */
+    const char **failed_of;             /* of a joined kernel, of each of its parts: `failed` in its statements */
     const struct eq_stmt *stmt;         /* that is being printed */
+    const struct eq_node *first;        /* the loop that its reduction has to do */
     const char *panel;                  /* scratch of the contractions, in C */
-    const struct eq_expr *replaced;     /* a sum that the left side holds already */
+    const struct eq_expr *replaced;     /* a reduction whose result there is already: */
+    const char *replacement;
     /* variables that are run over by the loop of another: symbol from[i] is the variable to[i] */
     const struct symbol **from;
     const struct size **to;
     int same_count;
 };
+
+/* ---- equations.c ---- */
+void equation_begin(struct eq_printer *p, const struct eq_stmt *s); /* what is printed from here on belongs to it */
+const char *equation_part_text(const struct eq_printer *p, const struct eq_stmt *s); /* "in 'relu': ", or nothing */
 
 /* ---- sizes.c ---- */
 /* the variable of the shared loop for each */
@@ -51,6 +66,8 @@ const char *equation_size(struct eq_printer *p, const struct size *s, enum prece
 const char *equation_size_value(struct eq_printer *p, const struct size *s); /* any value: modulo 2^64 */
 const char *equation_stride(struct eq_printer *p, const struct symbol *formal, int dim);
 const char *equation_place(struct eq_printer *p, const struct eq_access *a); /* x[i * x_0 + j] */
+/* The access, of a temporary that lies in an output, to that. */
+struct eq_access equation_home(const struct eq_printer *p, const struct eq_access *a);
 
 /* ---- value.c ---- */
 /* Prints what has to come before it as lines. */
@@ -61,6 +78,28 @@ bool equation_holds_reduction(const struct eq_expr *x);
 
 /* ---- reduce.c ---- */
 const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x); /* the name of its result */
+const char *equation_result_type(const struct eq_expr *x);
+const char *equation_empty_value(struct eq_printer *p, const struct eq_expr *x);
+void equation_step(struct eq_printer *p, const struct eq_expr *x, const char *into); /* into = into OP term */
+bool equation_is_dense_along(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v);
+/* The variable along which vectors run, or NULL: the statement's last free variable is the better one. */
+const struct eq_var *equation_vector(const struct eq_printer *p, const struct eq_stmt *s, const struct eq_expr *x);
+
+/* ---- lanes.c ---- */
+/* The reduction of a statement whose last free variable's loop is done for a group of elements at a time, or NULL. */
+const struct eq_expr *equation_in_lanes(const struct eq_printer *p, const struct eq_stmt *s);
+void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct eq_expr *x); /* that loop */
+
+/* ---- prefetch.c ---- */
+/* For the group of elements from `group` on of a loop that is done inside of a reduction. */
+void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const char *group);
+
+/* ---- tiles.c ---- */
+bool equation_is_tiled(const struct eq_printer *p, const struct eq_node *loop); /* it and the one inside of it */
+void equation_tiles(struct eq_printer *p, const struct eq_node *loop);
+
+/* ---- joining.c ---- */
+void equation_join_loops(struct eq_printer *p, struct eq_node **list);
 
 /* ---- contraction.c ---- */
 struct eq_contraction {
@@ -68,16 +107,28 @@ struct eq_contraction {
     const struct eq_access *a, *b;
     const struct eq_var *i, *j, *k;
 };
+/* The only reduction of the value, not in a part that is not always evaluated; NULL or *count != 1: there is none, or
+ * several. */
+const struct eq_expr *equation_only_reduction(const struct eq_expr *x, int *count);
 bool equation_is_contraction(const struct eq_printer *p, const struct eq_stmt *s, struct eq_contraction *c);
 void equation_contract(struct eq_printer *p, const struct eq_stmt *s, const struct eq_contraction *c);
 
 /* ---- statements.c ---- */
 void equation_open_loop(struct eq_printer *p, const struct eq_var *v); /* `for (...) {`, depth + 1 */
+/* What stands first in a loop, of which each statement has the C name of the loop's variable. */
+void equation_begin_iteration(struct eq_printer *p, const struct eq_node *loop);
+/* The variable of C that a temporary without dimensions is.  begin: its first value, or "". */
+void equation_declare_number(struct eq_printer *p, const struct eq_temp *t, const char *begin);
 void equation_nodes(struct eq_printer *p, struct eq_node *first);
 void equation_statement(struct eq_printer *p, const struct eq_stmt *s);
 
 /* ---- sharing.c ---- */
 bool equation_names_loop(const struct size *s); /* any index variable */
+/* index is v + what does not vary */
+bool equation_is_alone(const struct eq_printer *p, const struct eq_index *index, const struct eq_var *v);
+bool equation_has_same_range(const struct eq_printer *p, const struct eq_var *a, const struct eq_var *b);
+void equation_merge(struct eq_printer *p, const struct eq_var *v, const struct eq_var *into); /* two names of one */
+struct eq_node *equation_loops(struct eq_printer *p, const struct eq_stmt *s); /* of one statement alone */
 void equation_share(struct eq_printer *p, const struct eq_stmt *const *stmts, int count);
 
 /* ---- checks.c ---- */

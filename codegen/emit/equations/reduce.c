@@ -18,7 +18,7 @@ static const struct {
 };
 
 /* What a reduction over nothing is. */
-static const char *empty_value(struct eq_printer *p, const struct eq_expr *x)
+const char *equation_empty_value(struct eq_printer *p, const struct eq_expr *x)
 {
     static const char *const limits[] = {
         [ELEM_I8] = "INT8",  [ELEM_I16] = "INT16",  [ELEM_I32] = "INT32",  [ELEM_I64] = "INT64",
@@ -34,7 +34,7 @@ static const char *empty_value(struct eq_printer *p, const struct eq_expr *x)
 
 /* ---- the order, which the text decides ---- */
 
-static bool is_dense_along(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
+bool equation_is_dense_along(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *v)
 {
     if (a->rank == 0 || !a->index[a->rank - 1].size) return false;
     const struct size *own = size_symbol(p->sizes, v->symbol);
@@ -55,14 +55,13 @@ static bool has_dense_load(const struct eq_printer *p, const struct eq_expr *red
                            const struct eq_var *v)
 {
     if (!x) return false;
-    if (x->kind == EQ_LOAD && is_dense_along(p, x->access, v) && access_varies(x->access, reduction)) return true;
+    if (x->kind == EQ_LOAD && equation_is_dense_along(p, x->access, v) && access_varies(x->access, reduction))
+        return true;
     return has_dense_load(p, reduction, x->a, v) || has_dense_load(p, reduction, x->b, v) ||
            has_dense_load(p, reduction, x->c, v);
 }
 
-/* The variable along which vectors run, or NULL: the statement's last free variable is the better one. */
-static const struct eq_var *vector_variable(const struct eq_printer *p, const struct eq_stmt *s,
-                                            const struct eq_expr *x)
+const struct eq_var *equation_vector(const struct eq_printer *p, const struct eq_stmt *s, const struct eq_expr *x)
 {
     const struct eq_var *v = x->reduce.vector;
     if (!v || !equation_is_float(x->type) || x->reduce.kind > EQ_RED_MIN) return NULL;
@@ -75,8 +74,7 @@ static const struct eq_var *vector_variable(const struct eq_printer *p, const st
 
 /* ---- one step ---- */
 
-/* into = into OP term */
-static void step(struct eq_printer *p, const struct eq_expr *x, const char *into)
+void equation_step(struct eq_printer *p, const struct eq_expr *x, const char *into)
 {
     const struct eq_expr *term = x->a;
     struct out *out = p->e->out;
@@ -111,9 +109,23 @@ static void in_order(struct eq_printer *p, const struct eq_expr *x, const char *
 {
     const size_t mark = names_mark(&p->e->names);
     for (int i = 0; i < x->reduce.var_count; i++) equation_open_loop(p, x->reduce.vars[i]);
-    step(p, x, result);
+    equation_step(p, x, result);
     close_loops(p, x->reduce.var_count);
     names_close(&p->e->names, mark);
+}
+
+/* The statements of the loop before, for the element at `own`. */
+static void do_first(struct eq_printer *p, const char *own)
+{
+    const struct eq_stmt *last = p->stmt;
+    const struct eq_node *loop = p->first;
+    ptrmap_set(&p->e->c_names, loop->var->symbol, (void *)(uintptr_t)own);
+    equation_begin_iteration(p, loop);
+    p->first = NULL;
+    for (const struct eq_node *n = loop->child; n; n = n->next) equation_statement(p, n->stmt);
+    p->first = loop;
+    emit_at(p->e, last->at);
+    equation_begin(p, last);
 }
 
 /* The statement's own names for the partial results and for where the last whole group ends. */
@@ -127,7 +139,7 @@ static void by_parts(struct eq_printer *p, const struct eq_expr *x, const struct
     const char *lane = names_take(&p->e->names, "lane");
     out_line(out, "%s %s[PTO_PARTS];", type, part);
     out_line(out, "for (int64_t %s = 0; %s < PTO_PARTS; %s++) %s[%s] = %s;", lane, lane, lane, part, lane,
-             empty_value(p, x));
+             equation_empty_value(p, x));
     int others = 0;
     for (int i = 0; i < x->reduce.var_count; i++)
         if (x->reduce.vars[i] != v) equation_open_loop(p, x->reduce.vars[i]), others++;
@@ -141,16 +153,17 @@ static void by_parts(struct eq_printer *p, const struct eq_expr *x, const struct
         if (tail)
             out_open(out, "for (int64_t %s = 0; %s < %s - %s; %s++) {", lane, lane, high, group, lane);
         else {
-            out_line(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS)", group, high, group);
-            out->depth++;
+            out_open(out, "for (; %s <= %s - PTO_PARTS; %s += PTO_PARTS) {", group, high, group);
+            if (p->first) equation_prefetch(p, p->first, group);
             out_open(out, "for (int64_t %s = 0; %s < PTO_PARTS; %s++) {", lane, lane, lane);
         }
         const size_t inner = names_mark(&p->e->names);
         out_line(out, "const int64_t %s = %s + %s;", own, group, lane);
-        step(p, x, into);
+        if (p->first) do_first(p, own);
+        equation_step(p, x, into);
         names_close(&p->e->names, inner);
         out_close(out, "}");
-        if (!tail) out->depth--;
+        if (!tail) out_close(out, "}");
     }
     close_loops(p, others);
     out_line(out, "%s = pto_fold_%s_%s(%s);", result, kinds[x->reduce.kind].operation, elem_name(x->type), part);
@@ -184,20 +197,25 @@ static void place_of_extreme(struct eq_printer *p, const struct eq_expr *x, cons
     names_close(&p->e->names, mark);
 }
 
+const char *equation_result_type(const struct eq_expr *x)
+{
+    return x->type == ELEM_F16 || x->type == ELEM_BF16 ? "float" : c_elem_type(x->type);
+}
+
 const char *equation_reduction(struct eq_printer *p, const struct eq_expr *x)
 {
     static const char *const wanted[] = {
         [EQ_SUM] = "sum",      [EQ_PROD] = "product", [EQ_RED_MAX] = "most", [EQ_RED_MIN] = "least",
         [EQ_ARGMAX] = "place", [EQ_ARGMIN] = "place", [EQ_ANY] = "any",      [EQ_ALL] = "all"};
-    if (x == p->replaced) return equation_place(p, p->stmt->target);
+    if (x == p->replaced) return p->replacement;
     const char *result = names_take(&p->e->names, wanted[x->reduce.kind]);
-    const char *type = x->type == ELEM_F16 || x->type == ELEM_BF16 ? "float" : c_elem_type(x->type);
+    const char *type = equation_result_type(x);
     const bool is_place = x->reduce.kind == EQ_ARGMAX || x->reduce.kind == EQ_ARGMIN;
-    const struct eq_var *v = is_place ? NULL : vector_variable(p, p->stmt, x);
+    const struct eq_var *v = is_place ? NULL : equation_vector(p, p->stmt, x);
     if (is_place || v)
         out_line(p->e->out, "%s %s;", type, result);
     else
-        out_line(p->e->out, "%s %s = %s;", type, result, empty_value(p, x));
+        out_line(p->e->out, "%s %s = %s;", type, result, equation_empty_value(p, x));
     out_open(p->e->out, "{");
     if (is_place)
         place_of_extreme(p, x, result);

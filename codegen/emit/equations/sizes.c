@@ -200,6 +200,13 @@ static const char *formal_place(struct eq_printer *p, const struct eq_access *a)
     return arena_printf(p->e->mem, "%s[%s]", emit_name(p->e, a->formal), *sum ? sum : "0");
 }
 
+struct eq_access equation_home(const struct eq_printer *p, const struct eq_access *a)
+{
+    struct eq_access home = *a;
+    if (a->temp && p->storage[a->temp->id].output) home.formal = p->storage[a->temp->id].output, home.temp = NULL;
+    return home;
+}
+
 static const char *temp_place(struct eq_printer *p, const struct eq_access *a)
 {
     const struct eq_storage *s = &p->storage[a->temp->id];
@@ -218,5 +225,6 @@ static const char *temp_place(struct eq_printer *p, const struct eq_access *a)
 
 const char *equation_place(struct eq_printer *p, const struct eq_access *a)
 {
-    return a->formal ? formal_place(p, a) : temp_place(p, a);
+    const struct eq_access home = equation_home(p, a);
+    return home.formal ? formal_place(p, &home) : temp_place(p, a);
 }

@@ -19,20 +19,39 @@ static void name_merged(struct eq_printer *p, const struct eq_var *v)
         if (p->to[i] == own) ptrmap_set(&p->e->c_names, p->from[i], (void *)(uintptr_t)emit_name(p->e, v->symbol));
 }
 
+void equation_declare_number(struct eq_printer *p, const struct eq_temp *t, const char *begin)
+{
+    const char *name = p->storage[t->id].name;
+    bool is_read = false;
+    for (int i = 0; i < p->q->access_count && !is_read; i++) {
+        const struct eq_access *a = p->q->accesses[i];
+        is_read = a->temp == t;
+        for (int k = 0; k < p->q->stmt_count && is_read; k++) is_read = p->q->stmts[k]->target != a;
+    }
+    out_line(p->e->out, "%s %s%s;", c_elem_type(t->elem), name, begin);
+    if (!is_read) out_line(p->e->out, "(void)%s;", name); /* an output of a call that was joined, and is not used */
+}
+
 static void declare_numbers(struct eq_printer *p, const struct eq_node *loop)
 {
     for (int i = 0; i < p->q->temp_count; i++) {
         const struct eq_temp *t = p->q->temps[i];
         const struct eq_storage *s = &p->storage[t->id];
         if (s->dims > 0 || s->in != loop) continue;
-        out_line(p->e->out, "%s %s;", c_elem_type(t->elem), s->name);
+        equation_declare_number(p, t, "");
     }
+}
+
+void equation_begin_iteration(struct eq_printer *p, const struct eq_node *loop)
+{
+    name_merged(p, loop->var);
+    declare_numbers(p, loop);
 }
 
 void equation_statement(struct eq_printer *p, const struct eq_stmt *s)
 {
     emit_at(p->e, s->at);
-    p->stmt = s;
+    equation_begin(p, s);
     struct eq_contraction contraction;
     if (equation_is_contraction(p, s, &contraction)) {
         equation_contract(p, s, &contraction);
@@ -57,16 +76,30 @@ void equation_nodes(struct eq_printer *p, struct eq_node *first)
     const size_t mark = names_mark(&p->e->names);
     for (struct eq_node *n = first; n; n = n->next) {
         if (n->stmt) {
+            p->first = n->first;
             equation_statement(p, n->stmt);
+            p->first = NULL;
             continue;
         }
         const struct eq_node *leaf = n->child;
         while (!leaf->stmt) leaf = leaf->child;
         emit_at(p->e, leaf->stmt->at);
         const size_t inner = names_mark(&p->e->names);
+        const struct eq_stmt *only = n->child->stmt && !n->child->next ? n->child->stmt : NULL;
+        const bool is_last = only && only->free_count > 0 && only->frees[only->free_count - 1] == n->var;
+        const struct eq_expr *in_lanes = is_last && !n->child->first ? equation_in_lanes(p, only) : NULL;
+        if (in_lanes) {
+            equation_lanes(p, only, in_lanes);
+            names_close(&p->e->names, inner);
+            continue;
+        }
+        if (equation_is_tiled(p, n)) {
+            equation_tiles(p, n);
+            names_close(&p->e->names, inner);
+            continue;
+        }
         equation_open_loop(p, n->var);
-        name_merged(p, n->var);
-        declare_numbers(p, n);
+        equation_begin_iteration(p, n);
         equation_nodes(p, n->child);
         out_close(p->e->out, "}");
         names_close(&p->e->names, inner);

@@ -1,0 +1,71 @@
+/* prefetch.c - what the next iteration of the loop around a reduction will read and write, asked for in time.
+ * Idea       where a loop of exponentials is done inside of a reduction, the processor computes and memory waits.  So
+ *            each group of elements asks for the group below it: the same elements with the outer loop's variable one
+ *            further, or once more its last row.  Other loops are too cheap for that.
+ * Invariant  no address is formed that an iteration does not have.
+ * Tests      test/lit/codegen/index-prefetch.pto
+ */
+#include "parts.h"
+
+static bool is_dear(const struct eq_expr *x)
+{
+    if (!x) return false;
+    if (x->kind == EQ_EXP) return true;
+    return is_dear(x->a) || is_dear(x->b) || is_dear(x->c);
+}
+
+static bool holds_dear(const struct eq_node *loop)
+{
+    for (const struct eq_node *n = loop->child; n; n = n->next)
+        if (is_dear(n->stmt->value)) return true;
+    return false;
+}
+
+/* The access is made in every iteration, and each iteration of the outer loop has elements of its own. */
+static bool moves_with(const struct eq_printer *p, const struct eq_access *a, const struct eq_var *outer,
+                       const struct eq_var *inner)
+{
+    bool has_outer = false, has_inner = false;
+    if (!a->formal || a->guard) return false;
+    for (int d = 0; d < a->rank; d++) {
+        if (!a->index[d].size) return false;
+        const struct size *index = equation_canonical(p, a->index[d].size);
+        has_outer |= size_names(index, outer->symbol);
+        has_inner |= size_names(index, inner->symbol);
+    }
+    return has_outer && has_inner;
+}
+
+static void prefetch(struct eq_printer *p, const struct eq_access *a, const struct eq_var *outer,
+                     const struct eq_var *inner, const char *group, const char *next)
+{
+    const char *own = ptrmap_get(&p->e->c_names, outer->symbol), *element = ptrmap_get(&p->e->c_names, inner->symbol);
+    struct eq_access at = *a;
+    for (int d = 0; d < a->rank; d++) at.index[d].size = equation_canonical(p, a->index[d].size);
+    ptrmap_set(&p->e->c_names, outer->symbol, (void *)(uintptr_t)next);
+    ptrmap_set(&p->e->c_names, inner->symbol, (void *)(uintptr_t)group);
+    out_line(p->e->out, "pto_prefetch(&%s, %s, %d);", equation_place(p, &at), p->dense, a->is_target);
+    ptrmap_set(&p->e->c_names, outer->symbol, (void *)(uintptr_t)own);
+    ptrmap_set(&p->e->c_names, inner->symbol, (void *)(uintptr_t)element);
+}
+
+void equation_prefetch(struct eq_printer *p, const struct eq_node *loop, const char *group)
+{
+    if (!loop->parent || !holds_dear(loop)) return;
+    const struct eq_var *outer = loop->parent->var;
+    if (equation_names_loop(outer->high) || equation_names_loop(loop->var->low)) return;
+    const char *next = NULL;
+    for (int i = 0; i < p->q->access_count; i++) {
+        const struct eq_access *a = p->q->accesses[i];
+        bool is_here = false;
+        for (const struct eq_node *n = loop->child; n; n = n->next) is_here |= a->stmt == n->stmt;
+        const struct eq_access home = equation_home(p, a);
+        if (!is_here || !moves_with(p, &home, outer, loop->var)) continue;
+        if (!next) {
+            next = names_take(&p->e->names, arena_printf(p->e->mem, "next_%s", outer->symbol->name));
+            const char *own = emit_name(p->e, outer->symbol), *high = equation_size(p, outer->high, P_REL);
+            out_line(p->e->out, "const int64_t %s = %s + 1 < %s ? %s + 1 : %s;", next, own, high, own, own);
+        }
+        prefetch(p, &home, outer, loop->var, group, next);
+    }
+}
