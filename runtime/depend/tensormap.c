@@ -417,19 +417,23 @@ void ptoi_map_add(struct tensormap *m, struct map_buffer *b, const struct region
     if (r->run > 0) add_far(m, &a, false, kernel, task_id);
 }
 
+void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
+{
+    uint64_t p = m->first;
+    for (const uint64_t next = m->next; p < next; p++) {
+        const struct entry *e = entry_at(m, p);
+        if (!e->buffer) continue; /* a dead one waits for nobody */
+        if (e->task_id >= first_live_task) break;
+        entry_leave(m, e, p);
+    }
+    m->first = p;
+}
+
 void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id)
 {
     for (uint64_t p = m->next; p-- > m->first && entry_at(m, p)->task_id == task_id;)
         if (entry_at(m, p)->buffer) entry_kill(m, entry_at(m, p), p);
-}
-
-void ptoi_map_retire(struct tensormap *m, uint64_t first_live_task)
-{
-    for (; m->first < m->next; m->first++) {
-        const struct entry *e = entry_at(m, m->first);
-        if (e->task_id >= first_live_task && e->buffer) return; /* a dead one waits for nobody */
-        if (e->buffer) entry_leave(m, e, m->first);
-    }
+    ptoi_map_retire(m, 0); /* the dead ones: no task may ever retire after it */
 }
 
 int64_t ptoi_map_used(const struct tensormap *m) { return (int64_t)(m->next - m->first); }

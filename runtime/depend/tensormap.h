@@ -95,7 +95,8 @@ void ptoi_map_begin(struct tensormap *m, struct map_found *found);
 void ptoi_map_find_and_add(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,
                            uint64_t task_id, struct map_found *found);
 bool ptoi_map_reserve(struct tensormap *m, int64_t entries); /* room for this many adds?  false: retire first */
-/* The task that was added last will not run after all, and nothing that it superseded is looked for any more. */
+/* The task that was added last will not run after all, and nothing that it superseded is looked for any more.
+ * Its entries are room again once those of older tasks are. */
 void ptoi_map_forget_task(struct tensormap *m, uint64_t task_id);
 /* Who only waits. */
 void ptoi_map_find_all(struct tensormap *m, struct map_access *a, int32_t count, const void *kernel,

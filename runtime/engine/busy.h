@@ -20,8 +20,21 @@ struct busy {
     struct busy_line line[BUSY_LINES];
 };
 
+static inline struct busy_line *ptoi_busy_line(struct busy *b, const PTOKernel *kernel)
+{
+    return &b->line[(uintptr_t)kernel / sizeof *kernel % BUSY_LINES];
+}
+
 /* Is this call to be measured?  If not, it is counted as long as the last one was: *ns is what to add. */
-bool ptoi_busy_is_due(struct busy *b, const PTOKernel *kernel, int64_t *ns);
+static inline bool ptoi_busy_is_due(struct busy *b, const PTOKernel *kernel, int64_t *ns)
+{
+    struct busy_line *l = ptoi_busy_line(b, kernel);
+    *ns = 0;
+    if (l->kernel != kernel || l->skipped == l->skip) return true;
+    l->skipped++;
+    *ns = l->last_ns;
+    return false;
+}
 /* A measured call took ns. */
 void ptoi_busy_measured(struct busy *b, const PTOKernel *kernel, int64_t ns);
 

@@ -21,6 +21,7 @@ struct outside {
 
 struct core {
     PTOConfig config;
+    bool shares_workers; /* a worker runs tasks of every programmable type */
     struct run_status *run_status;
     const struct backend *backend;
     struct window *window;

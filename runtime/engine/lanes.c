@@ -41,8 +41,10 @@ static bool start_as_recorded(struct core *core, PTOWorkerType type, uint64_t id
 {
     struct threads *e = core->state;
     if (!ptoi_replay_is_next(core->replay, id)) return false;
-    struct lane *l = &e->lane[core->replay->worker[core->replay->next]];
-    if (l->type != type || lane_load(l) >= 2) return false;
+    const int lane = core->replay->worker[core->replay->next] - e->shift[type];
+    if (lane < e->first[type] || lane >= e->first[type] + core->config.workers[type]) return false;
+    struct lane *l = &e->lane[lane];
+    if (lane_load(l) >= 2) return false;
     core->replay->next++;
     send(l, id, UNKNOWN_NS, false);
     return true;
@@ -55,8 +57,9 @@ static bool start_in_lane(struct core *core, PTOWorkerType type, uint64_t id, in
     struct lane *best = NULL;
     const int64_t expected_ns = lane_expect_ns(e, core, id);
     const int32_t workers = core->config.workers[type];
-    const bool takes_reserve = workers >= MANY && ptoi_ready_count(&core->sched.ready[type]) > (uint64_t)workers;
-    for (int i = e->first[type]; i < e->first[type + 1]; i++) {
+    const uint64_t ready = ptoi_ready_count(&core->sched.ready[core->sched.group[type]]);
+    const bool takes_reserve = workers >= MANY && ready > (uint64_t)workers;
+    for (int i = e->first[type]; i < e->first[type] + workers; i++) {
         struct lane *l = &e->lane[i];
         if (is_shut(e, l, expected_ns)) continue;
         if (has_room(l, expected_ns, takes_reserve) && (!best || l->load_ns < best->load_ns)) best = l;

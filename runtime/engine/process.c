@@ -108,6 +108,7 @@ static void serve(struct core *core, struct control *c, uint32_t asked)
 static _Noreturn void child_main(struct core *core, struct control *c, pid_t parent)
 {
     settle_signals();
+    if (core->config.watchdog_seconds > 0) ptoi_backtrace_answer();
     ptoi_crash_report_to(&c->crash);
     ptoi_crash_watch();
     c->status = ptoi_threads_open_apart(core, c->line, &c->notify);
@@ -156,27 +157,38 @@ static void describe_end(char *text, size_t size, bool is_known, int status)
         snprintf(text, size, "somebody else waited for it");
 }
 
+/* What the child ran. */
+struct ran {
+    const PTOSite *site; /* of the first */
+    char text[3000];
+};
+
+/* process: 0 where it is dead. */
+static void describe_ran(struct core *core, int32_t process, struct ran *r)
+{
+    const struct process *e = core->state;
+    ptoi_running_describe(core->window, e->control->line, e->workers, process, r->text, sizeof r->text, &r->site);
+}
+
 /* The run fails with what is known: the kernel that crashed, or those that ran.  Every later run will say the same. */
-static void note_loss(struct core *core, PTOStatus status, const char *reason)
+static void note_loss(struct core *core, PTOStatus status, const char *reason, const struct ran *then)
 {
     struct process *e = core->state;
     struct control *c = e->control;
-    const PTOSite *site = NULL;
+    const PTOSite *site = then->site;
     uint64_t id;
-    char running[3000];
-    ptoi_running_describe(core->window, c->line, e->workers, running, sizeof running, &site);
     const uint64_t crashed = load_relaxed(&c->crash.task); /* relaxed: its writer is dead */
     if (crashed && ptoi_running_task(core->window, crashed + core->window->first_id, &id)) {
         site = ptoi_task_site(core->window, id);
         PTOArg args[PTO_MAX_PARAMS];
         struct crash_text text = {0};
         ptoi_crash_describe(&text, ptoi_task_kernel(core->window, id), args,
-                            ptoi_task_args(core->window, core->heap, id, args), &c->crash.address);
+                            ptoi_task_args(core->window, core->heap, id, args), &c->crash.address, c->crash.calls);
         snprintf(e->why, sizeof e->why, "kernel '%s' crashed (task %lld): %s%.2800s",
                  ptoi_task_kernel(core->window, id)->name, (long long)(id - core->window->first_id), reason,
                  text.bytes);
     } else {
-        snprintf(e->why, sizeof e->why, "%s%s%s", reason, running[0] ? "; what ran then:" : "", running);
+        snprintf(e->why, sizeof e->why, "%s%s%s", reason, then->text[0] ? "; what ran then:" : "", then->text);
     }
     e->is_lost = core->orch.is_lost = true;
     ptoi_fail(core->run_status, status, site, "%s", e->why);
@@ -195,7 +207,9 @@ static bool is_lost(struct core *core)
     snprintf(reason, sizeof reason, "the worker process died: %s", end);
     ptoi_run_status_disown(core->run_status, e->child);
     e->child = 0;
-    note_loss(core, PTO_ERR_LOST, reason);
+    struct ran then;
+    describe_ran(core, 0, &then);
+    note_loss(core, PTO_ERR_LOST, reason, &then);
     return true;
 }
 
@@ -212,11 +226,13 @@ static void stop_by_watchdog(struct core *core)
     struct process *e = core->state;
     const pid_t child = e->child;
     char reason[120];
+    struct ran then;
+    describe_ran(core, child, &then);
     kill_child(e);
     ptoi_run_status_disown(core->run_status, child);
     snprintf(reason, sizeof reason, "no task finished for %g s, the worker process was stopped",
              core->config.watchdog_seconds);
-    note_loss(core, PTO_ERR_WATCHDOG, reason);
+    note_loss(core, PTO_ERR_WATCHDOG, reason, &then);
 }
 
 /* A kernel runs for longer than its @timeout. */
@@ -228,9 +244,11 @@ static void stop_overdue(struct core *core, uint64_t id)
     snprintf(reason, sizeof reason, PTO_TIMEOUT_TEXT ", the worker process was stopped",
              ptoi_task_kernel(core->window, id)->name, (long long)(ptoi_task_limit_ns(core->window, id) / 1000000),
              (long long)(id - core->window->first_id));
+    struct ran then;
+    describe_ran(core, child, &then);
     kill_child(e);
     ptoi_run_status_disown(core->run_status, child);
-    note_loss(core, PTO_ERR_TIMEOUT, reason);
+    note_loss(core, PTO_ERR_TIMEOUT, reason, &then);
 }
 
 static void call(struct control *c)
@@ -361,6 +379,7 @@ static void process_close(struct core *core)
         }
     }
     kill_child(e);
+    if (e->asked && core->config.watchdog_seconds > 0) ptoi_backtrace_unlisten(); /* it was opened */
     ptoi_memory_unmap(e->control, e->control_bytes);
     free(e);
     core->state = NULL;
@@ -380,6 +399,7 @@ static PTOStatus process_open(struct core *core)
     }
     fflush(stdout); /* what waits there must not be written by both */
     fflush(stderr);
+    if (core->config.watchdog_seconds > 0) ptoi_backtrace_listen();
     e->asked = 1;                                /* it answers when it is open */
     store_relaxed(&e->control->asked, e->asked); /* relaxed: the fork comes after it */
     const pid_t parent = getpid();

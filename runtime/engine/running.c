@@ -1,5 +1,6 @@
 /* running.c - see running.h. */
 #include "running.h"
+#include "debug/backtrace.h"
 #include "submit/flow.h"
 #include "shared/park.h"
 #include "backend/worker.h"
@@ -13,10 +14,10 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id)
     return task != 0 && head - *id - 1 <= w->task_mask && window_task(w, *id)->id == *id;
 }
 
-void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text,
-                           uint64_t size, const PTOSite **site)
+void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, int32_t process,
+                           char *text, uint64_t size, const PTOSite **site)
 {
-    enum { SHOWN = 8, ROOM = 400, SHOWN_NS = 100000000 };
+    enum { SHOWN = 8, ROOM = 400, SHOWN_NS = 100000000, ASKED = 2 };
     const int64_t now = ptoi_clock_ns();
     uint64_t n = 0;
     int shown = 0;
@@ -28,44 +29,24 @@ void ptoi_running_describe(const struct window *w, const struct running_line *li
         const PTOKernel *kernel = load_relaxed(&line[i].kernel);
         const PTOSite *at = load_relaxed(&line[i].site);
         const int64_t since = load_relaxed(&line[i].since);
+        const int32_t thread = load_relaxed(&line[i].thread);
         /* which is seen here at most times, and names a task that ran, too */
         if (task == 0 || load_relaxed(&line[i].task) != task) continue;
         if (shown++ == 0) *site = at;
         n += (uint64_t)snprintf(text + n, size - n, "\n  kernel '%.100s' (task %lld", kernel->name,
                                 (long long)(task - 1 - w->first_id));
-        if (at) n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", at->file, at->line, at->column);
+        if (at) n += (uint64_t)snprintf(text + n, size - n, ", %.200s:%d:%d", at->file, at->line, pto_site_column(at));
         if (since > 0 && now - since >= SHOWN_NS)
             n += (uint64_t)snprintf(text + n, size - n, ", for %.1f s", (double)(now - since) / 1e9);
         n += (uint64_t)snprintf(text + n, size - n, ")");
+        char calls[PTOI_BACKTRACE_BYTES];
+        if (process == 0 || shown > ASKED || n + ROOM + PTOI_BACKTRACE_BYTES > size) continue;
+        if (ptoi_backtrace_of(process, thread, calls) > 0 && load_relaxed(&line[i].task) == task)
+            n += (uint64_t)snprintf(text + n, size - n, "%s", calls);
     }
 }
 
 /* ---- @timeout ---- */
-
-void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now)
-{
-    const int64_t limit = ptoi_task_limit_ns(w, id);
-    store_relaxed(&line->kernel, ptoi_task_kernel(w, id)); /* relaxed: the last store publishes them */
-    store_relaxed(&line->site, ptoi_task_site(w, id));
-    store_relaxed(&line->since, now);
-    store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0);
-    store_release(&line->task, id + 1, RUNNING);
-}
-
-void ptoi_running_end(struct running_line *line)
-{
-    store_relaxed(&line->task, 0);
-    store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
-}
-
-void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct run_status *run_status,
-                            uint64_t id, int64_t since, int64_t now)
-{
-    const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
-    ptoi_running_end(line);
-    store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + now - since);
-    if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, run_status, id);
-}
 
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id)
 {

@@ -6,8 +6,9 @@
  * Tests      test/runtime/test_process.c, test_crash.c */
 #ifndef PTOI_RUNNING_H
 #define PTOI_RUNNING_H
+#include "debug/backtrace.h"
 #include "shared/run_status.h"
-#include "shared/window.h"
+#include "shared/task.h"
 #include "worker_time.h"
 #include <stdbool.h>
 
@@ -21,26 +22,51 @@ struct running_line {
     _Atomic(const PTOKernel *) kernel;
     _Atomic(const PTOSite *) site; /* NULL: it has none */
     _Atomic int64_t since;         /* 0: not timed */
+    _Atomic int32_t thread;        /* that runs it, see debug/backtrace.h */
     struct worker_time time;
 };
 
-/* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  Any
+/* "kernel 'gemm' (task 7, a.pto:3:5, for 2.0 s)", one to a line, each after "\n  ".  *site: of the first.  process:
+ * whose threads the workers are: where these are stands behind some of them, see debug/backtrace.h; 0: nowhere.  Any
  * thread. */
-void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, char *text,
-                           uint64_t size, const PTOSite **site);
+void ptoi_running_describe(const struct window *w, const struct running_line *line, int count, int32_t process,
+                           char *text, uint64_t size, const PTOSite **site);
 /* The task of a line or a note, unless it is none that the window holds. */
 bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 
+void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id);
+
 /* The worker begins a task. */
-void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now);
+static inline void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now)
+{
+    const int64_t limit = ptoi_task_limit_ns(w, id);
+    store_relaxed(&line->kernel, ptoi_task_kernel(w, id)); /* relaxed: the last store publishes them */
+    store_relaxed(&line->site, ptoi_task_site(w, id));
+    store_relaxed(&line->since, now);
+    store_relaxed(&line->thread, ptoi_backtrace_thread());
+    store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0);
+    store_release(&line->task, id + 1, RUNNING);
+}
+
 /* Its kernel returned. */
-void ptoi_running_end(struct running_line *line);
+static inline void ptoi_running_end(struct running_line *line)
+{
+    store_relaxed(&line->task, 0);
+    store_relaxed(&line->ended, load_relaxed(&line->ended) + 1);
+}
+
 /* The same, with its time; a kernel over its limit fails the run, unless it has failed before. */
-void ptoi_running_end_timed(struct running_line *line, const struct window *w, struct run_status *run_status,
-                            uint64_t id, int64_t since, int64_t now);
+static inline void ptoi_running_end_timed(struct running_line *line, const struct window *w,
+                                          struct run_status *run_status, uint64_t id, int64_t since, int64_t now)
+{
+    const int64_t overdue_at = load_relaxed(&line->overdue_at); /* relaxed: ours */
+    ptoi_running_end(line);
+    store_relaxed(&line->busy_ns, load_relaxed(&line->busy_ns) + now - since);
+    if (overdue_at != 0 && now > overdue_at) ptoi_fail_timeout(w, run_status, id);
+}
+
 /* The caller is the orchestrator.  true, with the id: a kernel runs for longer than it may. */
 bool ptoi_running_overdue(const struct window *w, const struct running_line *line, int count, uint64_t *id);
-void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id);
 /* How long the orchestrator may sleep so that it is noticed: least_ms is the smallest limit of the run, 0 none. */
 int64_t ptoi_overdue_sleep_ns(int64_t least_ms);
 

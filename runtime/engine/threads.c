@@ -193,6 +193,7 @@ static int run_kernel(struct lane *l, uint64_t id, bool as_helper)
 static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
 {
     struct core *core = l->core;
+    struct threads *e = core->state;
     uint64_t n;
     if (!find_own(l, as_helper, &n)) return false;
     /* A failed run starts nothing more; what is cancelled here completes like any task.  What follows a task that
@@ -207,17 +208,18 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
                               core->config.watchdog_seconds > 0;
         if (is_timed) since = ptoi_clock_ns();
         struct recorded_task *t = ptoi_record_task(core->recorder, id);
-        if (t)
-            t->row = (int32_t)(l - ((struct threads *)core->state)->lane), t->begin = ptoi_record_now(core->recorder);
-        ptoi_running_begin(l->line, core->window, id, since);
+        const int type = window_task(core->window, id)->worker;
+        struct running_line *const line = l->line + e->shift[type];
+        if (t) t->row = lane_row(e, l, type), t->begin = ptoi_record_now(core->recorder);
+        ptoi_running_begin(line, core->window, id, since);
         result = run_kernel(l, id, as_helper);
         if (is_timed) {
             end = ptoi_clock_ns();
             ptoi_busy_measured(&l->busy, kernel, end - since);
-            ptoi_grain_measured(&((struct threads *)core->state)->grain, kernel, end - since);
+            ptoi_grain_measured(&e->grain, kernel, end - since);
         }
         if (t) t->end = ptoi_record_now(core->recorder);
-        ptoi_running_end_timed(l->line, core->window, core->run_status, id, since, end);
+        ptoi_running_end_timed(line, core->window, core->run_status, id, since, end);
     }
     l->result[n % LANE_DEPTH] = result;
     if (result != 0) l->has_stopped = true;
@@ -232,7 +234,7 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
 {
     struct core *core = l->core;
     ptoi_park_announce(&l->parker);
-    if (l != e->helper_lane) add_relaxed(&e->idle[l->type], 1);
+    if (l != e->helper_lane) add_relaxed(&e->idle[l->group], 1);
     const bool again = pass_role(core) && !e->has_scheduler;
     PTO_LABEL(SLEEP);
     if (!again && !has_own_task(l) && !load_relaxed(&e->stop)) {
@@ -241,7 +243,7 @@ static void sleep_until_task(struct threads *e, struct lane *l) /* model: SLEEP_
         ptoi_worker_enter(&l->clock, WORKER_IDLE);
     }
     ptoi_park_cancel(&l->parker);
-    if (l != e->helper_lane) add_relaxed(&e->idle[l->type], -1);
+    if (l != e->helper_lane) add_relaxed(&e->idle[l->group], -1);
 }
 
 void *ptoi_threads_worker(void *arg)
@@ -326,8 +328,9 @@ static bool wants_scheduling(struct core *core)
     if (e->has_scheduler) return ptoi_park_is_sleeping(&e->idle_scheduler);
     if (core->config.external[t->worker]) return true;
     if (t->dep_count > 0) return false;
-    if (load_relaxed(&e->idle[t->worker]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
-    return e->helper_lane && e->helper_lane->type == t->worker && ptoi_park_is_sleeping(&e->helper_lane->parker) &&
+    const int group = core->sched.group[t->worker];
+    if (load_relaxed(&e->idle[group]) > 0) return true; /* relaxed: a hint; later submits and waits look again */
+    return e->helper_lane && e->helper_lane->group == group && ptoi_park_is_sleeping(&e->helper_lane->parker) &&
            lane_expect_ns(e, core, t->id) >= LANE_NS;
 }
 
@@ -499,7 +502,7 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
             ptoi_park_cancel(&e->orchestrator);
             if (met) return true;
             uint64_t late;
-            if (core->orch.run.least_limit_ms > 0 && ptoi_running_overdue(core->window, e->line, e->lane_count, &late))
+            if (core->orch.run.least_limit_ms > 0 && ptoi_running_overdue(core->window, e->line, e->row_count, &late))
                 ptoi_fail_timeout(core->window, core->run_status, late);
             spins = 0;
             has_served = false;
@@ -510,7 +513,7 @@ bool ptoi_threads_wait(void *context, bool (*is_met)(void *arg), void *arg) /* m
 const struct running_line *ptoi_threads_lines(struct core *core, int *count)
 {
     const struct threads *e = core->state;
-    *count = e->lane_count;
+    *count = e->row_count;
     return e->line;
 }
 
@@ -523,16 +526,17 @@ void ptoi_threads_poke(struct core *core) /* model: POKE */
 void ptoi_threads_begin(struct core *core)
 {
     struct threads *e = core->state;
-    for (int i = 0; i < e->lane_count; i++) { /* its worker has nothing until a task is sent */
-        store_relaxed(&e->line[i].busy_ns, 0);
-        e->lane[i].has_stopped = false;
-    }
+    /* a worker has nothing until a task is sent */
+    for (int i = 0; i < e->row_count; i++) store_relaxed(&e->line[i].busy_ns, 0);
+    for (int i = 0; i < e->lane_count; i++) e->lane[i].has_stopped = false;
 }
 
 void ptoi_threads_measure(struct core *core, PTORunStats *stats)
 {
     struct threads *e = core->state;
-    for (int i = 0; i < e->lane_count; i++) stats->worker_busy_ns[e->lane[i].type] += load_relaxed(&e->line[i].busy_ns);
+    const struct running_line *line = e->line;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = 0; i < core->config.workers[t]; i++) stats->worker_busy_ns[t] += load_relaxed(&line++->busy_ns);
 }
 
 void ptoi_threads_take_role(struct core *core)

@@ -29,9 +29,9 @@ void ptoi_threads_close(struct core *core)
 
 static bool allocate_lanes(struct threads *e, struct running_line *line)
 {
-    const size_t count = (size_t)e->lane_count;
+    const size_t count = (size_t)e->lane_count, rows = (size_t)e->row_count;
     e->owns_lines = !line;
-    e->line = line ? line : aligned_alloc(PTO_CACHELINE, count * sizeof *line);
+    e->line = line ? line : aligned_alloc(PTO_CACHELINE, rows * sizeof *line);
     e->lane = aligned_alloc(PTO_CACHELINE, count * sizeof *e->lane);
     e->stacks = ptoi_memory_map(count * PTO_CRASH_STACK_BYTES, false);
     return e->line && e->lane && e->stacks;
@@ -47,7 +47,21 @@ static void choose_helper_lane(struct core *core)
         c->watchdog_seconds > 0 || processors < 2)
         return;
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (c->workers[t] >= processors) e->helper_lane = &e->lane[e->first[t + 1] - 1];
+        if (c->workers[t] >= processors) e->helper_lane = &e->lane[e->first[t] + c->workers[t] - 1];
+}
+
+/* Which lanes are a type's, and which rows are theirs; Note [shared workers]. */
+static void number_lanes(struct core *core)
+{
+    struct threads *e = core->state;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        const bool is_shared = core->shares_workers && t != PTO_WORKER_ACCELERATOR;
+        const int group = core->sched.group[t] = is_shared ? PTO_WORKER_CUBE : (uint8_t)t;
+        e->first[t] = group < t ? e->first[group] : e->lane_count;
+        e->shift[t] = e->row_count - e->first[t];
+        e->row_count += core->config.workers[t];
+        if (group == t) e->lane_count += core->config.workers[t];
+    }
 }
 
 static PTOStatus open_lanes(struct core *core, struct running_line *line, struct bell *notify)
@@ -61,8 +75,7 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
     ptoi_park_init(&e->idle_scheduler);
     store_relaxed(&e->seen_tasks, core->sched.taken); /* relaxed: no thread runs yet */
     store_relaxed(&e->seen_events, core->sched.events);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) e->first[t + 1] = e->first[t] + core->config.workers[t];
-    e->lane_count = e->first[PTO_WORKER_TYPES];
+    number_lanes(core);
     bool outside = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) outside |= core->config.external[t];
     if (outside) e->outside = calloc(core->window->task_mask + 1, sizeof *e->outside);
@@ -70,12 +83,12 @@ static PTOStatus open_lanes(struct core *core, struct running_line *line, struct
         ptoi_threads_close(core);
         return PTO_ERR_NOMEM;
     }
+    for (int i = 0; i < e->row_count; i++) e->line[i] = (struct running_line){0};
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (int i = e->first[t]; i < e->first[t + 1]; i++) {
-            e->line[i] = (struct running_line){0};
-            e->lane[i] = (struct lane){.core = core, .type = (PTOWorkerType)t, .line = &e->line[i]};
+        for (int i = e->first[t]; core->sched.group[t] == t && i < e->first[t] + core->config.workers[t]; i++) {
+            e->lane[i] = (struct lane){.core = core, .group = t, .line = &e->line[i]};
             ptoi_park_init(&e->lane[i].parker);
-            if (core->orch.flow.meter.is_on) ptoi_worker_clock_begin(&e->lane[i].clock, &e->line[i].time);
+            if (core->orch.flow.meter.is_on) ptoi_worker_clock_begin(&e->lane[i].clock, &e->line[i + e->shift[t]].time);
         }
     choose_helper_lane(core);
     core->sched.ops = &ptoi_engine_threads.ops;

@@ -27,6 +27,10 @@ enum { CHAIN_NS = 64000 };
  * last lane of that type itself, as a helper, and runs what is known to be short; while it does not wait, short tasks
  * do not go to that lane, and its host goes to sleep.  What is long goes to the host as ever, and so does everything
  * while the orchestrator sleeps.  When nothing is in the lane, the holder of the role changes whose it is. */
+/* Note [shared workers]: processors, not types, decide how many threads run.  Where the program does not say how many
+ * workers it wants, each programmable type has as many as there are processors, and they are the same: lane i is
+ * worker i of all these types, which are one group with one queue of ready tasks.  A row is a worker of one type, as in
+ * `--record`, in a trace and in the statistics: the rows of a lane never run at the same time. */
 struct sent_task {
     uint64_t id;
     int64_t expected_ns; /* UNKNOWN_NS: nobody knows */
@@ -47,8 +51,8 @@ struct lane {
     bool has_stopped; /* of who serves the lane: nothing more of this run begins here */
     _Alignas(PTO_CACHELINE) struct parker parker;
     struct core *core;
-    PTOWorkerType type;
-    struct running_line *line;
+    int group;                 /* of types: their tasks it runs */
+    struct running_line *line; /* the row of a task is shift[type] behind it */
     struct busy busy;
     struct worker_clock clock; /* of its worker */
     ptoi_thread thread;
@@ -60,7 +64,7 @@ struct threads {
     /* W holder of the role, R anyone, relaxed: how far the scheduler has taken, a hint. */
     _Atomic uint64_t seen_tasks, seen_events;
     int unlooked; /* the holder's: steps since it looked at what was published */
-    /* By type of worker, how many sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
+    /* By group, how many workers sleep.  W workers, R orchestrator, relaxed: is somebody to be woken for a task? */
     _Alignas(PTO_CACHELINE) _Atomic int idle[PTO_WORKER_TYPES];
     /* W close, R workers, relaxed: the wake that follows publishes it [WOKEN] */
     _Alignas(PTO_CACHELINE) _Atomic int stop;
@@ -84,12 +88,13 @@ struct threads {
     bool has_scheduler;
     ptoi_thread scheduler;
     struct bell *notify;       /* where an orchestrator in another process sleeps; NULL: it is in this one */
-    struct running_line *line; /* one a lane */
+    struct running_line *line; /* one a row */
     bool owns_lines;
     char *stacks; /* for handlers of crashes, one a lane */
     struct lane *lane;
-    int lane_count, started;
-    int first[PTO_WORKER_TYPES + 1]; /* lanes of a type are [first[t], first[t + 1]) */
+    int lane_count, row_count, started;
+    int first[PTO_WORKER_TYPES]; /* the first of the lanes of a type, which are as many as its workers */
+    int shift[PTO_WORKER_TYPES]; /* from the lane that runs a task of the type to its row, Note [shared workers] */
     struct grain grain;
     struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
@@ -98,6 +103,12 @@ struct threads {
 
 /* relaxed: both are ours */
 static inline uint64_t lane_load(struct lane *l) { return load_relaxed(&l->sent) - load_relaxed(&l->collected); }
+
+/* The number of the worker, of all types together, as which the lane runs a task of that type. */
+static inline int lane_row(const struct threads *e, const struct lane *l, int type)
+{
+    return (int)(l - e->lane) + e->shift[type];
+}
 
 /* How long the task will run, as far as anybody knows. */
 static inline int64_t lane_expect_ns(struct threads *e, const struct core *core, uint64_t id)

@@ -2,8 +2,10 @@
 #include "watchdog.h"
 #include "shared/park.h"
 #include "core.h"
+#include "debug/backtrace.h"
 #include "shared/system.h"
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { LONGEST_LOOK_NS = 100000000, LEAST_LOOK_NS = 1000000, LOOKS = 8 /* in the time that is asked for */ };
 
@@ -24,7 +26,7 @@ static void fail(struct watchdog_thread *d)
     struct core *core = d->core;
     char text[3000];
     const PTOSite *site;
-    ptoi_running_describe(core->window, d->lines, d->count, text, sizeof text, &site);
+    ptoi_running_describe(core->window, d->lines, d->count, getpid(), text, sizeof text, &site);
     ptoi_fail(core->run_status, PTO_ERR_WATCHDOG, site, "no task finished for %g s while these ran:%s",
               core->config.watchdog_seconds, text);
     core->engine->poke(core);
@@ -59,7 +61,9 @@ struct watchdog_thread *ptoi_watchdog_open(struct core *core, const struct runni
     *d = (struct watchdog_thread){
         .core = core, .lines = lines ? lines : &d->own, .count = lines ? count : 1, .lock = PTOI_LOCK_OPEN};
     ptoi_park_init(&d->parker);
+    ptoi_backtrace_listen();
     if (ptoi_thread_start(&d->thread, watch, d)) return d;
+    ptoi_backtrace_unlisten();
     free(d);
     return NULL;
 }
@@ -79,6 +83,7 @@ void ptoi_watchdog_close(struct watchdog_thread *d)
     set(d, false, true);
     ptoi_park_wake(&d->parker);
     ptoi_thread_join(d->thread);
+    ptoi_backtrace_unlisten();
     free(d);
 }
 

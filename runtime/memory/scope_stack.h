@@ -35,6 +35,7 @@ struct scope {
     uint64_t serial; /* never reused: detects a stale token */
     uint64_t held;   /* granules of its buffers */
     uint32_t first;  /* newest buffer */
+    uint32_t node;   /* of record/scope_tree.h; 0: not known */
     const PTOSite *site;
 };
 

@@ -17,7 +17,7 @@ static void make_key(void) { has_key = pthread_key_create(&key, free) == 0; }
 void *pto_scratch(size_t bytes)
 {
     own.is_lent = true;
-    if (bytes <= own.bytes) return own.block;
+    if (own.block && bytes <= own.bytes) return own.block;
     if (bytes > SIZE_MAX / 4) return NULL;
     size_t room = LEAST_BYTES;
     while (room < bytes) room *= 2;

@@ -39,15 +39,21 @@ uint64_t ptoi_sched_bytes(const struct window *w)
 
 void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *run_status, void *memory)
 {
-    *s = (struct scheduler){.window = w, .run_status = run_status};
+    *s = (struct scheduler){.run_status = run_status};
+    ptoi_sched_see(s, w);
     lay_out(s, w, memory);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) s->group[t] = (uint8_t)t;
     s->taken = s->retired = load_relaxed(&w->task_head); /* relaxed: no other thread runs yet */
     s->events = load_relaxed(&w->event_head);
 }
 
 /* ---- states and references --------------------------------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct scheduler *s, uint64_t id) { return (uint32_t)(id & s->window->task_mask); }
+static inline uint32_t slot_of(const struct scheduler *s, uint64_t id) { return (uint32_t)(id & s->task_mask); }
+static inline const struct task_slot *task_of(const struct scheduler *s, uint64_t id)
+{
+    return &s->task[slot_of(s, id)];
+}
 
 /* The one door through which a task changes its state. */
 static void set_state(struct scheduler *s, uint32_t slot, enum task_state from, enum task_state to)
@@ -63,13 +69,14 @@ static inline void drop_reference(struct scheduler *s, uint32_t buffer)
 
 static inline void enqueue(struct scheduler *s, uint64_t id, const struct task_slot *t)
 {
-    ptoi_ready_push(&s->ready[t->worker], id, t->priority);
-    s->ready_types |= 1u << t->worker;
+    const int g = s->group[t->worker];
+    ptoi_ready_push(&s->ready[g], id, t->priority);
+    s->ready_groups |= 1u << g;
 }
 
-static inline void make_ready(struct scheduler *s, const struct task_slot *t)
+static inline void make_ready(struct scheduler *s, const struct task_slot *t, uint32_t slot)
 {
-    set_state(s, slot_of(s, t->id), TASK_PENDING, TASK_READY);
+    set_state(s, slot, TASK_PENDING, TASK_READY);
     enqueue(s, t->id, t);
 }
 
@@ -88,8 +95,8 @@ static void hold_buffers(struct scheduler *s, const struct task_slot *t)
 
 static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TASK */
 {
-    const struct task_slot *t = window_task(s->window, id);
     const uint32_t slot = slot_of(s, id);
+    const struct task_slot *t = &s->task[slot];
     CHECK(t->id == id);
     /* the orchestrator has just written these cache lines: they are fetched together */
     __builtin_prefetch(window_args(s->window, t->arg_begin));
@@ -110,7 +117,7 @@ static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TA
     }
     s->missing[slot] = missing;
     if (t->flags & TASK_HOLDS) hold_buffers(s, t);
-    if (missing == 0) make_ready(s, t);
+    if (missing == 0) make_ready(s, t, slot);
 }
 
 static void take_event(struct scheduler *s, const struct lifetime_event *e) /* model: TAKE_EVENT */
@@ -129,7 +136,7 @@ static NEVER_INLINE void take_up_to(struct scheduler *s, uint64_t head, uint64_t
         while (s->events != event_head && window_event(s->window, s->events)->stamp <= s->taken)
             take_event(s, window_event(s->window, s->events++));
         if (s->taken == head) break;
-        if (s->taken + 1 != head) __builtin_prefetch(window_task(s->window, s->taken + 1));
+        if (s->taken + 1 != head) __builtin_prefetch(task_of(s, s->taken + 1));
         take_task(s, s->taken++);
     }
     if (s->events != events) store_release(&s->window->event_tail, s->events, TAKEN); /* [TAKEN] */
@@ -156,7 +163,7 @@ static NEVER_INLINE void free_accumulators(struct scheduler *s, uint32_t set)
     uint64_t kept = 0, count = s->blocked_count;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t id = s->blocked[i];
-        const struct task_slot *t = window_task(s->window, id);
+        const struct task_slot *t = task_of(s, id);
         if (t->exclusive & s->held)
             s->blocked[kept++] = id;
         else
@@ -184,41 +191,36 @@ static void let_buffers_go(struct scheduler *s, const struct task_slot *t)
         if (arg[i].buffer) drop_reference(s, arg[i].buffer);
 }
 
-static inline void complete_task(struct scheduler *s, const struct task_slot *t,
-                                 enum task_state from) /* model: COMPLETE */
+static inline __attribute__((always_inline)) void complete_task(struct scheduler *s, uint64_t id,
+                                                                enum task_state from) /* model: COMPLETE */
 {
-    const uint64_t id = t->id;
     const uint32_t slot = slot_of(s, id);
+    const struct task_slot *t = &s->task[slot];
     set_state(s, slot, from, TASK_COMPLETED);
     store_release(window_completed(s->window, id), id + 1, DONE); /* [DONE] */
     for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
         uint32_t waiter = s->waiter[link - 1];
         CHECK(s->missing[waiter] > 0);
         /* a task that runs was chained behind this one, and is not made ready again */
-        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING)
-            make_ready(s, window_task(s->window, waiter));
+        if (--s->missing[waiter] == 0 && s->state[waiter] == TASK_PENDING) make_ready(s, &s->task[waiter], waiter);
     }
     s->fanout[slot] = 0;
     if (t->flags & TASK_HOLDS) let_buffers_go(s, t);
 }
 
-static NEVER_INLINE void complete_all(struct scheduler *s, const struct completion *done, int count)
-{
-    for (const struct completion *end = done + count; done < end; done++) {
-        const struct task_slot *t = window_task(s->window, done->id);
-        if (done->result != 0 && s->ops->failed) s->ops->failed(s->context, done->id, done->result);
-        CHECK(s->running > 0);
-        s->running--;
-        if (t->exclusive) free_accumulators(s, t->exclusive);
-        complete_task(s, t, TASK_RUNNING);
-    }
-}
-
-static inline bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
+/* Those that have ended since the last time. */
+static NEVER_INLINE bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
 {
     struct completion done[64];
     const int n = s->ops->collect(s->context, done, 64);
-    if (n > 0) complete_all(s, done, n);
+    for (const struct completion *d = done; d < done + n; d++) {
+        if (d->result != 0 && s->ops->failed) s->ops->failed(s->context, d->id, d->result);
+        CHECK(s->running > 0);
+        s->running--;
+        const uint32_t exclusive = task_of(s, d->id)->exclusive;
+        if (exclusive) free_accumulators(s, exclusive);
+        complete_task(s, d->id, TASK_RUNNING);
+    }
     return n > 0;
 }
 
@@ -247,13 +249,13 @@ static bool waits_for_place(const struct scheduler *s, const struct task_slot *t
 static const struct task_slot *find_chained(const struct scheduler *s, uint64_t id, int place)
 {
     enum { MOST = 4 };
-    const struct task_slot *before = window_task(s->window, id), *found = NULL;
+    const struct task_slot *before = task_of(s, id), *found = NULL;
     int seen = 0;
     for (uint32_t link = s->fanout[slot_of(s, id)]; link; link = s->next[link - 1]) {
         const uint32_t slot = s->waiter[link - 1];
-        const struct task_slot *t = window_task(s->window, slot);
+        const struct task_slot *t = &s->task[slot];
         if (++seen > MOST || s->missing[slot] > MOST) return NULL;
-        if (s->state[slot] == TASK_PENDING && t->worker == before->worker && !t->exclusive &&
+        if (s->state[slot] == TASK_PENDING && s->group[t->worker] == s->group[before->worker] && !t->exclusive &&
             waits_for_place(s, t, place))
             found = t;
     }
@@ -273,7 +275,7 @@ static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: 
         const struct task_slot *t = find_chained(s, id, place);
         uint64_t first;
         if (!t ||
-            (ptoi_ready_peek(&s->ready[t->worker], &first) && window_task(s->window, first)->priority > t->priority))
+            (ptoi_ready_peek(&s->ready[s->group[t->worker]], &first) && task_of(s, first)->priority > t->priority))
             return;
         if (!s->ops->follow(s->context, place, t->id)) return;
         id = t->id;
@@ -284,56 +286,57 @@ static void send_chained(struct scheduler *s, uint64_t id, int place) /* model: 
 
 /* ---- starting ---------------------------------------------------------------------------------------------------- */
 
+static NEVER_INLINE void cancel(struct scheduler *s, uint64_t id) { complete_task(s, id, TASK_READY); }
+
 /* A failed run starts no more tasks: each ready task completes without running, and so does each task that becomes
  * ready by that. */
 static NEVER_INLINE bool cancel_ready(struct scheduler *s) /* model: CANCEL_READY */
 {
     bool any = s->blocked_count > 0;
-    for (uint64_t i = 0; i < s->blocked_count; i++) complete_task(s, window_task(s->window, s->blocked[i]), TASK_READY);
+    for (uint64_t i = 0; i < s->blocked_count; i++) cancel(s, s->blocked[i]);
     s->blocked_count = 0;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
-            ptoi_ready_pop(&s->ready[t]);
-            complete_task(s, window_task(s->window, id), TASK_READY);
+    for (int g = 0; g < PTO_WORKER_TYPES; g++)
+        for (uint64_t id; ptoi_ready_peek(&s->ready[g], &id); any = true) {
+            ptoi_ready_pop(&s->ready[g]);
+            cancel(s, id);
         }
-    s->ready_types = 0;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (ptoi_ready_count(&s->ready[t]) > 0)
-            s->ready_types |= 1u << t; /* tasks that the completions above made ready */
+    s->ready_groups = 0;
+    for (int g = 0; g < PTO_WORKER_TYPES; g++)
+        if (ptoi_ready_count(&s->ready[g]) > 0) s->ready_groups |= 1u << g; /* what the completions above made ready */
     return any;
 }
 
 static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY */
 {
     bool any = false;
-    for (uint32_t types = s->ready_types; types; types &= types - 1) {
-        const int t = __builtin_ctz(types);
-        for (uint64_t id; ptoi_ready_peek(&s->ready[t], &id); any = true) {
-            const struct task_slot *ready = window_task(s->window, id);
-            const uint32_t exclusive = ready->exclusive;
+    for (uint32_t groups = s->ready_groups; groups; groups &= groups - 1) {
+        const int g = __builtin_ctz(groups);
+        for (uint64_t id; ptoi_ready_peek(&s->ready[g], &id); any = true) {
+            const struct task_slot *t = task_of(s, id);
+            const uint32_t exclusive = t->exclusive;
             if (exclusive & s->held) {
-                ptoi_ready_pop(&s->ready[t]);
+                ptoi_ready_pop(&s->ready[g]);
                 s->blocked[s->blocked_count++] = id;
                 continue;
             }
             /* The state is set first, because a machine may run the task inside start(). */
             set_state(s, slot_of(s, id), TASK_READY, TASK_RUNNING);
             int place = NO_PLACE;
-            if (!s->ops->start(s->context, (PTOWorkerType)t, id, &place)) {
+            if (!s->ops->start(s->context, (PTOWorkerType)t->worker, id, &place)) {
                 set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
                 break;
             }
-            ptoi_ready_pop(&s->ready[t]);
+            ptoi_ready_pop(&s->ready[g]);
             s->held |= exclusive;
-            note_started(s, ready, place);
+            note_started(s, t, place);
             if (place != NO_PLACE) send_chained(s, id, place);
         }
-        if (ptoi_ready_count(&s->ready[t]) == 0) s->ready_types &= ~(1u << t);
+        if (ptoi_ready_count(&s->ready[g]) == 0) s->ready_groups &= ~(1u << g);
     }
     return any;
 }
 
-static inline bool start_ready(struct scheduler *s) { return s->ready_types != 0 && start_some(s); }
+static inline bool start_ready(struct scheduler *s) { return s->ready_groups != 0 && start_some(s); }
 
 bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
 {
@@ -367,7 +370,7 @@ bool ptoi_sched_is_quiet(const struct scheduler *s) /* model: QUIET */
 {
     if (ptoi_sched_has_input(s) || s->running > 0) return false;
     CHECK(s->blocked_count == 0); /* a task is blocked only while another one runs */
-    return s->ready_types == 0;
+    return s->ready_groups == 0;
 }
 
 void ptoi_sched_notify_quiet(struct scheduler *s)
@@ -380,7 +383,7 @@ void ptoi_sched_notify_quiet(struct scheduler *s)
 
 void ptoi_sched_reset_marks(struct scheduler *s)
 {
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) s->ready[t].count_max = ptoi_ready_count(&s->ready[t]);
+    for (int g = 0; g < PTO_WORKER_TYPES; g++) s->ready[g].count_max = ptoi_ready_count(&s->ready[g]);
 }
 
 bool ptoi_sched_is_valid(const struct scheduler *s)
@@ -395,9 +398,9 @@ bool ptoi_sched_is_valid(const struct scheduler *s)
         running += state == TASK_RUNNING;
         ready += state == TASK_READY;
     }
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        queued += ptoi_ready_count(&s->ready[t]);
-        if ((ptoi_ready_count(&s->ready[t]) > 0) != (s->ready_types >> t & 1)) return false;
+    for (int g = 0; g < PTO_WORKER_TYPES; g++) {
+        queued += ptoi_ready_count(&s->ready[g]);
+        if ((ptoi_ready_count(&s->ready[g]) > 0) != (s->ready_groups >> g & 1)) return false;
     }
     return running == s->running && ready == queued + s->blocked_count;
 }

@@ -26,6 +26,9 @@ struct scheduler {
     struct run_status *run_status;
     const struct role_ops *ops;
     void *context;                   /* of ops */
+    const struct task_slot *task;    /* constant: the slots of the window, */
+    uint64_t task_mask;              /* and how many there are, less one */
+    uint8_t group[PTO_WORKER_TYPES]; /* constant: types that share workers are a group, named by its first type */
     uint8_t *state;                  /* enum task_state, by slot */
     int16_t *place;                  /* where it runs, by slot */
     uint32_t *missing;               /* producers that have not completed, by slot */
@@ -38,15 +41,23 @@ struct scheduler {
     uint32_t held;     /* accumulators that running tasks update: see task_slot.exclusive */
     uint64_t *blocked; /* ready tasks of which an accumulator is held, in the order in which they came */
     uint64_t blocked_count;
-    struct ready_queue ready[PTO_WORKER_TYPES];
-    uint32_t ready_types;         /* bit t: ready[t] is not empty */
-    struct scheduler_stats stats; /* of this run */
+    struct ready_queue ready[PTO_WORKER_TYPES]; /* by group */
+    uint32_t ready_groups;                      /* bit g: ready[g] is not empty */
+    struct scheduler_stats stats;               /* of this run */
 };
 
 uint64_t ptoi_sched_bytes(const struct window *w);
 /* memory: ptoi_sched_bytes() bytes of zeros, aligned to a cache line.  The scheduler owns them while it is used, and
  * touches only the pages that it needs. */
 void ptoi_sched_init(struct scheduler *s, struct window *w, struct run_status *run_status, void *memory);
+
+/* The window is there, for this role. */
+static inline void ptoi_sched_see(struct scheduler *s, struct window *w)
+{
+    s->window = w;
+    s->task = window_task(w, 0);
+    s->task_mask = w->task_mask;
+}
 
 /* One round: takes published tasks and events, takes completions, and starts ready tasks.  true: something changed. */
 bool ptoi_sched_step(struct scheduler *s);

@@ -1,5 +1,6 @@
 /* run_status.c - see run_status.h. */
 #include "run_status.h"
+#include "place.h"
 #include "system.h"
 #include <errno.h>
 #include <stdio.h>
@@ -33,13 +34,26 @@ static bool write_rest(char *to, size_t size, const char *format, va_list args)
     return has_id;
 }
 
+/* Between the first line of the message and the others: the line of the source, and the indices of its loops. */
+static void show_place(char *message, size_t size, const PTOSite *place, const int64_t *indices)
+{
+    char shown[PTOI_EXCERPT_BYTES + PTOI_INDICES_BYTES + 4], with[PTOI_INDICES_BYTES];
+    size_t n = 0;
+    if (ptoi_place_excerpt(place, shown + 1) > 0) shown[0] = '\n', n = strlen(shown);
+    if (ptoi_place_with(place, indices, with) > 0) n += (size_t)sprintf(shown + n, "\n  %s", with);
+    const size_t first = strcspn(message, "\n"), rest = strlen(message + first) + 1;
+    if (n == 0 || first + n + rest > size) return;
+    memmove(message + first + n, message + first, rest);
+    memcpy(message + first, shown, n);
+}
+
 void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, va_list args)
 {
     int nobody = 0;
     if (!swap_if_acquire(&o->claimed, &nobody, getpid(), CLAIM)) return;
     int n = 0;
-    if (place && place->column > 0)
-        n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, place->column);
+    if (place && pto_site_column(place) > 0)
+        n = snprintf(o->message, sizeof o->message, "%s:%d:%d: ", place->file, place->line, pto_site_column(place));
     else if (place)
         n = snprintf(o->message, sizeof o->message, "%s:%d: ", place->file, place->line);
     if (n >= 0 && (size_t)n + 32 < sizeof o->message) {
@@ -48,6 +62,7 @@ void ptoi_vfail(struct run_status *o, PTOStatus status, const PTOSite *place, co
         bool has_id = write_rest(error + 5, sizeof o->message - (size_t)n - 5, format, args);
         if (!place && !has_id) memmove(error, error + 7, strlen(error + 7) + 1);
     }
+    show_place(o->message, sizeof o->message, place, ptoi_place_indices(place));
     store_release(&o->status, (int)status, RUN_STATUS); /* [RUN_STATUS] the message is complete */
 }
 

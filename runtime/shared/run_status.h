@@ -18,7 +18,8 @@ struct run_status {
 
 void ptoi_run_status_reset(struct run_status *o); /* no run is active */
 /* `place` (may be NULL) is put in front: "file:line:col: error: text".  A text that starts with the id of the check it
- * comes from, "[E05] text", gives "error[E05]: text". */
+ * comes from, "[E05] text", gives "error[E05]: text".  The line of the source and the indices of its loops stand under
+ * it, see place.h. */
 void ptoi_fail(struct run_status *o, PTOStatus status, const PTOSite *place, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define PTO_TIMEOUT_TEXT "kernel '%s' runs for longer than its @timeout of %lld ms (task %lld)"

@@ -44,10 +44,9 @@ static const int64_t *behind_args(const struct window *w, const struct task_slot
     return extent;
 }
 
-int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id)
+int64_t ptoi_task_timed_ns(const struct window *w, uint64_t id)
 {
-    const struct task_slot *t = window_task(w, id);
-    return t->flags & TASK_TIMED ? *behind_args(w, t) * 1000000 : 0;
+    return *behind_args(w, window_task(w, id)) * 1000000;
 }
 
 bool ptoi_task_parts(const struct window *w, uint64_t id, struct task_part *parts)

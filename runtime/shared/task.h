@@ -28,7 +28,11 @@ struct task_part {
 bool ptoi_task_parts(const struct window *w, uint64_t id, struct task_part *parts);
 /* Simulated cycles, as the kernel says; 1 where it does not.  params: of the active call. */
 int64_t ptoi_task_cost(const struct window *w, uint64_t id, const void *params);
+int64_t ptoi_task_timed_ns(const struct window *w, uint64_t id); /* of a task that is TASK_TIMED */
 /* How long the kernel may run; 0: as long as it wants. */
-int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id);
+static inline int64_t ptoi_task_limit_ns(const struct window *w, uint64_t id)
+{
+    return window_task(w, id)->flags & TASK_TIMED ? ptoi_task_timed_ns(w, id) : 0;
+}
 
 #endif

@@ -133,6 +133,21 @@ PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const 
     return status;
 }
 
+uint32_t ptoi_try_output(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
+{
+    const int32_t owner = owner_of(o, scope);
+    struct room room = {.o = o, .bytes = bytes, .depth = owner};
+    if (owner < 0 || ptoi_heap_is_too_large(&o->buffers.heap, bytes) || !heap_fits(&room)) return 0;
+    open_buffer(o, &room, o->rings.head, name && name[0] == '&' ? name + 1 : name);
+    return room.buffer;
+}
+
+void ptoi_give_output_back(struct orchestrator *o, uint32_t buffer) /* model: GIVE_BACK */
+{
+    ptoi_publish_event(o, EVENT_OPEN, buffer);
+    ptoi_orch_let_go(o, buffer);
+}
+
 void *ptoi_orch_room(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name)
 {
     uint64_t at;

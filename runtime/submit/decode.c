@@ -11,6 +11,7 @@ PTOStatus ptoi_decode_term(struct orchestrator *o, struct terms *t, const PTOTas
         t->priority = p->at > INT32_MAX ? INT32_MAX : p->at < INT32_MIN ? INT32_MIN : (int32_t)p->at;
         return PTO_OK;
     case PTO_PARAM_NAME: t->name = p->buffer; return PTO_OK;
+    case PTO_PARAM_AT: return PTO_OK; /* one rank has no choice; dist/submit.c has made it */
     case PTO_PARAM_TIMEOUT:
         if (p->at < 1) return ptoi_refuse_submit(o, REFUSED_TIMEOUT, &(struct refused){.number = p->at});
         t->limit_ms = p->at < LONGEST ? p->at : LONGEST;

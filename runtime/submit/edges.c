@@ -4,9 +4,10 @@
  * Invariant  every task in the window that touches the same bytes, where one of the two writes, is found, once.
  * Blocks     never.
  * Tests      test/runtime/test_hazards.c, stress_graphs.c */
+#include "publish.h"
 #include "submission.h"
 
-static void note_producer(struct map_found *found, uint64_t id)
+void ptoi_note_producer(struct map_found *found, uint64_t id)
 {
     for (int32_t k = 0; k < found->count; k++)
         if (found->task_id[k] == id) return;
@@ -19,7 +20,7 @@ static void find_births(struct orchestrator *o, const struct submission *s)
     for (int i = 0; &s->place[i] < s->place_end; i++) {
         const uint64_t birth = s->place[i].birth;
         if (birth != PTO_NO_BIRTH && birth >= o->rings.map_retired && birth != o->rings.head)
-            note_producer(&o->edges.found, birth);
+            ptoi_note_producer(&o->edges.found, birth);
     }
 }
 
@@ -29,17 +30,6 @@ void ptoi_find_producers(struct orchestrator *o, struct submission *s)
     ptoi_map_find_all(o->edges.map, o->edges.access, s->accesses, NULL, &o->edges.found);
     if (s->holds) find_births(o, s);
 }
-
-static inline void forget_completed(struct orchestrator *o) /* model: PRUNE */
-{
-    int32_t kept = 0;
-    for (int32_t k = 0; k < o->edges.found.count; k++)
-        if (!ptoi_is_completed(o, o->edges.found.task_id[k]))
-            o->edges.found.task_id[kept++] = o->edges.found.task_id[k];
-    o->edges.found.count = kept;
-}
-
-void ptoi_forget_completed(struct orchestrator *o) { forget_completed(o); }
 
 /* Equal accumulators begin at the same byte.  Different ones that meet in the hash only lose a little overlap.  Which
  * do must not depend on addresses where what is found is recorded or simulated: there they are numbered.  false: no
@@ -51,8 +41,7 @@ static bool note_accumulators(struct orchestrator *o, struct submission *s)
         const int64_t low = s->place[i].region.low,
                       number = o->recorded.history ? ptoi_history_accumulator(o->recorded.history, low) : 0;
         if (number < 0) return false;
-        s->exclusive |=
-            (uint32_t)1 << (o->recorded.history ? (uint64_t)number % 32 : (uint64_t)low * 0x9e3779b97f4a7c15u >> 59);
+        s->exclusive |= o->recorded.history ? (uint32_t)1 << (uint64_t)number % 32 : ptoi_accumulator_set(low);
     }
     return true;
 }
@@ -66,6 +55,5 @@ bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKern
     s->exclusive = 0;
     if (s->accumulates && !note_accumulators(o, s)) return false;
     if (!o->recorded.history) o->run.stats.dependences += o->edges.found.count;
-    forget_completed(o);
     return true;
 }

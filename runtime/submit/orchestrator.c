@@ -66,6 +66,7 @@ void ptoi_orch_begin(struct orchestrator *o)
     o->edges.read_only.count = 0;
     o->buffers.compactions = 0;
     ptoi_fast_begin(&o->fast);
+    ptoi_plain_begin(o);
     o->run.first_number = o->fast.open->number;
     o->run.first_head = o->rings.head;
     if (o->recorded.history) ptoi_recorded_begin(o);

@@ -13,6 +13,7 @@
 /* Answers of a call that has changed nothing; api/accumulate.c acts on them and no program sees them. */
 enum {
     ORCH_HAS_PARTS = -1001, /* a parameter is PTO_PARAM_ACC_BY */
+    ORCH_NOT_PLAIN = -1003, /* the task has to be submitted by ptoi_orch_submit */
     ORCH_NO_ROOM = -1002    /* the heap has no room while buffers.parts_wait, and nothing that runs will free it */
 };
 
@@ -40,6 +41,9 @@ PTOScope ptoi_orch_scope_begin(struct orchestrator *o); /* PTO_SCOPE_CURRENT: th
 PTOStatus ptoi_orch_scope_end(struct orchestrator *o);
 void ptoi_orch_unwind(struct orchestrator *o, int32_t depth); /* closes scopes down to that depth */
 int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* The same of a task that is plain, plain.c; its kernel has a worker.  ORCH_NOT_PLAIN: it is not, or the run is not. */
+int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
+                               int32_t count);
 /* What a submit reads of params[index], which is a tensor of the kinds up to PTO_PARAM_ACC. */
 struct orch_view {
     PTOArg arg;

@@ -31,8 +31,10 @@ bool ptoi_are_all_retired(struct orchestrator *o);
 /* Each blocks until there is room.  A run that has failed gets it too: its tasks are cancelled, which retires them. */
 void ptoi_wait_for_slot(struct orchestrator *o);
 void ptoi_wait_for_args(struct orchestrator *o, uint64_t bytes);
-void ptoi_wait_for_deps(struct orchestrator *o, uint64_t count);
 void ptoi_wait_for_map(struct orchestrator *o, uint64_t accesses);
+/* For the tasks in o->edges.found, of which those that have completed may be gone afterwards.  false: the run has
+ * failed. */
+bool ptoi_wait_for_fan_in(struct orchestrator *o);
 /* Until nothing is in flight. */
 void ptoi_wait_drained(struct orchestrator *o, PTOStallReason reason);
 /* The same for all events too, and not a stall: the program has nothing more to submit.  false: the scheduler is lost.
@@ -90,6 +92,10 @@ void ptoi_orch_record(struct orchestrator *o, uint64_t id);
 /* New output number `output` of the task that reads p.  Blocks while the heap is full. */
 PTOStatus ptoi_make_output(struct orchestrator *o, const struct terms *t, const PTOTaskParam *p, uint64_t bytes,
                            uint64_t birth, uint8_t output, uint32_t *buffer);
+/* The only new output of a task, if nothing has to be waited for.  0: it is not made, for whatever reason. */
+uint32_t ptoi_try_output(struct orchestrator *o, PTOScope scope, uint64_t bytes, const char *name);
+/* When a task fails to get all it needs, no task will ever make what it already took. */
+void ptoi_give_output_back(struct orchestrator *o, uint32_t buffer);
 /* The owner's reference is dropped. */
 void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 
@@ -98,9 +104,14 @@ void ptoi_orch_let_go(struct orchestrator *o, uint32_t buffer);
 PTOStatus ptoi_place_params(struct orchestrator *o, const PTOTaskParam *params, int32_t count, struct submission *s);
 /* Everything in the window that an await must follow goes to o->edges.found, completed or not. */
 void ptoi_find_producers(struct orchestrator *o, struct submission *s);
+void ptoi_note_producer(struct map_found *found, uint64_t id); /* unless it is there */
 
-/* ---- deferred.c, inline.c: the two paths of a task --------------------------------------------------------------- */
+/* ---- plain.c, deferred.c, inline.c: the ways of a task ---------------------------------------------------------- */
 
+/* A run begins. */
+void ptoi_plain_begin(struct orchestrator *o);
+/* Where o->is_plain.  The number of the task, a status, or ORCH_NOT_PLAIN. */
+int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
 /* The number of the task, PTO_NO_TASK, or a status. */
 int64_t ptoi_submit_deferred(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
                              int32_t count);

@@ -103,11 +103,6 @@ void ptoi_wait_for_args(struct orchestrator *o, uint64_t bytes)
     wait_for_ring(o, PTO_STALL_TASK_RING, args_fit, bytes);
 }
 
-void ptoi_wait_for_deps(struct orchestrator *o, uint64_t count)
-{
-    wait_for_ring(o, PTO_STALL_DEPLIST_POOL, deps_fit, count);
-}
-
 void ptoi_wait_for_map(struct orchestrator *o, uint64_t accesses)
 {
     wait_for_ring(o, PTO_STALL_TENSORMAP_POOL, map_fits, accesses);
@@ -120,6 +115,28 @@ void ptoi_wait_drained(struct orchestrator *o, PTOStallReason reason)
     const bool met = all_retired(&need) || ptoi_flow_wait(&o->flow, reason, all_retired, &need);
     o->flow.wake_at = 0;
     CHECK(met || o->is_lost); /* tasks depend on older tasks only */
+}
+
+static void forget_completed(struct orchestrator *o)
+{
+    struct map_found *const found = &o->edges.found;
+    int32_t kept = 0;
+    for (int32_t k = 0; k < found->count; k++)
+        if (!ptoi_is_completed(o, found->task_id[k])) found->task_id[kept++] = found->task_id[k];
+    found->count = kept;
+}
+
+bool ptoi_wait_for_fan_in(struct orchestrator *o)
+{
+    forget_completed(o);
+    const uint64_t count = (uint64_t)o->edges.found.count;
+    if (count > o->window->dep_limit) {
+        ptoi_wait_drained(o, PTO_STALL_DEPLIST_POOL);
+        o->edges.found.count = 0; /* all have completed */
+    } else {
+        wait_for_ring(o, PTO_STALL_DEPLIST_POOL, deps_fit, count);
+    }
+    return !ptoi_orch_has_failed(o);
 }
 
 bool ptoi_wait_all_taken(struct orchestrator *o)

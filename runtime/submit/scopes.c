@@ -5,6 +5,7 @@
  * Blocks     while the ring of events is full.
  * Tests      test/runtime/test_runtime.c, test_hazards.c */
 #include "parts.h"
+#include "record/record.h"
 #include "shared/references.h"
 
 PTOScope ptoi_orch_scope_begin(struct orchestrator *o)
@@ -32,6 +33,8 @@ static void close_scope(struct orchestrator *o) /* model: CLOSE_SCOPE */
     } else {
         while (s->first) ptoi_orch_let_go(o, s->first);
     }
+    if (o->flow.recorder && s->node != 0)
+        ptoi_scope_tree_close(&o->flow.recorder->scopes, s->node, s[-1].node, ptoi_record_now(o->flow.recorder));
     o->scopes.held -= s->held;
     o->scopes.depth--;
 }

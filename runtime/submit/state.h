@@ -42,8 +42,7 @@ struct buffers {
 /* placing.c, edges.c: what tasks in the window have touched. */
 struct edges {
     struct tensormap *map;
-    struct map_buffer
-        *near[PTO_MAX_PARAMS + 2]; /* by tensor of a task: the outside buffer that it was in the last time */
+    struct map_buffer *near[PTO_TASK_PARAMS]; /* by tensor of a task: the outside buffer that it was in the last time */
     struct map_found found;
     struct read_only read_only; /* of this run */
     bool place_again; /* fewer bytes are read-only than was assumed when the parameters of a task were placed */
@@ -90,6 +89,7 @@ struct orchestrator {
     /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     bool is_lost;
     const struct replay *replay; /* NULL, or: the order of starts */
+    bool is_plain;               /* the run: it defers tasks, nobody watches, and no buffer was ever moved; plain.c */
     struct flow flow;
     struct rings rings;
     struct scope_stack scopes;

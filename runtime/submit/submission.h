@@ -47,7 +47,5 @@ struct submission {
  * accesses to the map, its accumulators to s->exclusive.  false: no memory.  A task that is not published after all is
  * forgotten by the map: its run has failed.  alone: nothing is in flight, and the map has no room for it. */
 bool ptoi_find_edges(struct orchestrator *o, struct submission *s, const PTOKernel *kernel, bool alone);
-/* Leaves in o->edges.found only what has not completed. */
-void ptoi_forget_completed(struct orchestrator *o);
 
 #endif

@@ -28,10 +28,9 @@ static bool start_inline(struct orchestrator *o)
     return true;
 }
 
-static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
+static __attribute__((noinline)) bool runs_if_fine(struct orchestrator *o, const PTOKernel *kernel)
 {
     const struct role_ops *ops = o->flow.ops;
-    if (!o->inlined.is_allowed || !ops->is_fine) return o->inlined.is_allowed;
     if (!ops->is_fine(o->flow.context, kernel)) {
         ptoi_stop_inline(o);
         o->inlined.coarse = o->rings.head + 1;
@@ -40,6 +39,11 @@ static bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
     /* parts wait for a fold that is not submitted yet, and no task that is executed inline would wait for it */
     const bool may_start = o->inlined.coarse <= o->rings.tail && !o->buffers.parts_wait;
     return o->inlined.is_active || (may_start && start_inline(o));
+}
+
+static inline bool runs_now(struct orchestrator *o, const PTOKernel *kernel)
+{
+    return o->inlined.is_allowed && (!o->flow.ops->is_fine || runs_if_fine(o, kernel));
 }
 
 static inline int64_t submit_valid(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
@@ -68,8 +72,15 @@ int64_t ptoi_orch_submit(struct orchestrator *o, const PTOKernel *kernel, const 
     if (!kernel || (unsigned)kernel->worker >= PTO_WORKER_TYPES ||
         (!kernel->fn && (kernel->worker != PTO_WORKER_ACCELERATOR || kernel->opcode == PTO_OP_NONE)))
         return ptoi_refuse_submit(o, REFUSED_KERNEL, NULL);
-    if (count < 0 || count > PTO_MAX_PARAMS + 2 || (count > 0 && !params))
+    if (count < 0 || count > PTO_TASK_PARAMS || (count > 0 && !params))
         return ptoi_refuse_submit(o, REFUSED_COUNT, &(struct refused){.kernel = kernel, .number = count});
     return __builtin_expect(o->flow.meter.is_on, 0) ? submit_metered(o, kernel, params, count)
                                                     : submit_valid(o, kernel, params, count);
+}
+
+int64_t ptoi_orch_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params,
+                               int32_t count)
+{
+    if (!o->is_plain || !kernel->fn || !params || ptoi_orch_has_failed(o) || runs_now(o, kernel)) return ORCH_NOT_PLAIN;
+    return ptoi_submit_plain(o, kernel, params, count);
 }

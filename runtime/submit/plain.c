@@ -1,0 +1,286 @@
+/* plain.c - a deferred task as nearly all are, submitted in one pass.
+ *
+ * Idea       its parameters are scalars and plain tensors (pto/detail/decode.h) that exist, and at most one new output;
+ *            there is room for all it needs; and nobody watches the run.  So each parameter is read once, and its
+ *            record goes straight into the window, past the forms that the other tasks need on their way.  Whatever is
+ *            not plain is left to deferred.c before anything has changed.
+ * Owner      the orchestrator.
+ * Invariant  a task has the record, the edges and the buffers that deferred.c would give it.
+ * Blocks     while the pool of fan-in entries is full.
+ * Tests      test/runtime/test_plain.c, stress_graphs.c */
+#include "publish.h"
+#include "shared/check.h"
+#include <pto/detail/decode.h>
+#include <string.h>
+
+enum { PLAIN_PARAMS = 8, PLAIN_BYTES = sizeof(struct arg_head) + 2 * PTO_PLAIN_RANK * sizeof(int64_t) };
+
+void ptoi_plain_begin(struct orchestrator *o)
+{
+    const bool has_deferred = !o->inlined.is_allowed || o->flow.ops->is_fine;
+    o->is_plain = has_deferred && !o->recorded.history && !o->window->checked && !o->flow.recorder && !o->replay &&
+                  !o->flow.meter.is_on && o->buffers.names.bytes == 0 &&
+                  !(o->inlined.backend && o->inlined.backend->mirror);
+}
+
+/* What one pass over the parameters finds. */
+struct pass {
+    struct arg_head *first, *head; /* of the arguments, and of the next one, in the window; likewise its extents */
+    int64_t *extent;
+    struct map_access *access; /* in o->edges, */
+    struct map_buffer **near;  /* as is this */
+    struct region *region;
+    uint64_t *birth; /* of a buffer of the heap that may not have retired */
+    uint32_t exclusive;
+    bool holds;
+    const PTOTaskParam *made; /* the new output; NULL: there is none, */
+    struct arg_head *made_head;
+    uint64_t made_bytes;
+};
+
+/* The live buffer of the heap that holds the bytes, if that is found at once; else 0. */
+static inline uint32_t holder_of(const struct orchestrator *o, uint64_t at, uint64_t end)
+{
+    const uint32_t buffer = o->scopes.starts[at / PTO_GRANULE];
+    const PTOBufferLifetime *const l = &o->scopes.lifetime[buffer];
+    return at - l->at < l->bytes && end - l->at <= l->bytes ? buffer : 0;
+}
+
+/* The accesses that the map remembers of a buffer of the heap; NULL: it need not know this one.  See placing.c. */
+static inline struct map_buffer *map_of_holder(struct orchestrator *o, struct pass *q, const PTOTaskParam *p,
+                                               uint32_t buffer)
+{
+    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
+    const int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
+    const bool is_born = r->birth != PTO_NO_BIRTH;
+    if (is_born && r->birth >= o->rings.map_retired) *q->birth++ = r->birth;
+    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes)
+        ptoi_map_open(o->edges.map, &r->map, start, start + (int64_t)r->bytes);
+    return p->kind == PTO_PARAM_INPUT && p->flags & PTO_SINGLE_WRITER && is_born ? NULL : &r->map;
+}
+
+/* The same of any access; false: it is not plain. */
+static inline bool find_map(struct orchestrator *o, struct pass *q, const PTOTaskParam *p, const char *base,
+                            struct arg_head *head, struct map_buffer **map)
+{
+    const struct region *const r = q->region;
+    const uint64_t at = (uint64_t)(uintptr_t)base - (uint64_t)(uintptr_t)o->heap_base;
+    if (at < o->window->heap_bytes) {
+        const uint32_t buffer = holder_of(o, at, (uint64_t)r->high - (uint64_t)(uintptr_t)o->heap_base);
+        head->value -= (int64_t)(intptr_t)o->heap_base;
+        head->buffer = buffer;
+        q->holds = true;
+        if (buffer != 0) *map = map_of_holder(o, q, p, buffer);
+        return buffer != 0;
+    }
+    if (o->edges.read_only.count > 0) {
+        const bool reads = p->kind == PTO_PARAM_INPUT;
+        *map = NULL;
+        if (reads && ptoi_read_only_holds(&o->edges.read_only, r->low, r->high)) return true;
+        if (!reads && ptoi_read_only_meets(&o->edges.read_only, r->low, r->high)) return false;
+    }
+    *map = ptoi_map_find_near(o->edges.map, r, q->near++);
+    return true;
+}
+
+/* The extents and strides of a tensor, which go to the window, and what they say. */
+struct shape {
+    int64_t unit, bytes; /* of an element, or of the flat range; from the first byte to the last */
+    bool is_contiguous;
+};
+
+/* Writes the region of an access that has bytes between its rows. */
+static __attribute__((noinline)) void write_rows(struct region *r, const struct shape *s, const int64_t *extent,
+                                                 int rank)
+{
+    if (rank == 2 && extent[3] == 1 && extent[2] > extent[1]) { /* one row is contiguous */
+        r->run = extent[1] * s->unit;
+        r->rank = 1;
+        r->dim[0] = (struct region_dim){extent[0], extent[2] * s->unit};
+        return;
+    }
+    const bool fits = ptoi_region_make(r, r->low, s->unit, rank, extent, extent + rank);
+    CHECK(fits);
+}
+
+/* false: they are not plain, see pto_decode_tensor_. */
+static inline bool read_shape(const PTOTaskParam *p, struct shape *s, int64_t *to)
+{
+    const int64_t *const shape = p->shape, *const stride = p->stride;
+    const uint8_t rank = p->rank;
+    uint64_t far = (uint64_t)p->at >> 40;
+    uint64_t elements; /* as unsigned numbers, which may be too large: nobody uses them then */
+    int64_t step = 1;
+    s->is_contiguous = true;
+    if (rank == 0) { /* a flat range: a vector of bytes */
+        s->unit = s->bytes = to[0] = p->bytes;
+        to[1] = 1;
+        return p->type == PTO_BYTE && (((uint64_t)s->bytes - 1) | (uint64_t)p->at) >> 30 == 0;
+    }
+    if (!shape || p->type >= PTO_TYPE_COUNT) return false;
+    if (rank == 1) {
+        const int64_t n = shape[0];
+        if (stride) step = stride[0];
+        elements = ((uint64_t)n - 1) * (uint64_t)step + 1;
+        far |= ((uint64_t)n - 1) >> 30;
+        if (step != 1) s->is_contiguous = n == 1;
+        to[0] = n;
+        to[1] = step;
+    } else {
+        if (rank != 2) return false;
+        const int64_t rows = shape[0], n = shape[1];
+        int64_t row = n;
+        if (stride) row = stride[0], step = stride[1];
+        elements = ((uint64_t)n - 1) * (uint64_t)step + ((uint64_t)rows - 1) * (uint64_t)row + 1;
+        far |= ((uint64_t)n - 1) >> 30 | ((uint64_t)rows - 1) >> 30 | (uint64_t)row >> 24;
+        if (step != 1 || row != n) s->is_contiguous = (step == 1 || n == 1) && (row == n || rows == 1);
+        to[0] = rows;
+        to[1] = n;
+        to[2] = row;
+        to[3] = step;
+    }
+    s->unit = pto_bytes_of_(p->type);
+    s->bytes = (int64_t)(elements * (uint64_t)s->unit);
+    return (far | (uint64_t)step >> 24) == 0;
+}
+
+static inline bool take_new(struct pass *q, const PTOTaskParam *p, const struct shape *s, struct arg_head *head)
+{
+    if (q->made || p->at != 0 || !s->is_contiguous) return false;
+    q->made = p;
+    q->made_head = head;
+    q->made_bytes = (uint64_t)s->bytes;
+    head->fresh = true;
+    return true;
+}
+
+/* false: it is not plain. */
+PTO_INLINED_ bool take_tensor(struct orchestrator *o, struct pass *q, const PTOTaskParam *p)
+{
+    struct arg_head *const head = q->head++;
+    int64_t *const extent = q->extent;
+    const uint8_t kind = p->kind;
+    char *base = p->buffer;
+    struct shape s;
+    struct map_buffer *map;
+    if (kind == PTO_PARAM_OUTPUT) {
+        if (!p->ref) return false;
+        memcpy(&base, p->ref, sizeof base); /* the program's variable may be of any pointer type */
+    }
+    if (!read_shape(p, &s, extent)) return false;
+    const uint8_t rank = p->rank + (p->rank == 0);
+    q->extent = extent + 2 * rank;
+    head->buffer = 0;
+    head->kind = kind;
+    head->type = p->type;
+    head->rank = rank;
+    head->fresh = false;
+    if (kind == PTO_PARAM_OUTPUT && !base) return take_new(q, p, &s, head);
+    if (((uint64_t)(uintptr_t)base - 1) >> 60) return false;
+    const int64_t low = (int64_t)(intptr_t)base + p->at * s.unit;
+    struct region *const r = q->region;
+    head->value = low;
+    r->low = low;
+    r->high = low + s.bytes;
+    r->run = s.bytes;
+    r->rank = 0;
+    if (!s.is_contiguous) write_rows(r, &s, extent, rank);
+    if (!find_map(o, q, p, base, head, &map)) return false;
+    if (kind == PTO_PARAM_ACC) q->exclusive |= ptoi_accumulator_set(low);
+    if (!map) return true;
+    q->access->buffer = map;
+    q->access->region = r;
+    q->access->access = (enum access)(kind - PTO_PARAM_INPUT);
+    q->access++;
+    q->region++;
+    return true;
+}
+
+/* Its buffer, which is not published yet. */
+static bool make_output(struct orchestrator *o, const struct pass *q)
+{
+    const uint32_t buffer = ptoi_try_output(o, q->made->scope, q->made_bytes, q->made->name);
+    if (buffer == 0) return false;
+    q->made_head->buffer = buffer;
+    q->made_head->value = (int64_t)ptoi_record(&o->scopes, buffer)->at;
+    return true;
+}
+
+static inline void find_producers(struct orchestrator *o, const struct pass *q, const PTOKernel *kernel,
+                                  const uint64_t *birth)
+{
+    struct map_found *const found = &o->edges.found;
+    ptoi_map_begin(o->edges.map, found);
+    ptoi_map_find_and_add(o->edges.map, o->edges.access, (int32_t)(q->access - o->edges.access), kernel, o->rings.head,
+                          found);
+    for (; birth < q->birth; birth++) ptoi_note_producer(found, *birth);
+    o->run.stats.dependences += found->count;
+}
+
+static int64_t give_up(struct orchestrator *o, const struct pass *q)
+{
+    ptoi_map_forget_task(o->edges.map, o->rings.head);
+    if (q->made) ptoi_give_output_back(o, q->made_head->buffer);
+    return ptoi_status(o->run_status);
+}
+
+int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
+{
+    struct region region[PLAIN_PARAMS];
+    uint64_t birth[PLAIN_PARAMS];
+    int64_t priority = 0;
+    const PTOTaskParam *p = params, *const end = params + count;
+    const char *name = NULL;
+    uint64_t begin;
+    if ((uint32_t)count > PLAIN_PARAMS || !ptoi_has_room(o, (uint64_t)count * PLAIN_BYTES, count, &begin))
+        return ORCH_NOT_PLAIN;
+    for (; p < end && p->kind > PTO_PARAM_SCALAR; p++) /* what is said of the task comes first, if at all */
+        if (p->kind == PTO_PARAM_PRIORITY)
+            priority = p->at;
+        else if (p->kind == PTO_PARAM_NAME)
+            name = p->buffer;
+        else
+            return ORCH_NOT_PLAIN;
+    if (priority != (int32_t)priority) return ORCH_NOT_PLAIN;
+    struct pass q;
+    q.head = q.first = window_args(o->window, begin);
+    q.extent = (int64_t *)(q.first + (end - p));
+    q.access = o->edges.access;
+    q.near = o->edges.near;
+    q.region = region;
+    q.birth = birth;
+    q.exclusive = 0;
+    q.holds = false;
+    q.made = NULL;
+    for (; p < end; p++) {
+        if (p->kind == PTO_PARAM_SCALAR)
+            *q.head++ = (struct arg_head){.value = p->value.i64, .kind = PTO_PARAM_SCALAR};
+        else if (p->kind < PTO_PARAM_INPUT || p->kind > PTO_PARAM_ACC || !take_tensor(o, &q, p))
+            return ORCH_NOT_PLAIN;
+    }
+    if (q.made && !make_output(o, &q)) return ORCH_NOT_PLAIN;
+    find_producers(o, &q, kernel, birth);
+    if (!ptoi_have_fan_in(o)) return give_up(o, &q);
+    struct task_slot *const t = window_task(o->window, o->rings.head);
+    const uint64_t dep_begin = o->rings.dep_head;
+    *t = (struct task_slot){.id = o->rings.head,
+                            .kernel = ptoi_image_offset(kernel),
+                            .site = ptoi_image_offset(*o->site),
+                            .arg_begin = begin,
+                            .dep_begin = dep_begin,
+                            .dep_count = ptoi_write_fan_in(o),
+                            .priority = (int32_t)priority,
+                            .param_count = (uint16_t)(q.head - q.first),
+                            .worker = (uint8_t)kernel->worker,
+                            .flags = q.holds || q.made ? TASK_HOLDS : 0,
+                            .exclusive = q.exclusive,
+                            .name = ptoi_image_offset(name)};
+    o->rings.arg_head = begin + (uint64_t)((char *)q.extent - (char *)q.first);
+    if (q.made) {
+        const char *const made = o->heap_base + q.made_head->value;
+        memcpy(q.made->ref, &made, sizeof made);
+    }
+    const uint64_t number = ptoi_publish_task(o);
+    o->flow.ops->wake(o->flow.context);
+    return (int64_t)number;
+}

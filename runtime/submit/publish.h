@@ -1,0 +1,69 @@
+/* publish.h - the last steps of a deferred submit, which its two ways share: room in the rings, fan-in entries, and the
+ * publication of the task.
+ *
+ * Owner      the orchestrator.
+ * Tests      test/runtime/test_runtime.c, test_plain.c, stress_limits.c */
+#ifndef PTOI_PUBLISH_H
+#define PTOI_PUBLISH_H
+#include "parts.h"
+
+/* One look at what has retired answers for a slot, the arguments and the map; mostly there is room for all. */
+static inline bool ptoi_has_room(struct orchestrator *o, uint64_t arg_bytes, int64_t accesses, uint64_t *arg_start)
+{
+    enum { LOOK = 16 };
+    if (o->rings.head % LOOK == 0 || o->rings.head - o->rings.tail > o->window->task_mask) ptoi_see_retired(o);
+    *arg_start = ptoi_arg_start(o, arg_bytes);
+    return o->rings.head - o->rings.tail <= o->window->task_mask &&
+           *arg_start + arg_bytes - o->rings.arg_tail <= o->window->arg_mask + 1 &&
+           ptoi_map_reserve(o->edges.map, accesses);
+}
+
+/* The set of one accumulator: equal ones begin at the same byte. */
+static inline uint32_t ptoi_accumulator_set(int64_t low)
+{
+    return (uint32_t)1 << ((uint64_t)low * 0x9e3779b97f4a7c15u >> 59);
+}
+
+/* There is room for fan-in entries of all tasks in o->edges.found.  false: the run has failed while there was none. */
+static inline bool ptoi_have_fan_in(struct orchestrator *o)
+{
+    const uint64_t count = (uint64_t)o->edges.found.count;
+    return o->rings.dep_head - o->rings.dep_tail + count <= o->window->dep_limit || ptoi_wait_for_fan_in(o);
+}
+
+/* Writes an entry for each of them that has not completed: how many. */
+static inline uint32_t ptoi_write_fan_in(struct orchestrator *o) /* model: PRUNE */
+{
+    const struct map_found *const found = &o->edges.found;
+    uint64_t *const entry = window_dep(o->window, 0);
+    const uint64_t mask = o->window->dep_mask, first = o->rings.dep_head;
+    uint64_t at = first;
+    for (const uint64_t *id = found->task_id, *end = id + found->count; id < end; id++) {
+        entry[at & mask] = *id;
+        at += !ptoi_is_completed(o, *id);
+    }
+    o->rings.dep_head = at;
+    o->run.stats.edges += (int64_t)(at - first);
+    return (uint32_t)(at - first);
+}
+
+static inline void ptoi_note_use(struct orchestrator *o)
+{
+    const uint64_t used = o->rings.head - o->rings.tail, map = (uint64_t)ptoi_map_used(o->edges.map),
+                   deps = ptoi_orch_deps_used(o);
+    if (used > o->flow.task_max) o->flow.task_max = used;
+    if (map > o->flow.map_max) o->flow.map_max = map;
+    if (deps > o->flow.dep_max) o->flow.dep_max = deps;
+}
+
+/* The task of the next slot is written: the number that the program knows. */
+static inline uint64_t ptoi_publish_task(struct orchestrator *o)
+{
+    PTO_LABEL(TASK);
+    o->rings.head++;
+    store_release(&o->window->task_head, o->rings.head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */
+    ptoi_note_use(o);
+    return o->fast.open->number++;
+}
+
+#endif
