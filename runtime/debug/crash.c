@@ -1,6 +1,7 @@
 /* crash.c - see crash.h.  All functions that a handler calls are async-signal-safe: no allocation, no lock, no
  * stdio. */
 #include "crash.h"
+#include "shared/place.h"
 #include "shared/process_lock.h"
 #include "shared/sanitizer.h"
 #include "shared/system.h"
@@ -126,17 +127,33 @@ static void put_name(struct crash_text *t, const PTOKernel *kernel, int index)
     put(t, "'");
 }
 
+static void put_list(struct crash_text *t, const int64_t *number, int count)
+{
+    put(t, "[");
+    for (int d = 0; d < count; d++) {
+        if (d) put(t, ", ");
+        put_number(t, number[d]);
+    }
+    put(t, "]");
+}
+
+/* The elements follow each other, row by row. */
+static bool is_contiguous(const PTOArg *a)
+{
+    int64_t step = 1;
+    for (int d = a->rank - 1; d >= 0; step *= a->shape[d--])
+        if (a->shape[d] > 1 && a->stride[d] != step) return false;
+    return true;
+}
+
 static void put_argument(struct crash_text *t, const PTOArg *a)
 {
     uint64_t begin;
     const uint64_t bytes = span_of(a, &begin);
     put(t, pto_type_name((PTOType)a->type));
-    put(t, "[");
-    for (int d = 0; d < a->rank; d++) {
-        if (d) put(t, ", ");
-        put_number(t, a->shape[d]);
-    }
-    put(t, "] at ");
+    put_list(t, a->shape, a->rank);
+    if (!is_contiguous(a)) put(t, " with strides "), put_list(t, a->stride, a->rank);
+    put(t, " at ");
     put_address(t, begin);
     put(t, " to ");
     put_address(t, begin + bytes);
@@ -175,8 +192,9 @@ static void put_neighbour(struct crash_text *t, const PTOKernel *kernel, const P
 }
 
 void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
-                         const struct crash_address *at)
+                         const struct crash_address *at, const char *calls)
 {
+    put(t, calls);
     if (at->is_known && count > 0) put_neighbour(t, kernel, args, count, at->value);
     for (int i = 0; i < count; i++) {
         put(t, "\n  ");
@@ -187,12 +205,23 @@ void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PT
         else
             put_argument(t, &args[i]);
     }
+    if (!args)
+        put(t, "\n  help: a run in which every task is deferred (--defer, PTOConfig.always_defer) shows the arguments");
     put(t,
         "\n  help: a checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments");
 }
 
-static void report(int signal, const struct crash_address *at)
+/* The line of the source, and the indices of its loops if the thread is there still. */
+static void put_place(struct crash_text *t, const PTOSite *site, bool is_here)
 {
+    char line[PTOI_EXCERPT_BYTES], with[PTOI_INDICES_BYTES];
+    if (ptoi_place_excerpt(site, line) > 0) put(t, "\n"), put(t, line);
+    if (is_here && ptoi_place_with(site, ptoi_place_indices(site), with) > 0) put(t, "\n  "), put(t, with);
+}
+
+static void report(int signal, const struct crash_address *at, const void *context)
+{
+    static char calls[PTOI_BACKTRACE_BYTES]; /* one thread reports */
     struct crash_text t;
     const PTOSite *site = marked_site;
     t.size = 0;
@@ -200,7 +229,7 @@ static void report(int signal, const struct crash_address *at)
         put(&t, site->file);
         put(&t, ":");
         put_number(&t, site->line);
-        if (site->column > 0) put(&t, ":"), put_number(&t, site->column);
+        if (pto_site_column(site) > 0) put(&t, ":"), put_number(&t, pto_site_column(site));
         put(&t, ": ");
     }
     put(&t, "error: kernel '");
@@ -211,9 +240,21 @@ static void report(int signal, const struct crash_address *at)
     put(&t, " (task ");
     put_number(&t, (int64_t)marked_number);
     put(&t, ")");
-    ptoi_crash_describe(&t, marked, marked_args, marked_count, at);
+    put_place(&t, site, marked_count == 0);
+    ptoi_backtrace_here(context, calls);
+    ptoi_crash_describe(&t, marked, marked_args, marked_count, at, calls);
     put(&t, "\n");
     ssize_t written = write(STDERR_FILENO, t.bytes, t.size);
+    (void)written; /* nothing can be done about a failure to write */
+}
+
+/* malloc ends a program whose memory is corrupted; the kernel that did it has long returned. */
+static void report_abort(void)
+{
+    static const char text[] =
+        "error: the program was aborted outside of a kernel\n  help: if malloc says above that memory is corrupted, a "
+        "checked run (--checked, PTOConfig.checked) names the kernel that writes outside of its arguments\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written; /* nothing can be done about a failure to write */
 }
 
@@ -224,16 +265,18 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     const PTOFastPath *now = orchestrates;
     struct crash_address at = {.is_known = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 &&
                                            info->si_code != SI_KERNEL};
-    (void)context;
     if (at.is_known) at.value = (uint64_t)(uintptr_t)info->si_addr;
     if (now && now->running) ptoi_crash_mark(now->running, now->site, now->number - 1, NULL, 0);
     if (marked && swap_relaxed(&reported, 1) == 0) {
         if (note) {
             note->address = at;
+            ptoi_backtrace_here(context, note->calls);
             store_relaxed(&note->task, marked_number + 1); /* relaxed: read after our death */
         } else {
-            report(signal, &at);
+            report(signal, &at, context);
         }
+    } else if (!marked && now && signal == SIGABRT && !note && swap_relaxed(&reported, 1) == 0) {
+        report_abort();
     }
     for (int i = 0; i < CRASHES; i++)
         if (crashes[i].signal == signal) restore(i);
@@ -247,6 +290,7 @@ void ptoi_crash_report_to(struct crash_note *to) { note = to; }
 void ptoi_crash_watch(void)
 {
     if (PTOI_HAS_SANITIZER) return;
+    ptoi_backtrace_prepare();
     ptoi_process_lock(PROCESS_LOCK_CRASH_HANDLERS);
     if (watchers++ == 0) {
         struct sigaction ours = {.sa_sigaction = on_crash, .sa_flags = SA_ONSTACK | SA_SIGINFO};

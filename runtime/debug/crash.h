@@ -3,13 +3,15 @@
  *
  * Idea       while runs are active, handlers for the signals of a crash find the kernel of the crashing thread, write
  *            one report, restore the previous handlers and raise the signal again: the process ends by it, or the
- *            host's own handler runs.  A crash outside a kernel is not ours: nothing is written.
+ *            host's own handler runs.  A crash outside a kernel is not ours: nothing is written, but how to find out
+ *            more about an abort of the thread that orchestrates, which mostly comes from malloc.
  * Owner      the mark: its thread.  The handlers: the process, counted.
  * Limits     the arguments of a task that its caller runs itself (fast_path.h) are not known.  Under a sanitizer,
  *            which reports crashes itself, nothing is installed.
  * Tests      test/runtime/test_crash.c */
 #ifndef PTOI_CRASH_H
 #define PTOI_CRASH_H
+#include "backtrace.h"
 #include "shared/window.h"
 #include <pto/pto_submit.h>
 
@@ -25,7 +27,8 @@ struct crash_address {
 struct crash_note {
     /* number + 1; 0: none.  W the first thread that crashes, R the survivor: relaxed, the death orders them */
     _Atomic uint64_t task;
-    struct crash_address address; /* before `task` */
+    struct crash_address address; /* before `task`, as what follows */
+    char calls[PTOI_BACKTRACE_BYTES];
 };
 
 void ptoi_crash_watch(void); /* counted; any thread */
@@ -49,10 +52,10 @@ struct crash_text {
     char bytes[8192];
 };
 
-/* Which argument the address lies in or next to, a line for each argument, and a way to find out more, each after "\n
- * ". */
+/* Where the kernel was, see backtrace.h; which argument the address lies in or next to, a line for each argument, and a
+ * way to find out more, each after "\n  ". */
 void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
-                         const struct crash_address *at);
+                         const struct crash_address *at, const char *calls);
 
 /* From now on this says what the calling thread runs at submits, when nothing is marked since; what it was before. */
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now);

@@ -18,13 +18,18 @@ bool ptoi_record_init(struct recorder *r, int64_t tasks, bool shared)
     r->use = ptoi_memory_map(r->use_capacity * sizeof *r->use, false);
     r->sample = ptoi_memory_map(r->capacity * sizeof *r->sample, shared);
     r->step = ptoi_memory_map(r->capacity * sizeof *r->step, shared);
-    if (r->task && r->edge && r->wait && r->awaited && r->buffer && r->use && r->sample && r->step) return true;
+    const bool has_scopes = ptoi_scope_tree_init(&r->scopes), has_regions = ptoi_regions_init(&r->regions);
+    if (has_scopes && has_regions && r->task && r->edge && r->wait && r->awaited && r->buffer && r->use && r->sample &&
+        r->step)
+        return true;
     ptoi_record_free(r);
     return false;
 }
 
 void ptoi_record_free(struct recorder *r)
 {
+    ptoi_scope_tree_free(&r->scopes);
+    ptoi_regions_free(&r->regions);
     ptoi_memory_unmap(r->task, r->capacity * sizeof *r->task);
     ptoi_memory_unmap(r->edge, r->edge_capacity * sizeof *r->edge);
     ptoi_memory_unmap(r->wait, r->capacity * sizeof *r->wait);
@@ -43,6 +48,8 @@ void ptoi_record_begin(struct recorder *r, uint64_t first_id)
     r->rate = ptoi_tick_begin();
     r->origin = ptoi_record_now(r);
     r->is_in_ticks = !r->now;
+    ptoi_scope_tree_begin(&r->scopes, r->origin);
+    r->regions.count = 0;
     r->tasks = r->edges = r->waits = r->awaits = r->buffers = r->uses = r->samples = r->steps = r->lost =
         r->lost_edges = r->lost_other = 0;
 }
@@ -52,12 +59,19 @@ static void to_ns(const struct tick_rate *rate, int64_t *ticks)
     if (*ticks != 0) *ticks = ptoi_tick_ns(rate, *ticks);
 }
 
-void ptoi_record_end(struct recorder *r) { ptoi_tick_end(&r->rate); }
+void ptoi_record_end(struct recorder *r)
+{
+    struct recorded_scope *run = &r->scopes.node[0];
+    run->time = ptoi_record_now(r) - run->since;
+    ptoi_tick_end(&r->rate);
+}
 
 void ptoi_record_settle(struct recorder *r)
 {
     if (!r->is_in_ticks) return;
     r->is_in_ticks = false;
+    for (struct recorded_scope *n = r->scopes.node; n < r->scopes.node + r->scopes.count; n++)
+        n->time = ptoi_tick_ns(&r->rate, r->origin + n->time) - ptoi_tick_ns(&r->rate, r->origin);
     to_ns(&r->rate, &r->origin);
     for (struct recorded_task *t = r->task; t < r->task + r->tasks; t++)
         to_ns(&r->rate, &t->submitted), to_ns(&r->rate, &t->begin), to_ns(&r->rate, &t->end);

@@ -9,6 +9,8 @@
  * Tests      test/runtime/test_record.c, stress_graphs.c; test/lit/host/reports.test */
 #ifndef PTOI_RECORD_H
 #define PTOI_RECORD_H
+#include "regions.h"
+#include "scope_tree.h"
 #include "shared/atomics.h"
 #include "ticks.h"
 #include <pto/pto_stats.h>
@@ -26,6 +28,8 @@ struct recorded_task {
     uint32_t exclusive; /* its accumulators */
     uint32_t accesses;  /* entries of the TensorMap */
     uint32_t use_count;
+    uint32_t scope;     /* node of scope_tree.h */
+    uint32_t regions;   /* index + 1 of its arguments in regions.h; 0: they did not fit */
     uint64_t first_use; /* the heap buffers that it uses, in `use` */
 };
 
@@ -83,6 +87,8 @@ struct recorder {
         lost_other;
     uint64_t edge_capacity, awaits, await_capacity; /* of edge; in use and room of awaited */
     uint64_t buffers, buffer_capacity, uses, use_capacity;
+    struct scope_tree scopes;
+    struct recorded_regions regions;
     int64_t origin; /* time 0 */
     struct tick_rate rate;
     bool is_in_ticks; /* the times are */

@@ -80,17 +80,24 @@ static int fill_simulated(struct cause_row *row, const PTORuntime *rt, const PTO
     return count;
 }
 
+/* Workers that several types share have a clock as workers of the first of them. */
 static int fill_workers(struct cause_row *row, const PTORuntime *rt, const PTORunStats *s)
 {
     const struct worker_times *times = &rt->core.times;
-    int n = 0;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+    int count = 0, n = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
+        const bool is_shared = rt->core.shares_workers && t != PTO_WORKER_ACCELERATOR;
         for (int i = 0; i < s->workers[t] && n < times->workers; i++, n++) {
-            row[n] = (struct cause_row){0};
-            snprintf(row[n].name, sizeof row[n].name, "%s %d", pto_worker_type_name((PTOWorkerType)t), i);
-            scale(&row[n], times->spent[n], s->ns);
+            struct cause_row *const r = &row[count];
+            if (is_shared && t != PTO_WORKER_CUBE) continue;
+            count++;
+            *r = (struct cause_row){0};
+            snprintf(r->name, sizeof r->name, "%s %d", is_shared ? "worker" : pto_worker_type_name((PTOWorkerType)t),
+                     i);
+            scale(r, times->spent[n], s->ns);
         }
-    return n;
+    }
+    return count;
 }
 
 struct cause_row *ptoi_causes_rows(PTORuntime *rt, int *count)
@@ -148,7 +155,8 @@ static void write_waits(const PTORuntime *rt, const struct cause_row *row, const
     for (int i = 0; i < m->waits && i < SHOWN; i++) {
         fprintf(out, "    %s", ptoi_cause_name(row, (int)wait[i].cause));
         if (wait[i].tensor) fprintf(out, ", %.100s", wait[i].tensor);
-        if (wait[i].site) fprintf(out, ", %.200s:%d:%d", wait[i].site->file, wait[i].site->line, wait[i].site->column);
+        if (wait[i].site)
+            fprintf(out, ", %.200s:%d:%d", wait[i].site->file, wait[i].site->line, pto_site_column(wait[i].site));
         fprintf(out, ": %.*f %s in %lld waits\n", a->digits, (double)wait[i].time / a->divisor, a->unit,
                 (long long)wait[i].count);
     }

@@ -43,7 +43,7 @@ static void write_dot(FILE *out, const struct recorder *r)
         const struct recorded_task *t = &r->task[n];
         char label[256], place[512] = "";
         snprintf(label, sizeof label, "%llu: %s", (unsigned long long)n, task_name(t));
-        if (t->site) snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, t->site->column);
+        if (t->site) snprintf(place, sizeof place, "%s:%d:%d", t->site->file, t->site->line, pto_site_column(t->site));
         fprintf(out, "  t%llu [shape=%s, label=", (unsigned long long)n, shapes[t->kernel->worker]);
         json_string(out, label); /* DOT quotes like JSON does */
         fprintf(out, ", tooltip=");
@@ -98,7 +98,7 @@ static void write_json(FILE *out, const struct recorder *r)
         if (t->site) {
             fprintf(out, ",\"file\":");
             json_string(out, t->site->file);
-            fprintf(out, ",\"line\":%d,\"column\":%d", t->site->line, t->site->column);
+            fprintf(out, ",\"line\":%d,\"column\":%d", t->site->line, pto_site_column(t->site));
         }
         fprintf(out, ",\"after\":[");
         for (uint32_t k = 0; k < t->edge_count; k++) {

@@ -6,8 +6,17 @@
 #include "whole_file.h"
 #include <errno.h>
 
+/* What only the program knows. */
+struct report_head {
+    const char *program; /* its file */
+    char *const *arguments;
+    int argument_count;
+    const char *check; /* the result of --check; NULL: it was not asked for */
+};
+
 PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *file);
-PTOStatus ptoi_write_report(PTORuntime *rt, const char *path, struct whole_file *file);
+/* head: NULL of a run without a program. */
+PTOStatus ptoi_write_report(PTORuntime *rt, const struct report_head *head, const char *path, struct whole_file *file);
 PTOStatus ptoi_write_graph(PTORuntime *rt, const char *path, struct whole_file *file);
 PTOStatus ptoi_write_schedule(PTORuntime *rt, const char *path, struct whole_file *file);
 

@@ -4,6 +4,7 @@
 #include "json.h"
 #include "causes.h"
 #include "api/misuse.h"
+#include "packed.h"
 #include "report.h"
 
 enum { ROW_ORCHESTRATOR, ROW_SCHEDULER, ROW_WORKERS };
@@ -58,7 +59,7 @@ static void span(struct writer *w, int row, int64_t begin, int64_t end, const ch
 static void write_site(struct writer *w, const PTOSite *site)
 {
     char place[512];
-    snprintf(place, sizeof place, "%s:%d:%d", site->file, site->line, site->column);
+    snprintf(place, sizeof place, "%s:%d:%d", site->file, site->line, pto_site_column(site));
     fprintf(w->out, "\"site\":");
     json_string(w->out, place);
 }
@@ -107,19 +108,24 @@ static void write_flows(struct writer *w, uint64_t n)
     }
 }
 
+static void write_counter(struct writer *w, int64_t at, const char *name, const char *what, uint64_t value)
+{
+    begin_event(w, "C", 0);
+    fprintf(w->out, ",\"ts\":%.3f,\"name\":\"%s\",\"args\":{\"%s\":%llu}}", shown(w, at), name, what,
+            (unsigned long long)value);
+}
+
+/* A counter keeps its value until the next event. */
 static void write_counters(struct writer *w)
 {
+    const struct recorded_sample *before = NULL;
     for (uint64_t i = 0; i < w->record->samples; i++) {
         const struct recorded_sample *s = &w->record->sample[i];
-        begin_event(w, "C", 0);
-        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"task ring\",\"args\":{\"tasks\":%u}}", shown(w, s->at), s->tasks);
-        begin_event(w, "C", 0);
-        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"tensormap pool\",\"args\":{\"entries\":%u}}", shown(w, s->at), s->map);
-        begin_event(w, "C", 0);
-        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"deplist pool\",\"args\":{\"entries\":%u}}", shown(w, s->at), s->deps);
-        begin_event(w, "C", 0);
-        fprintf(w->out, ",\"ts\":%.3f,\"name\":\"heap\",\"args\":{\"bytes\":%llu}}", shown(w, s->at),
-                (unsigned long long)s->heap);
+        if (!before || s->tasks != before->tasks) write_counter(w, s->at, "task ring", "tasks", s->tasks);
+        if (!before || s->map != before->map) write_counter(w, s->at, "tensormap pool", "entries", s->map);
+        if (!before || s->deps != before->deps) write_counter(w, s->at, "deplist pool", "entries", s->deps);
+        if (!before || s->heap != before->heap) write_counter(w, s->at, "heap", "bytes", s->heap);
+        before = s;
     }
 }
 
@@ -130,7 +136,8 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
     const PTOStatus settled = ptoi_settle_record(rt);
     if (settled != PTO_OK) return settled;
     if (!ptoi_whole_open(file, path)) return PTO_ERR_IO;
-    FILE *out = file->out;
+    FILE *out = ptoi_packed_open(file->out, path);
+    if (!out) return PTO_ERR_IO;
     const struct recorder *r = rt->core.recorder;
     struct writer w = {.out = out, .record = r, .per_us = r->unit[0] == 'n' ? 1000.0 : 1.0};
     fprintf(out, "{\"otherData\":{\"unit\":\"%s\",\"lost_tasks\":%llu,\"lost_edges\":%llu,\"causes\":", r->unit,
@@ -150,7 +157,7 @@ PTOStatus ptoi_write_trace(PTORuntime *rt, const char *path, struct whole_file *
     }
     write_counters(&w);
     fprintf(out, "\n]}\n");
-    return ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
+    return ptoi_packed_close(out, file->out) && ptoi_whole_finish(file) ? PTO_OK : PTO_ERR_IO;
 }
 
 PTOStatus pto_runtime_write_trace(PTORuntime *rt, const char *path)

@@ -1,0 +1,205 @@
+/* timeline.c - see timeline.h. */
+#include "timeline.h"
+#include "digits.h"
+#include "region_text.h"
+#include <stdlib.h>
+#include <string.h>
+#include <timeline_script.h>
+
+const char *ptoi_report_color(int i)
+{
+    static const char *const colors[] = {"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2",
+                                         "#edc948", "#b07aa1", "#9c755f", "#ff9da7", "#86bcb6"};
+    return i < 0 ? "#999999" : colors[(size_t)i % (sizeof colors / sizeof colors[0])];
+}
+
+/* ---- kinds: what tasks have in common ---- */
+
+enum { KINDS = 4096 }; /* what comes later is of the last one */
+
+struct kind {
+    const PTOKernel *kernel;
+    const PTOSite *site;
+    const char *name;
+};
+
+struct timeline {
+    const struct recorder *record;
+    FILE *out;
+    int kinds;
+    struct kind kind[KINDS];
+    uint16_t slot[2 * KINDS]; /* by hash: number + 1 */
+    struct region_names regions;
+};
+
+static int kind_of(struct timeline *t, struct kind k)
+{
+    uint64_t hash =
+        ((uint64_t)(uintptr_t)k.kernel * 31 + (uint64_t)(uintptr_t)k.site) * 31 + (uint64_t)(uintptr_t)k.name;
+    for (hash *= 0x9e3779b97f4a7c15u;; hash += (uint64_t)1 << 51) {
+        uint16_t *slot = &t->slot[hash >> 51];
+        if (*slot == 0 && t->kinds == KINDS) return KINDS - 1;
+        if (*slot == 0) {
+            t->kind[t->kinds] = k;
+            *slot = (uint16_t)++t->kinds;
+        }
+        const struct kind *have = &t->kind[*slot - 1];
+        if (have->kernel == k.kernel && have->site == k.site && have->name == k.name) return *slot - 1;
+    }
+}
+
+static struct kind kind_of_task(const struct recorded_task *r)
+{
+    return (struct kind){r->kernel, r->site, r->name ? r->name : r->kernel->name};
+}
+
+static void put_kind(FILE *out, const char *first, const char *rest, const char *formals, const PTOSite *site,
+                     const char *color)
+{
+    char place[300] = "";
+    if (site) snprintf(place, sizeof place, "%.250s:%d", site->file, site->line);
+    char name[300];
+    snprintf(name, sizeof name, "%.100s%.190s", first, rest);
+    fputs("{\"name\":", out);
+    digits_put_string(out, name);
+    fputs(",\"place\":", out);
+    digits_put_string(out, place);
+    fputs(",\"formals\":", out);
+    digits_put_string(out, formals ? formals : "");
+    fprintf(out, ",\"color\":\"%s\"}", color);
+}
+
+/* ---- data ---- */
+
+static bool has_run(const struct recorded_task *t) { return t->begin != 0 || t->end != 0; }
+
+static uint32_t edges_of(const struct recorder *r, uint64_t n)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < r->task[n].edge_count; k++) count += r->edge[r->task[n].first_edge + k].from < n;
+    return count;
+}
+
+static void write_tasks(struct timeline *t, int64_t *last)
+{
+    const struct recorder *r = t->record;
+    fputs("<script type=\"text/plain\" id=\"tasks\">", t->out);
+    for (uint64_t n = 0; n < r->tasks; n++) {
+        const struct recorded_task *task = &r->task[n];
+        const int32_t row = has_run(task) ? task->row + 1 : 0;
+        const int64_t begin = has_run(task) ? task->begin - r->origin : last[row];
+        digits_put(t->out, (uint64_t)row);
+        digits_put(t->out, (uint64_t)kind_of(t, kind_of_task(task)));
+        digits_put_signed(t->out, begin - last[row]);
+        digits_put(t->out, has_run(task) && task->end > task->begin ? (uint64_t)(task->end - task->begin) : 0);
+        digits_put(t->out, edges_of(r, n));
+        for (uint32_t k = 0; k < task->edge_count; k++) {
+            const uint64_t from = r->edge[task->first_edge + k].from;
+            if (from < n) digits_put(t->out, n - from);
+        }
+        last[row] = begin;
+    }
+    fputs("</script>\n", t->out);
+}
+
+static bool is_same_wait(const struct recorded_wait *a, const struct recorded_wait *b)
+{
+    return a->reason == b->reason && a->tensor == b->tensor && a->site == b->site;
+}
+
+/* The waits of the orchestrator, and the kinds that they are of. */
+static void write_waits(struct timeline *t, struct recorded_wait *kinds, int *count, uint64_t *shown)
+{
+    const struct recorder *r = t->record;
+    int64_t last = 0;
+    fputs("<script type=\"text/plain\" id=\"waits\">", t->out);
+    for (uint64_t i = 0; i < r->waits; i++) {
+        const struct recorded_wait *w = &r->wait[i];
+        int k = 0;
+        if (w->end <= w->begin) continue;
+        while (k < *count && !is_same_wait(&kinds[k], w)) k++;
+        if (k == *count && k < KINDS) kinds[(*count)++] = *w;
+        digits_put(t->out, (uint64_t)(k < KINDS ? k : KINDS - 1));
+        digits_put_signed(t->out, w->begin - r->origin - last);
+        digits_put(t->out, (uint64_t)(w->end - w->begin));
+        last = w->begin - r->origin;
+        ++*shown;
+    }
+    fputs("</script>\n", t->out);
+}
+
+static void write_row_names(const PTORuntime *rt, FILE *out)
+{
+    fputs("\"rows\":[\"orchestrator\"", out);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        for (int i = 0; i < rt->core.config.workers[t]; i++)
+            fprintf(out, ",\"%s %d\"", pto_worker_type_name((PTOWorkerType)t), i);
+    fputs("]", out);
+}
+
+static void write_info(struct timeline *t, const PTORuntime *rt, int64_t end, const PTOKernel *const *kernels,
+                       int kernel_count, const struct recorded_wait *waits, int wait_kinds, uint64_t wait_count)
+{
+    const struct recorder *r = t->record;
+    uint64_t edges = 0;
+    for (uint64_t n = 0; n < r->tasks; n++) edges += edges_of(r, n);
+    fprintf(t->out,
+            "<script type=\"application/json\" "
+            "id=\"info\">{\"tasks\":%llu,\"edges\":%llu,\"waits\":%llu,\"end\":%lld,\"unit\":\"%s\",",
+            (unsigned long long)r->tasks, (unsigned long long)edges, (unsigned long long)wait_count, (long long)end,
+            r->unit);
+    fputs("\"help\":\"Click on a task, or use the keys: + and - zoom, the arrows move, n and p select the next and the "
+          "previous task, up and down "
+          "another row, / searches, Home shows all.\",",
+          t->out);
+    write_row_names(rt, t->out);
+    fputs(",\"kinds\":[", t->out);
+    for (int i = 0; i < t->kinds; i++) {
+        int k = kernel_count - 1;
+        while (k >= 0 && kernels[k] != t->kind[i].kernel) k--;
+        if (i) putc(',', t->out);
+        put_kind(t->out, "", t->kind[i].name, t->kind[i].kernel->formals, t->kind[i].site, ptoi_report_color(k));
+    }
+    fputs("],\"waitKinds\":[", t->out);
+    for (int i = 0; i < wait_kinds; i++) {
+        const bool is_await = waits[i].reason == PTO_STALL_NONE;
+        if (i) putc(',', t->out);
+        put_kind(t->out, is_await ? "await " : "full: ",
+                 !is_await         ? pto_stall_reason_name(waits[i].reason)
+                 : waits[i].tensor ? waits[i].tensor
+                                   : "",
+                 "", waits[i].site, is_await ? "#888888" : "#cc8888");
+    }
+    fputc(']', t->out);
+    ptoi_region_names_write(&t->regions, t->out);
+    fputs("}</script>\n", t->out);
+}
+
+bool ptoi_timeline_write(PTORuntime *rt, int64_t end, const PTOKernel *const *kernels, int kernel_count, FILE *out)
+{
+    int rows = 1, wait_kinds = 0;
+    uint64_t wait_count = 0;
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) rows += rt->core.config.workers[t];
+    struct timeline *t = calloc(1, sizeof *t);
+    int64_t *last = calloc((size_t)rows, sizeof *last);
+    struct recorded_wait *waits = calloc(KINDS, sizeof *waits);
+    const bool ok = t && last && waits;
+    if (ok) {
+        t->record = rt->core.recorder;
+        t->out = out;
+        fputs("<h2>Timeline</h2>\n<p><label>search a task: <input id=\"find\" type=\"search\" size=\"28\" "
+              "placeholder=\"a number, a kernel, a line\"/></label></p>\n"
+              "<canvas id=\"timeline\" tabindex=\"0\" role=\"img\" aria-label=\"the time line of the run\"></canvas>\n"
+              "<div id=\"task\" aria-live=\"polite\"></div>\n",
+              out);
+        write_tasks(t, last);
+        write_waits(t, waits, &wait_kinds, &wait_count);
+        ptoi_regions_write(t->record, t->out, &t->regions);
+        write_info(t, rt, end, kernels, kernel_count, waits, wait_kinds, wait_count);
+        fprintf(out, "<script>//<![CDATA[\n%s//]]></script>\n", timeline_script);
+    }
+    free(t);
+    free(last);
+    free(waits);
+    return ok;
+}
