@@ -8,6 +8,7 @@
 #include "dist.h"
 #include "submit/failing.h"
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
 {
@@ -53,6 +54,7 @@ static void fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t mos
 
 bool ptoi_dist_agree(struct dist *d)
 {
+    if (d->plan) return !ptoi_orch_has_failed(&d->core->orch);
     const uint64_t mine[WIRE_REDUCED] = {d->steps ? step_at(d, d->steps - 1)->hash : 0, d->steps};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
     if (ptoi_orch_has_failed(&d->core->orch)) return false;
@@ -64,20 +66,39 @@ bool ptoi_dist_agree(struct dist *d)
 void ptoi_dist_begin(struct dist *d)
 {
     d->tasks = 0;
+    memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = 0;
-    ptoi_transfers_begin(&d->transfers);
+    d->sends = d->collected = (struct dist_sends){0};
+    d->copies.used_again = d->copies.forgotten_bytes = 0;
+    d->is_collecting = false;
+    if (d->plan)
+        ptoi_plan_begin(d->plan);
+    else
+        ptoi_transfers_begin(&d->transfers);
 }
 
-void ptoi_dist_end(struct dist *d)
+/* All ranks meet. */
+static void meet(struct dist *d)
 {
     uint64_t mine[WIRE_REDUCED] = {0}, least[WIRE_REDUCED], most[WIRE_REDUCED];
     ptoi_transfers_end(&d->transfers);
     ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
     ptoi_transfers_over(&d->transfers);
+}
+
+void ptoi_dist_end(struct dist *d)
+{
+    if (!d->plan) meet(d);
     if (ptoi_orch_has_failed(&d->core->orch))
         ptoi_dist_forget_all(d);
     else
         ptoi_dist_forget_heap(d);
+}
+
+static bool open_plan(struct dist *d)
+{
+    d->plan = calloc(1, sizeof *d->plan);
+    return d->plan && ptoi_plan_open(d->plan, d->ranks);
 }
 
 struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct local_calls *local,
@@ -88,13 +109,14 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
     *d = (struct dist){.rt = rt,
                        .core = core,
                        .local = *local,
-                       .me = config->wire->rank,
-                       .ranks = config->wire->ranks,
+                       .me = config->wire ? config->wire->rank : ALL_RANKS,
+                       .ranks = config->wire ? config->wire->ranks : config->ranks,
                        .collects = config->collects};
     d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
     d->step = calloc(STEPS, sizeof *d->step);
-    if (d->heap && d->step && ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
-        ptoi_transfers_open(&d->transfers, core, config->wire, config->sends))
+    d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
+    if (d->tasks_of && d->heap && d->step && ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
+        (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends) : open_plan(d)))
         return d;
     ptoi_dist_close(d);
     return NULL;
@@ -103,10 +125,15 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
 void ptoi_dist_close(struct dist *d)
 {
     if (!d) return;
-    ptoi_transfers_close(&d->transfers);
+    if (d->plan)
+        ptoi_plan_close(d->plan);
+    else
+        ptoi_transfers_close(&d->transfers);
+    free(d->plan);
     ptoi_dist_close_tensors(d);
     ptoi_copies_free(&d->copies);
     free(d->heap);
     free(d->step);
+    free(d->tasks_of);
     free(d);
 }

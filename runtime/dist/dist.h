@@ -4,25 +4,39 @@
  *            by one rank.  Where it reads bytes that live elsewhere, their home submits a task that sends them, and the
  *            rank of the task one that receives them; both are ordered by the TensorMap, like all tasks.  What it wrote
  *            goes to the homes behind it.
+ *            Without a wire one process makes a plan of all ranks (plan.h), and submits every task itself.
  * Owner      the orchestrator.  `transfers` has a thread and a lock of its own.
  * Invariant  everything here but addresses is the same on all ranks at the same step of the program, as far as a rank
- *            is concerned: it keeps no copies of pairs of others.
+ *            is concerned: it keeps no copies of pairs of other lines.
  * Blocks     as the calls of the orchestration do, whose first part these are.
  * Tests      test/wire */
 #ifndef PTOI_DIST_H
 #define PTOI_DIST_H
 #include "copies.h"
+#include "plan.h"
 #include "transfer.h"
+
+/* Where the first bytes of an array come from: `read` reads bytes [at, at + bytes) of it, or returns false.
+ * is_result: at the end of the run rank 0 has all of them, whether a task has written them or not. */
+struct dist_source {
+    bool is_result;
+    bool (*read)(void *cx, int64_t at, int64_t bytes, void *to);
+    void *cx;
+};
 
 /* A buffer of the program or of the heap. */
 struct tensor {
     uint32_t number;    /* the same on all ranks */
     bool is_everywhere; /* all ranks have all of it, as nobody has written it yet */
+    bool is_settled;    /* its distribution no longer changes */
+    bool is_written;    /* by a task */
+    bool is_awaited;    /* the program may look at copies of it */
     char *base;
     int64_t bytes;
     struct distribution home;
-    struct copy_list copies;
+    struct tensor_copies copies;
     uint32_t buffer;             /* of the heap; 0: memory of the program */
+    struct dist_source source;   /* of its first bytes, at the homes; read NULL: they are there */
     struct tensor *next, **link; /* of those of the heap; or of those that are not used */
 };
 
@@ -41,7 +55,8 @@ struct step {
 enum { STEPS = 4096 }; /* a power of two: that are kept */
 
 struct dist_config {
-    struct wire *wire;
+    struct wire *wire;  /* NULL: this process plans what each rank would do, and executes all tasks itself */
+    int32_t ranks;      /* that are planned */
     int64_t copy_bytes; /* that a rank keeps of each other one */
     bool collects;      /* at the end of a run rank 0 has all memory of the program */
     int32_t sends;      /* of a pair of ranks that are under way at a time; at least 1 */
@@ -51,8 +66,9 @@ struct dist {
     PTORuntime *rt;
     struct core *core;
     struct local_calls local;
-    int32_t me, ranks;
+    int32_t me, ranks; /* me: ALL_RANKS where they are planned */
     bool collects;
+    struct plan *plan; /* NULL: there is a wire */
     struct transfers transfers;
     struct copies copies;
     struct tensor **heap;    /* by buffer of the heap */
@@ -60,8 +76,14 @@ struct dist {
     struct tensor *alive;    /* of the heap */
     struct tensor *unused;
     int32_t outside_count, outside_room;
-    uint32_t tensors; /* that were made */
-    int64_t tasks;    /* of the program, in this run */
+    uint32_t tensors;  /* that were made */
+    int64_t tasks;     /* of the program, in this run */
+    int64_t *tasks_of; /* by rank */
+    /* sends of this rank in this run: those that tasks and awaits need, and those of the end of the run */
+    struct dist_sends {
+        int64_t messages, bytes;
+    } sends, collected;
+    bool is_collecting;
     struct step *step;
     uint64_t steps; /* of this run */
 };
@@ -85,22 +107,38 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 /* false: the ranks disagree, or the run has failed. */
 bool ptoi_dist_agree(struct dist *d);
 
-/* tensors.c: the memory of the program.  All ranks have its bytes; homes are bands of it. */
+/* tensors.c: the memory of the program.  All ranks have its bytes; until its first use homes are bands of it. */
 void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes);
 /* Before a run that touches them: the bytes have these homes, and only the homes have them.  PTO_ERR_ARGUMENT: the
  * distribution is invalid, or they are known already. */
 PTOStatus ptoi_dist_distribute(struct dist *d, const void *base, const struct distribution *home);
 /* A buffer of the heap that no task makes; is_zero: all ranks have its bytes. */
 bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
+/* All ranks have all of it; false: no memory, and the run has failed. */
+bool ptoi_dist_spread(struct dist *d, struct tensor *t);
 void ptoi_dist_released(struct dist *d, const void *buffer);
 void ptoi_dist_scope_ends(struct dist *d); /* the innermost */
 void ptoi_dist_forget_heap(struct dist *d);
 void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
+/* Memory of the program; NULL: no memory, or other tensors lie there. */
+struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t bytes, const struct distribution *home);
 /* NULL: no memory, and the run has failed. */
 struct tensor *ptoi_dist_add(struct dist *d, void *base, int64_t bytes, const struct distribution *home);
 /* The tensor that has the byte; NULL: none. */
 struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address);
 void ptoi_dist_close_tensors(struct dist *d);
+
+/* cells.c: an array of the program, before a run that touches it.  home NULL: the program says it, or the first use.
+ * read NULL: all ranks have its bytes, else only the homes will.  An error is that of the next run. */
+void ptoi_dist_give(struct dist *d, void *base, int64_t bytes, const struct distribution *home,
+                    const struct dist_source *source);
+/* Its distribution is what it is, and its homes have its first bytes. */
+void ptoi_dist_settle(struct dist *d, struct tensor *t);
+/* What the program says before the first use of the tensor; ignored where that has been, and where it is not
+ * about all of one. */
+void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home);
+/* A task names the view, the first of the tensor, which is not settled. */
+void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view);
 
 /* submit.c */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);

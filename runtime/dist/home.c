@@ -14,6 +14,14 @@ int64_t ptoi_home_bytes(const struct distribution *d)
     return bytes;
 }
 
+int32_t ptoi_home_rows(int32_t ranks)
+{
+    int32_t rows = 1;
+    for (int32_t p = 2; p <= ranks / p; p++)
+        if (ranks % p == 0) rows = p;
+    return rows;
+}
+
 struct distribution ptoi_home_whole(int64_t bytes, int32_t home)
 {
     return (struct distribution){.rank = 1, .unit = 1, .shape = {bytes}, .cell = {bytes}, .grid = {1}, .first = home};
@@ -35,7 +43,7 @@ void ptoi_home_strides(const struct distribution *d, int64_t *stride)
     }
 }
 
-static void element_at(const struct distribution *d, int64_t byte, int64_t *element)
+void ptoi_home_element(const struct distribution *d, int64_t byte, int64_t *element)
 {
     int64_t rest = byte / d->unit;
     for (int32_t k = d->rank - 1; k >= 0; k--) {
@@ -62,8 +70,8 @@ bool ptoi_home_box(const struct distribution *d, const struct region *region, st
     int64_t low[PTO_MAX_RANK], high[PTO_MAX_RANK];
     struct region candidate;
     bool is_box = true;
-    element_at(d, region->low, low);
-    element_at(d, region->high - 1, high);
+    ptoi_home_element(d, region->low, low);
+    ptoi_home_element(d, region->high - 1, high);
     for (int32_t k = 0; k < d->rank; k++) {
         is_box &= low[k] <= high[k];
         box->low[k] = low[k];

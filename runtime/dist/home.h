@@ -27,6 +27,8 @@ struct distribution {
 
 /* The bytes of a distribution that fits the limits above; 0: it does not. */
 int64_t ptoi_home_bytes(const struct distribution *d);
+/* The rows of a grid of ranks that is as square as possible: 6 ranks are 2 x 3, 7 ranks 1 x 7. */
+int32_t ptoi_home_rows(int32_t ranks);
 /* `bytes` bytes that have one home, or none yet. */
 struct distribution ptoi_home_whole(int64_t bytes, int32_t home);
 /* `bytes` bytes in bands, one a rank, which begin at multiples of 64 bytes. */
@@ -35,6 +37,8 @@ struct distribution ptoi_home_bands(int64_t bytes, int32_t ranks);
 /* The smallest box that is known to cover a region that is not empty and lies inside the tensor; the region counts
  * from the first byte of the tensor.  true: it is the region. */
 bool ptoi_home_box(const struct distribution *d, const struct region *region, struct box *box);
+/* The element that has the byte, which lies inside the tensor. */
+void ptoi_home_element(const struct distribution *d, int64_t byte, int64_t *element);
 /* The rank of the element; the distribution has a first rank. */
 int32_t ptoi_home_of(const struct distribution *d, int32_t ranks, const int64_t *element);
 /* The strides of the tensor, in elements. */

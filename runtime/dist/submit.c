@@ -10,7 +10,9 @@
  *
  * Tests      test/wire */
 #include "dist.h"
+#include "shared/task.h"
 #include "submit/failing.h"
+#include <stddef.h>
 #include <string.h>
 
 /* What a task does with a tensor. */
@@ -29,6 +31,7 @@ struct task {
     int32_t uses, outputs, accumulator; /* the latter: of its first accumulator; -1: there is none */
     bool writes_some, writes_empty;
     PTOTaskParam priority; /* kind 0: it has none */
+    PTOTaskParam at;       /* likewise */
     uint64_t hash;
     struct use use[2 * PTO_MAX_PARAMS];
     int32_t output[PTO_MAX_PARAMS];           /* parameters that make buffers */
@@ -104,6 +107,8 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, int32_t index)
     }
     k->writes_some |= writes;
     if ((plain.kind == PTO_PARAM_ACC) && k->accumulator < 0) k->accumulator = k->uses;
+    struct tensor *t = ptoi_dist_tensor(d, base);
+    if (t && !t->is_settled) ptoi_dist_first_use(d, t, &view.arg);
     const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
                                        view.arg.rank, view.arg.shape, view.arg.stride);
     if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: the region is too large", index);
@@ -122,13 +127,14 @@ static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *ke
     k->uses = k->outputs = 0;
     k->accumulator = -1;
     k->writes_some = k->writes_empty = false;
-    k->priority.kind = 0;
+    k->priority.kind = k->at.kind = 0;
     k->hash = ptoi_dist_mix_text(1, kernel->symbol ? kernel->symbol : kernel->name);
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
         k->hash = ptoi_dist_mix(k->hash, params[i].kind);
         switch (params[i].kind) {
         case PTO_PARAM_SCALAR: k->hash = ptoi_dist_mix(k->hash, (uint64_t)params[i].value.i64); break;
         case PTO_PARAM_PRIORITY: k->priority = params[i]; break;
+        case PTO_PARAM_AT: k->at = params[i]; break;
         case PTO_PARAM_NAME:
         case PTO_PARAM_TIMEOUT: break;
         default:
@@ -147,10 +153,26 @@ static int32_t home_of_first(const struct dist *d, const struct use *u)
     return ptoi_home_of(&u->tensor->home, d->ranks, u->box.low);
 }
 
-/* The first of these that says anything: its accumulator, what it writes, the largest of what it reads. */
+/* What the program says about the task; NO_HOME: nothing that is known yet. */
+static int32_t place_at(const struct dist *d, const PTOTaskParam *at)
+{
+    if (at->rank == 0) return (int32_t)((at->at % d->ranks + d->ranks) % d->ranks);
+    const struct tensor *t = at->buffer ? ptoi_dist_tensor(d, at->buffer) : NULL;
+    int64_t byte, element[PTO_MAX_RANK];
+    if (!t || t->home.first == NO_HOME || __builtin_mul_overflow(at->at, pto_type_bytes((PTOType)at->type), &byte))
+        return NO_HOME;
+    byte += (const char *)at->buffer - t->base;
+    if (byte < 0 || byte >= t->bytes) return NO_HOME;
+    ptoi_home_element(&t->home, byte, element);
+    return ptoi_home_of(&t->home, d->ranks, element);
+}
+
+/* The first of these that says anything: the program, its accumulator, what it writes, the largest of what it reads. */
 static int32_t place(const struct dist *d, const struct task *k)
 {
     const struct use *largest = NULL;
+    const int32_t at = k->at.kind == PTO_PARAM_AT ? place_at(d, &k->at) : NO_HOME;
+    if (at != NO_HOME) return at;
     if (k->accumulator >= 0 && k->use[k->accumulator].tensor->home.first != NO_HOME)
         return home_of_first(d, &k->use[k->accumulator]);
     for (int32_t i = 0; i < k->uses; i++) {
@@ -170,11 +192,29 @@ static uint8_t type_of(int32_t unit)
     return unit == 8 ? PTO_U64 : unit == 4 ? PTO_U32 : unit == 2 ? PTO_U16 : PTO_U8;
 }
 
+/* It takes no part in the run. */
+static void plan_transfer(struct dist *d, const struct tensor *t, const struct box *piece, int32_t from, int32_t to)
+{
+    struct planned node = {.kind = PLANNED_SEND,
+                           .rank = from,
+                           .peer = to,
+                           .urgency = d->tasks_of[to],
+                           .amount = ptoi_box_elements(piece, t->home.rank) * t->home.unit};
+    ptoi_plan_add(d->plan, &node);
+    ptoi_plan_use(d->plan, t->number, &t->home, piece, true, false);
+    node.kind = PLANNED_RECEIVE;
+    node.rank = to;
+    node.peer = from;
+    ptoi_plan_add(d->plan, &node);
+    ptoi_plan_use(d->plan, t->number, &t->home, piece, false, true);
+}
+
 /* A piece goes from one rank to another, where this rank is one of them. */
 static PTOStatus transfer(struct dist *d, const struct tensor *t, const struct box *piece, int32_t from, int32_t to,
                           const PTOTaskParam *priority)
 {
     const bool sends = from == d->me;
+    if (d->plan) plan_transfer(d, t, piece, from, to);
     if (!sends && to != d->me) return PTO_OK;
     const int32_t peer = sends ? to : from;
     struct peer *p = &d->transfers.peer[peer];
@@ -183,6 +223,11 @@ static PTOStatus transfer(struct dist *d, const struct tensor *t, const struct b
     for (int32_t k = 0; k < t->home.rank; k++) {
         shape[k] = piece->high[k] - piece->low[k];
         at += piece->low[k] * stride[k];
+    }
+    if (sends) {
+        struct dist_sends *count = d->is_collecting ? &d->collected : &d->sends;
+        count->messages++;
+        count->bytes += ptoi_box_elements(piece, t->home.rank) * t->home.unit;
     }
     void *base = t->base;
     PTOTaskParam params[TRANSFER_ARGUMENTS + 1] = {
@@ -197,6 +242,9 @@ static PTOStatus transfer(struct dist *d, const struct tensor *t, const struct b
         [TRANSFER_PEER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(peer)},
         [TRANSFER_NUMBER] = {.kind = PTO_PARAM_SCALAR,
                              .value = pto_scalar_i64((int64_t)(sends ? p->sent++ : p->received++))},
+        [TRANSFER_ORDER] = {.kind = PTO_PARAM_SCALAR,
+                            .value = pto_scalar_i64(sends ? (int64_t)d->transfers.sent++ : 0)},
+        [TRANSFER_URGENCY] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64(d->tasks_of[to])},
         [TRANSFER_OWNER] = {.kind = PTO_PARAM_SCALAR, .value = pto_scalar_i64((int64_t)(intptr_t)&d->transfers)},
     };
     const bool has_priority = priority && priority->kind == PTO_PARAM_PRIORITY;
@@ -215,12 +263,13 @@ static PTOStatus bring(struct dist *d, struct tensor *t, const struct box *box, 
     PTOStatus status = PTO_OK;
     for (struct pieces p = ptoi_pieces(&t->home, box, d->ranks);
          status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
-        if (home == rank || (home != d->me && rank != d->me)) continue;
-        if (ptoi_copies_hold(&d->copies, &t->copies, t->home.rank, home, rank, &piece)) {
-            d->copies.used_again++;
+        if (home == rank || !ptoi_copies_keep(&d->copies, home, rank)) continue;
+        if (ptoi_copies_hold(&d->copies, &t->copies, &t->home, home, rank, &piece)) {
+            d->copies.used_again += home == d->me || rank == d->me;
             continue;
         }
-        status = transfer(d, t, &piece, home, rank, priority);
+        const int32_t source = ptoi_copies_source(&d->copies, &t->copies, &t->home, home, rank, &piece);
+        status = transfer(d, t, &piece, source, rank, priority);
         if (status == PTO_OK && !ptoi_copies_add(&d->copies, &t->copies, &t->home, home, rank, &piece))
             status = fail_memory(d);
     }
@@ -235,6 +284,7 @@ static PTOStatus send_home(struct dist *d, const struct task *k, const struct us
     int32_t home;
     if (t->home.first == NO_HOME) t->home.first = k->runs; /* its first writer */
     t->is_everywhere = false;
+    t->is_written = true;
     PTOStatus status = ptoi_copies_write(&d->copies, &t->copies, &t->home, &u->box, k->runs) ? PTO_OK : fail_memory(d);
     for (struct pieces p = ptoi_pieces(&t->home, &u->box, d->ranks);
          status == PTO_OK && ptoi_next_piece(&p, &piece, &home);) {
@@ -244,6 +294,74 @@ static PTOStatus send_home(struct dist *d, const struct task *k, const struct us
             status = fail_memory(d);
     }
     return status;
+}
+
+/* ---- what is forgotten ------------------------------------------------------------------------------------------- */
+
+/* Of an array that this program has reserved for itself.  Results that rank 0 has, and what the program has waited for,
+ * are copies that it looks at later. */
+static PTOStatus give_back(struct dist *d, struct tensor *t, const struct copy *old)
+{
+    int64_t shape[PTO_MAX_RANK], stride[PTO_MAX_RANK], at = 0;
+    void *base = t->base;
+    if (old->holder != d->me || !t->source.read || t->is_awaited || d->is_collecting ||
+        ptoi_copies_meet(&d->copies, &t->copies, &t->home, d->me, &old->box))
+        return PTO_OK;
+    ptoi_home_strides(&t->home, stride);
+    for (int32_t k = 0; k < t->home.rank; k++) {
+        shape[k] = old->box.high[k] - old->box.low[k];
+        at += old->box.low[k] * stride[k];
+    }
+    const PTOTaskParam piece = {.kind = PTO_PARAM_OUTPUT,
+                                .type = type_of(t->home.unit),
+                                .rank = (uint8_t)t->home.rank,
+                                .ref = &base,
+                                .at = at,
+                                .shape = shape,
+                                .stride = stride};
+    const int64_t id = d->local.submit(d->rt, &ptoi_forget_kernel, &piece, 1);
+    return id < 0 ? (PTOStatus)id : PTO_OK;
+}
+
+static PTOStatus trim(struct dist *d)
+{
+    PTOStatus status = PTO_OK;
+    struct copy old;
+    while (ptoi_copies_forget(&d->copies, &old))
+        if (status == PTO_OK)
+            status = give_back(d, (struct tensor *)((char *)old.tensor - offsetof(struct tensor, copies)), &old);
+    return status;
+}
+
+/* ---- a plan of all ranks ----------------------------------------------------------------------------------------- */
+
+/* The task was submitted here, as the newest. */
+static PTOStatus plan_task(struct dist *d, const struct task *k, const PTOKernel *kernel, uint64_t id)
+{
+    const int64_t cost = ptoi_task_cost(d->core->window, id, d->core->orch.fast.open->params);
+    ptoi_plan_add(d->plan, &(struct planned){.kind = PLANNED_TASK,
+                                             .worker = (uint8_t)kernel->worker,
+                                             .rank = k->runs,
+                                             .amount = cost > 0 ? cost : 0});
+    for (int32_t i = 0; i < k->uses; i++)
+        ptoi_plan_use(d->plan, k->use[i].tensor->number, &k->use[i].tensor->home, &k->use[i].box, k->use[i].reads,
+                      k->use[i].writes);
+    return d->plan->is_full ? fail_memory(d) : PTO_OK;
+}
+
+static void plan_output(struct dist *d, const struct tensor *t)
+{
+    struct box all = {{0}, {0}};
+    for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
+    ptoi_plan_use(d->plan, t->number, &t->home, &all, false, true);
+}
+
+static void plan_await(struct dist *d, const struct tensor *t, const struct box *box)
+{
+    for (int32_t k = 0; k < d->ranks; k++) {
+        ptoi_plan_add(d->plan, &(struct planned){.kind = PLANNED_AWAIT, .rank = k});
+        ptoi_plan_use(d->plan, t->number, &t->home, box, true, false);
+    }
 }
 
 /* ---- the task ---------------------------------------------------------------------------------------------------- */
@@ -272,14 +390,17 @@ static PTOStatus own_outputs(struct dist *d, struct task *k)
         r->maker = (uint64_t)d->tasks;
         r->output = (uint8_t)i;
         k->made[i].first = k->runs;
-        if (!ptoi_dist_add(d, base, ptoi_home_bytes(&k->made[i]), &k->made[i])) return PTO_ERR_NOMEM;
+        struct tensor *t = ptoi_dist_add(d, base, ptoi_home_bytes(&k->made[i]), &k->made[i]);
+        if (!t) return PTO_ERR_NOMEM;
+        t->is_settled = true;
+        if (d->plan) plan_output(d, t);
     }
     return PTO_OK;
 }
 
 static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    return kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && count >= 0 && count <= PTO_MAX_PARAMS + 2 &&
+    return kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && count >= 0 && count <= PTO_TASK_PARAMS &&
            (count == 0 || params);
 }
 
@@ -296,16 +417,18 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     for (int32_t i = 0; i < k.uses && status == PTO_OK; i++)
         if (k.use[i].reads) status = bring(d, k.use[i].tensor, &k.use[i].box, k.runs, &k.priority);
     if (status != PTO_OK) return status;
-    if (k.runs == d->me) {
+    if (k.runs == d->me || d->plan) {
         const int64_t id = d->local.submit(d->rt, kernel, params, count);
         if (id < 0 || id == PTO_NO_TASK) return id;
+        if (d->plan) status = plan_task(d, &k, kernel, (uint64_t)id);
     } else {
         status = name_outputs(d, &k);
     }
     if (status == PTO_OK) status = own_outputs(d, &k);
     for (int32_t i = 0; i < k.uses && status == PTO_OK; i++)
         if (k.use[i].writes) status = send_home(d, &k, &k.use[i]);
-    ptoi_copies_trim(&d->copies);
+    if (status == PTO_OK) status = trim(d);
+    d->tasks_of[k.runs]++;
     return status == PTO_OK ? d->tasks++ : status;
 }
 
@@ -318,6 +441,7 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
     if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes)
         return d->local.await(d->rt, buffer, offset, bytes, for_writing);
+    ptoi_dist_settle(d, t);
     const struct region region = {.low = from, .high = from + bytes, .run = bytes};
     PTOStatus status = PTO_OK;
     struct box box;
@@ -325,14 +449,16 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     for (int32_t k = 0; k < d->ranks && status == PTO_OK; k++) status = bring(d, t, &box, k, NULL);
     if (status == PTO_OK && for_writing && !ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &box))
         status = fail_memory(d);
-    ptoi_copies_trim(&d->copies);
+    t->is_awaited = true;
+    if (status == PTO_OK) status = trim(d);
     if (status != PTO_OK) return status;
+    if (d->plan) plan_await(d, t, &box);
     ptoi_dist_step(d, ptoi_dist_mix(ptoi_dist_mix(t->number, (uint64_t)from), (uint64_t)bytes));
     if (!ptoi_dist_agree(d)) return ptoi_final_status(d->core->run_status);
     return d->local.await(d->rt, buffer, offset, bytes, for_writing);
 }
 
-/* In the order of the numbers, which all ranks know; addresses differ. */
+/* What tasks have written, in the order of the numbers, which all ranks know; addresses differ. */
 static void collect(struct dist *d)
 {
     PTOStatus status = PTO_OK;
@@ -340,15 +466,17 @@ static void collect(struct dist *d)
         for (int32_t i = 0; i < d->outside_count && status == PTO_OK; i++) {
             struct tensor *t = d->outside[i];
             struct box all = {{0}, {0}};
-            if (t->number != number) continue;
+            if (t->number != number || (!t->is_written && !t->source.is_result)) continue;
+            ptoi_dist_settle(d, t);
             for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
             status = bring(d, t, &all, 0, NULL);
         }
-    ptoi_copies_trim(&d->copies);
+    trim(d);
 }
 
 void ptoi_dist_finish(struct dist *d)
 {
     ptoi_dist_step(d, 0);
+    d->is_collecting = true;
     if (ptoi_dist_agree(d) && d->collects) collect(d);
 }

@@ -34,9 +34,10 @@ static struct tensor *make(struct dist *d, const void *base, int64_t bytes, cons
     return t;
 }
 
-static bool spread(struct dist *d, struct tensor *t)
+bool ptoi_dist_spread(struct dist *d, struct tensor *t)
 {
-    const struct box all = {.high = {t->bytes}};
+    struct box all = {{0}, {0}};
+    for (int32_t k = 0; k < t->home.rank; k++) all.high[k] = t->home.shape[k];
     t->is_everywhere = ptoi_copies_add_everywhere(&d->copies, &t->copies, &t->home, &all);
     if (!t->is_everywhere) ptoi_orch_fail(&d->core->orch, PTO_ERR_NOMEM, "no memory for the homes of a buffer");
     return t->is_everywhere;
@@ -74,7 +75,7 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero)
     const struct distribution home = ptoi_home_whole(bytes, NO_HOME);
     struct tensor *t = ptoi_dist_tensor(d, buffer);
     if (!t) t = ptoi_dist_add(d, buffer, bytes, &home);
-    return t && (!is_zero || spread(d, t));
+    return t && (!is_zero || ptoi_dist_spread(d, t));
 }
 
 void ptoi_dist_released(struct dist *d, const void *buffer) { forget(d, ptoi_orch_holder(&d->core->orch, buffer)); }
@@ -114,7 +115,7 @@ struct tensor *ptoi_dist_tensor(const struct dist *d, const void *address)
     return at < d->outside_count && d->outside[at]->base <= (const char *)address ? d->outside[at] : NULL;
 }
 
-static struct tensor *add_outside(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
+struct tensor *ptoi_dist_add_outside(struct dist *d, const void *base, int64_t bytes, const struct distribution *home)
 {
     const int32_t at = place_of(d, base);
     if (at < d->outside_count && d->outside[at]->base < (const char *)base + bytes) return NULL;
@@ -137,9 +138,9 @@ void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes)
     const struct distribution home = ptoi_home_bands(bytes, d->ranks);
     const struct tensor *known = ptoi_dist_tensor(d, base);
     if (known && known->base == base && known->bytes >= bytes) return;
-    struct tensor *t = add_outside(d, base, bytes, &home);
+    struct tensor *t = ptoi_dist_add_outside(d, base, bytes, &home);
     if (t)
-        spread(d, t);
+        ptoi_dist_spread(d, t);
     else
         ptoi_orch_fail(&d->core->orch, PTO_ERR_ARGUMENT,
                        "pto_buffer of %lld bytes that overlap others: on several ranks a byte belongs to one buffer",
@@ -149,7 +150,9 @@ void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes)
 PTOStatus ptoi_dist_distribute(struct dist *d, const void *base, const struct distribution *home)
 {
     const int64_t bytes = ptoi_home_bytes(home);
-    return bytes > 0 && base && add_outside(d, base, bytes, home) ? PTO_OK : PTO_ERR_ARGUMENT;
+    struct tensor *t = bytes > 0 && base ? ptoi_dist_add_outside(d, base, bytes, home) : NULL;
+    if (t) t->is_settled = true;
+    return t ? PTO_OK : PTO_ERR_ARGUMENT;
 }
 
 void ptoi_dist_forget_all(struct dist *d)

@@ -1,5 +1,6 @@
 /* transfer.c - see transfer.h. */
 #include "transfer.h"
+#include "pages.h"
 #include "shared/check.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,14 @@ static void give_transfer(struct transfers *t, struct transfer *x)
     t->unused = x;
 }
 
-static void insert_by_number(struct transfer **list, struct transfer *x)
+static bool is_before(const struct transfer *a, const struct transfer *b)
 {
-    while (*list && (*list)->number < x->number) list = &(*list)->next;
+    return a->urgency != b->urgency ? a->urgency < b->urgency : a->order < b->order;
+}
+
+static void insert_by_urgency(struct transfer **list, struct transfer *x)
+{
+    while (*list && is_before(*list, x)) list = &(*list)->next;
     x->next = *list;
     *list = x;
 }
@@ -38,7 +44,7 @@ static void take_out(struct transfer **list, const struct transfer *x)
 
 static struct transfer **list_of(struct transfers *t, const struct transfer *x)
 {
-    return x->is_send ? &t->peer[x->peer].sends : &t->receives;
+    return x->is_send ? &t->sends : &t->receives;
 }
 
 static int64_t bytes_of(const PTOArg *view)
@@ -57,8 +63,9 @@ static void end_transfer(struct transfers *t, struct transfer *x, int32_t result
     t->in_flight--;
     if (x->is_send) {
         p->posted -= x->is_posted;
-        p->ended[x->number % t->ended_slots] = x->number + 1;
-        while (p->ended[p->oldest % t->ended_slots] == p->oldest + 1) p->oldest++;
+        t->posted_bytes -= x->is_posted ? bytes_of(&x->view) : 0;
+        t->ended[x->order % t->ended_slots] = x->order + 1;
+        while (t->ended[t->oldest % t->ended_slots] == t->oldest + 1) t->oldest++;
         t->messages += result == 0;
         t->bytes += result == 0 ? bytes_of(&x->view) : 0;
     }
@@ -76,18 +83,25 @@ static bool post(struct transfers *t, struct transfer *x)
 {
     const struct wire_ops *ops = t->wire->ops;
     x->is_posted = true;
-    if (x->is_send) t->peer[x->peer].posted++;
+    if (x->is_send) {
+        t->peer[x->peer].posted++;
+        t->posted_bytes += bytes_of(&x->view);
+    }
     if ((x->is_send ? ops->send : ops->receive)(t->wire, x->peer, x->number, &x->view, x)) return true;
     fail_wire(t, x);
     return false;
 }
 
-/* See Note [the oldest send]. */
-static void post_sends(struct transfers *t, struct peer *p)
+/* See Note [urgent sends] and Note [the oldest send]. */
+static void post_sends(struct transfers *t)
 {
-    for (struct transfer *x = p->sends; x; x = x->next) {
+    for (struct transfer *x = t->sends; x; x = x->next) {
         if (x->is_posted) continue;
-        if (p->posted >= t->limit && x->number != p->oldest) return;
+        const int64_t bytes = bytes_of(&x->view);
+        const bool is_oldest = t->extra > 0 && x->order == t->oldest, has_slot = t->peer[x->peer].posted < t->limit,
+                   fits = t->posted_bytes == 0 || bytes <= POSTED_BYTES - t->posted_bytes;
+        if (!is_oldest && (!has_slot || !(fits || t->extra > 0))) continue;
+        if (!fits) t->extra -= t->extra > 0;
         if (!post(t, x)) return;
     }
 }
@@ -96,14 +110,29 @@ static void post_all(struct transfers *t)
 {
     for (struct transfer *x = t->receives; x; x = x->next)
         if (!x->is_posted && !post(t, x)) return;
-    for (int32_t k = 0; k < t->wire->ranks; k++) post_sends(t, &t->peer[k]);
+    post_sends(t);
+}
+
+/* Pages go back: nobody uses the bytes. */
+static void give_back_all(struct transfers *t, struct transfer **ended)
+{
+    while (t->forgotten) {
+        struct transfer *x = t->forgotten;
+        t->forgotten = x->next;
+        t->in_flight--;
+        ptoi_pages_give_back(&x->view);
+        x->next = *ended;
+        *ended = x;
+    }
 }
 
 /* ---- failures ---------------------------------------------------------------------------------------------------- */
 
 static void notify_others(struct transfers *t)
 {
-    struct wire_failure failure = {.rank = t->wire->rank, .status = ptoi_final_status(t->core->run_status)};
+    struct wire_failure failure = {.rank = t->wire->rank,
+                                   .status = ptoi_final_status(t->core->run_status),
+                                   .signal = load_relaxed(&t->signal)}; /* relaxed: a number */
     if (t->has_notified) return;
     t->has_notified = true;
     snprintf(failure.text, sizeof failure.text, "%.*s", WIRE_TEXT - 1, t->core->run_status->message);
@@ -115,6 +144,7 @@ static void hear_others(struct transfers *t)
     struct wire_failure failure;
     if (t->has_notified || !t->wire->ops->listen(t->wire, &failure)) return;
     t->has_notified = true;
+    if (failure.signal) store_relaxed(&t->signal, failure.signal); /* relaxed: a number */
     ptoi_fail(t->core->run_status, (PTOStatus)failure.status, NULL, "%s (on rank %d)", failure.text, failure.rank);
 }
 
@@ -123,8 +153,7 @@ static void cancel(struct transfers *t, struct transfer **ended)
     if (!t->is_cancelled) t->wire->ops->cancel(t->wire);
     t->is_cancelled = true;
     while (t->receives) end_transfer(t, t->receives, CANCELLED, ended);
-    for (int32_t k = 0; k < t->wire->ranks; k++)
-        while (t->peer[k].sends) end_transfer(t, t->peer[k].sends, CANCELLED, ended);
+    while (t->sends) end_transfer(t, t->sends, CANCELLED, ended);
 }
 
 /* ---- the thread -------------------------------------------------------------------------------------------------- */
@@ -135,6 +164,7 @@ static bool move(struct transfers *t, struct transfer **ended)
     enum { MANY = 32 };
     struct wire_ended end[MANY];
     const bool was_failing = ptoi_is_failing(t->core->run_status);
+    give_back_all(t, ended);
     if (!was_failing) hear_others(t);
     if (!t->is_cancelled && !ptoi_is_failing(t->core->run_status)) {
         post_all(t);
@@ -178,6 +208,7 @@ static void *carry_out(void *arg)
     for (int idle = 0;;) {
         struct transfer *ended = NULL;
         ptoi_lock_take(&t->lock);
+        t->extra = idle == 0 || !t->sends ? 0 : t->extra + (idle >= YIELDS);
         const bool stops = t->stops, is_running = t->is_running;
         const bool any = is_running && move(t, &ended);
         const bool is_failing = is_running && ptoi_is_failing(t->core->run_status);
@@ -218,8 +249,10 @@ static struct transfer *add_transfer(struct transfers *t, bool is_send, const PT
     *x = (struct transfer){.view = args[TRANSFER_VIEW],
                            .peer = (int32_t)args[TRANSFER_PEER].value.i64,
                            .is_send = is_send,
-                           .number = (uint64_t)args[TRANSFER_NUMBER].value.i64};
-    insert_by_number(list_of(t, x), x);
+                           .number = (uint64_t)args[TRANSFER_NUMBER].value.i64,
+                           .order = (uint64_t)args[TRANSFER_ORDER].value.i64,
+                           .urgency = args[TRANSFER_URGENCY].value.i64};
+    insert_by_urgency(list_of(t, x), x);
     t->in_flight++;
     return x;
 }
@@ -229,7 +262,14 @@ static void start(void *context, uint64_t id, const PTOKernel *kernel, const PTO
 {
     struct transfers *t = context;
     ptoi_lock_take(&t->lock);
-    add_transfer(t, kernel == &ptoi_send_kernel, args)->task = id;
+    if (kernel == &ptoi_forget_kernel) {
+        struct transfer *x = take_transfer(t);
+        *x = (struct transfer){.view = args[0], .task = id, .next = t->forgotten};
+        t->forgotten = x;
+        t->in_flight++;
+    } else {
+        add_transfer(t, kernel == &ptoi_send_kernel, args)->task = id;
+    }
     ring(t);
 }
 
@@ -256,11 +296,21 @@ static int transfer_now(const PTOArg *args, bool is_send)
 
 static int send_now(const PTOArg *args) { return transfer_now(args, true); }
 static int receive_now(const PTOArg *args) { return transfer_now(args, false); }
+static int forget_now(const PTOArg *args)
+{
+    ptoi_pages_give_back(&args[0]);
+    return 0;
+}
 
 const PTOKernel ptoi_send_kernel = {.name = "send", .worker = PTO_WORKER_ACCELERATOR, .fn = send_now};
 const PTOKernel ptoi_receive_kernel = {.name = "recv", .worker = PTO_WORKER_ACCELERATOR, .fn = receive_now};
 
-bool ptoi_is_transfer(const PTOKernel *kernel) { return kernel == &ptoi_send_kernel || kernel == &ptoi_receive_kernel; }
+const PTOKernel ptoi_forget_kernel = {.name = "forget", .worker = PTO_WORKER_ACCELERATOR, .fn = forget_now};
+
+bool ptoi_is_transfer(const PTOKernel *kernel)
+{
+    return kernel == &ptoi_send_kernel || kernel == &ptoi_receive_kernel || kernel == &ptoi_forget_kernel;
+}
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
@@ -271,11 +321,11 @@ void ptoi_transfers_begin(struct transfers *t)
     t->is_running = true;
     t->is_cancelled = t->has_notified = false;
     t->messages = t->bytes = 0;
-    memset(t->ended, 0, (uint64_t)t->wire->ranks * t->ended_slots * sizeof *t->ended);
-    for (int32_t k = 0; k < t->wire->ranks; k++) {
-        CHECK(!t->peer[k].sends && t->peer[k].posted == 0);
-        t->peer[k].sent = t->peer[k].received = t->peer[k].oldest = 0;
-    }
+    memset(t->ended, 0, t->ended_slots * sizeof *t->ended);
+    CHECK(!t->sends && t->posted_bytes == 0);
+    t->sent = t->oldest = 0;
+    t->extra = 0;
+    for (int32_t k = 0; k < t->wire->ranks; k++) t->peer[k].sent = t->peer[k].received = 0;
     ring(t);
 }
 
@@ -320,10 +370,9 @@ bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wi
     *t = (struct transfers){
         .core = core, .wire = wire, .limit = sends, .lock = PTOI_LOCK_OPEN, .ended_slots = 2 * tasks};
     t->peer = calloc(ranks, sizeof *t->peer);
-    t->ended = calloc(ranks * t->ended_slots, sizeof *t->ended);
+    t->ended = calloc(t->ended_slots, sizeof *t->ended);
     t->block = calloc(blocks, sizeof *t->block);
     if (!t->peer || !t->ended || !t->block) return false;
-    for (uint64_t k = 0; k < ranks; k++) t->peer[k].ended = t->ended + k * t->ended_slots;
     for (uint64_t k = 0; k < blocks; k++) give_transfer(t, &t->block[k]);
     core->outside = (struct outside){.is_mine = ptoi_is_transfer, .start = start, .context = t};
     t->has_thread = ptoi_thread_start(&t->thread, carry_out, t);

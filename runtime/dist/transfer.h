@@ -5,8 +5,8 @@
  *            transfers from one rank to another are numbered as the program meets them, and the number is the tag.
  * Owner      any thread starts a transfer; a thread of its own carries it out.  `lock` is held for every look at the
  *            lists and for every call of the wire.
- * Invariant  at most `sends` transfers to a rank are with the wire at a time, but the oldest that has not ended always
- *            is, Note [the oldest send].
+ * Invariant  at most `sends` transfers to a rank are with the wire at a time, but the oldest of all that has not ended
+ *            does not wait for that, Note [the oldest send].
  * Blocks     the kernels, where a task runs on the thread that submits it: until the bytes have arrived.
  * Tests      test/wire */
 #ifndef PTOI_TRANSFER_H
@@ -17,8 +17,15 @@
 
 /* Note [the oldest send]: sends wait for their receives, and a receive waits for room in the window of its rank.  If
  * younger sends held all the slots, the receives of all of them could wait behind the receive of the oldest, which
- * waits for its send: nothing would ever end.  What is older than all that has not ended anywhere has its receive in
- * the window, so it ends if it is with the wire. */
+ * waits for its send: nothing would ever end.  What is older than all that has not ended anywhere is the oldest of its
+ * rank, and its receive is in the window, so it ends if it is with the wire: where nothing ends, it is. */
+
+/* Note [urgent sends]: in the order of the program, what all other ranks need late would leave before what one of them
+ * waits for: the rows of a product come one after the other, while all ranks begin at once.  So a transfer counts the
+ * tasks of its receiver that stand before it, and the sends of a rank go to the wire in this order, POSTED_BYTES at a
+ * time, or one larger one.  If nothing has ended for a while, each look lets one more go, and the oldest: a receiver
+ * may be late, and others wait. */
+enum { POSTED_BYTES = 1 << 20 };
 
 struct transfer {
     struct transfer *next;
@@ -29,16 +36,15 @@ struct transfer {
     bool has_ended; /* the former */
     int32_t result;
     uint64_t number; /* among those from the one rank to the other */
+    uint64_t order;  /* of a send: among those of this rank */
+    int64_t urgency; /* the less, the sooner */
     uint64_t task;   /* its id, where the scheduler started it */
 };
 
 /* The transfers between this rank and another one. */
 struct peer {
-    struct transfer *sends;  /* that were started and have not ended, by number */
-    int32_t posted;          /* of them */
+    int32_t posted;          /* sends that were started and have not ended */
     uint64_t sent, received; /* how many tasks were made */
-    uint64_t oldest;         /* no send below this number is in flight */
-    uint64_t *ended;         /* by number % ended_slots: number + 1 of the newest that has ended */
 };
 
 struct transfers {
@@ -49,8 +55,14 @@ struct transfers {
     ptoi_thread thread;
     ptoi_lock lock;
     struct peer *peer;
-    uint64_t *ended, ended_slots; /* at least the tasks of the window */
-    struct transfer *receives;    /* that have not ended */
+    uint64_t sent;   /* how many tasks were made, to all ranks */
+    uint64_t oldest; /* no send below this order is in flight */
+    uint64_t *ended,
+        ended_slots;             /* by order % slots, at least the tasks of the window: order + 1 of the newest ended */
+    struct transfer *sends;      /* that were started and have not ended, by urgency */
+    struct transfer *receives;   /* that have not ended */
+    struct transfer *forgotten;  /* pages to be given back */
+    int64_t posted_bytes, extra; /* of sends; how many more may be posted, because nothing ends */
     struct transfer *block, *unused;
     int32_t in_flight;
     bool is_running, is_cancelled, has_notified, stops;
@@ -58,6 +70,9 @@ struct transfers {
     /* W whoever holds the lock, R whoever sleeps there, relaxed: what is looked at lies under the lock.  Transfers were
      * started; transfers of waiting threads have ended. */
     _Atomic uint32_t started, served;
+    /* W whoever watches the run for signals, and whoever hears of one; R the same, relaxed: a number and nothing behind
+     * it.  The signal that has cancelled the run, on any rank; 0: none. */
+    _Atomic int32_t signal;
 };
 
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends);
@@ -73,8 +88,18 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
 
 /* The two kernels; their arguments are the piece, the peer, the number and the transfers. */
 extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;
+/* And one that gives back the pages of the view, its only argument. */
+extern const PTOKernel ptoi_forget_kernel;
 /* The scalars of such a task. */
-enum { TRANSFER_VIEW, TRANSFER_PEER, TRANSFER_NUMBER, TRANSFER_OWNER, TRANSFER_ARGUMENTS };
+enum {
+    TRANSFER_VIEW,
+    TRANSFER_PEER,
+    TRANSFER_NUMBER,
+    TRANSFER_ORDER,
+    TRANSFER_URGENCY,
+    TRANSFER_OWNER,
+    TRANSFER_ARGUMENTS
+};
 
 bool ptoi_is_transfer(const PTOKernel *kernel);
 

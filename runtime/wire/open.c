@@ -10,32 +10,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Launchers: Open MPI, and those that speak PMI, such as that of MPICH. */
-static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+/* Launchers: Open MPI, and those that speak PMI, such as that of MPICH.  The library of MPICH is there where two were
+ * found when the runtime was built, else the one that was found has the other name. */
+static const struct {
+    const char *count;
+    const char *wires[2];
+} launchers[] = {{"OMPI_COMM_WORLD_SIZE", {"libpto_wire_mpi.so"}},
+                 {"PMI_SIZE", {"libpto_wire_mpich.so", "libpto_wire_mpi.so"}}};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
 
-static int launched(void)
+/* Which launcher has started `count` processes, which are several; LAUNCHERS: none. */
+static int find_launcher(int *count)
 {
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        const char *text = getenv(counts[i]);
-        if (text) return atoi(text);
+    for (int i = 0; i < LAUNCHERS; i++) {
+        const char *text = getenv(launchers[i].count);
+        *count = text ? atoi(text) : 1;
+        if (text) return *count > 1 ? i : LAUNCHERS;
     }
-    return 1;
+    return LAUNCHERS;
+}
+
+/* Without a folder: ptoc build names its library folder to the linker, and libpto.so its own. */
+static void *open_library(const char *name, char *message, size_t size)
+{
+    void *library = name ? dlopen(name, RTLD_NOW | RTLD_GLOBAL) : NULL;
+    if (name && !library) snprintf(message, size, "%s", dlerror());
+    return library;
 }
 
 struct wire *ptoi_wire_open(bool *is_launched, char *message, size_t size)
 {
     const char *named = getenv("PTO_WIRE");
+    int count;
+    const int launcher = find_launcher(&count);
+    void *library = NULL;
+    if (named && !*named) named = NULL;
     message[0] = '\0';
-    *is_launched = (named && *named) || launched() > 1;
+    *is_launched = named || launcher < LAUNCHERS;
     if (!*is_launched) return NULL;
-    // Without a folder: ptoc build names its library folder to the linker, and libpto.so its own.
-    void *library = dlopen(named && *named ? named : "libpto_wire_mpi.so", RTLD_NOW | RTLD_GLOBAL);
-    if (!library) snprintf(message, size, "%s", dlerror());
+    for (int i = 0; i < 2 && !library; i++)
+        library = open_library(!named ? launchers[launcher].wires[i] : i == 0 ? named : NULL, message, size);
     if (!library) return NULL;
     void *symbol = dlsym(library, WIRE_SYMBOL);
     wire_open *open = NULL;
     memcpy(&open, &symbol, sizeof open);
-    if (open) return open(message, size);
-    snprintf(message, size, "%s is a wire of another version", named ? named : "libpto_wire_mpi.so");
+    if (!open) snprintf(message, size, "%s is a wire of another version", named ? named : "the wire over MPI");
+    struct wire *wire = open ? open(message, size) : NULL;
+    if (!wire || named || wire->ranks == count) return wire;
+    snprintf(message, size, "the launcher has started %d processes, and MPI knows %d: they belong to different MPIs",
+             count, wire->ranks);
+    wire->ops->close(wire, true);
     return NULL;
 }

@@ -23,6 +23,7 @@ enum { WIRE_REDUCED = 4, WIRE_TEXT = 1024 };
 /* A failure of a run, as its rank reports it to the others. */
 struct wire_failure {
     int32_t rank, status;
+    int32_t signal; /* that has cancelled the run there; 0: none */
     char text[WIRE_TEXT];
 };
 
