@@ -9,6 +9,9 @@
 #define PTOI_BACKEND_H
 #include <pto/pto_runtime.h>
 
+struct holder;
+struct pin;
+
 /* The result of run and request when the machine failed, not the kernel; `failure` has the text.  No kernel returns
  * it. */
 #define PTOI_MACHINE_FAILED (INT32_MIN + 4096)
@@ -46,6 +49,11 @@ struct mirror {
     /* a run: what its tasks wrote is with the host, if all went well */
     PTOStatus (*end)(const struct backend *b, bool is_good);
     const char *(*failure)(const struct backend *b); /* the first of the run, or of alloc */
+    /* Around the run of a call on tensors (registry/pins.h): their memory on the machine may stay there.  let_go: also
+     * after a run that did not begin.  PTO_OK, or an error whose text is `failure`. */
+    struct holder *(*holder)(const struct backend *b);
+    PTOStatus (*hand)(const struct backend *b, const struct pin *pins, int count);
+    void (*let_go)(const struct backend *b);
 };
 
 /* Opens a machine, or says in `message` why there is none; *status: PTO_ERR_UNSUPPORTED if this build has no such

@@ -1,5 +1,6 @@
 /* failure.c - see failure.h. */
 #include "failure.h"
+#include "shared/place.h"
 #include "shared/task.h"
 #include "debug/checked.h"
 #include "debug/guard.h"
@@ -96,6 +97,9 @@ void ptoi_fail_task(struct window *w, struct run_status *run_status, const struc
 {
     PTOArg args[PTO_MAX_PARAMS];
     const int count = ptoi_task_args(w, NULL, id, args);
+    /* the indices of its place are those of a later iteration by now */
+    const struct open_functions *const here = ptoi_place_orchestrates(NULL);
     ptoi_fail_call(w, run_status, backend, ptoi_task_kernel(w, id), args, count, ptoi_task_site(w, id),
                    id - w->first_id, result);
+    ptoi_place_orchestrates(here);
 }

@@ -21,8 +21,9 @@ static int request(const struct backend *backend, const PTOKernel *kernel, const
     return backend->request(backend, kernel, &r);
 }
 
-int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count,
-                     const PTOSite *site, uint64_t number)
+static inline __attribute__((always_inline)) int call(const struct backend *backend, const PTOKernel *kernel,
+                                                      const PTOArg *args, int count, const PTOSite *site,
+                                                      uint64_t number)
 {
     const void *outer = ptoi_orchestrate(&ptoi_none);
     ptoi_crash_mark(kernel, site, number, args, count);
@@ -30,6 +31,12 @@ int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, con
     ptoi_crash_unmark();
     ptoi_orchestrate(outer);
     return result;
+}
+
+int ptoi_worker_call(const struct backend *backend, const PTOKernel *kernel, const PTOArg *args, int count,
+                     const PTOSite *site, uint64_t number)
+{
+    return call(backend, kernel, args, count, site, number);
 }
 
 /* The same on copies of the arguments; what the kernel did wrong, where it did. */
@@ -68,10 +75,11 @@ static void publish_reason(struct window *w, uint64_t id)
 int ptoi_worker_run(struct window *w, const struct backend *backend, char *heap_base, uint64_t id)
 {
     PTOArg args[PTO_MAX_PARAMS];
+    const struct task_slot *const t = window_task(w, id);
     const int count = ptoi_task_args(w, heap_base, id, args);
     const int result = w->checked ? call_checked(w, backend, id, args, count)
-                                  : ptoi_worker_call(backend, ptoi_task_kernel(w, id), args, count,
-                                                     ptoi_task_site(w, id), id - w->first_id);
+                                  : call(backend, ptoi_image_pointer(t->kernel), args, count,
+                                         ptoi_image_pointer(t->site), id - w->first_id);
     if (result != 0) publish_reason(w, id);
     return result;
 }

@@ -244,7 +244,7 @@ static bool close_all(struct device *d, int opened, char *message, size_t size)
         is_fine = false;
     }
     ptoi_kernels_unload(&d->map);
-    free(d->buffer);
+    free(d->array);
     free(d->spare);
     free(d);
     return is_fine;
@@ -284,7 +284,8 @@ const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *statu
     d->names_options = config->names_options;
     d->timeout_seconds = config->stream_timeout_seconds > 0 ? config->stream_timeout_seconds : DEFAULT_TIMEOUT_S;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) d->first[t + 1] = d->first[t] + config->workers[t];
-    d->lock = (ptoi_lock)PTOI_LOCK_OPEN;
+    d->lock = d->copying = (ptoi_lock)PTOI_LOCK_OPEN;
+    ptoi_ascend_open_places(d);
     *status = ptoi_kernels_load(&d->map, config->kernels, message, size);
     if (*status == PTO_OK) {
         char *text = d->failure; /* empty until the first step */

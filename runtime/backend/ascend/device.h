@@ -14,6 +14,7 @@
 #include "acl.h"
 #include "backend/backend.h"
 #include "map.h"
+#include "registry/place.h"
 #include "shared/system.h"
 #include <stdatomic.h>
 
@@ -37,13 +38,18 @@ struct stream {
     } found[FOUND_LINES]; /* by address of the kernel */
 };
 
-/* An array of the program, registered by pto_buffer. */
-struct buffer {
+/* An array of the program, registered by pto_buffer, or the memory of a tensor that a call has handed over. */
+struct array {
     char *host;
     int64_t bytes;
-    char *device;     /* NULL: no task has named it yet */
-    int64_t capacity; /* of the device memory */
-    bool is_written;  /* by a task of this run */
+    char *device;        /* NULL: no task has named it yet */
+    int64_t capacity;    /* of the device memory */
+    bool is_written;     /* by a task of this run */
+    bool is_touched;     /* by the orchestration */
+    bool is_output;      /* all of it will be written: nothing is copied in */
+    bool is_newer;       /* the device had the elements before the run, and the host has older ones */
+    struct block *block; /* of a tensor; NULL: the array goes back at the end of the run */
+    struct place *place; /* that has its device memory */
 };
 
 /* Host memory that is newer than the device's (dirty), or just as new (clean). */
@@ -80,9 +86,11 @@ struct device {
     uint64_t heap_bytes;
     bool is_zeroed;
 
-    ptoi_lock lock;        /* guards buffer, failure; nothing nests in it */
-    struct buffer *buffer; /* sorted by address, apart from each other */
-    int buffer_count, buffer_room;
+    ptoi_lock copying;   /* guards what is in staging; `lock` nests in it */
+    ptoi_lock lock;      /* guards array, failure; nothing nests in it */
+    struct array *array; /* sorted by address, apart from each other */
+    int array_count, array_room;
+    struct holder holder; /* of tensors */
     char failure[1024];
     /* The device: nothing is started on it any more.  W under lock: store release, after `failure`; R any worker: load
      * acquire. */
@@ -119,9 +127,28 @@ bool ptoi_ascend_has_operation(const struct backend *b, int32_t opcode);
 
 /* ---- mirror.c ---- */
 extern const struct mirror ptoi_ascend_mirror;
+
+/* ---- transfer.c ---- */
+bool ptoi_ascend_upload(struct device *d, char *device, const char *host, int64_t bytes);
+bool ptoi_ascend_download(struct device *d, char *host, const char *device, int64_t bytes);
+
+/* ---- arrays.c ---- */
+struct array *ptoi_ascend_find(struct device *d, const char *address); /* NULL: it is in none */
+bool ptoi_ascend_is_in_heap(const struct device *d, const char *address);
+PTOStatus ptoi_ascend_register(const struct backend *b, const void *base, int64_t bytes);
 /* Its device address.  NULL: the device has nothing of that name.  Any worker. */
 char *ptoi_ascend_reach(struct device *d, const void *host);
-/* Gives the device memory of arrays back. */
+
+/* ---- places.c ---- */
+void ptoi_ascend_open_places(struct device *d);
+struct holder *ptoi_ascend_holder(const struct backend *b);
+PTOStatus ptoi_ascend_hand(const struct backend *b, const struct pin *pins, int count);
+char *ptoi_ascend_take_memory(struct device *d, int64_t bytes, int64_t *capacity); /* NULL: that failed */
+bool ptoi_ascend_place(struct device *d, struct array *a); /* memory for a tensor; false: that failed */
+bool ptoi_ascend_bring(struct array *a);                   /* a tensor that is newer on the device, to the host */
+/* The end of a run: what its tasks wrote goes back, or stays with the device; false: that failed. */
+bool ptoi_ascend_let_arrays_go(struct device *d, bool is_good);
+/* Gives the device memory of arrays back; tensors go to the host. */
 bool ptoi_ascend_free_memory(struct device *d);
 
 #endif

@@ -1,164 +1,17 @@
 /* mirror.c - memory of the host and memory of the device kept in step.
  *
- * Idea       an array of the program is copied to the device once, when the first task names it, and back once, at the
- *            end of the run, if a task has written it.  The heap is the device's; what the host awaits is read, and
- *            what the host writes is sent before the next submit.  `dirty` is what the host has written since, `clean`
- *            what it has read and no task has written since.
- * Owner      the orchestrator; only ptoi_ascend_reach is for workers, and the table of buffers is under the lock for
- *            it.
+ * Idea       an array of the program (arrays.c) is copied to the device once, when the first task names it, and back
+ *            once, at the end of the run, if a task has written it.  The heap is the device's; what the host awaits is
+ *            read, and what the host writes is sent before the next submit.  `dirty` is what the host has written
+ *            since, `clean` what it has read and no task has written since.  Tensors of a call stay where they are
+ *            (places.c).
+ * Owner      the orchestrator.
  * Invariant  no byte is in two spans of `dirty`; what a task may write is in none of `clean`.
  * Blocks     in copies.
  * Tests      test/ascend */
 #include "device.h"
 #include "shared/atomics.h"
-#include <stdlib.h>
 #include <string.h>
-
-/* ---- copies, in pieces through the pinned staging ---------------------------------------------------------------- */
-
-static bool upload(struct device *d, char *device, const char *host, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += STAGING_BYTES) {
-        const size_t n = (size_t)(bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES);
-        memcpy(d->staging, host + at, n);
-        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy",
-                                 d->acl->aclrtMemcpy(device + at, n, d->staging, n, ACL_MEMCPY_HOST_TO_DEVICE)))
-            return false;
-    }
-    return true;
-}
-
-static bool download(struct device *d, char *host, const char *device, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += STAGING_BYTES) {
-        const size_t n = (size_t)(bytes - at < STAGING_BYTES ? bytes - at : STAGING_BYTES);
-        if (!ptoi_ascend_is_fine(d, "aclrtMemcpy",
-                                 d->acl->aclrtMemcpy(d->staging, n, device + at, n, ACL_MEMCPY_DEVICE_TO_HOST)))
-            return false;
-        memcpy(host + at, d->staging, n);
-    }
-    return true;
-}
-
-/* ---- device memory for arrays, kept between runs ----------------------------------------------------------------- */
-
-static char *take_memory(struct device *d, int64_t bytes, int64_t *capacity)
-{
-    int best = -1;
-    for (int i = 0; i < d->spare_count; i++)
-        if (d->spare[i].capacity >= bytes && (best < 0 || d->spare[i].capacity < d->spare[best].capacity)) best = i;
-    if (best >= 0 && d->spare[best].capacity / 2 <= bytes) {
-        char *memory = d->spare[best].device;
-        *capacity = d->spare[best].capacity;
-        d->spare[best] = d->spare[--d->spare_count];
-        return memory;
-    }
-    void *memory = NULL;
-    if (!ptoi_ascend_is_fine(d, "aclrtMalloc", d->acl->aclrtMalloc(&memory, (size_t)bytes, ACL_MEM_MALLOC_HUGE_FIRST)))
-        return NULL;
-    *capacity = bytes;
-    return memory;
-}
-
-static void keep_memory(struct device *d, struct buffer *b)
-{
-    if (!b->device) return;
-    if (d->spare_count == d->spare_room) {
-        const int room = d->spare_room ? 2 * d->spare_room : 16;
-        struct block_memory *grown = realloc(d->spare, (size_t)room * sizeof *grown);
-        if (!grown) {
-            ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(b->device));
-            b->device = NULL;
-            return;
-        }
-        d->spare = grown;
-        d->spare_room = room;
-    }
-    d->spare[d->spare_count++] = (struct block_memory){.device = b->device, .capacity = b->capacity};
-    b->device = NULL;
-}
-
-bool ptoi_ascend_free_memory(struct device *d)
-{
-    bool is_fine = true;
-    for (int i = 0; i < d->buffer_count; i++) keep_memory(d, &d->buffer[i]);
-    while (d->spare_count > 0)
-        is_fine &= ptoi_ascend_is_fine(d, "aclrtFree", d->acl->aclrtFree(d->spare[--d->spare_count].device));
-    return is_fine;
-}
-
-/* ---- the table of arrays ----------------------------------------------------------------------------------------- */
-
-/* The first that ends behind the address; buffer_count: none does. */
-static int lower_buffer(const struct device *d, const char *address)
-{
-    int low = 0, high = d->buffer_count;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (d->buffer[middle].host + d->buffer[middle].bytes > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
-static struct buffer *find_buffer(struct device *d, const char *address)
-{
-    const int at = lower_buffer(d, address);
-    return at < d->buffer_count && d->buffer[at].host <= address ? &d->buffer[at] : NULL;
-}
-
-static bool is_in_heap(const struct device *d, const char *address)
-{
-    return address >= d->heap && address < d->heap + d->heap_bytes;
-}
-
-char *ptoi_ascend_reach(struct device *d, const void *host)
-{
-    const char *address = host;
-    if (is_in_heap(d, address)) return d->device_heap + (address - d->heap);
-    ptoi_lock_take(&d->lock);
-    const struct buffer *b = find_buffer(d, address);
-    char *device = b && b->device ? b->device + (address - b->host) : NULL;
-    ptoi_lock_leave(&d->lock);
-    return device;
-}
-
-static PTOStatus register_buffer(const struct backend *backend, const void *base, int64_t bytes)
-{
-    struct device *d = device_of(backend);
-    char *from = (char *)(uintptr_t)base, *to = from + bytes;
-    PTOStatus status = PTO_OK;
-    if (is_in_heap(d, from)) return PTO_OK; /* an entry that is called in a run may be given what the run has made */
-    ptoi_lock_take(&d->lock);
-    int at = lower_buffer(d, from), end = at;
-    while (end < d->buffer_count && d->buffer[end].host < to) end++;
-    const bool is_known = end == at + 1 && d->buffer[at].host <= from && d->buffer[at].host + d->buffer[at].bytes >= to;
-    for (int i = at; i < end && !is_known; i++)
-        if (d->buffer[i].device) status = PTO_ERR_ARGUMENT;
-    if (!is_known && status == PTO_OK && d->buffer_count == d->buffer_room) {
-        const int room = d->buffer_room ? 2 * d->buffer_room : 64;
-        struct buffer *grown = realloc(d->buffer, (size_t)room * sizeof *grown);
-        if (grown)
-            d->buffer = grown, d->buffer_room = room;
-        else
-            status = PTO_ERR_NOMEM;
-    }
-    if (!is_known && status == PTO_OK) {
-        for (int i = at; i < end; i++) { /* one for all that overlap: they hold the same bytes */
-            if (d->buffer[i].host < from) from = d->buffer[i].host;
-            if (d->buffer[i].host + d->buffer[i].bytes > to) to = d->buffer[i].host + d->buffer[i].bytes;
-        }
-        memmove(&d->buffer[at + 1], &d->buffer[end], (size_t)(d->buffer_count - end) * sizeof *d->buffer);
-        d->buffer_count += 1 - (end - at);
-        d->buffer[at] = (struct buffer){.host = from, .bytes = to - from};
-    }
-    ptoi_lock_leave(&d->lock);
-    if (status == PTO_ERR_ARGUMENT) ptoi_ascend_fail(d, false, "an array overlaps in part one that the device has");
-    if (status == PTO_ERR_NOMEM) ptoi_ascend_fail(d, false, "no memory for the table of arrays");
-    return status;
-}
 
 /* ---- spans ------------------------------------------------------------------------------------------------------- */
 
@@ -196,11 +49,11 @@ static bool send_dirty(struct device *d)
     for (int i = 0; i < d->dirty_count && is_fine; i++) {
         char *from = d->dirty[i].from, *to = d->dirty[i].to;
         while (from < to && is_fine) { /* arrays that touch on the host need not on the device */
-            const struct buffer *b = find_buffer(d, from);
-            char *last = is_in_heap(d, from) ? d->heap + d->heap_bytes : b ? b->host + b->bytes : to;
+            const struct array *b = ptoi_ascend_find(d, from);
+            char *last = ptoi_ascend_is_in_heap(d, from) ? d->heap + d->heap_bytes : b ? b->host + b->bytes : to;
             char *device = ptoi_ascend_reach(d, from); /* NULL: an array that goes as a whole, when a task names it */
             if (last > to) last = to;
-            if (device) is_fine = upload(d, device, from, last - from);
+            if (device) is_fine = ptoi_ascend_upload(d, device, from, last - from);
             if (device) add_clean(d, from, last);
             from = last;
         }
@@ -229,8 +82,10 @@ static PTOStatus begin(const struct backend *backend)
         }
         return PTO_ERR_DEVICE;
     }
+    ptoi_lock_take(&d->lock);
     d->failure[0] = '\0';
     d->was_reported = false;
+    ptoi_lock_leave(&d->lock);
     d->dirty_count = d->clean_count = d->clean_next = 0;
     if (!ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
     if (d->is_zeroed) return PTO_OK;
@@ -263,14 +118,25 @@ static bool region_of(const PTOTaskParam *p, char **from, char **to)
     return *from < *to;
 }
 
+/* Device memory for an array that a task names.  No worker looks for the array before that task is submitted. */
+static bool obtain(struct device *d, struct array *b)
+{
+    if (b->block) return ptoi_ascend_place(d, b);
+    char *const device = ptoi_ascend_take_memory(d, b->bytes, &b->capacity);
+    ptoi_lock_take(&d->lock);
+    b->device = device;
+    ptoi_lock_leave(&d->lock);
+    return device != NULL;
+}
+
 static PTOStatus submitting(const struct backend *backend, const PTOTaskParam *params, int32_t count)
 {
     struct device *d = device_of(backend);
     if (!send_dirty(d)) return PTO_ERR_DEVICE;
     for (int32_t i = 0; i < count; i++) {
         char *from, *to;
-        if (!region_of(&params[i], &from, &to) || is_in_heap(d, from)) continue;
-        struct buffer *b = find_buffer(d, from);
+        if (!region_of(&params[i], &from, &to) || ptoi_ascend_is_in_heap(d, from)) continue;
+        struct array *b = ptoi_ascend_find(d, from);
         if (!b || to > b->host + b->bytes) {
             ptoi_ascend_fail(d, false,
                              "argument %d is not in memory that the device knows: register it with pto_buffer",
@@ -280,12 +146,8 @@ static PTOStatus submitting(const struct backend *backend, const PTOTaskParam *p
         b->is_written |= params[i].kind != PTO_PARAM_INPUT;
         if (b->device) continue;
         if (!ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
-        char *device = take_memory(d, b->bytes, &b->capacity);
-        if (!device) return PTO_ERR_NOMEM;
-        const bool is_fine = upload(d, device, b->host, b->bytes);
-        ptoi_lock_take(&d->lock);
-        b->device = device;
-        ptoi_lock_leave(&d->lock);
+        if (!obtain(d, b)) return PTO_ERR_NOMEM;
+        const bool is_fine = b->is_output || ptoi_ascend_upload(d, b->device, b->host, b->bytes);
         if (!is_fine) return PTO_ERR_DEVICE;
     }
     return PTO_OK;
@@ -305,12 +167,13 @@ static PTOStatus fetch(const struct backend *backend, const void *address, int64
     struct device *d = device_of(backend);
     char *from = (char *)(uintptr_t)address, *to = from + bytes;
     if (is_current(d, from, to)) return PTO_OK;
-    if (!is_in_heap(d, from)) {
-        const struct buffer *b = find_buffer(d, from);
+    if (!ptoi_ascend_is_in_heap(d, from)) {
+        struct array *b = ptoi_ascend_find(d, from);
+        if (b && b->is_newer && !b->is_written) return ptoi_ascend_bring(b) ? PTO_OK : PTO_ERR_DEVICE;
         if (!b || !b->device || !b->is_written) return PTO_OK;
     }
     if (!send_dirty(d) || !ptoi_ascend_enter(d)) return PTO_ERR_DEVICE;
-    if (!download(d, from, ptoi_ascend_reach(d, from), bytes)) return PTO_ERR_DEVICE;
+    if (!ptoi_ascend_download(d, from, ptoi_ascend_reach(d, from), bytes)) return PTO_ERR_DEVICE;
     add_clean(d, from, to);
     return PTO_OK;
 }
@@ -325,6 +188,9 @@ static PTOStatus own(const struct backend *backend, const void *address, int64_t
         if (d->dirty[i].to > to) to = d->dirty[i].to;
         d->dirty[i] = d->dirty[--d->dirty_count];
     }
+    struct array *b = ptoi_ascend_is_in_heap(d, from) ? NULL : ptoi_ascend_find(d, from);
+    if (b) b->is_touched = true;
+    if (b && !b->device) b->is_output = false; /* it goes as a whole, with what the host writes */
     if (d->dirty_count == MAX_DIRTY && !send_dirty(d)) return PTO_ERR_DEVICE;
     d->dirty[d->dirty_count++] = (struct span){from, to};
     return PTO_OK;
@@ -333,21 +199,24 @@ static PTOStatus own(const struct backend *backend, const void *address, int64_t
 static PTOStatus end(const struct backend *backend, bool is_good)
 {
     struct device *d = device_of(backend);
-    bool is_fine = is_good && send_dirty(d);
-    for (int i = 0; i < d->buffer_count && is_fine; i++) {
-        struct buffer *b = &d->buffer[i];
-        if (b->device && b->is_written) is_fine = download(d, b->host, b->device, b->bytes);
-    }
-    for (int i = 0; i < d->buffer_count; i++) keep_memory(d, &d->buffer[i]);
-    d->buffer_count = 0;
+    const bool is_sent = is_good && send_dirty(d);
+    const bool is_fine = ptoi_ascend_let_arrays_go(d, is_sent) && is_sent;
     return is_fine || !is_good ? PTO_OK : PTO_ERR_DEVICE;
 }
 
+static void let_go(const struct backend *backend)
+{
+    if (device_of(backend)->array_count > 0) ptoi_ascend_let_arrays_go(device_of(backend), false);
+}
+
 const struct mirror ptoi_ascend_mirror = {.begin = begin,
-                                          .buffer = register_buffer,
+                                          .buffer = ptoi_ascend_register,
                                           .submitting = submitting,
                                           .submitted = submitted,
                                           .fetch = fetch,
                                           .own = own,
                                           .end = end,
-                                          .failure = failure_of};
+                                          .failure = failure_of,
+                                          .holder = ptoi_ascend_holder,
+                                          .hand = ptoi_ascend_hand,
+                                          .let_go = let_go};

@@ -5,6 +5,7 @@
  *            anything is written.
  * Blocks     until the copies have ended.
  * Tests      test/ascend, and what test/runtime/test_requests.c asks of sim */
+#include "backend/transfer.h"
 #include "device.h"
 #include <stdlib.h>
 
@@ -12,14 +13,6 @@ struct move {
     struct device *d;
     struct stream *s;
 };
-
-static bool same_shape(const PTOArg *a, const PTOArg *b, int from)
-{
-    if (a->rank != b->rank || a->type != b->type) return false;
-    for (int k = from; k < a->rank; k++)
-        if (a->shape[k] != b->shape[k]) return false;
-    return true;
-}
 
 static bool move_bytes(struct move *m, char *to, const char *from, int64_t bytes)
 {
@@ -90,24 +83,19 @@ static int64_t *read_index(struct move *m, const PTOArg *index)
 
 static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
 {
-    if (r->buffer_count != 3) return PTO_REQUEST_BAD;
-    const PTOArg *src = &r->buffer[0], *index = &r->buffer[1], *dst = &r->buffer[2];
-    const PTOArg *whole = gathers ? src : dst, *picked = gathers ? dst : src;
-    if (src->rank < 1 || !same_shape(src, dst, 1) || index->rank != 1 || index->type != PTO_I64 ||
-        index->shape[0] != picked->shape[0])
-        return PTO_REQUEST_BAD;
-    const int64_t element = pto_type_bytes((PTOType)src->type), count = index->shape[0];
-    const char *from = ptoi_ascend_reach(m->d, src->ptr);
-    char *to = ptoi_ascend_reach(m->d, dst->ptr);
-    int64_t *row = read_index(m, index);
+    struct row_transfer t;
+    if (!ptoi_is_row_transfer(r, gathers, &t)) return PTO_REQUEST_BAD;
+    const char *from = ptoi_ascend_reach(m->d, t.src->ptr);
+    char *to = ptoi_ascend_reach(m->d, t.dst->ptr);
+    int64_t *row = read_index(m, t.index);
     if (!row) return PTOI_MACHINE_FAILED;
     int result = 0;
-    for (int64_t k = 0; k < count && result == 0; k++)
-        if (row[k] < 0 || row[k] >= whole->shape[0]) result = PTO_REQUEST_INDEX;
-    for (int64_t k = 0; k < count && result == 0; k++) {
+    for (int64_t k = 0; k < t.count && result == 0; k++)
+        if (row[k] < 0 || row[k] >= t.limit) result = PTO_REQUEST_INDEX;
+    for (int64_t k = 0; k < t.count && result == 0; k++) {
         const int64_t here = gathers ? k : row[k], there = gathers ? row[k] : k;
-        if (!move_view(m, to ? to + here * dst->stride[0] * element : NULL, dst,
-                       from ? from + there * src->stride[0] * element : NULL, src, 1, element))
+        if (!move_view(m, to ? to + here * t.dst->stride[0] * t.element : NULL, t.dst,
+                       from ? from + there * t.src->stride[0] * t.element : NULL, t.src, 1, t.element))
             result = PTOI_MACHINE_FAILED;
     }
     free(row);
@@ -116,7 +104,7 @@ static int move_rows(struct move *m, const PTOWorkRequest *r, bool gathers)
 
 static int copy(struct move *m, const PTOWorkRequest *r)
 {
-    if (r->buffer_count != 2 || !same_shape(&r->buffer[0], &r->buffer[1], 0)) return PTO_REQUEST_BAD;
+    if (!ptoi_is_copy(r)) return PTO_REQUEST_BAD;
     const PTOArg *src = &r->buffer[0], *dst = &r->buffer[1];
     const bool is_fine = move_view(m, ptoi_ascend_reach(m->d, dst->ptr), dst, ptoi_ascend_reach(m->d, src->ptr), src, 0,
                                    pto_type_bytes((PTOType)src->type));

@@ -3,16 +3,9 @@
  * Blocks     never.  Returns 0, or PTO_REQUEST_BAD or PTO_REQUEST_INDEX for a bad request.
  * Tests      test/runtime/test_requests.c
  */
+#include "backend/transfer.h"
 #include "sim.h"
 #include <string.h>
-
-static bool same_shape(const PTOArg *a, const PTOArg *b, int from)
-{
-    if (a->rank != b->rank || a->type != b->type) return false;
-    for (int d = from; d < a->rank; d++)
-        if (a->shape[d] != b->shape[d]) return false;
-    return true;
-}
 
 #define COPY_ELEMENTS(bytes)                                                                                           \
     for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step * (bytes), from + i * from_step * (bytes), (bytes))
@@ -50,22 +43,17 @@ static void copy_from(char *to, const PTOArg *dst, const char *from, const PTOAr
 
 static int move_rows(const PTOWorkRequest *r, bool gathers)
 {
-    if (r->buffer_count != 3) return PTO_REQUEST_BAD;
-    const PTOArg *src = &r->buffer[0], *index = &r->buffer[1], *dst = &r->buffer[2];
-    const PTOArg *whole = gathers ? src : dst, *picked = gathers ? dst : src;
-    if (src->rank < 1 || !same_shape(src, dst, 1) || index->rank != 1 || index->type != PTO_I64 ||
-        index->shape[0] != picked->shape[0])
-        return PTO_REQUEST_BAD;
-    const int64_t element = pto_type_bytes((PTOType)src->type);
-    const int64_t *row = index->ptr;
-    for (int64_t k = 0; k < index->shape[0]; k++) { /* all indices before the first byte is written */
-        int64_t at = row[k * index->stride[0]];
-        if (at < 0 || at >= whole->shape[0]) return PTO_REQUEST_INDEX;
+    struct row_transfer t;
+    if (!ptoi_is_row_transfer(r, gathers, &t)) return PTO_REQUEST_BAD;
+    const int64_t *row = t.index->ptr;
+    for (int64_t k = 0; k < t.count; k++) { /* all indices before the first byte is written */
+        int64_t at = row[k * t.index->stride[0]];
+        if (at < 0 || at >= t.limit) return PTO_REQUEST_INDEX;
     }
-    for (int64_t k = 0; k < index->shape[0]; k++) {
-        int64_t at = row[k * index->stride[0]], to = gathers ? k : at, from = gathers ? at : k;
-        copy_from((char *)dst->ptr + to * dst->stride[0] * element, dst,
-                  (const char *)src->ptr + from * src->stride[0] * element, src, 1, (size_t)element);
+    for (int64_t k = 0; k < t.count; k++) {
+        int64_t at = row[k * t.index->stride[0]], to = gathers ? k : at, from = gathers ? at : k;
+        copy_from((char *)t.dst->ptr + to * t.dst->stride[0] * t.element, t.dst,
+                  (const char *)t.src->ptr + from * t.src->stride[0] * t.element, t.src, 1, (size_t)t.element);
     }
     return 0;
 }
@@ -74,8 +62,8 @@ int ptoi_sim_move(const PTOWorkRequest *r)
 {
     if (r->opcode == PTO_OP_GATHER_ROWS) return move_rows(r, true);
     if (r->opcode == PTO_OP_SCATTER_ROWS) return move_rows(r, false);
+    if (r->opcode != PTO_OP_COPY || !ptoi_is_copy(r)) return PTO_REQUEST_BAD;
     const PTOArg *src = &r->buffer[0], *dst = &r->buffer[1];
-    if (r->opcode != PTO_OP_COPY || r->buffer_count != 2 || !same_shape(src, dst, 0)) return PTO_REQUEST_BAD;
     copy_from(dst->ptr, dst, src->ptr, src, 0, (size_t)pto_type_bytes((PTOType)src->type));
     return 0;
 }
