@@ -176,7 +176,7 @@ static PTOStatus fold_param(PTORuntime *rt, const PTOTaskParam *p, const struct 
 PTOStatus ptoi_fold_params(PTORuntime *rt, const PTOTaskParam *params, int32_t count)
 {
     PTOStatus status = ptoi_status(rt->core.run_status);
-    if (!params || count > PTO_MAX_PARAMS + 2) return status; /* the submit will refuse it */
+    if (!params || count > PTO_TASK_PARAMS) return status; /* the submit will refuse it */
     for (int32_t i = 0; i < count && status == PTO_OK; i++)
         if (params[i].kind != PTO_PARAM_ACC_BY) status = fold_param(rt, &params[i], NULL);
     return status;
@@ -320,7 +320,7 @@ static int64_t submit_parts(PTORuntime *rt, const PTOKernel *kernel, PTOTaskPara
 
 static int64_t submit_with_parts(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
-    PTOTaskParam task[PTO_MAX_PARAMS + 2];
+    PTOTaskParam task[PTO_TASK_PARAMS];
     struct part part[PTO_MAX_PARAMS];
     int32_t parts = 0;
     PTOStatus status = PTO_OK;

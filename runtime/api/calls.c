@@ -46,6 +46,13 @@ PTOScope pto_scope_begin(PTORuntime *rt)
     return scope;
 }
 
+PTOScope pto_result_scope(PTORuntime *rt)
+{
+    const PTOScope scope = pto_scope_begin(rt);
+    if (rt) rt->result_scope = scope;
+    return scope;
+}
+
 static PTOStatus end_scope(PTORuntime *rt)
 {
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_scope(rt) : PTO_OK;
@@ -131,8 +138,8 @@ static __attribute__((noinline)) int64_t submit_attended(PTORuntime *rt, const P
     return rt->dist ? ptoi_dist_submit(rt->dist, kernel, params, count) : submit_here(rt, kernel, params, count);
 }
 
-int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
-                         int32_t result)
+static __attribute__((noinline)) int64_t submit_any(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params,
+                                                    int32_t count, int32_t result)
 {
     if (!ptoi_may_call(rt)) return ptoi_refuse_call(rt, "pto_submit_task");
     if (result != 0) return ptoi_orch_failed(&rt->core.orch, kernel, params, count, result);
@@ -146,6 +153,18 @@ int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskP
         rt->attends ? submit_attended(rt, kernel, params, count) : submit_free(rt, kernel, params, count);
     if (id < 0) ptoi_end_of_call(rt, (PTOStatus)id);
     return id;
+}
+
+int64_t pto_submit_slow_(PTORuntime *rt, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count,
+                         int32_t result)
+{
+    if (ptoi_may_call(rt) && result == 0 && !rt->attends && kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES &&
+        rt->core.config.workers[kernel->worker] > 0) {
+        const int64_t id = ptoi_orch_submit_plain(&rt->core.orch, kernel, params, count);
+        if (id >= 0) return id;
+        if (id != ORCH_NOT_PLAIN) return ptoi_end_of_call(rt, (PTOStatus)id);
+    }
+    return submit_any(rt, kernel, params, count, result);
 }
 
 static PTOStatus alloc(PTORuntime *rt, PTOScope scope, int64_t bytes, void **buffer)
@@ -163,7 +182,7 @@ void *pto_alloc(PTORuntime *rt, PTOScope scope, int64_t bytes)
     void *buffer = NULL;
     if (!ptoi_may_call(rt))
         ptoi_refuse_call(rt, "pto_alloc");
-    else
+    else if ((buffer = ptoi_result_room(rt, scope, bytes)) == NULL)
         ptoi_end_of_call(rt, alloc(rt, scope, bytes, &buffer));
     if (buffer && rt->dist && !ptoi_dist_made(rt->dist, buffer, bytes, false)) ptoi_end_of_call(rt, PTO_ERR_NOMEM);
     return buffer;

@@ -16,21 +16,46 @@ PTOStatus ptoi_refuse(PTOStatus status, const char *format, ...)
     return status;
 }
 
+enum { MAX_WORKERS = 1024 };
+
 static int64_t or_default(int64_t value, int64_t standard) { return value ? value : standard; }
 
-static void default_workers(int32_t *workers)
+static bool has_external(const PTOConfig *c)
 {
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
-        if (workers[t] != 0) return;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int32_t half = cores > 512 ? 256 : cores > 2 ? (int32_t)(cores / 2) : 1;
-    workers[PTO_WORKER_CUBE] = workers[PTO_WORKER_VECTOR] = half;
-    workers[PTO_WORKER_AI_CPU] = workers[PTO_WORKER_ACCELERATOR] = 1;
+        if (c->external[t]) return true;
+    return false;
+}
+
+static bool names_workers(const PTOConfig *c)
+{
+    for (int t = 0; t < PTO_WORKER_TYPES; t++)
+        if (c->workers[t] != 0) return true;
+    return false;
+}
+
+bool ptoi_config_shares_workers(const PTOConfig *c)
+{
+    return (c->engine == PTO_ENGINE_THREADS || c->engine == PTO_ENGINE_PROCESS) && !names_workers(c) &&
+           (!c->backend || strcmp(c->backend, "sim") == 0) && !has_external(c);
+}
+
+/* A device has some workers of each type.  On the host the processors decide, whatever the types are called. */
+static void default_workers(PTOConfig *c)
+{
+    if (names_workers(c)) return;
+    const bool are_shared = ptoi_config_shares_workers(c);
+    const int32_t most = MAX_WORKERS / PTO_WORKER_TYPES, usable = ptoi_processors();
+    const long cores = are_shared && usable > 0 ? usable : sysconf(_SC_NPROCESSORS_ONLN);
+    const int32_t all = cores > most ? most : cores > 1 ? (int32_t)cores : 1;
+    const int32_t half = cores > 2 * most ? most : cores > 2 ? (int32_t)(cores / 2) : 1;
+    c->workers[PTO_WORKER_CUBE] = c->workers[PTO_WORKER_VECTOR] = are_shared ? all : half;
+    c->workers[PTO_WORKER_AI_CPU] = are_shared ? all : 1;
+    c->workers[PTO_WORKER_ACCELERATOR] = 1;
 }
 
 PTOStatus ptoi_config_check(PTOConfig *c)
 {
-    enum { MAX_WORKERS = 1024 };
     const int64_t limit = (int64_t)1 << 40;
     c->backend = c->backend ? c->backend : "sim";
     c->task_window = or_default(c->task_window, 1024);
@@ -68,8 +93,7 @@ PTOStatus ptoi_config_check(PTOConfig *c)
         return ptoi_refuse(PTO_ERR_CONFIG, "submit and dispatch cycles must be from 0 to %lld", (long long)limit);
     if (!(c->watchdog_seconds >= 0 && c->watchdog_seconds <= 1e9))
         return ptoi_refuse(PTO_ERR_CONFIG, "a watchdog of %g seconds: must be from 0 to 1e9", c->watchdog_seconds);
-    bool external = false;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
+    const bool external = has_external(c);
     if (external && !c->external_start) return ptoi_refuse(PTO_ERR_CONFIG, "external workers without external_start");
     if ((external || c->replay || c->dedicated_scheduler) && c->engine != PTO_ENGINE_THREADS)
         return ptoi_refuse(PTO_ERR_CONFIG,
@@ -98,7 +122,7 @@ PTOStatus ptoi_config_check(PTOConfig *c)
     }
     if (total > MAX_WORKERS)
         return ptoi_refuse(PTO_ERR_CONFIG, "%lld workers: at most %d", (long long)total, MAX_WORKERS);
-    default_workers(c->workers);
+    default_workers(c);
     return PTO_OK;
 }
 
@@ -106,9 +130,7 @@ PTOStatus ptoi_config_check(PTOConfig *c)
  * program asked for something that threads do. */
 static bool wants_one_thread(const PTOConfig *c)
 {
-    bool external = false;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !external && !c->replay &&
+    return c->engine == PTO_ENGINE_THREADS && strcmp(c->backend, "sim") == 0 && !has_external(c) && !c->replay &&
            !c->dedicated_scheduler && c->watchdog_seconds == 0 && !c->count_dependences && !c->always_defer &&
            !c->checked && ptoi_processors() == 1;
 }

@@ -10,6 +10,8 @@
 PTOStatus ptoi_refuse(PTOStatus status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Fills in the defaults.  PTO_ERR_CONFIG with a message: something is out of its limits, or does not go together. */
 PTOStatus ptoi_config_check(PTOConfig *c);
+/* Does it leave the workers to the processors of the host?  Asked before the defaults are filled in. */
+bool ptoi_config_shares_workers(const PTOConfig *c);
 /* The engine that serves this configuration; NULL: there is none. */
 const struct engine *ptoi_config_engine(const PTOConfig *c);
 

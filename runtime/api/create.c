@@ -72,18 +72,24 @@ static bool start_watching(PTORuntime *rt)
     return rt->core.watchdog != NULL;
 }
 
+/* Ranks that are planned only are those of a simulation. */
+static bool serves_ranks(const PTOConfig *c, bool is_planned)
+{
+    const bool is_simulated = c->engine == PTO_ENGINE_TIMING || c->engine == PTO_ENGINE_GRAPH;
+    return is_planned ? is_simulated : c->engine == PTO_ENGINE_THREADS || c->engine == PTO_ENGINE_SERIAL;
+}
+
 /* Where there are several ranks, every submit is seen, and transfers are tasks that no worker executes. */
 static PTOStatus open_ranks(PTORuntime *rt, const struct dist_config *ranks)
 {
     PTOConfig *c = &rt->core.config;
     bool external = false;
     for (int t = 0; t < PTO_WORKER_TYPES; t++) external |= c->external[t];
-    if ((c->engine != PTO_ENGINE_THREADS && c->engine != PTO_ENGINE_SERIAL) || rt->core.backend->mirror || external ||
-        c->replay)
+    if (!serves_ranks(c, !ranks->wire) || rt->core.backend->mirror || external || c->replay)
         return ptoi_refuse(PTO_ERR_UNSUPPORTED,
                            "several ranks need the engine threads or serial and the backend sim, and have no external "
                            "workers and no replay");
-    if (rt->core.engine->completed) c->external[PTO_WORKER_ACCELERATOR] = true;
+    if (ranks->wire && rt->core.engine->completed) c->external[PTO_WORKER_ACCELERATOR] = true;
     rt->dist = ptoi_dist_open(rt, &rt->core, &ptoi_local_calls, ranks);
     return rt->dist ? PTO_OK : ptoi_refuse(PTO_ERR_NOMEM, "no memory for the homes and transfers of ranks");
 }
@@ -115,7 +121,8 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
     if (c->prealloc && !rt->core.backend->mirror && !ptoi_pool_touch(rt->core.heap, rt->core.heap_bytes))
         return ptoi_refuse(PTO_ERR_NOMEM, "the system cannot provide %llu bytes for the heap",
                            (unsigned long long)rt->core.heap_bytes);
-    rt->frames = ptoi_memory_map((uint64_t)c->recursion_limit * sizeof *rt->frames, false);
+    rt->open.site = &rt->now.site;
+    rt->open.list = ptoi_memory_map((uint64_t)c->recursion_limit * sizeof *rt->open.list, false);
     rt->crash_stack = ptoi_memory_map(PTO_CRASH_STACK_BYTES, false);
     const struct orchestrator_config oc = {.tensormap_entries = c->tensormap_entries,
                                            .max_scopes = c->recursion_limit * 16 + 64,
@@ -132,7 +139,7 @@ static PTOStatus build(PTORuntime *rt, const struct dist_config *ranks)
         return ptoi_refuse(PTO_ERR_NOMEM, "no memory for a checked run");
     rt->sched_bytes = ptoi_sched_bytes(rt->core.window);
     rt->sched_memory = ptoi_memory_map(rt->sched_bytes, false);
-    if (!rt->frames || !rt->crash_stack || !rt->sched_memory ||
+    if (!rt->open.list || !rt->crash_stack || !rt->sched_memory ||
         !ptoi_orch_init(&rt->core.orch, rt->core.window, rt->core.run_status, &oc))
         return ptoi_refuse(PTO_ERR_NOMEM, c->count_dependences
                                               ? "no memory for the rings and the dependences of the run"
@@ -197,7 +204,8 @@ static void destroy(PTORuntime *rt, char *message, size_t size)
     free(rt->core.recorder);
     if (rt->core.replay) ptoi_replay_free(rt->core.replay);
     free(rt->core.replay);
-    if (rt->frames) ptoi_memory_unmap(rt->frames, (uint64_t)rt->core.config.recursion_limit * sizeof *rt->frames);
+    if (rt->open.list)
+        ptoi_memory_unmap(rt->open.list, (uint64_t)rt->core.config.recursion_limit * sizeof *rt->open.list);
     ptoi_own_stack_close(&rt->own_stack);
     if (rt->recorded) rt->forget(rt->recorded);
     free(ptoi_lifetime_retire(rt));
@@ -208,6 +216,7 @@ static PTORuntime *create(const PTOConfig *config, const struct dist_config *ran
     ptoi_thread_message[0] = '\0';
     PTOConfig c = {0};
     if (config) c = *config;
+    const bool shares_workers = ptoi_config_shares_workers(&c);
     *status = ptoi_config_check(&c);
     if (*status != PTO_OK) return NULL;
     const struct engine *engine = ptoi_config_engine(&c);
@@ -224,6 +233,7 @@ static PTORuntime *create(const PTOConfig *config, const struct dist_config *ran
         return NULL;
     }
     rt->core.config = c;
+    rt->core.shares_workers = shares_workers;
     rt->core.engine = engine;
     rt->core.backend = backend;
     ptoi_lifetime_begin(&rt->lifetime, ptoi_misuse_forked); /* before the engine forks */

@@ -88,7 +88,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     rt->attends = rt->dist != NULL;
     rt->unwinds = rt->is_entry = entry.unwinds;
     rt->core.orch.buffers.may_move = entry.unwinds && !rt->core.backend->mirror;
-    rt->frame_count = 0;
+    rt->open.count = 0;
     rt->stack = has_own_stack ? ptoi_own_stack_bounds(&rt->own_stack) : ptoi_stack_bounds();
     rt->now.site = NULL;
     rt->now.params = NULL;
@@ -104,6 +104,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_watch();
     ptoi_crash_use_stack(rt->crash_stack);
     const PTOFastPath *const outer = ptoi_crash_orchestrates(&rt->now);
+    const struct open_functions *const outer_functions = ptoi_place_orchestrates(&rt->open);
     if (rt->core.replay) rt->core.replay->next = 0, rt->core.replay->first_id = rt->core.orch.rings.head;
     if (rt->core.recorder) ptoi_record_begin(rt->core.recorder, rt->core.orch.rings.head);
     if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_begin(&rt->core.times, &rt->core);
@@ -117,6 +118,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     else
         orchestrate(&orchestration);
     rt->now.site = NULL;
+    rt->open.count = 0; /* the arrays of their indices are gone */
     rt->now.running = NULL;
     ptoi_meter_enter(&rt->core.orch.flow.meter, CAUSE_END);
     ptoi_fold_all(rt);
@@ -132,6 +134,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_meter_end(&rt->core.orch.flow.meter);
     if (rt->core.orch.flow.meter.is_on) ptoi_worker_times_end(&rt->core.times, &rt->core);
     ptoi_scratch_end_run(outer_scratch);
+    ptoi_place_orchestrates(outer_functions);
     ptoi_crash_orchestrates(outer);
     ptoi_crash_use_stack(NULL);
     ptoi_crash_unwatch();
@@ -178,7 +181,7 @@ static PTOStatus run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg)
     ptoi_orch_state_need(&rt->core.orch, PTO_NEED_UNKNOWN); /* the run is not that entry alone */
     jmp_buf catcher, *const outer = rt->catcher;
     const bool unwinds = rt->unwinds;
-    const int32_t frames = rt->frame_count, scopes = rt->core.orch.scopes.depth;
+    const int32_t frames = rt->open.count, scopes = rt->core.orch.scopes.depth;
     const PTOSite *const site = rt->now.site;
     const void *const params = rt->now.params;
     rt->catcher = &catcher;
@@ -186,7 +189,7 @@ static PTOStatus run_entry(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg)
     if (setjmp(catcher) == 0) fn(rt, arg);
     rt->catcher = outer;
     rt->unwinds = unwinds;
-    rt->frame_count = frames;
+    rt->open.count = frames;
     rt->now.site = site;
     rt->now.params = params;
     ptoi_orch_unwind(&rt->core.orch, scopes);

@@ -10,13 +10,9 @@
 #include "dist/dist.h"
 #include "engine/core.h"
 #include "memory/outliving.h"
+#include "shared/place.h"
 #include <pto/pto_program.h>
 #include <setjmp.h>
-
-struct frame {
-    const char *function;
-    const PTOSite *called_at; /* NULL: by the host */
-};
 
 struct PTORuntime {
     PTOFastPath now; /* first: the callers of pto_submit_task and pto_at look at it */
@@ -35,20 +31,30 @@ struct PTORuntime {
     void *sched_memory;
     uint64_t sched_bytes;
     /* of the active run */
-    bool is_entry;        /* it is one call of pto_run_entry */
-    bool unwinds;         /* a failing submit comes back at pto_run_entry */
-    jmp_buf *catcher;     /* where pto_raise goes; NULL: no run */
-    struct frame *frames; /* recursion_limit many */
-    int32_t frame_count;
-    char *crash_stack;         /* for handlers of crashes in kernels that this thread runs */
-    struct stack_bounds stack; /* that the orchestration runs on */
+    bool is_entry;              /* it is one call of pto_run_entry */
+    bool unwinds;               /* a failing submit comes back at pto_run_entry */
+    jmp_buf *catcher;           /* where pto_raise goes; NULL: no run */
+    struct open_functions open; /* `list` has recursion_limit many */
+    char *crash_stack;          /* for handlers of crashes in kernels that this thread runs */
+    struct stack_bounds stack;  /* that the orchestration runs on */
     struct own_stack own_stack;
     PTOFlowControlStats flow_stats;
     _Atomic bool is_called; /* a thread is in pto_program_call; W that thread: acquire, release */
     PTOLoaded *recorded;    /* the program of the recorded run, which names parts of it; NULL: none */
     void (*forget)(PTOLoaded *recorded);
+    void *keeper;          /* the call that runs; NULL: none */
+    PTOScope result_scope; /* of the run: who is given a tensor of this scope keeps it */
+    /* host/call_results.c: memory for a tensor that may become a result, until the call is over; NULL: none. */
+    void *(*make_room)(void *keeper, int64_t bytes);
+    /* host/call.c: takes the elements of a result, whose shape is set.  PTO_ERR_ARGUMENT: it is none of the call's;
+     * PTO_ERR_NOMEM, with the thread's error. */
+    PTOStatus (*keep_result)(void *keeper, PTOResult *to, PTOType type, int32_t rank, const void *from);
     PTORunStats run_stats;
 };
+
+/* result_room.c: do kernels run?  Memory of the keeper for a tensor of that scope; NULL: it lies in the heap. */
+bool ptoi_runs_kernels(const PTORuntime *rt);
+void *ptoi_result_room(PTORuntime *rt, PTOScope scope, int64_t bytes);
 
 /* operations.c: fails the run where no accelerator can carry out the work request. */
 void ptoi_look_at_operation(PTORuntime *rt, const PTOKernel *kernel);

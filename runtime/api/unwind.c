@@ -20,14 +20,16 @@ static void describe_calls(const PTORuntime *rt, char *text, size_t size)
     enum { SHOWN = 8 };
     size_t n = 0;
     text[0] = '\0';
-    for (int i = rt->frame_count - 1; i > 0 && n + 1 < size; i--) {
-        if (rt->frame_count - i > SHOWN && i > 1) {
+    for (int i = rt->open.count - 1; i > 0 && n + 1 < size; i--) {
+        if (rt->open.count - i > SHOWN && i > 1) {
             n += (size_t)snprintf(text + n, size - n, "\n  ... %d more calls", i);
             break;
         }
-        const PTOSite *at = rt->frames[i].called_at;
-        n += (size_t)snprintf(text + n, size - n, "\n  in '%s', called at %s:%d", rt->frames[i].function,
-                              at ? at->file : "?", at ? at->line : 0);
+        char with[PTOI_INDICES_BYTES];
+        const PTOSite *at = rt->open.list[i].called_at;
+        const bool has_loops = ptoi_place_with(at, rt->open.list[i - 1].indices, with) > 0;
+        n += (size_t)snprintf(text + n, size - n, "\n  in '%s', called at %s:%d%s%s", rt->open.list[i].name,
+                              at ? at->file : "?", at ? at->line : 0, has_loops ? " " : "", with);
     }
 }
 
@@ -103,22 +105,24 @@ int64_t pto_log2(PTORuntime *rt, int64_t a)
 /* Indexed by enum stack_kind: the means to make the stack larger. */
 static const char *const stack_sizes[] = {"pthread_attr_setstacksize", "ulimit -s", "an eighth of the memory"};
 
-void pto_enter(PTORuntime *rt, const char *function)
+void pto_enter_loops(PTORuntime *rt, const char *function, int64_t *indices)
 {
     char here;
-    if (rt->frame_count >= rt->core.config.recursion_limit)
+    if (rt->open.count >= rt->core.config.recursion_limit)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function,
                   rt->core.config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->core.config.names_options));
     if ((uintptr_t)&here < rt->stack.lowest)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
-                  rt->frame_count, (unsigned long long)rt->stack.bytes / 1024, stack_sizes[rt->stack.kind]);
-    rt->frames[rt->frame_count++] = (struct frame){.function = function, .called_at = rt->now.site};
+                  rt->open.count, (unsigned long long)rt->stack.bytes / 1024, stack_sizes[rt->stack.kind]);
+    rt->open.list[rt->open.count++] = (struct open_function){function, rt->now.site, indices};
 }
+
+void pto_enter(PTORuntime *rt, const char *function) { pto_enter_loops(rt, function, NULL); }
 
 void pto_leave(PTORuntime *rt)
 {
-    CHECK(rt->frame_count > 0);
-    rt->now.site = rt->frames[--rt->frame_count].called_at;
+    CHECK(rt->open.count > 0);
+    rt->now.site = rt->open.list[--rt->open.count].called_at;
 }
 
 /* A run-time overlap check (E09) of two views of one call. */

@@ -1,5 +1,6 @@
 /* arguments.c - see arguments.h. */
 #include "arguments.h"
+#include "ranked.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,8 @@ int ptoi_arguments_check(struct session *s)
             return host_fail(e, HOST_USAGE, "'%s' has no value: give --set %s=VALUE (%s)", formal->name, formal->name,
                              pto_type_name(formal->type));
         /* there: never read */
-        const bool needed = formal->direction != PTO_OUT && s->options.config.engine != PTO_ENGINE_GRAPH;
+        const bool needed = formal->direction != PTO_OUT && s->options.config.engine != PTO_ENGINE_GRAPH &&
+                            !s->options.config.skip_kernels;
         if (session_is_tensor(formal) && needed && !s->arguments[f].input && at < sizeof names) {
             at += (size_t)snprintf(names + at, sizeof names - at, "%s'%s'", first ? ", " : "", formal->name);
             first = first ? first : formal->name;
@@ -191,6 +193,7 @@ int ptoi_arguments_open(struct session *s)
     struct binding b = {
         .entry = s->entry, .formals = s->formals, .dims = s->dims, .origin = s->origin, .call = &s->call};
     if ((code = ptoi_bind(&b, &s->error)) != HOST_OK) return code;
+    code = ptoi_ranked_bind(s);
     for (int32_t f = 0; f < s->entry->formal_count && code == HOST_OK; f++)
         if (s->arguments[f].output) code = ptoi_npy_check_writable(s->arguments[f].output, &s->error);
     return code;
@@ -210,6 +213,9 @@ int ptoi_arguments_load(struct session *s)
         if (!session_is_tensor(&s->entry->formals[f]) || bind_is_decided(&s->entry->formals[f])) continue;
         if (array->reserved) {
             ptoi_npy_close(&a->file);
+            if (!array_allocate(array, false)) return fail_no_room(s, f);
+        } else if (ptoi_ranked_reads_cells(s, f)) {
+            array->reserved = true;
             if (!array_allocate(array, false)) return fail_no_room(s, f);
         } else if (s->formals[f].given) {
             session_progress(s, "reading %s from %s", s->entry->formals[f].name, a->file.path);

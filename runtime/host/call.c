@@ -88,42 +88,7 @@ static void hand_over(struct calling *c, bool good)
             *c->given[f].result = c->given[f].made;
         else
             pto_tensor_release(c->given[f].made);
-        free(c->given[f].decided.data);
     }
-}
-
-/* The tensors that the run has made; their memory is that of the run's results. */
-static PTOStatus keep_decided(struct calling *c)
-{
-    for (int32_t f = 0; f < c->entry->formal_count; f++) {
-        const PTOFormal *formal = &c->entry->formals[f];
-        struct given *g = &c->given[f];
-        if (!bind_is_decided(formal) || !g->result) continue;
-        struct host_array array = {.type = formal->type, .rank = formal->rank};
-        memcpy(array.shape, g->decided.shape, sizeof array.shape);
-        array_measure(&array); /* it fits: it is in memory */
-        PTOPool *const pool = c->rt->core.config.pool;
-        if (g->decided.data && !pool)
-            g->made = pto_tensor_attach(&(PTOForeign){.address = g->decided.data,
-                                                      .bytes = array.bytes,
-                                                      .type = array.type,
-                                                      .rank = array.rank,
-                                                      .shape = array.shape,
-                                                      .release = free,
-                                                      .context = g->decided.data});
-        else
-            g->made = pto_tensor_new(pool, array.type, array.rank, array.shape);
-        if (!g->made) return pto_last_status();
-        if (g->decided.data && pool) {
-            void *const to = pto_tensor_map(g->made, PTO_WRITE);
-            if (!to) return pto_last_status();
-            memcpy(to, g->decided.data, (size_t)array.bytes);
-            pto_tensor_unmap(g->made);
-            free(g->decided.data);
-        }
-        g->decided.data = NULL;
-    }
-    return PTO_OK;
 }
 
 static PTOAccess access_of(const PTOFormal *f)
@@ -250,11 +215,28 @@ static void explain_gaps(struct calling *c)
                  names);
 }
 
+/* The device of the runtime has what it keeps of the tensors, and what the run writes stays there. */
+static PTOStatus run_on_device(struct calling *c, const struct mirror *mirror)
+{
+    const struct backend *const b = c->rt->core.backend;
+    const PTOStatus handed = mirror->hand(b, c->pins, c->entry->formal_count);
+    if (handed != PTO_OK) host_fail(&c->error, HOST_INTERNAL, "%s", mirror->failure(b));
+    c->has_run = handed == PTO_OK;
+    const PTOStatus status = handed == PTO_OK ? c->entry->run(c->rt, &c->call) : handed;
+    mirror->let_go(b);
+    return status;
+}
+
 static PTOStatus run(struct calling *c)
 {
+    const struct mirror *const mirror = c->rt->core.backend->mirror;
     for (int32_t f = 0; f < c->entry->formal_count; f++)
         if (bind_is_decided(&c->entry->formals[f])) c->data[f] = &c->given[f].decided;
-    const PTOStatus status = c->rt->core.engine->is_split ? run_split(c) : c->entry->run(c->rt, &c->call);
+    ptoi_call_keep_results(c);
+    const PTOStatus status = mirror                         ? run_on_device(c, mirror)
+                             : c->rt->core.engine->is_split ? run_split(c)
+                                                            : c->entry->run(c->rt, &c->call);
+    c->rt->keeper = NULL;
     if (status == PTO_ERR_ARGUMENT) explain_gaps(c);
     return status;
 }
@@ -264,7 +246,13 @@ static PTOStatus bound_call(struct calling *c)
 {
     int which = 0;
     PTOStatus status = make_results(c);
-    for (int32_t f = 0; f < c->entry->formal_count; f++) c->pins[f].access = access_of(&c->entry->formals[f]);
+    const struct mirror *const mirror = c->rt->core.backend->mirror;
+    for (int32_t f = 0; f < c->entry->formal_count; f++) {
+        c->pins[f].access = access_of(&c->entry->formals[f]);
+        /* the host reads what is declared `host` */
+        if (mirror && c->entry->formals[f].direction != PTO_HOST)
+            c->pins[f].holder = mirror->holder(c->rt->core.backend);
+    }
     if (status == PTO_OK) status = ptoi_pins_take(c->pins, c->entry->formal_count, c->no_wait, &which);
     if (status != PTO_OK) {
         host_fail(&c->error, HOST_USAGE, "'%s': %s", c->entry->formals[which].name, pto_last_error(NULL));
@@ -278,7 +266,7 @@ static PTOStatus bound_call(struct calling *c)
     }
     ptoi_pins_drop(c->pins, c->entry->formal_count, status != PTO_OK && c->has_run);
     if (status != PTO_OK) return status;
-    status = keep_decided(c);
+    status = ptoi_call_make_empty(c);
     if (status != PTO_OK) host_fail(&c->error, HOST_INTERNAL, "%s", pto_last_error(NULL));
     c->has_run = status == PTO_OK; /* else the message is not of the run */
     return status;
@@ -297,7 +285,8 @@ static PTOStatus with_memory(struct calling *c, const PTOArgument *arguments, in
     if (code == HOST_OK) code = bind(c);
     const PTOStatus status = code == HOST_OK ? bound_call(c) : status_of(code);
     hand_over(c, status == PTO_OK);
-    return status;
+    ptoi_call_forget_rooms(c);
+    return status == PTO_OK && c->matrix_count > 0 ? ptoi_call_make_matrices(c) : status;
 }
 
 static PTOStatus matched_call(struct calling *c, const PTOArgument *arguments, int32_t count)
@@ -346,6 +335,8 @@ static PTOStatus call_idle(PTORuntime *rt, PTOLoaded *loaded, const char *name, 
     c.complaint = PTO_COMPLAINT_NONE;
     c.no_wait = c.has_run = false;
     c.call.result = NULL;
+    c.rooms = NULL;
+    c.room_count = c.matrix_count = 0;
     if (!c.entry) {
         last_complaint = PTO_COMPLAINT_ENTRY;
         host_fail(&c.error, HOST_USAGE, "%s", pto_last_error(NULL));
@@ -362,8 +353,11 @@ PTOStatus pto_program_call(PTORuntime *rt, PTOLoaded *program, const char *entry
                            int32_t count)
 {
     last_complaint = PTO_COMPLAINT_NONE;
-    for (int32_t i = 0; arguments && i < count; i++)
-        if (arguments[i].kind == PTO_ARGUMENT_RESULT && arguments[i].value.result) *arguments[i].value.result = NULL;
+    for (int32_t i = 0; arguments && i < count; i++) {
+        const PTOArgument *a = &arguments[i];
+        if (a->kind == PTO_ARGUMENT_RESULT && a->value.result) *a->value.result = NULL;
+        if (a->kind == PTO_ARGUMENT_SPARSE_RESULT && a->value.sparse_result) *a->value.sparse_result = NULL;
+    }
     const PTOStatus refused = ptoi_refuse_unless_idle(rt, "pto_program_call");
     if (refused != PTO_OK) return refused;
     if (!program || count < 0 || (count > 0 && !arguments))

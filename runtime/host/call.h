@@ -16,6 +16,21 @@ struct given {
     PTOResult decided; /* a result whose extents the run decides */
 };
 
+/* Memory that the run was given for a tensor which may become a result. */
+struct result_room {
+    void *address;
+    PTOTensor *bytes;
+};
+
+/* A sparse matrix that the call makes of the fields of a struct. */
+struct made_matrix {
+    PTOSparse **to;
+    PTOFormat format;
+    const char *extent[2]; /* rows and columns, in the head of the entry */
+    PTOTensor *array[PTO_SPARSE_ARRAYS];
+};
+enum { MATRICES = 4 };
+
 struct calling {
     PTORuntime *rt;
     const PTOProgram *program;
@@ -35,6 +50,10 @@ struct calling {
     bool *params_given; /* program->param_count */
     void *params;
     PTOCall call;
+    struct result_room *rooms;
+    int32_t room_count;
+    struct made_matrix matrices[MATRICES];
+    int32_t matrix_count;
 };
 
 static inline bool call_is_written(const PTOFormal *f)
@@ -54,8 +73,19 @@ int ptoi_call_give_tensor(struct calling *c, int32_t formal, PTOTensor *t);
  * behind its fields. */
 int ptoi_call_give_sparse(struct calling *c, const char *name, int32_t *position, PTOSparse *sparse);
 
+/* The arrays of a matrix that the call makes are the fields of this struct, which must be `out`. */
+int ptoi_call_give_made_matrix(struct calling *c, const char *name, int32_t *position, PTOSparse **to);
+/* After the run: the matrices of their arrays. */
+PTOStatus ptoi_call_make_matrices(struct calling *c);
+
 /* Gives each argument to what it names. */
 int ptoi_call_match(struct calling *c, const PTOArgument *arguments, int32_t count);
+
+/* call_results.c: results whose extents the run decides.  The run keeps them through the runtime's keeper; afterwards
+ * those that have no elements, or none that a kernel has written, are made, and what nobody got is freed. */
+void ptoi_call_keep_results(struct calling *c);
+PTOStatus ptoi_call_make_empty(struct calling *c);
+void ptoi_call_forget_rooms(struct calling *c);
 
 /* Everything that needs a value has one. */
 int ptoi_call_check_given(struct calling *c);

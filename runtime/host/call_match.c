@@ -153,6 +153,10 @@ int ptoi_call_match(struct calling *c, const PTOArgument *arguments, int32_t cou
             code = ptoi_call_give_sparse(c, a->name, &position, a->value.sparse);
             continue;
         }
+        if (a->kind == PTO_ARGUMENT_SPARSE_RESULT) {
+            code = ptoi_call_give_made_matrix(c, a->name, &position, a->value.sparse_result);
+            continue;
+        }
         if (!a->name)
             f = position++;
         else

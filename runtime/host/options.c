@@ -229,6 +229,60 @@ static int take_rings(struct host_options *o, const char *text, struct host_erro
     return code;
 }
 
+static int take_ranks(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t ranks = 0;
+    int code = take_size("ranks", text, 1, INT32_MAX, &ranks, e);
+    o->ranks = (int32_t)ranks;
+    return code;
+}
+
+static int take_sends(struct host_options *o, const char *text, struct host_error *e)
+{
+    int64_t sends = 0;
+    int code = take_size("sends", text, 1, INT32_MAX, &sends, e);
+    o->sends = (int32_t)sends;
+    return code;
+}
+
+static int take_copies(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_size("copies", text, 0, INT64_MAX, &o->copy_bytes, e);
+}
+
+static int take_everywhere(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_size("everywhere", text, 0, INT64_MAX, &o->everywhere_bytes, e);
+}
+
+static int take_net(struct host_options *o, const char *text, struct host_error *e)
+{
+    char latency[32];
+    bool fits;
+    const char *comma = strchr(text, ',');
+    const int length = comma && comma - text < (int)sizeof latency ? (int)(comma - text) : 0;
+    snprintf(latency, sizeof latency, "%.*s", length, text);
+    if (length == 0 || !ptoi_parse_i64(latency, &o->net_latency, &fits) || o->net_latency < 0 ||
+        !ptoi_parse_float(comma + 1, false, &o->net_bytes_a_cycle, &fits) || !(o->net_bytes_a_cycle > 0))
+        return host_fail(e, HOST_USAGE,
+                         "--net '%s': cycles of a message and bytes a cycle, above 0, are expected, as 2000,12.5",
+                         text);
+    return HOST_OK;
+}
+
+static int take_grace(struct host_options *o, const char *text, struct host_error *e)
+{
+    bool fits;
+    if (!ptoi_parse_float(text, false, &o->grace_seconds, &fits) || !(o->grace_seconds > 0) || o->grace_seconds > 1e9)
+        return host_fail(e, HOST_USAGE, "--grace '%s': a number of seconds above 0 is expected", text);
+    return HOST_OK;
+}
+
+static int take_dist(struct host_options *o, const char *text, struct host_error *e)
+{
+    return take_setting(o->dists, &o->dist_count, "dist", text, e);
+}
+
 static int take_deps(struct host_options *o, const char *text, struct host_error *e)
 {
     return take_size("deps", text, 2, INT64_MAX, &o->config.deplist_entries, e);
@@ -279,6 +333,10 @@ static int take_report(struct host_options *o, const char *text, struct host_err
 static int take_graph(struct host_options *o, const char *text, struct host_error *e)
 {
     return (void)e, o->graph = text, HOST_OK;
+}
+static int take_traces(struct host_options *o, const char *text, struct host_error *e)
+{
+    return (void)e, o->traces = text, HOST_OK;
 }
 static int take_record(struct host_options *o, const char *text, struct host_error *e)
 {
@@ -412,8 +470,12 @@ int ptoi_options_parse(struct host_options *o, int argc, char **argv, struct hos
                                .outputs = calloc(most, sizeof *o->outputs),
                                .expects = calloc(most, sizeof *o->expects),
                                .dims = calloc(most, sizeof *o->dims),
+                               .dists = calloc(most, sizeof *o->dists),
+                               .everywhere_bytes = -1,
+                               .copy_bytes = -1,
+                               .net_latency = -1,
                                .inputs = calloc(most, sizeof *o->inputs)};
-    if (!o->sets || !o->outputs || !o->expects || !o->dims || !o->inputs) return host_fail_memory(e);
+    if (!o->sets || !o->outputs || !o->expects || !o->dims || !o->dists || !o->inputs) return host_fail_memory(e);
     int code = HOST_OK;
     bool options = true;
     for (int at = 1; at < argc && code == HOST_OK && !o->help; at++) {
@@ -435,6 +497,7 @@ void ptoi_options_free(struct host_options *o)
     free(o->outputs);
     free(o->expects);
     free(o->dims);
+    free(o->dists);
     free(o->inputs);
     *o = (struct host_options){.entry = NULL};
 }

@@ -27,8 +27,16 @@ struct host_options {
     const char *entry;
     struct host_setting *sets, *outputs, *expects, *dims;
     struct host_input *inputs;
+    struct host_setting *dists;
+    double grace_seconds;                 /* 0: not given */
+    int32_t ranks, sends;                 /* 0: not given */
+    int64_t everywhere_bytes, copy_bytes; /* -1: not given */
+    int64_t net_latency;                  /* likewise */
+    double net_bytes_a_cycle;             /* 0: not given */
+    int dist_count;
     int set_count, output_count, expect_count, dim_count, input_count;
     const char *trace, *report, *graph, *record; /* files to write after the run, or NULL */
+    const char *traces;                          /* likewise a folder */
     bool check, stats, advise, quiet, progress, help;
 };
 

@@ -13,6 +13,8 @@
 #include "expect.h"
 #include "npz.h"
 #include "print.h"
+#include "planned.h"
+#include "ranked.h"
 #include "report/critical.h"
 #include "report/report.h"
 #include "session.h"
@@ -22,7 +24,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the entry --------------------------------------------------------------------------------------------------- */
@@ -55,11 +56,17 @@ static int choose_entry(struct session *s)
     return code;
 }
 
+/* Whether there will be results. */
+static bool runs_kernels(const struct host_options *o)
+{
+    return o->config.engine != PTO_ENGINE_GRAPH && !o->config.skip_kernels;
+}
+
 /* Where no kernel runs, the elements of these arrays are never read: addresses suffice, and no memory is allocated for
  * them. */
 static bool is_only_named(const struct session *s, const PTOFormal *f)
 {
-    return s->options.config.engine == PTO_ENGINE_GRAPH && f->direction != PTO_OWN && f->direction != PTO_HOST;
+    return !runs_kernels(&s->options) && f->direction != PTO_OWN && f->direction != PTO_HOST;
 }
 
 static int allocate_session(struct session *s)
@@ -118,13 +125,12 @@ static void session_free(struct session *s)
 
 static int exit_of_status(PTOStatus status) { return status == PTO_ERR_NOMEM ? HOST_INTERNAL : HOST_RUN; }
 
-/* wire: of the ranks that the runtime is one of; NULL: it is alone. */
-static int create_runtime(struct session *s, const PTOConfig *config, struct wire *wire, PTORuntime **rt)
+/* is_ranked: it is one of several ranks, or plans them. */
+static int create_runtime(struct session *s, const PTOConfig *config, bool is_ranked, PTORuntime **rt)
 {
-    enum { COPY_BYTES = 32 << 20, SENDS = 16 };
     PTOStatus status = PTO_OK;
-    const struct dist_config ranks = {.wire = wire, .copy_bytes = COPY_BYTES, .sends = SENDS, .collects = true};
-    *rt = ptoi_create_ranked(config, wire ? &ranks : NULL, &status);
+    const struct dist_config ranks = ptoi_ranked_config(s);
+    *rt = ptoi_create_ranked(config, is_ranked ? &ranks : NULL, &status);
     if (*rt) return HOST_OK;
     const char *why = pto_last_error(NULL);
     const bool is_ascend = config->backend && strcmp(config->backend, "ascend") == 0;
@@ -162,12 +168,6 @@ static int run_entry(struct session *s)
         return exit_of_status(status);
     }
     return HOST_OK;
-}
-
-/* Whether there will be results. */
-static bool runs_kernels(const struct host_options *o)
-{
-    return o->config.engine != PTO_ENGINE_GRAPH && !o->config.skip_kernels;
 }
 
 static struct whole_file *add_written(struct session *s, const char *path)
@@ -253,7 +253,7 @@ static int check_against_oracle(struct session *s)
     config.replay = NULL;
     config.record_tasks = 0;
     PTORuntime *rt;
-    int code = create_runtime(s, &config, NULL, &rt);
+    int code = create_runtime(s, &config, false, &rt);
     if (code != HOST_OK) return code;
     for (int32_t f = 0; f < s->entry->formal_count; f++)
         s->data[f] = bind_is_decided(&s->entry->formals[f]) ? (void *)&s->arguments[f].oracle_result
@@ -345,17 +345,15 @@ static int prepare(struct session *s)
     /* A worker process sees the arrays that were there when it was made. */
     const bool data_first = s->options.config.engine == PTO_ENGINE_PROCESS;
     if (code == HOST_OK && data_first) code = ptoi_arguments_load(s);
-    if (code == HOST_OK) code = create_runtime(s, &s->options.config, s->wire, &s->rt);
+    if (code == HOST_OK) code = create_runtime(s, &s->options.config, s->wire || session_plans_ranks(s), &s->rt);
     if (code == HOST_OK && !data_first) code = ptoi_arguments_load(s);
     return code;
 }
 
 typedef PTOStatus record_writer(PTORuntime *rt, const char *path, struct whole_file *file);
 
-static int write_record(struct session *s, record_writer *write, const char *path, const char *what)
+static int record_written(struct session *s, PTOStatus status, const char *path, const char *what)
 {
-    if (!path) return HOST_OK;
-    PTOStatus status = write(s->rt, path, add_written(s, path));
     if (status == PTO_OK) return HOST_OK;
     const int code = status == PTO_ERR_IO ? HOST_FILE : status == PTO_ERR_NOMEM ? HOST_INTERNAL : HOST_RUN;
     return host_fail(&s->error, code, "cannot write the %s %s: %s", what, path,
@@ -364,12 +362,25 @@ static int write_record(struct session *s, record_writer *write, const char *pat
                                                : "more tasks than are recorded");
 }
 
+static int write_record(struct session *s, record_writer *write, const char *path, const char *what)
+{
+    return path ? record_written(s, write(s->rt, path, add_written(s, path)), path, what) : HOST_OK;
+}
+
+static int write_report(struct session *s, const char *check)
+{
+    const char *path = s->options.report;
+    const struct report_head head = {s->program->file, s->command, s->command_count, check};
+    return path ? record_written(s, ptoi_write_report(s->rt, &head, path, add_written(s, path)), path, "report")
+                : HOST_OK;
+}
+
 /* Reports are most useful after a run that failed, so they are written then too. */
-static int write_records(struct session *s, bool has_run)
+static int write_records(struct session *s, bool has_run, const char *check)
 {
     const struct host_options *o = &s->options;
     int code = write_record(s, ptoi_write_trace, o->trace, "trace");
-    if (code == HOST_OK) code = write_record(s, ptoi_write_report, o->report, "report");
+    if (code == HOST_OK) code = write_report(s, check);
     if (code == HOST_OK) code = write_record(s, ptoi_write_graph, o->graph, "graph");
     if (code == HOST_OK && has_run) code = write_record(s, ptoi_write_schedule, o->record, "schedule");
     return code;
@@ -377,13 +388,19 @@ static int write_records(struct session *s, bool has_run)
 
 static int run_and_report(struct session *s)
 {
-    ptoi_watch_begin(s->rt, s->options.config.watchdog_seconds > 0, s->options.progress);
+    ptoi_ranked_give(s);
+    ptoi_watch_begin(s->rt, &(struct watch_config){.has_watchdog = s->options.config.watchdog_seconds > 0,
+                                                   .has_progress = s->options.progress,
+                                                   .grace_ms = ptoi_ranked_grace_ms(s),
+                                                   .is_first = session_is_first(s)});
     int code = run_entry(s), written = HOST_OK;
     ptoi_watch_end();
     if (code == HOST_OK && session_is_first(s))
         written = write_results(s);
     else if (ptoi_watch_signal())
         code = 128 + ptoi_watch_signal();
+    if (s->options.stats && code == HOST_OK) ptoi_ranked_print_stats(s);
+    if (code == HOST_OK) code = ptoi_planned_report(s);
     if (!session_is_first(s)) return code;
     if (s->options.stats) {
         ptoi_summary_print_run(s->rt);
@@ -391,50 +408,30 @@ static int run_and_report(struct session *s)
         pto_print_flow_stats(s->rt);
     }
     if (s->options.advise) ptoi_advise_write(s->rt, stdout);
-    if (written == HOST_OK) written = write_records(s, code == HOST_OK);
-    if (code == HOST_OK && written == HOST_OK && s->options.check) code = check_against_oracle(s);
+    const bool has_run = code == HOST_OK;
+    const char *check = NULL;
+    if (has_run && written == HOST_OK && s->options.check) {
+        code = check_against_oracle(s);
+        check = code == HOST_OK ? "ok" : s->error.text[0] ? s->error.text : "the serial engine's run failed";
+    }
+    if (written == HOST_OK) written = write_records(s, has_run, check);
     if (code == HOST_OK && written == HOST_OK) code = ptoi_expect_check(s);
     if (written == HOST_OK) written = rename_written(s);
     return code != HOST_OK ? code : written;
 }
 
-/* Rank 0 prints, and the others do what it does. */
-static int join_ranks(struct session *s)
-{
-    char message[512];
-    bool is_launched;
-    s->wire = ptoi_wire_open(&is_launched, message, sizeof message);
-    if (is_launched && !s->wire)
-        return host_fail(&s->error, HOST_USAGE, "started as one of several ranks, which it cannot join: %s", message);
-    if (!session_is_first(s) && !freopen("/dev/null", "w", stdout)) return HOST_INTERNAL;
-    return HOST_OK;
-}
-
-/* All ranks are ready to run, or none runs.  The first that is not says why. */
-static int agree_to_run(struct session *s, int code)
-{
-    enum { LOOK_NS = 100000 };
-    if (!s->wire) return code;
-    const uint64_t mine[WIRE_REDUCED] = {(uint64_t)code, code == HOST_OK ? UINT64_MAX : (uint64_t)s->wire->rank};
-    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-    enum wire_answer answer;
-    while ((answer = s->wire->ops->reduce(s->wire, false, mine, least, most)) == WIRE_WAITS)
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
-    if (answer == WIRE_FAILED) return host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
-    if (most[0] != HOST_OK && least[1] != (uint64_t)s->wire->rank) s->error.text[0] = '\0';
-    return (int)most[0];
-}
-
 int pto_program_main(const PTOProgram *program, int argc, char **argv)
 {
-    struct session s = {.program = program};
+    struct session s = {.program = program, .command = argv, .command_count = argc};
     if (program->layout != 0 && pto_check_library(program->fingerprint) != PTO_OK) {
         fputs("error: the program was compiled for another version of libpto: build it again\n", stderr);
         return HOST_INTERNAL;
     }
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
-    int code = join_ranks(&s);
+    int code = ptoi_ranked_join(&s);
     if (code == HOST_OK) code = ptoi_options_parse(&s.options, argc, argv, &s.error);
+    if (code == HOST_OK && !s.options.help) code = ptoi_planned_check(&s);
+    if (code == HOST_OK && !s.options.help) code = ptoi_ranked_check(&s);
     enum { RECORDED_TASKS = 1 << 20 };
     s.options.config.names_options = true;
     s.options.config.time_causes = s.options.stats;
@@ -446,7 +443,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
         print_help(program, name ? name + 1 : argc > 0 ? argv[0] : "program");
     } else {
         if (code == HOST_OK) code = prepare(&s);
-        code = agree_to_run(&s, code);
+        code = ptoi_ranked_agree(&s, code);
         if (code == HOST_OK) code = run_and_report(&s);
     }
     if (s.rt) {

@@ -66,9 +66,9 @@ void ptoi_progress_roles(PTORuntime *rt, const PTOSite *site)
     const PTOSite *first;
     int count = 0;
     const struct running_line *lines = core->engine->lines ? core->engine->lines(core, &count) : NULL;
-    if (lines) ptoi_running_describe(core->window, lines, count, running, sizeof running, &first);
+    if (lines) ptoi_running_describe(core->window, lines, count, 0, running, sizeof running, &first);
     const char *wait = wait_name(&core->orch.flow);
-    if (site) snprintf(place, sizeof place, " at %.250s:%d:%d", site->file, site->line, site->column);
+    if (site) snprintf(place, sizeof place, " at %.250s:%d:%d", site->file, site->line, pto_site_column(site));
     const uint64_t head = load_relaxed(&core->window->task_head), tail = load_relaxed(&core->window->task_tail);
     fprintf(stderr, "orchestrator: %s%s%s\nscheduler: %llu tasks in flight\nworkers: %s%s\n",
             wait ? "waits, " : "runs the program", wait ? wait : "", place,

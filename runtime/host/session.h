@@ -5,6 +5,7 @@
 #ifndef PTO_HOST_SESSION_H
 #define PTO_HOST_SESSION_H
 #include "bind.h"
+#include "dist/home.h"
 #include "fail.h"
 #include "npy.h"
 #include "options.h"
@@ -18,6 +19,7 @@ struct argument {
     const struct host_input *input; /* NULL: none was given */
     const char *output;             /* path, or NULL */
     struct npy_file file;
+    struct distribution home; /* --dist; rank 0: not given */
     struct host_array oracle; /* --check: its own copy */
     bool scalar_set;
     bool is_expected; /* --expect: what it is compared with */
@@ -29,6 +31,8 @@ struct argument {
 struct session {
     const PTOProgram *program;
     const PTOEntry *entry;
+    char *const *command;
+    int command_count;
     struct host_options options;
     struct host_error error;
     PTORuntime *rt;
@@ -51,6 +55,13 @@ struct session {
 };
 
 static inline bool session_is_first(const struct session *s) { return !s->wire || s->wire->rank == 0; }
+
+/* Are several ranks planned by this process, not launched? */
+static inline bool session_plans_ranks(const struct session *s)
+{
+    const PTOEngine engine = s->options.config.engine;
+    return !s->wire && s->options.ranks > 0 && (engine == PTO_ENGINE_TIMING || engine == PTO_ENGINE_GRAPH);
+}
 
 static inline bool session_is_tensor(const PTOFormal *f) { return f->rank > 0; }
 

@@ -1,6 +1,7 @@
 /* watch.c - see watch.h. */
 #include "watch.h"
 #include "api/runtime.h"
+#include "debug/backtrace.h"
 #include "debug/crash.h"
 #include "engine/running.h"
 #include "fail.h"
@@ -38,12 +39,13 @@ static struct {
     _Atomic(const PTOKernel *) kernel;
     _Atomic(const PTOSite *) site;
     PTORuntime *rt;
-    bool has_watchdog, has_progress;
+    struct watch_config config;
     struct progress progress;
     /* SIGUSR1 came: where the orchestrator was, if the signal came to its thread */
     _Atomic bool is_asked;
     _Atomic(const PTOSite *) asked_site;
     pthread_t orchestrator;
+    int32_t orchestrator_thread; /* as debug/backtrace.h numbers threads */
     pthread_t thread;
     struct sigaction before[SIGNALS];
     bool active;
@@ -97,45 +99,96 @@ static void write_error(const char *text)
     (void)written;
 }
 
-/* The kernels that workers run, each in a line; if there is none, the one that the thread of the signal ran then. */
-static void write_stuck_kernels(void)
+/* The kernels that workers run, each in a line.  process: see ptoi_running_describe. */
+static void describe_kernels(int32_t process, char *text, size_t size)
 {
-    char text[3000] = "";
     int count = 0;
     const PTOSite *site;
-    const PTOKernel *kernel = signals.kernel;
     struct core *core = &signals.rt->core;
     const struct running_line *lines = core->engine->lines ? core->engine->lines(core, &count) : NULL;
-    if (lines) ptoi_running_describe(core->window, lines, count, text, sizeof text, &site);
+    text[0] = '\0';
+    if (lines) ptoi_running_describe(core->window, lines, count, process, text, size, &site);
+}
+
+/* The same; if there is none, the one that the thread of the signal ran then. */
+static void write_stuck_kernels(void)
+{
+    char text[3000], calls[PTOI_BACKTRACE_BYTES] = "";
+    const PTOSite *site = NULL;
+    const PTOKernel *kernel = signals.kernel;
+    ptoi_backtrace_listen();
+    describe_kernels(signals.rt->core.engine->is_split ? 0 : getpid(), text, sizeof text);
+    if (!text[0] && kernel) ptoi_backtrace_of(getpid(), signals.orchestrator_thread, calls);
+    ptoi_backtrace_unlisten();
     if (!text[0]) site = signals.site;
     if (!text[0] && kernel && site)
         snprintf(text, sizeof text, "\n  kernel '%.100s' (%.200s:%d:%d)", kernel->name, site->file, site->line,
-                 site->column);
+                 pto_site_column(site));
     else if (!text[0] && kernel)
         snprintf(text, sizeof text, "\n  kernel '%.100s'", kernel->name);
     write_error(text[0] ? "error: cancelled, but 5 s later these kernels have not returned:"
                         : "error: cancelled, but a kernel has not returned after 5 s");
     write_error(text);
+    write_error(calls);
     write_error("\n");
 }
 
 /* The run has failed: false if it ends within the grace. */
-static bool is_stuck(void)
+static bool is_stuck_for(int64_t ms)
 {
-    for (int64_t waited = 0; waited < KERNEL_GRACE_MS; waited += LOOK_MS) {
+    for (int64_t waited = 0; waited < ms; waited += LOOK_MS) {
         if (signals.is_over) return false;
         wait_for_wake(LOOK_MS);
     }
-    return true;
+    return !signals.is_over;
+}
+
+static bool is_stuck(void) { return is_stuck_for(KERNEL_GRACE_MS); }
+
+static int signal_of_job(void)
+{
+    const struct dist *ranks = signals.rt ? signals.rt->dist : NULL;
+    if (signals.taken) return signals.taken;
+    return ranks ? load_relaxed(&ranks->transfers.signal) : 0; /* relaxed: a number */
+}
+
+/* The other ranks end with its number too. */
+static void cancel_run(void)
+{
+    struct dist *ranks = signals.rt->dist;
+    if (ranks) store_relaxed(&ranks->transfers.signal, signals.taken); /* relaxed: a number */
+    pto_cancel(signals.rt);
+}
+
+/* A rank has failed, and this one or another does not end: the first names the error, the others what they run.  A
+ * launcher ends all ranks when the first of them has ended. */
+static void look_at_ranks(void)
+{
+    enum { LATER_MS = 1500 }; /* longer than a busy machine needs to bring all messages through the launcher */
+    char kernels[3000];
+    const PTOStatus status = pto_runtime_status(signals.rt);
+    if (signals.config.grace_ms == 0 || status >= 0 || !is_stuck_for(signals.config.grace_ms)) return;
+    describe_kernels(0, kernels, sizeof kernels);
+    if (kernels[0]) {
+        write_error("error: a rank has failed, and these kernels of another have not returned:");
+        write_error(kernels);
+        write_error("\n");
+    }
+    if (!is_stuck_for(signals.config.is_first ? LATER_MS : 2 * LATER_MS)) return;
+    if (signals.config.is_first) {
+        if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, status);
+        write_error("error: a rank does not end, so the job ends without results\n");
+    }
+    _exit(signal_of_job() ? 128 + signal_of_job() : HOST_RUN);
 }
 
 static void *watch_run(void *arg)
 {
     (void)arg;
     while (!signals.is_over) {
-        if (!signals.has_watchdog && !signals.has_progress)
+        if (!signals.config.has_watchdog && !signals.config.has_progress && signals.config.grace_ms == 0)
             while (sem_wait(&signals.wake) != 0) {}
-        else if (!wait_for_wake(LOOK_MS) && signals.has_watchdog &&
+        else if (!wait_for_wake(LOOK_MS) && signals.config.has_watchdog && signals.config.grace_ms == 0 &&
                  pto_runtime_status(signals.rt) == PTO_ERR_WATCHDOG) {
             if (!atomic_exchange(&signals.is_reported, true)) ptoi_print_run_error(signals.rt, PTO_ERR_WATCHDOG);
             if (is_stuck()) {
@@ -144,9 +197,10 @@ static void *watch_run(void *arg)
             }
         }
         if (atomic_exchange(&signals.is_asked, false)) ptoi_progress_roles(signals.rt, signals.asked_site);
-        if (signals.has_progress) ptoi_progress_look(&signals.progress);
+        if (signals.config.has_progress) ptoi_progress_look(&signals.progress);
+        if (!signals.taken) look_at_ranks();
         if (!signals.taken) continue;
-        pto_cancel(signals.rt);
+        cancel_run();
         if (is_stuck()) {
             write_stuck_kernels();
             _exit(128 + signals.taken);
@@ -155,15 +209,15 @@ static void *watch_run(void *arg)
     return NULL;
 }
 
-void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog, bool has_progress)
+void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config)
 {
     signals.rt = rt;
-    signals.has_progress = has_progress;
+    signals.config = *config;
     signals.orchestrator = pthread_self();
+    signals.orchestrator_thread = ptoi_backtrace_thread();
     signals.is_asked = false;
     signals.asked_site = NULL;
     ptoi_progress_begin(&signals.progress, rt);
-    signals.has_watchdog = has_watchdog;
     signals.is_over = signals.is_reported = false;
     signals.kernel = NULL;
     signals.site = NULL;
@@ -184,10 +238,10 @@ void ptoi_watch_end(void)
     sem_post(&signals.wake);
     pthread_join(signals.thread, NULL);
     sem_destroy(&signals.wake);
-    if (signals.has_progress) ptoi_progress_end(&signals.progress);
+    if (signals.config.has_progress) ptoi_progress_end(&signals.progress);
     signals.active = false;
 }
 
-int ptoi_watch_signal(void) { return signals.taken; }
+int ptoi_watch_signal(void) { return signal_of_job(); }
 
 bool ptoi_watch_reports(void) { return !atomic_exchange(&signals.is_reported, true); }

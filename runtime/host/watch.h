@@ -3,6 +3,8 @@
  *            may not cancel, so it wakes a thread that does.  That thread also reports what the watchdog has found,
  *            while the run still waits for a kernel.  A signal that was ignored stays so.  SIGUSR1 and
  *            --progress only look (progress.h).
+ *            Of several ranks one may have failed while another's kernel does not return: then nobody waits longer than
+ *            the grace.
  * Owner      the process: one run at a time.
  * Tests      test/lit/host/
  */
@@ -11,7 +13,13 @@
 #include <pto/pto_runtime.h>
 #include <stdbool.h>
 
-void ptoi_watch_begin(PTORuntime *rt, bool has_watchdog, bool has_progress);
+struct watch_config {
+    bool has_watchdog, has_progress;
+    int64_t grace_ms; /* of several ranks; 0: this is the only one */
+    bool is_first;    /* of them: reports the error */
+};
+
+void ptoi_watch_begin(PTORuntime *rt, const struct watch_config *config);
 void ptoi_watch_end(void);
 int ptoi_watch_signal(void);   /* the first signal that came during the last run; 0: none */
 bool ptoi_watch_reports(void); /* true, once a run: the caller is to print the error of the run */

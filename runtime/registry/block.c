@@ -2,6 +2,7 @@
 #include "block.h"
 #include "memory/pool.h"
 #include "memory/slab.h"
+#include "place.h"
 #include "shared/caller.h"
 #include "shared/check.h"
 #include "shared/process_lock.h"
@@ -143,6 +144,7 @@ void ptoi_buffer_release(struct buffer *b)
     const int64_t left = drop_under_lock(&b->count);
     struct block *k = b->block;
     const bool is_last = left == 0 && ptoi_block_remove(b);
+    if (is_last) ptoi_places_leave(k, NULL);
     if (left == 0) ptoi_registry_changed();
     ptoi_registry_unlock();
     if (left == 0) ptoi_slab_give(&buffers, b);
@@ -186,6 +188,9 @@ void ptoi_block_stay(const PTODetached *out)
 
 void ptoi_buffer_forget(struct buffer *b)
 {
+    ptoi_registry_lock();
+    ptoi_places_leave(b->block, NULL);
+    ptoi_registry_unlock();
     ptoi_slab_give(&blocks, b->block);
     ptoi_slab_give(&buffers, b);
 }

@@ -17,6 +17,7 @@
 
 struct buffer;
 struct map;
+struct place;
 
 struct block {
     /* constant */
@@ -33,7 +34,10 @@ struct block {
     int64_t readers, writers; /* sets of pins, and copies that read it; writers is 0 or 1 */
     struct map *maps;         /* open, the latest first */
     int64_t map_count, writing_maps, writing_exports;
-    bool is_undefined; /* a failed run may have written parts of it */
+    bool is_undefined;    /* a failed run may have written parts of it */
+    struct place *places; /* copies that devices have */
+    bool is_stale;        /* a run on a device wrote it, and only places are current */
+    bool is_saved;        /* a thread copies a place to the host's memory */
 };
 
 struct buffer {
@@ -42,8 +46,10 @@ struct buffer {
     /* guarded */
     struct block *block;
     struct buffer *next_on_block;
-    int64_t pins;           /* references of pins; its run knows the address */
-    int64_t maps, exports;  /* somebody knows the address */
+    /* W under the lock, R under the lock, and the dump relaxed. */
+    _Atomic int64_t pins;   /* references of pins; its run knows the address */
+    _Atomic int64_t maps;   /* somebody knows the address, */
+    int64_t exports;        /* or had it from us */
     struct block *original; /* the foreign block that it was attached to, whose address somebody knows; or NULL */
 };
 
@@ -57,6 +63,11 @@ struct buffer *ptoi_buffer_detach(struct buffer *b);
 
 static inline void ptoi_buffer_retain(struct buffer *b) { ptoi_count_retain(&b->count); }
 void ptoi_buffer_release(struct buffer *b);
+/* One more or one less, under the lock. */
+static inline void ptoi_buffer_note(_Atomic int64_t *pins, int64_t change)
+{
+    store_relaxed(pins, load_relaxed(pins) + change);
+}
 
 struct block *ptoi_block_new(PTOPool *pool, int64_t bytes); /* without a buffer; NULL and the thread's error */
 void ptoi_block_free(struct block *k);                      /* without a buffer; calls its release function */

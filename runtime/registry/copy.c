@@ -1,5 +1,6 @@
 /* copy.c - the calls that copy elements, and whose names say so: copy, dense, writable, take. */
 #include "map.h"
+#include "stale.h"
 #include "shared/thread_error.h"
 #include "tensor.h"
 #include <string.h>
@@ -107,6 +108,17 @@ bool ptoi_tensor_may_leave(PTOTensor *t)
     return may;
 }
 
+/* What leaves is the memory of the host. */
+static PTOStatus save(struct buffer *b)
+{
+    enum separation found;
+    ptoi_registry_lock();
+    while ((found = ptoi_stale_save(b)) == SEPARATE_AGAIN) {}
+    ptoi_registry_unlock();
+    if (found == SEPARATE_READY) return PTO_OK;
+    return ptoi_thread_fail(PTO_ERR_DEVICE, "pto_tensor_take: the device that had the elements has failed");
+}
+
 PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out)
 {
     static const char call[] = "pto_tensor_take";
@@ -120,7 +132,8 @@ PTOStatus pto_tensor_take(PTOTensor **t, PTODetached *out)
     }
     PTOTensor *leaver = ptoi_tensor_may_leave(*t) ? *t : copy(*t, call, PTOI_CALLER);
     if (!leaver) return ptoi_thread_status;
-    const PTOStatus status = ptoi_block_leave(leaver->buffer, out);
+    PTOStatus status = save(leaver->buffer);
+    if (status == PTO_OK) status = ptoi_block_leave(leaver->buffer, out);
     if (status == PTO_OK)
         ptoi_tensor_forget(leaver);
     else if (leaver != *t)

@@ -13,7 +13,7 @@
 struct line {
     const PTOTensor *tensor;
     struct geometry g;
-    int64_t references, on_buffer;
+    int64_t references, on_buffer, pins;
     uint64_t buffer;
     const void *made;
 };
@@ -22,6 +22,8 @@ struct lines {
     struct line *at; /* NULL: only counted */
     int64_t count, room;
 };
+
+static int64_t pins_of(const struct buffer *b) { return load_relaxed(&b->pins) + load_relaxed(&b->maps); }
 
 static void collect(void *object, void *arg)
 {
@@ -33,6 +35,7 @@ static void collect(void *object, void *arg)
                                             .g = ptoi_geometry_of(t),
                                             .references = ptoi_count_now(&t->count),
                                             .on_buffer = t->buffer ? ptoi_count_now(&t->buffer->count) : 0,
+                                            .pins = t->buffer ? pins_of(t->buffer) : 0,
                                             .buffer = ptoi_tensor_buffer_id(t),
                                             .made = t->made};
     all->count++;
@@ -44,10 +47,10 @@ static void print(const struct line *l, FILE *out)
     (void)ptoi_geometry_count(&l->g, &count);
     fprintf(out, "  %s[", pto_type_name((PTOType)l->g.type));
     for (int i = 0; i < l->g.rank; i++) fprintf(out, "%s%lld", i ? ", " : "", (long long)l->g.shape[i]);
-    fprintf(out, "] %lld bytes, %lld reference%s; buffer %llu with %lld reference%s; made at %p\n",
+    fprintf(out, "] %lld bytes, %lld reference%s; buffer %llu with %lld reference%s, %lld pin%s; made at %p\n",
             (long long)(count * pto_type_bytes((PTOType)l->g.type)), (long long)l->references,
             l->references == 1 ? "" : "s", (unsigned long long)l->buffer, (long long)l->on_buffer,
-            l->on_buffer == 1 ? "" : "s", l->made);
+            l->on_buffer == 1 ? "" : "s", (long long)l->pins, l->pins == 1 ? "" : "s", l->made);
 }
 
 static int64_t count_living(void)

@@ -2,6 +2,7 @@
 #include "map.h"
 #include "memory/slab.h"
 #include "separate.h"
+#include "stale.h"
 #include "shared/thread_error.h"
 
 static struct slab maps = SLAB_OF(struct map);
@@ -29,9 +30,15 @@ static PTOStatus wait_for_memory(struct buffer *b, PTOAccess access, bool waits_
         enum separation found = SEPARATE_WAIT;
         if (!waits_for_runs || !is_run_in_the_way(b->block, access)) {
             found = ptoi_separate(b, access & PTO_WRITE);
-            if (found == SEPARATE_READY) return PTO_OK;
+            if (found == SEPARATE_READY && b->block->writers == 0) found = ptoi_stale_save(b);
+            if (found == SEPARATE_READY) {
+                if (access & PTO_WRITE && b->block->writers == 0) ptoi_places_leave(b->block, NULL);
+                return PTO_OK; /* what a run writes is brought at its end: the address will be known */
+            }
             if (found == SEPARATE_AGAIN) continue;
         }
+        if (found == SEPARATE_LOST)
+            return ptoi_thread_fail(PTO_ERR_DEVICE, "%s: the device that had the elements has failed", call);
         if (found == SEPARATE_NOMEM) return PTO_ERR_NOMEM; /* with its text */
         if (found == SEPARATE_STUCK)
             return ptoi_thread_fail(PTO_ERR_BUSY, "%s: the address of read-only memory is out", call);
@@ -61,7 +68,7 @@ static void push(struct map *m)
     m->next = k->maps;
     k->maps = m;
     k->map_count++;
-    b->maps++;
+    ptoi_buffer_note(&b->maps, 1);
     if (m->access & PTO_WRITE) k->writing_maps++;
     if (m->access == PTO_WRITE && ptoi_tensor_is_whole(m->tensor)) k->is_undefined = false;
 }
@@ -112,7 +119,7 @@ static struct map *pop(PTOTensor *t)
     struct map *m = *at;
     *at = m->next;
     k->map_count--;
-    t->buffer->maps--;
+    ptoi_buffer_note(&t->buffer->maps, -1);
     if (m->access & PTO_WRITE) k->writing_maps--;
     ptoi_registry_changed();
     return m;
@@ -163,15 +170,20 @@ PTOStatus ptoi_read_begin(PTOTensor *t, const char *call)
     if (!t->buffer) return PTO_OK;
     PTOStatus status = PTO_OK;
     ptoi_registry_lock();
-    while (t->buffer->block->writers > 0 && status == PTO_OK) {
-        if (ptoi_registry_may_wait())
+    while (status == PTO_OK) {
+        const bool is_written = t->buffer->block->writers > 0;
+        const enum separation found = is_written ? SEPARATE_WAIT : ptoi_stale_save(t->buffer);
+        if (found == SEPARATE_READY) break;
+        if (found == SEPARATE_LOST)
+            status = ptoi_thread_fail(PTO_ERR_DEVICE, "%s: the device that had the elements has failed", call);
+        else if (found == SEPARATE_WAIT && ptoi_registry_may_wait())
             ptoi_registry_wait();
-        else
+        else if (found == SEPARATE_WAIT)
             status = ptoi_thread_fail(PTO_ERR_BUSY, "%s: a run writes the tensor, and the caller is in a run", call);
     }
     if (status == PTO_OK) {
         t->buffer->block->readers++;
-        t->buffer->pins++;
+        ptoi_buffer_note(&t->buffer->pins, 1);
         ptoi_buffer_retain(t->buffer);
     }
     ptoi_registry_unlock();
@@ -183,7 +195,7 @@ void ptoi_read_end(PTOTensor *t)
     if (!t->buffer) return;
     ptoi_registry_lock();
     t->buffer->block->readers--;
-    t->buffer->pins--;
+    ptoi_buffer_note(&t->buffer->pins, -1);
     ptoi_registry_changed();
     ptoi_registry_unlock();
     ptoi_buffer_release(t->buffer);

@@ -2,6 +2,7 @@
 #include "pins.h"
 #include "map.h"
 #include "separate.h"
+#include "stale.h"
 #include "tensor.h"
 #include "shared/check.h"
 #include "shared/thread_error.h"
@@ -58,6 +59,14 @@ static bool is_free(const struct pin *p)
     return !(p->merged & PTO_WRITE) || (k->readers == 0 && k->map_count == 0);
 }
 
+/* The device of the run has the elements of stale memory, or writes all of them. */
+static bool is_served(const struct pin *p)
+{
+    if (!p->holder) return false;
+    return ptoi_place_find(p->buffer->block, p->holder) ||
+           (p->access == PTO_WRITE && ptoi_tensor_is_whole(p->tensor)); /* a pin that reads it asks, too */
+}
+
 /* Separates what will be written, then looks whether all memory is free.  The index of the pin that waits. */
 static enum separation look(struct pin *pins, int count, int *which)
 {
@@ -74,6 +83,12 @@ static enum separation look(struct pin *pins, int count, int *which)
         *which = i;
         return SEPARATE_WAIT;
     }
+    for (int i = 0; i < count; i++) {
+        struct buffer *b = pins[i].buffer;
+        if (!b || !b->block->is_stale || is_served(&pins[i])) continue;
+        *which = i;
+        return ptoi_stale_save(b);
+    }
     return SEPARATE_READY;
 }
 
@@ -83,11 +98,12 @@ static void bind(struct pin *pins, int count)
         struct pin *p = &pins[i];
         if (!p->buffer) continue;
         struct block *k = p->buffer->block;
+        if (p->is_first && p->merged & PTO_WRITE && !p->holder) ptoi_places_leave(k, NULL);
         if (p->is_first && p->merged & PTO_WRITE)
             k->writers++;
         else if (p->is_first)
             k->readers++;
-        p->buffer->pins++;
+        ptoi_buffer_note(&p->buffer->pins, 1);
         ptoi_buffer_retain(p->buffer);
         p->address = ptoi_tensor_address(p->tensor);
         p->base = k->address;
@@ -123,15 +139,44 @@ PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which)
     ptoi_registry_unlock();
     if (found == SEPARATE_READY) return PTO_OK;
     if (found == SEPARATE_NOMEM) return PTO_ERR_NOMEM; /* with its text */
+    if (found == SEPARATE_LOST)
+        return ptoi_thread_fail(PTO_ERR_DEVICE, "the device that had the elements of a tensor has failed");
     return refuse_busy(found == SEPARATE_WAIT ? "by a run or a map that the call would wait for"
                                               : "its address is out, and it must not be written");
 }
 
 /* ---- and let go -------------------------------------------------------------------------------------------------- */
 
+struct block *ptoi_pin_block(const struct pin *p, bool *is_output)
+{
+    if (!p->buffer || !p->is_first) return NULL;
+    struct block *const k = p->buffer->block;
+    ptoi_registry_lock();
+    const bool may_stay = !k->is_foreign && k->writing_exports == 0;
+    ptoi_registry_unlock();
+    *is_output = p->merged == PTO_WRITE && p->is_whole;
+    return may_stay ? k : NULL;
+}
+
+/* Who knows an address finds there what the run wrote. */
+static void bring_known(struct pin *pins, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct buffer *b = pins[i].buffer;
+        if (!b || !ptoi_buffer_is_known(b)) continue;
+        if (b->block->is_stale) {
+            ptoi_stale_save(b); /* the lock was left */
+            i = -1;
+        } else if (b->block->writing_exports > 0) {
+            ptoi_places_leave(b->block, NULL);
+        }
+    }
+}
+
 void ptoi_pins_drop(struct pin *pins, int count, bool failed)
 {
     ptoi_registry_lock();
+    bring_known(pins, count);
     for (int i = 0; i < count; i++) {
         struct pin *p = &pins[i];
         if (!p->buffer) continue;
@@ -141,7 +186,7 @@ void ptoi_pins_drop(struct pin *pins, int count, bool failed)
             CHECK(*held > 0);
             --*held;
         }
-        p->buffer->pins--;
+        ptoi_buffer_note(&p->buffer->pins, -1);
         if (failed && p->access & PTO_WRITE) k->is_undefined = true;
     }
     /* after every mark: the same memory may stand twice */

@@ -14,10 +14,14 @@
 #define PTOI_PINS_H
 #include <pto/pto_registry.h>
 
+struct block;
+struct holder;
+
 /* One argument of a call. */
 struct pin {
-    PTOTensor *tensor; /* NULL or without elements: nothing is bound */
-    PTOAccess access;  /* in: PTO_READ; out: PTO_WRITE; inout: PTO_READ_WRITE */
+    struct holder *holder; /* the device that the run is on, which may keep the memory; NULL: the host uses it */
+    PTOTensor *tensor;     /* NULL or without elements: nothing is bound */
+    PTOAccess access;      /* in: PTO_READ; out: PTO_WRITE; inout: PTO_READ_WRITE */
     /* filled by ptoi_pins_take: the address of element [0, ..] on the host, until the drop; NULL: no elements */
     void *address;
     void *base; /* of the memory behind the tensor, and its bytes: the same for two views of one buffer */
@@ -33,9 +37,14 @@ struct pin {
  * Blocks while another run, or a map of another thread, is in the way, unless no_wait.
  * PTO_OK; PTO_ERR_BUSY: in the way is a map of the calling thread or a run that the calling thread is in, or no_wait;
  * PTO_ERR_READ_ONLY, PTO_ERR_OVERLAP: a written tensor that is read-only, or two of whose indices are one element;
- * PTO_ERR_NOMEM: the memory of a detached tensor.  *which (may be NULL): the index of the pin that failed.
+ * PTO_ERR_NOMEM: the memory of a detached tensor; PTO_ERR_DEVICE: a device that had the elements has failed.
+ * *which (may be NULL): the index of the pin that failed.
  * pto_last_error(NULL) has the text. */
 PTOStatus ptoi_pins_take(struct pin *pins, int count, bool no_wait, int *which);
+
+/* The memory of a bound pin that may stay with its holder after the run; NULL: it must be in the host's memory then, or
+ * another pin of the set is on the same memory.  *is_output: all of it will be written. */
+struct block *ptoi_pin_block(const struct pin *p, bool *is_output);
 
 /* Lets go of all pins of a bound array.  failed: the run failed or was cancelled, and what it may have written is
  * marked undefined; else what was bound with PTO_WRITE is defined from now on. */

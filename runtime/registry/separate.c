@@ -1,12 +1,15 @@
 /* separate.c - see separate.h. */
 #include "separate.h"
+#include "stale.h"
 #include "shared/check.h"
 #include <string.h>
 
-/* Somebody who is no run knows the address. */
-static bool is_known(const struct buffer *b) { return b->maps > 0 || b->exports > 0 || b->original == b->block; }
+bool ptoi_buffer_is_known(const struct buffer *b)
+{
+    return load_relaxed(&b->maps) > 0 || b->exports > 0 || b->original == b->block;
+}
 
-static bool is_movable(const struct buffer *b) { return !is_known(b) && b->pins == 0; }
+static bool is_movable(const struct buffer *b) { return !ptoi_buffer_is_known(b) && load_relaxed(&b->pins) == 0; }
 
 /* The buffer that must leave the block; NULL: none. */
 static struct buffer *leaver_of(struct buffer *b, bool for_writing)
@@ -17,10 +20,10 @@ static struct buffer *leaver_of(struct buffer *b, bool for_writing)
     for (struct buffer *at = k->buffers; at; at = at->next_on_block) {
         if (at == b) continue;
         other = at;
-        if (is_known(at)) known = at;
+        if (ptoi_buffer_is_known(at)) known = at;
     }
     if (!for_writing && !known) return NULL;
-    if (is_known(b) && !k->is_read_only) return other;
+    if (ptoi_buffer_is_known(b) && !k->is_read_only) return other;
     return b;
 }
 
@@ -36,20 +39,23 @@ enum separation ptoi_separate(struct buffer *b, bool for_writing)
     struct buffer *leaver = leaver_of(b, for_writing);
     if (!leaver) return SEPARATE_READY;
     struct block *from = leaver->block;
-    if (leaver == b && is_known(b)) return SEPARATE_STUCK;
+    if (leaver == b && ptoi_buffer_is_known(b)) return SEPARATE_STUCK;
     if (!is_movable(leaver) || from->writers > 0 || from->writing_maps > 0) return SEPARATE_WAIT;
+    const enum separation saved = ptoi_stale_save(b); /* on the same block, as leaver is */
+    if (saved != SEPARATE_READY) return saved;
     from->readers++; /* no writer begins, and from stays: leaver lies on it */
-    leaver->pins++;
+    ptoi_buffer_note(&leaver->pins, 1);
     ptoi_buffer_retain(leaver);
     ptoi_registry_unlock();
     struct block *to = ptoi_block_new(from->pool, from->bytes);
     if (to) memcpy(to->address, from->address, (size_t)from->bytes);
     ptoi_registry_lock();
     from->readers--;
-    leaver->pins--;
+    ptoi_buffer_note(&leaver->pins, -1);
     const bool is_moved = to && leaver->block == from && is_movable(leaver);
     if (is_moved) move(leaver, to);
     const bool is_empty = !from->buffers;
+    if (is_empty) ptoi_places_leave(from, NULL);
     ptoi_registry_changed();
     ptoi_registry_unlock();
     if (is_empty) ptoi_block_free(from);

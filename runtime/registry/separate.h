@@ -16,10 +16,13 @@ enum separation {
     SEPARATE_AGAIN, /* the lock was left: look again */
     SEPARATE_WAIT,  /* a run or a map must end first */
     SEPARATE_STUCK, /* the address of read-only memory is out */
-    SEPARATE_NOMEM
+    SEPARATE_NOMEM,
+    SEPARATE_LOST /* a device that had the elements failed; the lock was left */
 };
 
 /* Under the lock.  The address of b will be known (for_writing: and its memory written). */
 enum separation ptoi_separate(struct buffer *b, bool for_writing);
+
+bool ptoi_buffer_is_known(const struct buffer *b); /* somebody who is no run knows the address; under the lock */
 
 #endif

@@ -277,7 +277,7 @@ PTOStatus pto_tensor_describe(const PTOTensor *t, PTODescription *out)
     ptoi_registry_lock();
     out->buffer = b->id;
     out->device = b->block->device;
-    out->tensors = ptoi_count_now(&b->count) - b->pins;
+    out->tensors = ptoi_count_now(&b->count) - load_relaxed(&b->pins);
     out->pins = b->block->readers + b->block->writers + b->block->map_count;
     out->flags |= b->block->is_undefined ? PTO_UNDEFINED : 0;
     ptoi_registry_unlock();

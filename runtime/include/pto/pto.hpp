@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -45,6 +46,11 @@ template <class Handle> Handle *made(Handle *handle)
     if (!handle) throw Error(pto_last_status(), pto_last_error(nullptr));
     return handle;
 }
+// Of what has one owner.
+struct Close {
+    void operator()(PTORuntime *runtime) const noexcept { pto_runtime_destroy(runtime); }
+    void operator()(PTOLoaded *program) const noexcept { pto_program_close(program); }
+};
 template <class T> struct type_of;
 template <> struct type_of<float> : std::integral_constant<PTOType, PTO_F32> {};
 template <> struct type_of<double> : std::integral_constant<PTOType, PTO_F64> {};
@@ -266,6 +272,7 @@ public:
     Argument(const char *name, const Tensor &t) : argument_(PTO_T(name, t.get())), kept_(t) {}
     Argument(const char *name, const Sparse &s) : argument_(PTO_S(name, s.get())), sparse_(s) {}
     Argument(const char *name, Tensor *result) : argument_(PTO_R(name, nullptr)), result_(result) {}
+    Argument(const char *name, Sparse *result) : argument_(PTO_RS(name, nullptr)), sparse_result_(result) {}
     explicit Argument(const PTOArgument &argument) : argument_(argument) {}
     template <class T> Argument(const char *name, T *data, std::int64_t count) : argument_(PTO_T(name, nullptr))
     {
@@ -279,19 +286,24 @@ private:
     PTOArgument lower() // the address of `made_` must not change from now on
     {
         if (result_) argument_.value.result = &made_;
+        if (sparse_result_) argument_.value.sparse_result = &made_sparse_;
         return argument_;
     }
     void take()
     {
         if (result_) *result_ = Tensor(made_);
+        if (sparse_result_) *sparse_result_ = Sparse(made_sparse_);
         made_ = nullptr;
+        made_sparse_ = nullptr;
     }
 
     PTOArgument argument_;
     Tensor kept_;
     Sparse sparse_;
     Tensor *result_ = nullptr;
+    Sparse *sparse_result_ = nullptr;
     PTOTensor *made_ = nullptr;
+    PTOSparse *made_sparse_ = nullptr;
 };
 
 // A name of nullptr takes the next formal.
@@ -320,6 +332,7 @@ template <class T, std::size_t N> Argument arg(const char *name, std::span<T, N>
 }
 #endif
 inline Argument result(const char *name, Tensor &made) { return Argument(name, &made); }
+inline Argument result(const char *name, Sparse &made) { return Argument(name, &made); }
 inline Argument value(PTOScalar &scalar) { return Argument(PTO_V(&scalar)); }
 inline Argument flags(std::int64_t f) { return Argument(PTO_CALL_FLAGS(f)); }
 
@@ -327,16 +340,8 @@ class Runtime {
 public:
     Runtime() : handle_(create(nullptr)) {}
     explicit Runtime(const PTOConfig &config) : handle_(create(&config)) {}
-    Runtime(Runtime &&other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
-    Runtime &operator=(Runtime &&other) noexcept
-    {
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    Runtime(const Runtime &) = delete;
-    ~Runtime() { pto_runtime_destroy(handle_); }
-    PTORuntime *get() const noexcept { return handle_; }
-    void cancel() const noexcept { pto_cancel(handle_); }
+    PTORuntime *get() const noexcept { return handle_.get(); }
+    void cancel() const noexcept { pto_cancel(handle_.get()); }
 
 private:
     static PTORuntime *create(const PTOConfig *config)
@@ -346,7 +351,7 @@ private:
         if (!handle) throw Error(status, pto_last_error(nullptr));
         return handle;
     }
-    PTORuntime *handle_;
+    std::unique_ptr<PTORuntime, detail::Close> handle_;
 };
 
 // A loaded program.
@@ -354,20 +359,12 @@ class Program {
 public:
     explicit Program(const char *path) : handle_(detail::made(pto_program_open(path))) {}
     explicit Program(const std::string &path) : Program(path.c_str()) {}
-    Program(Program &&other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
-    Program &operator=(Program &&other) noexcept
-    {
-        std::swap(handle_, other.handle_);
-        return *this;
-    }
-    Program(const Program &) = delete;
-    ~Program() { pto_program_close(handle_); }
-    PTOLoaded *get() const noexcept { return handle_; }
+    PTOLoaded *get() const noexcept { return handle_.get(); }
 
     PTOSignature describe(const char *entry = nullptr) const
     {
         PTOSignature s;
-        detail::check(pto_program_describe(handle_, entry, &s));
+        detail::check(pto_program_describe(get(), entry, &s));
         return s;
     }
 
@@ -377,7 +374,7 @@ public:
         Argument list[sizeof...(arguments) + 1] = {std::forward<Arguments>(arguments)..., flags(0)};
         PTOArgument lowered[sizeof...(arguments) + 1];
         for (std::size_t i = 0; i <= sizeof...(arguments); i++) lowered[i] = list[i].lower();
-        const PTOStatus status = pto_program_call(runtime.get(), handle_, entry, lowered,
+        const PTOStatus status = pto_program_call(runtime.get(), get(), entry, lowered,
                                                   static_cast<std::int32_t>(sizeof...(arguments)) + 1);
         if (status < 0) {
             const bool is_of_thread = status == PTO_ERR_STATE || status == PTO_ERR_MISUSE;
@@ -387,7 +384,7 @@ public:
     }
 
 private:
-    PTOLoaded *handle_;
+    std::unique_ptr<PTOLoaded, detail::Close> handle_;
 };
 
 } // namespace pto

@@ -91,7 +91,8 @@ typedef enum PTOArgumentKind {
     PTO_ARGUMENT_SCALAR_RESULT,
     PTO_ARGUMENT_FLAGS,
     PTO_ARGUMENT_DLPACK,
-    PTO_ARGUMENT_SPARSE
+    PTO_ARGUMENT_SPARSE,
+    PTO_ARGUMENT_SPARSE_RESULT
 } PTOArgumentKind;
 
 enum { PTO_CALL_NO_WAIT = 1 /* PTO_ERR_BUSY, where the call would wait for a run or a map that uses an argument */ };
@@ -108,6 +109,7 @@ typedef struct PTOArgument {
         PTOScalar *scalar;
         const struct DLManagedTensor *dlpack;
         PTOSparse *sparse;
+        PTOSparse **sparse_result;
     } value;
 } PTOArgument;
 
@@ -118,6 +120,8 @@ typedef struct PTOArgument {
  *     PTO_F("tol", 1e-6)     a real number
  *     PTO_R("C", &c)         the call makes the tensor, which the caller owns afterwards; NULL if the call fails
  *     PTO_S("a", matrix)     a sparse matrix, whose arrays are the fields of a struct; it binds rows and columns, too
+ *     PTO_RS("c", &matrix)   the call makes the sparse matrix of a struct that is `out` or returned ("result"), whose
+ *                            fields have the names of its arrays; the caller owns it; NULL if the call fails
  *     PTO_D("A", m)          a DLPack tensor of before 1.0 (const struct DLManagedTensor *), which is borrowed: it must
  *                            exist until the call returns, and its deleter is not called
  *     PTO_V(&value)          a PTOScalar that receives the scalar which the entry returns
@@ -166,6 +170,12 @@ static inline PTOArgument pto_argument_sparse_(const char *name, PTOSparse *matr
     a.value.sparse = matrix;
     return a;
 }
+static inline PTOArgument pto_argument_sparse_result_(const char *name, PTOSparse **r)
+{
+    PTOArgument a = pto_argument_(name, PTO_ARGUMENT_SPARSE_RESULT);
+    a.value.sparse_result = r;
+    return a;
+}
 static inline PTOArgument pto_argument_dlpack_(const char *name, const struct DLManagedTensor *m)
 {
     PTOArgument a = pto_argument_(name, PTO_ARGUMENT_DLPACK);
@@ -178,14 +188,15 @@ static inline PTOArgument pto_argument_flags_(int64_t flags)
     a.value.integer = flags;
     return a;
 }
-#define PTO_T(name, t)        pto_argument_tensor_(name, t)
-#define PTO_I(name, i)        pto_argument_integer_(name, i)
-#define PTO_F(name, r)        pto_argument_real_(name, r)
-#define PTO_R(name, variable) pto_argument_result_(name, variable)
-#define PTO_S(name, matrix)   pto_argument_sparse_(name, matrix)
-#define PTO_D(name, m)        pto_argument_dlpack_(name, m)
-#define PTO_V(variable)       pto_argument_scalar_(variable)
-#define PTO_CALL_FLAGS(flags) pto_argument_flags_(flags)
+#define PTO_T(name, t)         pto_argument_tensor_(name, t)
+#define PTO_I(name, i)         pto_argument_integer_(name, i)
+#define PTO_F(name, r)         pto_argument_real_(name, r)
+#define PTO_R(name, variable)  pto_argument_result_(name, variable)
+#define PTO_S(name, matrix)    pto_argument_sparse_(name, matrix)
+#define PTO_RS(name, variable) pto_argument_sparse_result_(name, variable)
+#define PTO_D(name, m)         pto_argument_dlpack_(name, m)
+#define PTO_V(variable)        pto_argument_scalar_(variable)
+#define PTO_CALL_FLAGS(flags)  pto_argument_flags_(flags)
 
 /* Runs an entry (NULL: the only one) on these arguments, in their buffers.  A tensor may have any strides that the
  * kernels of its formal take.  `out` formals that are not given are made and dropped.  Params have the values given

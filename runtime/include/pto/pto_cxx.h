@@ -127,6 +127,13 @@ template <typename Integer> static inline PTOTaskParam pto_scalar_(Integer value
     p.value = pto_scalar_i64(static_cast<int64_t>(value));
     return p;
 }
+static inline PTOTaskParam pto_at_home_(const void *base, int64_t at, PTOType type)
+{
+    PTOTaskParam p = pto_region_(PTO_PARAM_AT, 0, base, at, 0);
+    p.type = static_cast<uint8_t>(type);
+    p.rank = 1;
+    return p;
+}
 static inline PTOTaskParam pto_scalar_(float value)
 {
     PTOTaskParam p = pto_param_(PTO_PARAM_SCALAR, nullptr, 0);
@@ -158,6 +165,8 @@ static inline PTOTaskParam pto_scalar_(bool value)
 #define PTO_PRIORITY(n)                          pto_param_(PTO_PARAM_PRIORITY, nullptr, n)
 #define PTO_NAME(string)                         pto_param_(PTO_PARAM_NAME, string, 0)
 #define PTO_TIMEOUT(ms)                          pto_param_(PTO_PARAM_TIMEOUT, nullptr, ms)
+#define PTO_AT(n)                                pto_param_(PTO_PARAM_AT, nullptr, n)
+#define PTO_AT_HOME(base, at_, elem)             pto_at_home_(base, at_, elem)
 
 #endif
 #endif

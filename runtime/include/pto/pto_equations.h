@@ -55,23 +55,26 @@ PTO_API PTOCpu pto_cpu(void);
 /* The function `name` that a task calls, with one function for each level into which `elements` is inlined twice: with
  * every tensor's last dimension in a row (is_dense), and for any strides.  leading: the arguments and a comma. */
 #define PTO_ONLY_(...) __VA_ARGS__
-#define PTO_EQUATION_LEVEL_(name, elements, parameters, is_dense, leading, level)                                      \
-    PTO_TARGET_##level static int name parameters                                                                      \
+#ifndef PTO_EQUATION_LINKAGE
+#define PTO_EQUATION_LINKAGE static /* of `name`; empty: another file calls it */
+#endif
+#define PTO_EQUATION_LEVEL_(linkage, name, elements, parameters, is_dense, leading, level)                             \
+    PTO_TARGET_##level linkage int name parameters                                                                     \
     {                                                                                                                  \
         return is_dense ? elements(PTO_ONLY_ leading true, PTO_FUSED_##level)                                          \
                         : elements(PTO_ONLY_ leading false, PTO_FUSED_##level);                                        \
     }
 #if PTO_HAS_LEVELS && defined PTO_ONLY_LEVEL /* V4, V3 or BASE: the program runs on this machine alone */
 #define PTO_EQUATION_LEVEL(name, elements, parameters, is_dense, leading, level)                                       \
-    PTO_EQUATION_LEVEL_(name, elements, parameters, is_dense, leading, level)
+    PTO_EQUATION_LEVEL_(PTO_EQUATION_LINKAGE, name, elements, parameters, is_dense, leading, level)
 #define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
     PTO_EQUATION_LEVEL(name, elements, parameters, (is_dense), leading, PTO_ONLY_LEVEL)
 #elif PTO_HAS_LEVELS
 #define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
-    PTO_EQUATION_LEVEL_(name##_base, elements, parameters, (is_dense), leading, BASE)                                  \
-    PTO_EQUATION_LEVEL_(name##_v3, elements, parameters, (is_dense), leading, V3)                                      \
-    PTO_EQUATION_LEVEL_(name##_v4, elements, parameters, (is_dense), leading, V4)                                      \
-    static int name parameters                                                                                         \
+    PTO_EQUATION_LEVEL_(static, name##_base, elements, parameters, (is_dense), leading, BASE)                          \
+    PTO_EQUATION_LEVEL_(static, name##_v3, elements, parameters, (is_dense), leading, V3)                              \
+    PTO_EQUATION_LEVEL_(static, name##_v4, elements, parameters, (is_dense), leading, V4)                              \
+    PTO_EQUATION_LINKAGE int name parameters                                                                           \
     {                                                                                                                  \
         const PTOCpu cpu = pto_cpu();                                                                                  \
         return cpu == PTO_CPU_V4   ? name##_v4 arguments                                                               \
@@ -80,7 +83,7 @@ PTO_API PTOCpu pto_cpu(void);
     }
 #else
 #define PTO_EQUATION_LEVELS(name, elements, parameters, is_dense, arguments, leading)                                  \
-    PTO_EQUATION_LEVEL_(name, elements, parameters, (is_dense), leading, BASE)
+    PTO_EQUATION_LEVEL_(PTO_EQUATION_LINKAGE, name, elements, parameters, (is_dense), leading, BASE)
 #endif
 
 /* ---- contractions, and what the memory of temporaries needs ------------------------------------------------------ */
@@ -99,7 +102,7 @@ typedef struct PTOContraction {
 } PTOContraction;
 enum { PTO_PANEL_BYTES = 256 };
 
-/* Writes the sums to c; from 512 rows, columns and k on a BLAS may choose the order of the additions.  Of
+/* Writes the sums to c; from 2048 rows, columns and k on a BLAS may choose the order of the additions.  Of
  * libpto_kernels.
  * Caller     a kernel.  Never blocks.  Status: none. */
 void pto_contract_f32(const PTOContraction *product);
@@ -107,11 +110,14 @@ void pto_contract_f64(const PTOContraction *product);
 
 enum { PTO_FAILED_DIVIDE = 1, PTO_FAILED_EMPTY = 2 };
 
+static inline const char *pto_failure_text(int failed)
+{
+    return failed == PTO_FAILED_DIVIDE ? "an integer division by zero, or one that does not fit"
+                                       : "argmax or argmin over nothing";
+}
 static inline int pto_elements_end(int failed)
 {
-    return failed == 0                   ? 0
-           : failed == PTO_FAILED_DIVIDE ? pto_kernel_failed("an integer division by zero, or one that does not fit")
-                                         : pto_kernel_failed("argmax or argmin over nothing");
+    return failed == 0 ? 0 : pto_kernel_failed("%s", pto_failure_text(failed));
 }
 
 static inline size_t pto_bytes(size_t bytes, int64_t count)
@@ -208,6 +214,7 @@ PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
 
 /* ---- floats ------------------------------------------------------------------------------------------------------ */
 #define PTO_PARTS 64 /* partial results of a reduction along vectors */
+#define PTO_TILE  32 /* rows and columns of a tile, of an operand that lies the other way round */
 #define PTO_FLOAT(name, type, f)                                                                                       \
     PTO_ELEMENTS type pto_min_##name(type a, type b) { return a < b || a != a ? a : b; }                               \
     PTO_ELEMENTS type pto_max_##name(type a, type b) { return a > b || a != a ? a : b; }                               \
@@ -225,22 +232,66 @@ PTO_FLOAT(f32, float, f)
 PTO_FLOAT(f64, double, )
 #undef PTO_FLOAT
 
-#define PTO_FOLD(operation, name, type)                                                                                \
-    PTO_ELEMENTS type pto_fold_##operation##_##name(type *part)                                                        \
-    {                                                                                                                  \
-        for (int half = PTO_PARTS / 2; half > 0; half /= 2)                                                            \
-            for (int i = 0; i < half; i++) part[i] = pto_##operation##_##name(part[i], part[i + half]);                \
-        return part[0];                                                                                                \
+/* Asks for the PTO_PARTS elements from here on, if they lie in a row. */
+#define pto_prefetch(place, dense, writes)                                                                             \
+    do {                                                                                                               \
+        for (size_t pto_at_ = 0; (dense) && pto_at_ < PTO_PARTS * sizeof *(place); pto_at_ += 64)                      \
+            __builtin_prefetch((const char *)(place) + pto_at_, writes);                                               \
+    } while (0)
+
+/* The parts are folded by halves: sums and products in vectors that are written out, extremes in loops that stay loops,
+ * as gcc makes single elements of comparisons of such vectors, and of loops that it has unrolled. */
+#ifdef __clang__
+#define PTO_STAYS_LOOP
+#else
+#define PTO_STAYS_LOOP _Pragma("GCC unroll 1")
+#endif
+#define PTO_FOLD_STEP(sign, type, bytes, half)                                                                         \
+    for (int i = 0; i < (half); i += (int)((bytes) / sizeof(type))) {                                                  \
+        typedef type vec __attribute__((vector_size(bytes), aligned(sizeof(type)), may_alias));                        \
+        *(vec *)(part + i) = *(const vec *)(part + i) sign * (const vec *)(part + i + (half));                         \
     }
-PTO_FOLD(add, f32, float)
-PTO_FOLD(mul, f32, float)
-PTO_FOLD(min, f32, float)
-PTO_FOLD(max, f32, float)
-PTO_FOLD(add, f64, double)
-PTO_FOLD(mul, f64, double)
-PTO_FOLD(min, f64, double)
-PTO_FOLD(max, f64, double)
-#undef PTO_FOLD
+#define PTO_FOLD_LOOP(operation, half)                                                                                 \
+    PTO_STAYS_LOOP                                                                                                     \
+    for (int i = 0; i < (half); i++) part[i] = operation(part[i], part[i + (half)]);
+#define PTO_FOLD_SIGN(name, sign)                                                                                      \
+    PTO_ELEMENTS float pto_fold_##name##_f32(float *part)                                                              \
+    {                                                                                                                  \
+        PTO_FOLD_STEP(sign, float, 64, 32)                                                                             \
+        PTO_FOLD_STEP(sign, float, 64, 16)                                                                             \
+        PTO_FOLD_STEP(sign, float, 32, 8)                                                                              \
+        PTO_FOLD_STEP(sign, float, 16, 4)                                                                              \
+        return (part[0] sign part[2])sign(part[1] sign part[3]);                                                       \
+    }                                                                                                                  \
+    PTO_ELEMENTS double pto_fold_##name##_f64(double *part)                                                            \
+    {                                                                                                                  \
+        PTO_FOLD_STEP(sign, double, 64, 32)                                                                            \
+        PTO_FOLD_STEP(sign, double, 64, 16)                                                                            \
+        PTO_FOLD_STEP(sign, double, 64, 8)                                                                             \
+        PTO_FOLD_STEP(sign, double, 32, 4)                                                                             \
+        PTO_FOLD_STEP(sign, double, 16, 2)                                                                             \
+        return part[0] sign part[1];                                                                                   \
+    }
+#define PTO_FOLD_EXTREME(name, type, operation)                                                                        \
+    PTO_ELEMENTS type name(type *part)                                                                                 \
+    {                                                                                                                  \
+        PTO_FOLD_LOOP(operation, 32)                                                                                   \
+        PTO_FOLD_LOOP(operation, 16)                                                                                   \
+        PTO_FOLD_LOOP(operation, 8)                                                                                    \
+        PTO_FOLD_LOOP(operation, 4)                                                                                    \
+        return operation(operation(part[0], part[2]), operation(part[1], part[3]));                                    \
+    }
+PTO_FOLD_SIGN(add, +)
+PTO_FOLD_SIGN(mul, *)
+PTO_FOLD_EXTREME(pto_fold_min_f32, float, pto_min_f32)
+PTO_FOLD_EXTREME(pto_fold_min_f64, double, pto_min_f64)
+PTO_FOLD_EXTREME(pto_fold_max_f32, float, pto_max_f32)
+PTO_FOLD_EXTREME(pto_fold_max_f64, double, pto_max_f64)
+#undef PTO_STAYS_LOOP
+#undef PTO_FOLD_STEP
+#undef PTO_FOLD_LOOP
+#undef PTO_FOLD_SIGN
+#undef PTO_FOLD_EXTREME
 
 PTO_ELEMENTS_END
 

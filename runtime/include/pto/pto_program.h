@@ -6,6 +6,7 @@
 #include <pto/pto_arithmetic.h>
 #include <pto/pto_call.h>
 #include <pto/pto_runtime.h>
+#include <pto/pto_version.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -54,6 +55,14 @@ PTO_API PTO_NORETURN void pto_raise(PTORuntime *rt, PTOStatus status, const char
  * Caller     the orchestrator, in a run that pto_run_entry began.  Never blocks.  Status: fails the run with
  *            PTO_ERR_RECURSION and unwinds. */
 PTO_API void pto_enter(PTORuntime *rt, const char *function) __attribute__((nonnull(1)));
+
+/* pto_enter of a function that has loops: it keeps in indices[n], until pto_leave, the index of the loop in which n
+ * others are nested around the place; messages show those that the place names (PTOSiteLine).
+ * Caller     as pto_enter.  Never blocks.  Status: as pto_enter. */
+PTO_API void pto_enter_loops(PTORuntime *rt, const char *function, int64_t *indices) __attribute__((nonnull(1)));
+
+/* Generated code gives a PTOSiteLine. */
+#define pto_at(rt, site) (pto_at)(rt, (const PTOSite *)(site))
 
 /* Ends the function of the last pto_enter and restores the caller's pto_at place.
  * Caller     the orchestrator.  Never blocks.  Status: none. */
@@ -320,6 +329,16 @@ static inline void pto_slot_end(PTORuntime *rt, const void *frame, const void *t
     if (!frame) pto_release(rt, tensor);
 }
 
+/* *to gets the buffer of *from.  In a frame each name has a slot, and *from gets the slot of *to; without one *from is
+ * empty afterwards, and the buffer that *to had is released. */
+static inline void pto_slot_take(PTORuntime *rt, const void *frame, void **to, void **from)
+{
+    void *const was = *to;
+    if (!frame && was) pto_release(rt, was);
+    *to = *from;
+    *from = frame ? was : NULL;
+}
+
 /* ---- tensors that were moved into a function (`own`) ------------------------------------------------------------- */
 /* Ends the lifetime of a tensor that was moved into a function, unless it has ended before.  *t is empty afterwards.
  * Caller     the orchestrator.  Never blocks.  Status: none is returned; as pto_release. */
@@ -347,8 +366,13 @@ static inline void *pto_take(void **name)
  *            pto_submit_task does, and with PTO_ERR_HANDLE. */
 PTO_API void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor);
 
-/* Ends an entry whose result has extents that the run decides: waits for the tasks that write the tensor, and copies it
- * to *to.
+/* Opens the scope of an entry that owns results whose extents the run decides.  Where the caller of a loaded program
+ * wants them, pto_alloc gives tensors of this scope memory that will be the caller's.
+ * Caller     the orchestrator.  Never blocks.  Status: as pto_scope_begin. */
+PTO_API PTOScope pto_result_scope(PTORuntime *rt);
+
+/* Ends an entry whose result has extents that the run decides: waits for the tasks that write the tensor, and hands it
+ * to its caller, or copies it to *to.
  * Caller     the orchestrator, while the scope that owns the tensor is open.  Blocks as pto_await does.  Status: none
  *            is returned; fails the run as pto_await does, with PTO_ERR_ARGUMENT if `to` is NULL, or PTO_ERR_NOMEM. */
 PTO_API void pto_copy_result(PTORuntime *rt, PTOResult *to, const char *name, const void *tensor, PTOType type,
@@ -426,7 +450,7 @@ enum { PTO_TABLE_LAYOUT = 1, PTO_INLINED_LAYOUT = 1 };
     ((uint64_t)PTO_INLINED_LAYOUT << 56 ^ (uint64_t)sizeof(PTOFastPath) << 40 ^ (uint64_t)sizeof(PTOTaskParam) << 28 ^ \
      (uint64_t)sizeof(PTOArg) << 20 ^ (uint64_t)offsetof(PTOFastPath, line) << 8 ^                                     \
      (uint64_t)offsetof(PTOFastPath, params) ^ (uint64_t)offsetof(PTOTaskParam, value) << 34 ^                         \
-     (uint64_t)PTO_FAST_PARAMS << 50)
+     (uint64_t)PTO_FAST_PARAMS << 50 ^ (uint64_t)PTO_VERSION_MAJOR << 60)
 
 /* Was code with this PTO_INLINED_FINGERPRINT compiled for the library that runs?  Generated code asks when it starts.
  * Caller     any thread.  Never blocks.

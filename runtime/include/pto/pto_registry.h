@@ -243,7 +243,8 @@ PTO_API PTOTensor *pto_tensor_from_arrow(struct ArrowArray *a, struct ArrowSchem
  *            or rank 0; PTO_ERR_BUSY; PTO_ERR_NOMEM; PTO_ERR_MISUSE. */
 PTO_API PTOStatus pto_tensor_to_arrow(PTOTensor *t, struct ArrowArray *a, struct ArrowSchema *schema);
 
-/* Writes a line for each buffer that lives: number, bytes, references, pins, and its tensors with type and shape.
+/* Writes a line for each tensor that lives: type, shape, bytes, references, its buffer with its references and pins,
+ * and the address behind the call that made it.
  * Caller     any thread.  Blocks while it writes.  Status: none. */
 PTO_API void pto_registry_dump(FILE *out);
 

@@ -42,7 +42,8 @@ typedef struct PTOConfig {
     const char *kernels;           /* ascend: the map of kernels, a file */
     int32_t device;                /* ascend: the number of the device */
     double stream_timeout_seconds; /* ascend: the time limit of a kernel or a copy; default 600 */
-    /* all zero: chosen from the number of cores; else 0 means no worker of that type */
+    /* 0: no worker of that type.  All zero: chosen from the processors; with the engines threads and process on the
+     * backend sim each worker then serves every programmable type, and each such type counts all of them */
     int32_t workers[PTO_WORKER_TYPES];
     int64_t task_window; /* slots, a power of two from 2; default 1024 */
     /* bytes of one heap ring, at least 64; default 64 MiB.  The rings form one heap of heap_rings * heap_bytes, 256 MiB
@@ -237,6 +238,21 @@ PTO_API PTOStatus pto_runtime_status(PTORuntime *rt);
  *            array overlaps one that the device has; PTO_ERR_NOMEM. */
 PTO_API void pto_buffer(PTORuntime *rt, const void *base, int64_t bytes);
 
+/* How many ranks the run has: processes that a launcher of MPI has started; 1 where that is all.  No result of a
+ * program may depend on it.
+ * Caller     any thread.  Never blocks.  Status: none. */
+PTO_API int64_t pto_ranks(PTORuntime *rt);
+
+/* Says where the cells of a tensor live in a run on several ranks (docs/distributed.md): an array of the program that
+ * pto_buffer has registered, or a buffer of pto_alloc.  It is ignored on one rank, where `base` is not the first byte
+ * of such an array or `dist` is about more or less than all of it, and where a task or pto_await has named the array
+ * before.
+ * Caller     the orchestrator.  Never blocks.
+ * Status     none is returned.  The run fails with PTO_ERR_ARGUMENT, on one rank too: a negative extent or cell, a grid
+ *            below 1 or with more than 2^63 - 1 places, no type, or not 1 to PTO_MAX_RANK dimensions; see "calls in a
+ *            run". */
+PTO_API void pto_dist(PTORuntime *rt, const void *base, const PTODist *dist);
+
 /* Opens a scope, which owns the buffers that are allocated while it is the innermost one, and returns its token.
  * Caller     the orchestrator.  Never blocks.
  * Status     none is returned; PTO_SCOPE_CURRENT after an error.  The run fails with PTO_ERR_RECURSION if scopes are
@@ -323,7 +339,8 @@ PTO_API PTOStatus pto_await_users(PTORuntime *rt, const void *buffer, int64_t of
 
 /* Writes the recorded run (PTOConfig.record_tasks) as Chrome/Perfetto JSON: a row for each worker, one for the
  * orchestrator's stalls, one for the scheduler, counters of the rings' use, an arrow for each edge.  Times are ns, or
- * cycles on the engine timing.  A file of that name is replaced when the new one is complete.
+ * cycles on the engine timing.  A file of that name is replaced when the new one is complete; it is compressed if the
+ * name ends in ".gz", by zlib.
  * Caller     any thread while no run is active.  Blocks while the file is written.
  * Status     PTO_OK; PTO_ERR_STATE: nothing was recorded, or a run is active; PTO_ERR_NOMEM; PTO_ERR_IO: errno has
  *            the reason; PTO_ERR_MISUSE: rt is NULL, was destroyed, or belongs to the parent of a fork. */

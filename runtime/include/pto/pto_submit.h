@@ -40,8 +40,8 @@ PTO_API int64_t(pto_submit_task)(PTORuntime *rt, const PTOKernel *kernel, const 
 /* pto_submit_task of a list of PTOParam, which keep their extents. */
 PTO_INLINED_ int64_t pto_submit_inlined_(PTORuntime *rt, const PTOKernel *kernel, const PTOParam *params, int32_t count)
 {
-    PTOTaskParam plain[PTO_MAX_PARAMS + 2];
-    const bool is_list = params && count >= 0 && count <= PTO_MAX_PARAMS + 2;
+    PTOTaskParam plain[PTO_TASK_PARAMS];
+    const bool is_list = params && count >= 0 && count <= PTO_TASK_PARAMS;
     for (int32_t i = 0; is_list && i < count; i++) plain[i] = params[i].pto_plain();
     return (pto_submit_task)(rt, kernel, is_list ? static_cast<const PTOTaskParam *>(plain) : nullptr, count);
 }

@@ -127,9 +127,24 @@ typedef struct PTOKernel {
 /* A place in the program text.  Constant, owned by the program. */
 typedef struct PTOSite {
     const char *file;
-    int32_t line, column; /* from 1; column 0: unknown */
+    int32_t line, column; /* from 1; column 0: unknown; read it with pto_site_column() */
     const char *text;     /* the text of the place: "gemm", "scope \"two sweeps\"", "P" */
 } PTOSite;
+
+/* A site of generated code, whose column has PTO_SITE_HAS_LINE: with it a message shows the line of the source. */
+enum { PTO_SITE_HAS_LINE = 1 << 30 };
+typedef struct PTOSiteLine {
+    PTOSite site;
+    uint32_t digest;     /* of the bytes of the line, by PTO_LINE_DIGEST */
+    int32_t width;       /* how many bytes of the line it is about */
+    const char *indices; /* "i, k": the loops around it in its function, the outermost first; "": none */
+} PTOSiteLine;
+#define PTO_SITE_LINE(file, line, column, text, digest, width, indices)                                                \
+    {                                                                                                                  \
+        {file, line, (column) | PTO_SITE_HAS_LINE, text}, digest, width, indices                                       \
+    }
+
+static inline int32_t pto_site_column(const PTOSite *site) { return site->column & ~PTO_SITE_HAS_LINE; }
 
 /* An open scope: a token that only pto_scope_begin makes. */
 typedef int64_t PTOScope;
@@ -143,6 +158,7 @@ typedef enum PTOParamKind {
     PTO_PARAM_SCALAR,
     PTO_PARAM_PRIORITY,   /* of the task, not of a parameter: the kernel does not receive it */
     PTO_PARAM_NAME,       /* likewise: the name of the task in reports */
+    PTO_PARAM_AT,         /* likewise: which rank executes it */
     PTO_PARAM_TIMEOUT,    /* likewise: the time limit of its kernel */
     PTO_PARAM_INOUT_PART, /* an argument of kind PTO_PARAM_INOUT of which the task writes a part */
     PTO_PARAM_ACC_BY      /* an accumulator whose parts combine; the kernel receives a part, as PTO_PARAM_INOUT */
@@ -216,6 +232,9 @@ typedef struct PTOPart {
  *     PTO_NAME(string)                 @name: the name of the task in reports, a constant string
  *     PTO_TIMEOUT(ms)                  @timeout(ms): the run fails with PTO_ERR_TIMEOUT when the kernel runs for more
  *                                      than this many milliseconds of real time, at least 1
+ *     PTO_AT(rank)                     @at(e): the task is executed by the rank `rank` modulo the number of ranks
+ *     PTO_AT_HOME(base, at, type)      @at(t[i, j]): by the home of element `at` of the buffer; where it has none yet,
+ *                                      as if this were not said.  Without effect on one rank
  * A time-out is found while the orchestrator waits, within a tenth of a second, or else when the kernel returns; the
  * engine `serial` finds it only then.  The run waits for a kernel that is running, except on the engine `process`,
  * which kills its worker process.  The engines `timing` and `graph`, and external workers, ignore the limit.
@@ -329,8 +348,27 @@ static inline PTOScalar pto_scalar_bool(bool v)
     {                                                                                                                  \
         .kind = PTO_PARAM_TIMEOUT, PTO_NO_REGION_, .buffer = NULL, .at = (ms), .value = {.i64 = 0}, .name = NULL       \
     }
+#define PTO_AT(n)                                                                                                      \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_AT, PTO_NO_REGION_, .buffer = NULL, .at = (n), .value = {.i64 = 0}, .name = NULL             \
+    }
+#define PTO_AT_HOME(base, at_, elem)                                                                                   \
+    {                                                                                                                  \
+        .kind = PTO_PARAM_AT, .type = (uint8_t)(elem), .rank = 1, .flags = 0, .buffer = (void *)(base), .ref = NULL,   \
+        .scope = 0, .at = (at_), .bytes = 0, .shape = NULL, .stride = NULL, .value = {.i64 = 0}, .name = NULL          \
+    }
 typedef PTOTaskParam PTOParam;
 #endif
+
+/* The distribution of a tensor, for pto_dist: it is cut into cells, and cell (i, j) lives on rank
+ * ((i mod grid[0]) * grid[1] + j mod grid[1]) mod ranks. */
+typedef struct PTODist {
+    PTOType type;
+    int32_t rank;                /* dimensions of the tensor, 1 ... PTO_MAX_RANK */
+    int64_t shape[PTO_MAX_RANK]; /* of the whole tensor, which is row-major */
+    int64_t cell[PTO_MAX_RANK];  /* extents of a cell; 0: a band, of which a dimension has as many as `grid` says */
+    int64_t grid[PTO_MAX_RANK];  /* at least 1 each */
+} PTODist;
 
 /* A tensor that an entry returns and whose extents the run decides, `-> f32[?m]`.  Before the run it is {0}. */
 typedef struct PTOResult {

@@ -62,6 +62,7 @@ PTO_INLINED_ bool pto_decode_tensor_(const PTOTaskParam *p, PTOArg *arg, int64_t
     arg->type = type;
     arg->rank = rank;
     arg->value = p->value;
+    arg->ptr = a->base = base; /* where it is false, nobody reads them: gcc does not see that everywhere */
     if (type >= PTO_TYPE_COUNT || rank > PTO_PLAIN_RANK) return false;
     /* one test for all numbers, where the address is not that of a variable */
     const uint64_t far = kind == PTO_PARAM_OUTPUT ? 0 : ((uint64_t)(uintptr_t)base - 1) >> 60;

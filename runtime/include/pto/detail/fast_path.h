@@ -117,7 +117,7 @@ PTO_INLINED_ bool pto_submit_fast_(PTORuntime *rt, const PTOKernel *kernel, cons
     PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
     {
         /* nothing waits, and nothing is recorded */
-        if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;
+        if (params[i].kind >= PTO_PARAM_PRIORITY && params[i].kind <= PTO_PARAM_AT) continue;
         if ((params[i].kind < PTO_PARAM_INPUT || params[i].kind > PTO_PARAM_SCALAR) &&
             params[i].kind != PTO_PARAM_INOUT_PART)
             return false;
@@ -140,7 +140,7 @@ PTO_INLINED_ bool pto_submit_fast_(PTORuntime *rt, const PTOKernel *kernel, cons
     if (PTO_RARE_(__atomic_load_n(w->closed, __ATOMIC_ACQUIRE) != 0)) return false; /* [RUN_STATUS] */
     PTO_UNROLL_ for (int i = 0, n = 0; i < count; i++)
     {
-        if (params[i].kind == PTO_PARAM_PRIORITY || params[i].kind == PTO_PARAM_NAME) continue;
+        if (params[i].kind >= PTO_PARAM_PRIORITY && params[i].kind <= PTO_PARAM_AT) continue;
         if (params[i].kind == PTO_PARAM_OUTPUT && n == made) {
             arg[n].ptr = pto_room_(rt, params[i].scope, bytes, params[i].name);
             if (PTO_RARE_(!arg[n].ptr)) return false;
