@@ -48,7 +48,7 @@ static bool is_dense_line(int64_t lines, int64_t width, int64_t pitch, int64_t u
 }
 #endif
 
-enum { CACHE_LINE = 64, BLAS_FROM = 512, STACK_DEPTH = 128 };
+enum { CACHE_LINE = 64, BLAS_FROM = 2048, STACK_DEPTH = 128 };
 
 bool ptoi_is_for_blas(int64_t rows, int64_t columns, int64_t depth)
 {

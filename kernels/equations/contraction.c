@@ -1,7 +1,7 @@
 /* contraction.c - the sums of products of kernels in index notation: pto_contract_f32 and pto_contract_f64.
  * Idea       a block of rows by vectors of columns stays in registers while k runs once through it; then the block is
  *            stored.  Columns of b that are not dense, or too few for a block, are packed into a panel first.  The same
- *            text is compiled for each level and for both roundings.  From 512 in each extent the matrices go to BLAS.
+ *            text is compiled for each level and for both roundings.  From 2048 in each extent the matrices go to BLAS.
  * Invariant  below that each element is the sum in the order of k, whatever the strides, the level or the block.
  * Tests      test/lit/run/index-notation.test
  */
@@ -18,7 +18,52 @@
 #endif
 PTO_ELEMENTS_BEGIN
 
+enum {
+    DEPTH = 256,     /* so many k of a panel stay in the nearest cache */
+    FAR_BYTES = 1024 /* from one row of b to the next */
+};
+
+/* to[k * to_pitch + l] = from[l * from_pitch + k], a square of 16 bytes a side */
+#if defined __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLE __builtin_shufflevector
+#endif
+#endif
+#ifdef SHUFFLE
+typedef float quad __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
+typedef double pair __attribute__((vector_size(16), aligned(sizeof(double)), may_alias));
+
+PTO_ELEMENTS void square_f32(const float *from, int64_t from_pitch, float *to, int64_t to_pitch)
+{
+    const quad a = *(const quad *)from, b = *(const quad *)(from + from_pitch);
+    const quad c = *(const quad *)(from + 2 * from_pitch), d = *(const quad *)(from + 3 * from_pitch);
+    const quad ab = SHUFFLE(a, b, 0, 4, 1, 5), cd = SHUFFLE(c, d, 0, 4, 1, 5);
+    const quad ab_high = SHUFFLE(a, b, 2, 6, 3, 7), cd_high = SHUFFLE(c, d, 2, 6, 3, 7);
+    *(quad *)to = SHUFFLE(ab, cd, 0, 1, 4, 5);
+    *(quad *)(to + to_pitch) = SHUFFLE(ab, cd, 2, 3, 6, 7);
+    *(quad *)(to + 2 * to_pitch) = SHUFFLE(ab_high, cd_high, 0, 1, 4, 5);
+    *(quad *)(to + 3 * to_pitch) = SHUFFLE(ab_high, cd_high, 2, 3, 6, 7);
+}
+PTO_ELEMENTS void square_f64(const double *from, int64_t from_pitch, double *to, int64_t to_pitch)
+{
+    const pair a = *(const pair *)from, b = *(const pair *)(from + from_pitch);
+    *(pair *)to = SHUFFLE(a, b, 0, 2);
+    *(pair *)(to + to_pitch) = SHUFFLE(a, b, 1, 3);
+}
+#else
+#define SQUARE(name, type, side)                                                                                       \
+    PTO_ELEMENTS void square_##name(const type *from, int64_t from_pitch, type *to, int64_t to_pitch)                  \
+    {                                                                                                                  \
+        for (int k = 0; k < side; k++)                                                                                 \
+            for (int l = 0; l < side; l++) to[k * to_pitch + l] = from[l * from_pitch + k];                            \
+    }
+SQUARE(f32, float, 4)
+SQUARE(f64, double, 2)
+#endif
+
 #define ELEMENT      float
+#define TYPE         f32
+#define SIDE         4
 #define LEVEL        f32_base
 #define TARGET       PTO_TARGET_BASE
 #define BYTES        16
@@ -27,6 +72,8 @@ PTO_ELEMENTS_BEGIN
 #define FMA(x, y, z) ((x) * (y) + (z))
 #include "contraction_block.h"
 #define ELEMENT      double
+#define TYPE         f64
+#define SIDE         2
 #define LEVEL        f64_base
 #define TARGET       PTO_TARGET_BASE
 #define BYTES        16
@@ -36,6 +83,8 @@ PTO_ELEMENTS_BEGIN
 #include "contraction_block.h"
 #if PTO_HAS_LEVELS
 #define ELEMENT      float
+#define TYPE         f32
+#define SIDE         4
 #define LEVEL        f32_v3
 #define TARGET       PTO_TARGET_V3
 #define BYTES        32
@@ -44,6 +93,8 @@ PTO_ELEMENTS_BEGIN
 #define FMA(x, y, z) ((vector)_mm256_fmadd_ps((__m256)(x), (__m256)(y), (__m256)(z)))
 #include "contraction_block.h"
 #define ELEMENT      double
+#define TYPE         f64
+#define SIDE         2
 #define LEVEL        f64_v3
 #define TARGET       PTO_TARGET_V3
 #define BYTES        32
@@ -52,6 +103,8 @@ PTO_ELEMENTS_BEGIN
 #define FMA(x, y, z) ((vector)_mm256_fmadd_pd((__m256d)(x), (__m256d)(y), (__m256d)(z)))
 #include "contraction_block.h"
 #define ELEMENT      float
+#define TYPE         f32
+#define SIDE         4
 #define LEVEL        f32_v4
 #define TARGET       PTO_TARGET_V4
 #define BYTES        64
@@ -60,6 +113,8 @@ PTO_ELEMENTS_BEGIN
 #define FMA(x, y, z) ((vector)_mm512_fmadd_ps((__m512)(x), (__m512)(y), (__m512)(z)))
 #include "contraction_block.h"
 #define ELEMENT      double
+#define TYPE         f64
+#define SIDE         2
 #define LEVEL        f64_v4
 #define TARGET       PTO_TARGET_V4
 #define BYTES        64

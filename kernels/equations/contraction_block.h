@@ -8,14 +8,15 @@ typedef ELEMENT vector __attribute__((vector_size(BYTES), aligned(sizeof(ELEMENT
 /* Loops stand behind their pragmas. */
 /* clang-format off */
 
-/* `rows` rows by `vectors` vectors: into dense rows of `out`. */
+/* `rows` rows by `vectors` vectors: into dense rows of `out`.  resume: `out` has the sums of the k before. */
 TARGET static inline __attribute__((always_inline)) void
 NAME(block, LEVEL)(const int rows, const int vectors, int64_t depth, const ELEMENT *a, int64_t a_row, int64_t a_depth,
-                   const ELEMENT *b, int64_t b_depth, ELEMENT *out, int64_t out_row, bool add)
+                   const ELEMENT *b, int64_t b_depth, ELEMENT *out, int64_t out_row, bool add, bool resume)
 {
     const vector zero = {0};
     vector sum[ROWS][VECTORS];
-    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++) sum[r][v] = zero;
+    UNROLL for (int r = 0; r < rows; r++) UNROLL for (int v = 0; v < vectors; v++)
+        sum[r][v] = resume ? *(const vector *)(out + r * out_row + v * WIDTH) : zero;
     for (int64_t k = 0; k < depth; k++) {
         vector column[VECTORS];
         UNROLL for (int v = 0; v < vectors; v++) column[v] = *(const vector *)(b + k * b_depth + v * WIDTH);
@@ -35,12 +36,12 @@ NAME(block, LEVEL)(const int rows, const int vectors, int64_t depth, const ELEME
     }
 }
 
-/* All rows of a panel of `vectors` vectors, of whose columns the first `columns` are stored. */
+/* All rows of a panel of `vectors` vectors, of whose columns the first `columns` are stored; k runs from `first`. */
 TARGET static inline __attribute__((always_inline)) void
-NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, const ELEMENT *b, int64_t b_depth, ELEMENT *c,
-                   int64_t columns)
+NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, int64_t first, int64_t depth, const ELEMENT *b,
+                   int64_t b_depth, ELEMENT *c, int64_t columns)
 {
-    const ELEMENT *a = t->a;
+    const ELEMENT *a = (const ELEMENT *)t->a + first * t->a_depth;
     const bool in_place = t->c_column == 1 && columns == vectors * WIDTH;
     ELEMENT part[ROWS * COLUMNS];
     for (int64_t i = 0; i < t->rows;) {
@@ -49,14 +50,14 @@ NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, const ELEMENT *b,
         const int64_t out_row = in_place ? t->c_row : COLUMNS;
         const bool add = in_place && t->add;
         if (rows == ROWS)
-            NAME(block, LEVEL)(ROWS, vectors, t->depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
-                               out_row, add);
+            NAME(block, LEVEL)(ROWS, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
+                               out_row, add, first > 0);
         else if (rows == 2)
-            NAME(block, LEVEL)(2, vectors, t->depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out, out_row,
-                               add);
+            NAME(block, LEVEL)(2, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
+                               out_row, add, first > 0);
         else
-            NAME(block, LEVEL)(1, vectors, t->depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out, out_row,
-                               add);
+            NAME(block, LEVEL)(1, vectors, depth, a + i * t->a_row, t->a_row, t->a_depth, b, b_depth, out,
+                               out_row, add, first > 0);
         for (int64_t r = 0; !in_place && r < rows; r++)
             for (int64_t j = 0; j < columns; j++) {
                 ELEMENT *to = c + (i + r) * t->c_row + j * t->c_column;
@@ -66,36 +67,58 @@ NAME(panel, LEVEL)(const int vectors, const PTOContraction *t, const ELEMENT *b,
     }
 }
 
+/* packed[k * COLUMNS + l] = b[k * b_depth + l * b_column], 0 in the columns that are not there. */
+TARGET static void NAME(pack, LEVEL)(int64_t depth, int64_t columns, int64_t filled, const ELEMENT *b, int64_t b_depth,
+                                     int64_t b_column, ELEMENT *packed)
+{
+    if (b_depth < b_column) { /* along the memory */
+        const int64_t whole = b_depth == 1 ? columns / SIDE * SIDE : 0;
+        for (int64_t l = 0; l < whole; l += SIDE) {
+            int64_t k = 0;
+            for (; k <= depth - SIDE; k += SIDE)
+                NAME(square, TYPE)(b + l * b_column + k, b_column, packed + k * COLUMNS + l, COLUMNS);
+            for (; k < depth; k++)
+                for (int64_t n = l; n < l + SIDE; n++) packed[k * COLUMNS + n] = b[k + n * b_column];
+        }
+        for (int64_t l = whole; l < columns; l++)
+            for (int64_t k = 0; k < depth; k++) packed[k * COLUMNS + l] = b[k * b_depth + l * b_column];
+    } else if (b_column == 1 && columns == COLUMNS)
+        for (int64_t k = 0; k < depth; k++) memcpy(packed + k * COLUMNS, b + k * b_depth, COLUMNS * sizeof(ELEMENT));
+    else
+        for (int64_t k = 0; k < depth; k++)
+            for (int64_t l = 0; l < columns; l++) packed[k * COLUMNS + l] = b[k * b_depth + l * b_column];
+    for (int64_t k = 0; k < depth; k++)
+        for (int64_t l = columns; l < filled; l++) packed[k * COLUMNS + l] = 0;
+}
+
 TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packed)
 {
+    /* rows of b that lie far apart are read by several blocks, and meet each other in the cache */
+    const bool is_far = t->rows >= 12 * ROWS && t->b_depth * (int64_t)sizeof(ELEMENT) >= FAR_BYTES;
     for (int64_t j = 0; j < t->columns; j += COLUMNS) {
         const int64_t columns = t->columns - j < COLUMNS ? t->columns - j : COLUMNS;
-        const int64_t vectors = (columns + WIDTH - 1) / WIDTH;
-        const ELEMENT *b = (const ELEMENT *)t->b + j * t->b_column;
+        const int64_t vectors = (columns + WIDTH - 1) / WIDTH, filled = vectors * WIDTH;
+        const bool packs = t->b_column != 1 || columns != filled || is_far;
+        const bool in_place = t->c_column == 1 && columns == filled;
+        const int64_t step = in_place && !t->add && t->depth > DEPTH ? DEPTH : t->depth;
         ELEMENT *c = (ELEMENT *)t->c + j * t->c_column;
-        int64_t b_depth = t->b_depth;
-        if (t->b_column != 1 || columns != vectors * WIDTH) {
-            if (t->b_depth < t->b_column) /* along the memory */
-                for (int64_t l = 0; l < columns; l++)
-                    for (int64_t k = 0; k < t->depth; k++)
-                        packed[k * COLUMNS + l] = b[k * t->b_depth + l * t->b_column];
+        int64_t first = 0;
+        do {
+            const int64_t depth = t->depth - first < step ? t->depth - first : step;
+            const ELEMENT *b = (const ELEMENT *)t->b + first * t->b_depth + j * t->b_column;
+            if (packs) NAME(pack, LEVEL)(depth, columns, filled, b, t->b_depth, t->b_column, packed);
+            const ELEMENT *from = packs ? packed : b;
+            const int64_t pitch = packs ? COLUMNS : t->b_depth;
+            if (vectors == VECTORS)
+                NAME(panel, LEVEL)(VECTORS, t, first, depth, from, pitch, c, columns);
+            else if (VECTORS > 3 && vectors == 3)
+                NAME(panel, LEVEL)(VECTORS > 3 ? 3 : 1, t, first, depth, from, pitch, c, columns);
+            else if (VECTORS > 2 && vectors == 2)
+                NAME(panel, LEVEL)(VECTORS > 2 ? 2 : 1, t, first, depth, from, pitch, c, columns);
             else
-                for (int64_t k = 0; k < t->depth; k++)
-                    for (int64_t l = 0; l < columns; l++)
-                        packed[k * COLUMNS + l] = b[k * t->b_depth + l * t->b_column];
-            for (int64_t k = 0; k < t->depth; k++)
-                for (int64_t l = columns; l < vectors * WIDTH; l++) packed[k * COLUMNS + l] = 0;
-            b = packed;
-            b_depth = COLUMNS;
-        }
-        if (vectors == VECTORS)
-            NAME(panel, LEVEL)(VECTORS, t, b, b_depth, c, columns);
-        else if (VECTORS > 3 && vectors == 3)
-            NAME(panel, LEVEL)(VECTORS > 3 ? 3 : 1, t, b, b_depth, c, columns);
-        else if (VECTORS > 2 && vectors == 2)
-            NAME(panel, LEVEL)(VECTORS > 2 ? 2 : 1, t, b, b_depth, c, columns);
-        else
-            NAME(panel, LEVEL)(1, t, b, b_depth, c, columns);
+                NAME(panel, LEVEL)(1, t, first, depth, from, pitch, c, columns);
+            first += step;
+        } while (first < t->depth);
     }
 }
 
@@ -105,6 +128,8 @@ TARGET static void NAME(contract, LEVEL)(const PTOContraction *t, ELEMENT *packe
 #undef COLUMNS
 #undef ELEMENT
 #undef LEVEL
+#undef TYPE
+#undef SIDE
 #undef TARGET
 #undef BYTES
 #undef ROWS
