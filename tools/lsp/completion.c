@@ -200,6 +200,14 @@ static void add_names(struct items *w)
     add_words(w, words, sizeof words / sizeof *words, "");
 }
 
+static void add_attributes(struct items *w)
+{
+    for (int i = 0; attrs_name(i); i++) {
+        const char *const name = attrs_name(i);
+        add_words(w, &name, 1, "(");
+    }
+}
+
 static void add_all(struct items *w)
 {
     static const char *const workers[] = {
@@ -207,13 +215,12 @@ static void add_all(struct items *w)
 #include <pto/workers.def>
 #undef PTO_WORKER
     };
-    static const char *const attributes[] = {"priority", "name", "timeout"};
     const struct cursor *c = w->cursor;
     if (c->is_in_text) return;
     if (c->is_after_dot)
         add_members(w);
     else if (c->is_after_at)
-        add_words(w, attributes, sizeof attributes / sizeof *attributes, "(");
+        add_attributes(w);
     else if (c->is_after_on)
         add_words(w, workers, sizeof workers / sizeof *workers, "");
     else {

@@ -5,10 +5,7 @@
  */
 #include "names_parts.h"
 #include "syntax/c_text.h"
-#include <ctype.h>
 #include <string.h>
-
-static bool is_word(char c) { return c == '_' || isalnum((unsigned char)c); }
 
 /* The declaration with that name in the list, or whose name with "_stride" behind it that is. */
 static const struct ast *find(const struct ast *list, const char *text, size_t length, bool is_stride)
@@ -49,22 +46,10 @@ void names_of_c(struct names_work *w, const struct ast *kernel)
     const struct span body = kernel->kernel->body_at;
     const char *text = source_get(w->result->front.sources, body.file)->text;
     const char *begin = text + body.begin, *end = text + body.end;
-    for (const char *p = begin; p < end;) {
-        const char *behind = c_text_skip(p, end);
-        if (!behind) return;
-        if (behind > p) {
-            p = behind;
-            continue;
-        }
-        const char *word = p;
-        while (p < end && is_word(*p)) p++;
-        if (p == word) {
-            p++;
-            continue;
-        }
-        const bool is_member =
-            word > begin && (word[-1] == '.' || (word - begin > 1 && word[-1] == '>' && word[-2] == '-'));
-        if (!is_member && !isdigit((unsigned char)*word))
-            add_word(w, kernel->kernel, (struct span){body.file, (uint32_t)(word - text), (uint32_t)(p - text)}, word);
+    size_t length;
+    for (const char *p = begin; (p = c_text_name(p, end, &length, NULL)) != NULL; p += length) {
+        const uint32_t at = (uint32_t)(p - text);
+        const bool is_member = p > begin && (p[-1] == '.' || (p - begin > 1 && p[-1] == '>' && p[-2] == '-'));
+        if (!is_member) add_word(w, kernel->kernel, (struct span){body.file, at, at + (uint32_t)length}, p);
     }
 }

@@ -128,7 +128,7 @@ struct module *result_main(const struct result *r)
 
 struct plan *result_plan(struct result *r)
 {
-    static const struct memory_plan usual = {PLAN_FREE, 0};
+    static const struct memory_plan usual = {.kind = PLAN_FREE};
     if (!r->plan && r->error_count == 0 && r->checked->module_count > 0)
         r->plan = plan_create(&r->front, r->checked, &usual, false, NULL);
     return r->plan;

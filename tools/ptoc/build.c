@@ -7,6 +7,7 @@
 #include "build.h"
 #include "cache.h"
 #include "codegen.h"
+#include "kernel_objects.h"
 #include "output.h"
 #include "process.h"
 #include "support/arena.h"
@@ -20,6 +21,13 @@
 #include <unistd.h>
 
 /* ---- what was read is not written over ---- */
+
+/* What ptoc makes of a .pto file for a C compiler. */
+struct program {
+    char *stem; /* of the file with the orchestration */
+    struct strbuf text;
+    struct codegen_parts kernels; /* each in a file of its own */
+};
 
 static bool is_same_file(const char *a, const char *b)
 {
@@ -81,8 +89,9 @@ static int write_depfile(const struct options *o, const struct checked *checked)
     return output_close(&to, true);
 }
 
-/* C or header of the program, when it has no error.  output: for the guard; *stem: of the file, to be freed. */
-static int generate(const struct options *o, const char *output, struct strbuf *text, char **stem)
+/* C or header of the program, when it has no error.  output: for the guard; program: NULL, or where its name and the
+ * kernels that are compiled apart go. */
+static int generate(const struct options *o, const char *output, struct strbuf *text, struct program *program)
 {
     struct front_session s;
     int result = session_open(&s, o);
@@ -99,7 +108,8 @@ static int generate(const struct options *o, const char *output, struct strbuf *
                                           .prefix = o->prefix,
                                           .is_shared = o->emit == EMIT_SO,
                                           .memory = o->memory,
-                                          .checked = o->checked};
+                                          .checked = o->checked,
+                                          .parts = program && !o->keep ? &program->kernels : NULL};
         if (o->dumps & ~(1U << DUMP_USES))
             codegen_dump(&s.front, checked, &o->memory, o->dumps, o->dump_pass, text);
         else if (o->dumps)
@@ -109,7 +119,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
         else
             emitters[o->emit](&s.front, checked, &options, text);
         if (output && strcmp(output, "-") != 0 && would_destroy(o, checked, output)) result = EXIT_USAGE;
-        if (stem && asprintf(stem, "%s", checked->modules[0]->name) < 0) result = process_out_of_memory();
+        if (program && asprintf(&program->stem, "%s", checked->modules[0]->name) < 0) result = process_out_of_memory();
         if (result == EXIT_OK && o->depfile) result = write_depfile(o, checked);
     }
     int closed = session_close(&s);
@@ -142,6 +152,23 @@ static int check_link_inputs(const struct options *o)
 
 /* ---- built before ---- */
 
+/* All that was generated of it. */
+static void describe_program(const struct program *p, struct strbuf *key)
+{
+    cache_key_text(key, "program", strbuf_text(&p->text), p->text.length);
+    for (size_t i = 0; i < p->kernels.list.count; i++) {
+        const struct codegen_part *kernel = &p->kernels.list.data[i];
+        cache_key_text(key, strbuf_text(&kernel->name), strbuf_text(&kernel->text), kernel->text.length);
+    }
+}
+
+static int build_anew(const struct toolchain *t, const struct program *p, const char *output)
+{
+    const char **objects = arena_array(t->mem, const char *, p->kernels.list.count + 1);
+    const int result = kernel_objects_make(t, &p->kernels, objects);
+    return result == EXIT_OK ? toolchain_build(t, p->stem, &p->text, objects, p->kernels.list.count, output) : result;
+}
+
 /* The contents of the C files and libraries of the command line, so that a return to an older text finds its
  * program. */
 static bool describe_inputs(const struct options *o, struct strbuf *key)
@@ -159,8 +186,7 @@ static bool describe_inputs(const struct options *o, struct strbuf *key)
 }
 
 /* Finds the program, or builds and keeps it. */
-static int find_or_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output,
-                         int *kept)
+static int find_or_build(const struct toolchain *t, const struct program *p, const char *output, int *kept)
 {
     struct cache cache;
     struct reads reads;
@@ -171,22 +197,22 @@ static int find_or_build(const struct toolchain *t, const char *stem, const stru
     if (reason) {
         if (t->o->verbose) fprintf(stderr, "not kept: %s\n", reason);
         strbuf_free(&key);
-        return toolchain_build(t, stem, text, output);
+        return build_anew(t, p, output);
     }
     toolchain_describe(t, &key);
-    cache_key_text(&key, "program", strbuf_text(text), text->length);
-    cache_open(&cache);
+    describe_program(p, &key);
+    cache_open(&cache, NULL, CACHE_PROGRAMS);
     int result = EXIT_OK;
     *kept = cache_find(&cache, &key, &path);
     if (*kept >= 0) {
         if (t->o->verbose) fprintf(stderr, "unchanged: %s\n", path);
     } else if (cache.folder < 0) {
-        result = toolchain_build(t, stem, text, output);
+        result = build_anew(t, p, output);
     } else {
         struct toolchain noting = *t;
         noting.reads = &reads;
         reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
-        result = toolchain_build(&noting, stem, text, output);
+        result = build_anew(&noting, p, output);
         if (result == EXIT_OK && reads_list(&reads, &list))
             cache_keep(&cache, &key, &list, output);
         else if (result == EXIT_OK && t->o->verbose)
@@ -203,10 +229,10 @@ static int find_or_build(const struct toolchain *t, const char *stem, const stru
 static int build_in(const struct options *o, struct arena *mem, const char *temp_dir, const char *output,
                     const char *replaced, int *kept)
 {
-    struct strbuf text = {0};
-    char *stem = NULL, *prefix = prefix_find(o->program);
+    struct program p = {0};
+    char *prefix = prefix_find(o->program);
     int result = check_link_inputs(o);
-    if (result == EXIT_OK) result = generate(o, replaced, &text, &stem);
+    if (result == EXIT_OK) result = generate(o, replaced, &p.text, &p);
     if (result == EXIT_OK && !prefix) {
         fprintf(stderr, "ptoc: error: cannot find the folder that ptoc is installed in\n");
         result = EXIT_INTERNAL;
@@ -214,10 +240,11 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
     if (result == EXIT_OK) {
         const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir};
         const bool may_be_kept = kept && !o->keep && !o->no_cache;
-        result = may_be_kept ? find_or_build(&t, stem, &text, output, kept) : toolchain_build(&t, stem, &text, output);
+        result = may_be_kept ? find_or_build(&t, &p, output, kept) : build_anew(&t, &p, output);
     }
-    strbuf_free(&text);
-    free(stem);
+    strbuf_free(&p.text);
+    codegen_parts_free(&p.kernels);
+    free(p.stem);
     free(prefix);
     return result;
 }
@@ -242,6 +269,15 @@ static bool can_write(const char *output)
     return why == 0;
 }
 
+/* Said before anything about the output. */
+static int check_input(const struct options *o)
+{
+    struct front_session s;
+    if (strcmp(o->input, "-") == 0) return EXIT_OK;
+    const int result = session_open(&s, o);
+    return result == EXIT_OK ? session_close(&s) : result;
+}
+
 /* f.pto -> f, f.so */
 static char *default_output(const char *input, bool is_shared)
 {
@@ -250,26 +286,6 @@ static char *default_output(const char *input, bool is_shared)
     const char *const end = is_shared ? ".so" : "";
     if (strcmp(input, "-") == 0 || !dot || dot == base) return strdup(is_shared ? "a.so" : "a.out");
     return asprintf(&name, "%.*s%s", (int)(dot - base), base, end) < 0 ? NULL : name;
-}
-
-/* From the cache. */
-static int copy_kept(int kept, const char *path)
-{
-    char block[65536];
-    int64_t left = cache_program_bytes(kept);
-    ssize_t got = 1;
-    FILE *out = left >= 0 ? fopen(path, "we") : NULL;
-    bool good = out != NULL;
-    while (good && left > 0 &&
-           (got = read(kept, block, left < (int64_t)sizeof block ? (size_t)left : sizeof block)) > 0) {
-        good = fwrite(block, 1, (size_t)got, out) == (size_t)got;
-        left -= got;
-    }
-    if (out && fclose(out) != 0) good = false;
-    if (left != 0) good = false;
-    if (!good) fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", path, strerror(errno));
-    close(kept);
-    return good ? EXIT_OK : EXIT_FILE;
 }
 
 bool build_reads_only(const struct options *o) { return emitters[o->emit] == NULL; }
@@ -285,12 +301,12 @@ int build_main(const struct options *o)
     char *output = o->output ? strdup(o->output) : default_output(o->input, is_shared), *temp = NULL;
     int kept = -1; /* objects are built by programs that start often, so they are kept as those of `ptoc run` are */
     struct output place = {0};
-    int result = output ? EXIT_OK : process_out_of_memory();
+    int result = output ? check_input(o) : process_out_of_memory();
     if (result == EXIT_OK && o->output && !can_write(output)) result = EXIT_FILE;
     if (result == EXIT_OK && (temp = temp_dir_create()) == NULL) result = EXIT_INTERNAL;
     if (result == EXIT_OK && !output_place(&place, output)) result = EXIT_FILE;
     if (result == EXIT_OK) result = build_binary(o, temp, output_name(&place), output, is_shared ? &kept : NULL);
-    if (result == EXIT_OK && kept >= 0) result = copy_kept(kept, output_name(&place));
+    if (result == EXIT_OK && kept >= 0) result = cache_copy(kept, output_name(&place));
     int closed = output_close(&place, result == EXIT_OK);
     if (temp) temp_dir_remove(temp, o->keep);
     free(output);

@@ -23,7 +23,4 @@ int build_binary(const struct options *o, const char *temp_dir, const char *outp
  * say. */
 bool missing_report(const struct options *o, const char *log_path);
 
-/* Behind the messages of a C compiler that refused the program: the kernels whose C bodies look like index notation. */
-void body_help(const struct options *o);
-
 #endif

@@ -9,6 +9,7 @@
  * Tests      test/lit/run/cache.test, cache-reads.test, cache-folder.test, scripts/cache_edits.py
  */
 #include "cache.h"
+#include "options.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_KEPT = 64, NAME_BYTES = 40 };
+enum { NAME_BYTES = 40 };
 static const char mark[8] = "ptoc-k2";
 
 struct tail { /* the end of a kept file */
@@ -83,11 +84,18 @@ static bool others_may_write(int folder, char *real)
     return false;
 }
 
-void cache_open(struct cache *c)
+void cache_open(struct cache *c, const char *kind, int most)
 {
-    *c = (struct cache){.folder = -1, .path = folder_path()};
-    if (!c->path || access("/proc/self/fd", X_OK) != 0) return;
-    make_folder(c->path);
+    char *path = folder_path();
+    *c = (struct cache){.folder = -1, .path = path, .most = most};
+    if (!path || access("/proc/self/fd", X_OK) != 0) return;
+    make_folder(path);
+    if (kind) {
+        if (asprintf(&c->path, "%s/%s", path, kind) < 0) c->path = NULL;
+        free(path);
+        if (!c->path) return;
+        make_folder(c->path);
+    }
     char *real = realpath(c->path, NULL);
     if (real) c->folder = open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (c->folder >= 0 && others_may_write(c->folder, real)) {
@@ -121,7 +129,7 @@ static bool is_good(const char *data, size_t size, const struct strbuf *key)
     const size_t body = size - sizeof tail;
     memcpy(&tail, data + body, sizeof tail);
     if (memcmp(tail.mark, mark, sizeof mark) != 0 || tail.key_bytes != key->length || tail.list_bytes >= body ||
-        tail.key_bytes >= body - tail.list_bytes)
+        tail.key_bytes > body - tail.list_bytes)
         return false;
     const char *list = data + body - tail.list_bytes, *kept_key = list - tail.key_bytes;
     return memcmp(kept_key, key->data, key->length) == 0 && digest_is_equal(digest_of(data, body), tail.digest) &&
@@ -167,6 +175,25 @@ int64_t cache_program_bytes(int file)
     return (int64_t)st.st_size - (int64_t)sizeof tail - (int64_t)tail.list_bytes - (int64_t)tail.key_bytes;
 }
 
+int cache_copy(int kept, const char *path)
+{
+    char block[65536];
+    int64_t left = cache_program_bytes(kept);
+    ssize_t got = 1;
+    FILE *out = left >= 0 ? fopen(path, "we") : NULL;
+    bool good = out != NULL;
+    while (good && left > 0 &&
+           (got = read(kept, block, left < (int64_t)sizeof block ? (size_t)left : sizeof block)) > 0) {
+        good = fwrite(block, 1, (size_t)got, out) == (size_t)got;
+        left -= got;
+    }
+    if (out && fclose(out) != 0) good = false;
+    if (left != 0) good = false;
+    if (!good) fprintf(stderr, "ptoc: error: cannot write '%s': %s\n", path, strerror(errno));
+    close(kept);
+    return good ? EXIT_OK : EXIT_FILE;
+}
+
 /* ---- keeping ---- */
 
 struct kept {
@@ -182,16 +209,18 @@ static int by_use(const void *pa, const void *pb)
 }
 
 /* The programs that were not used for longest go, and what processes that were killed have left. */
-static void forget_old(int folder)
+static void forget_old(int folder, int most)
 {
-    enum { MAX_SEEN = 4 * MAX_KEPT, ABANDONED_SECONDS = 3600 };
-    struct kept seen[MAX_SEEN];
+    enum { ABANDONED_SECONDS = 3600 };
+    const int most_seen = 4 * most;
+    struct kept *seen = calloc((size_t)most_seen, sizeof *seen);
     int count = 0;
+    if (!seen) return;
     const time_t now = time(NULL);
     const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *entries = again >= 0 ? fdopendir(again) : NULL;
     if (!entries && again >= 0) close(again);
-    for (struct dirent *e; entries && count < MAX_SEEN && (e = readdir(entries));) {
+    for (struct dirent *e; entries && count < most_seen && (e = readdir(entries));) {
         struct stat st;
         if (strlen(e->d_name) >= sizeof seen->name || fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(st.st_mode))
@@ -204,8 +233,9 @@ static void forget_old(int folder)
         seen[count++].used = st.st_mtim;
     }
     qsort(seen, (size_t)count, sizeof *seen, by_use);
-    for (int i = 0; i < count - MAX_KEPT; i++) unlinkat(folder, seen[i].name, 0);
+    for (int i = 0; i < count - most; i++) unlinkat(folder, seen[i].name, 0);
     if (entries) closedir(entries);
+    free(seen);
 }
 
 struct writer {
@@ -260,7 +290,7 @@ void cache_keep(const struct cache *c, const struct strbuf *key, const struct st
     bool good = write_entry(file, program, key, list) && fchmod(file, 0700) == 0;
     good = close(file) == 0 && good && renameat(c->folder, fresh, c->folder, name) == 0;
     if (good)
-        forget_old(c->folder);
+        forget_old(c->folder, c->most);
     else
         unlinkat(c->folder, fresh, 0);
 }

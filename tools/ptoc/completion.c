@@ -7,14 +7,15 @@
  */
 #include "codegen.h"
 #include "option_values.h"
+#include "run_lists.h"
 #include <stdio.h>
 #include <string.h>
 
 static const struct {
-    const char *name;
+    const char *name, *summary;
     bool is_listed;
 } verbs[] = {
-#define VERB(id, name, operands, summary, text) {name, (const char *)(text) != NULL},
+#define VERB(id, name, operands, summary, text) {name, summary, (const char *)(text) != NULL},
 #include "verbs.def"
 #undef VERB
 };
@@ -24,11 +25,12 @@ static const struct {
 static const struct {
     const char *name;
     unsigned verbs;
+    const char *help; /* NULL: that of another row is for it, too */
 } rows[] = {
-#define ROW(name, value, verbs, id, form, help) {name, verbs},
+#define ROW(name, value, verbs, id, form, help) {name, verbs, help},
 #include "options.def"
 #undef ROW
-#define OPTION(name, text, value, verbs, help) {"--" text, FOR_##verbs},
+#define OPTION(name, text, value, verbs, help) {"--" text, FOR_##verbs, help},
 #include "host/options.def"
 #undef OPTION
 };
@@ -80,14 +82,19 @@ int complete_main(const struct options *o)
 
 /* ---- scripts ---- */
 
+/* Is the row one of the verb, and the first of its name? */
+static bool is_of(int row, int verb)
+{
+    for (int k = 0; k < row; k++)
+        if (strcmp(rows[k].name, rows[row].name) == 0 && rows[k].verbs & 1U << verb) return false;
+    return rows[row].verbs & 1U << verb;
+}
+
 static void print_words(int verb, const char *between)
 {
     const char *before = "";
     for (int i = 0; i < COUNT(rows); i++) {
-        bool is_repeated = false;
-        for (int k = 0; k < i; k++)
-            is_repeated |= strcmp(rows[k].name, rows[i].name) == 0 && rows[k].verbs & 1U << verb;
-        if (!(rows[i].verbs & 1U << verb) || is_repeated) continue;
+        if (!is_of(i, verb)) continue;
         printf("%s%s", before, rows[i].name);
         before = between;
     }
@@ -103,10 +110,8 @@ static void print_verbs(const char *between)
     }
 }
 
-/* zsh runs the same function, by its bashcompinit. */
-static void print_bash(bool is_zsh)
+static void print_bash(void)
 {
-    if (is_zsh) puts("autoload -U +X compinit && compinit; autoload -U +X bashcompinit && bashcompinit");
     puts("_ptoc_words() {\n  case \"$1\" in");
     for (int i = 0; i < VERBS; i++) {
         if (!verbs[i].is_listed) continue;
@@ -140,24 +145,91 @@ static void print_bash(bool is_zsh)
          "complete -F _ptoc ptoc");
 }
 
+/* In single quotes of a shell.  stop: a character that the shell would take for the end of a name, or 0. */
+static void print_quoted(const char *text, char stop)
+{
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            printf(*text == stop ? "\\%c" : "%c", *text);
+}
+
+/* 'name:help' of zsh. */
+static void print_described(const char *name, const char *help)
+{
+    fputs(" '", stdout);
+    print_quoted(name, ':');
+    if (help) putchar(':');
+    if (help) print_quoted(help, 0);
+    putchar('\'');
+}
+
+/* A function of a folder of $fpath, or a text to be evaluated. */
+static void print_zsh(void)
+{
+    puts("#compdef ptoc\n"
+         "_ptoc() {\n"
+         "  local -a verbs options names\n"
+         "  local verb=build program=${words[(R)*.pto]} before=${words[CURRENT-1]}");
+    printf("  verbs=(");
+    for (int i = 0; i < VERBS; i++)
+        if (verbs[i].is_listed) print_described(verbs[i].name, verbs[i].summary);
+    puts(")\n  (( ${verbs[(I)${words[2]}:*]} )) && verb=${words[2]}\n"
+         "  if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then\n"
+         "    _describe verb verbs\n    _files\n    return\n  fi\n"
+         "  case $before in\n"
+         "  --set|--input|--output|--expect|--dim|--entry)\n"
+         "    [[ -n $program ]] && names=(${(f)\"$(ptoc complete $program $before 2>/dev/null)\"})\n"
+         "    compadd -S '' -a names\n    return;;\n"
+         "  esac\n"
+         "  if [[ $PREFIX != -* ]]; then\n    _files\n    return\n  fi\n"
+         "  case $verb in");
+    for (int i = 0; i < VERBS; i++) {
+        if (!verbs[i].is_listed) continue;
+        printf("  %s) options=(", verbs[i].name);
+        for (int r = 0; r < COUNT(rows); r++)
+            if (is_of(r, i)) print_described(rows[r].name, rows[r].help);
+        puts(");;");
+    }
+    puts("  esac\n"
+         "  _describe -o option options\n"
+         "}\n"
+         "if [[ $funcstack[1] == _ptoc ]]; then _ptoc \"$@\"; else compdef _ptoc ptoc; fi");
+}
+
+static void print_fish_help(const char *help)
+{
+    if (!help) return;
+    fputs(" -d '", stdout);
+    print_quoted(help, 0);
+    putchar('\'');
+}
+
 static void print_fish(void)
 {
     puts("function __ptoc_names\n"
          "  set -l words (commandline -opc)\n"
-         "  set -l program (string match -- '*.pto' $words)[1]\n"
-         "  test -n \"$program\"; and ptoc complete $program $words[-1] 2>/dev/null\n"
+         "  set -l programs (string match -- '*.pto' $words)\n"
+         "  test -n \"$programs[1]\"; and ptoc complete $programs[1] $words[-1] 2>/dev/null\n"
          "end");
     for (int i = 0; i < VERBS; i++) {
         if (!verbs[i].is_listed) continue;
-        printf("complete -c ptoc -n __fish_use_subcommand -a %s\n", verbs[i].name);
+        printf("complete -c ptoc -n __fish_use_subcommand -a %s", verbs[i].name);
+        print_fish_help(verbs[i].summary);
+        putchar('\n');
     }
     for (int r = 0; r < COUNT(rows); r++) {
         const char *name = rows[r].name;
-        if (strncmp(name, "--", 2) != 0) continue;
+        bool is_first = false;
+        for (int i = 0; i < VERBS; i++) is_first |= verbs[i].is_listed && is_of(r, i);
+        if (!is_first) continue;
         printf("complete -c ptoc -n '__fish_seen_subcommand_from");
         for (int i = 0; i < VERBS; i++)
-            if (verbs[i].is_listed && rows[r].verbs & 1U << i) printf(" %s", verbs[i].name);
-        printf("' -l %s\n", name + 2);
+            if (verbs[i].is_listed && is_of(r, i)) printf(" %s", verbs[i].name);
+        printf("' %s %s", strncmp(name, "--", 2) == 0 ? "-l" : "-s", name + (name[1] == '-') + 1);
+        print_fish_help(rows[r].help);
+        putchar('\n');
     }
     puts("for option in set input output expect dim entry\n"
          "  complete -c ptoc -l $option -x -a '(__ptoc_names)'\n"
@@ -166,8 +238,10 @@ static void print_fish(void)
 
 int completion_main(const struct options *o)
 {
-    if (strcmp(o->topic, "bash") == 0 || strcmp(o->topic, "zsh") == 0)
-        print_bash(o->topic[0] == 'z');
+    if (strcmp(o->topic, "bash") == 0)
+        print_bash();
+    else if (strcmp(o->topic, "zsh") == 0)
+        print_zsh();
     else if (strcmp(o->topic, "fish") == 0)
         print_fish();
     else

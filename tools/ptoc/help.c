@@ -4,6 +4,7 @@
  * Tests      test/lit/diag/help.test, usage.test
  */
 #include "option_values.h"
+#include "run_lists.h"
 #include "support/nearest.h"
 #include <stdio.h>
 #include <string.h>
@@ -29,23 +30,6 @@ static const struct row rows[] = {
 #include "options.def"
 #undef ROW
 };
-
-/* The engines, backends and workers of the built program are lists of its own. */
-static const char engine_list[] =
-#define PTO_ENGINE(id, name, note) ", " #name note
-#include <pto/engines.def>
-#undef PTO_ENGINE
-    ;
-static const char backend_list[] =
-#define BACKEND(name, note) ", " #name note
-#include "backend/backends.def"
-#undef BACKEND
-    ;
-static const char worker_list[] =
-#define PTO_WORKER(id, name) ", " name
-#include <pto/workers.def>
-#undef PTO_WORKER
-    "; one of each that is not named";
 
 static const struct {
     const char *name, *value;

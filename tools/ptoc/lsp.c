@@ -9,13 +9,13 @@
 #include <string.h>
 
 #ifdef PTO_HAS_LSP
+#include "c_bodies.h"
 #include "lsp/lsp.h"
 #include "support/strbuf.h"
-#include "toolchain.h"
 
 static bool compile(void *cx, const struct strbuf *program, struct strbuf *text)
 {
-    return toolchain_ask(cx, program, text);
+    return c_bodies_ask(cx, program, text);
 }
 
 int lsp_main(const struct options *o)

@@ -5,25 +5,13 @@
  * Blocks     in what the verbs do.
  * Tests      test/lit/diag/usage.test
  */
-#include "bodies.h"
 #include "build.h"
+#include "c_bodies.h"
 #include "codegen.h"
 #include "explain.h"
 #include "options.h"
 #include "output.h"
-#include "toolchain.h"
 #include <string.h>
-
-/* Asks the C compiler about the bodies of kernels.  Where it cannot be asked, or says nothing of a place, nothing is
- * said: what it has against the program is then seen when that is built. */
-static void check_bodies(struct front *front, const struct checked *checked, const struct options *o)
-{
-    STRBUF(program);
-    STRBUF(log);
-    if (!bodies_any(checked)) return;
-    codegen_bodies(front, checked, &(struct codegen_options){.input = o->input, .no_main = true}, &program);
-    if (toolchain_ask(o, &program, &log)) bodies_report(front, checked, strbuf_text(&log));
-}
 
 static int check_main(const struct options *o)
 {
@@ -34,7 +22,7 @@ static int check_main(const struct options *o)
     const struct checked *checked = codegen_check(&s.front, o->input, &s.sema);
     if (diag_error_count(s.front.diag) == 0 && o->heap_bytes > 0)
         codegen_check_heap(&s.front, checked, o->heap_bytes, o->rings);
-    if (diag_error_count(s.front.diag) == 0 && !o->no_bodies) check_bodies(&s.front, checked, o);
+    if (diag_error_count(s.front.diag) == 0 && !o->no_bodies) c_bodies_check(&s.front, checked, o);
     return session_close(&s);
 }
 

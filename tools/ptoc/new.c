@@ -52,18 +52,15 @@ static const struct {
                       "  m.axpy(x, inout y, 2.0);\n"
                       "  print \"sum\", first, await y[T - 1];\n"
                       "}\n"},
-    {"CMakeLists.txt",
-     "cmake_minimum_required(VERSION 3.16)\n"
-     "project(NAME LANGUAGES C)\n"
-     "\n"
-     "find_program(PTOC ptoc REQUIRED)\n"
-     "add_custom_command(OUTPUT NAME\n"
-     "    COMMAND ${PTOC} build ${CMAKE_CURRENT_SOURCE_DIR}/NAME.pto -o ${CMAKE_CURRENT_BINARY_DIR}/NAME\n"
-     "    DEPENDS NAME.pto VERBATIM)\n"
-     "add_custom_target(programs ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/NAME)\n"
-     "\n"
-     "enable_testing()\n"
-     "add_test(NAME NAME COMMAND ${PTOC} test ${CMAKE_CURRENT_SOURCE_DIR})\n"},
+    {"CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\n"
+                       "project(NAME LANGUAGES C)\n"
+                       "\n"
+                       "# Found where ptoc is in PATH; elsewhere with -DCMAKE_PREFIX_PATH=FOLDER.\n"
+                       "find_package(pto 1.0 REQUIRED)\n"
+                       "pto_add_program(NAME NAME.pto)\n"
+                       "\n"
+                       "enable_testing()\n"
+                       "add_test(NAME ${PTO_PTOC} test ${CMAKE_CURRENT_SOURCE_DIR})\n"},
     {"README.md",
      "# NAME\n"
      "\n"

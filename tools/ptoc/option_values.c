@@ -83,24 +83,47 @@ static int choose(const char *option, const char *text, const char *const *choic
             *chosen = i;
             return EXIT_OK;
         }
-    return usage_error("%s takes %s%s%s or %s, not '%s'", option, choices[0], count == 3 ? ", " : "",
-                       count == 3 ? choices[1] : "", choices[count - 1], text);
+    char all[256] = "";
+    for (int i = 0; i + 1 < count; i++) {
+        const size_t at = strlen(all);
+        snprintf(all + at, sizeof all - at, "%s%s", i > 0 ? ", " : "", choices[i]);
+    }
+    return usage_error("%s takes %s or %s, not '%s'", option, all, choices[count - 1], text);
 }
 
-int option_set_plan(struct options *o, const char *text)
+static bool set_plan(struct memory_plan *plan, const char *word)
 {
     static const struct {
         const char *name;
         enum plan_kind kind;
     } plans[] = {{"ring", PLAN_RING}, {"free", PLAN_FREE}, {"min", PLAN_MIN}};
+    if (strcmp(word, "apart") == 0) {
+        plan->is_apart = true;
+        return true;
+    }
     for (int i = 0; i < COUNT(plans); i++)
-        if (strcmp(plans[i].name, text) == 0) {
-            o->memory.kind = plans[i].kind;
-            return EXIT_OK;
+        if (strcmp(plans[i].name, word) == 0) {
+            plan->kind = plans[i].kind;
+            return true;
         }
-    o->memory.kind = PLAN_BUDGET;
-    if (strncmp(text, "budget=", 7) == 0 && option_size(text + 7, &o->memory.budget)) return EXIT_OK;
-    return usage_error("--plan takes ring, free, min or budget=BYTES, not '%s'", text);
+    plan->kind = PLAN_BUDGET;
+    return strncmp(word, "budget=", 7) == 0 && option_size(word + 7, &plan->budget);
+}
+
+/* Words with commas. */
+int option_set_plan(struct options *o, const char *text)
+{
+    char word[64];
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (length >= sizeof word) break;
+        memcpy(word, at, length);
+        word[length] = '\0';
+        if (!set_plan(&o->memory, word)) break;
+        at += length;
+        if (!*at) return EXIT_OK;
+    }
+    return usage_error("--plan takes ring, free, min or budget=BYTES, and apart, not '%s'", text);
 }
 
 static int refuse_dump(const char *word, size_t length)
@@ -156,10 +179,10 @@ int option_set_diag(struct options *o, const char *text)
 
 int option_set_format(struct options *o, const char *text)
 {
-    static const char *const choices[] = {"dot", "json", "text"};
+    static const char *const choices[] = {"dot", "json", "text", "ti"};
     int chosen = 0;
     o->graph_format = text;
-    return choose("--format", text, choices, 3, &chosen);
+    return choose("--format", text, choices, 4, &chosen);
 }
 
 bool option_is_warning(int id) { return diag_id_name((enum diag_id)id)[0] == 'W'; }

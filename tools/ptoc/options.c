@@ -388,8 +388,8 @@ static int parse_words(struct building *b, int argc, char **argv)
         return usage_error(
             "--prefix is for --emit=header and --emit=c --no-main: only there a host program sees names");
     if (o->depfile && !o->output) return usage_error("--depfile needs -o: it says what the output was made from");
-    if (o->no_cache && o->verb == VERB_BUILD && o->emit != EMIT_SO)
-        return usage_error("--no-cache is for --emit=so, run and graph: nothing else is kept");
+    if (o->no_cache && o->verb == VERB_BUILD && o->emit != EMIT_SO && o->emit != EMIT_BIN)
+        return usage_error("--no-cache is for programs, check, run and graph: a text is not kept");
     if (o->verb == VERB_RUN && o->emit != EMIT_BIN)
         return usage_error("'ptoc run' runs a program: --emit=%s makes none", option_emit_names[o->emit]);
     return check_operands(o);

@@ -48,7 +48,7 @@ struct options {
     int import_dir_count;
     unsigned dumps;            /* --dump: DUMP_SCOPES ... */
     char *dump_pass;           /* --dump=ir:PASS; or NULL */
-    struct memory_plan memory; /* --plan=ring|free|min|budget=BYTES */
+    struct memory_plan memory; /* --plan=ring|free|min|budget=BYTES, apart */
     const char *cc;            /* --cc=..., or NULL: the C compiler to use for a binary */
     int optimize;              /* -O0 .. -O3; -1 where none was given */
     bool debug;                /* -g */

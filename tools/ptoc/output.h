@@ -1,16 +1,15 @@
-/* output.h - files that ptoc writes: the old one is there until the new one is whole. */
+/* output.h - files that ptoc writes: the old one is there until the new one is complete. */
 #ifndef PTOC_OUTPUT_H
 #define PTOC_OUTPUT_H
+#include "report/whole_file.h"
 #include "support/strbuf.h"
 #include <stdbool.h>
 #include <stdio.h>
 
 struct output {
     const char *path; /* as the user wrote it, for messages */
-    /* what it means when links are followed; NULL: no file that could be replaced, but a device or a pipe */
-    char *target;
-    char *beside; /* a new name in the same folder, where the file is made; NULL as target is */
-    FILE *out;
+    struct whole_file file;
+    FILE *out;   /* to be written: the file's, or standard output; NULL: another program writes */
     bool failed; /* the message is printed */
 };
 

@@ -15,19 +15,61 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The last value of an option for the program; NULL: none. */
+static const char *value_of(const struct options *o, const char *option)
+{
+    const size_t length = strlen(option);
+    const char *value = NULL;
+    for (int i = 0; i < o->run_arg_count; i++) {
+        const char *arg = o->run_args[i];
+        if (strcmp(arg, option) == 0 && i + 1 < o->run_arg_count) value = o->run_args[++i];
+        if (strncmp(arg, option, length) == 0 && arg[length] == '=') value = arg + length + 1;
+    }
+    return value;
+}
+
+/* Does the program make a plan of its ranks, alone? */
+static bool plans_ranks(const struct options *o, const char *const *more)
+{
+    const char *engine = more ? "graph" : value_of(o, "--engine");
+    return engine && (strcmp(engine, "timing") == 0 || strcmp(engine, "graph") == 0);
+}
+
+/* false: a launcher has started ptoc several times, and each would build. */
+static bool is_started_once(const struct options *o)
+{
+    const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, *ranks = value_of(o, "--ranks");
+    bool is_launched = false;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) is_launched |= getenv(counts[i]) != NULL;
+    if (!is_launched) return true;
+    fprintf(stderr,
+            "ptoc: error: 'ptoc run' under a launcher would build the program several times: build it with 'ptoc build "
+            "%s -o PROGRAM', then start it with 'mpirun -np %s PROGRAM'\n",
+            o->input, ranks ? ranks : "N");
+    return false;
+}
+
 /* program: the path that it was built at, for its name too.  kept: a descriptor of a program that is executed instead,
- * or -1; closed here.  more: arguments after the user's, NULL-terminated, or NULL. */
+ * or -1; closed here.  more: arguments after the user's, NULL-terminated, of ptoc graph; or NULL. */
 static int start(const struct options *o, const char *program, int kept, const char *const *more)
 {
     VEC(const char *) argv = {0};
-    char by_descriptor[40];
-    const char *slash = strrchr(program, '/');
-    vec_push(&argv, slash ? slash + 1 : program);
+    char by_descriptor[64];
+    const char *slash = strrchr(program, '/'), *ranks = value_of(o, "--ranks");
+    const bool is_launched = ranks && strcmp(ranks, "1") != 0 && !plans_ranks(o, more);
+    snprintf(by_descriptor, sizeof by_descriptor, "/proc/%ld/fd/%d", (long)getpid(), kept);
+    const char *path = kept >= 0 ? by_descriptor : program;
+    if (is_launched) {
+        const char *const launcher[] = {"mpirun", "-np", ranks, path};
+        for (size_t i = 0; i < sizeof launcher / sizeof *launcher; i++) vec_push(&argv, launcher[i]);
+        setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0); /* more ranks than processors are welcome */
+    } else {
+        vec_push(&argv, slash ? slash + 1 : program);
+    }
     for (int i = 0; i < o->run_arg_count; i++) vec_push(&argv, o->run_args[i]);
     for (; more && *more; more++) vec_push(&argv, *more);
     vec_push(&argv, NULL);
-    snprintf(by_descriptor, sizeof by_descriptor, "/proc/self/fd/%d", kept);
-    int code = process_run(kept >= 0 ? by_descriptor : program, argv.data, o->verbose);
+    int code = process_run(is_launched ? NULL : path, argv.data, o->verbose);
     vec_free(&argv);
     if (kept >= 0) close(kept);
     if (code > 128 && code - 128 != SIGINT && code - 128 != SIGTERM && code - 128 != SIGPIPE)
@@ -47,6 +89,7 @@ static char *program_path(const char *dir, const char *input)
 
 int run_main(const struct options *o)
 {
+    if (!is_started_once(o)) return EXIT_USAGE;
     char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
     int kept = -1, result = !temp      ? EXIT_INTERNAL
                             : !program ? process_out_of_memory()
@@ -78,8 +121,27 @@ static int copy_to(const char *from, const char *path)
     return result;
 }
 
+/* Time-independent traces: a folder, which the program writes. */
+static int traces_main(const struct options *o)
+{
+    if (!o->output || !value_of(o, "--ranks")) {
+        fputs("ptoc: error: --format=ti writes what each rank does: it needs --ranks N and -o FOLDER\n", stderr);
+        return EXIT_USAGE;
+    }
+    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
+    int kept = -1, result = !temp      ? EXIT_INTERNAL
+                            : !program ? process_out_of_memory()
+                                       : build_binary(o, temp, program, NULL, &kept);
+    const char *const more[] = {"--engine", "graph", "--traces", o->output, NULL};
+    if (result == EXIT_OK) result = start(o, program, kept, more);
+    if (temp) temp_dir_remove(temp, o->keep);
+    free(program);
+    return result;
+}
+
 int graph_main(const struct options *o)
 {
+    if (o->graph_format && strcmp(o->graph_format, "ti") == 0) return traces_main(o);
     const char *format = !o->graph_format ? "dot" : strcmp(o->graph_format, "text") == 0 ? "txt" : o->graph_format;
     char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL;
     int kept = -1, result = !temp ? EXIT_INTERNAL : EXIT_OK;

@@ -8,6 +8,7 @@
  */
 #include "toolchain.h"
 #include "build.h"
+#include "c_bodies.h"
 #include "cache.h"
 #include "output.h"
 #include "process.h"
@@ -95,9 +96,12 @@ static void add_strict(words *argv, const struct toolchain *t)
     vec_push(argv, "-std=c11");
     vec_push(argv, "-Wall");
     vec_push(argv, "-Wextra");
+    vec_push(argv, "-Werror=implicit-function-declaration"); /* no C since 1999: a result would be taken for an int */
     if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
     const char *level = needs_one_level(t->o) ? level_of_machine() : NULL;
     if (level) vec_push(argv, arena_printf(t->mem, "-DPTO_ONLY_LEVEL=%s", level));
+    /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */
+    if (t->o->verb == VERB_RUN) vec_push(argv, "-DPTO_CALL_SUBMITS=1");
     add_common(argv, t);
 }
 
@@ -147,22 +151,30 @@ static bool is_heard(const char *variable)
     return false;
 }
 
-void toolchain_describe(const struct toolchain *t, struct strbuf *key)
+void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key)
 {
     words cc = {0}, flags = {0};
     char *folder = getcwd(NULL, 0);
     add_compiler(&cc, t);
     add_strict(&flags, t);
-    add_libraries(&flags, t);
     cache_key_words(key, "word", cc.data, cc.count);
     cache_key_words(key, "flag", flags.data, flags.count);
-    cache_key_words(key, "input", t->o->link_inputs, (size_t)t->o->link_input_count);
     for (char **variable = environ; *variable; variable++)
         if (is_heard(*variable)) cache_key_text(key, "environment", *variable, strlen(*variable));
     cache_key_text(key, "folder", folder ? folder : "", folder ? strlen(folder) : 0);
     free(folder);
     vec_free(&cc);
     vec_free(&flags);
+}
+
+void toolchain_describe(const struct toolchain *t, struct strbuf *key)
+{
+    words libraries = {0};
+    toolchain_describe_compiler(t, key);
+    add_libraries(&libraries, t);
+    cache_key_words(key, "library", libraries.data, libraries.count);
+    cache_key_words(key, "input", t->o->link_inputs, (size_t)t->o->link_input_count);
+    vec_free(&libraries);
 }
 
 /* Words that change what the compiler makes and name no file that it would read unseen. */
@@ -192,7 +204,7 @@ static bool is_known_compiler(const char *name)
     return good;
 }
 
-const char *toolchain_is_opaque(const struct toolchain *t)
+const char *toolchain_compiler_is_opaque(const struct toolchain *t)
 {
     words cc = {0};
     const char *reason = NULL;
@@ -202,23 +214,51 @@ const char *toolchain_is_opaque(const struct toolchain *t)
     for (size_t i = 1; i < cc.count && !reason; i++)
         if (!is_plain_option(cc.data[i]))
             reason = arena_printf(t->mem, "'%s' may make the compiler read a file", cc.data[i]);
+    vec_free(&cc);
+    return reason;
+}
+
+const char *toolchain_is_opaque(const struct toolchain *t)
+{
+    const char *reason = toolchain_compiler_is_opaque(t);
     for (int i = 0; i < t->o->link_input_count && !reason; i++)
         if (t->o->link_inputs[i][0] == '-')
             reason = arena_printf(t->mem, "'%s' is for the linker", t->o->link_inputs[i]);
-    vec_free(&cc);
     return reason;
 }
 
 /* ---- compiling ---- */
 
-static int run_compiler(const struct toolchain *t, words *argv, const char *what)
+static void read_log(const char *log, struct strbuf *said)
 {
+    FILE *in = fopen(log, "r");
+    char block[4096];
+    for (size_t n; in && (n = fread(block, 1, sizeof block, in)) > 0;) strbuf_add(said, block, n);
+    if (in) fclose(in);
+}
+
+/* of: what is compiled, for a message; NULL: the program, whose bodies of kernels have messages of their own. */
+static int run_compiler(const struct toolchain *t, words *argv, const char *of)
+{
+    const char *log = of ? NULL : arena_printf(t->mem, "%s/log", t->temp_dir);
     vec_push(argv, NULL);
-    int code = process_run(NULL, argv->data, t->o->verbose);
+    int code = log ? process_run_logged(log, argv->data, t->o->verbose) : process_run(NULL, argv->data, t->o->verbose);
     vec_free(argv);
     if (process_interrupted()) return 128 + process_interrupted();
-    if (code > 0) fprintf(stderr, "ptoc: error: the C compiler does not accept %s\n", what);
+    STRBUF(said);
+    if (log && code >= 0) read_log(log, &said);
+    if (code > 0 && log && c_bodies_refused(t->o, strbuf_text(&said))) return EXIT_ERRORS;
+    fputs(strbuf_text(&said), stderr);
+    if (code > 0) fprintf(stderr, "ptoc: error: the C compiler does not accept %s\n", of ? of : "the program");
     return code == 0 ? EXIT_OK : EXIT_ERRORS;
+}
+
+/* A list of what is read. */
+static void add_rule(words *argv, const char *rule)
+{
+    vec_push(argv, "-MD");
+    vec_push(argv, "-MF");
+    vec_push(argv, rule);
 }
 
 static void add_source(const struct toolchain *t, words *argv, bool is_ours, const char *source)
@@ -246,9 +286,7 @@ static int compile_and_note(const struct toolchain *t, bool is_ours, const char 
     const char *assembly = arena_printf(t->mem, "%s.s", object), *rule = arena_printf(t->mem, "%s.d", object);
     words argv = {0}, assemble = {0};
     add_source(t, &argv, is_ours, source);
-    vec_push(&argv, "-MD");
-    vec_push(&argv, "-MF");
-    vec_push(&argv, rule);
+    add_rule(&argv, rule);
     add_output(&argv, "-S", assembly);
     int result = run_compiler(t, &argv, what);
     if (result != EXIT_OK) return result;
@@ -260,9 +298,9 @@ static int compile_and_note(const struct toolchain *t, bool is_ours, const char 
     return run_compiler(t, &assemble, what);
 }
 
-static int compile(const struct toolchain *t, bool is_ours, const char *source, const char *object)
+/* what: as for run_compiler. */
+static int compile(const struct toolchain *t, bool is_ours, const char *source, const char *object, const char *what)
 {
-    const char *what = is_ours ? "the program" : arena_printf(t->mem, "'%s'", source);
     if (t->reads) return compile_and_note(t, is_ours, source, object, what);
     words argv = {0};
     add_source(t, &argv, is_ours, source);
@@ -270,37 +308,11 @@ static int compile(const struct toolchain *t, bool is_ours, const char *source, 
     return run_compiler(t, &argv, what);
 }
 
-static bool check_text(const struct toolchain *t, const struct strbuf *text, struct strbuf *said)
+int toolchain_compile_kernel(const struct toolchain *t, const char *name, const struct strbuf *text, const char *object)
 {
-    const char *source = arena_printf(t->mem, "%s/program.c", t->temp_dir),
-               *log = arena_printf(t->mem, "%s/log", t->temp_dir);
-    words argv = {0};
-    add_source(t, &argv, true, source);
-    vec_push(&argv, "-fsyntax-only");
-    vec_push(&argv, NULL);
-    const bool was_asked =
-        output_text(source, text) == EXIT_OK && process_run_logged(log, argv.data, t->o->verbose) >= 0;
-    vec_free(&argv);
-    FILE *in = was_asked ? fopen(log, "r") : NULL;
-    char block[4096];
-    for (size_t n; in && (n = fread(block, 1, sizeof block, in)) > 0;) strbuf_add(said, block, n);
-    if (in) fclose(in);
-    return in != NULL;
-}
-
-bool toolchain_ask(const struct options *o, const struct strbuf *text, struct strbuf *said)
-{
-    char *prefix = prefix_find(o->program), *folder = prefix ? temp_dir_create() : NULL;
-    bool was_asked = false;
-    if (folder) {
-        struct arena *mem = arena_create();
-        const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = folder};
-        was_asked = check_text(&t, text, said);
-        arena_destroy(mem);
-        temp_dir_remove(folder, false);
-    }
-    free(prefix);
-    return was_asked;
+    const char *source = arena_printf(t->mem, "%s/%s.c", t->temp_dir, name);
+    const int result = output_text(source, text);
+    return result == EXIT_OK ? compile(t, true, source, object, arena_printf(t->mem, "the kernel '%s'", name)) : result;
 }
 
 /* ---- linking ---- */
@@ -385,14 +397,14 @@ static void note_program(const struct toolchain *t, const char *name)
     if (in) fclose(in);
 }
 
-static void note_toolchain(const struct toolchain *t, const words *objects, const char *output)
+void toolchain_note_compiler(const struct toolchain *t)
 {
-    static const char *const programs[] = {"cc1", "as", "collect2", "ld"};
-    words headers = {0}, libraries = {0}, cc = {0};
+    words headers = {0}, cc = {0};
     add_compiler(&cc, t);
     reads_add_program(t->reads, cc.data[0]);
     vec_free(&cc);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) note_program(t, programs[i]);
+    note_program(t, "cc1");
+    note_program(t, "as");
     add_compiler(&headers, t);
     add_strict(&headers, t);
     vec_push(&headers, "-v");
@@ -400,9 +412,41 @@ static void note_toolchain(const struct toolchain *t, const words *objects, cons
     vec_push(&headers, "/dev/null");
     add_output(&headers, "-E", "/dev/null");
     reads_add_include_dirs(t->reads, ask(t, &headers, "ask"));
+}
+
+static void note_linker(const struct toolchain *t, const words *objects, const char *output)
+{
+    static const char *const programs[] = {"collect2", "ld"};
+    words libraries = {0};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) note_program(t, programs[i]);
     add_link(&libraries, t, objects, output);
     vec_push(&libraries, "-###");
     reads_add_library_dirs(t->reads, ask(t, &libraries, "ask"));
+}
+
+/* ---- a check ---- */
+
+const char *toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said)
+{
+    const char *source = arena_printf(t->mem, "%s/program.c", t->temp_dir),
+               *log = arena_printf(t->mem, "%s/log", t->temp_dir),
+               *rule = arena_printf(t->mem, "%s/program.d", t->temp_dir);
+    words argv = {0};
+    add_source(t, &argv, true, source);
+    vec_push(&argv, "-fsyntax-only");
+    if (t->reads) add_rule(&argv, rule);
+    vec_push(&argv, NULL);
+    const bool was_asked =
+        output_text(source, text) == EXIT_OK && process_run_logged(log, argv.data, t->o->verbose) >= 0;
+    vec_free(&argv);
+    if (!was_asked) return NULL;
+    read_log(log, said);
+    if (t->reads && said->length == 0) {
+        reads_add_text(t->reads, strbuf_text(text), text->length);
+        reads_add_sources(t->reads, rule);
+        toolchain_note_compiler(t);
+    }
+    return log;
 }
 
 /* ---- all of it ---- */
@@ -413,25 +457,28 @@ static bool is_c(const char *path)
     return dot && strcmp(dot, ".c") == 0;
 }
 
-int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output)
+int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *const *kernels,
+                    size_t kernel_count, const char *output)
 {
     const char *source = arena_printf(t->mem, "%s/%s.c", t->temp_dir, stem);
     words objects = {0};
     vec_push(&objects, arena_printf(t->mem, "%s/%s.o", t->temp_dir, stem));
     if (t->reads) reads_add_text(t->reads, strbuf_text(text), text->length);
     int result = output_text(source, text);
-    if (result == EXIT_OK) {
-        result = compile(t, true, source, objects.data[0]);
-        if (result != EXIT_OK) body_help(t->o);
-    }
+    if (result == EXIT_OK) result = compile(t, true, source, objects.data[0], NULL);
+    for (size_t i = 0; i < kernel_count; i++) vec_push(&objects, kernels[i]);
     for (int i = 0; i < t->o->link_input_count && result == EXIT_OK; i++) {
         const char *input = t->o->link_inputs[i];
         const bool is_source = is_c(input) && input[0] != '-';
         vec_push(&objects, is_source ? arena_printf(t->mem, "%s/input-%d.o", t->temp_dir, i) : input);
-        if (is_source) result = compile(t, false, input, objects.data[objects.count - 1]);
+        if (is_source)
+            result = compile(t, false, input, objects.data[objects.count - 1], arena_printf(t->mem, "'%s'", input));
     }
     if (result == EXIT_OK) result = link_program(t, &objects, output);
-    if (result == EXIT_OK && t->reads) note_toolchain(t, &objects, output);
+    if (result == EXIT_OK && t->reads) {
+        toolchain_note_compiler(t);
+        note_linker(t, &objects, output);
+    }
     vec_free(&objects);
     return result;
 }

@@ -15,14 +15,26 @@ struct toolchain {
 /* The command lines of the compiler and the linker, without the names of temporary files. */
 void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 
-/* NULL: what the compiler reads can be found out.  Else why not. */
+/* The same of the compiler alone, for one file that ptoc wrote. */
+void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key);
+
+/* NULL: what the compiler and the linker read can be found out; what the compiler reads.  Else why not. */
 const char *toolchain_is_opaque(const struct toolchain *t);
+const char *toolchain_compiler_is_opaque(const struct toolchain *t);
 
-/* Writes the text as STEM.c, compiles it and the C files of the command line, and links all into `output`.  Messages
- * are on standard error; returns an exit code. */
-int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *output);
+/* Compiles a kernel that is a file of its own.  Messages are on standard error; returns an exit code. */
+int toolchain_compile_kernel(const struct toolchain *t, const char *name, const struct strbuf *text,
+                             const char *object);
+/* Adds to t->reads the compiler, and where it looks for headers. */
+void toolchain_note_compiler(const struct toolchain *t);
 
-/* What the C compiler says about a text, in English; nothing is made.  false: it could not be asked. */
-bool toolchain_ask(const struct options *o, const struct strbuf *text, struct strbuf *said);
+/* Writes the text as STEM.c, compiles it and the C files of the command line, and links all, with the objects of
+ * kernels, into `output`.  Messages are on standard error; returns an exit code. */
+int toolchain_build(const struct toolchain *t, const char *stem, const struct strbuf *text, const char *const *kernels,
+                    size_t kernel_count, const char *output);
+
+/* What the C compiler says about a text, in English; nothing is made.  The path of a file with that, or NULL: it could
+ * not be asked. */
+const char *toolchain_check(const struct toolchain *t, const struct strbuf *text, struct strbuf *said);
 
 #endif

@@ -13,7 +13,7 @@ syntax keyword ptoConditional if else match
 syntax keyword ptoRepeat      for step while do
 syntax keyword ptoBoolean     true false
 syntax keyword ptoType        f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool
-syntax keyword ptoBuiltin     min max abs ceil_div log2 sqrt dim exp log pow sin cos tanh floor ceil round select
+syntax keyword ptoBuiltin     min max abs ceil_div log2 sqrt dim exp log pow sin cos tanh floor ceil round select ranks
 
 " After a point any word is a name; `..` is a range.
 syntax match  ptoMember  "\.\@1<!\.\.\@!\_s*\h\w*"

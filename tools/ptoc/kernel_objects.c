@@ -1,0 +1,84 @@
+/* kernel_objects.c - see kernel_objects.h.
+ * Idea       the key of an object is the text of its file and the compiler with its options; the list of files that
+ *            were read is that of all kernels of this build, so that the compiler is asked once where it looks.
+ * Owner      nothing.
+ * Invariant  an object from the cache is that which the compiler would make now.
+ * Blocks     in the C compiler.
+ * Tests      test/lit/run/cache-kernels.test
+ */
+#include "kernel_objects.h"
+#include "cache.h"
+#include "support/arena.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static void describe(const struct toolchain *t, const struct codegen_part *kernel, struct strbuf *key)
+{
+    toolchain_describe_compiler(t, key);
+    cache_key_text(key, "kernel", strbuf_text(&kernel->name), kernel->name.length);
+    cache_key_text(key, "text", strbuf_text(&kernel->text), kernel->text.length);
+}
+
+static bool is_kept(const struct toolchain *t, const struct cache *cache, const struct codegen_part *kernel,
+                    const char *object)
+{
+    STRBUF(key);
+    char *path = NULL;
+    describe(t, kernel, &key);
+    const int kept = cache_find(cache, &key, &path);
+    const bool good = kept >= 0 && cache_copy(kept, object) == EXIT_OK;
+    if (good && t->o->verbose) fprintf(stderr, "unchanged: the kernel '%s', %s\n", strbuf_text(&kernel->name), path);
+    free(path);
+    return good;
+}
+
+static void keep(const struct toolchain *t, const struct cache *cache, const struct codegen_part *kernel,
+                 const struct strbuf *list, const char *object)
+{
+    STRBUF(key);
+    describe(t, kernel, &key);
+    cache_keep(cache, &key, list, object);
+}
+
+/* Compiles those that have no object yet, and keeps them. */
+static int compile_rest(const struct toolchain *t, const struct cache *cache, const struct codegen_parts *parts,
+                        const char *const *objects, const bool *is_found)
+{
+    struct reads reads;
+    struct toolchain noting = *t;
+    STRBUF(list);
+    int result = EXIT_OK;
+    noting.reads = cache->folder >= 0 ? &reads : NULL;
+    if (noting.reads) reads_begin(&reads, t->mem, t->temp_dir, arena_printf(t->mem, "%s/include/", t->prefix));
+    for (size_t i = 0; i < parts->list.count && result == EXIT_OK; i++) {
+        const struct codegen_part *kernel = &parts->list.data[i];
+        if (!is_found[i])
+            result = toolchain_compile_kernel(&noting, strbuf_text(&kernel->name), &kernel->text, objects[i]);
+    }
+    if (result == EXIT_OK && noting.reads) {
+        toolchain_note_compiler(&noting);
+        if (reads_list(&reads, &list))
+            for (size_t i = 0; i < parts->list.count; i++)
+                if (!is_found[i]) keep(t, cache, &parts->list.data[i], &list, objects[i]);
+    }
+    if (noting.reads) reads_free(&reads);
+    return result;
+}
+
+int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *parts, const char **objects)
+{
+    const size_t count = parts->list.count;
+    struct cache cache = {.folder = -1};
+    bool *is_found = arena_array(t->mem, bool, count + 1);
+    size_t found = 0;
+    if (count == 0) return EXIT_OK;
+    if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) cache_open(&cache, "kernels", CACHE_KERNELS);
+    for (size_t i = 0; i < count; i++) {
+        objects[i] = arena_printf(t->mem, "%s/%s.o", t->temp_dir, strbuf_text(&parts->list.data[i].name));
+        is_found[i] = is_kept(t, &cache, &parts->list.data[i], objects[i]);
+        found += is_found[i];
+    }
+    const int result = found < count ? compile_rest(t, &cache, parts, objects, is_found) : EXIT_OK;
+    cache_close(&cache);
+    return result;
+}
