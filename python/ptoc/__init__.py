@@ -9,8 +9,10 @@ docs/python.md of ptoc is the manual.
 """
 from ._errors import CompileError, PtoError, RunError
 from ._program import Program, compile, load
-from ._runtime import Runtime
-from ._sparse import csr
-from ._tensor import Tensor, tensor
+from ._registry import pool_limit, stats, tensors
+from ._runtime import Pool, Runtime, no_wait
+from ._sparse import Sparse, csr, made as sparse_of, sparse
+from ._tensor import Tensor, empty, tensor
 
-__all__ = ["CompileError", "Program", "PtoError", "RunError", "Runtime", "Tensor", "compile", "csr", "load", "tensor"]
+__all__ = ["CompileError", "Pool", "Program", "PtoError", "RunError", "Runtime", "Sparse", "Tensor", "compile", "csr", "empty", "load",
+           "no_wait", "pool_limit", "sparse", "sparse_of", "stats", "tensor", "tensors"]

@@ -1,4 +1,4 @@
-"""What is raised: a message of the compiler, a failed run, a wrong argument."""
+"""What is raised: a message of the compiler, a failed run, a wrong argument; what cannot be done with a handle."""
 import re
 
 
@@ -26,4 +26,13 @@ class RunError(PtoError):
         first, *rest = text.split("\n")
         place = re.match(r"(.+?:\d+:\d+): ", first)
         self.place = place.group(1) if place else None
-        self.chain = [m.groups() for m in (re.match(r"\s+in '(.+)', called at (.+)$", line) for line in rest) if m]
+        self.chain = [m.groups() for m in (re.match(r"\s+in '(.+)', called at (.+?)(?: with .*)?$", line) for line in rest) if m]
+
+
+class Handle:
+    """An object that owns something of the library: a second object with the same handle would release it again."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a {type(self).__name__} of ptoc is neither copied nor pickled")

@@ -8,6 +8,16 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, Union, c_bool, c_char_p, c_do
 MAX_RANK, MAX_WORKERS = 8, 4
 
 
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def bytes_of(size):
+    """An integer, or "256M"."""
+    if isinstance(size, str) and size[-1:].upper() in _UNITS:
+        return int(size[:-1]) * _UNITS[size[-1].upper()]
+    return int(size)
+
+
 def _prefix():
     """The folder that ptoc is installed in: $PTO_PREFIX, the one of `ptoc` in PATH, or beside this package."""
     import shutil
@@ -53,7 +63,8 @@ class Argument(Structure):
     _fields_ = [("name", c_char_p), ("kind", c_int), ("value", Value)]
 
 
-TENSOR, INTEGER, REAL, RESULT, SCALAR_RESULT, FLAGS, DLPACK = 1, 2, 3, 4, 5, 6, 7
+TENSOR, INTEGER, REAL, RESULT, SCALAR_RESULT, FLAGS, DLPACK, SPARSE, SPARSE_RESULT = range(1, 10)
+NO_WAIT = 1
 IN, OUT, INOUT, ACC, OWN, HOST = range(6)
 
 RELEASE = CFUNCTYPE(None, c_void_p)
@@ -75,6 +86,11 @@ READ_ONLY, MAY_MOVE, UNDEFINED = 1, 2, 4
 READ, WRITE, READ_WRITE = 1, 2, 3
 
 
+class SparseDescription(Structure):
+    _fields_ = [("format", c_int), ("arrays", c_int32), ("rows", c_int64), ("columns", c_int64), ("nnz", c_int64), ("block", c_int64 * 2),
+                ("index_type", c_int), ("value_type", c_int), ("references", c_int64), ("flags", c_uint32)]
+
+
 class Config(Structure):
     _fields_ = [("engine", c_int), ("backend", c_char_p), ("kernels", c_char_p), ("device", c_int32),
                 ("stream_timeout_seconds", c_double), ("workers", c_int32 * MAX_WORKERS), ("task_window", c_int64),
@@ -84,7 +100,16 @@ class Config(Structure):
                 ("external", c_bool * MAX_WORKERS), ("external_start", c_void_p), ("external_context", c_void_p),
                 ("skip_kernels", c_bool), ("submit_cycles", c_int64), ("dispatch_cycles", c_int64), ("always_defer", c_bool),
                 ("checked", c_bool), ("prealloc", c_bool), ("names_options", c_bool), ("time_causes", c_bool),
-                ("first_task_id", c_int64), ("first_byte", c_int64)]
+                ("pool", c_void_p), ("first_task_id", c_int64), ("first_byte", c_int64)]
+
+
+class PoolStats(Structure):
+    _fields_ = [("total_bytes", c_int64), ("used_bytes", c_int64), ("used_bytes_max", c_int64), ("reuse_hits", c_int64),
+                ("grow_count", c_int64)]
+
+
+class PoolClass(Structure):
+    _fields_ = [("bytes", c_int64), ("hits", c_int64), ("misses", c_int64), ("used", c_int64)]
 
 
 def _declare(name, result, *arguments):
@@ -119,6 +144,27 @@ tensor_dense = _declare("pto_tensor_dense", c_void_p, c_void_p)
 tensor_describe = _declare("pto_tensor_describe", c_int, c_void_p, POINTER(Description))
 tensor_map = _declare("pto_tensor_map", c_void_p, c_void_p, c_int)
 tensor_unmap = _declare("pto_tensor_unmap", None, c_void_p)
+tensor_share = _declare("pto_tensor_share", c_void_p, c_void_p)
+tensor_detach = _declare("pto_tensor_detach", c_void_p, c_void_p)
+tensor_writable = _declare("pto_tensor_writable", c_int, POINTER(c_void_p))
+tensor_broadcast = _declare("pto_tensor_broadcast", c_void_p, c_void_p, c_int, POINTER(c_int64))
+pool_shared = _declare("pto_pool_shared", c_void_p, c_int64)
+pool_destroy = _declare("pto_pool_destroy", None, c_void_p)
+pool_limit = _declare("pto_pool_limit", None, c_int64)
+pool_stats = _declare("pto_pool_stats", None, POINTER(PoolStats))
+pool_classes = _declare("pto_pool_classes", c_int32, POINTER(PoolClass), c_int32)
+registry_dump = _declare("pto_registry_dump", None, c_void_p)
+sparse_make = _declare("pto_sparse_make", c_void_p, c_int, c_int64, c_int64, POINTER(c_void_p), c_int)
+sparse_retain = _declare("pto_sparse_retain", c_void_p, c_void_p)
+sparse_release = _declare("pto_sparse_release", None, c_void_p)
+sparse_describe = _declare("pto_sparse_describe", c_int, c_void_p, POINTER(SparseDescription))
+sparse_array = _declare("pto_sparse_array", c_void_p, c_void_p, c_int)
+sparse_share = _declare("pto_sparse_share", c_void_p, c_void_p)
+sparse_detach = _declare("pto_sparse_detach", c_void_p, c_void_p)
+sparse_rows = _declare("pto_sparse_rows", c_void_p, c_void_p, c_int64, c_int64)
+sparse_pick = _declare("pto_sparse_pick", c_void_p, c_void_p, POINTER(c_int64), c_int64)
+sparse_transpose = _declare("pto_sparse_transpose", c_void_p, c_void_p)
+sparse_convert = _declare("pto_sparse_convert", c_void_p, c_void_p, c_int)
 
 # Element types by their number in PTOType, with the typestr of the array interface and the code and bits of DLPack.
 NAMES = ["byte", "f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bool"]
@@ -140,6 +186,34 @@ class DLManagedTensor(Structure):
     _fields_ = [("tensor", DLTensor), ("context", c_void_p), ("deleter", c_void_p)]
 
 
+class DLManagedTensorVersioned(Structure):
+    _fields_ = [("major", c_uint32), ("minor", c_uint32), ("context", c_void_p), ("deleter", c_void_p), ("flags", c_uint64),
+                ("tensor", DLTensor)]
+
+
+DLPACK_READ_ONLY = 1
+DELETER = CFUNCTYPE(None, c_void_p)
+USED = {b"dltensor": b"used_dltensor", b"dltensor_versioned": b"used_dltensor_versioned"}
+
+
+class ArrowSchema(Structure):
+    _fields_ = [("format", c_char_p), ("name", c_char_p), ("metadata", c_void_p), ("flags", c_int64), ("n_children", c_int64),
+                ("children", c_void_p), ("dictionary", c_void_p), ("release", c_void_p), ("private_data", c_void_p)]
+
+
+class ArrowArray(Structure):
+    _fields_ = [("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64), ("n_children", c_int64),
+                ("buffers", c_void_p), ("children", c_void_p), ("dictionary", c_void_p), ("release", c_void_p),
+                ("private_data", c_void_p)]
+
+
+tensor_to_dlpack = _declare("pto_tensor_to_dlpack", c_void_p, c_void_p, c_uint32, c_uint32)
+tensor_to_dlpack_unversioned = _declare("pto_tensor_to_dlpack_unversioned", c_void_p, c_void_p)
+tensor_from_dlpack = _declare("pto_tensor_from_dlpack", c_void_p, c_void_p)
+tensor_from_dlpack_unversioned = _declare("pto_tensor_from_dlpack_unversioned", c_void_p, c_void_p)
+tensor_to_arrow = _declare("pto_tensor_to_arrow", c_int, c_void_p, c_void_p, c_void_p)
+tensor_from_arrow = _declare("pto_tensor_from_arrow", c_void_p, c_void_p, c_void_p)
+
 _python = ctypes.pythonapi
 capsule_pointer = _python.PyCapsule_GetPointer
 capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
@@ -147,5 +221,7 @@ capsule_rename = _python.PyCapsule_SetName
 capsule_rename.restype, capsule_rename.argtypes = c_int, [ctypes.py_object, c_char_p]
 capsule_new = _python.PyCapsule_New
 capsule_new.restype, capsule_new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
-capsule_valid = _python.PyCapsule_IsValid
-capsule_valid.restype, capsule_valid.argtypes = c_int, [c_void_p, c_char_p]
+# of a capsule that is being destroyed: by its address
+capsule_valid = ctypes.PYFUNCTYPE(c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", _python))
+capsule_pointer_of = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", _python))
+capsule_has_name = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, c_char_p)(("PyCapsule_IsValid", _python))

@@ -9,11 +9,12 @@ import subprocess
 import tempfile
 
 from . import _library as c
-from . import _runtime
-from ._errors import CompileError, PtoError, RunError
+from . import _runtime, _sparse
+from ._errors import CompileError, Handle, PtoError, RunError
+from ._sparse import Sparse
 from ._tensor import Tensor, attach_for_call
 
-_DIRECTIONS = ["in", "out", "inout", "acc", "own", "host"]
+_PART = object()  # a field of a struct that a sparse matrix before it gives
 _STATE, _OVERLAP, _MISUSE, _READ_ONLY = -8, -15, -23, -27
 
 
@@ -47,7 +48,7 @@ def load(path):
     return Program(handle)
 
 
-class Program:
+class Program(Handle):
     """A loaded program; its exports are attributes that are called."""
 
     def __init__(self, handle):
@@ -104,10 +105,17 @@ def _group(signature):
     return formals
 
 
-def _column_dims(head, dims):
-    """The dimension variable for the columns of each CSR argument: of `a: sparse.Csr[R, C, Z]` no array has C."""
-    found = re.findall(r"(\w+)\s*:\s*[\w.]*Csr\w*(?:<[^>]*>)?\s*\[[^,\]]+,\s*(\w+)\s*,", head)
-    return {formal: dim for formal, dim in found if dim in dims}
+def _declared(head):
+    """The struct of each formal and its extents as the head of an export has them: {"a": ("sparse.Csr", ["R", "C", "Z"])}."""
+    declared = re.findall(r"(\w+)\s*:\s*([\w.]+)(?:<[^>]*>)?\s*\[([^\]]*)\]", head)
+    declared += [("result", *found) for found in re.findall(r"->\s*([\w.]+)(?:<[^>]*>)?\s*\[([^\]]*)\]", head)]
+    return {name: (kind, [extent.strip() for extent in extents.split(",")]) for name, kind, extents in declared}
+
+
+def _is_matrix(formal, extents, dims):
+    """Does a call make a sparse matrix of this struct (PTO_RS)?"""
+    known = tuple(field for field, _, _ in formal.fields) in _sparse.FIELDS.values()
+    return formal.is_struct and formal.is_out and known and len(extents) > 1 and all(e.isdigit() or e in dims for e in extents[:2])
 
 
 def _function(program, name):
@@ -120,7 +128,8 @@ def _function(program, name):
     params = {signature.params[i].name.decode(): signature.params[i].type for i in range(signature.param_count)}
     dims = {signature.dims[i].decode(): c.I64 for i in range(signature.dim_count)}
     head, count, result_type = signature.head.decode(), signature.formal_count, signature.result
-    columns, entry, handle = _column_dims(head, dims), name.encode(), program._handle
+    entry, handle, declared = name.encode(), program._handle, _declared(head)
+    matrices = {f.fields[0][1]: f for f in formals if _is_matrix(f, declared.get(f.name, ("", ()))[1], dims)}  # by the first field
     # for the loop of a call: (name, number, rank, type, text, is out)
     rows = [(f.name.decode(), number, f.rank, f.type, f.text.decode(), f.direction == c.OUT)
             for formal in formals for _, number, f in formal.fields]
@@ -147,14 +156,19 @@ def _function(program, name):
                 more[key if key in params or key in dims else known] = value
             elif not formal.is_struct:
                 values[formal.fields[0][1]] = value
+            elif type(value) is Sparse or _sparse.is_of_scipy(value):
+                for _, number, _ in formal.fields:
+                    values[number] = _PART
+                values[formal.fields[0][1]] = _sparse.sparse(value)
             else:
                 for field, number, _ in formal.fields:
                     part = value.get(field) if isinstance(value, dict) else getattr(value, field, None)
                     if part is None and not formal.is_out:
                         raise TypeError(f"{name}(): {key!r} has no {field!r}: a struct is an object or a dict with its fields")
                     values[number] = part
-                if key in columns and hasattr(value, "shape") and columns[key] not in kwargs:
-                    more.setdefault(columns[key], value.shape[1])
+                extents = declared.get(key, ("", ()))[1]
+                if len(extents) > 1 and extents[1] in dims and extents[1] not in kwargs and hasattr(value, "shape"):
+                    more.setdefault(extents[1], value.shape[1])  # no array of a CSR matrix has its columns
         return values, more
 
     def number_of(what, value, kind):
@@ -182,17 +196,26 @@ def _function(program, name):
             values, more = args, None
         else:
             values, more = spread(args, kwargs)
-        size = count + (len(more) if more else 0) + (result_type != 0)
-        arguments, made, owned, kept = (c.Argument * size)(), [], [], []
+        waits = _runtime.does_wait()
+        size = count + (len(more) if more else 0) + (result_type != 0) + (not waits)
+        arguments, made, owned, kept, at = (c.Argument * size)(), [], [], [], 0
+        whole = [formal for formal in matrices.values() if all(values[number] is None for _, number, _ in formal.fields)] if matrices else ()
+        for formal in whole:
+            for _, number, _ in formal.fields[1:]:
+                values[number] = _PART
         runtime = _runtime.current()
         try:
             for formal, number, rank, kind, text, is_out in rows:
-                a, value = arguments[number], values[number]
+                a, value = arguments[at], values[number]
+                if value is _PART:
+                    continue
+                at += 1
                 if value is None:
                     if is_out:
                         handle_of = ctypes.c_void_p()
-                        made.append(handle_of)
-                        a.kind, a.value.tensor = result_kind, ctypes.addressof(handle_of)
+                        is_whole = whole and matrices.get(number) in whole
+                        made.append((Sparse if is_whole else Tensor, handle_of))
+                        a.kind, a.value.tensor = c.SPARSE_RESULT if is_whole else result_kind, ctypes.addressof(handle_of)
                     else:
                         raise TypeError(f"{name}(): {formal!r} is missing: {text}")
                 elif rank == 0:
@@ -203,10 +226,15 @@ def _function(program, name):
                         a.value.integer = number
                 else:
                     a.kind = tensor
-                    if type(value) is Tensor:
+                    if isinstance(value, Tensor):
                         a.value.tensor = value._handle
                         continue
+                    if type(value) is Sparse:
+                        a.kind, a.value.tensor = c.SPARSE, value._handle
+                        continue
                     try:
+                        if hasattr(value, "__arrow_c_array__"):  # its DLPack does not say that it is read-only
+                            raise BufferError
                         capsule = value.__dlpack__()
                         a.value.tensor = capsule_pointer(capsule, b"dltensor")
                         a.kind = c.DLPACK
@@ -214,12 +242,9 @@ def _function(program, name):
                     except AttributeError:
                         raise TypeError(f"{name}(): {formal!r} is an array, {text}, not {type(value).__name__}") from None
                     except (TypeError, ValueError, BufferError, RuntimeError):  # NumPy: read-only, or bool
-                        if not hasattr(value, "__array_interface__"):
-                            raise
                         t = attach_for_call(value)
                         owned.append(t)
                         a.value.tensor = t
-            at = count
             for key, value in (more or {}).items():
                 a = arguments[at]
                 a.name = key.encode()
@@ -232,13 +257,17 @@ def _function(program, name):
             scalar = c.Scalar()
             if result_type:
                 arguments[at].kind, arguments[at].value.tensor = c.SCALAR_RESULT, ctypes.addressof(scalar)
-            status = _runtime.call(c.program_call, runtime, handle, entry, arguments, size)
+                at += 1
+            if not waits:
+                arguments[at].kind, arguments[at].value.integer = c.FLAGS, c.NO_WAIT
+                at += 1
+            status = _runtime.call(c.program_call, runtime, handle, entry, arguments, at)
             if status != 0:
                 _raise(runtime, status)
         finally:
             for t in owned:
                 c.tensor_release(t)
-        results = [Tensor(h.value) for h in made]
+        results = [kind(h.value) for kind, h in made]
         if result_type:
             results.insert(0, _scalar(scalar, result_type))
         return None if not results else results[0] if len(results) == 1 else tuple(results)
@@ -274,6 +303,7 @@ def _scalar(value, kind):
 def _raise(runtime, status):
     complaint = c.last_complaint()
     text = (c.last_error(None) if status in (_STATE, _MISUSE) else c.last_error(runtime)).decode()
+    text = text or c.status_name(status).decode() + ": the runtime was closed meanwhile"
     if complaint == 1:
         raise AttributeError(text)
     if complaint == 2:

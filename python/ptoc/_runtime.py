@@ -1,39 +1,49 @@
 """Runtimes: one for each thread, or the one of a `with`; Ctrl-C cancels the call that runs."""
+import contextlib
 import ctypes
 import os
 import signal
 import threading
 
 from . import _library as c
-from ._errors import PtoError
+from ._errors import Handle, PtoError
 
 _ENGINES = ["threads", "serial", "timing", "process", "graph"]
 _WORKERS = ["cube", "vector", "cpu", "accel"]
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _here = threading.local()
 
 
-def _bytes(size):
-    if isinstance(size, str):
-        unit = _UNITS.get(size[-1:].upper())
-        return int(size[:-1]) * unit if unit else int(size)
-    return int(size)
+class Pool(Handle):
+    """Memory of so many bytes that worker processes share: Runtime(engine="process", pool=...), made after it, copies neither results nor
+    other tensors of the pool."""
+
+    def __init__(self, size):
+        self._handle = None
+        self._handle = c.pool_shared(c.bytes_of(size))
+        if not self._handle:
+            raise PtoError(c.last_error(None).decode(), c.last_status())
+
+    def __del__(self):
+        handle, self._handle = self._handle, None
+        if handle:
+            c.pool_destroy(handle)  # what tensors hold lives on
 
 
-class Runtime:
+class Runtime(Handle):
     """A runtime with its own workers and memory.  In a `with` the calls of this thread use it:
 
         with ptoc.Runtime(engine="threads", workers="vector=2", heap="256M"): m.f(x)
     """
 
     def __init__(self, engine="threads", workers=None, heap=None, rings=None, window=None, backend=None, kernels=None, device=0,
-                 checked=False, watchdog=0, recursion_limit=0):
+                 checked=False, watchdog=0, recursion_limit=0, pool=None):
         if engine not in _ENGINES:
             raise ValueError(f"there is no engine {engine!r}; there is: {', '.join(_ENGINES)}")
         config = c.Config(engine=_ENGINES.index(engine), device=device, checked=checked, watchdog_seconds=watchdog,
-                          recursion_limit=recursion_limit, heap_bytes=_bytes(heap or 0), heap_rings=rings or 0,
+                          recursion_limit=recursion_limit, heap_bytes=c.bytes_of(heap or 0), heap_rings=rings or 0,
                           task_window=window or 0, backend=backend.encode() if backend else None,
-                          kernels=os.fsencode(kernels) if kernels else None)
+                          kernels=os.fsencode(kernels) if kernels else None, pool=pool._handle if pool else None)
+        self._pool = pool  # it must exist as long as the runtime
         for part in (workers or "").split(","):
             name, _, number = part.partition("=")
             if part and (name.strip() not in _WORKERS or not number.strip().isdigit()):
@@ -45,6 +55,17 @@ class Runtime:
         self._handle = c.runtime_create(ctypes.byref(config), ctypes.byref(status))
         if not self._handle:
             raise PtoError(c.last_error(None).decode(), status.value)
+
+    def cancel(self):
+        """Ends the call that runs, from any thread: it raises RunError."""
+        if self._handle:
+            c.cancel(self._handle)
+
+    def trim(self):
+        """Memory that is kept for the next call goes back to the system."""
+        status = c.runtime_trim(self._handle)
+        if status != 0:
+            raise PtoError(c.status_name(status).decode(), status)
 
     def close(self):
         """Ends the workers and gives the memory back."""
@@ -65,6 +86,21 @@ class Runtime:
     def __del__(self):
         if getattr(self, "_handle", None):
             self.close()
+
+
+@contextlib.contextmanager
+def no_wait():
+    """Calls of this thread that would wait for a run or a map that uses an argument raise RunError (PTO_ERR_BUSY) instead."""
+    outer = does_wait()
+    _here.waits = False
+    try:
+        yield
+    finally:
+        _here.waits = outer
+
+
+def does_wait():
+    return getattr(_here, "waits", True)
 
 
 def current():

@@ -1,15 +1,120 @@
-"""Sparse matrices as structs of arrays."""
+"""Sparse matrices: counted handles of the library, and those of SciPy without a copy."""
+import ctypes
+
+from . import _library as c
+from ._errors import Handle, PtoError
+from ._tensor import Tensor, checked, fail, tensor
+
+FORMATS = ["csr", "csc", "coo", "bsr", "bsc", "csr4"]
+_BY_POINTER = ("ptr", "idx", "val")
+FIELDS = {"csr": _BY_POINTER, "csc": _BY_POINTER, "coo": ("row", "column", "val"), "bsr": _BY_POINTER, "bsc": _BY_POINTER,
+          "csr4": ("first", "last", "idx", "val")}
+_SCIPY = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "data"), "bsr": ("indptr", "indices", "data"),
+          "coo": ("row", "col", "data")}
 
 
-class Csr:
-    """The arrays of a CSR matrix, for a struct with fields ptr, idx and val; none is copied."""
+class Sparse(Handle):
+    """A counted sparse matrix: a format, a shape and a Tensor for each array, which are attributes (`ptr`, `idx`, `val`; of coo
+    `row`, `column`, `val`; of csr4 `first`, `last`, `idx`, `val`) and come in this order from an iteration."""
 
-    def __init__(self, ptr, idx, val, shape):
-        self.ptr, self.idx, self.val, self.shape = ptr, idx, val, tuple(shape)
+    __slots__ = ("_handle", "_about", "__weakref__")
+
+    def __init__(self, handle):
+        self._handle = handle
+        self._about = c.SparseDescription()
+        c.sparse_describe(handle, ctypes.byref(self._about))
+
+    def __del__(self):
+        handle, self._handle = getattr(self, "_handle", None), None
+        if handle:
+            c.sparse_release(handle)
+
+    format = property(lambda self: FORMATS[self._about.format])
+    shape = property(lambda self: (self._about.rows, self._about.columns))
+    nnz = property(lambda self: self._about.nnz)
+    block = property(lambda self: tuple(self._about.block), doc="rows and columns of a block; (1, 1) without blocks")
+    dtype = property(lambda self: c.NAMES[self._about.value_type])
+    index_dtype = property(lambda self: c.NAMES[self._about.index_type])
+    is_sorted = property(lambda self: bool(self._about.flags & 1), doc="check=True found the indices of each row in order")
+    is_unique = property(lambda self: bool(self._about.flags & 2), doc="and none of them twice")
+    T = property(lambda self: Sparse(checked(c.sparse_transpose(self._handle))), doc="the transpose, without a copy")
+
+    def __iter__(self):
+        return iter([Tensor(c.tensor_retain(c.sparse_array(self._handle, i))) for i in range(self._about.arrays)])
+
+    def __getattr__(self, name):
+        fields = FIELDS[self.format]
+        if name not in fields:
+            raise AttributeError(f"{self!r} has no {name!r}; its arrays are: {', '.join(fields)}")
+        return Tensor(c.tensor_retain(c.sparse_array(self._handle, fields.index(name))))
+
+    def __repr__(self):
+        return f"ptoc.Sparse({self.format} {self.dtype}{list(self.shape)}, {self.nnz} elements)"
+
+    def rows(self, first, count):
+        """Rows next to each other, without a copy."""
+        return Sparse(checked(c.sparse_rows(self._handle, first, count)))
+
+    def pick(self, rows):
+        """These rows in this order, as csr4: the elements are shared."""
+        rows = list(rows)
+        return Sparse(checked(c.sparse_pick(self._handle, (ctypes.c_int64 * len(rows))(*rows), len(rows))))
+
+    def share(self):
+        """Another matrix on the same memory: both see what is written."""
+        return Sparse(checked(c.sparse_share(self._handle)))
+
+    def detach(self):
+        """Another matrix, which keeps the present elements; they are copied when one of the two is written."""
+        return Sparse(checked(c.sparse_detach(self._handle)))
+
+    def convert(self, format):
+        """A copy in the format csr, csc, coo or csr4."""
+        if format not in FORMATS:
+            raise ValueError(f"there is no format {format!r}; there is: {', '.join(FORMATS)}")
+        return Sparse(checked(c.sparse_convert(self._handle, FORMATS.index(format))))
+
+    def scipy(self):
+        """A matrix of SciPy on the same memory; csr, csc, coo and bsr."""
+        import numpy
+        import scipy.sparse
+        arrays = [numpy.asarray(array) for array in self]
+        make = getattr(scipy.sparse, self.format + "_matrix", None)
+        if make is None:
+            raise TypeError(f"SciPy has no {self.format}: convert(\"csr\") first")
+        if self.format == "coo":
+            return make((arrays[2], (arrays[0], arrays[1])), self.shape, copy=False)
+        arrays[0] = arrays[0] - arrays[0][:1]  # of rows of a larger matrix, ptr keeps its numbers
+        return make((arrays[2], arrays[1], arrays[0]), self.shape, copy=False)
+
+
+def made(format, shape, tensors, check=False):
+    """A matrix of tensors, or of arrays, which are kept and not copied, in the order of Sparse."""
+    if format not in FORMATS:
+        raise ValueError(f"there is no format {format!r}; there is: {', '.join(FORMATS)}")
+    tensors = [tensor(array) for array in tensors]
+    if len(tensors) != len(FIELDS[format]):
+        raise ValueError(f"a {format} matrix has {len(FIELDS[format])} arrays, {', '.join(FIELDS[format])}; here are {len(tensors)}")
+    handles = (ctypes.c_void_p * len(tensors))(*(t._handle for t in tensors))
+    handle = c.sparse_make(FORMATS.index(format), shape[0], shape[1], handles, int(check))
+    return Sparse(handle if handle else fail())
+
+
+def is_of_scipy(value):
+    return getattr(value, "format", None) in _SCIPY and all(hasattr(value, name) for name in _SCIPY[value.format])
+
+
+def sparse(matrix, check=False):
+    """A Sparse of a matrix of SciPy (csr, csc, coo, bsr), whose arrays are kept and not copied.  check: every number is looked at."""
+    if isinstance(matrix, Sparse):
+        return Sparse(c.sparse_retain(matrix._handle))
+    if not is_of_scipy(matrix):
+        raise TypeError(f"a matrix of SciPy in csr, csc, coo or bsr is needed, this is {type(matrix).__name__}")
+    return made(matrix.format, matrix.shape, [tensor(getattr(matrix, name)) for name in _SCIPY[matrix.format]], check)
 
 
 def csr(matrix):
-    """A CSR matrix of SciPy (csr_matrix, csr_array) as an argument."""
+    """A CSR matrix of SciPy (csr_matrix, csr_array) as a Sparse."""
     if getattr(matrix, "format", None) != "csr":
         raise TypeError(f"a CSR matrix of SciPy is needed, this is {type(matrix).__name__}: give matrix.tocsr()")
-    return Csr(matrix.indptr, matrix.indices, matrix.data, matrix.shape)
+    return sparse(matrix)

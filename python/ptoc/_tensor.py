@@ -1,10 +1,13 @@
 """Tensors of the library, and the arrays of others as tensors."""
 import ctypes
 import itertools
+import operator
 import threading
 
+from . import _exchange
 from . import _library as c
-from ._errors import PtoError
+from ._errors import Handle
+from ._exchange import checked, fail
 
 _held = {}  # what a tensor of foreign memory keeps alive, by a number
 _numbers = itertools.count(1)
@@ -16,17 +19,7 @@ def _let_go(number):
     _held.pop(number, None)
 
 
-_LET_GO = ctypes.cast(_let_go, ctypes.c_void_p).value
-
-
-def fail(kinds=None):
-    """Raises what the thread's last call of the library failed with."""
-    status, text = c.last_status(), c.last_error(None).decode()
-    raise (kinds or {}).get(status, ValueError if status in (-1, -14, -25, -27) else PtoError)(text)
-
-
-def _checked(handle):
-    return handle if handle else fail()
+_LET_GO = _exchange.for_ever(_let_go)
 
 
 def describe_foreign(array):
@@ -75,19 +68,25 @@ def attach(array):
 
 
 def attach_for_call(array):
-    """The same for an array that the caller keeps until the tensor is released."""
+    """The handle of a tensor of an array that the caller keeps until it is released."""
+    if not hasattr(array, "__array_interface__"):
+        return handle_of(array)
     f, _ = describe_foreign(array)
-    handle = c.tensor_attach(ctypes.byref(f))
-    return handle if handle else fail()
+    return checked(c.tensor_attach(ctypes.byref(f)))
 
 
-class _Interface:
-    def __init__(self, interface, owner):
-        self.__array_interface__ = interface
-        self.owner = owner
+def handle_of(array):
+    """The handle of a tensor of the memory of any array, which is kept alive."""
+    if hasattr(array, "__array_interface__"):
+        return attach(array)
+    if hasattr(array, "__arrow_c_array__"):  # before DLPack, which does not say there that the memory is read-only
+        return _exchange.from_arrow(array)
+    if hasattr(array, "__dlpack__"):
+        return _exchange.from_dlpack(array)
+    raise TypeError(f"{type(array).__name__} is no array: NumPy, torch, Arrow, or anything with __dlpack__ is")
 
 
-class Tensor:
+class Tensor(Handle):
     """A counted view of memory that programs of this library use.  It has no arithmetic: np.asarray(t) is an array."""
 
     __slots__ = ("_handle", "_about", "__weakref__")
@@ -106,7 +105,7 @@ class Tensor:
     strides = property(lambda self: tuple(self._about.strides[:self._about.rank]), doc="in elements")
     ndim = property(lambda self: self._about.rank)
     dtype = property(lambda self: c.NAMES[self._about.type], doc='the element type by the language\'s name: "f32"')
-    T = property(lambda self: Tensor(_checked(c.tensor_transpose(self._handle, None))), doc="dimensions reversed")
+    T = property(lambda self: Tensor(checked(c.tensor_transpose(self._handle, None))), doc="dimensions reversed")
 
     def __len__(self):
         if self.ndim == 0:
@@ -128,15 +127,15 @@ class Tensor:
             extent = t.shape[dim]
             if isinstance(k, slice):
                 start, stop, step = k.indices(extent)
-                t = Tensor(_checked(c.tensor_slice(t._handle, dim, start, len(range(start, stop, step)), step)))
+                t = Tensor(checked(c.tensor_slice(t._handle, dim, start, len(range(start, stop, step)), step)))
                 dim += 1
-            elif isinstance(k, list):
-                raise TypeError("a list is no index of a tensor")
+            elif isinstance(k, (list, bool)) or not hasattr(k, "__index__"):
+                raise TypeError(f"{k!r} is no index of a tensor")
             else:
-                at = k.__index__()
+                at = operator.index(k)
                 if not -extent <= at < extent:
                     raise IndexError(f"index {at} is out of range: the extent is {extent}")
-                t = Tensor(_checked(c.tensor_index(t._handle, dim, at % extent)))
+                t = Tensor(checked(c.tensor_index(t._handle, dim, at % extent)))
         return t
 
     def reshape(self, *shape):
@@ -148,41 +147,65 @@ class Tensor:
         for extent in shape:
             known *= extent if extent != -1 else 1
         shape = [count // known if extent == -1 and known else extent for extent in shape]
-        return Tensor(_checked(c.tensor_reshape(self._handle, len(shape), (ctypes.c_int64 * len(shape))(*shape))))
+        return Tensor(checked(c.tensor_reshape(self._handle, len(shape), (ctypes.c_int64 * len(shape))(*shape))))
+
+    def transpose(self, *order):
+        """The dimensions in another order."""
+        if sorted(order) != list(range(self.ndim)):
+            raise ValueError(f"{order} is no order of the dimensions of {self!r}")
+        return Tensor(checked(c.tensor_transpose(self._handle, (ctypes.c_int * self.ndim)(*order))))
+
+    def broadcast(self, *shape):
+        """A read-only view of the shape, in which extents of 1 are repeated."""
+        return Tensor(checked(c.tensor_broadcast(self._handle, len(shape), (ctypes.c_int64 * len(shape))(*shape))))
+
+    def share(self):
+        """Another tensor on the same memory: both see what is written."""
+        return Tensor(checked(c.tensor_share(self._handle)))
+
+    def detach(self):
+        """Another tensor, which keeps the present elements; they are copied when a call or a map writes one of the two.  What the owner of
+        an array writes into it himself is seen by both: copy() keeps the elements from that, too."""
+        return Tensor(checked(c.tensor_detach(self._handle)))
+
+    @property
+    def is_undefined(self):
+        """A failed run may have written parts of it."""
+        about = c.Description()
+        c.tensor_describe(self._handle, ctypes.byref(about))
+        return bool(about.flags & c.UNDEFINED)
+
+    def writable(self):
+        """From now on nobody else sees the memory of this tensor: if somebody does, a contiguous copy takes its place."""
+        handle = ctypes.c_void_p(self._handle)
+        if c.tensor_writable(ctypes.byref(handle)) != 0:
+            fail()
+        self.__init__(handle.value)
+        return self
 
     def copy(self):
         """A contiguous tensor with memory of its own."""
-        return Tensor(_checked(c.tensor_copy(self._handle)))
+        return Tensor(checked(c.tensor_copy(self._handle)))
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo):
+        return self.copy()
 
     def dense(self):
         """This tensor if it is contiguous, else a copy."""
-        return Tensor(_checked(c.tensor_dense(self._handle)))
+        return Tensor(checked(c.tensor_dense(self._handle)))
 
     def __array__(self, dtype=None, copy=None):
-        import numpy
-        number = self._about.type
-        typestr = c.TYPESTR[number]
+        typestr = c.TYPESTR[self._about.type]
         if typestr is None:
             raise TypeError(f"NumPy has no {self.dtype}")
-        array = None
-        if not copy and number != c.BOOL and hasattr(c.lib, "pto_tensor_to_dlpack_unversioned"):
-            try:
-                array = numpy.from_dlpack(self)
-            except (BufferError, RuntimeError, PtoError, ValueError):
-                pass  # read-only, or a NumPy that does not know the type
-        if array is None:
-            array = self._copied(numpy, typestr)
-        return array if dtype is None else array.astype(dtype, copy=False)
-
-    def _copied(self, numpy, typestr):
-        address = _checked(c.tensor_map(self._handle, c.READ))
-        try:
-            size = c.BYTES[self._about.type]
-            interface = {"version": 3, "typestr": typestr, "shape": self.shape, "data": (address, True),
-                         "strides": tuple(s * size for s in self.strides)}
-            return numpy.array(_Interface(interface, self))
-        finally:
-            c.tensor_unmap(self._handle)
+        array = _exchange.to_numpy(self._handle, typestr)
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"{self.dtype} as {dtype} needs a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
 
     def __dlpack_device__(self):
         return (1, 0)
@@ -190,59 +213,23 @@ class Tensor:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         if dl_device not in (None, (1, 0)):
             raise BufferError("a tensor goes out on the CPU only")
-        t = self.copy() if copy else self
-        if max_version is not None and max_version[0] >= 1:
-            return _capsule(c.lib.pto_tensor_to_dlpack(ctypes.c_void_p(t._handle), max_version[0], max_version[1]), True)
-        return _capsule(c.lib.pto_tensor_to_dlpack_unversioned(ctypes.c_void_p(t._handle)), False)
+        return _exchange.to_dlpack((self.copy() if copy else self)._handle, max_version)
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return _exchange.to_arrow(self._handle)
 
 
-def _capsule(managed, versioned):
-    if not managed:
-        fail({-27: BufferError, -18: BufferError})
-    return c.capsule_new(managed, b"dltensor_versioned" if versioned else b"dltensor",
-                         _END_VERSIONED if versioned else _END_UNVERSIONED)
-
-
-for _name in ("pto_tensor_to_dlpack", "pto_tensor_to_dlpack_unversioned"):
-    if hasattr(c.lib, _name):
-        getattr(c.lib, _name).restype = ctypes.c_void_p
-
-_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-def _ender(name, offset):
-    """The destructor of a capsule, which deletes what nobody has taken."""
-
-    @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    def end(capsule):
-        if c.capsule_valid(capsule, name):
-            managed = _raw_pointer(capsule, name)
-            deleter = ctypes.c_void_p.from_address(managed + offset).value
-            if deleter:
-                _DELETER(deleter)(managed)
-
-    return end
-
-
-_raw_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
-_end_unversioned = _ender(b"dltensor", c.DLManagedTensor.deleter.offset)
-_end_versioned = _ender(b"dltensor_versioned", 16)  # version, context, deleter, flags, tensor
-_END_UNVERSIONED = ctypes.cast(_end_unversioned, ctypes.c_void_p).value
-_END_VERSIONED = ctypes.cast(_end_versioned, ctypes.c_void_p).value
+def empty(dtype, *shape, pool=None):
+    """A Tensor with memory of the library, whose elements are not cleared: empty("f32", 3, 4).  pool: a ptoc.Pool."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
+        shape = shape[0]
+    if dtype not in c.NUMBER:
+        raise TypeError(f"{dtype!r} is no element type; there is: {', '.join(c.NAMES)}")
+    return Tensor(checked(c.tensor_new(pool._handle if pool else None, c.NUMBER[dtype], len(shape), (ctypes.c_int64 * len(shape))(*shape))))
 
 
 def tensor(array):
     """A Tensor of the memory of an array, which is kept alive and not copied."""
     if isinstance(array, Tensor):
         return Tensor(c.tensor_retain(array._handle))
-    if hasattr(array, "__array_interface__"):
-        return Tensor(attach(array))
-    if hasattr(array, "__dlpack__") and hasattr(c.lib, "pto_tensor_from_dlpack_unversioned"):
-        capsule = array.__dlpack__()
-        c.lib.pto_tensor_from_dlpack_unversioned.restype = ctypes.c_void_p
-        handle = c.lib.pto_tensor_from_dlpack_unversioned(ctypes.c_void_p(c.capsule_pointer(capsule, b"dltensor")))
-        if not handle:
-            fail()
-        c.capsule_rename(capsule, b"used_dltensor")
-        return Tensor(handle)
-    raise TypeError(f"{type(array).__name__} is no array: NumPy, torch, or anything with __dlpack__ is")
+    return Tensor(handle_of(array))
