@@ -5,7 +5,9 @@
  *            programs have a clock of their own, which goes on by 50 ns whenever someone looks.
  * Needs      one thread: engines `serial` and `timing`. */
 #include "counted.h"
+#ifndef BENCH_SHARED
 #include "api/runtime.h"
+#endif
 #include <stdint.h>
 #include <time.h>
 #include <valgrind/callgrind.h>
@@ -19,12 +21,14 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
+#ifndef BENCH_SHARED /* with libpto.so, which has no such names */
 /* Only records and simulations keep a history of dependences: what is counted is what every run does. */
 void counted_prepare(PTORuntime *rt)
 {
     ptoi_history_destroy(rt->core.orch.recorded.history);
     rt->core.orch.recorded.history = NULL;
 }
+#endif
 
 void counted_begin(void)
 {

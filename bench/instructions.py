@@ -4,6 +4,8 @@
 Idea     times on a shared machine move by half; counts of one thread do not move at all.  `at submit` is the engine serial: every task
          is executed inline.  `deferred` is the engine timing with one worker: tasks, edges, map and scheduler do all they do, and the
          window is full.  Nothing that two cores do to each other is counted: that is what bench/run is for.
+Roles    of a few deferred rows it is also counted who executes them: the orchestrator (`submit`), the scheduler (`schedule`), the worker
+         (`run`), or the simulator, which no other engine has.  A function with all that is inlined into it belongs to the file it is in.
 Fails    when a row is more than 3 % worse than the record, or is not in it.  --write makes the record anew: say in the commit why.
          A row that is more than 3 % better is reported, and should be recorded too: else the next change may lose it again.
 Exit     0, 1, or 77 where the record says nothing about this build."""
@@ -20,17 +22,57 @@ ALLOWED = 1.03
 NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "random", "tree"]
 GRIDS = ["wave2d4", "wave2d256"]
 TILES = ["chain", "stencil", "wave2d256"]
+CALLS = ["function", "position", "name"]
 MODES = {"at submit": {"BENCH_ENGINE": "serial"}, "deferred": {"BENCH_ENGINE": "timing", "BENCH_DEFER": "1"}}
+ROLES = ["submit", "schedule", "run", "simulator"]
+WITH_ROLES = ("generated", "deferred", ["chain", "bgemm", "stencil"])
+ROLE_OF_FILE = [("simulator", r"/engine/timing\.c$"), ("schedule", r"/runtime/schedule/"),
+                ("run", r"/runtime/(backend|debug)/|/shared/task\.c$|/bench/generated\.c$|^\?\?\?$")]
 TASKS = 4096
 HEAD = """# Instructions a task, by callgrind: what one thread executes for submit, dispatch and completion, the stream of tasks included.
 # Made by bench/instructions.py --write (gcc 12, x86_64, preset release); compared by the test `instructions`, which allows 3 % more.
+# `call` is one run of an export with three arrays and a task: its own C function, and pto_program_call by position and by name.
+# The rows `submit` to `simulator` are parts of the row `deferred` of that graph: who executes the instructions.
 # wave2d<n> sweeps n x n tiles of one buffer.  The program `tiles` is `capi` with cells that are tiles of a matrix.
 # program   mode       graph       instructions
 """
 
 
+def role_of(file, function):
+    if function.startswith("task_"):  # the stub of a kernel
+        return "run"
+    return next((role for role, pattern in ROLE_OF_FILE if re.search(pattern, file)), "submit")
+
+
+def count_roles(text):
+    """{role: instructions} of a file of callgrind.  Names have numbers, and are written out once.  The line behind `calls=` is what the
+    callee costs.  A function is in the C file that most of its instructions are from."""
+    names, file, function, is_call, costs = {}, "", "", False, {}
+    for line in text.splitlines():
+        name = re.match(r"(c?f)([lien])=(\(\d+\))(?: (.*))?$", line)
+        if name:
+            where, kind, number, full = name.groups()
+            full = names.setdefault((kind == "n", number), full)
+            if where == "f" and kind == "n":
+                function = full
+            elif where == "f":
+                file = full
+        elif line.startswith("calls="):
+            is_call = True
+        elif re.match(r"[0-9+*-]", line):
+            if not is_call:
+                files = costs.setdefault(function, {})
+                files[file] = files.get(file, 0) + int(line.split()[-1])
+            is_call = False
+    roles = dict.fromkeys(ROLES, 0)
+    for function, files in costs.items():
+        home = max(files, key=lambda name: (not name.endswith(".h"), files[name]))
+        roles[role_of(home, function)] += sum(files.values())
+    return roles
+
+
 def count(programs, program, mode, graphs):
-    """{graph: instructions a task} of one program."""
+    """{graph: instructions a task} of one program, and of some graphs {(graph, role): instructions a task}."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=%s/out" % folder,
                    os.path.join(programs, program + "_counted"), str(TASKS), "1"] + graphs
@@ -46,6 +88,9 @@ def count(programs, program, mode, graphs):
             if row:
                 total = re.search(r"^(?:totals|summary): (\d+)", text, re.M)
                 rows[row.group(1)] = int(total.group(1)) / int(row.group(2))
+                if (program, mode) == WITH_ROLES[:2] and row.group(1) in WITH_ROLES[2]:
+                    for role, instructions in count_roles(text).items():
+                        rows[row.group(1), role] = instructions / int(row.group(2))
         missing = set(graphs) - set(rows)
         if missing:
             sys.exit("callgrind wrote nothing for %s" % ", ".join(sorted(missing)))
@@ -59,6 +104,10 @@ def count_all(programs):
             graphs = TILES if program == "tiles" else NINE + (GRIDS if (program, mode) == ("capi", "deferred") else [])
             counted = count(programs, program, mode, graphs)
             rows.update({(program, mode, graph): counted[graph] for graph in graphs})
+            if (program, mode) == WITH_ROLES[:2]:
+                rows.update({(program, role, graph): counted[graph, role] for graph in WITH_ROLES[2] for role in ROLES})
+    counted = count(programs, "call", "at submit", CALLS)
+    rows.update({("call", "at submit", way): counted[way] for way in CALLS})
     return rows
 
 

@@ -3,7 +3,8 @@
 
     bench/run.py [graphs] [metg] [counts] [windows] [grids] [costs] [memory] [large]     default: graphs metg costs memory large
 
-graphs   the nine graphs of empty tasks, ns a task, minimum / median, on 1 core and on 2; ratios to each peer; the goals
+graphs   the nine graphs of empty tasks, ns a task, minimum / median, on 1 core and on 2; ratios to each peer; the goals, of tasks that are
+         executed inline and of deferred ones apart; --defer: the deferred path only, with its costs
 metg     stencil with tasks of 50 ns to 100 us on 2 cores: efficiency, and the length at which it is 50 %
 counts   1,000,000 tasks against 100,000
 windows  the deferred path by size of the window
@@ -27,6 +28,10 @@ import programs  # noqa: E402
 NINE = ["bgemm512", "indep", "chain", "bgemm", "stencil", "wave2d", "fan", "random", "tree"]
 GOALS = {1: dict(bgemm512=25, bgemm=25, indep=15, chain=15, stencil=50, wave2d=50, random=50, fan=30, tree=30),
          2: dict(bgemm512=30, bgemm=30, indep=15, chain=20, stencil=60, wave2d=60, random=60, fan=35, tree=35)}
+# Everything through the window: the whole of a task, and its two sides apart.
+DEFERRED_GOALS = {1: dict(bgemm=30, stencil=40), 2: {**dict.fromkeys(NINE, 40), "random": 60}}
+SUBMIT_GOALS = dict(bgemm512=20, chain=20, indep=20, stencil=30, wave2d=30, random=30)
+COMPLETE_GOALS = dict.fromkeys(NINE, 20)
 LENGTHS = [50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000, 100000]
 
 
@@ -97,33 +102,51 @@ def sample_graphs(rows, cores, options):
 def show_graphs(rows, cores, samples, options):
     lines = [[row.name, row.finds] + [samples.text((row.name, g)) for g in options.graph] for row in rows]
     print_table("%d core%s, ns a task, minimum / median" % (cores, "s"[:cores - 1]), ["", "dependences"] + options.graph, lines)
-    ours = {g: samples.median(("ptoc", g)) for g in options.graph}
+    for base in [row.name for row in rows if row.name in GOAL_ROWS]:
+        show_ratios(base, rows, cores, samples, options)
+
+
+def show_ratios(base, rows, cores, samples, options):
+    ours = {g: samples.median((base, g)) for g in options.graph}
     lines = []
     for row in rows:
         if not row.is_ours:
             ratios = [samples.median((row.name, g)) / ours[g] for g in options.graph]
             lines.append([row.name] + ["%.1f" % r for r in ratios])
-    print_table("%d core%s: how many times longer than `ptoc`, medians" % (cores, "s"[:cores - 1]), [""] + options.graph, lines)
+    if not lines:
+        return
+    print_table("%d core%s: how many times longer than `%s`, medians" % (cores, "s"[:cores - 1], base), [""] + options.graph, lines)
     behind = [(row.name, g) for row in rows for g in options.graph
               if not row.is_ours and samples.median((row.name, g)) < ours[g]]
     print("\nbehind a peer: " + (", ".join("%s on %s" % pair for pair in behind) if behind else "nowhere"))
 
 
-def show_goals(by_cores, options):
+# The row whose figures are compared: its path, the row of the C API on the same path, the goals of that path.
+GOAL_ROWS = {"ptoc": ("executed inline", "C API", GOALS), "ptoc --defer": ("deferred", "C API, deferred", DEFERRED_GOALS)}
+
+
+def show_goals(name, by_cores, options):
+    path, other, goals = GOAL_ROWS[name]
     lines = []
     for cores, samples in by_cores.items():
         for graph in options.graph:
-            goal = GOALS[cores][graph]
-            figures = [samples.least((name, graph)) for name in ("ptoc", "C API")]
+            if graph not in goals[cores]:
+                continue
+            goal, figures = goals[cores][graph], [samples.least((row, graph)) for row in (name, other)]
             lines.append([cores, graph, goal] + ["%.0f" % f for f in figures] + ["yes" if figures[0] <= goal else "no"])
-    print_table("goals, ns a task, minima", ["cores", "graph", "goal", "ptoc", "C API", "ptoc meets it"], lines)
+    print_table("goals of tasks that are %s, ns a task, minima" % path, ["cores", "graph", "goal", name, other, name + " meets it"], lines)
 
 
 def graphs(rows, options):
-    by_cores = {cores: sample_graphs(rows, cores, options) for cores in options.cores}
+    chosen = [row for row in rows if not options.defer or not row.is_ours or row.environment]
+    by_cores = {cores: sample_graphs(chosen, cores, options) for cores in options.cores}
     for cores, samples in by_cores.items():
-        show_graphs(rows, cores, samples, options)
-    show_goals(by_cores, options)
+        show_graphs(chosen, cores, samples, options)
+    for name in GOAL_ROWS:
+        if any(row.name == name for row in chosen):
+            show_goals(name, by_cores, options)
+    if options.defer:
+        costs(rows, options)
 
 
 # ---- METG ----------------------------------------------------------------------------------------------------------------------
@@ -213,8 +236,11 @@ def costs(rows, options):
             submit.add(graph, submit_ns / tasks)
             complete.add(graph, (all_ns - submit_ns) / tasks)
     names = [w.split(":")[0] for w in words]
-    print_table("deferred path, 960 tasks, ns a task, minimum / median", [""] + names,
-                [["submit only"] + [submit.text(n) for n in names], ["dispatch and complete only"] + [complete.text(n) for n in names]])
+    lines = []
+    for side, samples, goals in (("submit only", submit, SUBMIT_GOALS), ("dispatch and complete only", complete, COMPLETE_GOALS)):
+        lines.append([side] + [samples.text(n) for n in names])
+        lines.append(["its goals"] + [str(goals.get(n, "-")) for n in names])
+    print_table("deferred path, 960 tasks, ns a task, minimum / median", [""] + names, lines)
 
 
 def memory(rows, options):
@@ -268,6 +294,7 @@ def main():
     options.add_argument("--cores", type=lambda text: [int(c) for c in text.split(",")], default=[1, 2])
     options.add_argument("--graph", type=lambda text: text.split(","), default=NINE)
     options.add_argument("--no-peers", action="store_true")
+    options.add_argument("--defer", action="store_true", help="graphs: the deferred path only, and its costs")
     chosen = options.parse_args()
     parts = chosen.part or ["graphs", "metg", "costs", "memory", "large"]
     parts = list(PARTS) if parts == ["all"] else parts
