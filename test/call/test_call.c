@@ -51,7 +51,7 @@ TEST(a_program_describes_its_entries)
     begin();
     PTOSignature s;
     EXPECT_EQ(pto_program_describe(numbers, NULL, &s), PTO_OK);
-    EXPECT(s.entry_count == 11 && s.name == NULL && s.param_count == 2);
+    EXPECT(s.entry_count == 17 && s.name == NULL && s.param_count == 2);
     EXPECT_STR(s.entries[0], "f");
     EXPECT_STR(s.params[1].derived, "from + 1");
     EXPECT_EQ(pto_program_describe(numbers, "half", &s), PTO_OK);
@@ -179,6 +179,36 @@ TEST(a_sparse_matrix_is_a_struct_of_its_arrays_and_binds_its_columns)
     for (int i = 0; i < 6; i++) pto_tensor_release(all[i]);
 }
 
+TEST(a_call_makes_a_sparse_matrix_of_a_struct)
+{
+    begin();
+    PTOSparse *m = (PTOSparse *)&m;
+    PTOSparseDescription d;
+    float x[] = {1, 10, 100, 1000}, y[3] = {0};
+    PTOTensor *tx = row(PTO_F32, x, 4), *ty = row(PTO_F32, y, 3);
+    EXPECT_EQ(CALL(rt, numbers, "unit", PTO_T("y", ty), PTO_T("x", tx), PTO_I("n", 2), PTO_RS("result", &m)), PTO_OK);
+    EXPECT_EQ(pto_sparse_describe(m, &d), PTO_OK);
+    EXPECT(d.format == PTO_CSR && d.rows == 3 && d.columns == 4 && d.nnz == 2 && d.references == 1);
+    EXPECT_EQ(CALL(rt, numbers, "spmv", PTO_S("a", m), PTO_T("x", tx), PTO_T("y", ty)), PTO_OK);
+    EXPECT(y[0] == 1 && y[1] == 20 && y[2] == 0);
+    pto_sparse_release(m);
+    EXPECT_EQ(CALL(rt, numbers, "columns", PTO_RS(NULL, &m), PTO_I("R", 3), PTO_I("C", 5)), PTO_OK);
+    EXPECT_EQ(pto_sparse_describe(m, &d), PTO_OK);
+    EXPECT(d.format == PTO_CSC && d.rows == 3 && d.columns == 5 && d.nnz == 2);
+    pto_sparse_release(m);
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "is no struct with the arrays of a sparse matrix",
+            CALL(rt, numbers, "plus", PTO_RS("c", &m)));
+    EXPECT(m == NULL);
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "'a' is not 'out'",
+            CALL(rt, numbers, "spmv", PTO_RS("a", &m), PTO_T("x", tx)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "'result.ptr' is given twice",
+            CALL(rt, numbers, "unit", PTO_RS("result", &m), PTO_RS("result", &m)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_ARGUMENT, "no variable", CALL(rt, numbers, "unit", PTO_RS("result", NULL)));
+    REFUSED(PTO_ERR_ARGUMENT, PTO_COMPLAINT_SHAPE, "nothing binds 'R'", CALL(rt, numbers, "columns", PTO_RS("a", &m)));
+    pto_tensor_release(tx);
+    pto_tensor_release(ty);
+}
+
 /* The thread sanitizer does not follow a fork. */
 #ifdef __SANITIZE_THREAD__
 #define APART PTO_ENGINE_THREADS
@@ -218,6 +248,64 @@ TEST(a_result_whose_extent_the_run_decides_is_a_tensor_of_that_extent)
             "the run decides the extents of 'result' (f32[?m]), so the call makes",
             CALL(rt, numbers, "compact", PTO_T("x", tx), PTO_I("most", 5), PTO_T("result", tx)));
     pto_tensor_release(none);
+    pto_tensor_release(tx);
+}
+
+/* A heap that is smaller than the result does: it never lies there. */
+TEST(such_a_result_is_made_where_it_stays)
+{
+    enum { MANY = 1 << 20 };
+    begin();
+    const int64_t shape = MANY;
+    PTOTensor *x = pto_tensor_new(NULL, PTO_F32, 1, &shape), *y = NULL;
+    float *const at = pto_tensor_map(x, PTO_WRITE);
+    for (int i = 0; i < MANY; i++) at[i] = (float)(i % 2 ? i : -i);
+    pto_tensor_unmap(x);
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL, PTO_ENGINE_TIMING};
+    for (size_t i = 0; i < 6; i++) {
+        PTORuntime *const small = pto_runtime_create(
+            &(PTOConfig){.engine = engines[i / 2], .heap_bytes = 1 << 16, .always_defer = i < 2}, NULL);
+        const int64_t count = i % 2 ? MANY : MANY / 2;
+        PTODescription d = {.rank = 0};
+        EXPECT_EQ(i % 2 ? CALL(small, numbers, "outer", PTO_T("x", x), PTO_R("result", &y))
+                        : CALL(small, numbers, "compact", PTO_T("x", x), PTO_I("most", MANY), PTO_R("result", &y)),
+                  PTO_OK);
+        EXPECT_EQ(pto_tensor_describe(y, &d), PTO_OK);
+        EXPECT(d.shape[0] == count && d.references == 1 && d.tensors == 1 && d.pins == 0);
+        const float *const made = pto_tensor_map(y, PTO_READ);
+        EXPECT(made[count - 1] == MANY - 1);
+        pto_tensor_unmap(y);
+        pto_runtime_destroy(small);
+        PTODetached out;
+        EXPECT_EQ(pto_tensor_take(&y, &out), PTO_OK); /* all of its memory, and nobody else's */
+        EXPECT_EQ(out.bytes, count * 4);
+        out.release(out.context);
+    }
+    pto_tensor_release(x);
+}
+
+TEST(a_result_that_only_some_paths_make_is_copied_and_what_fails_is_freed)
+{
+    begin();
+    float x[] = {1, 2, 3};
+    PTOTensor *tx = row(PTO_F32, x, 3), *y = NULL;
+    PTOPoolStats before, after;
+    PTODescription d = {.rank = 0};
+    for (int all = 0; all < 2; all++) {
+        EXPECT_EQ(CALL(rt, numbers, "either", PTO_T("x", tx), PTO_I("all", all), PTO_R("result", &y)), PTO_OK);
+        EXPECT_EQ(pto_tensor_describe(y, &d), PTO_OK);
+        const float *const at = pto_tensor_map(y, PTO_READ);
+        EXPECT(d.shape[0] == (all ? 3 : 1) && at[0] == (all ? 1 : 6));
+        pto_tensor_unmap(y);
+        pto_tensor_release(y);
+    }
+    pto_pool_stats(&before);
+    EXPECT_EQ(CALL(rt, numbers, "made_in_vain", PTO_T("x", tx), PTO_R("result", &y)), PTO_ERR_ASSERT);
+    EXPECT(y == NULL);
+    x[0] = -1;
+    EXPECT_EQ(CALL(rt, numbers, "made_in_vain", PTO_T("x", tx)), PTO_OK); /* nobody wants it */
+    pto_pool_stats(&after);
+    EXPECT_EQ(after.used_bytes, before.used_bytes);
     pto_tensor_release(tx);
 }
 

@@ -274,7 +274,7 @@ static void running_body(void)
     line = (struct running_line){0};
     store_relaxed(&line.kernel, &no_kernel); /* of an earlier run */
     ptoi_thread_start(&t, run_one, NULL);
-    ptoi_running_describe(window, &line, 1, text, sizeof text, &site);
+    ptoi_running_describe(window, &line, 1, 0, text, sizeof text, &site);
     CHECK_THAT(strstr(text, "none") == NULL);
     ptoi_thread_join(t);
 }

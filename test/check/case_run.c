@@ -13,6 +13,8 @@ RUN(run_one, "one task on one worker", one, program_one, PTO_OK)
 RUN(run_chain, "values through buffers, two slots, scopes that end", two, program_chain, PTO_OK)
 RUN(run_wide, "more tasks than workers and slots", two, program_wide, PTO_OK)
 RUN(run_updates, "tasks that follow each other in a lane", two, program_updates, PTO_OK)
+static const PTOConfig shared = {PROGRAMS_SMALL};
+RUN(run_shared, "workers that serve every type", shared, program_types, PTO_OK)
 RUN(run_await, "the second of two tasks is awaited, and read", two, program_await, PTO_OK)
 RUN(run_release, "the heap holds one buffer", two, program_release, PTO_OK)
 RUN(run_events, "more events than their ring holds", one, program_events, PTO_OK)

@@ -23,6 +23,7 @@ static int fail(const PTOArg *a)
 }
 const PTOKernel fill_kernel = {.name = "fill", .worker = PTO_WORKER_VECTOR, .fn = fill};
 static const PTOKernel increase_kernel = {.name = "increase", .worker = PTO_WORKER_VECTOR, .fn = increase};
+static const PTOKernel increase_cube = {.name = "increase", .worker = PTO_WORKER_CUBE, .fn = increase};
 static const PTOKernel add_kernel = {.name = "add", .worker = PTO_WORKER_VECTOR, .fn = add_into};
 static const PTOKernel fail_kernel = {.name = "fail", .worker = PTO_WORKER_VECTOR, .fn = fail};
 
@@ -163,6 +164,20 @@ void program_updates(PTORuntime *rt, void *arg)
         SUBMIT(rt, &increase_kernel, PTO_INPUT(&result[i], 0, 8), PTO_INOUT(&result[i + 1], 0, 8));
     CHECK_THAT(pto_await_users(rt, &result[5], 0, 8) == PTO_OK);
     CHECK_THAT(result[5] == 5);
+}
+
+/* A chain through workers of two types, beside tasks of both. */
+void program_types(PTORuntime *rt, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 3; i++) {
+        SUBMIT(rt, i % 2 ? &increase_cube : &increase_kernel, PTO_INPUT(&result[i], 0, 8),
+               PTO_INOUT(&result[i + 1], 0, 8));
+        SUBMIT(rt, &increase_cube, PTO_INPUT(&result[i + 4], 0, 8), PTO_INOUT(&result[i + 4], 0, 8));
+    }
+    CHECK_THAT(pto_await_users(rt, &result[3], 0, 8) == PTO_OK);
+    CHECK_THAT(result[3] == 3);
+    for (int i = 4; i < 7; i++) CHECK_THAT(pto_await(rt, &result[i], 0, 8) == PTO_OK && result[i] == 1);
 }
 
 /* With kernels that may be executed inline. */

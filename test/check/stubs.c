@@ -1,6 +1,7 @@
 /* stubs.c - parts of the system that a schedule does not reach: signals of crashes, and the machine that is not
  * there. */
 #include "backend/backend.h"
+#include "debug/backtrace.h"
 #include "debug/crash.h"
 #include <sched.h>
 
@@ -18,12 +19,23 @@ bool ptoi_crash_marked(const PTOKernel **kernel, const PTOSite **site, uint64_t 
     return false;
 }
 void ptoi_crash_describe(struct crash_text *t, const PTOKernel *kernel, const PTOArg *args, int count,
-                         const struct crash_address *at)
+                         const struct crash_address *at, const char *calls)
 {
-    (void)t, (void)kernel, (void)args, (void)count, (void)at;
+    (void)t, (void)kernel, (void)args, (void)count, (void)at, (void)calls;
 }
 void ptoi_crash_unmark(void) {}
 const PTOFastPath *ptoi_crash_orchestrates(const PTOFastPath *now) { return now; }
+
+void ptoi_backtrace_listen(void) {}
+void ptoi_backtrace_unlisten(void) {}
+void ptoi_backtrace_answer(void) {}
+int32_t ptoi_backtrace_thread(void) { return 0; }
+size_t ptoi_backtrace_of(int32_t process, int32_t thread, char text[PTOI_BACKTRACE_BYTES])
+{
+    (void)process, (void)thread;
+    text[0] = '\0';
+    return 0;
+}
 
 const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size);
 const struct backend *ptoi_ascend_open(const PTOConfig *config, PTOStatus *status, char *message, size_t size)

@@ -35,7 +35,8 @@ def expect(what, found, wanted):
 
 run(cmake, "--install", build, "--prefix", prefix)
 for path in ["bin/ptoc", "lib/libpto.so.1", "lib/libpto.a", "include/pto/pto.hpp", "lib/pkgconfig/pto.pc", "share/pto/std/sparse.pto",
-             "share/vim/vimfiles/syntax/pto.vim", "share/man/man1/ptoc-run.1", "share/doc/ptoc/embedding.md", "share/doc/ptoc/examples/bgemm.pto"]:
+             "share/bash-completion/completions/ptoc", "share/zsh/vendor-completions/_ptoc", "share/fish/vendor_completions.d/ptoc.fish", "share/vim/vimfiles/syntax/pto.vim",
+             "share/doc/ptoc/c-api.md", "share/man/man1/ptoc-run.1", "share/doc/ptoc/embedding.md", "share/doc/ptoc/examples/bgemm.pto"]:
     if not (prefix / path).exists():
         sys.exit(f"{path} is not installed")
 text = [path for path in prefix.rglob("*") if path.suffix in (".cmake", ".pc", ".py") and build in path.read_text()]
@@ -72,6 +73,16 @@ for standard in ("11", "14", "17", "20", "23"):
     if subprocess.run([cxx, f"-std=c++{standard}", "-fsyntax-only", work / "empty.cpp"], capture_output=True).returncode == 0:
         run(cxx, f"-std=c++{standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", work / "consumer/host.cpp", "-o", work / "host", *flags)
         expect(f"host, C++{standard}", run(work / "host", work / "scale.so"), "ok\n")
+
+# Generated code refuses a library of another major version when it starts.
+shutil.copytree(prefix / "include", work / "newer", symlinks=False)
+header = work / "newer/pto/pto_version.h"
+header.write_text(header.read_text().replace("PTO_VERSION_MAJOR 1", "PTO_VERSION_MAJOR 2"))
+run("ptoc", "build", "--emit=c", work / "consumer/scale.pto", "-o", work / "scale.c")
+for include, good in (("prefix/include", True), ("newer", False)):
+    run(cc, "-I", work / include, work / "scale.c", "-o", work / "scale", f"-L{prefix}/lib", "-lpto", "-lm", f"-Wl,-rpath,{prefix}/lib")
+    if ("was compiled for another version of libpto" in run(work / "scale", *program, good=good)) == good:
+        sys.exit("the major version is not looked at when a program starts")
 
 # Python.
 python = """import ptoc, numpy as np

@@ -13,7 +13,7 @@ build, source, cpack, cc = sys.argv[1:]
 folder = tempfile.TemporaryDirectory(prefix="pto-packages-")
 work = pathlib.Path(folder.name)
 root = work / "root"
-NEEDS = {"libpto1": ["libc6"], "libpto-dev": ["libpto1 (= "], "ptoc": ["libpto-dev (= ", "gcc"], "python3-ptoc": ["ptoc (= ", "python3"],
+NEEDS = {"libpto1": ["libc6"], "libpto-dev": ["libpto1 (= "], "ptoc": ["libpto-dev (= ", "gcc"], "python3-ptoc": ["ptoc (>= ", "python3"],
          "ptoc-doc": []}
 
 

@@ -7,9 +7,10 @@
 #   %scripts   the scripts folder                    %source    the top folder
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
-#   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %forty and %six of programs: 10 and 2 there
+#   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %forty and %six of programs: 10 and 2 there; %step: of
+#              the tree's programs every so-manieth, 7 there
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
-# Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny).
+# Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries).
 import os
 import shutil
 
@@ -48,6 +49,7 @@ config.substitutions += [
     ("%million", "50000" if config.pto_sanitize else "1000000"),
     ("%forty", "10" if config.pto_sanitize else "40"),
     ("%six", "2" if config.pto_sanitize else "6"),
+    ("%step", "7" if config.pto_sanitize else "1"),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]
 
@@ -56,6 +58,7 @@ environment["PATH"] = os.pathsep.join([config.pto_llvm_tools, environment["PATH"
 environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 environment["CC"] = config.pto_cc       # a sanitized library links only with the compiler that made it
 environment["NO_COLOR"] = "1"
+environment["XDG_CACHE_HOME"] = os.path.join(config.pto_exec_root, "cache")  # kernels of std/ are compiled once for all tests
 environment.update({name: os.environ[name] for name in ("PTO_CORPUS_EVERY", "PTO_RANDOM", "PTO_SEED") if name in os.environ})  # larger runs
 environment["LC_ALL"] = "C.UTF-8"
 environment["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -76,6 +79,8 @@ if config.pto_tiny:
     features.add("tiny")
 if not config.pto_sanitize and not config.pto_tiny:
     features.add("plain")
+if config.pto_debug_information:
+    features.add("debug-information")
 
 # A hang is a failure.  lit needs psutil to kill what a test started, and psutil needs /proc.
 try:

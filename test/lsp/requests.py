@@ -205,7 +205,7 @@ def completions(s):
     s.set(good.replace("on vector {", "on  {"))
     assert set(s.labels("on  {", 3)) == {"cube", "vector", "cpu", "accel"}
     s.set(good.replace("    let P =", "    @ let P ="))
-    assert set(s.labels("@ let", 1)) == {"priority", "name", "timeout"}
+    assert set(s.labels("@ let", 1)) == {"priority", "name", "timeout", "at", "dist"}
     s.set(good.replace("// E08", "// tile."))
     assert s.labels("// tile.", 8) == {} and "P" not in s.labels("print T", 6)
     s.set(good)

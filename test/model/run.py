@@ -165,9 +165,9 @@ def main():
     for model, prefix, models, deep, bugs, witnesses in ((PROTOCOL, "", MODELS, DEEP, BUGS, WITNESSES),
                                                          (COUNT, "count-", COUNT_MODELS, [], COUNT_BUGS, COUNT_WITNESSES)):
         if size != "quick":
-            jobs += [(model, name, text, "correct", sizes, "", "-O2") for name, text, sizes in models + (deep if size == "deep" else [])]
-        jobs += [(model, f"{prefix}bug-{n:02}", f"{hazard} {text}", "found", sizes, f"BUG={n}", "-O1") for n, hazard, text, sizes in bugs]
-        jobs += [(model, f"{prefix}witness-{n}", text, "reached", sizes, f"WITNESS={n}", "-O1") for n, text, sizes in witnesses]
+            jobs += [(model, name, text, "correct", sizes, "", "-O1") for name, text, sizes in models + (deep if size == "deep" else [])]
+        jobs += [(model, f"{prefix}bug-{n:02}", f"{hazard} {text}", "found", sizes, f"BUG={n}", "-O0") for n, hazard, text, sizes in bugs]
+        jobs += [(model, f"{prefix}witness-{n}", text, "reached", sizes, f"WITNESS={n}", "-O0") for n, text, sizes in witnesses]
     if len(sys.argv) > 1:
         unknown = set(sys.argv[1:]) - {job[1] for job in jobs}
         if unknown:

@@ -1,6 +1,10 @@
 """Calls from Python: arguments, results, messages, threads, Ctrl-C, other libraries."""
+import copy
+import ctypes
 import gc
+import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -153,8 +157,42 @@ class Arguments(unittest.TestCase):
         x = np.arange(7, dtype="f4")
         np.testing.assert_allclose(m.spmv(ptoc.csr(sparse), x), dense @ x)
         np.testing.assert_allclose(m.spmv({"ptr": sparse.indptr, "idx": sparse.indices, "val": sparse.data}, x), dense @ x)
+        np.testing.assert_allclose(m.spmv(sparse, x), dense @ x)
         with self.assertRaisesRegex(TypeError, "tocsr"):
             ptoc.csr(sparse.tocoo())
+        with self.assertRaisesRegex(TypeError, "has no formal 'a.row'"):
+            m.spmv(sparse.tocoo(), x)
+
+    def test_a_matrix_is_sliced_shared_and_converted_without_a_copy(self):
+        try:
+            import scipy.sparse
+        except ImportError:
+            self.skipTest("SciPy is not installed")
+        given = scipy.sparse.random(20, 7, 0.3, format="csr", dtype="f4", random_state=3)
+        a = ptoc.sparse(given, check=True)
+        self.assertEqual((a.format, a.shape, a.nnz, a.dtype, a.index_dtype), ("csr", (20, 7), given.nnz, "f32", "i32"))
+        self.assertTrue(a.is_unique)
+        self.assertEqual(repr(a), f"ptoc.Sparse(csr f32[20, 7], {given.nnz} elements)")
+        x, dense = np.arange(7, dtype="f4"), given.toarray()
+        np.testing.assert_allclose(m.spmv(a, x), dense @ x, rtol=1e-5)
+        self.assertEqual(np.asarray(a.val).ctypes.data, given.data.ctypes.data)
+        part = a.rows(5, 9)
+        np.testing.assert_array_equal(part.scipy().toarray(), dense[5:14])
+        np.testing.assert_array_equal(a.T.scipy().toarray(), dense.T)
+        np.testing.assert_array_equal(a.pick([3, 3, 0]).convert("csr").scipy().toarray(), dense[[3, 3, 0]])
+        np.testing.assert_array_equal(a.convert("coo").scipy().toarray(), dense)
+        kept, shared = a.detach(), a.share()
+        given.data[:] = 0
+        self.assertEqual(np.asarray(shared.val).sum(), 0)
+        self.assertEqual(kept.shape, a.shape)
+        with self.assertRaises(AttributeError):
+            a.row
+        with self.assertRaisesRegex(ValueError, "no format 'dia'"):
+            a.convert("dia")
+        with self.assertRaises(IndexError):
+            a.rows(15, 9)
+        with self.assertRaisesRegex(ValueError, "'x' is f32\\[7\\], but extent 0 .* is 20"):
+            m.spmv(a.T.convert("csr"), x)
 
 
     def test_std_sparse_takes_matrices_of_scipy_as_they_are(self):
@@ -176,9 +214,13 @@ class Arguments(unittest.TestCase):
             matrix = matrix.astype("f4")
             return {"ptr": matrix.indptr.astype("i8"), "idx": matrix.indices.astype("i8"), "val": matrix.data}
 
-        ptr, idx, val = s.product(wide(a), wide(b), C=40)
-        made = scipy.sparse.csr_matrix((np.asarray(val), np.asarray(idx), np.asarray(ptr)), (50, 40))
-        np.testing.assert_allclose(made.toarray(), (a @ b).toarray(), rtol=1e-4)
+        made = s.product(wide(a), wide(b), C=40)
+        self.assertEqual((made.format, made.shape), ("csr", (50, 40)))
+        np.testing.assert_allclose(made.scipy().toarray(), (a @ b).toarray(), rtol=1e-4)
+        ptr, idx, val = made
+        self.assertEqual((ptr.shape, idx.shape, val.dtype), ((51,), val.shape, "f32"))
+        again = s.product(made, s.product(wide(b.T.tocsr()), wide(b), C=40))  # its columns are those of the matrix
+        np.testing.assert_allclose(again.scipy().toarray(), (a @ b @ b.T @ b).toarray(), rtol=1e-3)
 
     def test_a_result_whose_extent_the_run_decides_is_a_tensor(self):
         s = ptoc.compile(sparse_path)
@@ -208,7 +250,7 @@ class Messages(unittest.TestCase):
         a = matrix()
         self.refused(ValueError, "extent 0 \\(of f32\\[M, N\\]\\) is 3 with 'a' f32\\[3, 4\\]", m.plus, a, a[:2])
         self.refused(ValueError, "'b' is f32\\[4\\], declared", m.plus, a, a[0])
-        self.refused(ValueError, "E18.*\n.*'a'", m.total, a[:, 0])
+        self.refused(ValueError, "E18(.|\n)*strided: 'a'", m.total, a[:, 0])
         self.refused(ValueError, "E09.*'c' is written and shares elements with 'a'", m.plus, a, a, a)
 
     def test_a_missing_export_is_an_attribute_error_with_the_nearest_name(self):
@@ -251,6 +293,64 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no engine 'fast'"):
             ptoc.Runtime(engine="fast")
 
+    def test_results_come_from_the_pool_of_the_runtime(self):
+        pool = ptoc.Pool("1M")
+        with ptoc.Runtime(engine="process", heap="1M", rings=1, pool=pool):
+            t = m.plus(matrix(), matrix())
+            np.testing.assert_array_equal(m.plus(t, t), 4 * matrix())
+            with self.assertRaises(ptoc.RunError):
+                m.scale(np.zeros(1 << 20, "i8"))
+        del pool
+        np.testing.assert_array_equal(t, 2 * matrix())
+        with self.assertRaises(ptoc.PtoError):
+            ptoc.Pool(0)
+
+    def test_a_call_is_cancelled_from_another_thread(self):
+        with ptoc.Runtime() as runtime:
+            stop = threading.Event()
+
+            def cancel():
+                while not stop.wait(0.02):  # a cancel before the run begins concerns no run
+                    runtime.cancel()
+
+            thread = threading.Thread(target=cancel)
+            thread.start()
+            with self.assertRaisesRegex(ptoc.RunError, "cancelled"):
+                m.wait(np.zeros(1, "f4"), 10**9)
+            stop.set()
+            thread.join()
+            runtime.trim()
+
+    def test_a_call_that_may_not_wait_says_that_it_would(self):
+        a = ptoc.empty("f32", 1)
+        busy = threading.Event()
+
+        def work():
+            with ptoc.Runtime() as runtime:
+                busy.runtime = runtime
+                busy.set()
+                try:
+                    m.wait(a, 10**9)
+                except ptoc.RunError:
+                    pass
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        busy.wait()
+        refused = None
+        with ptoc.no_wait():
+            while refused is None:
+                try:
+                    m.total(a, a[:1])
+                except ValueError:  # E09: the other call has not begun
+                    pass
+                except ptoc.RunError as e:
+                    refused = e
+        self.assertEqual(refused.status, -24)
+        while thread.is_alive():
+            busy.runtime.cancel()
+            thread.join(0.02)
+
     def test_threads_have_their_own_runtimes_and_params(self):
         good = []
 
@@ -285,6 +385,96 @@ class Runs(unittest.TestCase):
         self.assertEqual(done.stdout.decode().split(), ["interrupted", "0.5"])
 
 
+class Views(unittest.TestCase):
+    def test_views_share_memory_and_detached_ones_keep_their_elements(self):
+        t = ptoc.tensor(matrix()).copy()
+        shared, kept = t.share(), t.detach()
+        m.plus(matrix(), matrix(), t)
+        np.testing.assert_array_equal(shared, 2 * matrix())
+        np.testing.assert_array_equal(kept, matrix())
+        np.testing.assert_array_equal(t.transpose(1, 0), 2 * matrix().T)
+        np.testing.assert_array_equal(t[0].broadcast(2, 4), [2 * matrix()[0]] * 2)
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            m.plus(matrix(), matrix(), t[0].broadcast(3, 4))
+        with self.assertRaisesRegex(ValueError, "no order"):
+            t.transpose(0, 0)
+        self.assertFalse(t.is_undefined)
+        with self.assertRaisesRegex(TypeError, "'f31' is no element type"):
+            ptoc.empty("f31", 2)
+
+    def test_what_a_cancelled_run_wrote_is_undefined(self):
+        a = ptoc.empty("f32", 1)
+        with ptoc.Runtime() as runtime:
+            done = threading.Event()
+
+            def cancel():
+                while not done.wait(0.02):
+                    runtime.cancel()
+
+            thread = threading.Thread(target=cancel)
+            thread.start()
+            with self.assertRaises(ptoc.RunError):
+                m.wait(a, 10**9)
+            done.set()
+            thread.join()
+        self.assertTrue(a.is_undefined)
+        m.total(np.ones(5, "f4"), a)
+        self.assertFalse(a.is_undefined)
+
+
+class Handles(unittest.TestCase):
+    def test_a_second_object_never_has_the_same_handle(self):
+        t = ptoc.tensor(matrix()).copy()
+        copies = [copy.copy(t), copy.deepcopy([t])[0]]
+        m.plus(matrix(), matrix(), t)
+        for other in copies:
+            np.testing.assert_array_equal(other, matrix())
+        with ptoc.Runtime() as runtime:
+            for one in (t, m, runtime, ptoc.Pool(4096), ptoc.sparse_of("csr", (1, 1), [np.array([0, 1]), np.array([0]), np.ones(1)])):
+                with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
+                    pickle.dumps(one)
+                if one is not t:
+                    with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
+                        copy.copy(one)
+
+    def test_a_matrix_has_as_many_arrays_as_its_format(self):
+        ptr, idx, val = np.arange(4), np.arange(3), np.ones(3, "f4")
+        self.assertEqual(ptoc.sparse_of("csr", (3, 3), (ptr, ptoc.tensor(idx), val), check=True).nnz, 3)
+        with self.assertRaisesRegex(ValueError, "has 3 arrays, ptr, idx, val; here are 1"):
+            ptoc.sparse_of("csr", (3, 3), [ptr])
+        with self.assertRaisesRegex(ValueError, "has 4 arrays"):
+            ptoc.sparse_of("csr4", (3, 3), [ptr, idx, val])
+        with self.assertRaisesRegex(ValueError, "no format 'dia'"):
+            ptoc.sparse_of("dia", (3, 3), [])
+
+    def test_only_numbers_slices_and_dots_are_indices(self):
+        t = ptoc.empty("f32", (3, 4))
+        for index in (None, True, "a", 1.0):
+            with self.assertRaisesRegex(TypeError, "no index of a tensor"):
+                t[index]
+        self.assertEqual(t[np.int64(1), ...].shape, (4,))
+
+
+class Structs(unittest.TestCase):
+    def test_structs_of_the_headers_have_the_same_layout(self):
+        from ptoc import _library as c
+        structs = {"PTOConfig": c.Config, "PTOForeign": c.Foreign, "PTODescription": c.Description, "PTOSignature": c.Signature,
+                   "PTOFormal": c.Formal, "PTOProgramParam": c.ProgramParam, "PTOArgument": c.Argument, "PTOScalar": c.Scalar,
+                   "PTOSparseDescription": c.SparseDescription, "PTOPoolStats": c.PoolStats, "PTOPoolClass": c.PoolClass}
+        source = pathlib.Path(folder.name) / "layout.c"
+        lines = [f'    printf("{name} %zu\\n", sizeof({name}));' for name in structs]
+        lines += [f'    printf("{name}.{field[0]} %zu\\n", offsetof({name}, {field[0]}));' for name, struct in structs.items()
+                  for field in struct._fields_]
+        source.write_text("#include <pto/pto_call.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void)\n{\n" + "\n".join(lines)
+                          + "\n    return 0;\n}\n")
+        program = str(source.with_suffix(""))
+        subprocess.run([os.environ.get("CC", "cc"), f"-I{c.prefix}/include", str(source), "-o", program], check=True)
+        want = dict(line.split() for line in subprocess.run([program], check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines())
+        mine = {name: ctypes.sizeof(struct) for name, struct in structs.items()}
+        mine.update({f"{name}.{field[0]}": getattr(struct, field[0]).offset for name, struct in structs.items() for field in struct._fields_})
+        self.assertEqual({name: int(size) for name, size in want.items()}, mine)
+
+
 class Libraries(unittest.TestCase):
     def test_dlpack_both_ways(self):
         t = m.plus(matrix(), matrix())
@@ -307,6 +497,22 @@ class Libraries(unittest.TestCase):
         a = torch.arange(12, dtype=torch.float32).reshape(3, 4)
         t = m.plus(a, a)
         self.assertTrue(torch.equal(torch.from_dlpack(t), 2 * a))
+        c = torch.zeros(4, 3)
+        m.plus(a.T, a.T, c)  # in place, and transposed as it is
+        self.assertTrue(torch.equal(c, 2 * a.T))
+        shared = ptoc.tensor(a)
+        a[0, 0] = 7
+        self.assertEqual(np.asarray(shared)[0, 0], 7)
+        self.assertEqual(torch.from_dlpack(shared).data_ptr(), a.data_ptr())
+        view = torch.from_dlpack(shared[::2])
+        self.assertEqual((tuple(view.shape), view.stride()), ((2, 4), (8, 1)))
+        half = torch.tensor([1.5, 2.0], dtype=torch.bfloat16)
+        self.assertEqual(ptoc.tensor(half).dtype, "bf16")
+        self.assertTrue(torch.equal(torch.from_dlpack(ptoc.tensor(half).copy()), half))
+        x = torch.arange(3)
+        np.testing.assert_array_equal(m.scale(x), 2 * np.arange(3))
+        with self.assertRaisesRegex(TypeError, "'b' is f64"):
+            m.plus(a, a.double())
 
 
 if __name__ == "__main__":

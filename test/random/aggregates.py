@@ -29,10 +29,24 @@ class Aggregates:
     def fill_struct(self, v):
         """Every leaf is written; then they can be read."""
         for t in v.leaves:
-            self.fill(t)
+            if v.kind in ("local", "var") and self.chance(0.25) and self.give_field(t):
+                v.kind = "var"
+                v.given.append(t)
+            else:
+                self.fill(t)
         for s in v.integers:
             self.emit("%s = (%s) %% 101;" % (s.text, self.int_expr(1)[0]))
         return self.show_struct(v)
+
+    def give_field(self, t):
+        """The field takes over a tensor of its own."""
+        value = self.call_value(t.shape, t.element, (), 1)
+        if value is None:
+            return False
+        name = self.fresh("g")
+        self.emit("let %s = %s;" % (name, value))
+        self.emit("%s = %s;" % (t.text, name))
+        return True
 
     def struct_type(self):
         found = [t for t in self.maker.structs if self.home == "main" or t.home == "lib"]
@@ -62,7 +76,7 @@ class Aggregates:
         type_ = self.struct_type()
         if type_ is None:
             return self.do_update()
-        k = self.rng.randint(0, 7)
+        k = self.pick([0, 1, 2, 3, 3, 3, 4, 5, 6, 7])
         known = [v for v in self.structs if v.type is type_]
         if k <= 2 or not known:
             self.new_struct(type_, self.small_extent())
@@ -83,8 +97,8 @@ class Aggregates:
                     self.forget(leaf.root)
                     return
                 self.forget_struct(v)
-        elif k in (4, 5) and v.kind == "var":
-            self.renew_field(v)
+        elif k in (4, 5) and v.kind == "var" and v.loops == self.loops:  # views from outside of a loop end in its first iteration
+            self.renew_field(v, v.given)
         elif k == 4 and v.writable:
             makers = [f for f in self.maker.callable(self) if f.result_type is type_ and f.cost * self.weight < 60]
             if makers:
@@ -140,5 +154,10 @@ class Aggregates:
         for i in range(count):
             if r.random() < 0.6:
                 self.tensors.append(Tensor("%s[%d]" % (name, i), element, shape, root, True, "view"))
+        ended = "%s[%d]" % (name, r.randrange(count))
+        if r.random() < 0.25:
+            self.emit("drop %s;" % ended)
+            self.tensors = [t for t in self.tensors if t.text != ended]
+            return
         whole = Tensor(name, element, [Lin.number(count)] + shape, root, True, "array")
         self.tensors.append(whole)

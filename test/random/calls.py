@@ -9,6 +9,8 @@ from forms import Lin, StructType
 class Calls:
     def attribute(self):
         k = self.rng.randint(0, 30)
+        if k == 2:
+            return "@at(%d) " % self.rng.randint(-2, 8)
         return "@priority(%d) " % self.rng.randint(-3, 9) if k == 0 else '@name("step") ' if k == 1 else ""
 
     def call_line(self, stem, types, ins, out, scalars, first=False):

@@ -34,6 +34,8 @@ class Carried:
         self.tensors += names
 
     def new_carried(self, shape, element):
+        if any(n in self.maker.decided_names for e in shape for n in e.terms):
+            return None
         value = self.call_value(shape, element, (), 1)
         if value is None:
             return None
@@ -62,10 +64,16 @@ class Carried:
         if value is None:
             return
         assign = "%s = %s;" % (v.text, value)
-        self.emit("if %s { %s }" % (self.condition(1), assign) if self.chance(0.3) else assign)
+        self.emit_perhaps(assign, True)
         self.renew(v)
         if keeps:
             self.tensors.append(k)
+
+    def emit_perhaps(self, assign, may_be_left):
+        """Under a condition now and then, on a line of its own: so it is seen whether it ever runs."""
+        lines = ["if %s {" % self.condition(1), "  " + assign, "}"] if may_be_left and self.chance(0.3) else [assign]
+        for line in lines:
+            self.emit(line)
 
     def swap(self, names):
         a, b = names
@@ -105,7 +113,10 @@ class Carried:
         if r.random() < 0.5:
             self.nested(2)
         v = self.pick(names)
-        (self.renew_field if r.random() < 0.5 else self.renew_struct)(v)
+        if r.random() < 0.5:
+            self.renew_field(v, v.leaves)
+        else:
+            self.renew_struct(v)
         if len(names) == 2 and r.random() < 0.5:
             self.swap_structs(names)
         if r.random() < 0.4:
@@ -126,6 +137,8 @@ class Carried:
         return v.text
 
     def carried_struct(self, type_, argument):
+        if any(n in self.maker.decided_names for n in argument.terms):
+            return None
         value, name = self.struct_value(type_, argument), self.fresh("c")
         self.emit("var %s = %s;" % (name, value))
         return self.see_struct(name, type_, argument, True, "var")
@@ -137,11 +150,11 @@ class Carried:
 
     def renew_struct(self, v):
         assign = "%s = %s;" % (v.text, self.struct_value(v.type, v.argument))
-        self.emit("if %s { %s }" % (self.condition(1), assign) if assign.endswith(");") and self.chance(0.3) else assign)
+        self.emit_perhaps(assign, assign.endswith(");"))
         self.again(v)
 
-    def renew_field(self, v):
-        t = self.pick(v.leaves)
+    def renew_field(self, v, leaves):
+        t = self.pick(leaves)
         value = self.call_value(t.shape, t.element, (), 1)
         if value is not None:
             self.emit("%s = %s;" % (t.text, value))

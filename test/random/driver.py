@@ -17,6 +17,7 @@ import numpy as np
 
 import generate
 import interp
+import random_kernels
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -31,8 +32,9 @@ def options():
     p.add_argument("--std", default=os.path.join(HERE, "..", "..", "kernels"))
     p.add_argument("--work", default="random-programs")
     p.add_argument("--keep", action="store_true", help="keep what did not differ, too")
-    p.add_argument("--plans", default="ring,free,min,budget=300", help="values of --plan to build with, by commas")
+    p.add_argument("--plans", default="ring,free,min,budget=300,budget=100K,apart", help="values of --plan to build with, by commas")
     p.add_argument("--stub", help="folder of the stub of test/ascend: every run is on the backend ascend, over it (not run on Ascend)")
+    p.add_argument("--wire", help="the wire of test/wire: every run is on several ranks, with distributions of its arrays")
     p.add_argument("--checked", action="store_true", help="every program is built with --checked: no right program may be blamed")
     p.add_argument("--only", help="SEED/INDEX: this one program, alone in its file")
     given = p.parse_args()
@@ -134,12 +136,26 @@ def configuration(rng):
     return words, heap
 
 
+def ranked_configuration(rng, given, case):
+    """How the ranks are started, and their options."""
+    ranks = rng.choice([1, 2, 2, 3, 4, 7])
+    words = ["--engine", rng.choice(["threads", "threads", "serial"]), "--window", str(rng.choice([2, 4, 16, 1024]))]
+    words += ["--sends", str(rng.choice([1, 2, 16])), "--copies", str(rng.choice([0, 100, 1 << 20])), "--everywhere", str(rng.choice([0, 64, 65536]))]
+    for name, array in case.arrays.items():
+        if array.ndim > 0 and "." not in name and name[0] != "o" and rng.random() < 0.6:  # o: of the host
+            cells = "x".join(str(rng.randint(1, max(1, n))) for n in array.shape) if rng.random() < 0.7 else ""
+            words += ["--dist", "%s=%s:%s" % (name, cells, "x".join(str(rng.randint(1, 4)) for _ in array.shape))]
+    script = os.path.join(HERE, "..", "wire", "ranks.py")
+    return [sys.executable, script, given.wire, str(ranks)] if ranks > 1 else [], words
+
+
 class Campaign:
     def __init__(self, given):
         self.given = given
         self.programs = self.runs = self.tasks = self.dead = self.differences = 0
         self.dropped = {}
         self.std = [os.path.abspath(given.std)]
+        random_kernels.BY_INDEX = not given.stub  # a device has a function for each kernel, and none for those that are joined
 
     def file(self, seed, only=None):
         given = self.given
@@ -246,12 +262,15 @@ class Campaign:
         bad = False
         for _ in range(self.given.runs):
             words, heap = configuration(rng)
-            env = dict(os.environ)
+            env, launcher = dict(os.environ), []
+            if self.given.wire:
+                (launcher, words), heap = ranked_configuration(rng, self.given, case), None
+                env.update(PTO_LOCAL_SEED=str(rng.randint(1, 10**6)), PTO_LOCAL_LATEST=str(rng.choice([0, 3, 30])))
             if self.given.stub:
                 words = [w if w != "process" else "threads" for w in words] + ["--backend", "ascend", "--kernels", os.path.join(folder, "map.ini")]
                 env.update(LD_LIBRARY_PATH=self.given.stub, PTO_STUB_LOG=os.path.join(folder, "stub.log"))
             while True:
-                full = command + words + (["--heap", str(heap)] if heap else [])
+                full = launcher + command + words + (["--heap", str(heap)] if heap else [])
                 try:
                     done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=120, env=env)
                     wrong = case.compare(done, folder) or self.stub_says(env)

@@ -105,6 +105,7 @@ class Structure:
     def __init__(self, text, type_, argument, leaves, integers, writable, kind, loops):
         self.text, self.type, self.argument, self.leaves, self.integers = text, type_, argument, leaves, integers
         self.writable, self.kind, self.loops = writable, kind, loops
+        self.given = leaves if kind == "var" else []  # which become other tensors by an assignment
 
     def roots(self):
         return [t.root for t in self.leaves]
@@ -121,6 +122,7 @@ class Function:
     def __init__(self, name, home, dims, formals, result=None, result_type=None, cost=1, needs=()):
         self.name, self.home, self.dims, self.formals = name, home, dims, formals
         self.result, self.result_type, self.cost, self.needs = result, result_type, cost, needs
+        self.structure = None  # of a result whose dimension the run decides
 
 
 def trunc_div(a, b):

@@ -21,10 +21,11 @@ from functions import Functions
 from inplace import InPlace
 from jumps import Jumps
 from regions import Regions
+from shapes import Shapes
 from statements import Statements
 
 
-class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried, InPlace, Decided):
+class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps, Carried, InPlace, Decided, Shapes):
     """One function body: lines, and what is visible where the next line goes."""
 
     def __init__(self, maker, home):
@@ -82,15 +83,16 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
     STATEMENTS = [("update", 12), ("make", 6), ("view", 4), ("tiles", 4), ("rows", 4), ("neighbours", 3), ("branch", 4), ("repeat", 3),
                   ("match", 2), ("scalar", 5), ("assign", 4), ("show", 4), ("claim", 2), ("call", 6), ("drop", 2), ("block", 2),
                   ("gather", 3), ("library", 2), ("leave", 2), ("halo", 2), ("twin", 2), ("pieces", 3), ("product", 2), ("solid", 2),
-                  ("tile_ranges", 2), ("struct", 5), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4),
-                  ("structs", 4), ("give", 3), ("inplace", 6), ("stir", 2), ("combine", 3), ("slide", 2), ("decided", 4)]
+                  ("tile_ranges", 2), ("struct", 9), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4),
+                  ("structs", 4), ("give", 3), ("inplace", 6), ("stir", 2), ("combine", 3), ("slide", 2), ("decided", 6),
+                  ("turned", 5)]
 
     def statement(self):
         if self.maker.size <= 0:
             return
         self.maker.size -= 1
         self.maker.point_reached(self)
-        names, weights = zip(*self.STATEMENTS)
+        names, weights = self.maker.weights
         getattr(self, "do_" + self.rng.choices(names, weights)[0])()
 
     def nested(self, most=3):
@@ -106,9 +108,13 @@ class Maker(Functions, DecidedFunctions):
         self.functions, self.texts = [], {"main": [], "lib": []}
         self.types = rng.sample(ALL_TYPES, 2) if rng.random() < 0.5 else rng.sample(["f32", "f64", "i32", "i64"], 2)
         self.scope_globals = {"main": [], "lib": []}
+        self.decided_names = set()  # of extents that a run decided: a var that begins with one may have any other there
         self.settings, self.size, self.awaits, self.calls = {}, 0, 0, 0
         self.breaker = breaker
         self.structs = []
+        self.often = often = rng.sample([n for n, _ in Writer.STATEMENTS], 5)  # a few kinds of statements make up half of a program
+        names, weights = zip(*Writer.STATEMENTS)
+        self.weights = names, [w + 30 * (n in often) for n, w in zip(names, weights)]
 
     def point_reached(self, writer):
         if self.breaker:
@@ -199,19 +205,21 @@ class Maker(Functions, DecidedFunctions):
     def program(self):
         r = self.rng
         self.make_globals()
-        if r.random() < 0.35:
+        if r.random() < 0.35 or {"struct", "structs"} & set(self.often):
             self.make_structs()
+        if "decided" in self.often:
+            self.make_function("decided", "main")
         for _ in range(r.choice([0, 1, 1, 2, 3])):
             self.make_function()
         self.make_entry()
 
-    def make_function(self):
+    def make_function(self, kind=None, home=None):
         r = self.rng
-        home = "lib" if r.random() < 0.25 else "main"
+        home = home or ("lib" if r.random() < 0.25 else "main")
         kinds = ["work", "work", "result", "result", "number", "tree", "descend", "halve", "own", "count", "decided", "decided"]
         if [t for t in self.structs if home == "main" or t.home == "lib"]:
-            kinds += ["struct_work", "struct_work", "struct_result", "struct_result", "own"]
-        kind = r.choice(kinds)
+            kinds += ["decided", "struct_work", "struct_work", "struct_result", "struct_result", "own"]
+        kind = kind or r.choice(kinds)
         name = "%s_f%d" % (self.prefix, self.count)
         self.count += 1
         getattr(self, "make_" + kind)(name, home)

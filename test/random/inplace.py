@@ -45,7 +45,7 @@ class InPlace:
         """What the elements combine by, and whether more than 112 may come out."""
         if element == "bool":
             return self.pick(["and", "or", "xor"]), False
-        by = self.pick(["max", "min", "max", "min"] + (["sum"] if element not in ("i8", "u8") else [])
+        by = self.pick(["max", "min", "max", "min", "prod"] + (["sum"] if element not in ("i8", "u8") else [])
                        + (["and", "or", "xor"] if element not in ("f16", "f32", "f64") else []))
         return by, by in ("sum", "xor")
 

@@ -194,6 +194,10 @@ class Frame:
         self.declare(name, value)
         self.blocks[-1]["var " + name] = True
 
+    def give(self, name):
+        """A field of the struct is given a tensor that exists: it changes from then on."""
+        next(block for block in reversed(self.blocks) if name in block)["var " + name] = True
+
     def is_var(self, name):
         return next(("var " + name in block for block in reversed(self.blocks) if name in block), False)
 
@@ -430,6 +434,8 @@ class Run:
                 frame.assign(node.target.name, self.narrow(new, kind) if kind else new)
                 return
         place = self.eval(frame, node.target)
+        if node.target.kind == "member" and node.value.kind in ("name", "member") and isinstance(place, (Tensor, Struct)):
+            frame.give(self.root(node.target))
         if node.target.kind in ("name", "member") and isinstance(place, (Tensor, Struct)) and frame.is_var(self.root(node.target)):
             new = self.own_struct(self.eval(frame, node.value))
             if [t.data.ndim for t in tensors_of(new)] != [t.data.ndim for t in tensors_of(place)]:
@@ -515,12 +521,14 @@ class Run:
         return self.block(frame, node.other) if node.other else None
 
     def run_drop(self, frame, node):
-        for name, *fields in node.names:
-            value = frame.find(name)
-            for field in fields:
-                value = value.fields[field]
+        for name in node.names:
+            value = self.eval(frame, name)
             for tensor in tensors_of(value):
-                self.live(tensor, node.line).lifetime.ended = "dropped"
+                self.live(tensor, node.line)
+                if name.kind == "index":  # an element of an array, whose others stay: nothing of it is read again
+                    tensor.mask[...] = False
+                else:
+                    tensor.lifetime.ended = "dropped"
 
     def run_return(self, frame, node):
         if node.value is None:
@@ -873,6 +881,9 @@ class Run:
             place = node.args[i].value
             if place.kind == "name":
                 frame.assign(place.name, value)
+            elif place.kind == "index":
+                element = self.eval(frame, place)
+                element.tensor.data[element.key] = value
             else:
                 self.eval(frame, place.of).fields[place.name] = value
         return result

@@ -146,12 +146,12 @@ def sweep(u, v, delta):
     delta[0] = max(delta[0], change.max()) if change.size else delta[0]
 
 
-@kernel("pto_nn_qk_f32")
+@kernel("pto_nn_qk_f32", "qk")
 def qk(q, k, s):
     s[...] = (q.astype("f8") @ k.T.astype("f8") / np.sqrt(q.shape[1])).astype("f4")
 
 
-@kernel("pto_nn_online_softmax_f32")
+@kernel("pto_nn_online_softmax_f32", "online")
 def online(s, m, l, p, r, diagonal):
     rows, columns = s.shape
     seen = np.tril(np.ones((rows, columns), bool)) if diagonal else np.ones((rows, columns), bool)
@@ -163,12 +163,12 @@ def online(s, m, l, p, r, diagonal):
     m[...] = new
 
 
-@kernel("pto_nn_rescale_pv_f32")
+@kernel("pto_nn_rescale_pv_f32", "rescale_pv")
 def rescale_pv(p, v, r, o):
     o[...] = o * r[:, None] + p @ v
 
 
-@kernel("pto_nn_finish_f32")
+@kernel("pto_nn_finish_f32", "finish")
 def finish(o, l, y):
     y[...] = o / l[:, None]
 
@@ -364,7 +364,7 @@ def r_heap(by):
 
 
 for word, operation in (("max", np.maximum), ("min", np.minimum), ("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor),
-                        ("sum", np.add)):
+                        ("sum", np.add), ("prod", lambda a, b: a * (whole(b) % 2).astype(b.dtype))):
     of_ranks("peak_" + word)(r_peak(operation))
     of_ranks("heap_" + word)(r_heap(operation))
 

@@ -88,6 +88,9 @@ class Statements:
                 self.scalars.append(Scalar(name, "i64", -1000, 1000))
                 to = "let %s = " % name
             return self.emit("%s%s;" % (to, call))
+        if s.kind != "var" and self.chance(0.3):
+            self.emit("%s(inout %s, %s);" % (self.maker.changer(self.home), s.text, text))
+            text = s.text
         self.emit({"var": "%s = (%s) %% 1001;", "field": "%s = (%s) %% 101;", "cell": "%s = abs(%s) %% 101;"}[s.kind] % (s.text, text))
 
     def do_show(self):

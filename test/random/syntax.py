@@ -367,16 +367,9 @@ class Parser:
 
     def statement_drop(self, line):
         self.advance()
-        names = self.list_of(self.path)
+        names = self.list_of(self.postfix)
         self.take(";")
         return Node("drop", line, names=names)
-
-    def path(self):
-        """A name and the fields behind it."""
-        words = [self.take("word")]
-        while self.try_take("."):
-            words.append(self.take("word"))
-        return words
 
     def statement_return(self, line):
         self.advance()

@@ -247,7 +247,7 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
             if (pto_await(rt, p->matrix[m], cell * 8, 8) != PTO_OK) return;
             p->awaited = fuzz_mix(p->awaited, p->matrix[m][cell]);
         } else {
-            PTOTaskParam params[PTO_MAX_PARAMS];
+            PTOTaskParam params[PTO_MAX_PARAMS + 1];
             struct fuzz_view view[PTO_MAX_PARAMS];
             struct fuzz_handle fresh = {0};
             const bool is_wide = is_wide_program && fuzz_below(&s, 2);
@@ -289,7 +289,12 @@ static inline void fuzz_orchestrate(PTORuntime *rt, void *arg)
             code |= (uint64_t)count;
             params[0] = (PTOTaskParam)PTO_SCALAR((int64_t)code);
             int kernel = (int)fuzz_below(&s, PTO_WORKER_TYPES);
-            int64_t id = pto_submit_task(rt, &fuzz_kernels[kernel], params, count + 1);
+            const bool is_placed = (p->seed + (uint64_t)n) % 4 == 1; /* only several ranks heed that */
+            if (is_placed && n % 3)
+                params[count + 1] = (PTOTaskParam)PTO_AT(n % 5 - 2);
+            else if (is_placed)
+                params[count + 1] = (PTOTaskParam)PTO_AT_HOME(p->matrix[n & 1], n * 37 % CELLS, PTO_U64);
+            int64_t id = pto_submit_task(rt, &fuzz_kernels[kernel], params, count + 1 + is_placed);
             if (id < 0) return;
             if (id != PTO_NO_TASK) fuzz_note(p->log, p->submitted, kernel, params, view, count + 1);
             p->submitted += id != PTO_NO_TASK;
@@ -313,8 +318,8 @@ static inline uint64_t fuzz_digest(const struct fuzz_program *p)
     return h;
 }
 
-/* Small rings, or in one of three so large ones that only the ring of arguments can fill; few or many workers, counters
- * that start where they wrap. */
+/* Small rings, or in one of three so large ones that only the ring of arguments can fill; few or many workers, or as
+ * many as processors for all types together; counters that start where they wrap. */
 static inline PTOConfig fuzz_config(uint64_t *s)
 {
     static const int64_t windows[] = {2, 2, 4, 8, 16, 64, 1024}, pools[] = {2, 3, 4, 16, 64, 4096};
@@ -331,7 +336,9 @@ static inline PTOConfig fuzz_config(uint64_t *s)
         c.task_window = 64;
         c.deplist_entries = c.tensormap_entries = 1 << 16;
     }
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) c.workers[t] = 1 + (int32_t)fuzz_below(s, fuzz_below(s, 8) ? 2 : 5);
+    const bool are_shared = fuzz_below(s, 4) == 0;
+    for (int t = 0; t < PTO_WORKER_TYPES && !are_shared; t++)
+        c.workers[t] = 1 + (int32_t)fuzz_below(s, fuzz_below(s, 8) ? 2 : 5);
     return c;
 }
 

@@ -122,9 +122,11 @@ TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
             EXPECT_EQ(WTERMSIG(status), ways[w].signal);
             snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed: %s (task 5)\n", ways[w].name);
             EXPECT(strncmp(text, want, strlen(want)) == 0);
+            EXPECT((strstr(text, "\n  in k_crash at ") || strstr(text, "\n  in use_stack at ")) == !PTOI_HAS_SANITIZER);
             const bool is_access = ways[w].how == SIGSEGV || ways[w].how == 1000;
             if (!a.defers) {
                 EXPECT(ends_with(text, help));
+                EXPECT((strstr(text, "--defer") != NULL) != (strstr(text, "argument 1") != NULL));
                 continue;
             }
             EXPECT_EQ(strstr(text, "\n  the address ") != NULL, is_access);
@@ -221,6 +223,30 @@ TEST(a_crash_outside_a_kernel_is_not_ours)
     status = in_process(crash_while_running, NULL, text, sizeof text);
     EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
     EXPECT_STR(text, "");
+}
+
+static void abort_in_orchestration(PTORuntime *rt, void *arg)
+{
+    (void)rt, (void)arg;
+    abort();
+}
+
+static void abort_while_running(void *arg)
+{
+    PTOConfig c = {.engine = PTO_ENGINE_THREADS};
+    PTORuntime *rt = pto_runtime_create(&c, NULL);
+    (void)arg;
+    if (rt) pto_runtime_run(rt, abort_in_orchestration, NULL);
+}
+
+TEST(an_abort_of_the_orchestration_names_the_checked_run)
+{
+    if (PTOI_HAS_SANITIZER) return;
+    char text[4096];
+    int status = in_process(abort_while_running, NULL, text, sizeof text);
+    EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    EXPECT(strstr(text, "error: the program was aborted outside of a kernel\n  help: ") == text);
+    EXPECT(strstr(text, "--checked"));
 }
 
 static void harmless(PTORuntime *rt, void *arg)

@@ -39,7 +39,7 @@ struct wrong {
 /* In the order of submit_wrong. */
 static const struct wrong wrongs[] = {
     {REFUSED_KERNEL, PTO_ERR_ARGUMENT, "pto_submit_task without a valid kernel"},
-    {REFUSED_COUNT, PTO_ERR_ARGUMENT, "kernel 'quiet' with 67 parameters; at most 64 are possible"},
+    {REFUSED_COUNT, PTO_ERR_ARGUMENT, "kernel 'quiet' with 69 parameters; at most 64 are possible"},
     {REFUSED_ARGUMENTS, PTO_ERR_ARGUMENT, "a task has at most 64 parameters"},
     {REFUSED_SCALARS, PTO_ERR_ARGUMENT, "work request 'move' with 17 scalars; at most 16 are possible"},
     {REFUSED_TIMEOUT, PTO_ERR_ARGUMENT, "@timeout(-5): at least 1 ms is needed"},
@@ -73,8 +73,8 @@ enum { WRONGS = sizeof wrongs / sizeof wrongs[0] };
 static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *held, void *gone)
 {
     void *p = NULL;
-    PTOTaskParam many[PTO_MAX_PARAMS + 3] = {[0] = PTO_INPUT(cells, 0, 64)};
-    for (int i = 1; i < PTO_MAX_PARAMS + 3; i++) many[i] = (PTOTaskParam)PTO_SCALAR((int64_t)i);
+    PTOTaskParam many[PTO_TASK_PARAMS + 1] = {[0] = PTO_INPUT(cells, 0, 64)};
+    for (int i = 1; i < PTO_TASK_PARAMS + 1; i++) many[i] = (PTOTaskParam)PTO_SCALAR((int64_t)i);
     PTOTaskParam flat = PTO_INPUT(cells, 3, 8), made = PTO_OUTPUT(&p, 0, 64), view = PTO_INPUT(cells, 0, 0);
     view.type = PTO_F32;
     view.rank = 2;
@@ -83,7 +83,7 @@ static int64_t submit_wrong(PTORuntime *rt, enum path path, int which, void *hel
     const PTOTaskParam timed = PTO_TIMEOUT(-5), ranked = PTO_PRIORITY(1);
     switch (which) {
     case 0: return submit(rt, path, &no_function, &flat, 1);
-    case 1: return submit(rt, path, &quiet, many, PTO_MAX_PARAMS + 3);
+    case 1: return submit(rt, path, &quiet, many, PTO_TASK_PARAMS + 1);
     case 2: return submit(rt, path, &quiet, many, PTO_MAX_PARAMS + 1);
     case 3: return submit(rt, path, &request, many, PTO_REQUEST_PARAMS + 2);
     case 4: return submit(rt, path, &quiet, &timed, 1);
@@ -133,6 +133,24 @@ static void attempt(PTORuntime *rt, void *arg)
     }
     pto_release(rt, gone);
     a->returned = submit_wrong(rt, a->path, a->which, held, gone);
+}
+
+static void submit_fullest(PTORuntime *rt, void *arg)
+{
+    PTOTaskParam p[PTO_TASK_PARAMS] = {PTO_PRIORITY(1), PTO_NAME("n"), PTO_TIMEOUT(60000), PTO_AT(0),
+                                       PTO_INPUT(cells, 0, 64)};
+    for (int i = 5; i < PTO_TASK_PARAMS; i++) p[i] = (PTOTaskParam)PTO_SCALAR((int64_t)i);
+    *(int64_t *)arg = submit(rt, DEFERRED, &quiet, p, PTO_TASK_PARAMS);
+}
+
+TEST(a_task_of_64_arguments_may_have_every_attribute)
+{
+    int64_t returned = -1;
+    PTORuntime *rt = pto_runtime_create(&(PTOConfig){.engine = PTO_ENGINE_SERIAL, .heap_bytes = 4096}, NULL);
+    assert_non_null(rt);
+    EXPECT_EQ(pto_runtime_run(rt, submit_fullest, &returned), PTO_OK);
+    EXPECT_EQ(returned >= 0, true);
+    pto_runtime_destroy(rt);
 }
 
 TEST(every_refusal_has_one_sentence_and_one_status_on_all_paths)

@@ -2,6 +2,7 @@
 #include "api/runtime.h"
 #include "submit.h"
 #include "unit.h"
+#include <string.h>
 #include "shared/system.h"
 #include <time.h>
 
@@ -95,4 +96,58 @@ TEST(steps_and_waits_are_kept_up_to_the_capacity)
         EXPECT_EQ(r.wait[i - 1].end, i + 20);
     }
     ptoi_record_free(&r);
+}
+
+/* Scopes whose first submit is one line are one node of their parent; without room they count as the parent. */
+TEST(scopes_are_folded_by_their_line_and_their_parent)
+{
+    static const PTOSite line[] = {{"s.c", 1, 1, "a"}, {"s.c", 2, 1, "b"}};
+    static PTOSite many[PTOI_SCOPE_NODES];
+    struct scope_tree t;
+    EXPECT(ptoi_scope_tree_init(&t));
+    for (int run = 0; run < 2; run++) {
+        ptoi_scope_tree_begin(&t, 100);
+        const uint32_t a = ptoi_scope_tree_open(&t, 0, &line[0], 100);
+        const uint32_t inner = ptoi_scope_tree_open(&t, a, &line[0], 110);
+        ptoi_scope_tree_close(&t, inner, a, 115);
+        EXPECT_EQ(ptoi_scope_tree_open(&t, a, &line[0], 120), inner);
+        ptoi_scope_tree_close(&t, inner, a, 121);
+        ptoi_scope_tree_close(&t, a, 0, 130);
+        const uint32_t b = ptoi_scope_tree_open(&t, 0, &line[1], 130);
+        EXPECT_EQ(ptoi_scope_tree_open(&t, 0, &line[0], 140), a);
+        ptoi_scope_tree_close(&t, a, 0, 142);
+        EXPECT(a != inner && b != a && t.count == 4);
+        EXPECT(t.node[0].first == a && t.node[a].next == b && t.node[a].first == inner);
+        EXPECT(t.node[a].opened == 2 && t.node[a].time == 32 && t.node[inner].opened == 2 && t.node[inner].time == 6);
+        for (int i = 0; i < PTOI_SCOPE_NODES - 4; i++) EXPECT(ptoi_scope_tree_open(&t, b, &many[i], 200) != b);
+        EXPECT_EQ(ptoi_scope_tree_open(&t, b, &line[0], 200), b);
+        ptoi_scope_tree_close(&t, b, b, 300);
+        EXPECT(t.node[b].opened == 1 && t.node[b].time == 0);
+    }
+    ptoi_scope_tree_free(&t);
+}
+
+/* The arguments of a task are read as they were added; when there is no room for the most that they may be, none is. */
+TEST(regions_are_kept_while_there_is_room)
+{
+    static const int64_t shape[] = {2, 3}, stride[] = {8, -1};
+    struct recorded_regions r;
+    struct recorded_region a = {.tensor = "P", .at = -5, .is_heap = true}, got;
+    uint32_t tasks = 0;
+    a.view = (PTOArg){.kind = PTO_PARAM_INOUT, .type = PTO_BF16, .rank = 2, .shape = shape, .stride = stride};
+    EXPECT(ptoi_regions_init(&r));
+    for (uint32_t first; (first = ptoi_regions_begin(&r, 2)) != 0; tasks++) {
+        uint32_t at = first;
+        ptoi_regions_add(&r, &a);
+        ptoi_regions_add(&r, &(struct recorded_region){.view = {.kind = PTO_PARAM_SCALAR}});
+        ptoi_regions_end(&r);
+        if (tasks % 5000 != 0) continue;
+        EXPECT(ptoi_regions_next(&r, &at, &got) && got.is_heap && got.at == -5 && strcmp(got.tensor, "P") == 0);
+        EXPECT(got.view.kind == PTO_PARAM_INOUT && got.view.type == PTO_BF16 && got.view.rank == 2);
+        EXPECT(memcmp(got.view.shape, shape, sizeof shape) == 0 && memcmp(got.view.stride, stride, sizeof stride) == 0);
+        EXPECT(ptoi_regions_next(&r, &at, &got) && !got.is_heap && got.view.kind == PTO_PARAM_SCALAR);
+        EXPECT(!ptoi_regions_next(&r, &at, &got));
+    }
+    EXPECT(tasks > 90000 && r.count <= PTOI_REGION_WORDS);
+    ptoi_regions_free(&r);
 }

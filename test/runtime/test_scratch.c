@@ -53,6 +53,20 @@ TEST(the_block_is_kept_and_grows)
     EXPECT(pto_scratch(1 << 20) == large[0].memory);
 }
 
+static void *no_bytes(void *arg)
+{
+    *(bool *)arg = pto_scratch(0) != NULL;
+    return NULL;
+}
+
+TEST(no_bytes_are_no_failure)
+{
+    pthread_t thread; /* which has no block yet */
+    bool has = false;
+    EXPECT(pthread_create(&thread, NULL, no_bytes, &has) == 0 && pthread_join(thread, NULL) == 0);
+    EXPECT(has);
+}
+
 /* ---- a kernel that runs a runtime of its own, on the same thread ---- */
 
 static int k_tensors(const PTOArg *a)

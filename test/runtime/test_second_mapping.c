@@ -119,7 +119,7 @@ static void take_apart(PTORuntime *rt)
                            .window = map_twice(rt->core.window, rt->core.window_bytes),
                            .heap = map_twice(rt->core.heap, rt->core.heap_bytes)};
     assert_true(apart.window.first != apart.window.second && apart.heap.first != apart.heap.second);
-    rt->core.sched.window = (struct window *)(void *)apart.window.second;
+    ptoi_sched_see(&rt->core.sched, (struct window *)(void *)apart.window.second);
     rt->core.sched.ops = rt->core.orch.flow.ops = &ops_apart;
     rt->core.sched.context = rt->core.orch.flow.context = &apart;
 }

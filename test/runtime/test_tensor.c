@@ -271,17 +271,19 @@ TEST(the_dump_lists_each_tensor_with_its_references)
 {
     PTOTensor *t = numbers(2, SHAPE(2, 3)), *row = pto_tensor_index(t, 0, 1);
     pto_tensor_retain(row);
+    EXPECT(pto_tensor_map(t, PTO_READ) != NULL);
     char *text = NULL, line[200];
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     pto_registry_dump(out);
     fclose(out);
     EXPECT(strncmp(text, "Registry: 2 tensors\n", 20) == 0);
-    snprintf(line, sizeof line, "  i64[3] 24 bytes, 2 references; buffer %llu with 2 references; made at 0x",
+    snprintf(line, sizeof line, "  i64[3] 24 bytes, 2 references; buffer %llu with 2 references, 1 pin; made at 0x",
              (unsigned long long)describe(t).buffer);
     EXPECT(strstr(text, line) != NULL);
-    EXPECT(strstr(text, "  i64[2, 3] 48 bytes, 1 reference; buffer ") != NULL);
+    EXPECT(strstr(text, "  i64[2, 3] 48 bytes, 2 references; buffer ") != NULL); /* one is the map's */
     free(text);
+    pto_tensor_unmap(t);
     pto_tensor_release(row);
     pto_tensor_release(row);
     pto_tensor_release(t);

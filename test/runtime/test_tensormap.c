@@ -563,7 +563,6 @@ TEST(the_entries_of_a_forgotten_task_are_room_again)
         ptoi_map_find_and_add(m, a, 2, NULL, 8, &found);
         EXPECT(!ptoi_map_reserve(m, 1));
         ptoi_map_forget_task(m, 8);
-        ptoi_map_retire(m, 8);
         EXPECT(ptoi_map_used(m) == 0 && ptoi_map_is_valid(m));
     }
     ptoi_map_destroy(m);

@@ -2,9 +2,11 @@
  * does meanwhile.
  * Method     the kernel returns when another thread has seen the run fail, so a watchdog that waits for the kernel is
  *            never seen. */
+#include "shared/sanitizer.h"
 #include "submit.h"
 #include "unit.h"
 #include <pthread.h>
+#include <signal.h>
 #include <pto/pto_runtime.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -30,7 +32,7 @@ struct job {
     PTORuntime *rt;
     bool is_busy; /* the orchestrator does not wait: it has work of its own */
     PTOStatus seen;
-    char message[600];
+    char message[2000];
     int64_t cell;
 };
 
@@ -42,6 +44,8 @@ static void *look(void *arg)
     atomic_store(&may_return, true);
     return NULL;
 }
+
+static void on_urgent(int number) { (void)number; }
 
 static void stuck(PTORuntime *rt, void *arg)
 {
@@ -68,11 +72,41 @@ TEST(a_kernel_that_does_not_return_is_named_while_it_runs)
             const char *begin = "w.pto:9:2: error: no task finished for 0.2 s while these ran:\n  kernel 'waits' (task "
                                 "40, w.pto:9:2, for 0.";
             EXPECT(strncmp(j.message, begin, strlen(begin)) == 0);
+            EXPECT((strstr(j.message, "\n  in k_waits at ") != NULL) == !PTOI_HAS_SANITIZER);
             EXPECT_STR(pto_last_error(j.rt), j.message);
             EXPECT_EQ(pto_runtime_run(j.rt, stuck, &j), PTO_OK); /* the kernel returns at once now */
             EXPECT_EQ(pto_runtime_status(j.rt), PTO_OK);
             pto_runtime_destroy(j.rt);
         }
+}
+
+TEST(the_host_may_have_its_own_handler_of_the_question)
+{
+    const PTOConfig c = {.engine = PTO_ENGINE_SERIAL, .watchdog_seconds = 0.2};
+    struct sigaction now;
+    signal(SIGURG, on_urgent);
+    struct job j = {.rt = pto_runtime_create(&c, NULL)};
+    pthread_t thread;
+    assert_non_null(j.rt);
+    atomic_store(&may_return, false);
+    assert_int_equal(pthread_create(&thread, NULL, look, &j), 0);
+    EXPECT_EQ(pto_runtime_run(j.rt, stuck, &j), PTO_ERR_WATCHDOG);
+    pthread_join(thread, NULL);
+    EXPECT(strstr(j.message, "kernel 'waits'") && !strstr(j.message, "in k_waits"));
+    pto_runtime_destroy(j.rt);
+    EXPECT(sigaction(SIGURG, NULL, &now) == 0 && now.sa_handler == on_urgent);
+    signal(SIGURG, SIG_DFL);
+}
+
+TEST(the_handler_of_the_question_is_gone_with_the_last_runtime)
+{
+    const PTOConfig c = {.engine = PTO_ENGINE_THREADS, .watchdog_seconds = 0.2};
+    struct sigaction now;
+    PTORuntime *one = pto_runtime_create(&c, NULL), *two = pto_runtime_create(&c, NULL);
+    pto_runtime_destroy(one);
+    EXPECT(sigaction(SIGURG, NULL, &now) == 0 && (now.sa_handler != SIG_DFL) == !PTOI_HAS_SANITIZER);
+    pto_runtime_destroy(two);
+    EXPECT(sigaction(SIGURG, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 }
 
 static void nothing_for_a_while(PTORuntime *rt, void *arg)

@@ -37,8 +37,8 @@ export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
 """
 
 
-def run(command, **variables):
-    done = subprocess.run(command, capture_output=True, env=dict(os.environ, **variables))
+def run(command, folder=None, **variables):
+    done = subprocess.run(command, capture_output=True, cwd=folder, env=dict(os.environ, **variables))
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 

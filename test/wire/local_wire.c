@@ -203,7 +203,9 @@ static enum wire_answer local_reduce(struct wire *wire, bool is_last, const uint
                 if (x > most[i]) most[i] = x;
             }
         w->is_reducing = false;
-        if (is_last) w->m->ordinary[wire->rank].count = 0;
+        /* Ranks may differ after a failure.  A later run counts from above all that an earlier one can have reached, so
+         * a rank that is late is waited for. */
+        if (is_last) w->m->ordinary[wire->rank].count = own->count << 20;
     }
     pthread_mutex_unlock(&w->m->lock);
     return answer;

@@ -2,8 +2,10 @@
 """ranks.py WIRE N PROGRAM ARGUMENTS... - starts a built program as N ranks, which the wire for tests joins.
 
 Its output is that of all ranks; its exit code is the largest of theirs.  PTO_LOCAL_SEED and PTO_LOCAL_LATEST say how messages are delayed.
+PTO_LOCAL_PEAK names a file: the KiB of memory that the largest rank had at most.
 """
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,9 @@ def main():
                     other.kill()
                 print("ranks.py: no end after %d s" % LONGEST, file=sys.stderr)
                 sys.exit(125)
+    if os.environ.get("PTO_LOCAL_PEAK"):
+        with open(os.environ["PTO_LOCAL_PEAK"], "w", encoding="ascii") as f:
+            f.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
     sys.exit(max(abs(code) for code in codes))
 
 

@@ -112,5 +112,6 @@ if shutil.which("aarch64-linux-gnu-gcc"):
     for source in sources:
         with open(source) as f:
             run(["aarch64-linux-gnu-gcc", "-std=c11", "-D_GNU_SOURCE", "-xc", "-I", os.path.dirname(source), "-I", runtime,
+                 "-I", os.path.join(prefix, "runtime", "generated"),
                  "-Wall", "-Wextra", "-Werror", *check, "-I", include, "-"], f.read(), source)
 print(count, "compilations of headers")

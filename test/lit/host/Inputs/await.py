@@ -1,6 +1,8 @@
 """await.py PROGRAM FOLDER - where the time of a run that waits for values went: --stats, --trace and --report say the same."""
 import json, os, re, subprocess, sys
 
+import timeline
+
 program, folder = sys.argv[1:]
 path = lambda name: os.path.join(folder, name)
 
@@ -36,7 +38,8 @@ def run(engine, *more):
     page = open(path("r.html")).read()
     row = re.search(r"<th>time in await</th><td>([0-9.]+) (us|cycles), for (\d+) of (\d+) values", page).groups()
     assert row[2:] == (waited, awaited) and abs(float(row[0]) * (1000 if row[1] == "us" else 1) - int(time)) <= 1000, (row, time)
-    assert page.count("<title>await") == int(waited), page
+    shown = [w for w in timeline.read(page)[2] if w[0]["name"].startswith("await")]
+    assert len(shown) == int(waited), shown
     look_at_causes(r.stdout, int(time), unit, json.load(open(path("t.json")))["otherData"]["causes"], page)
     return int(time), int(awaited), int(waited), slices
 

@@ -1,5 +1,5 @@
 """Runs a built bgemm with --trace, --graph, --record and --replay and reads what it wrote; cancels one by a signal."""
-import json, os, re, signal, subprocess, sys, time
+import gzip, json, os, re, signal, subprocess, sys, time
 
 program, folder = sys.argv[1:]
 size = ["--input", "A=random:1", "--input", "B=random:2", "--input", "C=zeros", "--dim", "nb=2", "--dim", "m=128", "--dim", "n=128",
@@ -27,6 +27,13 @@ for tid in workers:  # one kernel at a time
 edges = 2 * 2 * 2 * (3 + 2)  # each product to its sum, each sum to the next
 assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f" for e in events) == edges
 assert {e["name"] for e in events if e["ph"] == "C"} == {"task ring", "tensormap pool", "deplist pool", "heap"}
+
+run("--trace", path("t.json.gz"))
+packed = json.load(gzip.open(path("t.json.gz")))["traceEvents"]
+assert sum(e["ph"] == "X" and "task" in e.get("args", {}) for e in packed) == tasks
+os.symlink("/dev/full", path("full.gz"))
+full = subprocess.run([program, *size, "--trace", path("full.gz")], capture_output=True, text=True)
+assert full.returncode == 4 and "full.gz: No space left" in full.stderr, full
 
 graph = json.load(open(path("g.json")))["tasks"]
 assert len(graph) == tasks

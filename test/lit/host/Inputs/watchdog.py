@@ -2,10 +2,10 @@
 import atexit, re, signal, subprocess, sys, time
 
 SECONDS, GRACE = 1.0, 5.0
-NAMED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s while these ran:\n"
-                   r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n")
-KILLED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s, the worker process was stopped; what ran then:\n"
-                    r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n")
+NAMED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s while these ran:\n.*\n.*\^~*\n"
+                   r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n(?:  in .*\n)*  in forever at \S*watchdog\.pto:9\n")
+KILLED = re.compile(r"\S*watchdog\.pto:\d+:\d+: error: no task finished for 1 s, the worker process was stopped; what ran then:\n.*\n.*\^~*\n"
+                    r"  kernel 'forever' \(task 0, \S*watchdog\.pto:\d+:\d+, for [1-9]\d*\.\d s\)\n(?:  in .*\n)*  in forever at \S*watchdog\.pto:9\n")
 STUCK = "error: the kernel has not returned 5 s later, so the program ends without results\n"
 
 def begin(*options):
@@ -25,7 +25,7 @@ def check(engine, program):
         sys.exit(f"{engine}: exit code {program.returncode}, printed\n{text}")
 
 CANCELLED = re.compile(r"error: cancelled, but 5 s later these kernels have not returned:\n"
-                       r"  kernel 'forever' \((task 0, )?\S*watchdog\.pto:\d+:\d+(, for \d+\.\d s)?\)\n")
+                       r"  kernel 'forever' \((task 0, )?\S*watchdog\.pto:\d+:\d+(, for \d+\.\d s)?\)\n(?:  in .*\n)*  in forever at \S*watchdog\.pto:9\n")
 
 def check_interrupted(engine, program):
     _, text = program.communicate(timeout=120)

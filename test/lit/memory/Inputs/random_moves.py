@@ -1,6 +1,7 @@
 """Random programs that move tensors and structs into functions, over several calls and in branches: with --plan=ring `need` is the least heap.
 In a heap of `need` every path completes, on every engine, with the results of a large heap; with a granule less some path is refused, and
-where there is one path only, ptoc refuses the program with E14.
+where there is one path only, ptoc refuses the program with E14.  Without `own` no program needs more: what is used for the last time is moved
+by itself.
 
 usage: random_moves.py PTOC FOLDER FIRST_SEED COUNT
 """
@@ -130,6 +131,27 @@ class Case:
             return np.load(self.z).tobytes()
         return None if "heap" in said else self.fail(said)
 
+    def check_without_own(self, need):
+        """The moves are inferred."""
+        source, binary = self.source[:-4] + "_in.pto", self.binary + "_in"
+        with open(source, "w") as f:
+            f.write(re.sub(r"\bown ", "", self.text))
+        code, said = call([self.ptoc, "build", "-w", "--plan=ring", "--emit=bounds", source, "-o", "-"])
+        least = bounds_of_entries(said)["main"].need
+        if least > need:
+            self.fail("needs %d bytes without own, %d with it" % (least, need))
+        code, said = call([self.ptoc, "build", "-w", "-O0", "--plan=ring", source, "-o", binary])
+        if code != 0:
+            self.fail(said)
+        for n in (0, 1) if self.has_branches else (0,):
+            expected, self.binary = self.run(n, "16M", "serial"), binary
+            for heap in {max(need, 64), max(least, 64)}:
+                if self.run(n, heap, "threads") != expected:
+                    self.fail("n = %d, without own, does not complete in %d bytes, or with another result" % (n, heap))
+            if least > 64 and not self.has_branches and self.run(n, least - 64, "serial"):
+                self.fail("completes without own in %d bytes" % (least - 64))
+            self.binary = self.binary[:-3]
+
     def check(self):
         code, said = call([self.ptoc, "build", "-w", "-O0", "--plan=ring", self.source, "-o", self.binary])
         if code != 0:
@@ -142,6 +164,7 @@ class Case:
             for engine in ENGINES:
                 if self.run(n, max(need, 64), engine) != expected:
                     self.fail("n = %d, --engine %s, does not complete in %d bytes, or with another result" % (n, engine, need))
+        self.check_without_own(need)
         if need <= 64:
             return 0
         least = ["--heap", str(need - 64), "--plan=ring", "--rings", "1"]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""check_std.py PTOC FOLDER [MODULE...] - the kernels by index of std/ against NumPy in f64.
+"""check_std.py PTOC FOLDER [MODULE...] - the kernels by index of std/, and the functions of std/index, against NumPy in f64.
 
 Idea       a case is a call, its tensors with their types and extents, and what NumPy says.  All cases of a module are entries of one program; each
            runs for several extents (tails of vectors, one element, none) on every level of the processor that the machine has.
@@ -108,7 +108,17 @@ CASES = {
         ("add_at(x, at, inout b)", f"x: {t}[K], at: i64[K], b: {t}[M]", lambda x, at, b: added(b, at, x), 64),
         ("scatter_add(x, at, inout b)", f"x: {t}[K, N], at: i64[K], b: {t}[M, N]", lambda x, at, b: added(b, at, x), 64),
         ("scan(x, out o)", f"x: {t}[N], o: {t}[N]", lambda x: np.cumsum(x), 256),
-    ]] + [("count_of(x, out o, 2)", "x: i32[N], o: i64[1]", lambda x: [(x == 2).sum()], 0)],
+        ("sort(x, out o)", f"x: {t}[N], o: {t}[N]", np.sort, 0),
+        ("argsort(x, out o)", f"x: {t}[N], o: i64[N]", lambda x: np.argsort(x, kind="stable"), 0),
+        ("let w: i64[N]; index.top_k(x, out o, out w); print await w[0]", f"x: {t}[N + 2], o: {t}[N]", lambda x: np.sort(x)[::-1][:len(x) - 2], 0),
+        ("let w: f32[N]; index.top_k(x, out w, out o); print await w[0]", "x: f32[N + 2], o: i64[N]", lambda x: np.argsort(-x, kind="stable")[:len(x) - 2], 0),
+        ("firsts(x, out o)", f"x: {t}[N], o: bool[N]", lambda x: np.concatenate([[True], x[1:] != x[:-1]]), 0),
+    ]] + [("count_of(x, out o, 2)", "x: i32[N], o: i64[1]", lambda x: [(x == 2).sum()], 0),
+          ("count_true(x, out o)", "x: bool[N], o: i64[1]", lambda x: [x.sum()], 0),
+          ("positions(x)", "x: bool[N], o: i64[?m]", np.flatnonzero, 0)]
+    + [case for t, end in (("f32", ""), ("f64", "_f64"), ("i32", "_i32"), ("i64", "_i64")) for case in [
+        (f"compact{end}(x, y)", f"x: {t}[N], y: bool[N], o: {t}[?m]", lambda x, y: x[y], 0),
+        (f"unique{end}(x)", f"x: {t}[N], o: {t}[?m]", np.unique, 0)]],
     "rng": [
         ("bits(out o, -5, 2, 1, N + 3)", "o: u64[M, N]", lambda o: numbers_of(o.shape, 2, 1, o.shape[1] + 3, -5), 0),
         ("uniform(out o, 7, 0, 0, N)", "o: f32[M, N]", lambda o: (numbers_of(o.shape, 0, 0, o.shape[1], 7) >> 40) * 2.0 ** -24, 0),
@@ -149,9 +159,14 @@ def program(module):
     text = f'import "std/{module}.pto" as {module};\n'
     for number, case in enumerate(CASES[module]):
         modes = {"o": "out", "b": "inout"}
+        if "[?m]" in case[1]:
+            head, result = case[1].rsplit(", o: ", 1)
+            dims = [d for d in "MNK" if re.search(rf"\b{d}\b", head)]
+            text += f"export orch case{number}<{', '.join(dims)}>({head}) -> {result} {{ return {module}.{case[0]}; }}\n"
+            continue
         head = ", ".join(f"{modes.get(name, 'in')} {name}: {t}[{extents}]" for name, t, extents in formals_of(case))
         dims = [d for d in "MNK" if re.search(rf"\b{d}\b", case[1])]
-        text += f"export orch case{number}<{', '.join(dims)}>({head}) {{ {module}.{case[0]}; }}\n"
+        text += f"export orch case{number}<{', '.join(dims)}>({head}) {{ {'' if case[0].startswith('let ') else module + '.'}{case[0]}; }}\n"
     return text
 
 
@@ -171,6 +186,9 @@ def check(program_path, folder, number, case, sizes, level, rng, bits):
     arrays = {}
     command = [program_path, "--quiet", f"--entry=case{number}", f"--cpu={level}", "--engine=serial"]
     for name, t, extents in formals_of(case):
+        if extents == "?m":
+            command.append(f"--output=result={folder}/out.npy")
+            continue
         shape = tuple(eval(e, {}, named) for e in extents.split(","))  # of the table above
         arrays[name] = np.zeros(shape, NUMPY[t]) if name == "o" else values(rng, name, t, shape, m)
         if name != "o":
@@ -186,7 +204,7 @@ def check(program_path, folder, number, case, sizes, level, rng, bits):
         print("FAILED", where, done.stderr)
         return False
     got = np.load(folder / "out.npy")
-    target = arrays.get("b", arrays.get("o"))
+    target = arrays.get("b", arrays.get("o", got))
     argument = [arrays["o"]] if list(arrays) == ["o"] else [wide(v) for name, v in arrays.items() if name != "o"]
     with np.errstate(all="ignore"):
         want = np.asarray(case[2](*argument))
@@ -195,7 +213,7 @@ def check(program_path, folder, number, case, sizes, level, rng, bits):
             fits = np.abs(got.astype(np.float64) - want) <= case[3] * np.finfo(target.dtype).eps * size
         else:
             fits = got == want
-    if got.shape != target.shape or not np.all(fits):
+    if got.shape != target.shape or ("[?m]" in case[1] and got.shape != want.shape) or not np.all(fits):
         print("WRONG", where, got, want)
         return False
     key = (number, sizes, level == "base")

@@ -1,0 +1,197 @@
+"""Memory to and from other libraries without a copy: NumPy, DLPack of both kinds, Arrow by capsules; what lives, and the pool in numbers."""
+import ctypes
+import gc
+import unittest
+
+import numpy as np
+
+import ptoc
+from ptoc import _library as c
+
+
+class Only:
+    """An object that has one method of another, and nothing else."""
+
+    def __init__(self, of, name):
+        self._of, self._name = of, name
+
+    def __getattr__(self, name):
+        if name == self._name:
+            return getattr(self._of, name)
+        raise AttributeError(name)
+
+
+def address(array):
+    return np.asarray(array).ctypes.data
+
+
+def read_only(values):
+    array = np.array(values)
+    array.flags.writeable = False
+    return array
+
+
+class NumPy(unittest.TestCase):
+    def test_every_tensor_is_an_array_of_its_own_memory(self):
+        wide = np.arange(24, dtype="f4").reshape(4, 6)
+        for array in (wide, wide[::2, ::-3], wide.T, wide[1, 2], wide[:0], np.array([True, False]), np.array(3, "i2"), read_only([1.5])):
+            array = np.asarray(array)
+            seen = np.asarray(ptoc.tensor(array))
+            self.assertEqual((seen.dtype, seen.shape, seen.flags.writeable), (array.dtype, array.shape, array.flags.writeable))
+            np.testing.assert_array_equal(seen, array)
+            if array.size:
+                self.assertEqual((seen.ctypes.data, seen.strides), (array.ctypes.data, array.strides))
+
+    def test_a_broadcast_tensor_is_a_read_only_array(self):
+        row = ptoc.tensor(np.arange(3)).copy()
+        array = np.asarray(row.broadcast(1000000, 3))
+        self.assertEqual((array.strides, array.flags.writeable, array.ctypes.data), ((0, 8), False, address(row)))
+
+    def test_an_array_keeps_the_memory_and_copies_where_it_was_asked(self):
+        t = ptoc.tensor(np.arange(3)).copy()
+        array, doubles, copied = np.asarray(t), np.asarray(t, "f8"), np.array(t)
+        del t
+        gc.collect()
+        array[0] = 7
+        self.assertEqual((array.tolist(), doubles.tolist(), copied.tolist()), ([7, 1, 2], [0, 1, 2], [0, 1, 2]))
+        with self.assertRaises(ValueError):
+            ptoc.tensor(np.arange(3)).__array__("f4", copy=False)
+
+
+class DLPack(unittest.TestCase):
+    def test_a_producer_of_both_versions_is_asked_for_the_new_one(self):
+        fixed, free = ptoc.tensor(read_only([1, 2, 3])), ptoc.tensor(np.arange(3))
+        for source in (fixed, free):
+            t = ptoc.tensor(Only(source, "__dlpack__"))
+            self.assertEqual((address(t), np.asarray(t).flags.writeable), (address(source), source is free))
+        with self.assertRaises(BufferError):
+            fixed.__dlpack__()  # the old struct does not know read-only memory
+
+    def test_a_producer_of_the_old_version_is_taken(self):
+        array = np.arange(4.0)
+
+        class Old:
+            def __dlpack__(self, stream=None):
+                return array.__dlpack__()
+
+        self.assertEqual(address(ptoc.tensor(Old())), array.ctypes.data)
+
+    def test_what_is_taken_is_released_once_and_what_is_not_ends_with_its_capsule(self):
+        t = ptoc.tensor(np.arange(3)).copy()
+        before = len(ptoc.tensors())
+        for version in (None, (1, 0)):
+            capsule = t.__dlpack__(max_version=version)
+            self.assertEqual(max(x["references"] for x in ptoc.tensors()), 2)
+            del capsule
+            taken = [ptoc.tensor(Only(t, "__dlpack__")) for _ in range(5)]
+            del taken
+        gc.collect()
+        self.assertEqual(len(ptoc.tensors()), before)
+        self.assertIsNotNone(t.writable())
+
+    def test_other_element_types_are_type_errors(self):
+        with self.assertRaisesRegex(TypeError, "type code"):
+            ptoc.tensor(Only(np.zeros(2, "c8"), "__dlpack__"))
+
+
+class Arrow(unittest.TestCase):
+    """The capsules are those of Arrow's PyCapsule interface; pyarrow is asked where it is installed."""
+
+    def test_a_tensor_goes_out_and_comes_back_without_a_copy(self):
+        for kind in ("i1", "u2", "i4", "u8", "f2", "f4", "f8"):
+            t = ptoc.tensor(np.arange(24).astype(kind).reshape(2, 3, 4))
+            back = ptoc.tensor(Only(t, "__arrow_c_array__"))
+            self.assertEqual((back.shape, back.dtype, address(back)), (t.shape, t.dtype, address(t)))
+            self.assertFalse(np.asarray(back).flags.writeable)
+        self.assertEqual(ptoc.tensor(Only(ptoc.tensor(np.zeros((0, 3))), "__arrow_c_array__")).shape, (0, 3))
+
+    def test_the_structs_are_those_of_the_interface(self):
+        schema, array = ptoc.tensor(np.arange(6, dtype="i4").reshape(2, 3)).__arrow_c_array__()
+        s = c.ArrowSchema.from_address(c.capsule_pointer(schema, b"arrow_schema"))
+        a = c.ArrowArray.from_address(c.capsule_pointer(array, b"arrow_array"))
+        child = c.ArrowArray.from_address(ctypes.cast(a.children, ctypes.POINTER(ctypes.c_void_p))[0])
+        self.assertEqual((s.format, a.length, a.n_buffers, child.length, child.n_buffers), (b"+w:3", 2, 1, 6, 2))
+        data = ctypes.cast(child.buffers, ctypes.POINTER(ctypes.c_void_p))[1]
+        self.assertEqual(list((ctypes.c_int32 * 6).from_address(data)), list(range(6)))
+
+    def test_capsules_that_nobody_takes_give_the_tensor_back(self):
+        t = ptoc.tensor(np.arange(3)).copy()
+        at = address(t)
+        for _ in range(100):
+            t.__arrow_c_array__()
+        gc.collect()
+        self.assertEqual(address(t.writable()), at)  # nobody else has it
+
+    def test_what_arrow_has_not_is_refused(self):
+        with self.assertRaisesRegex(TypeError, "bool"):
+            ptoc.tensor(np.array([True])).__arrow_c_array__()
+        with self.assertRaisesRegex(TypeError, "rank 0"):
+            ptoc.tensor(np.array(1.0)).__arrow_c_array__()
+        with self.assertRaisesRegex(ValueError, "not contiguous"):
+            ptoc.tensor(np.arange(6)[::2]).__arrow_c_array__()
+
+    def test_nulls_are_refused_and_the_producer_keeps_its_array(self):
+        class Nulls:
+            def __arrow_c_array__(self, requested_schema=None):
+                capsules = ptoc.tensor(np.arange(3)).__arrow_c_array__()
+                self.array = c.ArrowArray.from_address(c.capsule_pointer(capsules[1], b"arrow_array"))
+                self.array.null_count = 1
+                self.capsules = capsules
+                return capsules
+
+        nulls = Nulls()
+        with self.assertRaisesRegex(TypeError, "1 nulls"):
+            ptoc.tensor(nulls)
+        self.assertTrue(nulls.array.release)
+
+    def test_pyarrow(self):
+        try:
+            import pyarrow as pa
+        except ImportError:
+            self.skipTest("pyarrow is not installed")
+        values = pa.array([1.5, 2.5, 3.5])
+        t = ptoc.tensor(values)
+        self.assertEqual((t.dtype, t.shape, np.asarray(t).tolist()), ("f64", (3,), [1.5, 2.5, 3.5]))
+        self.assertEqual(address(t), values.buffers()[1].address)
+        np.testing.assert_array_equal(ptoc.tensor(values[1:]), [2.5, 3.5])
+        with self.assertRaisesRegex(TypeError, "nulls"):
+            ptoc.tensor(pa.array([1, None]))
+        with self.assertRaisesRegex(TypeError, "u8"):
+            ptoc.tensor(pa.array([True]))
+        matrix = ptoc.tensor(np.arange(6).reshape(2, 3)).copy()
+        out = pa.array(matrix)
+        self.assertEqual(out.to_pylist(), [[0, 1, 2], [3, 4, 5]])
+        self.assertEqual(out.flatten().buffers()[1].address, address(matrix))
+        out.validate(full=True)
+
+
+class Living(unittest.TestCase):
+    def test_tensors_lists_what_lives(self):
+        t = ptoc.empty("f32", 3, 4)
+        about = next(x for x in ptoc.tensors() if x["shape"] == (3, 4) and x["dtype"] == "f32")
+        self.assertEqual((about["bytes"], about["references"], about["buffer_references"], about["pins"]), (48, 1, 1, 0))
+        row = t[0]
+        self.assertEqual({x["shape"] for x in ptoc.tensors() if x["buffer"] == about["buffer"]}, {(3, 4), (4,)})
+        scalar = t[0, 0]
+        self.assertEqual(next(x for x in ptoc.tensors() if x["shape"] == ())["buffer_references"], 3)
+        del t, row, scalar
+        gc.collect()
+        self.assertFalse([x for x in ptoc.tensors() if x["buffer"] == about["buffer"]])
+
+    def test_stats_counts_what_is_found_again(self):
+        for _ in range(2):
+            ptoc.empty("u8", 12345)
+        before = ptoc.stats()
+        t = ptoc.empty("u8", 12345)
+        after = ptoc.stats()
+        self.assertEqual((after["hits"], after["misses"]), (before["hits"] + 1, before["misses"]))
+        self.assertEqual(after["kept_bytes"], after["total_bytes"] - after["used_bytes"])
+        mine = next(x for x in after["classes"] if x["bytes"] >= 12345)
+        self.assertGreaterEqual(mine["used"], 1)
+        ptoc.pool_limit("64M")
+        ptoc.pool_limit(1 << 30)
+        del t
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,274 @@
+#!/usr/bin/python3
+"""check_options.py PTOC WIRE FOLDER mpi|none - the options of ranks, and how many messages and bytes programs need.
+
+Idea       a product and a stencil are followed here, task by task, with nothing but the definition of homes and copies: which piece a rank lacks
+           is one message.  `--stats` must name the same numbers.  With each option the results are those of one process, byte for byte; what is
+           wrong is refused with its exit code.
+Exit code  0: yes.
+"""
+import os
+import re
+import sys
+
+import numpy
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from check_programs import RANKS, build, read, run  # pylint: disable=wrong-import-position
+
+TILE, SIDE, SWEEPS = 64, 512, 3
+TILES, BYTES = SIDE // TILE, TILE * TILE * 4
+
+PROGRAM = """
+const T = 64;
+const W = 16384;
+kernel product(in a: f32[T, T], in b: f32[T, T], inout c: f32[T, T]) {
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t k = 0; k < T; k++)
+            for (int64_t j = 0; j < T; j++) c[i * c_stride[0] + j] += a[i * a_stride[0] + k] * b[k * b_stride[0] + j];
+}
+kernel mean(in left: f32[T, T], in here: f32[T, T], in right: f32[T, T], out to: f32[T, T]) {
+    for (int64_t i = 0; i < T; i++)
+        for (int64_t j = 0; j < T; j++)
+            to[i * to_stride[0] + j] = (left[i * left_stride[0] + T - 1] + here[i * here_stride[0] + j] + right[i * right_stride[0]]) / 3;
+}
+kernel one(in x: f32[4], out y: f32[4], i: i64, fails: i64, hangs: i64, dies: i64, stops: i64) {
+    extern int getpid(void), kill(int pid, int number), usleep(unsigned us), access(const char *path, int mode), creat(const char *path, unsigned mode);
+    extern char *getenv(const char *name);
+    volatile int64_t is_stuck = i == hangs;
+    if (i == dies) kill(getpid(), 9);
+    if (i == stops) kill(getpid(), 2);
+    if (is_stuck) creat(getenv("STUCK"), 384);
+    while (is_stuck) usleep(1000);
+    for (int k = 0; i == fails && hangs >= 0 && k < 20000 && access(getenv("STUCK"), 0) != 0; k++) usleep(1000);
+    y[0] = x[0];
+    return i == fails ? 7 : 0;
+}
+kernel look(in a: f32[1, W], inout s: f32[1]) { for (int64_t i = 0; i < W; i++) s[0] += a[i]; }
+export orch scan<n>(in A: f32[n, W], inout s: f32[1]) { for i in 0 .. n { @at(0) look(A[i +: 1, :], inout s); } }
+kernel add(in a: f32[2, W], inout b: f32[1, W]) { for (int64_t i = 0; i < W; i++) b[i] += a[i] - a[W + i] * 0.5f; }
+export orch again<n>(inout A: f32[n, W]) { for r in 0 .. 3 { for i in 2 .. n { @at(i / 2 + r) add(A[i - 2 +: 2, :], inout A[i +: 1, :]); } } }
+export orch steps(in x: f32[8, 4], out y: f32[8, 4], fails: i64, hangs: i64, dies: i64, stops: i64) {
+    for i in 0 .. 8 { y[i] = one(x[i], i, fails, hangs, dies, stops); }
+}
+export orch multiply<n>(in A: f32[n, n], in B: f32[n, n], inout C: f32[n, n]) {
+    assert n % T == 0;
+    view At = A tiled [T, T];
+    view Bt = B tiled [T, T];
+    view Ct = C tiled [T, T];
+    for i in 0 .. n / T { for j in 0 .. n / T { for k in 0 .. n / T { product(At[i, k], Bt[k, j], inout Ct[i, j]); } } }
+}
+export orch stencil<n>(inout C: f32[n, n], inout D: f32[n, n], sweeps: i64) {
+    assert n % T == 0;
+    view Ct = C tiled [T, T];
+    view Dt = D tiled [T, T];
+    for s in 0 .. sweeps {
+        for i in 0 .. n / T { for j in 0 .. n / T { mean(Ct[i, max(j - 1, 0)], Ct[i, j], Ct[i, min(j + 1, n / T - 1)], out Dt[i, j]); } }
+        for i in 0 .. n / T { for j in 0 .. n / T { mean(Dt[i, j], Dt[i, j], Dt[i, j], out Ct[i, j]); } }
+    }
+}
+"""
+
+
+def grid(ranks):
+    rows = max(p for p in range(1, ranks + 1) if ranks % p == 0 and p * p <= ranks)
+    return rows, ranks // rows
+
+
+def messages(tasks, home):
+    """Each task: the pieces that it reads, and the one that it writes.  All first bytes lie at the homes."""
+    copies, count = set(), 0
+    for reads, written in tasks:
+        rank = home(written)
+        for piece in reads:
+            if home(piece) != rank and (piece, rank) not in copies:
+                copies.add((piece, rank))
+                count += 1
+        copies = {(piece, holder) for piece, holder in copies if piece != written}
+    return count
+
+
+def product_tasks():
+    n = range(TILES)
+    return [([("A", i, k), ("B", k, j), ("C", i, j)], ("C", i, j)) for i in n for j in n for k in n]
+
+
+def stencil_tasks():
+    tasks, n = [], range(TILES)
+    for _ in range(SWEEPS):
+        tasks += [([("C", i, max(j - 1, 0)), ("C", i, j), ("C", i, min(j + 1, TILES - 1))], ("D", i, j)) for i in n for j in n]
+        tasks += [([("D", i, j)], ("C", i, j)) for i in n for j in n]
+    return tasks
+
+
+class Check:
+    def __init__(self, ptoc, wire, folder):
+        self.ptoc, self.wire, self.folder, self.good = ptoc, wire, folder, True
+        self.program = build(ptoc, folder, "options", PROGRAM)
+        random = numpy.random.default_rng(5)
+        for name in "ABCD":
+            numpy.save(self.path(name), random.standard_normal((SIDE, SIDE)).astype(numpy.float32))
+        self.outputs = {entry: self.results(entry, [], 1) for entry in ("multiply", "stencil")}
+
+    def path(self, name):
+        return os.path.join(self.folder, name + ".npy")
+
+    def expect(self, what, is_so, *details):
+        if not is_so:
+            self.good = False
+            print(what, *details, sep="\n  ")
+
+    def launcher(self, ranks):
+        return [] if ranks == 1 else [sys.executable, RANKS, self.wire, str(ranks)]
+
+    def command(self, entry, options):
+        arrays = "ABC" if entry == "multiply" else "CD"
+        inputs = [word for name in arrays for word in ("--input", "%s=%s" % (name, self.path(name)))]
+        return [self.program, "--entry", entry] + inputs + ([] if entry == "multiply" else ["--set", "sweeps=%d" % SWEEPS]) + options
+
+    def results(self, entry, options, ranks):
+        self.stats = ""
+        output = self.path("out")
+        if os.path.exists(output):
+            os.remove(output)
+        code, out, err = run(self.launcher(ranks) + self.command(entry, options + ["--output", "C=" + output]))
+        self.expect("%s %s on %d ranks" % (entry, options, ranks), code == 0 and os.path.exists(output), code, out, err)
+        self.stats = out
+        return read(output) if os.path.exists(output) else None
+
+    def same(self, entry, options, ranks):
+        self.expect("%s %s on %d ranks: other results" % (entry, options, ranks), self.results(entry, options, ranks) == self.outputs[entry])
+
+    def counted(self, entry, options, ranks, tasks, home):
+        wanted = messages(tasks, home)
+        self.same(entry, options + ["--stats"], ranks)
+        numbers = [int(n) for n in re.findall(r"^(?:Messages|Bytes sent): (\d+) total", self.stats, re.M)]
+        self.expect("%s %s on %d ranks: messages, bytes" % (entry, options, ranks), numbers == [wanted, wanted * BYTES], numbers, wanted)
+        return wanted
+
+    def refused(self, options, text, ranks=1, code=2):
+        result = run(self.launcher(ranks) + self.command("multiply", options))
+        self.expect("%s on %d ranks" % (options, ranks), result[0] == code and text in result[2] and result[2].count("error") == 1, *result)
+
+    def counts(self):
+        for ranks in (2, 3, 4):
+            rows, cols = grid(ranks)
+            cyclic = lambda piece, rows=rows, cols=cols: piece[1] % rows * cols + piece[2] % cols
+            count = self.counted("multiply", [], ranks, product_tasks(), cyclic)
+            self.expect("the formula", count == TILES * TILES * (rows + cols - 2), count)
+        blocks = lambda piece: piece[2] // (TILES // 2)
+        halves = ["--dist", "C=%dx%d:1x2" % (SIDE, SIDE // 2), "--dist", "D=:1x2"]
+        count = self.counted("stencil", halves, 2, stencil_tasks(), blocks)
+        self.expect("16 a sweep", count == 16 * SWEEPS, count)
+
+    def options(self):
+        for ranks, options in ((3, ["--copies", "0", "--window", "2"]), (3, ["--sends", "1", "--window", "2"]), (2, ["--everywhere", "16M"]),
+                               (7, ["--dist", "A=100x30:3x2", "--dist", "C=:2x3"]), (2, ["--ranks", "2", "--copies", "20K"]),
+                               (3, ["--engine", "serial", "--dist", "B=7x512:5x1"])):
+            self.same("multiply", options, ranks)
+        self.same("stencil", ["--dist", "C=100x70:2x2", "--window", "4"], 4)
+        self.same("stencil", ["--dist", "C=100x70:2x2"], 1)
+
+    def refusals(self):
+        self.refused(["--ranks", "4"], "--ranks 4, but this is one process: start it with 'mpirun -np 4', or give --ranks to 'ptoc run'")
+        self.refused(["--ranks", "3"], "--ranks 3, but the launcher has started 2", ranks=2)
+        self.refused(["--ranks", "0"], "--ranks must be at least 1")
+        self.refused(["--sends", "0"], "--sends must be at least 1")
+        self.refused(["--dist", "Z=:1x2"], "--dist: there is no array 'Z'")
+        for wrong in (":2", "64:2x2", "64x64:0x2", "64x64", "x64:1x2", "64x:1x2", "64x64:2x2x", ":99999999999999999999x1", "64x64:2y2"):
+            self.refused(["--dist", "A=" + wrong], "--dist A=%s: 'A' has 2 dimensions" % wrong)
+        self.refused(["--dist", "A=:4294967296x4294967296"], "the grid is too large")
+        numpy.save(self.path("short"), numpy.zeros((SIDE, SIDE), numpy.float32))
+        with open(self.path("short"), "r+b") as f:
+            f.truncate(SIDE * SIDE)
+        self.refused(["--input", "C=" + self.path("short")], "twice")
+
+    def stops(self, launcher, code, *texts, options=(), **steps):
+        """A rank fails, hangs or dies: all end, and the first says why."""
+        values = [word for name in ("fails", "hangs", "dies", "stops") for word in ("--set", "%s=%d" % (name, steps.get(name, -1)))]
+        output = self.path("stopped")
+        command = launcher + [self.program, "--entry", "steps", "--input", "x=iota", "--grace", "1", "--output", "y=" + output] + values + list(options)
+        for _ in range(3):  # mpirun of Open MPI 4.1 may crash in its own end, when all ranks have ended
+            if os.path.exists(self.path("stuck")):
+                os.remove(self.path("stuck"))
+            result = run(command, STUCK=self.path("stuck"))
+            if "PMIx_server_finalize" not in result[2]:
+                break
+        self.expect("%s: exit code %d, %s" % (steps, code, texts),
+                    result[0] == code and all(result[2].count(t) == 1 for t in texts) and not os.path.exists(output), *result)
+
+    def failures(self, has_mpi):
+        failed, stuck = "kernel 'one' failed: it returned 7", "these kernels of another have not returned:\n  kernel 'one'"
+        launchers = [self.launcher(3)]
+        if has_mpi:
+            launchers.append(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3"])
+        for launcher in launchers:
+            self.stops(launcher, 1, failed, fails=5)
+            self.stops(launcher, 1, failed, stuck, "a rank does not end, so the job ends without results", fails=5, hangs=4)
+            self.stops(launcher, 1, failed, stuck, fails=5, hangs=3)
+            self.stops(launcher, 130, "error: the run was cancelled", stops=4)
+            self.stops(launcher, 1, "no task finished for 0.3 s while these ran:", "(on rank 1)", options=["--watchdog", "0.3"], hangs=4)
+        if has_mpi:
+            self.stops(launchers[1], 137, dies=4)
+            self.other_launcher()
+
+    def memory(self):
+        """Rank 0 looks at 64 MiB of rank 1, and keeps 1 MiB of it, and what the tasks of its window use."""
+        rows, peak, peaks = 2048, self.path("peak"), []
+        numpy.save(self.path("large"), numpy.ones((rows, 16384), numpy.float32))
+        numpy.save(self.path("sum"), numpy.full(1, 16777216, numpy.float32))  # where adding 1 no longer changes it
+        for copies in ("1M", "1G"):
+            code, out, err = run(self.launcher(2) + [self.program, "--entry", "scan", "--input", "A=" + self.path("large"), "--input", "s=zeros", "--copies",
+                                                     copies, "--dist", "A=1x16384:2x1", "--window", "64", "--expect", "s=" + self.path("sum")], PTO_LOCAL_PEAK=peak)
+            self.expect("a scan", code == 0, code, out, err)
+            with open(peak, encoding="ascii") as f:
+                peaks.append(int(f.read()))
+        self.expect("peaks of %s KiB: copies are not given back" % peaks, peaks[1] - peaks[0] > 56 << 10)
+
+    def given_back(self):
+        """Rows of 16 pages that are forgotten, received again and written by others."""
+        outputs = []
+        numpy.save(self.path("rows"), numpy.random.default_rng(6).standard_normal((40, 16384)).astype(numpy.float32))
+        for ranks, options in ((1, []), (2, ["--copies", "0"]), (3, ["--copies", "70K", "--window", "4"]), (4, ["--copies", "200K", "--engine", "serial"]),
+                               (7, ["--copies", "64K", "--sends", "1", "--dist", "A=1x5000:4x2"])):
+            output = self.path("again")
+            result = run(self.launcher(ranks) + [self.program, "--entry", "again", "--input", "A=" + self.path("rows"), "--output", "A=" + output] + options)
+            self.expect("again on %d ranks" % ranks, result[0] == 0, *result)
+            outputs.append(read(output))
+        self.expect("rows that were given back differ", all(o == outputs[0] for o in outputs))
+
+    def other_launcher(self):
+        """MPI does not know what the environment says: the launcher is that of another MPI."""
+        code, out, err = run([self.program, "--entry", "steps", "--input", "x=iota"], OMPI_COMM_WORLD_SIZE="2")
+        self.expect("another MPI", code == 2 and "has started 2 processes, and MPI knows 1: they belong to different MPIs" in err, code, out, err)
+
+    def ptoc_run(self, has_mpi):
+        source = os.path.join(self.folder, "options.pto")
+        arguments = [word for word in self.command("multiply", [])[1:]]
+        code, out, err = run([self.ptoc, "run", source, "--ranks", "2"] + arguments, OMPI_COMM_WORLD_SIZE="2")
+        self.expect("under a launcher", code == 2 and "'mpirun -np 2 PROGRAM'" in err, code, out, err)
+        if not has_mpi:
+            return
+        output = self.path("run")
+        allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        code, out, err = run([self.ptoc, "run", source, "--ranks", "2"] + arguments + ["--stats", "--output", "C=" + output], **allowed)
+        self.expect("ptoc run --ranks 2", code == 0 and "Messages: 64 total" in out, code, out, err)
+        self.expect("ptoc run --ranks 2: other results", code == 0 and read(output) == self.outputs["multiply"])
+
+
+def main():
+    ptoc, wire, folder, mpi = sys.argv[1:5]
+    os.makedirs(folder, exist_ok=True)
+    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
+    check = Check(ptoc, wire, folder)
+    check.counts()
+    check.options()
+    check.refusals()
+    check.memory()
+    check.given_back()
+    check.failures(mpi == "mpi")
+    check.ptoc_run(mpi == "mpi")
+    sys.exit(0 if check.good else 1)
+
+
+if __name__ == "__main__":
+    main()
