@@ -18,9 +18,13 @@ enable_language(CXX)
 
 # pto_unit_test(heap_ring): test_heap_ring.c beside the calling CMakeLists.txt.  Unit tests see the inside of the runtime.
 # pto_unit_test(heap_ring STRESS): stress_heap_ring.c, with the label stress beside unit.
+# pto_unit_test(region ONE_THREAD): starts no thread, so the thread sanitizer has nothing to see and leaves it out.
 # LIBS names further libraries of the project; it replaces pto_runtime.
 function(pto_unit_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "STRESS" "" "LIBS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STRESS;ONE_THREAD" "" "LIBS")
+    if(arg_ONE_THREAD AND PTO_SANITIZE MATCHES thread)
+        return()
+    endif()
     set(kind test)
     set(labels unit)
     if(arg_STRESS)

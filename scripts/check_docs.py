@@ -85,6 +85,28 @@ def missing_options(source):
     return wrong + ["docs/cli.md: no row of --emit=%s" % kind for kind in kinds if not re.search("`(--emit=)?%s`" % kind, page)]
 
 
+def other_versions(source):
+    """The number of the version is in pto_version.h; the two histories of changes begin with it."""
+    number = ".".join(re.findall(r"^#define PTO_VERSION_[A-Z]+ +(\d+)$", read(source, "runtime/include/pto/pto_version.h"), re.M))
+    return ["%s: does not begin with version %s" % (path, number) for path, form in (("CHANGELOG.md", r"^## ([\d.]+)"), ("debian/changelog", r"^ptoc \(([\d.]+)\)"))
+            if re.search(form, read(source, path), re.M).group(1) != number]
+
+
+def missing_symptoms(source):
+    """docs/troubleshooting.md quotes messages: the parts between `...` stand in the source."""
+    page, said = read(source, "docs", "troubleshooting.md"), ""
+    for folder in ("cmake", "frontend", "codegen", "runtime", "tools", "python"):
+        for path in sorted(glob.glob(os.path.join(source, folder, "**", "*.*"), recursive=True)):
+            if path.endswith((".c", ".def", ".py", ".cmake")):
+                said += read(path)
+    said = re.sub(r"\\\\n|%s", "", re.sub(r'"\s*\n\s*"', "", said))
+    wrong = []
+    for cell in re.findall(r"^\| ([^|]*) \|", page, re.M):
+        parts = [part.strip() for text in re.findall(r"`([^`]*)`", cell) if " " in text for part in text.split("...")]
+        wrong += ["docs/troubleshooting.md: nothing says '%s'" % part for part in parts if part not in said]
+    return wrong
+
+
 def foreign_includes(source):
     """What the compiler shares with the runtime is lists and numbers."""
     wrong = []
@@ -117,6 +139,8 @@ def main():
             if not os.path.exists(os.path.join(os.path.dirname(page), target)):
                 wrong.append("%s: link to %s, which is not there" % (os.path.relpath(page, source), target))
     wrong += missing_options(source)
+    wrong += other_versions(source)
+    wrong += missing_symptoms(source)
     wrong += foreign_includes(source)
     wrong += missing_tests(source)
     wrong += unwatched_accesses(source)

@@ -1,11 +1,11 @@
 #!/bin/sh
 # demo.sh - the main job on real input: examples/bgemm.pto on NumPy files, engine threads, checked twice.
-# usage: demo.sh PREFIX    a build folder or an installation
+# usage: demo.sh PREFIX [FOLDER]    a build folder or an installation; FOLDER: for the data
 set -eu
 prefix=$1
 source=$(cd "$(dirname "$0")/.." && pwd)
 python=/usr/bin/python3
-out=$prefix/demo
+out=${2-$prefix/demo}
 mkdir -p "$out"
 
 echo "== input: A[4,512,512], B[4,512,512], C[4,512,512] of f32 in $out"

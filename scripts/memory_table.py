@@ -25,7 +25,7 @@ from bounds_text import bounds_of_entries
 GRANULE, LARGEST_RATIO = 64, 1.25
 STEPS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "pcg": ("steps", 1), "kmeans": ("rounds", 1),
          "pagerank": ("rounds", 2)}  # what is printed, and how much an iteration adds
-NO_RELEASE = "#include <pto/pto_program.h>\n#define pto_release(rt, buffer) ((void)(buffer))\n"
+NO_RELEASE = "#include <pto/pto_program.h>\n#define pto_release(rt, buffer) ((void)(buffer))\n#define pto_drop(rt, tensor) ((void)(tensor))\n"
 NO_SCOPES = NO_RELEASE + "#define pto_scope_begin(rt) pto_scope_current(rt)\n#define pto_scope_end(rt) ((void)0)\n"
 WAYS = (("all", "ring", NO_SCOPES), ("scopes", "ring", NO_RELEASE), ("release", "ring", ""), ("free", "free", ""), ("min", "min", ""))
 
@@ -46,7 +46,7 @@ def build(ptoc, name, folder, way, plan, prelude):
     environment = dict(os.environ)
     if prelude:
         environment["CC"] = "%s -include %s" % (environment.get("CC", "cc"), include)
-    code, said = call([ptoc, "build", "-w", "--plan=" + plan, source_of(name), "-o", program], env=environment)
+    code, said = call([ptoc, "build", "-w", "-O0", "--plan=" + plan, source_of(name), "-o", program], env=environment)
     if code != 0:
         sys.exit("%s, %s: %s" % (name, way, said))
     return program

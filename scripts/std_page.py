@@ -3,7 +3,7 @@
 usage: std_page.py SOURCE [--write] [--examples PTOC FOLDER]
 
 Idea       a module is its head (the comment before the first empty line, with `// Example` and `// prints` at its end), sections (`// ---- text ----`)
-           and kernels with the comment before them.  What the page says stands in the module, and nowhere else.
+           and kernels and functions with the comment before them.  What the page says stands in the module, and nowhere else.
 Exit code  0: the page is what the modules say, and examples print what it says; 1: no.
 """
 import os
@@ -38,14 +38,14 @@ def kernel_rows(rest):
             else:
                 comment, of = (comment if of is None else []) + [line[3:]], None
             continue
-        if re.match(r"(?:@\w+\(.*?\) )?kernel ", line):
+        if re.match(r"(?:@\w+\(.*?\) )?(?:kernel|orch) ", line):
             declaration = line
-            while "=>" not in declaration and not declaration.endswith(";"):
+            while "=>" not in declaration and not declaration.endswith((";", "{")):
                 declaration += " " + next(lines).strip()
-            name = re.search(r"kernel (\w+)", declaration).group(1)
+            name = re.search(r"(?:kernel|orch) (\w+)", declaration).group(1)
             yield section, " ".join(comment) if of in (None, name) else "", declaration
             of = name if of in (None, name) else ""
-            if "=>" in declaration and declaration.endswith("{"):
+            if declaration.endswith("{"):
                 while next(lines) != "}":
                     pass
             continue
@@ -54,10 +54,12 @@ def kernel_rows(rest):
 
 
 def describe(declaration):
+    if declaration.startswith("orch "):
+        return declaration[5:].rstrip(" {"), "", "", "", "function"
     signature = re.search(r"kernel (.*?\))\s*(?:on|cost|where|extern|=>)", declaration).group(1)
     worker = re.search(r"\) on (\w+)", declaration)
-    where = re.search(r" where (.*?) (?:cost|extern|=>)", declaration)
-    cost = re.search(r" cost (.*?)(?: where| extern| =>|;)", declaration)
+    where = re.search(r" where (.*?) (?:cost|extern|=>|\{)", declaration)
+    cost = re.search(r" cost (.*?)(?: where| extern| =>| \{|;)", declaration)
     made = "index" if "=>" in declaration else "request" if declaration.startswith("@") else "C"
     return signature, (worker.group(1) if worker else "vector"), (where.group(1) if where else ""), (cost.group(1) if cost else ""), made
 
