@@ -155,6 +155,17 @@ static bool has_scratch(const struct emitter *e)
     return false;
 }
 
+void emit_headers(struct emitter *e, bool has_equations, bool has_scratch)
+{
+    if (has_equations && e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
+    if (has_equations) out_line(e->out, "#include <pto/pto_equations.h>");
+    out_line(e->out, "#include <pto/pto_program.h>");
+    if (has_scratch) out_line(e->out, "#include <pto/pto_scratch.h>");
+    out_line(e->out, "#include <stdbool.h>");
+    out_line(e->out, "#include <stddef.h>");
+    out_line(e->out, "#include <stdint.h>");
+}
+
 static void emit_head(struct emitter *e)
 {
     const char *input = emit_comment_text(e, e->options->input);
@@ -167,13 +178,7 @@ static void emit_head(struct emitter *e)
     /* Each takes a C compiler about 20 ms to inline. */
     if (e->submits > 64)
         out_line(e->out, "#define PTO_CALL_SUBMITS 1 /* inlining all %d would take long */", e->submits);
-    if (has_equations(e) && e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
-    if (has_equations(e)) out_line(e->out, "#include <pto/pto_equations.h>");
-    out_line(e->out, "#include <pto/pto_program.h>");
-    if (has_scratch(e)) out_line(e->out, "#include <pto/pto_scratch.h>");
-    out_line(e->out, "#include <stdbool.h>");
-    out_line(e->out, "#include <stddef.h>");
-    out_line(e->out, "#include <stdint.h>");
+    emit_headers(e, has_equations(e), has_scratch(e));
     out_line(e->out, "#include <stdio.h>");
     out_line(e->out, "#include <string.h>");
     /* `assert N == N` is a program, if not a useful one; so is a function that always calls itself, which a limit

@@ -12,37 +12,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void describe(const struct toolchain *t, const struct codegen_part *kernel, struct strbuf *key)
+/* The key of each kernel's object, to be freed one by one. */
+static struct strbuf *describe(const struct toolchain *t, const struct codegen_parts *parts)
 {
-    toolchain_describe_compiler(t, key);
-    cache_key_text(key, "kernel", strbuf_text(&kernel->name), kernel->name.length);
-    cache_key_text(key, "text", strbuf_text(&kernel->text), kernel->text.length);
+    struct strbuf *keys = arena_array(t->mem, struct strbuf, parts->list.count + 1);
+    STRBUF(compiler);
+    toolchain_describe_compiler(t, &compiler);
+    for (size_t i = 0; i < parts->list.count; i++) {
+        const struct codegen_part *kernel = &parts->list.data[i];
+        strbuf_add(&keys[i], strbuf_text(&compiler), compiler.length);
+        cache_key_text(&keys[i], "kernel", strbuf_text(&kernel->name), kernel->name.length);
+        cache_key_text(&keys[i], "text", strbuf_text(&kernel->text), kernel->text.length);
+    }
+    return keys;
 }
 
-static bool is_kept(const struct toolchain *t, const struct cache *cache, const struct codegen_part *kernel,
-                    const char *object)
+static bool take_kept(const struct toolchain *t, const struct cache *cache, const struct strbuf *key, const char *name,
+                      const char *object)
 {
-    STRBUF(key);
     char *path = NULL;
-    describe(t, kernel, &key);
-    const int kept = cache_find(cache, &key, &path);
+    const int kept = cache_find(cache, key, &path);
     const bool good = kept >= 0 && cache_copy(kept, object) == EXIT_OK;
-    if (good && t->o->verbose) fprintf(stderr, "unchanged: the kernel '%s', %s\n", strbuf_text(&kernel->name), path);
+    if (good && t->o->verbose) fprintf(stderr, "unchanged: the kernel '%s', %s\n", name, path);
     free(path);
     return good;
 }
 
-static void keep(const struct toolchain *t, const struct cache *cache, const struct codegen_part *kernel,
-                 const struct strbuf *list, const char *object)
-{
-    STRBUF(key);
-    describe(t, kernel, &key);
-    cache_keep(cache, &key, list, object);
-}
-
 /* Compiles those that have no object yet, and keeps them. */
 static int compile_rest(const struct toolchain *t, const struct cache *cache, const struct codegen_parts *parts,
-                        const char *const *objects, const bool *is_found)
+                        const struct strbuf *keys, const char *const *objects, const bool *is_found)
 {
     struct reads reads;
     struct toolchain noting = *t;
@@ -59,7 +57,7 @@ static int compile_rest(const struct toolchain *t, const struct cache *cache, co
         toolchain_note_compiler(&noting);
         if (reads_list(&reads, &list))
             for (size_t i = 0; i < parts->list.count; i++)
-                if (!is_found[i]) keep(t, cache, &parts->list.data[i], &list, objects[i]);
+                if (!is_found[i]) cache_keep(cache, &keys[i], &list, objects[i]);
     }
     if (noting.reads) reads_free(&reads);
     return result;
@@ -73,12 +71,15 @@ int kernel_objects_make(const struct toolchain *t, const struct codegen_parts *p
     size_t found = 0;
     if (count == 0) return EXIT_OK;
     if (!t->o->no_cache && !toolchain_compiler_is_opaque(t)) cache_open(&cache, "kernels", CACHE_KERNELS);
+    struct strbuf *keys = describe(t, parts);
     for (size_t i = 0; i < count; i++) {
-        objects[i] = arena_printf(t->mem, "%s/%s.o", t->temp_dir, strbuf_text(&parts->list.data[i].name));
-        is_found[i] = is_kept(t, &cache, &parts->list.data[i], objects[i]);
+        const char *name = strbuf_text(&parts->list.data[i].name);
+        objects[i] = arena_printf(t->mem, "%s/%s.o", t->temp_dir, name);
+        is_found[i] = take_kept(t, &cache, &keys[i], name, objects[i]);
         found += is_found[i];
     }
-    const int result = found < count ? compile_rest(t, &cache, parts, objects, is_found) : EXIT_OK;
+    const int result = found < count ? compile_rest(t, &cache, parts, keys, objects, is_found) : EXIT_OK;
+    for (size_t i = 0; i < count; i++) strbuf_free(&keys[i]);
     cache_close(&cache);
     return result;
 }

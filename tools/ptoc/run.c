@@ -87,18 +87,26 @@ static char *program_path(const char *dir, const char *input)
     return asprintf(&path, "%s/%.*s", dir, plain ? 7 : (int)(dot - base), plain ? "program" : base) < 0 ? NULL : path;
 }
 
-int run_main(const struct options *o)
+/* Builds the program in the folder temp and starts it, with `more` arguments. */
+static int build_and_start(const struct options *o, const char *temp, const char *const *more)
 {
-    if (!is_started_once(o)) return EXIT_USAGE;
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
-    int kept = -1, result = !temp      ? EXIT_INTERNAL
-                            : !program ? process_out_of_memory()
-                                       : build_binary(o, temp, program, NULL, &kept);
-    if (result == EXIT_OK) result = start(o, program, kept, NULL);
-    if (temp) temp_dir_remove(temp, o->keep);
+    char *program = program_path(temp, o->input);
+    int kept = -1, result = program ? build_binary(o, temp, program, NULL, &kept) : process_out_of_memory();
+    if (result == EXIT_OK) result = start(o, program, kept, more);
     free(program);
     return result;
 }
+
+static int run_in_folder(const struct options *o, const char *const *more)
+{
+    char *temp = temp_dir_create();
+    if (!temp) return EXIT_INTERNAL;
+    const int result = build_and_start(o, temp, more);
+    temp_dir_remove(temp, o->keep);
+    return result;
+}
+
+int run_main(const struct options *o) { return is_started_once(o) ? run_in_folder(o, NULL) : EXIT_USAGE; }
 
 static int copy_to(const char *from, const char *path)
 {
@@ -128,33 +136,21 @@ static int traces_main(const struct options *o)
         fputs("ptoc: error: --format=ti writes what each rank does: it needs --ranks N and -o FOLDER\n", stderr);
         return EXIT_USAGE;
     }
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL;
-    int kept = -1, result = !temp      ? EXIT_INTERNAL
-                            : !program ? process_out_of_memory()
-                                       : build_binary(o, temp, program, NULL, &kept);
     const char *const more[] = {"--engine", "graph", "--traces", o->output, NULL};
-    if (result == EXIT_OK) result = start(o, program, kept, more);
-    if (temp) temp_dir_remove(temp, o->keep);
-    free(program);
-    return result;
+    return run_in_folder(o, more);
 }
 
 int graph_main(const struct options *o)
 {
     if (o->graph_format && strcmp(o->graph_format, "ti") == 0) return traces_main(o);
     const char *format = !o->graph_format ? "dot" : strcmp(o->graph_format, "text") == 0 ? "txt" : o->graph_format;
-    char *temp = temp_dir_create(), *program = temp ? program_path(temp, o->input) : NULL, *graph = NULL;
-    int kept = -1, result = !temp ? EXIT_INTERNAL : EXIT_OK;
-    if (temp && (!program || asprintf(&graph, "%s/graph.%s", temp, format) < 0)) {
-        graph = NULL;
-        result = process_out_of_memory();
-    }
-    if (result == EXIT_OK) result = build_binary(o, temp, program, NULL, &kept);
+    char *temp = temp_dir_create(), *graph = NULL;
+    if (!temp) return EXIT_INTERNAL;
+    if (asprintf(&graph, "%s/graph.%s", temp, format) < 0) graph = NULL;
     const char *const more[] = {"--engine", "graph", "--graph", graph, NULL};
-    if (result == EXIT_OK) result = start(o, program, kept, more);
+    int result = graph ? build_and_start(o, temp, more) : process_out_of_memory();
     if (result == EXIT_OK) result = copy_to(graph, o->output);
-    if (temp) temp_dir_remove(temp, o->keep);
-    free(program);
+    temp_dir_remove(temp, o->keep);
     free(graph);
     return result;
 }
