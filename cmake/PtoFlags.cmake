@@ -16,8 +16,12 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 set(PTO_SANITIZE_FLAGS "")
+set(PTO_QUICK "")
 if(PTO_SANITIZE)
     set(PTO_SANITIZE_FLAGS -fsanitize=${PTO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    # To optimize sanitized code takes long: tests, their programs and kernels that are mostly macros are compiled
+    # without (kernels/equations/contraction.c: 3 s instead of 50).
+    set(PTO_QUICK -O0)
 endif()
 
 add_library(pto_flags INTERFACE)
