@@ -6,7 +6,6 @@
  * Tests      test/runtime/test_process.c, test_crash.c */
 #ifndef PTOI_RUNNING_H
 #define PTOI_RUNNING_H
-#include "debug/backtrace.h"
 #include "shared/run_status.h"
 #include "shared/task.h"
 #include "worker_time.h"
@@ -36,14 +35,15 @@ bool ptoi_running_task(const struct window *w, uint64_t task, uint64_t *id);
 
 void ptoi_fail_timeout(const struct window *w, struct run_status *run_status, uint64_t id);
 
-/* The worker begins a task. */
-static inline void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now)
+/* The worker begins a task.  thread: that runs it. */
+static inline void ptoi_running_begin(struct running_line *line, const struct window *w, uint64_t id, int64_t now,
+                                      int32_t thread)
 {
     const int64_t limit = ptoi_task_limit_ns(w, id);
     store_relaxed(&line->kernel, ptoi_task_kernel(w, id)); /* relaxed: the last store publishes them */
     store_relaxed(&line->site, ptoi_task_site(w, id));
     store_relaxed(&line->since, now);
-    store_relaxed(&line->thread, ptoi_backtrace_thread());
+    store_relaxed(&line->thread, thread);
     store_relaxed(&line->overdue_at, limit > 0 ? now + limit : 0);
     store_release(&line->task, id + 1, RUNNING);
 }

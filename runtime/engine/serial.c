@@ -7,6 +7,7 @@
 #include "watchdog.h"
 #include "shared/check.h"
 #include "core.h"
+#include "debug/backtrace.h"
 #include "backend/worker.h"
 #include "shared/system.h"
 #include "shared/task.h"
@@ -35,7 +36,7 @@ static bool serial_start(void *context, PTOWorkerType type, uint64_t id, int *pl
     if (t && e->runs) t->row = (int32_t)type, t->begin = ptoi_record_now(core->recorder);
     if (is_timed) since = ptoi_clock_ns();
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
-    if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns());
+    if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns(), ptoi_backtrace_thread());
     const enum orchestrator_cause cause = ptoi_meter_enter(&core->orch.flow.meter, CAUSE_INLINE);
     e->ended = (struct completion){
         .id = id, .result = e->runs ? ptoi_worker_run(core->window, core->backend, core->heap, id) : 0};

@@ -20,6 +20,7 @@
  * Tests      test/runtime/test_lanes.c, test_runtime.c, stress_graphs.c; test/model */
 #include "threads_parts.h"
 #include "backend/worker.h"
+#include "debug/backtrace.h"
 #include "debug/crash.h"
 #include "record/replay.h"
 #include "shared/processors.h"
@@ -211,7 +212,7 @@ static bool run_own(struct lane *l, bool as_helper) /* model: RUN_OWN */
         const int type = window_task(core->window, id)->worker;
         struct running_line *const line = l->line + e->shift[type];
         if (t) t->row = lane_row(e, l, type), t->begin = ptoi_record_now(core->recorder);
-        ptoi_running_begin(line, core->window, id, since);
+        ptoi_running_begin(line, core->window, id, since, as_helper ? e->helper_thread : l->thread_number);
         result = run_kernel(l, id, as_helper);
         if (is_timed) {
             end = ptoi_clock_ns();
@@ -251,6 +252,7 @@ void *ptoi_threads_worker(void *arg)
     struct lane *l = arg;
     struct core *core = l->core;
     struct threads *e = core->state;
+    l->thread_number = ptoi_backtrace_thread();
     ptoi_crash_use_stack(e->stacks + (l - e->lane) * PTO_CRASH_STACK_BYTES);
     if (core->config.bind_workers) {
         const cpu_set_t own = ptoi_processor((int)(l - e->lane));
@@ -381,6 +383,7 @@ static bool enter_lane(struct core *core, struct lane *l)
     struct threads *e = core->state;
     if (lane_load(l) > 0 || !take_role(e)) return false; /* a hint first */
     const bool enters = lane_load(l) == 0;
+    e->helper_thread = ptoi_backtrace_thread();
     if (enters) store_release(&l->has_helper, 1, HELPER); /* [HELPER] */
     const bool progress = step(core, false);
     leave_role(core, progress, false);

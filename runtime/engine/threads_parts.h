@@ -55,6 +55,7 @@ struct lane {
     struct running_line *line; /* the row of a task is shift[type] behind it */
     struct busy busy;
     struct worker_clock clock; /* of its worker */
+    int32_t thread_number;     /* of its worker, see debug/backtrace.h */
     ptoi_thread thread;
 };
 
@@ -98,7 +99,8 @@ struct threads {
     struct grain grain;
     struct lane *helper_lane; /* the lane that the orchestrator may serve; NULL: none */
     /* The orchestrator's. */
-    bool holds; /* it has the role, and nothing is in the window: tasks are executed inline */
+    bool holds;            /* it has the role, and nothing is in the window: tasks are executed inline */
+    int32_t helper_thread; /* its number while it serves helper_lane, see debug/backtrace.h */
 };
 
 /* relaxed: both are ours */

@@ -11,6 +11,7 @@
  * Tests      test/runtime/test_timing.c */
 #include "shared/check.h"
 #include "core.h"
+#include "debug/backtrace.h"
 #include "watchdog.h"
 #include "backend/worker.h"
 #include "shared/system.h"
@@ -95,7 +96,7 @@ static __attribute__((noinline)) void run_on(struct core *core, PTOWorkerType ty
     int64_t begin = cycles_after(t->now, core->config.dispatch_cycles), cost = task_cost(core, id);
     struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = worker};
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
-    if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns());
+    if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns(), ptoi_backtrace_thread());
     if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
     if (line) ptoi_running_end(line);
     t->is_busy[worker] = true;

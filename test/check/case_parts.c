@@ -209,9 +209,9 @@ static void *run_two(void *arg)
 {
     (void)arg;
     check_name("worker");
-    ptoi_running_begin(&line, window, 0, -10000000); /* long ago, and it ends in time */
+    ptoi_running_begin(&line, window, 0, -10000000, 1); /* long ago, and it ends in time */
     ptoi_running_end_timed(&line, window, &run_status, 0, -10000000, -9999999);
-    ptoi_running_begin(&line, window, 1, 1);
+    ptoi_running_begin(&line, window, 1, 1, 1);
     ptoi_running_end_timed(&line, window, &run_status, 1, 1, 2);
     return NULL;
 }
@@ -255,7 +255,7 @@ static void *run_one(void *arg)
 {
     (void)arg;
     check_name("worker");
-    ptoi_running_begin(&line, window, 0, 1);
+    ptoi_running_begin(&line, window, 0, 1, 1);
     ptoi_running_end(&line);
     return NULL;
 }
