@@ -5,6 +5,7 @@
 #include "shared/process_lock.h"
 #include "shared/sanitizer.h"
 #include "shared/system.h"
+#include "shared/task.h"
 #include <signal.h>
 #include <unistd.h>
 
@@ -137,22 +138,13 @@ static void put_list(struct crash_text *t, const int64_t *number, int count)
     put(t, "]");
 }
 
-/* The elements follow each other, row by row. */
-static bool is_contiguous(const PTOArg *a)
-{
-    int64_t step = 1;
-    for (int d = a->rank - 1; d >= 0; step *= a->shape[d--])
-        if (a->shape[d] > 1 && a->stride[d] != step) return false;
-    return true;
-}
-
 static void put_argument(struct crash_text *t, const PTOArg *a)
 {
     uint64_t begin;
     const uint64_t bytes = span_of(a, &begin);
     put(t, pto_type_name((PTOType)a->type));
     put_list(t, a->shape, a->rank);
-    if (!is_contiguous(a)) put(t, " with strides "), put_list(t, a->stride, a->rank);
+    if (!ptoi_arg_is_contiguous(a)) put(t, " with strides "), put_list(t, a->stride, a->rank);
     put(t, " at ");
     put_address(t, begin);
     put(t, " to ");

@@ -4,6 +4,7 @@
  */
 #include "region_text.h"
 #include "digits.h"
+#include "shared/task.h"
 #include <string.h>
 
 /* As in the language; PTO_PARAM_SCALAR stays. */
@@ -22,14 +23,6 @@ static int number_of(struct region_names *n, const char *name)
     return i;
 }
 
-static bool is_contiguous(const PTOArg *a)
-{
-    int64_t step = 1;
-    for (int d = a->rank - 1; d >= 0; step *= a->shape[d--])
-        if (a->shape[d] != 1 && a->stride[d] != step) return false;
-    return true;
-}
-
 /* has_addresses: not of a run that gives the same bytes each time. */
 static void write_region(const struct recorded_region *a, bool has_addresses, FILE *out, struct region_names *names)
 {
@@ -42,7 +35,7 @@ static void write_region(const struct recorded_region *a, bool has_addresses, FI
     digits_put_signed(out, a->is_heap || has_addresses ? a->at : 0);
     digits_put(out, v->rank);
     for (int d = 0; d < v->rank; d++) digits_put_signed(out, v->shape[d]);
-    const bool is_strided = !is_contiguous(v);
+    const bool is_strided = !ptoi_arg_is_contiguous(v);
     digits_put(out, is_strided);
     for (int d = 0; is_strided && d < v->rank; d++) digits_put_signed(out, v->stride[d]);
 }

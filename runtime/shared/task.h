@@ -6,6 +6,10 @@
 #ifndef PTOI_TASK_H
 #define PTOI_TASK_H
 #include "window.h"
+#include <pto/pto_arithmetic.h>
+
+/* The elements of an argument follow each other, row by row. */
+static inline bool ptoi_arg_is_contiguous(const PTOArg *a) { return pto_is_row_major(a->rank, a->shape, a->stride); }
 
 static inline const PTOKernel *ptoi_task_kernel(const struct window *w, uint64_t id)
 {
