@@ -4,7 +4,7 @@ import ctypes
 from . import _library as c
 from ._errors import PtoError
 
-_UNSUPPORTED, _READ_ONLY = -18, -27
+_UNSUPPORTED, _OTHER_VERSION, _READ_ONLY = -18, -26, -27
 _KINDS = {-1: ValueError, -13: IndexError, -25: ValueError, _READ_ONLY: ValueError}
 
 
@@ -56,32 +56,17 @@ def to_numpy(handle, typestr):
 _DLPACK, _VERSIONED = b"dltensor", b"dltensor_versioned"
 
 
-def _ender(name, struct):
-    """The destructor of a capsule, which deletes what nobody has taken."""
-
-    @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    def end(capsule):
-        if c.capsule_valid(capsule, name):
-            managed = c.capsule_pointer_of(capsule, name)
-            deleter = struct.from_address(managed).deleter
-            if deleter:
-                c.DELETER(deleter)(managed)
-
-    return for_ever(end)
-
-
-_END = {_DLPACK: _ender(_DLPACK, c.DLManagedTensor), _VERSIONED: _ender(_VERSIONED, c.DLManagedTensorVersioned)}
-
-
-def to_dlpack(handle, max_version):
-    """A capsule of the tensor; max_version None: of the struct before 1.0."""
+def to_dlpack(handle, max_version, is_copy):
+    """A capsule of the tensor; max_version None: of the struct before 1.0.  is_copy: nobody else has the memory."""
     if max_version is not None and max_version[0] >= 1:
         managed, name = c.tensor_to_dlpack(handle, max_version[0], max_version[1]), _VERSIONED
+        if managed and is_copy:
+            c.DLManagedTensorVersioned.from_address(managed).flags |= c.DLPACK_IS_COPIED
     else:
         managed, name = c.tensor_to_dlpack_unversioned(handle), _DLPACK
     if not managed:
         fail({_READ_ONLY: BufferError, _UNSUPPORTED: BufferError})
-    return c.capsule_new(managed, name, _END[name])
+    return c.capsule_new(managed, name, c.CAPSULE_END)
 
 
 def from_dlpack(array):
@@ -93,42 +78,30 @@ def from_dlpack(array):
     name = _VERSIONED if c.capsule_has_name(capsule, _VERSIONED) else _DLPACK
     take = c.tensor_from_dlpack if name == _VERSIONED else c.tensor_from_dlpack_unversioned
     handle = take(c.capsule_pointer(capsule, name))
-    if not handle:
-        fail({_UNSUPPORTED: TypeError})
-    c.capsule_rename(capsule, c.USED[name])
-    return handle
+    if handle or c.last_status() == _OTHER_VERSION:  # which was given back: nobody may do that again
+        c.capsule_rename(capsule, c.USED[name])
+    return handle if handle else fail({_UNSUPPORTED: TypeError, _OTHER_VERSION: BufferError})
 
 
 # ---- Arrow ----
 
-_kept = {}  # the structs in capsules, by their address
-
-
-def _arrow_ender(name, struct):
-    @ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    def end(capsule):
-        held = _kept.pop(c.capsule_pointer_of(capsule, name), None)
-        if held is not None and held.release:  # nobody has moved it
-            c.DELETER(held.release)(ctypes.addressof(held))
-
-    return for_ever(end)
-
-
 _ARRAY, _SCHEMA = b"arrow_array", b"arrow_schema"
-_END_ARRAY, _END_SCHEMA = _arrow_ender(_ARRAY, c.ArrowArray), _arrow_ender(_SCHEMA, c.ArrowSchema)
 
 
-def _arrow_capsule(struct, name, end):
-    _kept[ctypes.addressof(struct)] = struct
-    return c.capsule_new(ctypes.addressof(struct), name, end)
+def _arrow_capsule(kind, name):
+    """A struct that was released, and the capsule that gives its memory back."""
+    at = c.raw_calloc(1, ctypes.sizeof(kind))
+    if not at:
+        raise MemoryError
+    return at, c.capsule_new(at, name, c.CAPSULE_END)
 
 
 def to_arrow(handle):
     """(capsule of the schema, capsule of the array): of Arrow's PyCapsule interface."""
-    array, schema = c.ArrowArray(), c.ArrowSchema()
-    if c.tensor_to_arrow(handle, ctypes.addressof(array), ctypes.addressof(schema)) != 0:
+    (array, array_capsule), (schema, schema_capsule) = _arrow_capsule(c.ArrowArray, _ARRAY), _arrow_capsule(c.ArrowSchema, _SCHEMA)
+    if c.tensor_to_arrow(handle, array, schema) != 0:
         fail({_UNSUPPORTED: TypeError})
-    return _arrow_capsule(schema, _SCHEMA, _END_SCHEMA), _arrow_capsule(array, _ARRAY, _END_ARRAY)
+    return schema_capsule, array_capsule
 
 
 def from_arrow(array):

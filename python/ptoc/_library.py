@@ -191,7 +191,7 @@ class DLManagedTensorVersioned(Structure):
                 ("tensor", DLTensor)]
 
 
-DLPACK_READ_ONLY = 1
+DLPACK_READ_ONLY, DLPACK_IS_COPIED = 1, 2
 DELETER = CFUNCTYPE(None, c_void_p)
 USED = {b"dltensor": b"used_dltensor", b"dltensor_versioned": b"used_dltensor_versioned"}
 
@@ -221,7 +221,16 @@ capsule_rename = _python.PyCapsule_SetName
 capsule_rename.restype, capsule_rename.argtypes = c_int, [ctypes.py_object, c_char_p]
 capsule_new = _python.PyCapsule_New
 capsule_new.restype, capsule_new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
-# of a capsule that is being destroyed: by its address
-capsule_valid = ctypes.PYFUNCTYPE(c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", _python))
-capsule_pointer_of = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", _python))
 capsule_has_name = ctypes.PYFUNCTYPE(c_int, ctypes.py_object, c_char_p)(("PyCapsule_IsValid", _python))
+raw_calloc = _python.PyMem_RawCalloc
+raw_calloc.restype, raw_calloc.argtypes = c_void_p, [ctypes.c_size_t, ctypes.c_size_t]
+
+
+def _address(function):
+    return ctypes.cast(function, c_void_p)
+
+
+# The destructor of a capsule is C: it may run while an exception is in flight.
+CAPSULE_END = _address(lib.pto_capsule_end_)
+_declare("pto_capsule_calls_", None, c_void_p, c_void_p, c_void_p)(
+    _address(_python.PyCapsule_IsValid), _address(_python.PyCapsule_GetPointer), _address(_python.PyMem_RawFree))

@@ -211,9 +211,12 @@ class Tensor(Handle):
         return (1, 0)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        if dl_device not in (None, (1, 0)):
+        if dl_device not in (None, self.__dlpack_device__()):
             raise BufferError("a tensor goes out on the CPU only")
-        return _exchange.to_dlpack((self.copy() if copy else self)._handle, max_version)
+        if stream is not None:
+            raise BufferError("memory of the CPU has no stream: only stream=None is possible")
+        t = self.copy() if copy else self
+        return _exchange.to_dlpack(t._handle, max_version, bool(copy))
 
     def __arrow_c_array__(self, requested_schema=None):
         return _exchange.to_arrow(self._handle)

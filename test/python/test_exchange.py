@@ -25,6 +25,10 @@ def address(array):
     return np.asarray(array).ctypes.data
 
 
+def versioned(capsule):
+    return c.DLManagedTensorVersioned.from_address(c.capsule_pointer(capsule, b"dltensor_versioned"))
+
+
 def read_only(values):
     array = np.array(values)
     array.flags.writeable = False
@@ -93,6 +97,43 @@ class DLPack(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "type code"):
             ptoc.tensor(Only(np.zeros(2, "c8"), "__dlpack__"))
 
+    def test_a_consumer_that_refuses_a_capsule_raises_its_own_exception(self):
+        t = ptoc.empty("bf16", 3)  # which NumPy has not: it drops the capsule while its exception is in flight
+        for _ in range(3):
+            with self.assertRaisesRegex((RuntimeError, BufferError), "(?i)unsupported|dtype"):
+                np.from_dlpack(t)
+        self.assertEqual(max(x["references"] for x in ptoc.tensors()), 1)
+
+    def test_a_struct_of_another_major_version_is_given_back_once(self):
+        class Newer(Only):
+            def __dlpack__(self, **_):
+                capsule = self._of.__dlpack__(max_version=(1, 0))
+                versioned(capsule).major = 2
+                return capsule
+
+        t = ptoc.tensor(np.arange(3)).copy()
+        before = address(t)
+        for _ in range(3):
+            with self.assertRaisesRegex(BufferError, "version 2.0, expected 1"):
+                ptoc.tensor(Newer(t, "__dlpack__"))
+        self.assertEqual(address(t.writable()), before)  # nobody else has it
+
+    def test_only_a_copy_that_was_asked_for_says_that_it_is_one(self):
+        for t, copy, flags in ((ptoc.tensor(np.arange(3)), None, 0), (ptoc.tensor(np.arange(3)), False, 0),
+                               (ptoc.tensor(np.arange(3)), True, 2), (ptoc.tensor(read_only([1])), None, 1), (ptoc.tensor(read_only([1])), True, 2)):
+            capsule = t.__dlpack__(max_version=(1, 1), dl_device=(1, 0), copy=copy)
+            m = versioned(capsule)
+            self.assertEqual((m.major, m.flags, m.tensor.device_type, m.tensor.device_id), (1, flags, *t.__dlpack_device__()))
+            self.assertEqual(m.tensor.data == address(t), not copy)
+            self.assertTrue(m.tensor.strides)
+        self.assertFalse(versioned(ptoc.tensor(np.zeros((0, 3))).__dlpack__(max_version=(1, 0))).tensor.data)
+
+    def test_other_devices_and_streams_are_buffer_errors(self):
+        t = ptoc.tensor(np.arange(3))
+        for more in ({"dl_device": (2, 0)}, {"dl_device": (1, 1)}, {"stream": 1}):
+            with self.assertRaises(BufferError):
+                t.__dlpack__(**more)
+
 
 class Arrow(unittest.TestCase):
     """The capsules are those of Arrow's PyCapsule interface; pyarrow is asked where it is installed."""
@@ -119,6 +160,8 @@ class Arrow(unittest.TestCase):
         at = address(t)
         for _ in range(100):
             t.__arrow_c_array__()
+        with self.assertRaises(KeyError):
+            {}[t.__arrow_c_array__()]
         gc.collect()
         self.assertEqual(address(t.writable()), at)  # nobody else has it
 
