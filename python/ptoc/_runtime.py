@@ -9,6 +9,7 @@ from . import _library as c
 from ._errors import Handle, PtoError
 
 _ENGINES = ["threads", "serial", "timing", "process", "graph"]
+_MISUSE = -23
 _WORKERS = ["cube", "vector", "cpu", "accel"]
 _here = threading.local()
 
@@ -68,10 +69,14 @@ class Runtime(Handle):
             raise PtoError(c.status_name(status).decode(), status)
 
     def close(self):
-        """Ends the workers and gives the memory back."""
+        """Ends the workers and gives the memory back.  A call that runs meanwhile fails, and the runtime is closed by a later close()."""
         handle, self._handle = self._handle, None
         if handle:
             c.runtime_destroy(handle)
+            text = c.last_error(None).decode()
+            if text.startswith("pto_runtime_destroy during a run"):
+                self._handle = handle
+                raise PtoError("a call runs on this runtime: it fails, and after its end the runtime can be closed", _MISUSE)
 
     def __enter__(self):
         self._outer.append(getattr(_here, "runtime", None))

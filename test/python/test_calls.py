@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 
 import numpy as np
@@ -320,6 +321,37 @@ class Runs(unittest.TestCase):
             stop.set()
             thread.join()
             runtime.trim()
+
+    def test_a_runtime_that_is_closed_during_a_call_ends_it_and_is_closed_later(self):
+        made, failed = threading.Event(), []
+
+        def work():
+            with ptoc.Runtime() as runtime:
+                made.runtime = runtime
+                made.set()
+                try:
+                    m.wait(np.zeros(1, "f4"), 10**9)
+                except ptoc.RunError as e:
+                    failed.append(e)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        made.wait()
+        refused = None
+        while refused is None:
+            runtime = made.runtime
+            if runtime._handle is None:
+                self.fail("the runtime was closed before the call began")
+            time.sleep(0.2)  # else the call has not begun
+            try:
+                runtime.close()
+            except ptoc.PtoError as e:
+                refused = e
+        thread.join()
+        self.assertIn("a call runs on this runtime", str(refused))
+        self.assertRegex(str(failed[0]), "PTO_ERR_MISUSE: .*closed meanwhile|pto_runtime_destroy during a run")
+        self.assertIsNone(runtime._handle)  # by the end of the `with`
+        runtime.close()
 
     def test_a_call_that_may_not_wait_says_that_it_would(self):
         a = ptoc.empty("f32", 1)
