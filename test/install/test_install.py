@@ -49,7 +49,7 @@ run(cmake, "-S", work / "consumer", "-B", work / "made", *generator, f"-DCMAKE_P
 run(cmake, "--build", work / "made")
 expect("linked", run(work / "made/linked"), "11 22 33 44\n")
 expect("whole", run(work / "made/whole"), "1 1\n")
-expect("host", run(work / "made/host", work / "made/loaded.so"), "ok\n")
+expect("host", run(work / "made/host", work / "made/loaded.so", work / "made/sparse.so"), "ok\n")
 program = ["--input", "x=iota", "--dim", "M=1", "--dim", "N=3"]
 before = run(work / "made/program", *program)
 (work / "consumer/factor.pto").write_text("const FACTOR = 3.0;\n")
@@ -67,12 +67,13 @@ expect("the version of pkg-config", run("pkg-config", "--modversion", "pto").str
 run(cc, work / "consumer/whole.c", "-o", work / "whole", *flags)
 expect("whole by pkg-config", run(work / "whole"), "1 1\n")
 (work / "consumer/factor.pto").write_text("const FACTOR = 2.0;\n")
-run("ptoc", "build", "--emit=so", "--no-cache", work / "consumer/scale.pto", "-o", work / "scale.so")
+for name in ("scale", "sparse"):
+    run("ptoc", "build", "--emit=so", "--no-cache", work / f"consumer/{name}.pto", "-o", work / f"{name}.so")
 (work / "empty.cpp").write_text("")
 for standard in ("11", "14", "17", "20", "23"):
     if subprocess.run([cxx, f"-std=c++{standard}", "-fsyntax-only", work / "empty.cpp"], capture_output=True).returncode == 0:
         run(cxx, f"-std=c++{standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", work / "consumer/host.cpp", "-o", work / "host", *flags)
-        expect(f"host, C++{standard}", run(work / "host", work / "scale.so"), "ok\n")
+        expect(f"host, C++{standard}", run(work / "host", work / "scale.so", work / "sparse.so"), "ok\n")
 
 # Generated code refuses a library of another major version when it starts.
 shutil.copytree(prefix / "include", work / "newer", symlinks=False)
@@ -87,11 +88,16 @@ for include, good in (("prefix/include", True), ("newer", False)):
 # Python.
 python = """import ptoc, numpy as np
 x = np.arange(4, dtype="f4").reshape(2, 2)
-print(np.asarray(ptoc.compile("consumer/scale.pto").main(x)).tolist(), ptoc.__file__)"""
+print(np.asarray(ptoc.compile("consumer/scale.pto").main(x)).tolist(), ptoc.__file__)
+ptr, idx, val = np.array([0, 1, 2]), np.array([2, 0]), np.array([5, 6], "f4")
+a = ptoc.sparse_of("csr", (2, 3), [ptr, idx, val])
+made = ptoc.load("sparse.so").product(a, a.T.convert("csr"))
+print(made.format, made.nnz, [np.asarray(x).tolist() for x in made])"""
 try:
     import numpy  # noqa: F401
     found = run(sys.executable, "-B", "-c", python, PYTHONPATH=f"{prefix}/lib/python3/dist-packages")
-    expect("Python", found, f"[[0.0, 2.0], [4.0, 6.0]] {prefix}/lib/python3/dist-packages/ptoc/__init__.py\n")
+    expect("Python", found, f"[[0.0, 2.0], [4.0, 6.0]] {prefix}/lib/python3/dist-packages/ptoc/__init__.py\n"
+           "csr 2 [[0, 1, 2], [0, 1], [25.0, 36.0]]\n")
 except ImportError:
     pass
 print("ok")

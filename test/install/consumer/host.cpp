@@ -6,7 +6,8 @@
 
 #define EXPECT(...)                                                                                                    \
     do {                                                                                                               \
-        if (!(__VA_ARGS__)) throw std::runtime_error(std::string(#__VA_ARGS__) + ", line " + std::to_string(__LINE__)); \
+        if (!(__VA_ARGS__))                                                                                            \
+            throw std::runtime_error(std::string(#__VA_ARGS__) + ", line " + std::to_string(__LINE__));                \
     } while (0)
 
 static void tensors()
@@ -49,7 +50,8 @@ static void matrices()
 {
     pto::Sparse a(PTO_CSR, 2, 3,
                   {pto::Tensor::of(std::vector<std::int64_t>{0, 1, 2}, {3}),
-                   pto::Tensor::of(std::vector<std::int64_t>{2, 0}, {2}), pto::Tensor::of(std::vector<float>{5, 6}, {2})});
+                   pto::Tensor::of(std::vector<std::int64_t>{2, 0}, {2}),
+                   pto::Tensor::of(std::vector<float>{5, 6}, {2})});
     EXPECT(a.transpose().describe().rows == 3 && a.rows(1, 1).array(2).read<float>()[0] == 6);
     EXPECT(a.convert(PTO_COO).describe().format == PTO_COO);
 }
@@ -94,13 +96,48 @@ static void calls(const char *path)
     program.call(other, "main", pto::arg("x", x), pto::result("y", y));
 }
 
+// Results whose size the run decides, matrices in and out, a number.
+static void results(const char *path)
+{
+    pto::Runtime runtime;
+    const pto::Program program(path);
+    const pto::Sparse a(PTO_CSR, 2, 3,
+                        {pto::Tensor::of(std::vector<std::int64_t>{0, 1, 2}, {3}),
+                         pto::Tensor::of(std::vector<std::int64_t>{2, 0}, {2}),
+                         pto::Tensor::of(std::vector<float>{5, 6}, {2})});
+    pto::Sparse square;
+    program.call(runtime, "product", pto::arg("a", a), pto::arg("b", a.transpose().convert(PTO_CSR)),
+                 pto::result("result", square));
+    const PTOSparseDescription made = square.describe();
+    EXPECT(made.format == PTO_CSR && made.rows == 2 && made.columns == 2 && made.nnz == 2);
+    EXPECT(square.array(0).read<std::int64_t>()[2] == 2 && square.array(1).read<std::int64_t>()[1] == 1);
+    EXPECT(square.array(2).read<float>()[0] == 25 && square.array(2).read<float>()[1] == 36);
+    pto::Sparse again = square;
+    program.call(runtime, "product", pto::arg("a", again), pto::arg("b", again), pto::result("result", again));
+    EXPECT(again.array(2).read<float>()[0] == 625 && square.array(2).read<float>()[0] == 25);
+    pto::Tensor some;
+    program.call(runtime, "first", pto::arg("x", std::vector<float>{1, 2, 3}), pto::arg("m", 2),
+                 pto::result("result", some));
+    EXPECT(some.describe().shape[0] == 2 && some.read<float>()[1] == 2);
+    PTOScalar number;
+    program.call(runtime, "half", pto::arg("x", 5.0), pto::value(number));
+    EXPECT(number.f64 == 2.5);
+    try {
+        program.call(runtime, "product", pto::arg("a", a), pto::arg("b", a), pto::result("result", again));
+        EXPECT(false);
+    } catch (const pto::Error &e) {
+        EXPECT(e.status() == PTO_ERR_ARGUMENT && again.array(2).read<float>()[0] == 625);
+    }
+}
+
 int main(int argc, char **argv)
 {
     try {
-        EXPECT(argc == 2);
+        EXPECT(argc == 3);
         tensors();
         matrices();
         calls(argv[1]);
+        results(argv[2]);
         std::cout << "ok\n";
     } catch (const std::exception &e) {
         std::cout << e.what() << "\n";
