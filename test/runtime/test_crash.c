@@ -5,6 +5,7 @@
 #include "shared/sanitizer.h"
 #include "unit.h"
 #include <pto/pto_runtime.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,9 +24,31 @@ static int use_stack(volatile char *above, int depth)
 
 static volatile uintptr_t nowhere = 8; /* volatile: a compiler that saw the address would say what is wrong with it */
 
+enum { CORRUPT_END = 1001, CORRUPT_FREED };
+
+/* Writes over what malloc keeps behind its blocks, which it finds, or in a freed block, which it follows: in either
+ * case with its lock held where the process has several threads. */
+static int crash_in_malloc(bool is_freed)
+{
+    enum { BLOCKS = 8, WORDS = 5000 };
+    static uintptr_t *volatile block[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++) block[i] = malloc(WORDS * sizeof **block);
+    if (is_freed) {
+        free(block[1]), free(block[3]); /* kept in a list */
+        for (int i = 1; i < 4; i += 2) block[i][0] = block[i][1] = 24;
+    } else {
+        uintptr_t *last = block[BLOCKS - 1];
+        last[malloc_usable_size(last) / sizeof *last] = UINTPTR_MAX;
+    }
+    for (int i = 1; i < BLOCKS; i++) block[0] = malloc((size_t)i * WORDS * sizeof **block);
+    return 0;
+}
+
 static int k_crash(const PTOArg *a)
 {
     switch (a[1].value.i64) {
+    case CORRUPT_END: return crash_in_malloc(false);
+    case CORRUPT_FREED: return crash_in_malloc(true);
     case SIGABRT: abort();
     case SIGSEGV: return *(volatile int *)nowhere;
     case 1000: return use_stack(NULL, 0);
@@ -133,6 +156,30 @@ TEST(a_crash_is_reported_once_and_ends_the_process_by_its_signal)
             snprintf(want, sizeof want, "\n  argument 1: i64[1] at %p to %p\n  argument 2: %lld%s", (void *)&cell,
                      (void *)(&cell + 1), (long long)ways[w].how, help);
             EXPECT(ends_with(text, want));
+        }
+}
+
+/* The report takes no lock of malloc: neither in the process, nor in the copy that looks for the lines. */
+TEST(a_crash_inside_malloc_is_reported_with_its_calls)
+{
+    if (PTOI_HAS_SANITIZER) return;
+    static const PTOEngine engines[] = {PTO_ENGINE_THREADS, PTO_ENGINE_SERIAL};
+    static const struct {
+        int64_t how;
+        int signal;
+        const char *name;
+    } causes[] = {{CORRUPT_END, SIGABRT, "SIGABRT"}, {CORRUPT_FREED, SIGSEGV, "SIGSEGV"}};
+    for (int e = 0; e < 4; e++)
+        for (int c = 0; c < 2; c++) {
+            char text[4096], want[100];
+            struct attempt a = {engines[e % 2], causes[c].how, e >= 2};
+            int status = in_process(run_it, &a, text, sizeof text);
+            EXPECT(WIFSIGNALED(status));
+            EXPECT_EQ(WTERMSIG(status), causes[c].signal);
+            snprintf(want, sizeof want, "c.pto:12:5: error: kernel 'boom' crashed: %s (task 5)\n", causes[c].name);
+            EXPECT(strstr(text, want));
+            EXPECT(strstr(text, "\n  in crash_in_malloc at "));
+            EXPECT(ends_with(text, help));
         }
 }
 
