@@ -19,12 +19,6 @@ def checked(handle):
     return handle if handle else fail()
 
 
-def for_ever(callback):
-    """The address of a C function of Python, which may be called as long as the process exists."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
-    return ctypes.cast(callback, ctypes.c_void_p).value
-
-
 # ---- NumPy ----
 
 class _Exported:
@@ -66,7 +60,7 @@ def to_dlpack(handle, max_version, is_copy):
         managed, name = c.tensor_to_dlpack_unversioned(handle), _DLPACK
     if not managed:
         fail({_READ_ONLY: BufferError, _UNSUPPORTED: BufferError})
-    return c.capsule_new(managed, name, c.CAPSULE_END)
+    return c.capsule_new(managed, name, c.END_CAPSULE)
 
 
 def from_dlpack(array):
@@ -93,7 +87,7 @@ def _arrow_capsule(kind, name):
     at = c.raw_calloc(1, ctypes.sizeof(kind))
     if not at:
         raise MemoryError
-    return at, c.capsule_new(at, name, c.CAPSULE_END)
+    return at, c.capsule_new(at, name, c.END_CAPSULE)
 
 
 def to_arrow(handle):

@@ -67,8 +67,6 @@ TENSOR, INTEGER, REAL, RESULT, SCALAR_RESULT, FLAGS, DLPACK, SPARSE, SPARSE_RESU
 NO_WAIT = 1
 IN, OUT, INOUT, ACC, OWN, HOST = range(6)
 
-RELEASE = CFUNCTYPE(None, c_void_p)
-
 
 class Foreign(Structure):
     _fields_ = [("address", c_void_p), ("bytes", c_int64), ("device", c_int32), ("type", c_int), ("rank", c_int32),
@@ -230,7 +228,10 @@ def _address(function):
     return ctypes.cast(function, c_void_p)
 
 
-# The destructor of a capsule is C: it may run while an exception is in flight.
-CAPSULE_END = _address(lib.pto_capsule_end_)
-_declare("pto_capsule_calls_", None, c_void_p, c_void_p, c_void_p)(
-    _address(_python.PyCapsule_IsValid), _address(_python.PyCapsule_GetPointer), _address(_python.PyMem_RawFree))
+# The destructor of a capsule, and the release function of an object, are C: they may run while an exception is in flight.
+_CALLS = ("PyCapsule_IsValid", "PyCapsule_GetPointer", "PyMem_RawFree", "Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release",
+          "Py_DecRef")
+_declare("pto_python_calls_", None, c_void_p * len(_CALLS))((c_void_p * len(_CALLS))(*(_address(getattr(_python, name)).value for name in _CALLS)))
+END_CAPSULE, LET_GO = _address(lib.pto_python_end_capsule_), _address(lib.pto_python_let_go_)
+keep = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", _python))
+let_go = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", _python))

@@ -1,25 +1,11 @@
 """Tensors of the library, and the arrays of others as tensors."""
 import ctypes
-import itertools
 import operator
-import threading
 
 from . import _exchange
 from . import _library as c
 from ._errors import Handle
 from ._exchange import checked, fail
-
-_held = {}  # what a tensor of foreign memory keeps alive, by a number
-_numbers = itertools.count(1)
-_lock = threading.Lock()
-
-
-@c.RELEASE
-def _let_go(number):
-    _held.pop(number, None)
-
-
-_LET_GO = _exchange.for_ever(_let_go)
 
 
 def describe_foreign(array):
@@ -56,13 +42,12 @@ def describe_foreign(array):
 def attach(array):
     """The handle of a tensor of the array's memory, which keeps the array alive."""
     f, kept = describe_foreign(array)
-    with _lock:
-        number = next(_numbers)
-    _held[number] = (array, kept)
-    f.release, f.context = _LET_GO, number
+    held = (array, kept)
+    c.keep(held)
+    f.release, f.context = c.LET_GO, id(held)
     handle = c.tensor_attach(ctypes.byref(f))
     if not handle:
-        _held.pop(number, None)
+        c.let_go(held)
         fail()
     return handle
 

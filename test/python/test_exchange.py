@@ -2,6 +2,7 @@
 import ctypes
 import gc
 import unittest
+import weakref
 
 import numpy as np
 
@@ -103,6 +104,23 @@ class DLPack(unittest.TestCase):
             with self.assertRaisesRegex((RuntimeError, BufferError), "(?i)unsupported|dtype"):
                 np.from_dlpack(t)
         self.assertEqual(max(x["references"] for x in ptoc.tensors()), 1)
+
+        class Last:
+            """Its capsule has the last reference to a tensor, and this to the array."""
+
+            def __dlpack_device__(self):
+                return (1, 0)
+
+            def __dlpack__(self, **_):
+                array = np.array([True])
+                array.setflags(write=True)
+                kept.append(weakref.ref(array))
+                return ptoc.tensor(array).__dlpack__()
+
+        kept = []
+        with self.assertRaisesRegex((RuntimeError, BufferError), "(?i)unsupported|dtype"):
+            np.from_dlpack(Last())
+        self.assertIsNone(kept[0]())
 
     def test_a_struct_of_another_major_version_is_given_back_once(self):
         class Newer(Only):
