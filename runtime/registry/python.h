@@ -1,5 +1,5 @@
-/* python.h - what the package in python/ has done in C: the end of a capsule that holds a struct of DLPack or Arrow, and
- * of a tensor that keeps an object of Python.
+/* python.h - what the package in python/ has done in C: the end of a capsule that holds a struct of DLPack or Arrow,
+ * and of a tensor that keeps an object of Python.
  *
  * Idea       either may come while an exception is in flight: a consumer that refuses a capsule has raised its reason,
  *            and drops it.  A function of Python would run with that exception set, and lose it.  So the end is C, and
