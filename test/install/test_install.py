@@ -61,6 +61,14 @@ if run(work / "made/program", *program) == before:
 if "version" not in run(cmake, "-S", work / "consumer", "-B", work / "newest", *generator, f"-DCMAKE_PREFIX_PATH={prefix}", good=False):
     sys.exit("find_package(pto 2.0) is not refused for its version")
 
+# A compiler of two words, as `ccache gcc` is one.
+two = work / "two"
+two.mkdir()
+(two / "one.pto").write_text("export orch half(x: f64) -> f64 { return x / 2.0; }\n")
+(two / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(x C)\nfind_package(pto 1.0 REQUIRED)\npto_add_object(one one.pto)\n")
+run(cmake, "-S", two, "-B", two / "made", *generator, f"-DCMAKE_PREFIX_PATH={prefix}", CC=f"/usr/bin/env {cc}")
+run(cmake, "--build", two / "made", CC=f"/usr/bin/env {cc}")
+
 # pkg-config.
 flags = run("pkg-config", "--cflags", "--libs", "pto").split() + [f"-Wl,-rpath,{prefix}/lib"]
 expect("the version of pkg-config", run("pkg-config", "--modversion", "pto").strip().split(".")[0], "1")
