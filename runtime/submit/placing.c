@@ -53,45 +53,39 @@ static __attribute__((noinline)) bool is_read_only(struct orchestrator *o, const
     return false;
 }
 
-/* The accesses that the map remembers of a buffer of the heap, if it has to know this one. */
-static struct map_buffer *map_of_buffer(struct orchestrator *o, struct place *pl)
-{
-    struct buffer_record *r = ptoi_record(&o->scopes, pl->head->buffer);
-    const int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
-    pl->birth = r->birth;
-    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes) /* made while tasks executed inline */
-        ptoi_map_open(o->edges.map, &r->map, start, start + (int64_t)r->bytes);
-    /* Note [single writer]: the producer is the birth, and no later write will look for this reader. */
-    const bool bypass =
-        pl->head->kind == PTO_PARAM_INPUT && (pl->param->flags & PTO_SINGLE_WRITER) && r->birth != PTO_NO_BIRTH;
-    return bypass ? NULL : &r->map;
-}
-
-/* The same of any memory. */
+/* The accesses that the map remembers of that memory, if it has to know this one. */
 static inline struct map_buffer *map_of(struct orchestrator *o, int index, struct place *pl)
 {
-    if (pl->head->buffer != 0) return map_of_buffer(o, pl);
+    if (pl->head->buffer != 0) {
+        struct buffer_record *r = ptoi_record(&o->scopes, pl->head->buffer);
+        pl->birth = r->birth;
+        return ptoi_map_of_buffer(o, r, pl->param);
+    }
     if (o->edges.read_only.count > 0 && is_read_only(o, pl)) return NULL;
     return ptoi_map_find_near(o->edges.map, &pl->region, &o->edges.near[index]);
 }
 
-/* Cannot fail: the decoder has seen that the access is one. */
+void ptoi_region_of_rows(struct region *r, int64_t first, int64_t unit, int rank, const int64_t *shape,
+                         const int64_t *stride)
+{
+    if (rank == 2 && stride[1] == 1 && stride[0] > shape[1]) { /* one row is contiguous */
+        r->run = shape[1] * unit;
+        r->rank = 1;
+        r->dim[0] = (struct region_dim){shape[0], stride[0] * unit};
+        return;
+    }
+    const bool fits = ptoi_region_make(r, first, unit, rank, shape, stride);
+    CHECK(fits);
+}
+
 static inline void make_region(struct region *r, const struct decoded *d)
 {
     r->low = (int64_t)d->low;
     r->high = (int64_t)d->high;
     r->run = (int64_t)(d->high - d->low);
     r->rank = 0;
-    if (d->is_contiguous) return;
-    const int64_t unit = pto_bytes_of_(d->type), *shape = d->shape, *stride = d->stride;
-    if (d->rank == 2 && stride[1] == 1 && stride[0] > shape[1]) { /* of several rows: one is contiguous */
-        r->run = shape[1] * unit;
-        r->rank = 1;
-        r->dim[0] = (struct region_dim){shape[0], stride[0] * unit};
-        return;
-    }
-    const bool fits = ptoi_region_make(r, (int64_t)(intptr_t)d->ptr, unit, d->rank, shape, stride);
-    CHECK(fits);
+    if (!d->is_contiguous)
+        ptoi_region_of_rows(r, (int64_t)(intptr_t)d->ptr, pto_bytes_of_(d->type), d->rank, d->shape, d->stride);
 }
 
 /* See Note [parts]: the access to all of it becomes a read. */

@@ -9,7 +9,6 @@
  * Blocks     while the pool of fan-in entries is full.
  * Tests      test/runtime/test_plain.c, stress_graphs.c */
 #include "publish.h"
-#include "shared/check.h"
 #include <pto/detail/decode.h>
 #include <string.h>
 
@@ -46,20 +45,7 @@ static inline uint32_t holder_of(const struct orchestrator *o, uint64_t at, uint
     return at - l->at < l->bytes && end - l->at <= l->bytes ? buffer : 0;
 }
 
-/* The accesses that the map remembers of a buffer of the heap; NULL: it need not know this one.  See placing.c. */
-static inline struct map_buffer *map_of_holder(struct orchestrator *o, struct pass *q, const PTOTaskParam *p,
-                                               uint32_t buffer)
-{
-    struct buffer_record *const r = ptoi_record(&o->scopes, buffer);
-    const int64_t start = (int64_t)(intptr_t)o->heap_base + (int64_t)r->at;
-    const bool is_born = r->birth != PTO_NO_BIRTH;
-    if (is_born && r->birth >= o->rings.map_retired) *q->birth++ = r->birth;
-    if (r->map.low != start || r->map.high != start + (int64_t)r->bytes)
-        ptoi_map_open(o->edges.map, &r->map, start, start + (int64_t)r->bytes);
-    return p->kind == PTO_PARAM_INPUT && p->flags & PTO_SINGLE_WRITER && is_born ? NULL : &r->map;
-}
-
-/* The same of any access; false: it is not plain. */
+/* The accesses that the map remembers of the bytes; false: the access is not plain. */
 static inline bool find_map(struct orchestrator *o, struct pass *q, const PTOTaskParam *p, const char *base,
                             struct arg_head *head, struct map_buffer **map)
 {
@@ -70,8 +56,11 @@ static inline bool find_map(struct orchestrator *o, struct pass *q, const PTOTas
         head->value -= (int64_t)(intptr_t)o->heap_base;
         head->buffer = buffer;
         q->holds = true;
-        if (buffer != 0) *map = map_of_holder(o, q, p, buffer);
-        return buffer != 0;
+        if (buffer == 0) return false;
+        struct buffer_record *const record = ptoi_record(&o->scopes, buffer);
+        if (record->birth != PTO_NO_BIRTH && record->birth >= o->rings.map_retired) *q->birth++ = record->birth;
+        *map = ptoi_map_of_buffer(o, record, p);
+        return true;
     }
     if (o->edges.read_only.count > 0) {
         const bool reads = p->kind == PTO_PARAM_INPUT;
@@ -88,20 +77,6 @@ struct shape {
     int64_t unit, bytes; /* of an element, or of the flat range; from the first byte to the last */
     bool is_contiguous;
 };
-
-/* Writes the region of an access that has bytes between its rows. */
-static __attribute__((noinline)) void write_rows(struct region *r, const struct shape *s, const int64_t *extent,
-                                                 int rank)
-{
-    if (rank == 2 && extent[3] == 1 && extent[2] > extent[1]) { /* one row is contiguous */
-        r->run = extent[1] * s->unit;
-        r->rank = 1;
-        r->dim[0] = (struct region_dim){extent[0], extent[2] * s->unit};
-        return;
-    }
-    const bool fits = ptoi_region_make(r, r->low, s->unit, rank, extent, extent + rank);
-    CHECK(fits);
-}
 
 /* false: they are not plain, see pto_decode_tensor_. */
 static inline bool read_shape(const PTOTaskParam *p, struct shape *s, int64_t *to)
@@ -184,7 +159,7 @@ PTO_INLINED_ bool take_tensor(struct orchestrator *o, struct pass *q, const PTOT
     r->high = low + s.bytes;
     r->run = s.bytes;
     r->rank = 0;
-    if (!s.is_contiguous) write_rows(r, &s, extent, rank);
+    if (!s.is_contiguous) ptoi_region_of_rows(r, low, s.unit, rank, extent, extent + rank);
     if (!find_map(o, q, p, base, head, &map)) return false;
     if (kind == PTO_PARAM_ACC) q->exclusive |= ptoi_accumulator_set(low);
     if (!map) return true;
