@@ -59,14 +59,24 @@ static inline struct map_buffer *ptoi_map_find_near(struct tensormap *m, const s
 
 /* Of a heap allocation.  Its entries are forgotten: all their tasks have completed. */
 void ptoi_map_forget(struct tensormap *m, struct map_buffer *b);
+/* The grid lies so many bytes further on: the next buffer of that size is mostly used by the same tiles. */
+static inline void ptoi_map_shift(struct map_buffer *b, int64_t bytes)
+{
+    b->origin += bytes;
+    b->key = (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
+}
 static inline void ptoi_map_open(struct tensormap *m, struct map_buffer *b, int64_t low, int64_t high)
 {
     if (b->entries) ptoi_map_forget(m, b);
+    if (high - low == b->high - b->low)
+        ptoi_map_shift(b, low - b->low);
+    else
+        b->levels = 0;
     b->low = low;
     b->high = high;
     b->joined = NULL;
     b->all = b->written = 0;
-    b->levels = b->waste = 0;
+    b->waste = 0;
     b->is_odd = false;
 }
 static inline void ptoi_map_close(struct tensormap *m, struct map_buffer *b) { ptoi_map_open(m, b, 0, 0); }

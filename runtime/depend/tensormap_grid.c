@@ -107,8 +107,7 @@ void ptoi_grid_choose(struct map_buffer *b, const struct region *r)
         span = inner;
     }
     grid_level(b, span, 1, &at);
-    b->origin += at;
-    b->key = (uint64_t)b->origin * UINT64_C(0xD6E8FEB86659FD93);
+    ptoi_map_shift(b, at);
 }
 
 bool ptoi_grid_fits(const struct map_buffer *b, const struct region *r)
