@@ -24,6 +24,7 @@ const PTOFlowControlStats *pto_get_flow_stats(PTORuntime *rt)
     if (ptoi_is_null(rt, "pto_get_flow_stats")) return NULL;
     const struct flow *f = &rt->core.orch.flow;
     if (ptoi_is_running(rt) && rt->core.engine->settle) rt->core.engine->settle(&rt->core, false);
+    ptoi_orch_note_use(&rt->core.orch);
     PTOFlowControlStats *s = &rt->flow_stats;
 #define PTO_RING(id, name, ...)                                                                                        \
     s->name##_stalls = f->stalls[PTO_STALL_##id];                                                                      \

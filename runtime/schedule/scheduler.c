@@ -104,9 +104,11 @@ static inline void take_task(struct scheduler *s, uint64_t id) /* model: TAKE_TA
     set_state(s, slot, TASK_FREE, TASK_PENDING);
     s->fanout[slot] = 0;
     uint32_t missing = 0;
-    for (uint64_t n = t->dep_begin; n < t->dep_begin + t->dep_count; n++) {
-        uint64_t producer = *window_dep(s->window, n);
-        uint32_t from = slot_of(s, producer), entry = (uint32_t)(n & s->window->dep_mask);
+    const uint64_t *const dep = window_dep(s->window, 0), mask = s->window->dep_mask;
+    for (uint64_t n = t->dep_begin, end = n + t->dep_count; n < end; n++) {
+        const uint32_t entry = (uint32_t)(n & mask);
+        const uint64_t producer = dep[entry];
+        const uint32_t from = slot_of(s, producer);
         CHECK(producer < id);
         /* the producer has completed and has walked its list: it would not report to this task */
         if (producer < s->retired || s->state[from] == TASK_COMPLETED) continue;
@@ -197,7 +199,7 @@ static inline __attribute__((always_inline)) void complete_task(struct scheduler
     const uint32_t slot = slot_of(s, id);
     const struct task_slot *t = &s->task[slot];
     set_state(s, slot, from, TASK_COMPLETED);
-    store_release(window_completed(s->window, id), id + 1, DONE); /* [DONE] */
+    store_release(&s->completed[slot], id + 1, DONE); /* [DONE] */
     for (uint32_t link = s->fanout[slot]; link; link = s->next[link - 1]) {
         uint32_t waiter = s->waiter[link - 1];
         CHECK(s->missing[waiter] > 0);

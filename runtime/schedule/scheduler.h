@@ -28,6 +28,7 @@ struct scheduler {
     void *context;                   /* of ops */
     const struct task_slot *task;    /* constant: the slots of the window, */
     uint64_t task_mask;              /* and how many there are, less one */
+    _Atomic uint64_t *completed;     /* constant: by slot, in the window */
     uint8_t group[PTO_WORKER_TYPES]; /* constant: types that share workers are a group, named by its first type */
     uint8_t *state;                  /* enum task_state, by slot */
     int16_t *place;                  /* where it runs, by slot */
@@ -57,6 +58,7 @@ static inline void ptoi_sched_see(struct scheduler *s, struct window *w)
     s->window = w;
     s->task = window_task(w, 0);
     s->task_mask = w->task_mask;
+    s->completed = window_completed(w, 0);
 }
 
 /* One round: takes published tasks and events, takes completions, and starts ready tasks.  true: something changed. */

@@ -87,6 +87,8 @@ static inline uint64_t ptoi_orch_deps_used(const struct orchestrator *o)
 {
     return o->rings.dep_head - o->rings.dep_tail;
 }
+/* High-water marks of the rings and of the map, for which this is called before anything is given back. */
+void ptoi_orch_note_use(struct orchestrator *o);
 /* for_writing: for readers, too. */
 PTOStatus ptoi_orch_await(struct orchestrator *o, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 

@@ -204,12 +204,12 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
     struct region region[PLAIN_PARAMS];
     uint64_t birth[PLAIN_PARAMS];
     int64_t priority = 0;
-    const PTOTaskParam *p = params, *const end = params + count;
+    const PTOTaskParam *p = params;
     const char *name = NULL;
     uint64_t begin;
     if ((uint32_t)count > PLAIN_PARAMS || !ptoi_has_room(o, (uint64_t)count * PLAIN_BYTES, count, &begin))
         return ORCH_NOT_PLAIN;
-    for (; p < end && p->kind > PTO_PARAM_SCALAR; p++) /* what is said of the task comes first, if at all */
+    for (; count > 0 && p->kind > PTO_PARAM_SCALAR; p++, count--) /* what is said of the task comes first, if at all */
         if (p->kind == PTO_PARAM_PRIORITY)
             priority = p->at;
         else if (p->kind == PTO_PARAM_NAME)
@@ -217,9 +217,10 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
         else
             return ORCH_NOT_PLAIN;
     if (priority != (int32_t)priority) return ORCH_NOT_PLAIN;
+    const PTOTaskParam *const end = p + count;
     struct pass q;
     q.head = q.first = window_args(o->window, begin);
-    q.extent = (int64_t *)(q.first + (end - p));
+    q.extent = (int64_t *)(q.first + count);
     q.access = o->edges.access;
     q.near = o->edges.near;
     q.region = region;
@@ -245,7 +246,7 @@ int64_t ptoi_submit_plain(struct orchestrator *o, const PTOKernel *kernel, const
                             .dep_begin = dep_begin,
                             .dep_count = ptoi_write_fan_in(o),
                             .priority = (int32_t)priority,
-                            .param_count = (uint16_t)(q.head - q.first),
+                            .param_count = (uint16_t)count,
                             .worker = (uint8_t)kernel->worker,
                             .flags = q.holds || q.made ? TASK_HOLDS : 0,
                             .exclusive = q.exclusive,

@@ -36,24 +36,18 @@ static inline uint32_t ptoi_write_fan_in(struct orchestrator *o) /* model: PRUNE
 {
     const struct map_found *const found = &o->edges.found;
     uint64_t *const entry = window_dep(o->window, 0);
-    const uint64_t mask = o->window->dep_mask, first = o->rings.dep_head;
+    _Atomic uint64_t *const completed = window_completed(o->window, 0);
+    const uint64_t mask = o->window->dep_mask, first = o->rings.dep_head, tail = o->rings.tail,
+                   tasks = o->window->task_mask;
     uint64_t at = first;
     for (const uint64_t *id = found->task_id, *end = id + found->count; id < end; id++) {
-        entry[at & mask] = *id;
-        at += !ptoi_is_completed(o, *id);
+        const uint64_t producer = *id;
+        entry[at & mask] = producer;
+        if (producer >= tail) at += load_acquire(&completed[producer & tasks], DONE) != producer + 1; /* [DONE] */
     }
     o->rings.dep_head = at;
     o->run.stats.edges += (int64_t)(at - first);
     return (uint32_t)(at - first);
-}
-
-static inline void ptoi_note_use(struct orchestrator *o)
-{
-    const uint64_t used = o->rings.head - o->rings.tail, map = (uint64_t)ptoi_map_used(o->edges.map),
-                   deps = ptoi_orch_deps_used(o);
-    if (used > o->flow.task_max) o->flow.task_max = used;
-    if (map > o->flow.map_max) o->flow.map_max = map;
-    if (deps > o->flow.dep_max) o->flow.dep_max = deps;
 }
 
 /* The task of the next slot is written: the number that the program knows. */
@@ -62,7 +56,6 @@ static inline uint64_t ptoi_publish_task(struct orchestrator *o)
     PTO_LABEL(TASK);
     o->rings.head++;
     store_release(&o->window->task_head, o->rings.head, TASK); /* [TASK] */ /* model: PUBLISH_TASK */
-    ptoi_note_use(o);
     return o->fast.open->number++;
 }
 

@@ -15,7 +15,16 @@ static void give_entries_back(struct orchestrator *o)
     o->rings.map_retired = o->rings.tail;
 }
 
-void ptoi_see_retired(struct orchestrator *o)
+void ptoi_orch_note_use(struct orchestrator *o)
+{
+    const uint64_t used = o->rings.head - o->rings.tail, map = (uint64_t)ptoi_map_used(o->edges.map),
+                   deps = ptoi_orch_deps_used(o);
+    if (used > o->flow.task_max) o->flow.task_max = used;
+    if (map > o->flow.map_max) o->flow.map_max = map;
+    if (deps > o->flow.dep_max) o->flow.dep_max = deps;
+}
+
+static void see_retired(struct orchestrator *o)
 {
     uint64_t tail = load_acquire(&o->window->task_tail, RETIRE); /* [RETIRE] */
     o->rings.tail = tail;
@@ -24,6 +33,12 @@ void ptoi_see_retired(struct orchestrator *o)
     o->rings.arg_tail = oldest ? oldest->arg_begin : o->rings.arg_head;
     o->rings.dep_tail = oldest ? oldest->dep_begin : o->rings.dep_head;
     give_entries_back(o);
+}
+
+void ptoi_see_retired(struct orchestrator *o)
+{
+    ptoi_orch_note_use(o); /* use grows from one look to the next, and while the orchestrator waits it does not grow */
+    see_retired(o);
 }
 
 struct need {
@@ -35,14 +50,14 @@ struct need {
 static bool slot_is_free(void *arg)
 {
     struct need *n = arg;
-    ptoi_see_retired(n->o);
+    see_retired(n->o);
     return n->o->rings.tail >= n->mark && n->o->rings.head - n->o->rings.tail <= n->o->window->task_mask;
 }
 
 static bool args_fit(void *arg)
 {
     struct need *n = arg;
-    ptoi_see_retired(n->o);
+    see_retired(n->o);
     return n->o->rings.tail >= n->mark &&
            ptoi_arg_start(n->o, n->amount) + n->amount - n->o->rings.arg_tail <= n->o->window->arg_mask + 1;
 }
@@ -50,7 +65,7 @@ static bool args_fit(void *arg)
 static bool deps_fit(void *arg)
 {
     struct need *n = arg;
-    ptoi_see_retired(n->o);
+    see_retired(n->o);
     return n->o->rings.tail >= n->mark &&
            n->o->rings.dep_head - n->o->rings.dep_tail + n->amount <= n->o->window->dep_limit;
 }
@@ -58,7 +73,7 @@ static bool deps_fit(void *arg)
 static bool map_fits(void *arg)
 {
     struct need *n = arg;
-    ptoi_see_retired(n->o);
+    see_retired(n->o);
     if (n->o->rings.tail < n->mark) return false;
     return ptoi_map_reserve(n->o->edges.map, (int64_t)n->amount);
 }
@@ -66,7 +81,7 @@ static bool map_fits(void *arg)
 static bool all_retired(void *arg)
 {
     struct need *n = arg;
-    ptoi_see_retired(n->o);
+    see_retired(n->o);
     return n->o->rings.tail == n->o->rings.head;
 }
 
@@ -90,6 +105,7 @@ static uint64_t let_sleep_until(struct orchestrator *o, uint64_t retired)
 static void wait_for_ring(struct orchestrator *o, PTOStallReason reason, bool (*is_met)(void *arg), uint64_t amount)
 {
     struct need need = {.o = o, .amount = amount};
+    ptoi_orch_note_use(o);
     if (is_met(&need)) return;
     need.mark = let_sleep_until(o, o->rings.tail + (o->rings.head - o->rings.tail + 1) / 2);
     ptoi_flow_wait(&o->flow, reason, is_met, &need);
@@ -111,6 +127,7 @@ void ptoi_wait_for_map(struct orchestrator *o, uint64_t accesses)
 void ptoi_wait_drained(struct orchestrator *o, PTOStallReason reason)
 {
     struct need need = {.o = o};
+    ptoi_orch_note_use(o);
     let_sleep_until(o, o->rings.head);
     const bool met = all_retired(&need) || ptoi_flow_wait(&o->flow, reason, all_retired, &need);
     o->flow.wake_at = 0;
@@ -142,6 +159,7 @@ bool ptoi_wait_for_fan_in(struct orchestrator *o)
 bool ptoi_wait_all_taken(struct orchestrator *o)
 {
     struct need need = {.o = o};
+    ptoi_orch_note_use(o);
     if (all_taken(&need)) return true;
     let_sleep_until(o, o->rings.head);
     const bool met = o->flow.ops->wait(o->flow.context, all_taken, &need);
@@ -149,7 +167,11 @@ bool ptoi_wait_all_taken(struct orchestrator *o)
     return met;
 }
 
-bool ptoi_are_all_retired(struct orchestrator *o) { return all_retired(&(struct need){.o = o}); }
+bool ptoi_are_all_retired(struct orchestrator *o)
+{
+    ptoi_orch_note_use(o);
+    return all_retired(&(struct need){.o = o});
+}
 
 /* ---- the ring of events ------------------------------------------------------------------------------------------ */
 
