@@ -574,10 +574,9 @@ TEST(what_was_forgotten_is_passed_once)
     struct tensormap *m = ptoi_map_create(4096, 4096, 4);
     struct map_buffer b = {0};
     EXPECT(m != NULL);
-    for (uint64_t k = 0; k < 3000; k++) { /* lifetimes of one buffer at one address */
+    for (uint64_t k = 0; k < 3000; k++) { /* lifetimes of one buffer at one address, in which nobody passes */
         ptoi_map_open(m, &b, 4096, 8192);
         struct region r = bytes_of(4096, 4096);
-        EXPECT(find(m, &b, r, ACCESS_UPDATE) == 0);
         ptoi_map_add(m, &b, &r, ACCESS_UPDATE, NULL, k);
     }
     EXPECT(ptoi_map_longest_chain(m) == 3000);
@@ -585,6 +584,33 @@ TEST(what_was_forgotten_is_passed_once)
     EXPECT(ptoi_map_longest_chain(m) == 1 && ptoi_map_used(m) == 3000 && ptoi_map_is_valid(m));
     ptoi_map_retire(m, 3000);
     EXPECT(ptoi_map_used(m) == 0 && b.entries == 0 && b.all == 0);
+    ptoi_map_destroy(m);
+}
+
+/* The grid of a buffer moves to the next one of that size; another size asks for a grid of its own. */
+TEST(a_buffer_that_is_as_large_as_the_one_before_it_keeps_the_grid)
+{
+    enum { TILE = 1000, TILES = 4 };
+    struct tensormap *m = ptoi_map_create(4096, 4096, 4);
+    struct map_buffer b = {0};
+    EXPECT(m != NULL);
+    for (int64_t k = 0; k < 200; k++) {
+        const int64_t low = 4096 + k % 7 * 640, tile = k % 50 < 49 ? TILE : TILE / 2, bytes = tile * TILES;
+        const uint32_t levels_before = b.levels;
+        const bool is_as_large = b.high - b.low == bytes;
+        ptoi_map_open(m, &b, low, low + bytes);
+        EXPECT_EQ(b.levels, is_as_large ? levels_before : 0);
+        for (int64_t i = 0; i < TILES; i++) {
+            const struct region r = bytes_of(low + (i + k) % TILES * tile, tile);
+            EXPECT_EQ(find(m, &b, r, ACCESS_UPDATE), 0);
+            add(m, &b, r, ACCESS_UPDATE, (uint64_t)(k * TILES + i));
+            EXPECT_EQ(find_byte(m, &b, r.low), 1);
+            EXPECT_EQ(find_byte(m, &b, r.high - 1), 1);
+        }
+        EXPECT_EQ(find(m, &b, bytes_of(low + tile - 1, 2), ACCESS_READ), 2);
+        EXPECT(ptoi_map_is_valid(m) && b.entries == TILES);
+        ptoi_map_retire(m, (uint64_t)(k * TILES)); /* not what was added last: it is forgotten */
+    }
     ptoi_map_destroy(m);
 }
 
