@@ -272,6 +272,7 @@ static void timing_measure(struct core *core, PTORunStats *stats)
 
 const struct engine ptoi_engine_timing = {.name = "timing",
                                           .ops = {.start = timing_start,
+                                                  .refuses_until_end = true,
                                                   .collect = timing_collect,
                                                   .failed = ptoi_core_failed,
                                                   .wake = timing_wake,

@@ -21,6 +21,8 @@ struct role_ops {
     /* Starts a task on a worker of that type; false: all are busy.  Does not wait.  *place, NO_PLACE before: where what
      * follows may be sent. */
     bool (*start)(void *context, PTOWorkerType type, uint64_t id, int *place);
+    /* A start that was refused is refused until collect returns a task, so the scheduler does not ask before. */
+    bool refuses_until_end;
     /* Returns how many tasks have ended since the last call, those of one place in their order. */
     int (*collect)(void *context, struct completion *out, int max);
     /* Sends a task to the end of the place.  false: that is not possible now.  NULL: start never sets a place. */

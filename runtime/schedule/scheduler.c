@@ -215,6 +215,7 @@ static NEVER_INLINE bool take_ended(struct scheduler *s) /* model: TAKE_ENDED */
 {
     struct completion done[64];
     const int n = s->ops->collect(s->context, done, 64);
+    if (n > 0) s->refused = 0;
     for (const struct completion *d = done; d < done + n; d++) {
         if (d->result != 0 && s->ops->failed) s->ops->failed(s->context, d->id, d->result);
         CHECK(s->running > 0);
@@ -311,7 +312,7 @@ static NEVER_INLINE bool cancel_ready(struct scheduler *s) /* model: CANCEL_READ
 static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY */
 {
     bool any = false;
-    for (uint32_t groups = s->ready_groups; groups; groups &= groups - 1) {
+    for (uint32_t groups = s->ready_groups & ~s->refused; groups; groups &= groups - 1) {
         const int g = __builtin_ctz(groups);
         for (uint64_t id; ptoi_ready_peek(&s->ready[g], &id); any = true) {
             const struct task_slot *t = task_of(s, id);
@@ -326,6 +327,7 @@ static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY *
             int place = NO_PLACE;
             if (!s->ops->start(s->context, (PTOWorkerType)t->worker, id, &place)) {
                 set_state(s, slot_of(s, id), TASK_RUNNING, TASK_READY);
+                if (s->ops->refuses_until_end) s->refused |= 1u << g;
                 break;
             }
             ptoi_ready_pop(&s->ready[g]);
@@ -338,7 +340,7 @@ static NEVER_INLINE bool start_some(struct scheduler *s) /* model: START_READY *
     return any;
 }
 
-static inline bool start_ready(struct scheduler *s) { return s->ready_groups != 0 && start_some(s); }
+static inline bool start_ready(struct scheduler *s) { return (s->ready_groups & ~s->refused) != 0 && start_some(s); }
 
 bool ptoi_sched_feed(struct scheduler *s, bool *started) /* model: FEED */
 {

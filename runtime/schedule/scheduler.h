@@ -44,6 +44,7 @@ struct scheduler {
     uint64_t blocked_count;
     struct ready_queue ready[PTO_WORKER_TYPES]; /* by group */
     uint32_t ready_groups;                      /* bit g: ready[g] is not empty */
+    uint32_t refused;                           /* bit g: asking to start one of group g is in vain, see role_ops */
     struct scheduler_stats stats;               /* of this run */
 };
 
