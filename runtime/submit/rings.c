@@ -47,35 +47,37 @@ struct need {
     uint64_t mark; /* not before so many have retired */
 };
 
+/* true: so many have retired, and what they held was taken back. */
+static bool is_marked(const struct need *n)
+{
+    if (load_acquire(&n->o->window->task_tail, RETIRE) < n->mark) return false; /* [RETIRE] */
+    see_retired(n->o);
+    return true;
+}
+
 static bool slot_is_free(void *arg)
 {
     struct need *n = arg;
-    see_retired(n->o);
-    return n->o->rings.tail >= n->mark && n->o->rings.head - n->o->rings.tail <= n->o->window->task_mask;
+    return is_marked(n) && n->o->rings.head - n->o->rings.tail <= n->o->window->task_mask;
 }
 
 static bool args_fit(void *arg)
 {
     struct need *n = arg;
-    see_retired(n->o);
-    return n->o->rings.tail >= n->mark &&
+    return is_marked(n) &&
            ptoi_arg_start(n->o, n->amount) + n->amount - n->o->rings.arg_tail <= n->o->window->arg_mask + 1;
 }
 
 static bool deps_fit(void *arg)
 {
     struct need *n = arg;
-    see_retired(n->o);
-    return n->o->rings.tail >= n->mark &&
-           n->o->rings.dep_head - n->o->rings.dep_tail + n->amount <= n->o->window->dep_limit;
+    return is_marked(n) && n->o->rings.dep_head - n->o->rings.dep_tail + n->amount <= n->o->window->dep_limit;
 }
 
 static bool map_fits(void *arg)
 {
     struct need *n = arg;
-    see_retired(n->o);
-    if (n->o->rings.tail < n->mark) return false;
-    return ptoi_map_reserve(n->o->edges.map, (int64_t)n->amount);
+    return is_marked(n) && ptoi_map_reserve(n->o->edges.map, (int64_t)n->amount);
 }
 
 static bool all_retired(void *arg)
