@@ -241,7 +241,7 @@ class Run:
         self.program, self.settings, self.steps, self.recursion = program, settings, steps, recursion
         self.printed, self.depth, self.values, self.kernel_calls = [], 0, {}, 0
         self.lines = set()   # (file, line) of every statement that was run
-        self.left_out, self.evaluated = set(), set()  # (file, line, column, column) of right sides of && and ||
+        self.left_out, self.evaluated = set(), set()  # (file, line, column, column) of right sides of && and ||, arms of select
 
     # ---- the entry ----
     def entry(self, name, arrays, dims):
@@ -675,7 +675,7 @@ class Run:
     def eval_binary(self, frame, node):
         if node.op in ("&&", "||"):
             decided = self.truth(frame, node.left) == (node.op == "||")
-            (self.left_out if decided else self.evaluated).add((os.path.basename(frame.module.path), node.line) + node.span)
+            self.note_optional(frame, node, not decided)
             return node.op == "||" if decided else self.truth(frame, node.right)
         a, b = self.value(frame, node.left), self.value(frame, node.right)
         op = node.op
@@ -805,9 +805,15 @@ class Run:
 
     def select(self, frame, node):
         """Of numbers the type is what they have in common, whichever is chosen."""
-        chosen, type_ = node.args[1 if self.truth(frame, node.args[0].value) else 2].value, self.type_of(frame, node)
-        value = self.value(frame, chosen)
-        return self.narrow(value, type_)
+        first = self.truth(frame, node.args[0].value)
+        for arm, is_chosen in ((node.args[1], first), (node.args[2], not first)):
+            self.note_optional(frame, arm, is_chosen)
+        value = self.value(frame, node.args[1 if first else 2].value)
+        return self.narrow(value, self.type_of(frame, node))
+
+    def note_optional(self, frame, node, is_evaluated):
+        """What stands at the columns node.span is evaluated here, or left out."""
+        (self.evaluated if is_evaluated else self.left_out).add((os.path.basename(frame.module.path), node.line) + node.span)
 
     def type_of(self, frame, node):
         """Of a scalar, without evaluating it."""
@@ -1037,12 +1043,13 @@ class Run:
     def call_orch(self, orch, values, node):
         frame, pairs = self.bind(orch, values, node.line)
         self.check_overlap(frame, pairs, node.line)
+        elements = [f.name for f, a in zip(orch.formals, node.args) if a.value.kind == "index"]
         for formal, value in pairs:
             for tensor in tensors_of(value):
                 if formal.direction in (None, "in", "own", "host", "inout", "acc") and not tensor.mask.all():
                     raise Fault("E06", node.line, "'%s' has elements that nothing wrote" % formal.name)
             if formal.direction == "own":  # the caller's names for it are dead, the callee's is another
-                value = self.moved(value)
+                value = self.moved_element(value) if formal.name in elements else self.moved(value)
             if formal.direction == "host":
                 value = Tensor(value.element, value.data, value.mask, value.lifetime, value.arrays, True, value.scalars)
             if isinstance(value, Tensor) and formal.type.kind != "array_type":
@@ -1062,6 +1069,13 @@ class Run:
         if orch.result is not None and self.is_scalar(orch.result):
             return self.narrow(value, orch.result.name)
         return value
+
+    @staticmethod
+    def moved_element(value):
+        """Of an array, whose others stay: nothing of it is read again."""
+        copy = Tensor(value.element, value.data.copy(), value.mask.copy(), Lifetime(), value.arrays, value.host, value.scalars)
+        value.mask[...] = False
+        return copy
 
     def moved(self, value):
         if isinstance(value, Struct):

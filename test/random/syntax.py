@@ -414,8 +414,13 @@ class Parser:
             self.advance()
             begin = self.begin
             left = Node("binary", line, op=op, left=left, right=self.expr(level + 1))
-            left.span = begin - self.starts[self.line(begin) - 1] + 1, self.ended - self.starts[self.line(begin) - 1] + 1  # columns of `right`
+            left.span = self.columns(begin)  # of `right`
         return left
+
+    def columns(self, begin):
+        """From there to what was read last."""
+        start = self.starts[self.line(begin) - 1]
+        return begin - start + 1, self.ended - start + 1
 
     def unary(self):
         line = self.line()
@@ -470,11 +475,12 @@ class Parser:
         return Node("point", line, at=low)
 
     def arg(self):
-        line = self.line()
+        line, begin = self.line(), self.begin
         for direction in ("out", "inout", "acc", "own"):
             if self.try_take(direction):
                 return Node("arg", line, direction=direction, value=self.postfix())
-        return Node("arg", line, direction=None, value=self.expr())
+        value = self.expr()
+        return Node("arg", line, direction=None, value=value, span=self.columns(begin))
 
     def primary(self):
         line, value = self.line(), self.value
