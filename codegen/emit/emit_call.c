@@ -171,6 +171,11 @@ static void print_argument(struct emitter *e, struct strbuf *b, const struct ir_
             break;
         } /* fall through */
     case IR_ARG_TENSOR: print_tensor(e, b, a->view, a->kind == IR_ARG_MOVED); break;
+    case IR_ARG_ELEMENT:
+        strbuf_puts(b, "pto_move_element(rt, ");
+        print_tensor(e, b, a->view, false);
+        strbuf_putc(b, ')');
+        break;
     }
 }
 

@@ -92,6 +92,7 @@ static void put_argument(struct dump *d, const struct ir_argument *a, bool of_ta
                                         [IR_ARG_SCALAR] = "",
                                         [IR_ARG_PLACE] = "to ",
                                         [IR_ARG_MOVED] = "own ",
+                                        [IR_ARG_ELEMENT] = "own element ",
                                         [IR_ARG_VARIABLE] = "var "};
     put(d, words[a->kind]);
     if (a->kind == IR_ARG_TENSOR && of_task)

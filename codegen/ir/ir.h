@@ -119,6 +119,7 @@ enum ir_argument_kind {
     IR_ARG_SCALAR,  /* value */
     IR_ARG_PLACE,   /* of a function: where its tensor result goes, all of view */
     IR_ARG_MOVED,   /* of a function: view, whose tensor the callee owns from now on */
+    IR_ARG_ELEMENT, /* of a function: view of an element that is moved; its memory stays with the array */
     IR_ARG_VARIABLE /* of a function: the scalar `symbol`, or the element `view`, which the callee sets */
 };
 
@@ -128,8 +129,9 @@ struct ir_argument {
     const struct ir_view *view;
     const struct ir_view *written; /* of a task: the part that it writes, of as many dimensions; NULL: as direction */
     struct ir_value *value;
-    const struct symbol *formal; /* of a function, TENSOR and MOVED: the callee's, a leaf where that is a struct */
-    const struct type *type;     /* SCALAR of a task, VARIABLE: of the formal */
+    const struct symbol
+        *formal;             /* of a function, TENSOR, MOVED, ELEMENT: the callee's, a leaf where that is a struct */
+    const struct type *type; /* SCALAR of a task, VARIABLE: of the formal */
     const struct symbol *symbol;
     /* an output that is allocated: the SCOPE_BEGIN that owns it; NULL: the current scope */
     const struct ir_op *scope;

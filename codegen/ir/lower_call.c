@@ -7,6 +7,7 @@
  */
 #include "codegen.h"
 #include "lower_parts.h"
+#include "sema/checker.h"
 #include <string.h>
 
 static const struct region *result_region(struct lowering *l, const struct call *call)
@@ -98,9 +99,13 @@ static struct ir_argument argument_variable(struct lowering *l, const struct lea
     return a;
 }
 
-static struct ir_argument argument_tensor(struct lowering *l, const struct region *r, const struct symbol *formal)
+/* given: what stands at the call. */
+static struct ir_argument argument_tensor(struct lowering *l, const struct region *r, const struct symbol *formal,
+                                          const struct ast *given)
 {
-    return (struct ir_argument){.kind = formal->dir == DIR_OWN ? IR_ARG_MOVED : IR_ARG_TENSOR,
+    return (struct ir_argument){.kind = formal->dir != DIR_OWN    ? IR_ARG_TENSOR
+                                        : structs_array_of(given) ? IR_ARG_ELEMENT
+                                                                  : IR_ARG_MOVED,
                                 .view = lower_view(l, r, VIEW_OF_FUNCTION),
                                 .formal = formal};
 }
@@ -110,21 +115,23 @@ static struct ir_argument argument_scalar(struct ir_value *value)
     return (struct ir_argument){.kind = IR_ARG_SCALAR, .value = value};
 }
 
-static struct ir_argument argument_leaf(struct lowering *l, const struct call *call, const struct leaf *leaf)
+/* given: the argument that has the leaf; NULL: a result. */
+static struct ir_argument argument_leaf(struct lowering *l, const struct call *call, const struct leaf *leaf,
+                                        const struct ast *given)
 {
     const struct symbol *formal = leaf->formal;
     if (formal->by_reference) return argument_variable(l, leaf);
     if (leaf->scalar) return argument_scalar(lower_symbol(l, leaf->scalar));
     if (type_is_scalar(formal->type)) return argument_scalar(lower_stored_element(l, leaf->region));
     if (formal->place == formal) return argument_place(l, call, leaf->region);
-    return argument_tensor(l, leaf->region, formal);
+    return argument_tensor(l, leaf->region, formal, given);
 }
 
 static void add_argument(struct ir_call *c, struct ir_argument a) { c->arguments[c->count++] = a; }
 
-static void add_leaves(struct lowering *l, struct ir_call *c, const struct leaves *leaves)
+static void add_leaves(struct lowering *l, struct ir_call *c, const struct leaves *leaves, const struct ast *given)
 {
-    for (int i = 0; i < leaves->count; i++) add_argument(c, argument_leaf(l, c->binding, &leaves->leaf[i]));
+    for (int i = 0; i < leaves->count; i++) add_argument(c, argument_leaf(l, c->binding, &leaves->leaf[i], given));
 }
 
 static int argument_count(const struct call *call)
@@ -148,14 +155,14 @@ struct ir_call *lower_call_of_function(struct lowering *l, const struct ast *n)
     c->arguments = arena_array(l->mem, struct ir_argument, argument_count(call));
     if (callee->result && callee->result->kind == TYPE_TENSOR)
         add_argument(c, argument_place(l, call, result_region(l, call)));
-    add_leaves(l, c, &call->result_leaves);
-    add_leaves(l, c, &call->decided);
+    add_leaves(l, c, &call->result_leaves, NULL);
+    add_leaves(l, c, &call->decided, NULL);
     for (int i = 0; i < callee->formal_count; i++) {
         const struct symbol *formal = callee->formals[i];
-        add_leaves(l, c, &call->leaves[i]);
+        add_leaves(l, c, &call->leaves[i], call->values[i]);
         if (type_is_struct(formal->type) || formal->by_reference) continue;
         if (call->regions[i])
-            add_argument(c, argument_tensor(l, call->regions[i], formal));
+            add_argument(c, argument_tensor(l, call->regions[i], formal, call->values[i]));
         else if (type_is_scalar(formal->type) && call->values[i])
             add_argument(c, argument_scalar(lower_value_as(l, call->values[i], formal->type)));
         else

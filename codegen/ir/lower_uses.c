@@ -127,7 +127,7 @@ static void use_argument(struct lowering *l, const struct call *call, enum direc
     if (is_written && writes) use(l, kind_of_write(call, dir, r), t, part ? part : r, value);
     if (is_written && dir == DIR_OWN) {
         note(l, t); /* the result of a call has no name, and nothing else happens to it */
-        use(l, IR_USE_MOVE, t, NULL, value);
+        use(l, IR_USE_MOVE, t, structs_array_of(value) ? r : NULL, value);
     }
 }
 

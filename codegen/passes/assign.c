@@ -21,7 +21,7 @@ struct cell {
     const struct ast *gone_at, *shared_at;
     struct parts parts;
     struct parts touched; /* of a let: written or read */
-    struct parts ended;   /* elements of an array that were dropped */
+    struct parts ended;   /* elements of an array that were dropped or moved */
 };
 
 /* What is known of a tensor when the function has been walked. */
@@ -88,7 +88,7 @@ static void drop(struct assign *a, struct cell *x, const struct ir_use *use)
     touch(a, x, use);
     use->tensor->is_read = true; /* a lifetime ended on purpose is not one that was forgotten */
     if (use->region) {
-        parts_add(a->c, &x->ended, use->region, use->at);
+        elements_end(a->c, &x->ended, use);
         return;
     }
     x->gone = YES;

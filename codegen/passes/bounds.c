@@ -147,11 +147,13 @@ static const struct size *walk_values(struct walk *w, struct ir_value *const *li
     return total;
 }
 
-/* Which tensors that the call moves are surely held here: a bit for each, in order. */
+/* Which tensors that the call moves are surely held here: a bit for each, in order.  The memory of an element stays
+ * with its array, in the caller. */
 static uint64_t moved_by(const struct walk *w, const struct ir_call *c)
 {
     uint64_t moved = 0;
     for (int i = 0, n = 0; i < c->count && n < MAX_MOVED; i++) {
+        if (c->arguments[i].kind == IR_ARG_ELEMENT) n++;
         if (c->arguments[i].kind != IR_ARG_MOVED) continue;
         if (bounds_is_held(w, c->arguments[i].view->region->base) & MUST) moved |= (uint64_t)1 << n;
         n++;
@@ -163,6 +165,7 @@ static uint64_t moved_by(const struct walk *w, const struct ir_call *c)
 static void end_moved(struct walk *w, const struct ir_call *c, uint64_t moved)
 {
     for (int i = 0, n = 0; i < c->count; i++) {
+        if (c->arguments[i].kind == IR_ARG_ELEMENT) n++;
         if (c->arguments[i].kind != IR_ARG_MOVED) continue;
         if (n < MAX_MOVED ? moved >> n & 1 : moved == ALL_MOVED) bounds_release(w, c->arguments[i].view->region->base);
         n++;

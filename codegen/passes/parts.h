@@ -6,6 +6,7 @@
 struct part {
     const struct region *region;
     const struct ast *at; /* the write */
+    bool is_moved;        /* of an element that ended there: into a function */
     /* what is known about the names of loops that are over: each is not negative; NULL ends it */
     const struct size *const *known;
     const struct part *next;

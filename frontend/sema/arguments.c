@@ -182,13 +182,13 @@ static bool check_scalar_array(struct checker *c, const struct matching *m, cons
     return false;
 }
 
-/* A function can give away only a whole tensor that it owns. */
+/* A function can give away only a whole tensor that it owns, or an element of an array of tensors. */
 static bool check_movable(struct checker *c, const struct ast *v, const struct symbol *base)
 {
     if (v->kind == AST_CALL) return true; /* no other name refers to the new tensor */
     bool borrowed = base->kind == SYM_FORMAL && base->dir != DIR_OWN;
     bool is_view = !structs_owner(v);
-    if (!borrowed && !is_view) return true;
+    if (!borrowed && (!is_view || structs_array_of(v))) return true;
     if (borrowed) {
         if (base->dir != DIR_OUT && base->dir != DIR_INOUT) return false; /* said as a write, with a fix */
         diag_error(c->diag, DIAG_E11, v->at, "'%s' is borrowed from the caller and cannot be moved", place_str(c, v));
@@ -203,8 +203,6 @@ static bool check_movable(struct checker *c, const struct ast *v, const struct s
         diag_error(c->diag, DIAG_E11, v->at, "'%s' is a view of '%s': only a whole tensor can be moved",
                    place_str(c, v), base->name);
     diag_note(c->diag, base->decl->name_at, "'%s' is declared here", base->name);
-    if (structs_array_of(v))
-        diag_help(c->diag, "a copy has a buffer of its own, which can be moved: own copy(%s)", place_str(c, v));
     return false;
 }
 

@@ -1,9 +1,11 @@
 /* moved.c - tensors that were moved into a function: the function ends the lifetime of each or hands it on.
  *
  * Idea       a moved tensor with base NULL is gone, so ending a lifetime twice, or after it was handed on, does
- *            nothing.  A tensor from outside the heap, such as an argument of the entry, is never released.
+ *            nothing.  A tensor from outside the heap, such as an argument of the entry, is never released.  An
+ *            element of an array is moved without its memory, which stays with the array: while a function owns one, an
+ *            end or a return of something in that buffer is the element's, because calls nest.
  * Owner      the orchestrator's thread.
- * Tests      test/lit/run/own.pto */
+ * Tests      test/lit/run/own.pto elements-moved.pto */
 #include "runtime.h"
 #include <pto/pto_program.h>
 
@@ -11,6 +13,10 @@ static const PTOKernel copy_back = {.name = "copy", .worker = PTO_WORKER_ACCELER
 
 static PTOStatus drop(PTORuntime *rt, const void *buffer)
 {
+    if (ptoi_orch_owns_element(&rt->core.orch, buffer)) {
+        ptoi_orch_end_element(&rt->core.orch, buffer);
+        return PTO_OK;
+    }
     const PTOStatus status = rt->accumulators.count > 0 ? ptoi_fold_buffer(rt, buffer) : PTO_OK;
     if (rt->dist) ptoi_dist_released(rt->dist, buffer);
     return status == PTO_OK ? ptoi_orch_drop(&rt->core.orch, buffer) : status;
@@ -28,11 +34,17 @@ void pto_drop(PTORuntime *rt, PTOView *t)
     t->base = NULL;
 }
 
+PTOView pto_move_element(PTORuntime *rt, PTOView element)
+{
+    ptoi_orch_move_element(&rt->core.orch, element.base);
+    return element;
+}
+
 void pto_return_tensor(PTORuntime *rt, const PTOPlace *place, const PTOTaskParam *tensor)
 {
     void **ref = place->ref;
     if (!tensor->buffer) return; /* empty: so is the place */
-    if (!*ref && tensor->at == 0 &&
+    if (!*ref && tensor->at == 0 && !ptoi_orch_owns_element(&rt->core.orch, tensor->buffer) &&
         (!tensor->stride || pto_is_row_major(tensor->rank, tensor->shape, tensor->stride))) {
         *ref = tensor->buffer;
         ptoi_end_of_call(rt, give(rt, tensor->buffer, place->scope));

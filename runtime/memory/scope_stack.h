@@ -25,6 +25,7 @@ struct buffer_record {
     uint8_t output;          /* which of the outputs that were made for it */
     int32_t owner;           /* index of the owning scope + 1; 0: released */
     uint32_t next, previous; /* buffers, in the owner's list */
+    uint32_t elements;       /* of an array that lies in it: how many functions own by now */
     const PTOSite *site;     /* where it was allocated */
     const char *name;        /* as the program spells it, or NULL */
     struct map_buffer map;

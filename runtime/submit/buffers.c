@@ -43,6 +43,7 @@ static inline void describe_buffer(struct orchestrator *o, struct buffer_record 
     r->birth = birth;
     r->maker = o->fast.open->number; /* of the task that is being submitted */
     r->output = 0;
+    r->elements = 0;
     r->site = *o->site;
     r->name = name;
     o->run.stats.allocations++;
@@ -236,6 +237,28 @@ PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer)
 {
     return ptoi_orch_is_in_heap(o, buffer) ? ptoi_orch_release(o, buffer) : PTO_OK;
 }
+
+/* The buffer, or the frame that it lies in; NULL: it is not from the heap, or has ended. */
+static struct buffer_record *record_of(const struct orchestrator *o, const void *buffer)
+{
+    if (!ptoi_orch_is_in_heap(o, buffer)) return NULL;
+    const uint32_t at = ptoi_compact_buffer(o, (uint64_t)((uintptr_t)buffer - (uintptr_t)o->heap_base));
+    return at ? ptoi_record(&o->scopes, at) : NULL;
+}
+
+void ptoi_orch_move_element(struct orchestrator *o, const void *buffer)
+{
+    struct buffer_record *r = record_of(o, buffer);
+    if (r) r->elements++;
+}
+
+bool ptoi_orch_owns_element(const struct orchestrator *o, const void *buffer)
+{
+    const struct buffer_record *r = record_of(o, buffer);
+    return r && r->elements > 0;
+}
+
+void ptoi_orch_end_element(struct orchestrator *o, const void *buffer) { record_of(o, buffer)->elements--; }
 
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope)
 {

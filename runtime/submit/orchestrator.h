@@ -71,6 +71,11 @@ PTOStatus ptoi_orch_frame(struct orchestrator *o, int64_t bytes, int64_t will_ne
 PTOStatus ptoi_orch_release(struct orchestrator *o, const void *buffer);
 /* the same; memory that is not from the heap stays */
 PTOStatus ptoi_orch_drop(struct orchestrator *o, const void *buffer);
+/* An element of an array in the buffer is moved into a function, and comes to its end there.  Its memory stays with the
+ * array, so the function leaves the buffer alone. */
+void ptoi_orch_move_element(struct orchestrator *o, const void *buffer);
+void ptoi_orch_end_element(struct orchestrator *o, const void *buffer);
+bool ptoi_orch_owns_element(const struct orchestrator *o, const void *buffer); /* does a function own one? */
 /* From now on `scope` owns the buffer; memory that is not from the heap has no owner. */
 PTOStatus ptoi_orch_give(struct orchestrator *o, const void *buffer, PTOScope scope);
 /* The buffer of the heap that holds the address; 0: none does. */

@@ -154,10 +154,20 @@ class Aggregates:
         for i in range(count):
             if r.random() < 0.6:
                 self.tensors.append(Tensor("%s[%d]" % (name, i), element, shape, root, True, "view"))
-        ended = "%s[%d]" % (name, r.randrange(count))
-        if r.random() < 0.25:
-            self.emit("drop %s;" % ended)
-            self.tensors = [t for t in self.tensors if t.text != ended]
+        ended = ["%s[%d]" % (name, i) for i in range(count) if r.random() < 0.4]
+        if ended and r.random() < 0.5:
+            self.tensors = [t for t in self.tensors if t.text not in ended]
+            for text in ended:
+                self.end_element(text, element, shape)
             return
         whole = Tensor(name, element, [Lin.number(count)] + shape, root, True, "array")
         self.tensors.append(whole)
+
+    def end_element(self, text, element, shape):
+        """It is dropped, or moved into a function, which gives it back."""
+        if self.rng.random() < 0.4:
+            self.emit("drop %s;" % text)
+            return
+        y = self.declare(self.fresh("t"), element, shape)
+        self.emit("let %s = %s(own %s);" % (y.text, self.maker.taker(self.home, element, len(shape)), text))
+        self.tensors.append(y)

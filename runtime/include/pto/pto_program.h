@@ -352,6 +352,11 @@ static inline PTOView pto_move(PTOView *t)
     return moved;
 }
 
+/* Hands an element of an array to a function, which owns it from then on: its pto_drop leaves the memory to the array,
+ * and pto_return_tensor copies.  Returns the element.
+ * Caller     the orchestrator.  Never blocks.  Status: none. */
+PTO_API PTOView pto_move_element(PTORuntime *rt, PTOView element);
+
 /* The buffer of a name that gets another one later: until then it is NULL. */
 static inline void *pto_take(void **name)
 {
