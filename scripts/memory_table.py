@@ -26,7 +26,8 @@ GRANULE, LARGEST_RATIO = 64, 1.25
 STEPS = {"jacobi": ("sweeps", 2), "cg": ("steps", 1), "pcg": ("steps", 1), "kmeans": ("rounds", 1),
          "pagerank": ("rounds", 2)}  # what is printed, and how much an iteration adds
 NO_RELEASE = "#include <pto/pto_program.h>\n#define pto_release(rt, buffer) ((void)(buffer))\n#define pto_drop(rt, tensor) ((void)(tensor))\n"
-NO_SCOPES = NO_RELEASE + "#define pto_scope_begin(rt) pto_scope_current(rt)\n#define pto_scope_end(rt) ((void)0)\n"
+NO_SCOPES = (NO_RELEASE + "#define pto_scope_begin(rt) pto_scope_current(rt)\n#define pto_scope_end(rt) ((void)0)\n"
+             "#define pto_result_scope(rt) pto_scope_current(rt)\n")
 WAYS = (("all", "ring", NO_SCOPES), ("scopes", "ring", NO_RELEASE), ("release", "ring", ""), ("free", "free", ""), ("min", "min", ""))
 
 
