@@ -1,19 +1,13 @@
 /* predict.c - see predict.h. */
 #include "predict.h"
 #include "shared/check.h"
+#include "shared/events.h"
 #include <math.h>
 #include <stdlib.h>
 
 enum { NONE = UINT32_MAX };
 
 enum moment_kind { SUBMITTED, TASK_ENDED, SEND_LEFT, SEND_ARRIVED, RECEIVED };
-
-struct event {
-    int64_t at;
-    uint64_t order;
-    uint32_t node; /* of SUBMITTED: the rank */
-    uint8_t kind;
-};
 
 enum { IS_SUBMITTED = 1, IS_READY = 2, HAS_ENDED = 4 };
 
@@ -46,9 +40,7 @@ struct predictor {
     struct node_state *node;
     struct rank_state *rank;
     uint32_t *user, *users_end; /* who waits for a node, in one list */
-    struct event *heap;
-    uint32_t events, event_room;
-    uint64_t order;
+    struct events events;       /* id: a node; of SUBMITTED, the rank */
     int64_t now;
     uint32_t ended;
     bool is_full;
@@ -81,40 +73,11 @@ static uint32_t take_first(struct predictor *s, struct queue *q)
     return n;
 }
 
-static bool is_earlier(const struct event *a, const struct event *b)
-{
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
 static void push(struct predictor *s, enum moment_kind kind, int64_t after, uint32_t node)
 {
-    struct event e = {.order = s->order++, .node = node, .kind = (uint8_t)kind};
+    struct event e = {.id = node, .kind = kind};
     if (__builtin_add_overflow(s->now, after, &e.at)) e.at = INT64_MAX;
-    if (s->events == s->event_room) {
-        const uint32_t room = 2 * s->event_room;
-        struct event *heap = room > s->event_room ? realloc(s->heap, room * sizeof *heap) : NULL;
-        s->is_full |= !heap;
-        if (!heap) return;
-        s->heap = heap;
-        s->event_room = room;
-    }
-    uint32_t i = s->events++;
-    for (; i > 0 && is_earlier(&e, &s->heap[(i - 1) / 2]); i = (i - 1) / 2) s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = e;
-}
-
-static struct event pop(struct predictor *s)
-{
-    const struct event top = s->heap[0], e = s->heap[--s->events];
-    uint32_t i = 0;
-    for (uint32_t child = 1; child < s->events; child = 2 * i + 1) {
-        if (child + 1 < s->events && is_earlier(&s->heap[child + 1], &s->heap[child])) child++;
-        if (!is_earlier(&s->heap[child], &e)) break;
-        s->heap[i] = s->heap[child];
-        i = child;
-    }
-    s->heap[i] = e;
-    return top;
+    s->is_full |= !ptoi_events_add(&s->events, e);
 }
 
 /* ---- workers and ports ------------------------------------------------------------------------------------------- */
@@ -243,27 +206,28 @@ static void end_send(struct predictor *s, uint32_t send)
 
 static void happen(struct predictor *s, const struct event *e)
 {
-    const struct planned *node = &s->plan->node[e->node];
+    const uint32_t n = (uint32_t)e->id;
+    const struct planned *node = &s->plan->node[n];
     struct rank_state *r = NULL;
     switch (e->kind) {
-    case SUBMITTED: submit_node(s, (int32_t)e->node); break;
+    case SUBMITTED: submit_node(s, (int32_t)n); break;
     case TASK_ENDED:
         r = &s->rank[node->rank];
         r->idle[node->worker]++;
-        end_node(s, e->node);
+        end_node(s, n);
         start_task(s, r, node->worker);
         break;
-    case SEND_LEFT: end_send(s, e->node); break;
+    case SEND_LEFT: end_send(s, n); break;
     case SEND_ARRIVED:
         r = &s->rank[node->peer];
-        append(s, &r->in, e->node + 1);
+        append(s, &r->in, n + 1);
         start_receiving(s, r);
         break;
     default:
         r = &s->rank[node->rank];
         r->is_receiving = false;
         start_receiving(s, r);
-        end_node(s, e->node);
+        end_node(s, n);
     }
 }
 
@@ -306,13 +270,11 @@ static void link_nodes(struct predictor *s)
 static bool open_predictor(struct predictor *s)
 {
     const size_t nodes = s->plan->nodes + (size_t)1, ranks = (size_t)s->plan->ranks;
-    s->event_room = 1024;
     s->node = calloc(nodes, sizeof *s->node);
     s->rank = calloc(ranks, sizeof *s->rank);
     s->users_end = calloc(nodes, sizeof *s->users_end);
     s->user = calloc(s->plan->edges + (size_t)1, sizeof *s->user);
-    s->heap = calloc(s->event_room, sizeof *s->heap);
-    return s->node && s->rank && s->users_end && s->user && s->heap;
+    return s->node && s->rank && s->users_end && s->user;
 }
 
 bool ptoi_predict(const struct plan *p, const struct predict_config *config, int64_t *cycles)
@@ -324,8 +286,8 @@ bool ptoi_predict(const struct plan *p, const struct predict_config *config, int
         link_nodes(&s);
         for (int32_t k = 0; k < p->ranks; k++) wake_orchestrator(&s, k);
     }
-    while (ok && s.events > 0) {
-        const struct event e = pop(&s);
+    while (ok && s.events.count > 0) {
+        const struct event e = ptoi_events_take(&s.events);
         s.now = e.at;
         happen(&s, &e);
         ok = !s.is_full;
@@ -336,7 +298,7 @@ bool ptoi_predict(const struct plan *p, const struct predict_config *config, int
     free(s.rank);
     free(s.users_end);
     free(s.user);
-    free(s.heap);
+    free(s.events.heap);
     return ok;
 }
 

@@ -10,6 +10,7 @@
  * Source     next-event time advance: Law, Simulation Modeling and Analysis, ch. 1.
  * Tests      test/runtime/test_timing.c */
 #include "shared/check.h"
+#include "shared/events.h"
 #include "core.h"
 #include "debug/backtrace.h"
 #include "watchdog.h"
@@ -19,20 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct event {
-    int64_t at;
-    uint64_t order, id;
-    int32_t worker, result;
-};
-
 struct timing {
     int64_t now;     /* of scheduler and workers */
     int64_t program; /* of the orchestrator, never behind now when it runs */
     int64_t began;   /* of this run */
     int64_t last_end;
-    struct event *heap; /* one a busy worker */
-    int32_t busy;
-    uint64_t order;
+    struct events ends; /* of tasks: one a busy worker, whose number is its kind */
     bool *is_busy;
     int32_t first[PTO_WORKER_TYPES + 1];
     int64_t busy_cycles[PTO_WORKER_TYPES];
@@ -50,36 +43,6 @@ static int64_t cycles_after(int64_t at, int64_t more)
     return __builtin_add_overflow(at, more, &sum) ? INT64_MAX : sum;
 }
 
-/* ---- events: a binary heap --------------------------------------------------------------------------------------- */
-
-static bool is_earlier(const struct event *a, const struct event *b)
-{
-    return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
-static void push_event(struct timing *t, struct event e)
-{
-    int32_t i = t->busy++;
-    for (; i > 0 && is_earlier(&e, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) t->heap[i] = t->heap[(i - 1) / 2];
-    t->heap[i] = e;
-}
-
-static struct event pop_event(struct timing *t)
-{
-    struct event top = t->heap[0], e = t->heap[--t->busy];
-    int32_t i = 0;
-    for (;;) {
-        int32_t child = 2 * i + 1;
-        if (child >= t->busy) break;
-        if (child + 1 < t->busy && is_earlier(&t->heap[child + 1], &t->heap[child])) child++;
-        if (!is_earlier(&t->heap[child], &e)) break;
-        t->heap[i] = t->heap[child];
-        i = child;
-    }
-    t->heap[i] = e;
-    return top;
-}
-
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static int64_t task_cost(struct core *core, uint64_t id)
@@ -94,14 +57,15 @@ static __attribute__((noinline)) void run_on(struct core *core, PTOWorkerType ty
 {
     struct timing *t = core->state;
     int64_t begin = cycles_after(t->now, core->config.dispatch_cycles), cost = task_cost(core, id);
-    struct event e = {.at = cycles_after(begin, cost), .order = t->order++, .id = id, .worker = worker};
+    struct event e = {.at = cycles_after(begin, cost), .id = id, .kind = worker};
     struct running_line *line = core->watchdog ? ptoi_watchdog_line(core->watchdog) : NULL;
     if (line) ptoi_running_begin(line, core->window, id, ptoi_clock_ns(), ptoi_backtrace_thread());
     if (!core->config.skip_kernels) e.result = ptoi_worker_run(core->window, core->backend, core->heap, id);
     if (line) ptoi_running_end(line);
     t->is_busy[worker] = true;
     t->busy_cycles[type] = cycles_after(t->busy_cycles[type], cost);
-    push_event(t, e);
+    const bool has_room = ptoi_events_add(&t->ends, e); /* for all workers */
+    CHECK(has_room);
     struct recorded_task *r = ptoi_record_task(core->recorder, id);
     if (r) r->begin = begin, r->end = e.at, r->row = worker;
 }
@@ -122,9 +86,9 @@ static bool timing_start(void *context, PTOWorkerType type, uint64_t id, int *pl
 static __attribute__((noinline)) int take_due(struct timing *t, struct completion *out, int max)
 {
     int n = 0;
-    while (n < max && t->busy > 0 && t->heap[0].at <= t->now) {
-        struct event e = pop_event(t);
-        t->is_busy[e.worker] = false;
+    while (n < max && ptoi_events_due(&t->ends, t->now)) {
+        const struct event e = ptoi_events_take(&t->ends);
+        t->is_busy[e.kind] = false;
         t->last_end = e.at;
         out[n++] = (struct completion){.id = e.id, .result = e.result};
     }
@@ -135,7 +99,7 @@ static __attribute__((noinline)) int take_due(struct timing *t, struct completio
 static int timing_collect(void *context, struct completion *out, int max)
 {
     struct timing *t = ((struct core *)context)->state;
-    return t->busy > 0 && t->heap[0].at <= t->now ? take_due(t, out, max) : 0;
+    return ptoi_events_due(&t->ends, t->now) ? take_due(t, out, max) : 0;
 }
 
 /* ---- time -------------------------------------------------------------------------------------------------------- */
@@ -144,14 +108,14 @@ static int timing_collect(void *context, struct completion *out, int max)
 static void settle(struct core *core)
 {
     const struct timing *t = core->state;
-    while (ptoi_sched_step(&core->sched) && t->busy > 0 && t->heap[0].at <= t->now) {}
+    while (ptoi_sched_step(&core->sched) && ptoi_events_due(&t->ends, t->now)) {}
 }
 
 static void advance(struct core *core, int64_t to)
 {
     struct timing *t = core->state;
-    while (t->busy > 0 && t->heap[0].at <= to) {
-        t->now = t->heap[0].at;
+    while (ptoi_events_due(&t->ends, to)) {
+        t->now = t->ends.heap[0].at;
         settle(core);
     }
     if (to > t->now) t->now = to;
@@ -162,7 +126,7 @@ static bool timing_wait(void *context, bool (*is_met)(void *arg), void *arg)
     struct core *core = context;
     struct timing *t = core->state;
     bool met;
-    for (settle(core); !(met = is_met(arg)) && t->busy > 0; settle(core)) t->now = t->heap[0].at;
+    for (settle(core); !(met = is_met(arg)) && t->ends.count > 0; settle(core)) t->now = t->ends.heap[0].at;
     if (t->program < t->now) t->program = t->now;
     return met;
 }
@@ -225,7 +189,7 @@ static void timing_wake(void *context)
 static void timing_close(struct core *core)
 {
     struct timing *t = core->state;
-    free(t->heap);
+    free(t->ends.heap);
     free(t->is_busy);
     free(t->path);
     free(t);
@@ -238,11 +202,11 @@ static PTOStatus timing_open(struct core *core)
     if (!t) return PTO_ERR_NOMEM;
     core->state = t;
     for (int w = 0; w < PTO_WORKER_TYPES; w++) t->first[w + 1] = t->first[w] + core->config.workers[w];
-    t->heap = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->heap);
+    const bool has_room = ptoi_events_reserve(&t->ends, (uint32_t)t->first[PTO_WORKER_TYPES] + 1);
     t->is_busy = calloc((size_t)t->first[PTO_WORKER_TYPES] + 1, sizeof *t->is_busy);
     t->paths = 1024;
     t->path = calloc(t->paths, sizeof *t->path);
-    if (!t->heap || !t->is_busy || !t->path) {
+    if (!has_room || !t->is_busy || !t->path) {
         timing_close(core);
         return PTO_ERR_NOMEM;
     }
@@ -252,7 +216,7 @@ static PTOStatus timing_open(struct core *core)
 static void timing_begin(struct core *core)
 {
     struct timing *t = core->state;
-    CHECK(t->busy == 0);
+    CHECK(t->ends.count == 0);
     t->now = t->program = t->began = t->last_end = 0;
     t->critical_path = t->reached = 0;
     memset(t->busy_cycles, 0, sizeof t->busy_cycles);
