@@ -13,7 +13,7 @@ import sys
 import numpy
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_programs import RANKS, build, read, run  # pylint: disable=wrong-import-position
+from check_programs import RANKS, Check, read, run  # pylint: disable=wrong-import-position
 
 TILE, SIDE, SWEEPS = 64, 512, 3
 TILES, BYTES = SIDE // TILE, TILE * TILE * 4
@@ -100,22 +100,10 @@ def stencil_tasks():
     return tasks
 
 
-class Check:
+class Options(Check):
     def __init__(self, ptoc, wire, folder):
-        self.ptoc, self.wire, self.folder, self.good = ptoc, wire, folder, True
-        self.program = build(ptoc, folder, "options", PROGRAM)
-        random = numpy.random.default_rng(5)
-        for name in "ABCD":
-            numpy.save(self.path(name), random.standard_normal((SIDE, SIDE)).astype(numpy.float32))
+        super().__init__(ptoc, wire, folder, "options", PROGRAM, SIDE)
         self.outputs = {entry: self.results(entry, [], 1) for entry in ("multiply", "stencil")}
-
-    def path(self, name):
-        return os.path.join(self.folder, name + ".npy")
-
-    def expect(self, what, is_so, *details):
-        if not is_so:
-            self.good = False
-            print(what, *details, sep="\n  ")
 
     def launcher(self, ranks):
         return [] if ranks == 1 else [sys.executable, RANKS, self.wire, str(ranks)]
@@ -259,7 +247,7 @@ def main():
     ptoc, wire, folder, mpi = sys.argv[1:5]
     os.makedirs(folder, exist_ok=True)
     os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
-    check = Check(ptoc, wire, folder)
+    check = Options(ptoc, wire, folder)
     check.counts()
     check.options()
     check.refusals()

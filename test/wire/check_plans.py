@@ -11,9 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from check_options import PROGRAM, SIDE, SWEEPS, TILE  # pylint: disable=wrong-import-position
-from check_programs import RANKS, build, run  # pylint: disable=wrong-import-position
-
-import numpy  # pylint: disable=wrong-import-order
+from check_programs import RANKS, Check, run  # pylint: disable=wrong-import-position
 
 COUNTS = re.compile(r"^(?:Messages|Bytes sent): (\d+) total", re.M)
 
@@ -50,22 +48,7 @@ class Replay:
         return all(at[rank] == len(lines) and lines[-1][1] == "finalize" for rank, lines in enumerate(self.lines)) and self.sent == self.received
 
 
-class Check:
-    def __init__(self, ptoc, wire, folder):
-        self.wire, self.folder, self.good = wire, folder, True
-        self.ptoc, self.program = ptoc, build(ptoc, folder, "plans", PROGRAM)
-        random = numpy.random.default_rng(5)
-        for name in "ABCD":
-            numpy.save(self.path(name), random.standard_normal((SIDE, SIDE)).astype(numpy.float32))
-
-    def path(self, name):
-        return os.path.join(self.folder, name + ".npy")
-
-    def expect(self, what, is_so, *details):
-        if not is_so:
-            self.good = False
-            print(what, *details, sep="\n  ")
-
+class Plans(Check):
     def planned(self, entry, *options):
         sweeps = ["--set", "sweeps=%d" % SWEEPS] if entry == "stencil" else []
         return run([self.program, "--entry", entry, "--engine", "graph", "--dim", "n=%d" % SIDE, "--stats"] + sweeps + list(options))
@@ -126,7 +109,7 @@ def main():
     ptoc, wire, folder = sys.argv[1:4]
     os.makedirs(folder, exist_ok=True)
     os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
-    check = Check(ptoc, wire, folder)
+    check = Plans(ptoc, wire, folder, "plans", PROGRAM, SIDE)
     for entry in ("multiply", "stencil"):
         for ranks in (2, 4):
             check.same_messages(entry, ranks)

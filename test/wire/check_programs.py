@@ -10,6 +10,8 @@ import os
 import subprocess
 import sys
 
+import numpy
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 RANKS = os.path.join(HERE, "ranks.py")
@@ -64,6 +66,25 @@ def compare(what, alone, ranked):
 def read(path):
     with open(path, "rb") as f:
         return f.read()
+
+
+class Check:
+    """What was expected of one program, in a folder with four random matrices A to D; `good`: all of it was so."""
+
+    def __init__(self, ptoc, wire, folder, name, text, side):
+        self.ptoc, self.wire, self.folder, self.good = ptoc, wire, folder, True
+        self.program = build(ptoc, folder, name, text)
+        random = numpy.random.default_rng(5)
+        for array in "ABCD":
+            numpy.save(self.path(array), random.standard_normal((side, side)).astype(numpy.float32))
+
+    def path(self, name):
+        return os.path.join(self.folder, name + ".npy")
+
+    def expect(self, what, is_so, *details):
+        if not is_so:
+            self.good = False
+            print(what, *details, sep="\n  ")
 
 
 def same_prints(ptoc, launcher, folder):
