@@ -3,7 +3,11 @@
  * Idea       a step is a task, an await or the end of the program.  Its hash has the kernel, the numbers of buffers,
  *            the boxes and the bits of scalars, never an address or a time.  If the hashes differ, the ranks search for
  *            the first step at which they did, and each names its own place of that step.
- * Blocks     ptoi_dist_agree and ptoi_dist_end: until all ranks have come.
+ *            At every COMPARED_TASKS-th task a comparison begins, and no rank waits for it: its answer is read when the
+ *            next one begins, so all ranks that disagree search at the same step.
+ * Invariant  a comparison has ended before anything else is reduced.
+ * Blocks     ptoi_dist_agree and ptoi_dist_end: until all ranks have come.  ptoi_dist_compare: until they have come to
+ *            the comparison before.
  * Tests      test/wire */
 #include "dist.h"
 #include "submit/failing.h"
@@ -52,15 +56,44 @@ static void fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t mos
               (unsigned long long)low);
 }
 
+static struct comparison comparison_now(const struct dist *d)
+{
+    return (struct comparison){.mine = {d->steps ? step_at(d, d->steps - 1)->hash : 0, d->steps}};
+}
+
+/* Waits for all ranks.  false: they disagree, or the run has failed. */
+static bool agree_on(struct dist *d, struct comparison *c)
+{
+    if (ptoi_orch_has_failed(&d->core->orch)) return false;
+    if (!c->is_answered && !ptoi_transfers_reduce(&d->transfers, false, c->mine, c->least, c->most)) return false;
+    if (c->least[0] != c->most[0] || c->least[1] != c->most[1]) fail_disagreement(d, c->least[1], c->most[1]);
+    return !ptoi_orch_has_failed(&d->core->orch);
+}
+
+/* The comparison that has begun, if there is one. */
+static bool end_comparison(struct dist *d)
+{
+    const bool is_comparing = d->comparison.is_begun;
+    d->comparison.is_begun = false;
+    return !is_comparing || agree_on(d, &d->comparison);
+}
+
 bool ptoi_dist_agree(struct dist *d)
 {
+    struct comparison now = comparison_now(d);
     if (d->plan) return !ptoi_orch_has_failed(&d->core->orch);
-    const uint64_t mine[WIRE_REDUCED] = {d->steps ? step_at(d, d->steps - 1)->hash : 0, d->steps};
-    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-    if (ptoi_orch_has_failed(&d->core->orch)) return false;
-    if (!ptoi_transfers_reduce(&d->transfers, false, mine, least, most)) return false;
-    if (least[0] != most[0] || least[1] != most[1]) fail_disagreement(d, least[1], most[1]);
-    return !ptoi_orch_has_failed(&d->core->orch);
+    return end_comparison(d) && agree_on(d, &now);
+}
+
+bool ptoi_dist_compare(struct dist *d)
+{
+    if (d->plan || d->tasks == 0 || d->tasks % COMPARED_TASKS != 0) return true;
+    if (!end_comparison(d)) return false;
+    struct comparison *c = &d->comparison;
+    *c = comparison_now(d);
+    c->is_begun = true;
+    c->is_answered = ptoi_transfers_try_reduce(&d->transfers, c->mine, c->least, c->most);
+    return true;
 }
 
 void ptoi_dist_begin(struct dist *d)
@@ -70,7 +103,7 @@ void ptoi_dist_begin(struct dist *d)
     d->steps = 0;
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
-    d->is_collecting = false;
+    d->is_collecting = d->comparison.is_begun = false;
     if (d->plan)
         ptoi_plan_begin(d->plan);
     else

@@ -52,7 +52,15 @@ struct step {
     uint64_t hash;
     const PTOSite *site;
 };
-enum { STEPS = 4096 }; /* a power of two: that are kept */
+/* The steps that are kept, a power of two, and after how many tasks the ranks compare their hashes: where they differ
+ * at one comparison, the first difference lies behind the comparison before, and is searched at the next. */
+enum { COMPARED_TASKS = 16384, STEPS = 2 * COMPARED_TASKS };
+
+/* Of the steps until some task. */
+struct comparison {
+    uint64_t mine[WIRE_REDUCED], least[WIRE_REDUCED], most[WIRE_REDUCED];
+    bool is_begun, is_answered; /* the latter: least and most are there */
+};
 
 struct dist_config {
     struct wire *wire;  /* NULL: this process plans what each rank would do, and executes all tasks itself */
@@ -85,7 +93,8 @@ struct dist {
     } sends, collected;
     bool is_collecting;
     struct step *step;
-    uint64_t steps; /* of this run */
+    uint64_t steps;               /* of this run */
+    struct comparison comparison; /* that no rank waits for */
 };
 
 /* NULL: no memory.  The engine is not open yet; local: of the runtime rt. */
@@ -106,6 +115,8 @@ static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
 uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 /* false: the ranks disagree, or the run has failed. */
 bool ptoi_dist_agree(struct dist *d);
+/* Before a task: begins a comparison when it is time.  false: as ptoi_dist_agree, about the one before. */
+bool ptoi_dist_compare(struct dist *d);
 
 /* tensors.c: the memory of the program.  All ranks have its bytes; until its first use homes are bands of it. */
 void ptoi_dist_buffer(struct dist *d, const void *base, int64_t bytes);

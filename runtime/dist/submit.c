@@ -409,6 +409,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     struct task k;
     if (ptoi_orch_has_failed(&d->core->orch)) return ptoi_status(d->core->run_status);
     if (!is_valid(kernel, params, count)) return d->local.submit(d->rt, kernel, params, count);
+    if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
     PTOStatus status = read_params(d, &k, kernel, params, count);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;

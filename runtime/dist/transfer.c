@@ -329,6 +329,14 @@ void ptoi_transfers_begin(struct transfers *t)
     ring(t);
 }
 
+bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64_t *least, uint64_t *most)
+{
+    ptoi_lock_take(&t->lock);
+    const enum wire_answer answer = t->wire->ops->reduce(t->wire, false, mine, least, most);
+    ptoi_lock_leave(&t->lock);
+    return answer == WIRE_DONE;
+}
+
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
     enum { STEP_NS = 5000, LONGEST_NS = 100000 };

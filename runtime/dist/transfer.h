@@ -85,6 +85,8 @@ void ptoi_transfers_over(struct transfers *t);
 
 /* Agrees with all ranks on WIRE_REDUCED numbers; blocks until all have come.  false: the run has failed. */
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);
+/* Begins that and does not wait; true: all have come.  Where they have not, ptoi_transfers_reduce ends it. */
+bool ptoi_transfers_try_reduce(struct transfers *t, const uint64_t *mine, uint64_t *least, uint64_t *most);
 
 /* The two kernels; their arguments are the piece, the peer, the number and the transfers. */
 extern const PTOKernel ptoi_send_kernel, ptoi_receive_kernel;

@@ -344,6 +344,24 @@ static void each_row(PTORuntime *rt, void *arg)
     }
 }
 
+static int does_nothing(const PTOArg *a) { return a[0].ptr ? 0 : 1; }
+static const PTOKernel nothing = {.name = "nothing", .worker = PTO_WORKER_VECTOR, .fn = does_nothing};
+enum { MANY = 4 * COMPARED_TASKS, WRONG_AT = COMPARED_TASKS + 77 };
+
+/* No await: only the comparisons on the way find what differs. */
+static void many_rows(PTORuntime *rt, void *arg)
+{
+    struct program *p = arg;
+    const bool is_wrong = p->shared->number == 4 && p->rank == 1;
+    for (int64_t n = 0; n < MANY; n++) {
+        const struct rectangle a = {n % SIDE * SIDE, {1, SIDE}, {SIDE, 1}};
+        const PTOTaskParam params[] = {view(PTO_PARAM_INOUT, p->matrix, &a),
+                                       PTO_SCALAR(is_wrong && n == WRONG_AT ? -1 : n)};
+        if (pto_submit_task(rt, &nothing, params, 2) < 0) return;
+        p->shared->ids[p->rank] = n;
+    }
+}
+
 static int run_failing(struct wire *w, int rank, void *arg)
 {
     static double matrix[CELLS];
@@ -352,7 +370,7 @@ static int run_failing(struct wire *w, int rank, void *arg)
     PTORuntime *rt = create(w, shared->seed ? PTO_ENGINE_THREADS : PTO_ENGINE_SERIAL, 8);
     if (!rt) return 1;
     distribute(rt, matrix, SIDE, 1, SIDE, 3, 1);
-    shared->status[rank] = pto_runtime_run(rt, each_row, &p);
+    shared->status[rank] = pto_runtime_run(rt, shared->number == 4 ? many_rows : each_row, &p);
     snprintf(shared->text[rank], sizeof shared->text[rank], "%s", pto_last_error(rt));
     /* the runtime can be used again */
     shared->number = 3;
@@ -390,6 +408,15 @@ TEST(a_kernel_that_fails_ends_the_run_on_all_ranks)
 TEST(ranks_that_disagree_are_found_at_their_step)
 {
     expect_failure(ranks_share(sizeof(struct shared)), 1, 0, PTO_ERR_STATE, "the ranks disagree at step 123 ");
+}
+
+TEST(ranks_that_disagree_are_found_while_they_run)
+{
+    struct shared *s = ranks_share(sizeof *s);
+    char text[64];
+    snprintf(text, sizeof text, "the ranks disagree at step %d ", WRONG_AT);
+    expect_failure(s, 4, 0, PTO_ERR_STATE, text);
+    for (int k = 0; k < 3; k++) EXPECT_EQ(s->ids[k], 3 * COMPARED_TASKS - 1);
 }
 
 TEST(memory_that_is_not_registered_is_refused)
