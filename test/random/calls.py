@@ -11,7 +11,15 @@ class Calls:
         k = self.rng.randint(0, 30)
         if k == 2:
             return "@at(%d) " % self.rng.randint(-2, 8)
+        if k == 3:
+            t = self.subregion()
+            return "@at(%s) " % t.text if t else ""
         return "@priority(%d) " % self.rng.randint(-3, 9) if k == 0 else '@name("step") ' if k == 1 else ""
+
+    def distribution(self, shape):
+        """Before the `let` of a tensor of that shape."""
+        r = self.rng
+        return "@dist(%s) " % ", ".join(r.choice(["1", "2", "3", "ranks()"]) for _ in shape) if r.random() < 0.15 else ""
 
     def call_line(self, stem, types, ins, out, scalars, first=False):
         name = self.kernel_name(stem, *types)

@@ -103,7 +103,7 @@ class Jumps:
         extents = [s for t in self.tensors for s in t.shape if 1 <= s.low and s.high <= 12] + [Lin.number(r.randint(1, 6))]
         shape = [r.choice(extents)] + [Lin.number(r.randint(1, 3)) for _ in range(r.choice([0, 0, 1, 2]))]
         t = self.declare(self.fresh("t"), r.choice(self.maker.types), shape)
-        self.emit("let %s: %s%s;" % (t.text, t.element, self.shape_text(shape)))
+        self.emit("%slet %s: %s%s;" % (self.distribution(shape), t.text, t.element, self.shape_text(shape)))
         return t
 
     def use(self, region):

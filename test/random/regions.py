@@ -136,7 +136,7 @@ class Regions:
                 self.emit("let %s = %s;" % (name, value))
                 self.tensors.append(t)
                 return t
-        self.emit("let %s: %s%s;" % (name, element, self.shape_text(shape)))
+        self.emit("%slet %s: %s%s;" % (self.distribution(shape), name, element, self.shape_text(shape)))
         self.fill(t)
         self.tensors.append(t)
         return t
