@@ -33,16 +33,30 @@ static void describe_calls(const PTORuntime *rt, char *text, size_t size)
     }
 }
 
-_Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
+static _Noreturn void raise_text(PTORuntime *rt, PTOStatus status, const char *format, va_list args)
 {
     char text[2048], calls[1024];
-    va_list args;
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     describe_calls(rt, calls, sizeof calls);
     ptoi_fail(rt->core.run_status, status, rt->now.site, "%s%s", text, calls);
     unwind(rt);
+}
+
+/* Of what the other ranks may not meet. */
+static _Noreturn __attribute__((format(printf, 3, 4))) void raise_here(PTORuntime *rt, PTOStatus status,
+                                                                       const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    raise_text(rt, status, format, args);
+}
+
+_Noreturn void pto_raise(PTORuntime *rt, PTOStatus status, const char *format, ...)
+{
+    va_list args;
+    if (rt->dist) ptoi_dist_meet(rt->dist);
+    va_start(args, format);
+    raise_text(rt, status, format, args);
 }
 
 _Noreturn void pto_raise_overflow(PTORuntime *rt, const char *op, int64_t a, int64_t b)
@@ -112,8 +126,8 @@ void pto_enter_loops(PTORuntime *rt, const char *function, int64_t *indices)
         pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': recursion is deeper than %d (%s)", function,
                   rt->core.config.recursion_limit, ptoi_limit_name(LIMIT_RECURSION, rt->core.config.names_options));
     if ((uintptr_t)&here < rt->stack.lowest)
-        pto_raise(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
-                  rt->open.count, (unsigned long long)rt->stack.bytes / 1024, stack_sizes[rt->stack.kind]);
+        raise_here(rt, PTO_ERR_RECURSION, "call of '%s': no stack left after %d calls, of %llu KiB (%s)", function,
+                   rt->open.count, (unsigned long long)rt->stack.bytes / 1024, stack_sizes[rt->stack.kind]);
     rt->open.list[rt->open.count++] = (struct open_function){function, rt->now.site, indices};
 }
 

@@ -20,6 +20,8 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
     return hash;
 }
 
+enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is this rank about to fail? */
+
 static struct step *step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
 
 void ptoi_dist_step(struct dist *d, uint64_t what)
@@ -66,7 +68,8 @@ static bool agree_on(struct dist *d, struct comparison *c)
 {
     if (ptoi_orch_has_failed(&d->core->orch)) return false;
     if (!c->is_answered && !ptoi_transfers_reduce(&d->transfers, false, c->mine, c->least, c->most)) return false;
-    if (c->least[0] != c->most[0] || c->least[1] != c->most[1]) fail_disagreement(d, c->least[1], c->most[1]);
+    if (!c->most[FAILS] && (c->least[0] != c->most[0] || c->least[1] != c->most[1]))
+        fail_disagreement(d, c->least[1], c->most[1]);
     return !ptoi_orch_has_failed(&d->core->orch);
 }
 
@@ -83,6 +86,16 @@ bool ptoi_dist_agree(struct dist *d)
     struct comparison now = comparison_now(d);
     if (d->plan) return !ptoi_orch_has_failed(&d->core->orch);
     return end_comparison(d) && agree_on(d, &now);
+}
+
+/* A rank that has not met the failure goes on; it will hear of it. */
+void ptoi_dist_meet(void *dist)
+{
+    struct dist *d = dist;
+    struct comparison now = comparison_now(d);
+    if (d->plan || ptoi_orch_has_failed(&d->core->orch) || !end_comparison(d)) return;
+    now.mine[FAILS] = 1;
+    ptoi_transfers_reduce(&d->transfers, false, now.mine, now.least, now.most);
 }
 
 bool ptoi_dist_compare(struct dist *d)
@@ -104,6 +117,7 @@ void ptoi_dist_begin(struct dist *d)
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
     d->is_collecting = d->comparison.is_begun = false;
+    d->core->orch.meet = NULL;
     if (d->plan)
         ptoi_plan_begin(d->plan);
     else

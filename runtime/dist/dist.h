@@ -115,6 +115,8 @@ static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
 uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text);
 /* false: the ranks disagree, or the run has failed. */
 bool ptoi_dist_agree(struct dist *d);
+/* Before this rank fails where all ranks do: they have done all that stands before it, so rank 0 has printed it. */
+void ptoi_dist_meet(void *dist);
 /* Before a task: begins a comparison when it is time.  false: as ptoi_dist_agree, about the one before. */
 bool ptoi_dist_compare(struct dist *d);
 

@@ -398,6 +398,12 @@ static PTOStatus own_outputs(struct dist *d, struct task *k)
     return PTO_OK;
 }
 
+static void meets(struct dist *d, bool all_fail)
+{
+    d->core->orch.meet = all_fail ? ptoi_dist_meet : NULL;
+    d->core->orch.meet_arg = d;
+}
+
 static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     return kernel && (unsigned)kernel->worker < PTO_WORKER_TYPES && count >= 0 && count <= PTO_TASK_PARAMS &&
@@ -410,7 +416,9 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     if (ptoi_orch_has_failed(&d->core->orch)) return ptoi_status(d->core->run_status);
     if (!is_valid(kernel, params, count)) return d->local.submit(d->rt, kernel, params, count);
     if (!ptoi_dist_compare(d)) return ptoi_final_status(d->core->run_status);
+    meets(d, true); /* what is wrong with the parameters is wrong on all ranks */
     PTOStatus status = read_params(d, &k, kernel, params, count);
+    meets(d, false);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
     k.runs = place(d, &k);
@@ -440,8 +448,12 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
 {
     struct tensor *t = offset < 0 ? NULL : ptoi_dist_tensor(d, buffer);
     const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
-    if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes)
-        return d->local.await(d->rt, buffer, offset, bytes, for_writing);
+    if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes) {
+        meets(d, true); /* likewise */
+        const PTOStatus refused = d->local.await(d->rt, buffer, offset, bytes, for_writing);
+        meets(d, false);
+        return refused;
+    }
     ptoi_dist_settle(d, t);
     const struct region region = {.low = from, .high = from + bytes, .run = bytes};
     PTOStatus status = PTO_OK;

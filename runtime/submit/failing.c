@@ -3,9 +3,15 @@
 #include <stdarg.h>
 #include <string.h>
 
+static void meet(const struct orchestrator *o)
+{
+    if (o->meet) o->meet(o->meet_arg);
+}
+
 PTOStatus ptoi_orch_fail(struct orchestrator *o, PTOStatus status, const char *format, ...)
 {
     va_list args;
+    meet(o);
     va_start(args, format);
     ptoi_vfail(o->run_status, status, *o->site, format, args);
     va_end(args);
@@ -17,6 +23,7 @@ static const char *text_of(const PTOTaskParam *p) { return p->name ? p->name + (
 
 PTOStatus ptoi_refuse_submit(struct orchestrator *o, enum refusal why, const struct refused *r)
 {
+    meet(o);
     switch (why) {
 #define TEXT text_of(r->param)
 #define REFUSAL(name, status, ...)                                                                                     \

@@ -88,6 +88,9 @@ struct orchestrator {
     bool names_options;         /* limit.h */
     /* the engine found that there is no scheduler any more: the run has failed, nothing retires */
     bool is_lost;
+    /* not NULL: what fails now fails on all ranks, which meet here before it does, with all that stands before it */
+    void (*meet)(void *arg);
+    void *meet_arg;
     const struct replay *replay; /* NULL, or: the order of starts */
     bool is_plain;               /* the run: it defers tasks, nobody watches, and no buffer was ever moved; plain.c */
     struct flow flow;

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+"""check_lit.py PTOC WIRE FOLDER [TEST ...] - the programs of test/lit/run do the same on several ranks as on one.
+
+Idea       the RUN lines of a test say how its program is built, what its inputs are and how it is run.  Each run is made by one process and by
+           several ranks: exit code, what is printed, the outputs and the first error are the same, byte for byte; an error may name its rank,
+           and names the task by its number there.
+           What is refused on several ranks, an engine such as `process`, is left out, and so is what shows one process: statistics, traces.
+           PTO_RANKS of the environment says on how many: 3, or a list such as 2,5.
+Exit code  0: yes.  The last line counts tests and runs.
+"""
+import glob
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from check_programs import RANKS, ROOT, read, run  # pylint: disable=wrong-import-position
+
+SHOWS_ONE_PROCESS = {"--stats", "--trace", "--report", "--graph", "--replay", "--record", "--watchdog", "--progress", "--explain"}
+SERVED = {"threads", "serial"}
+ERROR = re.compile(r"error[^\n]*")
+
+
+def run_lines(path):
+    text = open(path, encoding="utf-8").read().replace("\\\n", " ")
+    return re.findall(r"^\W*RUN:(.*)$", text, re.M)
+
+
+def segments(line):
+    """Commands of a line, each with whether its output goes to another one."""
+    for chain in re.split(r"&&|;", line):
+        parts = chain.split(" | ")
+        yield parts[0].strip().replace("2>&1", "").strip(), len(parts) > 1
+
+
+def first_error(text):
+    found = ERROR.search(text)
+    return re.sub(r" \((on rank|task) \d+\)", "", found.group(0)) if found else ""
+
+
+class Test:
+    def __init__(self, ptoc, wire, folder, path):
+        self.wire, self.runs, self.good, self.path = wire, 0, True, path
+        name = os.path.join(os.path.abspath(folder), os.path.splitext(os.path.basename(path))[0])
+        self.stem = name
+        self.words = [("%ptoc", ptoc), ("%python", sys.executable), ("%scripts", os.path.join(ROOT, "scripts")), ("%s", os.path.abspath(path)),
+                      ("%S", os.path.dirname(os.path.abspath(path))), ("%t", name)]
+
+    def text_of(self, command):
+        for word, value in self.words:
+            command = command.replace(word, value)
+        return command
+
+    def follow(self):
+        for line in run_lines(self.path):
+            for command, is_piped in segments(line):
+                command = re.sub(r"^not ", "", command)
+                if re.match(r"%t(\s|$)", command) and ">" not in command:
+                    self.program(shlex.split(self.text_of(command)))
+                elif not is_piped and re.match(r"(%python -c|%ptoc build |rm |mkdir )", command):
+                    subprocess.run(self.text_of(command), shell=True, capture_output=True, check=False)
+        return self.runs
+
+    def outputs(self, words):
+        paths = [w.split("=", 1)[1] for o, w in zip(words, words[1:]) if o == "--output" and "=" in w]
+        return [p if p.endswith(".npy") else p + ".npy" for p in paths]
+
+    def outcome(self, launcher, words):
+        for path in self.outputs(words):
+            if os.path.exists(path):
+                os.remove(path)
+        code, out, err = run(launcher + words)
+        return code, out, first_error(err), [read(p) if os.path.exists(p) else None for p in self.outputs(words)]
+
+    def program(self, words):
+        engines = {b for a, b in zip(words, words[1:]) if a == "--engine"}
+        if not os.path.exists(words[0]) or SHOWS_ONE_PROCESS & set(words) or engines - SERVED:
+            return
+        wanted = self.outcome([], words)
+        for ranks in os.environ.get("PTO_RANKS", "3").split(","):
+            self.runs += 1
+            found = self.outcome([sys.executable, RANKS, self.wire, ranks], words)
+            if found != wanted:
+                self.good = False
+                print("%s on %s ranks: %s\n  alone: %s\n  ranks: %s" % (os.path.basename(self.path), ranks, " ".join(words[1:]), wanted[:3], found[:3]), flush=True)
+
+
+def main():
+    ptoc, wire, folder = sys.argv[1:4]
+    os.makedirs(folder, exist_ok=True)
+    os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
+    paths = sorted(glob.glob(os.path.join(ROOT, "test", "lit", "run", "*.pto")))
+    tests = [Test(ptoc, wire, folder, p) for p in paths if not sys.argv[4:] or os.path.basename(p) in sys.argv[4:]]
+    counts = [t.follow() for t in tests]
+    print("%d tests, %d runs on ranks" % (sum(c > 0 for c in counts), sum(counts)))
+    sys.exit(0 if all(t.good for t in tests) and sum(counts) > 0 else 1)
+
+
+if __name__ == "__main__":
+    main()
