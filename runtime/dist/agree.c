@@ -95,7 +95,8 @@ void ptoi_dist_meet(void *dist)
     struct comparison now = comparison_now(d);
     if (d->plan || ptoi_orch_has_failed(&d->core->orch) || !end_comparison(d)) return;
     now.mine[FAILS] = 1;
-    ptoi_transfers_reduce(&d->transfers, false, now.mine, now.least, now.most);
+    const bool met = ptoi_transfers_reduce(&d->transfers, false, now.mine, now.least, now.most);
+    if (met && now.least[FAILS]) ptoi_transfers_all_fail(&d->transfers);
 }
 
 bool ptoi_dist_compare(struct dist *d)

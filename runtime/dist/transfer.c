@@ -355,6 +355,13 @@ bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mi
     }
 }
 
+void ptoi_transfers_all_fail(struct transfers *t)
+{
+    ptoi_lock_take(&t->lock);
+    t->has_notified = true;
+    ptoi_lock_leave(&t->lock);
+}
+
 void ptoi_transfers_end(struct transfers *t)
 {
     ptoi_lock_take(&t->lock);

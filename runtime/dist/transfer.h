@@ -78,6 +78,8 @@ struct transfers {
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends);
 void ptoi_transfers_close(struct transfers *t);
 void ptoi_transfers_begin(struct transfers *t); /* a run */
+/* Each rank is about to fail by itself, with the same message: none reports it to the others. */
+void ptoi_transfers_all_fail(struct transfers *t);
 /* Every task of the run has completed here: a failure is reported. */
 void ptoi_transfers_end(struct transfers *t);
 /* The same on all ranks: a failure is heard. */
