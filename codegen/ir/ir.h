@@ -129,8 +129,8 @@ struct ir_argument {
     const struct ir_view *view;
     const struct ir_view *written; /* of a task: the part that it writes, of as many dimensions; NULL: as direction */
     struct ir_value *value;
-    const struct symbol
-        *formal;             /* of a function, TENSOR, MOVED, ELEMENT: the callee's, a leaf where that is a struct */
+    /* of a function, TENSOR, MOVED, ELEMENT: the callee's, a leaf where that is a struct */
+    const struct symbol *formal;
     const struct type *type; /* SCALAR of a task, VARIABLE: of the formal */
     const struct symbol *symbol;
     /* an output that is allocated: the SCOPE_BEGIN that owns it; NULL: the current scope */

@@ -224,7 +224,7 @@ static void touch_part(const struct assign *a, struct cell *x, const struct ir_u
     const struct symbol *t = use->tensor->symbol;
     if (t->kind != SYM_LET || t->type->kind != TYPE_TENSOR) return;
     if (use->region)
-        parts_add(a->c, &x->touched, use->region, use->at);
+        parts_add(a->c, &x->touched, &(struct part){.region = use->region, .at = use->at});
     else
         x->touched.any = true;
 }
@@ -252,7 +252,7 @@ static void write(struct assign *a, struct cell *x, const struct ir_use *use)
     use->tensor->is_written = true;
     x->written = YES;
     if (use->region)
-        parts_add(a->c, &x->parts, use->region, use->at);
+        parts_add(a->c, &x->parts, &(struct part){.region = use->region, .at = use->at});
     else
         x->parts.any = true;
     touch_part(a, x, use);

@@ -24,7 +24,6 @@ void elements_touch(struct checker *c, struct parts *ended, const struct ir_use 
 
 void elements_end(struct checker *c, struct parts *ended, const struct ir_use *use)
 {
-    const struct part *before = ended->list;
-    parts_add(c, ended, use->region, use->at);
-    if (ended->list != before) ((struct part *)(uintptr_t)ended->list)->is_moved = use->kind == IR_USE_MOVE;
+    const struct part part = {.region = use->region, .at = use->at, .is_moved = use->kind == IR_USE_MOVE};
+    parts_add(c, ended, &part);
 }

@@ -42,12 +42,14 @@ static void push(struct checker *c, struct parts *p, const struct part *from)
 
 static const struct size *const nothing_known[] = {NULL};
 
-void parts_add(struct checker *c, struct parts *p, const struct region *r, const struct ast *at)
+void parts_add(struct checker *c, struct parts *p, const struct part *added)
 {
-    if (r->whole || !is_fixed(r))
+    struct part part = *added;
+    part.known = nothing_known;
+    if (part.region->whole || !is_fixed(part.region))
         p->any = true;
     else
-        push(c, p, &(struct part){.region = r, .at = at, .known = nothing_known});
+        push(c, p, &part);
 }
 
 void parts_join(struct checker *c, struct parts *into, const struct parts *other)

@@ -28,7 +28,8 @@ struct iterations {
     const struct symbol *earlier, *whichever; /* names for i in an earlier iteration, and in some iteration */
 };
 
-void parts_add(struct checker *c, struct parts *p, const struct region *r, const struct ast *at);
+/* added: without `known` and `next`. */
+void parts_add(struct checker *c, struct parts *p, const struct part *added);
 void parts_join(struct checker *c, struct parts *into, const struct parts *other);
 void parts_begin_loop(struct checker *c, struct iterations *t, const struct ast *loop, int depth);
 /* What was written in the body, as an earlier iteration of this loop, or, when it is over, as any iteration. */

@@ -23,7 +23,7 @@ struct python_calls {
 };
 PTO_API void pto_python_calls_(const struct python_calls *calls);
 
-/* A capsule's destructor: a struct that nobody has taken is deleted or released; memory that holds a struct of Arrow is
+/* A capsule's destructor: a struct that was not taken is deleted or released; memory that holds a struct of Arrow is
  * given back in any case. */
 PTO_API void pto_python_end_capsule_(void *capsule);
 
