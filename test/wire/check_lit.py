@@ -5,7 +5,8 @@ Idea       the RUN lines of a test say how its program is built, what its inputs
            several ranks: exit code, what is printed, the outputs and the first error are the same, byte for byte; an error may name its rank,
            and names the task by its number there.
            What is refused on several ranks, an engine such as `process`, is left out, and so is what shows one process: statistics, traces.
-           PTO_RANKS of the environment says on how many: 3, or a list such as 2,5.
+           PTO_RANKS of the environment says on how many: 3, or a list such as 2,5.  Every n-th test is taken that is not named, n of
+           PTO_CORPUS_EVERY: 4, or 1 for all.
 Exit code  0: yes.  The last line counts tests and runs.
 """
 import glob
@@ -92,7 +93,8 @@ def main():
     os.makedirs(folder, exist_ok=True)
     os.environ.update(PTO_LOCAL_SEED="5", PTO_LOCAL_LATEST="3")
     paths = sorted(glob.glob(os.path.join(ROOT, "test", "lit", "run", "*.pto")))
-    tests = [Test(ptoc, wire, folder, p) for p in paths if not sys.argv[4:] or os.path.basename(p) in sys.argv[4:]]
+    taken = [p for p in paths if os.path.basename(p) in sys.argv[4:]] or paths[:: int(os.environ.get("PTO_CORPUS_EVERY", "4"))]
+    tests = [Test(ptoc, wire, folder, p) for p in taken]
     counts = [t.follow() for t in tests]
     print("%d tests, %d runs on ranks" % (sum(c > 0 for c in counts), sum(counts)))
     sys.exit(0 if all(t.good for t in tests) and sum(counts) > 0 else 1)
