@@ -40,7 +40,11 @@ export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
 
 
 def run(command, folder=None, **variables):
-    done = subprocess.run(command, capture_output=True, cwd=folder, env=dict(os.environ, **variables))
+    """Exit code, output and errors; a hang ends the test, with what was printed until then."""
+    try:
+        done = subprocess.run(command, capture_output=True, cwd=folder, env=dict(os.environ, **variables), timeout=200)
+    except subprocess.TimeoutExpired as hang:
+        sys.exit("hangs: %s\n%s\n%s" % (" ".join(command), (hang.stdout or b"").decode(), (hang.stderr or b"").decode()))
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
