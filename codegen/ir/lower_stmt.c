@@ -316,9 +316,10 @@ static void lower_drop(struct lowering *l, struct ast *n)
 {
     for (struct ast *name = n->drop.names; name; name = name->next) {
         symbol_list leaves = {0};
-        if (!name->bad && name->kind == AST_INDEX) { /* of an array, whose buffer stays */
+        if (!name->bad && structs_array_of(name)) { /* whose buffer stays */
             lower_prepare_named(l, name);
             use_element_dropped(l, name);
+            continue;
         }
         if (name->bad || !name->symbol) continue;
         use_leaves(l, IR_USE_DROP, name->symbol, name);

@@ -291,7 +291,7 @@ void structs_forget(struct checker *c, struct symbol *s);
 const struct struct_place *structs_place(const struct ast *e); /* what e names; NULL: no struct */
 /* What e names all of: a name, or a field of a struct, down to a tensor; NULL: a view, an element, a second name. */
 const struct symbol *structs_owner(const struct ast *e);
-/* The array of tensors of which e, `xs[i]`, is one element; else NULL. */
+/* The array of tensors or structs of which e, `xs[i]`, is one element, or a field of one; else NULL. */
 const struct symbol *structs_array_of(const struct ast *e);
 const char *structs_relation(const struct ast *e); /* "a part of": what e, which names no whole, is of its owner */
 /* They set what e means: its place or region, its type, its value. */
@@ -301,7 +301,7 @@ void structs_index(struct checker *c, struct ast *e, const struct struct_place *
                    const struct size *width);
 /* `let v = place` */
 void structs_alias(struct checker *c, struct symbol *let, const struct struct_place *p, const struct type *t);
-void structs_print(struct checker *c, struct ast *e); /* e's symbol is one whose fields are what e names */
+void structs_pieces(struct checker *c, struct ast *e); /* e's symbol is one whose fields are what e names */
 void structs_leaves(struct checker *c, struct leaves *list, const struct struct_place *p, struct symbol *formal);
 
 /* ---- calls.c ---- */

@@ -249,6 +249,7 @@ static void check_drop(struct checker *c, struct ast *s)
             diag_error(c->diag, DIAG_E11, n->at, "this is a value: only a tensor that has a name can be dropped");
         const struct symbol *x = is_place && !n->bad ? structs_owner(n) : NULL;
         const struct symbol *array = is_place && !n->bad ? structs_array_of(n) : NULL;
+        if (array && structs_place(n)) structs_pieces(c, n);
         if (array && (array->kind == SYM_LET || array->dir == DIR_OWN)) continue;
         if (array) x = array;
         if (x && n->type->kind != TYPE_GRID && (n->type->kind == TYPE_TENSOR || type_is_struct(n->type))) {
@@ -289,7 +290,7 @@ static void check_print(struct checker *c, struct ast *s)
     for (struct ast *v = s->print.values; v; v = v->next) {
         const struct type *t = exprs_check(c, v, AS_VALUE);
         if (!v->bad && type_is_struct(t) && structs_place(v))
-            structs_print(c, v);
+            structs_pieces(c, v);
         else if (!v->bad && !type_is_scalar(t) && t->kind != TYPE_STRING && t->kind != TYPE_TENSOR)
             diag_error(c->diag, DIAG_E02, v->at, "%s cannot be printed", type_str(c, t));
     }

@@ -28,10 +28,14 @@ const struct symbol *structs_array_of(const struct ast *e)
 {
     int points = 0;
     const struct ast *object = e;
-    for (; object->kind == AST_INDEX && !object->bad && !object->index.is_shape; object = object->index.object)
-        for (const struct ast *i = object->index.indices; i; i = i->next, points++)
+    for (; !object->bad && (object->kind == AST_MEMBER || (object->kind == AST_INDEX && !object->index.is_shape));
+         object = object->kind == AST_MEMBER ? object->member.object : object->index.object)
+        for (const struct ast *i = object->kind == AST_INDEX ? object->index.indices : NULL; i; i = i->next, points++)
             if (i->kind != AST_INDEX_POINT) return NULL;
-    const struct symbol *s = points > 0 && region_of(e) ? structs_owner(object) : NULL;
+    if (points == 0 || object->bad || object->kind != AST_NAME || !structs_owner(object)) return NULL;
+    const struct struct_place *p = structs_place(e);
+    if (p) return p->symbol;
+    const struct symbol *s = region_of(e) ? region_of(e)->base : NULL;
     const bool is_array = s && s->type->kind == TYPE_TENSOR && !type_is_scalar_array(s->type);
     return is_array && points <= s->type->array_rank ? s : NULL;
 }
@@ -232,7 +236,7 @@ void structs_alias(struct checker *c, struct symbol *let, const struct struct_pl
     name_pieces(c, let, let, p, p->symbol);
 }
 
-void structs_print(struct checker *c, struct ast *e)
+void structs_pieces(struct checker *c, struct ast *e)
 {
     const struct struct_place *p = structs_place(e);
     e->symbol = p->symbol;
