@@ -51,7 +51,7 @@ _DLPACK, _VERSIONED = b"dltensor", b"dltensor_versioned"
 
 
 def to_dlpack(handle, max_version, is_copy):
-    """A capsule of the tensor; max_version None: of the struct before 1.0.  is_copy: nobody else has the memory."""
+    """A capsule of the tensor; max_version None: of the struct before 1.0.  is_copy: no other tensor has its memory."""
     if max_version is not None and max_version[0] >= 1:
         managed, name = c.tensor_to_dlpack(handle, max_version[0], max_version[1]), _VERSIONED
         if managed and is_copy:
@@ -72,7 +72,7 @@ def from_dlpack(array):
     name = _VERSIONED if c.capsule_has_name(capsule, _VERSIONED) else _DLPACK
     take = c.tensor_from_dlpack if name == _VERSIONED else c.tensor_from_dlpack_unversioned
     handle = take(c.capsule_pointer(capsule, name))
-    if handle or c.last_status() == _OTHER_VERSION:  # which was given back: nobody may do that again
+    if handle or c.last_status() == _OTHER_VERSION:  # which was given back: not again
         c.capsule_rename(capsule, c.USED[name])
     return handle if handle else fail({_UNSUPPORTED: TypeError, _OTHER_VERSION: BufferError})
 

@@ -2,26 +2,17 @@
  * Source     list scheduling: Graham, Bounds on multiprocessing timing anomalies; next-event time advance as in
  *            engine/timing.c. */
 #include "whatif.h"
+#include "shared/events.h"
 #include <stdlib.h>
 #include <string.h>
-
-struct entry { /* of a heap: the least key first, and of equal keys the least order */
-    int64_t key;
-    uint64_t order, task;
-};
-
-struct heap {
-    struct entry *entry;
-    uint64_t count;
-};
 
 struct whatif {
     const struct recorder *r;
     const struct whatif_limits *l;
     int64_t now;
-    uint64_t order;
-    struct heap running;                 /* by the time of the end */
-    struct heap ready[PTO_WORKER_TYPES]; /* by priority */
+    struct events running;                 /* by the time of the end */
+    struct events ready[PTO_WORKER_TYPES]; /* by priority: the larger, the earlier */
+    bool is_full;                          /* one of these had no memory */
     int32_t idle[PTO_WORKER_TYPES];
     uint64_t submitted, retired;
     uint32_t *missing;   /* by task: producers that have not ended */
@@ -38,44 +29,17 @@ struct whatif {
     uint64_t blocked_count;
 };
 
-/* ---- heaps ---- */
-
-static bool is_before(const struct entry *a, const struct entry *b)
-{
-    return a->key != b->key ? a->key < b->key : a->order < b->order;
-}
-
-static void push(struct heap *h, struct entry e)
-{
-    uint64_t i = h->count++;
-    for (; i > 0 && is_before(&e, &h->entry[(i - 1) / 2]); i = (i - 1) / 2) h->entry[i] = h->entry[(i - 1) / 2];
-    h->entry[i] = e;
-}
-
-static uint64_t pop(struct heap *h)
-{
-    const uint64_t task = h->entry[0].task;
-    const struct entry e = h->entry[--h->count];
-    uint64_t i = 0;
-    for (;;) {
-        uint64_t child = 2 * i + 1;
-        if (child >= h->count) break;
-        if (child + 1 < h->count && is_before(&h->entry[child + 1], &h->entry[child])) child++;
-        if (!is_before(&h->entry[child], &e)) break;
-        h->entry[i] = h->entry[child];
-        i = child;
-    }
-    h->entry[i] = e;
-    return task;
-}
-
 /* ---- the machine ---- */
+
+static void push(struct whatif *w, struct events *to, int64_t at, uint64_t task)
+{
+    w->is_full |= !ptoi_events_add(to, (struct event){.at = at, .id = task});
+}
 
 static void make_ready(struct whatif *w, uint64_t task)
 {
     const struct recorded_task *t = &w->r->task[task];
-    push(&w->ready[t->kernel->worker],
-         (struct entry){w->l->priority ? -w->l->priority[task] : -(int64_t)t->priority, w->order++, task});
+    push(w, &w->ready[t->kernel->worker], w->l->priority ? -w->l->priority[task] : -(int64_t)t->priority, task);
 }
 
 static bool has_processor(const struct whatif *w, bool orchestrator_works)
@@ -89,14 +53,14 @@ static void start(struct whatif *w, uint64_t task)
     const struct recorded_task *t = &w->r->task[task];
     w->idle[t->kernel->worker]--;
     w->held |= t->exclusive;
-    push(&w->running, (struct entry){w->now + w->l->dispatch + (t->end - t->begin), w->order++, task});
+    push(w, &w->running, w->now + w->l->dispatch + (t->end - t->begin), task);
 }
 
 static void start_ready(struct whatif *w, bool orchestrator_works)
 {
     for (int t = 0; t < PTO_WORKER_TYPES; t++)
         while (w->idle[t] > 0 && w->ready[t].count > 0 && has_processor(w, orchestrator_works)) {
-            const uint64_t task = pop(&w->ready[t]);
+            const uint64_t task = ptoi_events_take(&w->ready[t]).id;
             if (w->r->task[task].exclusive & w->held)
                 w->blocked[w->blocked_count++] = task;
             else
@@ -141,9 +105,9 @@ static void end(struct whatif *w, uint64_t task)
 /* All that ends next. */
 static void next_event(struct whatif *w, bool orchestrator_works)
 {
-    const int64_t at = w->running.entry[0].key;
+    const int64_t at = w->running.heap[0].at;
     if (at > w->now) w->now = at;
-    while (w->running.count > 0 && w->running.entry[0].key <= at) end(w, pop(&w->running));
+    while (ptoi_events_due(&w->running, at)) end(w, ptoi_events_take(&w->running).id);
     start_ready(w, orchestrator_works);
 }
 
@@ -151,7 +115,7 @@ static void next_event(struct whatif *w, bool orchestrator_works)
 
 static void work_until(struct whatif *w, int64_t until)
 {
-    while (w->running.count > 0 && w->running.entry[0].key <= until) next_event(w, true);
+    while (ptoi_events_due(&w->running, until)) next_event(w, true);
     w->now = until;
 }
 
@@ -252,11 +216,7 @@ static bool make(struct whatif *w)
 {
     const struct recorder *r = w->r;
     const size_t tasks = r->tasks + 1, buffers = r->buffers + 1;
-    bool ok = (w->running.entry = malloc(tasks * sizeof *w->running.entry)) != NULL;
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) {
-        w->idle[t] = w->l->workers[t];
-        ok &= (w->ready[t].entry = malloc(tasks * sizeof *w->ready[t].entry)) != NULL;
-    }
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) w->idle[t] = w->l->workers[t];
     w->missing = calloc(tasks, sizeof *w->missing);
     w->deps = calloc(tasks, sizeof *w->deps);
     w->first_out = calloc(tasks + 1, sizeof *w->first_out);
@@ -265,7 +225,8 @@ static bool make(struct whatif *w)
     w->refs = calloc(buffers, sizeof *w->refs);
     w->released = calloc(buffers, sizeof *w->released);
     w->blocked = calloc(tasks, sizeof *w->blocked);
-    ok = ok && w->missing && w->deps && w->first_out && w->out && w->has_ended && w->refs && w->released && w->blocked;
+    const bool ok =
+        w->missing && w->deps && w->first_out && w->out && w->has_ended && w->refs && w->released && w->blocked;
     if (!ok) return false;
     reverse_edges(w);
     for (uint64_t b = 0; b < r->buffers; b++) w->released[b] = b;
@@ -275,8 +236,8 @@ static bool make(struct whatif *w)
 
 static void unmake(struct whatif *w)
 {
-    free(w->running.entry);
-    for (int t = 0; t < PTO_WORKER_TYPES; t++) free(w->ready[t].entry);
+    free(w->running.heap);
+    for (int t = 0; t < PTO_WORKER_TYPES; t++) free(w->ready[t].heap);
     free(w->missing);
     free(w->deps);
     free(w->first_out);
@@ -295,7 +256,7 @@ int64_t ptoi_whatif_time(const struct recorder *r, const struct whatif_limits *l
     if (ok) start_ready(&w, false);
     while (ok && w.running.count > 0) next_event(&w, false);
     unmake(&w);
-    return ok ? w.now : -1;
+    return ok && !w.is_full ? w.now : -1;
 }
 
 /* ---- advice ---- */

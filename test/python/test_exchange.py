@@ -134,7 +134,7 @@ class DLPack(unittest.TestCase):
         for _ in range(3):
             with self.assertRaisesRegex(BufferError, "version 2.0, expected 1"):
                 ptoc.tensor(Newer(t, "__dlpack__"))
-        self.assertEqual(address(t.writable()), before)  # nobody else has it
+        self.assertEqual(address(t.writable()), before)  # no other tensor has it
 
     def test_only_a_copy_that_was_asked_for_says_that_it_is_one(self):
         for t, copy, flags in ((ptoc.tensor(np.arange(3)), None, 0), (ptoc.tensor(np.arange(3)), False, 0),
@@ -181,7 +181,7 @@ class Arrow(unittest.TestCase):
         with self.assertRaises(KeyError):
             {}[t.__arrow_c_array__()]
         gc.collect()
-        self.assertEqual(address(t.writable()), at)  # nobody else has it
+        self.assertEqual(address(t.writable()), at)  # no other tensor has it
 
     def test_what_arrow_has_not_is_refused(self):
         with self.assertRaisesRegex(TypeError, "bool"):

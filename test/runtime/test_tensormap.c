@@ -574,7 +574,7 @@ TEST(what_was_forgotten_is_passed_once)
     struct tensormap *m = ptoi_map_create(4096, 4096, 4);
     struct map_buffer b = {0};
     EXPECT(m != NULL);
-    for (uint64_t k = 0; k < 3000; k++) { /* lifetimes of one buffer at one address, in which nobody passes */
+    for (uint64_t k = 0; k < 3000; k++) { /* lifetimes of one buffer at one address, that no lookup passes */
         ptoi_map_open(m, &b, 4096, 8192);
         struct region r = bytes_of(4096, 4096);
         ptoi_map_add(m, &b, &r, ACCESS_UPDATE, NULL, k);
