@@ -19,8 +19,8 @@ set(PTO_SANITIZE_FLAGS "")
 set(PTO_QUICK "")
 if(PTO_SANITIZE)
     set(PTO_SANITIZE_FLAGS -fsanitize=${PTO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-    # To optimize sanitized code takes long: tests, their programs and kernels that are mostly macros are compiled
-    # without (kernels/equations/contraction.c: 3 s instead of 50).
+    # To optimize sanitized code takes long: kernels that are mostly macros are compiled without (contraction.c: 3 s
+    # instead of 50).  Tests and programs are not: without optimization no submit is inlined, and none would be tested.
     set(PTO_QUICK -O0)
 endif()
 

@@ -18,7 +18,7 @@ file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime/program.map ${CMAKE_BINARY_DIR}/sha
 # kernels/ sets the global property PTO_KERNEL_LIBS, e.g. "-lopenblas", or leaves it empty.
 function(pto_write_share)
     get_property(kernel_libs GLOBAL PROPERTY PTO_KERNEL_LIBS)
-    set(cflags ${PTO_SANITIZE_FLAGS} ${PTO_QUICK})
+    set(cflags ${PTO_SANITIZE_FLAGS})
     set(ldflags ${kernel_libs} -lm -ldl -pthread ${PTO_SANITIZE_FLAGS})
     list(JOIN cflags " " cflags)
     list(JOIN ldflags " " ldflags)

@@ -36,7 +36,6 @@ function(pto_unit_test name)
     endif()
     set(target ${kind}_${name})
     add_executable(${target} ${kind}_${name}.c)
-    target_compile_options(${target} PRIVATE ${PTO_QUICK})
     target_include_directories(${target} PRIVATE
         ${CMAKE_SOURCE_DIR}/test/runtime ${CMAKE_SOURCE_DIR}/runtime ${CMOCKA_INCLUDE})
     target_link_libraries(${target} PRIVATE pto_flags ${arg_LIBS} ${CMOCKA_LIBRARY} Threads::Threads m)
