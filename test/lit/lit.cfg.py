@@ -8,7 +8,7 @@
 #   %stub, %stub-old   the folders with the stub of CANN's library, for LD_LIBRARY_PATH (test/ascend)
 #   %prefix    the build folder laid out like an installation   %sanitize  asan, tsan or nothing
 #   %million   a count of iterations: 1000000, or 50000 where a sanitizer makes each slow; %forty and %six of programs: 10 and 2 there; %step: of
-#              the tree's programs every so-manieth, 7 there
+#              the tree's programs every so-manieth, 15 there
 #   FileCheck, not, split-file                       %s %S %t %T as in LLVM
 # Features to REQUIRE: clang, gdb, dot, vim, asan, tsan, tiny, plain (no sanitizer and not tiny), debug-information (of our libraries).
 import os
@@ -49,7 +49,7 @@ config.substitutions += [
     ("%million", "50000" if config.pto_sanitize else "1000000"),
     ("%forty", "10" if config.pto_sanitize else "40"),
     ("%six", "2" if config.pto_sanitize else "6"),
-    ("%step", "7" if config.pto_sanitize else "1"),
+    ("%step", "15" if config.pto_sanitize else "1"),
     ("%sanitize", "asan" if "address" in config.pto_sanitize else "tsan" if "thread" in config.pto_sanitize else ""),
 ]
 
