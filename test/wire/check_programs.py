@@ -7,6 +7,7 @@ Idea       some examples, or all, run on 3 ranks, and rank 0 compares its result
 Exit code  0: yes.
 """
 import os
+import signal
 import subprocess
 import sys
 
@@ -40,12 +41,16 @@ export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
 
 
 def run(command, folder=None, **variables):
-    """Exit code, output and errors; a hang ends the test, with what was printed until then."""
-    try:
-        done = subprocess.run(command, capture_output=True, cwd=folder, env=dict(os.environ, **variables), timeout=200)
-    except subprocess.TimeoutExpired as hang:
-        sys.exit("hangs: %s\n%s\n%s" % (" ".join(command), (hang.stdout or b"").decode(), (hang.stderr or b"").decode()))
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    """Exit code, output and errors; a hang ends the test, with what was printed until then, and leaves no rank behind."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=dict(os.environ, **variables),
+                          start_new_session=True) as program:
+        try:
+            out, err = program.communicate(timeout=200)
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            out, err = program.communicate()
+            sys.exit("hangs: %s\n%s\n%s" % (" ".join(command), out.decode(), err.decode()))
+    return program.returncode, out.decode(), err.decode()
 
 
 def build(ptoc, folder, name, text):
