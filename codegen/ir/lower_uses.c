@@ -258,10 +258,10 @@ static void begin_view(struct lowering *l, const struct symbol *t, const struct 
     for (int i = 0; t->alias_of && i < t->field_count; i++) begin_view(l, t->fields[i], at);
 }
 
-static void use_pieces(struct lowering *l, enum ir_use_kind kind, const struct symbol *piece, const struct ast *at)
+static void drop_pieces(struct lowering *l, const struct symbol *piece, const struct ast *at)
 {
-    if (piece->region) use(l, kind, piece->region->base, piece->region, at);
-    for (int i = 0; i < piece->field_count; i++) use_pieces(l, kind, piece->fields[i], at);
+    if (piece->region) use(l, IR_USE_DROP, piece->region->base, piece->region, at);
+    for (int i = 0; i < piece->field_count; i++) drop_pieces(l, piece->fields[i], at);
 }
 
 void use_element_dropped(struct lowering *l, const struct ast *at)
@@ -269,7 +269,7 @@ void use_element_dropped(struct lowering *l, const struct ast *at)
     if (region_of(at))
         use(l, IR_USE_DROP, region_of(at)->base, region_of(at), at);
     else
-        use_pieces(l, IR_USE_DROP, at->symbol, at);
+        drop_pieces(l, at->symbol, at);
 }
 
 void use_views(struct lowering *l, const struct ast *at) { touch_views(l, at); }

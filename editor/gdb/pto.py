@@ -123,16 +123,21 @@ def nearest(address, bases):
     return (max(below), bases[max(below)]) if below else (None, None)
 
 
-class ArgumentPrinter:
-    """PTOArg: an argument as the kernel receives it."""
+class OperandPrinter:
+    """A scalar as its value; a tensor as `tensor_text` of the class says."""
 
     def __init__(self, value):
         self.value = value
 
     def to_string(self):
-        v = self.value
-        if int(v["kind"]) == SCALAR:
-            return str(v["value"]["i64"])
+        scalar = int(self.value["kind"]) == SCALAR
+        return str(self.value["value"]["i64"]) if scalar else self.tensor_text(self.value)
+
+
+class ArgumentPrinter(OperandPrinter):
+    """PTOArg: an argument as the kernel receives it."""
+
+    def tensor_text(self, v):
         rank, address = int(v["rank"]), int(v["ptr"])
         shape, stride = ([int(v[part][d]) for d in range(rank)] for part in ("shape", "stride"))
         return region_text(v["type"], shape, stride, address, *self.base(address))
@@ -152,16 +157,10 @@ class ArgumentPrinter:
         return nearest(address, bases)
 
 
-class ParameterPrinter:
+class ParameterPrinter(OperandPrinter):
     """PTOTaskParam: a parameter of a submit."""
 
-    def __init__(self, value):
-        self.value = value
-
-    def to_string(self):
-        v = self.value
-        if int(v["kind"]) == SCALAR:
-            return str(v["value"]["i64"])
+    def tensor_text(self, v):
         rank, name = int(v["rank"]), string(v["name"]).lstrip("&").removesuffix(".base")
         shape = [int(v["shape"][d]) for d in range(rank)]
         stride = [int(v["stride"][d]) for d in range(rank)] if int(v["stride"]) else [1] * rank

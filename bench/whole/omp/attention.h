@@ -13,16 +13,9 @@ static inline void attend(int64_t i, int64_t d, const float *q, const float *k, 
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, BLOCK, (int)keys, (int)d, 1 / sqrtf((float)d), q + i * pitch,
                 (int)pitch, k, (int)pitch, 0, s, (int)keys);
     for (int64_t r = 0; r < BLOCK; r++) {
-        float *row = s + r * keys, most = row[0], total = 0;
+        float *row = s + r * keys;
         const int64_t seen = i + r + 1;
-#pragma omp simd reduction(max : most)
-        for (int64_t j = 0; j < seen; j++) most = row[j] > most ? row[j] : most;
-#pragma omp simd reduction(+ : total)
-        for (int64_t j = 0; j < seen; j++) {
-            row[j] = expf(row[j] - most);
-            total += row[j];
-        }
-        for (int64_t j = 0; j < seen; j++) row[j] *= 1 / total;
+        softmax_of_row(row, row, seen);
         for (int64_t j = seen; j < keys; j++) row[j] = 0;
     }
     product(BLOCK, d, keys, 1, s, keys, v, pitch, 0, y + i * pitch, pitch);

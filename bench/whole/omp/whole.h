@@ -20,6 +20,20 @@ static inline void product(int64_t m, int64_t n, int64_t k, float alpha, const f
                     beta, c, (int)ldc);
 }
 
+/* The softmax of a row; to may be from. */
+static inline void softmax_of_row(const float *from, float *to, int64_t count)
+{
+    float most = from[0], total = 0;
+#pragma omp simd reduction(max : most)
+    for (int64_t j = 0; j < count; j++) most = from[j] > most ? from[j] : most;
+#pragma omp simd reduction(+ : total)
+    for (int64_t j = 0; j < count; j++) {
+        to[j] = expf(from[j] - most);
+        total += to[j];
+    }
+    for (int64_t j = 0; j < count; j++) to[j] *= 1 / total;
+}
+
 /* The part of 0 .. count that is this thread's: whole groups. */
 static inline void my_part(int64_t count, int64_t group, int64_t *low, int64_t *high)
 {
