@@ -25,6 +25,7 @@ struct codegen_options {
     const char *input; /* the main file as the user named it, for the heading */
     bool no_line;      /* no #line */
     bool no_fma;       /* kernels in index notation round a product and its addition apart */
+    const char *cpu;   /* base, v3 or v4: the only level of kernels in index notation; NULL: every level */
     struct memory_plan memory;
     bool checked;                /* every run of the program is checked */
     bool no_main;                /* no main(): for a C host program */

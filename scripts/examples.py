@@ -587,7 +587,7 @@ def run_all(ptoc, example, a):
     program = os.path.join(folder, "program")
     plain = ["-O0"] if a.stub or a.link else []  # about transfers and schedulers: the kernels of a usual build run without these options
     plain += ["--plan=apart"] if a.stub else []  # a device has no joined kernels, see docs/ascend.md
-    if not call([ptoc, "build", "-Werror", *plain, os.path.join(EXAMPLES, example.__name__ + ".pto")] + (a.link or []) + ["-o", program]):
+    if not call([ptoc, "build", "-Werror", "--cpu=native", *plain, os.path.join(EXAMPLES, example.__name__ + ".pto")] + (a.link or []) + ["-o", program]):
         return False
     if a.stub:
         return all([run_on_stub(ptoc, program, example, folder, seed, a, options.split())

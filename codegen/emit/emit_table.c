@@ -500,6 +500,7 @@ void table_emit(struct emitter *e)
     }
     if (params_derive_name(e)) out_line(e->out, "    .derive_params = %s,", params_derive_name(e));
     if (e->options->checked) out_line(e->out, "    .checked = true,");
+    if (e->options->cpu) out_line(e->out, "    .cpu = \"%s\",", e->options->cpu);
     if (e->plan->exports.count > 0)
         out_line(e->out, "    .entries = entries, .entry_count = %zu,", e->plan->exports.count);
     out_line(e->out, "};");

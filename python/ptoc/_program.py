@@ -20,9 +20,9 @@ _STATE, _OVERLAP, _MISUSE, _READ_ONLY = -8, -15, -23, -27
 
 def compile(path, *sources, import_dirs=(), checked=False, **constants):
     """Compiles a .pto file, with the C files that it needs, and loads it; an unchanged one comes from ptoc's cache.
-    T=64 replaces the value of `const T`."""
+    T=64 replaces the value of `const T`.  Kernels in index notation are made for the processor of this machine alone."""
     ptoc = str(c.prefix / "bin" / "ptoc")
-    command = [ptoc, "build", "--emit=so", os.fspath(path), *map(os.fspath, sources)]
+    command = [ptoc, "build", "--emit=so", "--cpu=native", os.fspath(path), *map(os.fspath, sources)]
     command += [f"-D{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in constants.items()]
     command += [word for folder in import_dirs for word in ("-I", os.fspath(folder))] + ["--checked"] * bool(checked)
     with tempfile.TemporaryDirectory(prefix="ptoc-") as folder:

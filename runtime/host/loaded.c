@@ -6,6 +6,7 @@
 #include "loaded.h"
 #include "fail.h"
 #include "shared/atomics.h"
+#include "shared/cpu.h"
 #include "shared/thread_error.h"
 #include "values.h"
 #include <dlfcn.h>
@@ -40,6 +41,11 @@ static PTOStatus check_table(const char *path, const PTOProgram *p)
                                 "%s is bound to libpto.so, but this program has another copy of the library: link it "
                                 "with -lpto, not with libpto_runtime.a",
                                 path);
+    if (p->cpu && !ptoi_cpu_has(p->cpu))
+        return ptoi_thread_fail(PTO_ERR_UNSUPPORTED,
+                                "%s was built for processors of level %s alone, and this one is older: build it again "
+                                "here, or without --cpu",
+                                path, p->cpu);
     return PTO_OK;
 }
 

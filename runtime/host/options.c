@@ -385,14 +385,11 @@ static int take_watchdog(struct host_options *o, const char *text, struct host_e
 
 static int take_cpu(struct host_options *o, const char *text, struct host_error *e)
 {
-    static const char *const names[] = {[PTO_CPU_BASE] = "base", [PTO_CPU_V3] = "v3", [PTO_CPU_V4] = "v4"};
-    (void)o;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        if (ptoi_cpu_force((PTOCpu)i)) return HOST_OK;
-        return host_fail(e, HOST_USAGE, "--cpu '%s': this machine does not have that level", text);
-    }
-    return host_fail(e, HOST_USAGE, "--cpu '%s': base, v3 or v4 is expected", text);
+    PTOCpu level;
+    o->cpu = text;
+    if (!ptoi_cpu_named(text, &level)) return host_fail(e, HOST_USAGE, "--cpu '%s': base, v3 or v4 is expected", text);
+    return ptoi_cpu_force(level) ? HOST_OK
+                                 : host_fail(e, HOST_USAGE, "--cpu '%s': this machine does not have that level", text);
 }
 
 static int take_cycles(const char *name, const char *text, int64_t *cycles, struct host_error *e)

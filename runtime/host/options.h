@@ -36,6 +36,7 @@ struct host_options {
     int dist_count;
     int set_count, output_count, expect_count, dim_count, input_count;
     const char *trace, *report, *graph, *record; /* files to write after the run, or NULL */
+    const char *cpu;                             /* --cpu as given, or NULL */
     const char *traces;                          /* likewise a folder */
     bool check, stats, advise, quiet, progress, help;
 };

@@ -18,6 +18,7 @@
 #include "report/critical.h"
 #include "report/report.h"
 #include "session.h"
+#include "shared/cpu.h"
 #include "summary.h"
 #include "watch.h"
 
@@ -420,6 +421,22 @@ static int run_and_report(struct session *s)
     return code != HOST_OK ? code : written;
 }
 
+/* A program that has one level of kernels runs on what has that level, and with no other. */
+static int check_cpu(struct session *s)
+{
+    const char *const only = s->program->cpu, *const asked = s->options.cpu;
+    if (!only) return HOST_OK;
+    if (!ptoi_cpu_has(only))
+        return host_fail(
+            &s->error, HOST_RUN,
+            "the program was built for processors of level %s alone, and this one is older: build it again "
+            "here, or without --cpu",
+            only);
+    if (asked && strcmp(asked, only) != 0)
+        return host_fail(&s->error, HOST_USAGE, "--cpu '%s': the program was built for level %s alone", asked, only);
+    return HOST_OK;
+}
+
 int pto_program_main(const PTOProgram *program, int argc, char **argv)
 {
     struct session s = {.program = program, .command = argv, .command_count = argc};
@@ -430,6 +447,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
     int code = ptoi_ranked_join(&s);
     if (code == HOST_OK) code = ptoi_options_parse(&s.options, argc, argv, &s.error);
+    if (code == HOST_OK && !s.options.help) code = check_cpu(&s);
     if (code == HOST_OK && !s.options.help) code = ptoi_planned_check(&s);
     if (code == HOST_OK && !s.options.help) code = ptoi_ranked_check(&s);
     enum { RECORDED_TASKS = 1 << 20 };

@@ -1,6 +1,7 @@
 /* cpu.c - see cpu.h. */
 #include "cpu.h"
 #include "atomics.h"
+#include <string.h>
 
 static _Atomic int chosen; /* 1 + the level; 0: not asked yet.  Every thread would store the same. */
 
@@ -27,6 +28,23 @@ PTOCpu pto_cpu(void)
         store_relaxed(&chosen, level);
     }
     return (PTOCpu)(level - 1);
+}
+
+bool ptoi_cpu_named(const char *name, PTOCpu *level)
+{
+    static const char *const names[] = {[PTO_CPU_BASE] = "base", [PTO_CPU_V3] = "v3", [PTO_CPU_V4] = "v4"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) != 0) continue;
+        *level = (PTOCpu)i;
+        return true;
+    }
+    return false;
+}
+
+bool ptoi_cpu_has(const char *name)
+{
+    PTOCpu level;
+    return ptoi_cpu_named(name, &level) && (int)level <= level_of_machine();
 }
 
 bool ptoi_cpu_force(PTOCpu level)

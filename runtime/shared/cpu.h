@@ -6,6 +6,12 @@
 #define PTOI_CPU_H
 #include <pto/pto_equations.h>
 
+/* The level of that name: base, v3 or v4.  false: there is none. */
+bool ptoi_cpu_named(const char *name, PTOCpu *level);
+
+/* false: the machine does not have the level of that name. */
+bool ptoi_cpu_has(const char *name);
+
 bool ptoi_cpu_force(PTOCpu level); /* false: the machine does not have it */
 
 #endif

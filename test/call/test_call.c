@@ -42,6 +42,7 @@ TEST(what_is_no_program_of_this_library_is_refused_before_anything_in_it_is_call
     expect_unopened("missing.so", PTO_ERR_IO, "missing.so");
     expect_unopened("no_table.so", PTO_ERR_IO, "is not a program: ptoc build --emit=so makes one");
     expect_unopened("wrong_layout.so", PTO_ERR_VERSION, "another version of the library");
+    expect_unopened("newer_cpu.so", PTO_ERR_UNSUPPORTED, "build it again here, or without --cpu");
     expect_unopened(NULL, PTO_ERR_MISUSE, "NULL");
     pto_program_close(NULL);
 }

@@ -104,6 +104,7 @@ static int generate(const struct options *o, const char *output, struct strbuf *
         struct codegen_options options = {.input = o->input,
                                           .no_line = o->no_line,
                                           .no_fma = o->no_fma,
+                                          .cpu = o->cpu,
                                           .no_main = o->no_main,
                                           .prefix = o->prefix,
                                           .is_shared = o->emit == EMIT_SO,

@@ -2,6 +2,7 @@
 #include "option_values.h"
 #include "codegen.h"
 #include "support/nearest.h"
+#include "toolchain.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -111,6 +112,19 @@ static bool set_plan(struct memory_plan *plan, const char *word)
 }
 
 /* Words with commas. */
+int option_set_cpu(struct options *o, const char *text)
+{
+    static const char *const levels[] = {"base", "v3", "v4"};
+    o->cpu = NULL;
+    if (strcmp(text, "native") == 0) {
+        o->cpu = toolchain_level_of_machine();
+        return EXIT_OK;
+    }
+    for (int i = 0; i < COUNT(levels) && o->cpu == NULL; i++)
+        if (strcmp(text, levels[i]) == 0) o->cpu = levels[i];
+    return o->cpu ? EXIT_OK : usage_error("--cpu takes native, base, v3 or v4, not '%s'", text);
+}
+
 int option_set_plan(struct options *o, const char *text)
 {
     char word[64];

@@ -24,6 +24,7 @@ bool option_is_name(const char *text, size_t length);
 bool option_is_warning(int id);
 
 int option_set_emit(struct options *o, const char *text);
+int option_set_cpu(struct options *o, const char *text);
 int option_set_plan(struct options *o, const char *text);
 int option_set_dumps(struct options *o, const char *text);
 int option_set_color(struct options *o, const char *text);

@@ -23,6 +23,7 @@ enum option_id {
     OPTION_DEBUG,
     OPTION_NO_LINE,
     OPTION_NO_FMA,
+    OPTION_CPU,
     OPTION_NO_MAIN,
     OPTION_NO_BODIES,
     OPTION_PREFIX,
@@ -118,6 +119,7 @@ static int apply(struct building *b, const struct row *row, const char *value)
     case OPTION_DEBUG: o->debug = true; return EXIT_OK;
     case OPTION_NO_LINE: o->no_line = true; return EXIT_OK;
     case OPTION_NO_FMA: o->no_fma = true; return EXIT_OK;
+    case OPTION_CPU: return option_set_cpu(o, value);
     case OPTION_NO_MAIN: o->no_main = true; return EXIT_OK;
     case OPTION_PREFIX:
         o->prefix = value;
@@ -387,6 +389,8 @@ static int parse_words(struct building *b, int argc, char **argv)
     if (o->prefix && !o->no_main && o->emit != EMIT_HEADER)
         return usage_error(
             "--prefix is for --emit=header and --emit=c --no-main: only there a host program sees names");
+    if (o->cpu && o->emit != EMIT_BIN && o->emit != EMIT_SO)
+        return usage_error("--cpu is for a program or --emit=so: what compiles the C chooses the level itself");
     if (o->depfile && !o->output) return usage_error("--depfile needs -o: it says what the output was made from");
     if (o->no_cache && o->verb == VERB_BUILD && o->emit != EMIT_SO && o->emit != EMIT_BIN)
         return usage_error("--no-cache is for programs, check, run and graph: a text is not kept");

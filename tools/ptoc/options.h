@@ -53,6 +53,7 @@ struct options {
     int optimize;              /* -O0 .. -O3; -1 where none was given */
     bool debug;                /* -g */
     bool no_fma;               /* --no-fma: products and sums are rounded apart */
+    const char *cpu;           /* --cpu of `build`: base, v3 or v4; NULL: every level */
     bool no_line;              /* --no-line: no #line in --emit=c */
     bool no_main;              /* --no-main: C for a host program of its own */
     const char *prefix;        /* --prefix: of every name that a host program sees, or NULL */

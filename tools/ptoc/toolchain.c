@@ -13,6 +13,7 @@
 #include "output.h"
 #include "process.h"
 #include "support/vec.h"
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,30 +65,31 @@ static void add_common(words *argv, const struct toolchain *t)
     add_words_of_file(argv, t->mem, arena_printf(t->mem, "%s/share/pto/cflags", t->prefix));
 }
 
-/* The level of this machine for kernels in index notation, as pto_cpu() of the runtime sees it; NULL: there is one. */
-static const char *level_of_machine(void)
+const char *toolchain_level_of_machine(void)
 {
 #ifdef __x86_64__
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
         !__builtin_cpu_supports("bmi2"))
-        return "BASE";
+        return "base";
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                    __builtin_cpu_supports("avx512vl")
-               ? "V4"
-               : "V3";
+               ? "v4"
+               : "v3";
 #else
     return NULL;
 #endif
 }
 
-/* A program that is built for this run needs no other level than this machine's, unless --cpu asks for one. */
-static bool needs_one_level(const struct options *o)
+/* The only level of kernels in index notation, or NULL.  A program that is built for this run needs no other level than
+ * this machine's, unless --cpu asks for one. */
+static const char *only_level(const struct options *o)
 {
+    if (o->verb != VERB_RUN) return o->cpu;
     for (int i = 0; i < o->run_arg_count; i++)
-        if (strncmp(o->run_args[i], "--cpu", strlen("--cpu")) == 0) return false;
-    return o->verb == VERB_RUN;
+        if (strncmp(o->run_args[i], "--cpu", strlen("--cpu")) == 0) return NULL;
+    return toolchain_level_of_machine();
 }
 
 /* For the C that ptoc wrote. */
@@ -98,8 +100,12 @@ static void add_strict(words *argv, const struct toolchain *t)
     vec_push(argv, "-Wextra");
     vec_push(argv, "-Werror=implicit-function-declaration"); /* no C since 1999: a result would be taken for an int */
     if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
-    const char *level = needs_one_level(t->o) ? level_of_machine() : NULL;
-    if (level) vec_push(argv, arena_printf(t->mem, "-DPTO_ONLY_LEVEL=%s", level));
+    const char *const level = only_level(t->o);
+    if (level) {
+        char *const define = arena_printf(t->mem, "-DPTO_ONLY_LEVEL=%s", level); /* in capitals */
+        for (char *c = strchr(define, '=') + 1; *c; c++) *c = (char)toupper((unsigned char)*c);
+        vec_push(argv, define);
+    }
     /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */
     if (t->o->verb == VERB_RUN) vec_push(argv, "-DPTO_CALL_SUBMITS=1");
     add_common(argv, t);

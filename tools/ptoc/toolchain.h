@@ -12,6 +12,10 @@ struct toolchain {
     struct reads *reads; /* NULL: nobody wants to know */
 };
 
+/* base, v3 or v4: the level of this machine for kernels in index notation, as pto_cpu() of the runtime sees it.  NULL:
+ * its kernels have one level. */
+const char *toolchain_level_of_machine(void);
+
 /* The command lines of the compiler and the linker, without the names of temporary files. */
 void toolchain_describe(const struct toolchain *t, struct strbuf *key);
 

@@ -68,7 +68,8 @@ typedef struct PTOSignature {
  * Caller     any thread.  Blocks while the object is read.
  * Status     NULL, pto_last_status and pto_last_error(NULL): PTO_ERR_IO: the object cannot be loaded, or is none of
  *            ptoc; PTO_ERR_VERSION: it was built for another version of the library, or is bound to another copy of it;
- *            nothing in it was called; PTO_ERR_NOMEM. */
+ *            nothing in it was called; PTO_ERR_UNSUPPORTED: its kernels are made for a newer processor alone;
+ *            PTO_ERR_NOMEM. */
 PTO_API PTOLoaded *pto_program_open(const char *path);
 
 /* Closes a program.  Calls of it that run end as they would have; the last one unloads it.  NULL is ignored.
