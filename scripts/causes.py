@@ -38,7 +38,7 @@ def main():
     worst, runs = 0, 0
     for make in [e for e in examples.ALL if not names or e.__name__ in names]:
         program = os.path.join(folder, make.__name__)
-        subprocess.run([ptoc, "build", os.path.join(examples.EXAMPLES, make.__name__ + ".pto"), "-o", program], check=True)
+        subprocess.run([ptoc, "build", "--cpu=native", os.path.join(examples.EXAMPLES, make.__name__ + ".pto"), "-o", program], check=True)
         case = examples.Case(folder, np.random.default_rng(1), 0)
         make(case)
         for engine in ENGINES:

@@ -55,7 +55,7 @@ class Example:
         return os.path.join(self.folder, name)
 
     def build(self, plan):
-        code, said = call([self.ptoc, "build", "-O0", "--plan=" + plan, source_of(self.name), "-o", self.path(plan)])
+        code, said = call([self.ptoc, "build", "--cpu=native", "-O0", "--plan=" + plan, source_of(self.name), "-o", self.path(plan)])
         if code != 0:
             sys.exit("%s, --plan=%s: %s" % (self.name, plan, said))
         return len(re.findall(r"warning\[W07\]", said))

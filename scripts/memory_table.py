@@ -47,7 +47,7 @@ def build(ptoc, name, folder, way, plan, prelude):
     environment = dict(os.environ)
     if prelude:
         environment["CC"] = "%s -include %s" % (environment.get("CC", "cc"), include)
-    code, said = call([ptoc, "build", "-w", "-O0", "--plan=" + plan, source_of(name), "-o", program], env=environment)
+    code, said = call([ptoc, "build", "--cpu=native", "-w", "-O0", "--plan=" + plan, source_of(name), "-o", program], env=environment)
     if code != 0:
         sys.exit("%s, %s: %s" % (name, way, said))
     return program

@@ -42,7 +42,7 @@ def make_jobs(prefix, source, folder):
     programs = {}
     for name in ("bgemm", "treesum"):
         programs[name] = os.path.join(folder, name)
-        subprocess.run([os.path.join(prefix, "bin", "ptoc"), "build", os.path.join(source, "examples", name + ".pto"),
+        subprocess.run([os.path.join(prefix, "bin", "ptoc"), "build", "--cpu=native", os.path.join(source, "examples", name + ".pto"),
                         "-o", programs[name]], check=True)
     rng = np.random.default_rng(1)
     jobs = {"bgemm": [], "treesum": []}

@@ -447,7 +447,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader that went away is a failed write, with a message */
     int code = ptoi_ranked_join(&s);
     if (code == HOST_OK) code = ptoi_options_parse(&s.options, argc, argv, &s.error);
-    if (code == HOST_OK && !s.options.help) code = check_cpu(&s);
+    if (code == HOST_OK) code = check_cpu(&s);
     if (code == HOST_OK && !s.options.help) code = ptoi_planned_check(&s);
     if (code == HOST_OK && !s.options.help) code = ptoi_ranked_check(&s);
     enum { RECORDED_TASKS = 1 << 20 };

@@ -4,7 +4,7 @@ usage: break_rules.py --ptoc PTOC [--programs 60] [--seed 1] [--std FOLDER] [--w
 Idea       generate.py calls the breaker between the statements that it writes.  At one of these places, or in a declaration of its own,
            the breaker writes a few lines of which one, marked // BAD, breaks one rule; or it changes a call that is there.
 Invariant  everything else stays valid, so a second message is one too many.
-Tests      itself: test/lit/random/broken.test
+Tests      itself: test/random/CMakeLists.txt (random_broken)
 """
 import argparse
 import collections

@@ -195,7 +195,7 @@ class Campaign:
         """A program that is refused is a difference, and is taken out so that the others can run."""
         while cases:
             self.write(folder, made, [c.maker for c in cases])
-            words = [self.given.ptoc, "build", "-O0", "-w", os.path.join(folder, "main.pto"), "-o", binary]
+            words = [self.given.ptoc, "build", "--cpu=native", "-O0", "-w", os.path.join(folder, "main.pto"), "-o", binary]
             words += ["--checked"] * self.given.checked
             plans = [p for p in self.given.plans.split(",") if p]
             if plans:

@@ -74,7 +74,7 @@ class Sweep:
         binary = os.path.join(folder, "program")
         for plan in self.given.plans.split(","):
             for checked in (False, True):
-                build = [self.given.ptoc, "build", "-O0", "-w", "--plan=" + plan, os.path.join(folder, "main.pto"), "-o", binary]
+                build = [self.given.ptoc, "build", "--cpu=native", "-O0", "-w", "--plan=" + plan, os.path.join(folder, "main.pto"), "-o", binary]
                 if subprocess.run(build + ["--checked"] * checked, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
                     return False
                 for case in cases:

@@ -1,11 +1,16 @@
 /* stress_graphs.c - random programs on every engine leave the bytes that program order leaves, and an independent
  * checker finds every conflicting pair ordered and every edge explained.
- * PTO_GRAPHS=N programs (default 300), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are checked (default 3); a
+ * PTO_GRAPHS=N programs (default 300; 100 with a sanitizer), PTO_SEED=S the first seed, PTO_CHECK_EVERY=N which are checked (default 3); a
  * failure prints the seed that repeats it. */
 #include "graph_fuzz.h"
 #include "api/runtime.h"
 #include "unit.h"
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { STANDARD_GRAPHS = 100 };
+#else
+enum { STANDARD_GRAPHS = 300 };
+#endif
 enum { MAX_ACCESSES = 4096 };
 
 static void complain(const struct fuzz_program *p, const char *what, int64_t i, int64_t j)
@@ -104,7 +109,7 @@ TEST(every_schedule_gives_what_program_order_gives)
     uint64_t *a = pto_shared_alloc(CELLS * sizeof *a), *b = pto_shared_alloc(CELLS * sizeof *b);
     static struct fuzz_access accesses[MAX_ACCESSES];
     static struct fuzz_log log = {.access = accesses, .capacity = MAX_ACCESSES};
-    const long count = from_environment("PTO_GRAPHS", 300), first = from_environment("PTO_SEED", 1);
+    const long count = from_environment("PTO_GRAPHS", STANDARD_GRAPHS), first = from_environment("PTO_SEED", 1);
     const long checked = from_environment("PTO_CHECK_EVERY", 3);
     for (long seed = first; seed < first + count; seed++) {
         uint64_t s = (uint64_t)seed * 7919;
