@@ -5,7 +5,7 @@ Idea       a case is a call, its tensors with their types and extents, and what 
            runs for several extents (tails of vectors, one element, none) on every level of the processor that the machine has.
 Invariant  what has no function and no sum is equal to the last bit; the rest is within `most` units of the last place of the values that were added.
            Each level but the base has the same bits.
-Tests      test/lit/run/std-index.test
+Tests      test/lit/run/std-index.test, std-nn.test
 """
 import pathlib
 import re
