@@ -32,7 +32,8 @@ void frame_emit(struct emitter *e, const struct ir_op *op)
         const char *before = i > 0 ? "; " : "";
         for (size_t t = 0; t < f->tensors.count; t++) {
             const struct tensor_plan *p = f->tensors.data[t];
-            if (p->storage != STORAGE_SLOT || (p->slot != (int)i && !(p->alternates && p->slot + 1 == (int)i)))
+            if (p->storage != STORAGE_SLOT || p->number < 0 ||
+                (p->slot != (int)i && !(p->alternates && p->slot + 1 == (int)i)))
                 continue;
             strbuf_printf(&comment, "%s%s", before, shown_name(e, p->tensor));
             before = ", ";
@@ -60,7 +61,7 @@ void frame_report(struct emitter *e, const struct symbol *orch)
             diag_warning(d, DIAG_W07, a->at,
                          "'%s' has %d slots in the frame, which alternate: its next value waits for the readers of an "
                          "earlier one",
-                         name, a->tensor->exchange->count);
+                         name, slot_of(e->plan, a->tensor)->count);
         } else if (a->tensor == a->before) {
             diag_warning(d, DIAG_W07, a->at,
                          "'%s' has one slot in the frame for all iterations of the loop: an iteration waits for %s",
@@ -92,9 +93,9 @@ static const char *storage_text(struct emitter *e, const struct frame_plan *f, c
 {
     if (p->storage == STORAGE_RESULT) return "result  where the caller wants it";
     if (p->storage == STORAGE_RING) return arena_printf(e->mem, "ring    %s", p->why);
-    const struct exchange *names = p->tensor->exchange;
     const char *at = size_string(e, f->slots.data[p->slot].at);
-    if (names) return arena_printf(e->mem, "slot %d  at %s, one of %d that alternate", p->slot, at, names->count);
+    if (p->tensor->exchange)
+        return arena_printf(e->mem, "slot %d  at %s, one of %d that alternate", p->slot, at, p->count);
     if (!p->alternates) return arena_printf(e->mem, "slot %d  at %s", p->slot, at);
     return arena_printf(e->mem, "slot %d  at %s, and %d at %s alternately", p->slot, at, p->slot + 1,
                         size_string(e, f->slots.data[p->slot + 1].at));

@@ -15,8 +15,8 @@
  * whenever they are.
  *
  * Note [alternating slots]: names that exchange their buffers, as a `var` and its next value do, have a slot with room
- * for each, and whoever takes over a buffer gives its own in return; so they have the slots in some order, at any time.
- * Which of the buffers a task touches is not known here, so nothing is surely ordered by them.
+ * for each that is written, and whoever takes over a buffer gives its own in return; so they have the slots in some
+ * order, at any time.  Which of the buffers a task touches is not known here, so nothing is surely ordered by them.
  *
  * Note [a frame must not cost]: a frame is held from the entry of the function to its last task.  --plan=free makes one
  * only where the function needs no more heap with it than without.
@@ -211,7 +211,7 @@ static void sum_up(struct walk *w)
 {
     const struct size *without = size_const(w->sizes, 0);
     for (size_t i = 0; i < w->out->tensors.count && without; i++)
-        if (w->out->tensors.data[i]->storage == STORAGE_SLOT)
+        if (w->out->tensors.data[i]->storage == STORAGE_SLOT && w->out->tensors.data[i]->number >= 0)
             without = size_binary(w->sizes, SIZE_ADD, without, w->out->tensors.data[i]->bytes);
     w->out->without = without;
 }
@@ -289,6 +289,7 @@ static void plan_function(struct plan *p, const struct ir_function *f)
     vec_push(&p->frame_list, w.out);
     p->ranges.function = orch;
     walk_block(&w, f->body);
+    frames_find_names(&w, f);
     frames_place(&w);
     sum_up(&w);
     if (!w.out->bytes) {

@@ -18,7 +18,9 @@ struct tensor_plan {
     struct span first, last;    /* calls; without an end: nothing uses it */
     const struct ir_op *across; /* a loop that it outlives, and that makes tensors of its own; or NULL */
     int slot;
-    int number;              /* of a name that goes from buffer to buffer: its place among those of its slot */
+    /* of a name that goes from buffer to buffer: how many its slot has room for, and which of them is its own at first,
+     * -1: none */
+    int count, number;
     const struct size *room; /* bytes of its slot: of all the names that exchange their buffers, by the first of them */
     /* two slots, slot and slot + 1: an iteration of its loop takes the slot that the previous iteration did not take */
     bool alternates;

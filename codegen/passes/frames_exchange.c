@@ -1,6 +1,7 @@
 /* frames_exchange.c - a `var` in a frame: names that exchange their buffers, see Note [alternating slots] in frames.c.
- * Idea       all of them are placed as one tensor that has room for each.  --plan=free does so only for a var that one
- *            task after another makes from its value: then an iteration waits for nothing that it would not wait for.
+ * Idea       all of them are placed as one tensor, with room for each that has a slot.  --plan=free does so where no
+ *            value is made in a slot that had another one, and for a var that one task after another makes from its
+ *            value: then an iteration waits for nothing that it would not wait for.
  * Tests      test/lit/memory/alternate.pto
  */
 #include "frames_parts.h"
@@ -26,6 +27,7 @@ static bool is_step(const struct exchange *names, const struct task *t)
 static bool is_free(const struct walk *w, const struct exchange *names, const struct home *p)
 {
     bool is_used_otherwise = false;
+    if (!p->is_reused) return true;
     if (names->count != 2) return false;
     for (size_t i = 0; i < p->users.count; i++) {
         const struct task *t = w->tasks.data[p->users.data[i]];
@@ -42,6 +44,16 @@ static bool is_free(const struct walk *w, const struct exchange *names, const st
     return true;
 }
 
+int frames_slots_of(const struct walk *w, const struct exchange *names)
+{
+    int count = 0;
+    for (int i = 0; i < names->count; i++) {
+        const struct home *p = ptrmap_get(&w->places, names->names[i]);
+        count += p && p->has_slot;
+    }
+    return count;
+}
+
 const char *frames_why_no_exchange(const struct walk *w, const struct exchange *names)
 {
     const struct home *first = ptrmap_get(&w->places, names->names[0]);
@@ -52,6 +64,7 @@ const char *frames_why_no_exchange(const struct walk *w, const struct exchange *
         p->plan->last = first->plan->last;
         const char *why = frames_why_not(w, p);
         if (why) return why;
+        if (first->is_open && names->names[i]->keeps) return "a name may be written while a second name has its slot";
         if (p->plan->bytes != first->plan->bytes || p->loop != first->loop)
             return "a name that may have its buffer is of another size";
     }
@@ -72,12 +85,15 @@ void frames_share_exchange(const struct walk *w, const struct exchange *names)
 {
     const struct home *first = ptrmap_get(&w->places, names->names[0]);
     const struct tensor_plan *t = first->plan;
+    const int count = frames_slots_of(w, names);
+    int number = 0;
     if (t->storage == STORAGE_SLOT && is_carried(w, first) && !is_free(w, names, first))
         vec_push(&w->out->added, ((struct added_order){t->tensor, t->tensor, t->first, t->last}));
     for (int i = 0; i < names->count; i++) {
         const struct home *p = ptrmap_get(&w->places, names->names[i]);
         if (!p) continue;
-        p->plan->number = i;
+        p->plan->count = count;
+        p->plan->number = p->has_slot ? number++ : -1;
         p->plan->storage = first->plan->storage;
         p->plan->slot = first->plan->slot;
         p->plan->why = first->plan->why;

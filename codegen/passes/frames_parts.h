@@ -2,7 +2,7 @@
  *
  * frames.c        tasks of a function, which frame is taken     frames_slots.c   which tensors share a slot
  * frames_order.c  which task surely waits for which          frames_offsets.c where they lie with --plan=min
- * frames_exchange.c  names that exchange their buffers */
+ * frames_exchange.c  names that exchange their buffers   frames_names.c   which of them have a slot */
 #ifndef PTOC_FRAMES_PARTS_H
 #define PTOC_FRAMES_PARTS_H
 #include "frames.h"
@@ -36,6 +36,11 @@ struct home { /* where a tensor is named */
     VEC(int) users;  /* tasks, ascending */
     struct tensor_plan *plan;
     bool alternates; /* its buffers may lie in a slot: see Note [alternating slots] */
+    /* of a name that exchanges its buffer: a slot is its own at first */
+    bool has_slot;
+    /* of the first of such names.  is_open: one may be written while another one has its slot, so that each needs one;
+     * is_reused: a task may make a value in a slot that had another one, where without a frame it makes a buffer */
+    bool is_open, is_reused;
 };
 
 struct walk {
@@ -65,7 +70,11 @@ bool frames_find_lifetime(const struct walk *w, struct lifetime *l); /* false: n
 int frames_foreign_loop(const struct walk *w, int loop, int named_in);
 bool frames_is_before(const struct walk *w, int earlier, int later); /* one of these */
 
+/* ---- frames_names.c ---- */
+void frames_find_names(const struct walk *w, const struct ir_function *f);
+
 /* ---- frames_exchange.c ---- */
+int frames_slots_of(const struct walk *w, const struct exchange *names);                /* how many of them have one */
 const char *frames_why_no_exchange(const struct walk *w, const struct exchange *names); /* NULL: they have a slot */
 void frames_share_exchange(const struct walk *w, const struct exchange *names); /* what the first of them has got */
 

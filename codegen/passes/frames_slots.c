@@ -272,7 +272,7 @@ static bool find_place(struct walk *w, const struct symbol *tensor, struct lifet
     *l = (struct lifetime){.plan = t, .home = p, .last = -1};
     const bool is_used = frames_find_lifetime(w, l);
     t->why = names ? frames_why_no_exchange(w, names) : frames_why_not(w, p);
-    t->room = names && !t->why ? size_scale(w->sizes, t->bytes, names->count) : t->bytes;
+    t->room = names && !t->why ? size_scale(w->sizes, t->bytes, frames_slots_of(w, names)) : t->bytes;
     p->alternates = names && is_used && !t->why;
     return is_used && !t->why && t->room;
 }

@@ -30,6 +30,7 @@ static void insert_frame(struct plan *p, struct ir_function *f, const struct fra
 
 static void place_tensor(struct plan *p, struct ir_op *op, const struct frame_plan *frame, const struct tensor_plan *t)
 {
+    if (t->number < 0) return; /* it takes over the slots of others */
     const struct size *before = size_scale(p->checked->sizes, t->bytes, t->number);
     const struct size *at = size_binary(p->checked->sizes, SIZE_ADD, frame->slots.data[t->slot].at, before);
     op->tensor.at = lower_size(p->lowering, at, ARITH_PLAIN);

@@ -106,7 +106,7 @@ struct leaves {
 struct exchange {
     struct symbol **names;
     int count, room;
-    bool is_shared; /* `let t = a;`: two of the names may mean one buffer */
+    bool is_shared; /* `let t = a;`: two of the names may mean one buffer; the pass `keeps` says whether */
 };
 
 struct equations;    /* equations/equations.h */
