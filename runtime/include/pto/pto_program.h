@@ -293,6 +293,7 @@ PTO_INLINED_ bool pto_views_overlap_(const PTOTaskParam *a, const PTOTaskParam *
     PTOArg arg;
     PTOAccess_ x, y;
     int64_t lay[PTO_PLAIN_RANK];
+    x.high = y.high = 0; /* else gcc 12 warns of them in a later submit */
     if (__builtin_expect(
             pto_decode_(a, &arg, lay, &x) && pto_decode_(b, &arg, lay, &y) && (x.high <= y.low || y.high <= x.low), 1))
         return false;
