@@ -83,7 +83,7 @@ class Aggregates:
             return
         v = self.pick(known)
         if k == 3:
-            ended = [v for v in known if v.kind == "local" and v.loops == self.loops]
+            ended = [v for v in known if v.kind in ("local", "element") and v.loops == self.loops]
             if ended:
                 v = self.pick(ended)
                 way = self.rng.randint(0, 2)
@@ -115,6 +115,42 @@ class Aggregates:
             self.emit("print %s, %s;" % (self.int_expr(1)[0], self.pick(v.leaves).text))
         else:
             self.do_call()
+
+    def do_cells(self):
+        """An array of structs, filled element by element; then each is a struct of its own, and may end while the others stay."""
+        r, type_ = self.rng, self.struct_type()
+        if type_ is None or self.weight > 8:
+            return self.do_array()
+        name, count, argument = self.fresh("r"), r.randint(1, 3), self.small_extent()
+        self.emit("let %s: array[%d] of %s;" % (name, count, self.struct_text(type_, argument)))
+        element = lambda i: self.see_struct("%s[%s]" % (name, i), type_, argument, True, "element")
+        is_loop = r.random() < 0.4
+        if is_loop:
+            i = self.fresh("i")
+            saved = self.steady_loop("for %s in 0 .. %d {" % (i, count), count)
+            self.scalars.append(Scalar(i, "i64", 0, count - 1, "loop"))
+            self.fill_struct(element(i))
+            self.close_steady_loop(saved, count)
+        for i in range(count):
+            (self.show_struct if is_loop else self.fill_struct)(element(i))
+        if r.random() < 0.5:
+            self.nested(2)
+        for v in [v for v in self.structs if v.text.startswith(name + "[") and v.kind == "element"]:
+            if r.random() < 0.5:
+                self.end_cell(v)
+
+    def end_cell(self, v):
+        """It is dropped, or one of its fields is, or moved into a function, which gives it back."""
+        t, way = self.pick(v.leaves), self.rng.randint(0, 2)
+        if way == 0:
+            self.emit("drop %s;" % v.text)
+            self.forget_struct(v)
+            return
+        self.forget(t.root)
+        if way == 1:
+            self.emit("drop %s;" % t.text)
+        else:
+            self.end_element(t.text, t.element, t.shape)
 
     def forget_struct(self, v):
         for root in v.roots():

@@ -168,7 +168,7 @@ class Calls:
 
     def struct_argument(self, f, dims, direction, type_, extents, avoid):
         found = [v for v in self.structs if v.type is type_ and not set(v.roots()) & set(avoid) and (v.writable or direction in ("in", None))
-                 and (direction != "own" or v.kind == "local" and v.loops == self.loops)]
+                 and (direction != "own" or v.kind in ("local", "element") and v.loops == self.loops)]
         self.rng.shuffle(found)
         for v in found:
             attempt = dict(dims)

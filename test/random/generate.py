@@ -85,7 +85,7 @@ class Writer(Expressions, Regions, Calls, Aggregates, Statements, Control, Jumps
                   ("gather", 3), ("library", 2), ("leave", 2), ("halo", 2), ("twin", 2), ("pieces", 3), ("product", 2), ("solid", 2),
                   ("tile_ranges", 2), ("struct", 9), ("array", 3), ("escape", 4), ("partly", 3), ("wide", 2), ("carried", 4),
                   ("structs", 4), ("give", 3), ("inplace", 6), ("stir", 2), ("combine", 3), ("slide", 2), ("decided", 6),
-                  ("turned", 5)]
+                  ("turned", 5), ("cells", 6)]
 
     def statement(self):
         if self.maker.size <= 0:
@@ -205,7 +205,7 @@ class Maker(Functions, DecidedFunctions):
     def program(self):
         r = self.rng
         self.make_globals()
-        if r.random() < 0.35 or {"struct", "structs"} & set(self.often):
+        if r.random() < 0.35 or {"struct", "structs", "cells"} & set(self.often):
             self.make_structs()
         if "decided" in self.often:
             self.make_function("decided", "main")

@@ -122,12 +122,30 @@ def tensors_of(value):
     return []
 
 
+def scalar_of(value):
+    """Of a field of a struct, which an array of structs holds as an element."""
+    return value.tensor.data[value.key].item() if isinstance(value, Element) else value
+
+
+def set_scalar(struct, name, value):
+    place = struct.fields[name]
+    if isinstance(place, Element):
+        place.tensor.data[place.key] = value
+    else:
+        struct.fields[name] = value
+
+
 def copy_scalars(to, of):
     for name, value in of.fields.items():
         if isinstance(value, Struct):
             copy_scalars(to.fields[name], value)
         elif not isinstance(value, Tensor):
-            to.fields[name] = value
+            set_scalar(to, name, scalar_of(value))
+
+
+def is_element(node):
+    """Of an array, or a field of one."""
+    return node.kind == "index" or (node.kind == "member" and is_element(node.of))
 
 
 def real_text(value):
@@ -350,15 +368,31 @@ class Run:
     def new_of_type(self, frame, type_):
         if self.is_scalar(type_):
             return {"bool": False, "i64": 0, "f32": np.float32(0), "f64": 0.0}[type_.name]
-        if type_.kind == "type" and type_.name not in ELEMENTS:
-            decl = self.struct_decl(frame.module, type_)
-            inner = Frame(decl.module)
-            args = [self.integer(frame, e) for e in type_.extents or []]
-            for g, v in zip(decl.generics, args):
-                inner.declare(g, v)
-            return Struct(decl, args, {f: self.new_of_type(inner, t) for f, t in decl.fields})
+        base = array_base(type_)
+        if base.kind == "type" and base.name not in ELEMENTS:
+            return self.new_struct(frame, base, self.counts(frame, type_))
         element, shape, levels, scalars = self.tensor_type(frame, type_)
         return new_tensor(element, shape, levels, scalars)
+
+    def counts(self, frame, type_):
+        return [self.extent(frame, type_.count)] + self.counts(frame, type_.of) if type_.kind == "array_type" else []
+
+    def new_struct(self, frame, type_, counts):
+        """counts: of an array of them, whose fields are arrays."""
+        decl = self.struct_decl(frame.module, type_)
+        inner = Frame(decl.module)
+        args = [self.integer(frame, e) for e in type_.extents or []]
+        for g, v in zip(decl.generics, args):
+            inner.declare(g, v)
+        return Struct(decl, args, {f: self.new_field(inner, t, counts) for f, t in decl.fields})
+
+    def new_field(self, frame, type_, counts):
+        if not counts:
+            return self.new_of_type(frame, type_)
+        if type_.kind == "type" and type_.name not in ELEMENTS:
+            return self.new_struct(frame, type_, counts)
+        element, shape, levels, _ = self.tensor_type(frame, type_)
+        return new_tensor(element, counts + shape, levels + len(counts), self.is_scalar(type_))
 
     # ---- statements ----
     def block(self, frame, block):
@@ -525,7 +559,7 @@ class Run:
             value = self.eval(frame, name)
             for tensor in tensors_of(value):
                 self.live(tensor, node.line)
-                if name.kind == "index":  # an element of an array, whose others stay: nothing of it is read again
+                if is_element(name):  # of an array, whose others stay: nothing of it is read again
                     tensor.mask[...] = False
                 else:
                     tensor.lifetime.ended = "dropped"
@@ -711,15 +745,23 @@ class Run:
         of = self.eval(frame, node.of)
         if isinstance(of, Grid):
             return self.tiles(frame, of, node)
+        if isinstance(of, Struct):
+            return self.struct_part(frame, of, node)
         if isinstance(of, Element):
             raise Fault("E03", node.line, "an element has no parts")
-        keys = [self.key(frame, index, extent) for index, extent in zip(node.indices, of.data.shape)]
         if len(node.indices) > of.data.ndim:
             raise Fault("E03", node.line, "too many indices")
-        arrays = of.arrays - sum(1 for k in keys[:of.arrays] if isinstance(k, int))
+        return self.part_of(frame, of, node)
+
+    def struct_part(self, frame, of, node):
+        return Struct(of.decl, of.args, {f: self.struct_part(frame, v, node) if isinstance(v, Struct) else self.part_of(frame, v, node)
+                                         for f, v in of.fields.items()})
+
+    def part_of(self, frame, of, node):
+        keys = [self.key(frame, index, extent) for index, extent in zip(node.indices, of.data.shape)]
         if len(keys) == of.data.ndim and all(isinstance(k, int) for k in keys):
             return Element(of, tuple(keys))
-        return of.part(tuple(keys), arrays)
+        return of.part(tuple(keys), of.arrays - sum(1 for k in keys[:of.arrays] if isinstance(k, int)))
 
     def key(self, frame, index, extent):
         if index.kind != "point" and index.step:
@@ -837,6 +879,7 @@ class Run:
         if node.kind == "call":
             return self.callee(frame, node.callee).result.name
         of = self.peek(frame, node)
+        of = of.tensor if isinstance(of, Element) else of
         if not isinstance(of, Tensor):
             return "bool" if isinstance(of, bool) else "i64" if isinstance(of, int) else "f32" if isinstance(of, np.float32) else "f64"
         return {"f64": "f64", "bool": "bool", "f32": "f32", "f16": "f32", "bf16": "f32"}.get(of.element, "i64")
@@ -893,7 +936,7 @@ class Run:
                 element = self.eval(frame, place)
                 element.tensor.data[element.key] = value
             else:
-                self.eval(frame, place.of).fields[place.name] = value
+                set_scalar(self.eval(frame, place.of), place.name, value)
         return result
 
     def overload(self, kernels_, values, place, line):
@@ -1045,7 +1088,7 @@ class Run:
     def call_orch(self, orch, values, node):
         frame, pairs = self.bind(orch, values, node.line)
         self.check_overlap(frame, pairs, node.line)
-        elements = [f.name for f, a in zip(orch.formals, node.args) if a.value.kind == "index"]
+        elements = [f.name for f, a in zip(orch.formals, node.args) if is_element(a.value)]
         for formal, value in pairs:
             for tensor in tensors_of(value):
                 if formal.direction in (None, "in", "own", "host", "inout", "acc") and not tensor.mask.all():
@@ -1075,6 +1118,10 @@ class Run:
     @staticmethod
     def moved_element(value):
         """Of an array, whose others stay: nothing of it is read again."""
+        if isinstance(value, Struct):
+            return Struct(value.decl, value.args, {f: Run.moved_element(v) for f, v in value.fields.items()})
+        if not isinstance(value, Tensor):
+            return scalar_of(value)
         copy = Tensor(value.element, value.data.copy(), value.mask.copy(), Lifetime(), value.arrays, value.host, value.scalars)
         value.mask[...] = False
         return copy
@@ -1094,6 +1141,12 @@ class Node_shapes:
 
     def __init__(self, whole, parts):
         self.whole, self.parts = whole, parts
+
+
+def array_base(type_):
+    while type_.kind == "array_type":
+        type_ = type_.of
+    return type_
 
 
 def extents_of(type_):

@@ -308,7 +308,7 @@ class Regions:
     def can_end(self, t):
         """A whole local of this block or of one around it, or a field of one, with no loop in between."""
         if t.kind == "field":
-            return any(v.kind == "local" and v.loops == self.loops and t.root in v.roots() for v in self.structs)
+            return any(v.kind in ("local", "element") and v.loops == self.loops and t.root in v.roots() for v in self.structs)
         return t.kind == "local" and t.loops == self.loops
 
     def forget(self, root):
