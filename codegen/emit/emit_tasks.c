@@ -126,6 +126,7 @@ static void print_argument(struct lister *l, struct strbuf *b, const struct call
         struct type t = {.kind = TYPE_TENSOR, .elem = f->type->elem, .rank = c->regions[i]->rank};
         memcpy(t.extent, c->regions[i]->extent, sizeof t.extent);
         strbuf_printf(b, ": %s", type_string(l->e, &t));
+        if (c->regions[i]->is_part) strbuf_puts(b, " (to the compiler: all of the box around it)");
         if (c->written && c->written[i]) strbuf_printf(b, " %s", emit_source_text(l->e, f->decl->formal.writes->at));
         if (f->by) strbuf_printf(b, " by %s", accumulators_word(f->by));
     }
