@@ -3,9 +3,9 @@
  * Idea       a transfer is a synchronous send or a receive of a derived type, so nothing is packed; what has ended is
  *            found by asking, never by waiting.  No call uses MPI_COMM_WORLD, which belongs to the program.
  * Owner      a rank; two threads never call at the same time (MPI_THREAD_SERIALIZED).
- * Limits     a dimension of a view has at most 2^31 - 1 elements.  After a failure the job has to end: sends that
- *            nobody received cannot be taken back, so MPI is not finalized then.
- * Tests      test/wire/check_programs.py */
+ * Limits     a dimension of a view has at most 2^31 - 1 elements.  After a failure the job has to end: sends that were
+ *            not received cannot be taken back, so no rank finalizes MPI then, Note [all finalize or none].
+ * Tests      test/wire/check_wire.c, check_programs.py */
 #include "wire.h"
 #include <mpi.h>
 #include <stdio.h>
@@ -13,23 +13,50 @@
 #include <string.h>
 #include <time.h>
 
-/* A reduction that all ranks have not come to yet. */
+/* Note [ordinary reductions]: MPI cannot cancel a reduction.  Where a run fails, some ranks have begun an ordinary one
+ * that the others leave out.  So the last reduction of the run compares how many each rank has begun, and those that
+ * have begun fewer begin the rest, whose numbers are dropped.  Otherwise the next run would read them, and the job
+ * could not finalize. */
+
+/* What is reduced: the numbers, their complements, and in the last reduction of a run how many ordinary ones the rank
+ * has begun. */
+enum { BEGUN = 2 * WIRE_REDUCED, WORDS };
+
+/* Reductions of one kind, one after the other; is_begun: all ranks have not come to the newest yet. */
 struct reduction {
     MPI_Comm ranks;
     MPI_Request request;
     bool is_begun;
-    uint64_t given[2 * WIRE_REDUCED], found[2 * WIRE_REDUCED];
+    uint64_t count; /* that were begun */
+    uint64_t given[WORDS], found[WORDS];
+};
+
+/* A failure on its way. */
+struct report {
+    uint64_t run; /* that failed, among those of this wire */
+    struct wire_failure failure;
+};
+
+/* The failure that this rank reports to all.  It stays until it was sent. */
+struct reporting {
+    struct reporting *next;
+    struct report report;
+    int count;
+    MPI_Request request[];
 };
 
 struct mpi_wire {
     struct wire wire;
     MPI_Comm transfers, failures;
     struct reduction ordinary, last;
+    bool is_last_found;      /* and the ordinary reductions are being completed */
     uint64_t tags;           /* a power of two */
     MPI_Request *request;    /* of transfers that have not ended */
     struct pending *pending; /* likewise */
     int count, room;
-    struct wire_failure failure; /* of this rank */
+    uint64_t run;                /* the newest, from 1 */
+    struct reporting *reporting; /* of all runs */
+    struct report early;         /* of the next run: a rank is ahead */
     bool has_left_sends, has_begun_mpi;
 };
 
@@ -139,85 +166,143 @@ static void mpi_cancel(struct wire *wire)
 /* ---- agreement --------------------------------------------------------------------------------------------------- */
 
 /* The least is the complement of the most of the complements. */
+static bool begin_reduction(struct reduction *r, const uint64_t *mine, uint64_t ordinary)
+{
+    for (int i = 0; i < WIRE_REDUCED; i++) {
+        r->given[i] = mine[i];
+        r->given[WIRE_REDUCED + i] = ~mine[i];
+    }
+    r->given[BEGUN] = ordinary;
+    r->is_begun = is_fine(MPI_Iallreduce(r->given, r->found, WORDS, MPI_UINT64_T, MPI_MAX, r->ranks, &r->request));
+    r->count += r->is_begun;
+    return r->is_begun;
+}
+
+static enum wire_answer test_reduction(struct reduction *r)
+{
+    int any = 0;
+    if (!is_fine(MPI_Test(&r->request, &any, MPI_STATUS_IGNORE))) return WIRE_FAILED;
+    r->is_begun = !any;
+    return any ? WIRE_DONE : WIRE_WAITS;
+}
+
+/* See Note [ordinary reductions]. */
+static enum wire_answer complete_ordinary(struct mpi_wire *w)
+{
+    static const uint64_t nothing[WIRE_REDUCED];
+    struct reduction *r = &w->ordinary;
+    for (;;) {
+        const enum wire_answer answer = r->is_begun ? test_reduction(r) : WIRE_DONE;
+        if (answer != WIRE_DONE || r->count >= w->last.found[BEGUN]) return answer;
+        if (!begin_reduction(r, nothing, 0)) return WIRE_FAILED;
+    }
+}
+
 static enum wire_answer mpi_reduce(struct wire *wire, bool is_last, const uint64_t *mine, uint64_t *least,
                                    uint64_t *most)
 {
-    struct reduction *r = is_last ? &of(wire)->last : &of(wire)->ordinary;
-    int any = 0;
-    if (!r->is_begun) {
-        for (int i = 0; i < WIRE_REDUCED; i++) {
-            r->given[i] = mine[i];
-            r->given[WIRE_REDUCED + i] = ~mine[i];
-        }
-        if (!is_fine(
-                MPI_Iallreduce(r->given, r->found, 2 * WIRE_REDUCED, MPI_UINT64_T, MPI_MAX, r->ranks, &r->request)))
-            return WIRE_FAILED;
-        r->is_begun = true;
+    struct mpi_wire *w = of(wire);
+    struct reduction *r = is_last ? &w->last : &w->ordinary;
+    enum wire_answer answer = WIRE_DONE;
+    if (!is_last || !w->is_last_found) {
+        if (!r->is_begun && !begin_reduction(r, mine, w->ordinary.count)) return WIRE_FAILED;
+        answer = test_reduction(r);
     }
-    if (!is_fine(MPI_Test(&r->request, &any, MPI_STATUS_IGNORE))) return WIRE_FAILED;
-    if (!any) return WIRE_WAITS;
-    r->is_begun = false;
-    for (int i = 0; i < WIRE_REDUCED; i++) {
+    if (is_last && answer == WIRE_DONE) {
+        answer = complete_ordinary(w);
+        w->is_last_found = answer == WIRE_WAITS;
+    }
+    for (int i = 0; i < WIRE_REDUCED && answer == WIRE_DONE; i++) {
         most[i] = r->found[i];
         least[i] = ~r->found[WIRE_REDUCED + i];
     }
-    return WIRE_DONE;
+    return answer;
 }
 
-static void mpi_begin(struct wire *w) { (void)w; }
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
 
+static void mpi_begin(struct wire *w) { of(w)->run++; }
+
+/* Without memory the others are not notified, and wait; the launcher ends them when this rank ends. */
 static void mpi_notify(struct wire *wire, const struct wire_failure *failure)
 {
     struct mpi_wire *w = of(wire);
-    w->failure = *failure;
-    for (int k = 0; k < wire->ranks; k++) {
-        MPI_Request request;
-        if (k == wire->rank ||
-            !is_fine(MPI_Isend(&w->failure, sizeof w->failure, MPI_BYTE, k, 0, w->failures, &request)))
-            continue;
-        MPI_Request_free(&request); /* the failure stays where it is */
-        w->has_left_sends = true;
-    }
+    struct reporting *x = malloc(sizeof *x + (size_t)wire->ranks * sizeof *x->request);
+    if (!x) return;
+    *x = (struct reporting){.next = w->reporting, .report = {w->run, *failure}};
+    w->reporting = x;
+    for (int k = 0; k < wire->ranks; k++)
+        if (k != wire->rank &&
+            is_fine(MPI_Isend(&x->report, sizeof x->report, MPI_BYTE, k, 0, w->failures, &x->request[x->count])))
+            x->count++;
 }
 
+/* Reports of earlier runs are dropped.  One of the next run waits for it: that run begins after this one has ended. */
 static bool mpi_listen(struct wire *wire, struct wire_failure *failure)
 {
+    struct mpi_wire *w = of(wire);
+    struct report report = w->early;
     MPI_Status status;
     int any = 0;
-    if (!is_fine(MPI_Iprobe(MPI_ANY_SOURCE, 0, of(wire)->failures, &any, &status)) || !any) return false;
-    return is_fine(
-        MPI_Recv(failure, sizeof *failure, MPI_BYTE, status.MPI_SOURCE, 0, of(wire)->failures, MPI_STATUS_IGNORE));
+    while (report.run != w->run) {
+        if (report.run > w->run) w->early = report;
+        if (!is_fine(MPI_Iprobe(MPI_ANY_SOURCE, 0, w->failures, &any, &status)) || !any ||
+            !is_fine(MPI_Recv(&report, sizeof report, MPI_BYTE, status.MPI_SOURCE, 0, w->failures, MPI_STATUS_IGNORE)))
+            return false;
+    }
+    *failure = report.failure;
+    return true;
 }
 
 /* ---- the beginning and the end ----------------------------------------------------------------------------------- */
 
-/* A launcher may end all ranks when the first has ended with an error, so they wait until rank 0 has reported it. */
-static void meet(struct mpi_wire *w)
+/* Note [all finalize or none]: MPI_Finalize waits for all ranks.  A rank that finalized while another one ends without
+ * it would wait until the launcher ends it.  So the ranks agree on it. */
+
+/* Is nothing of this rank in flight? */
+static bool is_idle(struct mpi_wire *w)
 {
-    enum { LOOKS = 2000, LOOK_NS = 1000000 };
-    MPI_Request request;
-    int any = 0;
-    if (!is_fine(MPI_Ibarrier(w->last.ranks, &request))) return;
-    for (int i = 0; i < LOOKS && !any; i++) {
-        if (!is_fine(MPI_Test(&request, &any, MPI_STATUS_IGNORE))) return;
-        if (!any) nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    bool is_idle = w->count == 0 && !w->has_left_sends && !w->ordinary.is_begun && !w->last.is_begun;
+    for (struct reporting *x = w->reporting; x; x = x->next)
+        for (int k = 0, any = 0; k < x->count; k++)
+            is_idle &= is_fine(MPI_Test(&x->request[k], &any, MPI_STATUS_IGNORE)) && any;
+    return is_idle;
+}
+
+/* A launcher may end all ranks when the first has ended with an error, so a rank that failed waits until rank 0 has
+ * printed that, but not for ever: another one may never come.  See Note [all finalize or none]. */
+static bool do_all_finalize(struct mpi_wire *w, bool is_good)
+{
+    enum { STEP_NS = 100000, LONGEST_NS = 2000000, GRACE_NS = 2000000000 };
+    struct reduction *r = &w->last;
+    const uint64_t mine[WIRE_REDUCED] = {is_idle(w)};
+    if (r->is_begun || !begin_reduction(r, mine, 0)) return false;
+    for (int64_t ns = STEP_NS, waited = 0; is_good || waited < GRACE_NS; waited += ns) {
+        const enum wire_answer answer = test_reduction(r);
+        if (answer != WIRE_WAITS) return answer == WIRE_DONE && ~r->found[WIRE_REDUCED] == 1;
+        nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+        if (ns < LONGEST_NS) ns += STEP_NS;
     }
+    return false;
 }
 
 static void mpi_close(struct wire *wire, bool is_good)
 {
     struct mpi_wire *w = of(wire);
-    if (!is_good) meet(w);
-    if (!w->has_left_sends && !w->ordinary.is_begun) {
-        MPI_Comm_free(&w->transfers);
-        MPI_Comm_free(&w->failures);
-        MPI_Comm_free(&w->ordinary.ranks);
-        MPI_Comm_free(&w->last.ranks);
-        if (w->has_begun_mpi) MPI_Finalize();
+    if (!do_all_finalize(w, is_good)) return; /* MPI still uses its memory; the process ends */
+    MPI_Comm_free(&w->transfers);
+    MPI_Comm_free(&w->failures);
+    MPI_Comm_free(&w->ordinary.ranks);
+    MPI_Comm_free(&w->last.ranks);
+    if (w->has_begun_mpi) MPI_Finalize();
+    while (w->reporting) {
+        struct reporting *next = w->reporting->next;
+        free(w->reporting);
+        w->reporting = next;
     }
     free(w->request);
     free(w->pending);
-    if (!w->has_left_sends) free(w);
+    free(w);
 }
 
 static const struct wire_ops mpi_ops = {.begin = mpi_begin,

@@ -1,0 +1,129 @@
+/* check_wire.c - what wire.h promises, asked of a wire: a program that a launcher starts as several ranks.
+ * check_wire LIBRARY; exit code 0: the promises hold, and a rank can end as MPI wants it. */
+#include "wire/wire.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SIDE = 64 };
+
+static struct wire *wire;
+
+static void expect(bool is_so, const char *what)
+{
+    if (is_so) return;
+    fprintf(stderr, "rank %d: %s\n", wire->rank, what);
+    exit(1);
+}
+
+static void nap(void) { nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL); }
+
+/* The most of a number of all ranks. */
+static uint64_t most_of(bool is_last, uint64_t number)
+{
+    const uint64_t mine[WIRE_REDUCED] = {number, ~number};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    enum wire_answer answer;
+    while ((answer = wire->ops->reduce(wire, is_last, mine, least, most)) == WIRE_WAITS) nap();
+    expect(answer == WIRE_DONE, "a reduction fails");
+    expect(~least[1] == most[0] && least[0] == ~most[1], "least and most differ");
+    return most[0];
+}
+
+static void wait_for(int count)
+{
+    struct wire_ended ended[4];
+    while (count > 0) {
+        const int n = wire->ops->progress(wire, ended, 4);
+        for (int k = 0; k < n; k++) expect(ended[k].is_good, "a transfer fails");
+        count -= n;
+        if (n == 0) nap();
+    }
+}
+
+static PTOArg columns(int32_t *matrix, const int64_t *shape, const int64_t *stride)
+{
+    return (PTOArg){.ptr = matrix, .type = PTO_U32, .rank = 2, .shape = shape, .stride = stride};
+}
+
+/* Views of several rows go around, the younger tag first. */
+static void check_transfers(void)
+{
+    static int32_t from[2][SIDE * SIDE], to[2][SIDE * SIDE];
+    static const int64_t shape[2] = {SIDE, SIDE / 2}, stride[2] = {SIDE, 1};
+    const int32_t next = (wire->rank + 1) % wire->ranks, before = (wire->rank + wire->ranks - 1) % wire->ranks;
+    PTOArg views[4];
+    for (int tag = 1; tag >= 0; tag--) {
+        for (int32_t k = 0; k < SIDE * SIDE; k++) from[tag][k] = wire->rank << 20 | tag << 16 | k, to[tag][k] = -1;
+        views[tag] = columns(from[tag], shape, stride);
+        expect(wire->ops->send(wire, next, (uint64_t)tag, &views[tag], from[tag]), "a send does not begin");
+    }
+    for (int tag = 0; tag < 2; tag++) {
+        views[2 + tag] = columns(to[tag], shape, stride);
+        expect(wire->ops->receive(wire, before, (uint64_t)tag, &views[2 + tag], to[tag]), "a receive does not begin");
+    }
+    wait_for(4);
+    for (int tag = 0; tag < 2; tag++)
+        for (int32_t k = 0; k < SIDE * SIDE; k++)
+            expect(to[tag][k] == (k % SIDE < SIDE / 2 ? before << 20 | tag << 16 | k : -1), "other bytes arrive");
+}
+
+/* A run that fails: rank 0 has begun a reduction that the others leave out, and a receive of what nobody sends. */
+static void check_failure(uint64_t run)
+{
+    static int32_t bytes[SIDE * SIDE];
+    static const int64_t shape[2] = {SIDE, SIDE}, stride[2] = {SIDE, 1};
+    const PTOArg view = columns(bytes, shape, stride);
+    const uint64_t mine[WIRE_REDUCED] = {99};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    struct wire_failure failure = {.rank = wire->rank, .status = -(int32_t)run};
+    wire->ops->begin(wire);
+    snprintf(failure.text, sizeof failure.text, "run %d", (int)run);
+    if (wire->rank == 0) {
+        expect(wire->ops->reduce(wire, false, mine, least, most) == WIRE_WAITS, "a reduction needs all ranks");
+        expect(wire->ops->receive(wire, wire->ranks - 1, 7, &view, bytes), "a receive does not begin");
+    }
+    if (wire->rank == 0 || run % 2 == 1) { /* several ranks may report one */
+        wire->ops->notify(wire, &failure);
+    } else {
+        while (!wire->ops->listen(wire, &failure)) nap();
+        expect(failure.rank == 0 && failure.status == -(int32_t)run, "the failure of another run is heard");
+    }
+    wire->ops->cancel(wire);
+    expect(most_of(true, (uint64_t)wire->rank) == (uint64_t)wire->ranks - 1, "the last reduction has other numbers");
+}
+
+static void check_run(uint64_t run)
+{
+    struct wire_failure failure;
+    wire->ops->begin(wire);
+    expect(!wire->ops->listen(wire, &failure), "the failure of an earlier run is heard");
+    expect(most_of(false, run * 8 + (uint64_t)wire->rank) == run * 8 + (uint64_t)wire->ranks - 1,
+           "a reduction has the numbers of an earlier one");
+    check_transfers();
+    expect(!wire->ops->listen(wire, &failure), "a failure is heard that nobody has");
+    expect(most_of(true, run) == run, "the last reduction of a run has other numbers");
+}
+
+int main(int argc, char **argv)
+{
+    char message[512] = "";
+    void *library = argc == 2 ? dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
+    void *symbol = library ? dlsym(library, WIRE_SYMBOL) : NULL;
+    wire_open *open = NULL;
+    memcpy(&open, &symbol, sizeof open);
+    wire = open ? open(message, sizeof message) : NULL;
+    if (!wire) {
+        fprintf(stderr, "no wire: %s\n", library ? message : dlerror());
+        return 2;
+    }
+    for (uint64_t run = 1; run <= 40; run++)
+        if (run % 3 == 0)
+            check_run(run);
+        else
+            check_failure(run);
+    wire->ops->close(wire, true);
+    return 0;
+}
