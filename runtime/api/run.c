@@ -125,7 +125,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     if (rt->dist) ptoi_dist_finish(rt->dist);
     ptoi_orchestrate(outer_run);
     ptoi_orch_end(&rt->core.orch);
-    if (rt->dist) ptoi_dist_end(rt->dist);
+    const PTOStatus agreed = rt->dist ? ptoi_dist_end(rt->dist) : PTO_OK;
     if (rt->core.watchdog) ptoi_watchdog_end(rt->core.watchdog);
     if (mirror)
         ptoi_is_mirror_fine(rt, mirror->end(rt->core.backend, ptoi_final_status(rt->core.run_status) == PTO_OK));
@@ -140,7 +140,7 @@ static PTOStatus run(PTORuntime *rt, void (*fn)(PTORuntime *rt, void *arg), void
     ptoi_crash_unwatch();
     if (has_own_stack) ptoi_own_stack_trim(&rt->own_stack);
     rt->run_stats.ns = ptoi_clock_ns() - since;
-    const PTOStatus status = ptoi_final_status(rt->core.run_status);
+    const PTOStatus status = rt->dist ? agreed : ptoi_final_status(rt->core.run_status);
     ptoi_lifetime_give(&rt->lifetime);
     return status;
 }

@@ -125,22 +125,24 @@ void ptoi_dist_begin(struct dist *d)
         ptoi_transfers_begin(&d->transfers);
 }
 
-/* All ranks meet. */
-static void meet(struct dist *d)
+/* All ranks meet, and the run has the same status on all: a rank that is cancelled when it has reported that it
+ * ended well has ended well. */
+static PTOStatus meet(struct dist *d)
 {
-    uint64_t mine[WIRE_REDUCED] = {0}, least[WIRE_REDUCED], most[WIRE_REDUCED];
-    ptoi_transfers_end(&d->transfers);
-    ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
-    ptoi_transfers_over(&d->transfers);
+    const uint64_t mine[WIRE_REDUCED] = {ptoi_transfers_end(&d->transfers)};
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    const bool met = ptoi_transfers_reduce(&d->transfers, true, mine, least, most);
+    return ptoi_transfers_over(&d->transfers, !met || most[0] > 0);
 }
 
-void ptoi_dist_end(struct dist *d)
+PTOStatus ptoi_dist_end(struct dist *d)
 {
-    if (!d->plan) meet(d);
-    if (ptoi_orch_has_failed(&d->core->orch))
-        ptoi_dist_forget_all(d);
-    else
+    const PTOStatus status = d->plan ? ptoi_final_status(d->core->run_status) : meet(d);
+    if (status == PTO_OK)
         ptoi_dist_forget_heap(d);
+    else
+        ptoi_dist_forget_all(d);
+    return status;
 }
 
 static bool open_plan(struct dist *d)

@@ -104,7 +104,8 @@ void ptoi_dist_close(struct dist *d);
 
 /* agree.c: a run. */
 void ptoi_dist_begin(struct dist *d);
-void ptoi_dist_end(struct dist *d); /* no task is in flight; all ranks meet */
+/* No task is in flight; all ranks meet.  The status of the run, the same on all. */
+PTOStatus ptoi_dist_end(struct dist *d);
 /* A step of the program, with a number that must be the same on all ranks. */
 void ptoi_dist_step(struct dist *d, uint64_t what);
 static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
@@ -130,7 +131,7 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
 /* All ranks have all of it; false: no memory, and the run has failed. */
 bool ptoi_dist_spread(struct dist *d, struct tensor *t);
 void ptoi_dist_released(struct dist *d, const void *buffer);
-void ptoi_dist_scope_ends(struct dist *d); /* the innermost */
+void ptoi_dist_scope_ends(struct dist *d);                   /* the innermost */
 void ptoi_dist_forget_heap(struct dist *d);
 void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
 /* Memory of the program; NULL: no memory, or other tensors lie there. */

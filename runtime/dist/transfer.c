@@ -362,20 +362,31 @@ void ptoi_transfers_all_fail(struct transfers *t)
     ptoi_lock_leave(&t->lock);
 }
 
-void ptoi_transfers_end(struct transfers *t)
+bool ptoi_transfers_end(struct transfers *t)
 {
     ptoi_lock_take(&t->lock);
-    CHECK(t->in_flight == 0 || ptoi_is_failing(t->core->run_status));
-    if (ptoi_is_failing(t->core->run_status)) notify_others(t);
+    const bool is_failing = ptoi_is_failing(t->core->run_status);
+    CHECK(t->in_flight == 0 || is_failing);
+    if (is_failing) notify_others(t);
     ptoi_lock_leave(&t->lock);
+    return is_failing;
 }
 
-void ptoi_transfers_over(struct transfers *t)
+PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed)
 {
+    enum { LOOK_NS = 50000 };
+    _Atomic uint32_t nobody = 0;
+    for (bool hears = has_failed; hears;) {
+        ptoi_lock_take(&t->lock);
+        if (!ptoi_is_failing(t->core->run_status)) hear_others(t);
+        ptoi_lock_leave(&t->lock);
+        hears = !ptoi_is_failing(t->core->run_status);
+        if (hears) ptoi_sleep_on(&nobody, 0, LOOK_NS, false);
+    }
     ptoi_lock_take(&t->lock);
-    hear_others(t);
     t->is_running = false;
     ptoi_lock_leave(&t->lock);
+    return has_failed ? ptoi_final_status(t->core->run_status) : PTO_OK;
 }
 
 bool ptoi_transfers_open(struct transfers *t, struct core *core, struct wire *wire, int32_t sends)

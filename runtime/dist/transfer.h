@@ -80,10 +80,11 @@ void ptoi_transfers_close(struct transfers *t);
 void ptoi_transfers_begin(struct transfers *t); /* a run */
 /* Each rank is about to fail by itself, with the same message: none reports it to the others. */
 void ptoi_transfers_all_fail(struct transfers *t);
-/* Every task of the run has completed here: a failure is reported. */
-void ptoi_transfers_end(struct transfers *t);
-/* The same on all ranks: a failure is heard. */
-void ptoi_transfers_over(struct transfers *t);
+/* Every task of the run has completed here.  true: the run has failed here, and the failure is reported. */
+bool ptoi_transfers_end(struct transfers *t);
+/* The same on all ranks, and they have agreed whether the run has failed on one of them.  Blocks until its failure is
+ * heard.  Returns the status of the run on all ranks: what fails here later no longer counts. */
+PTOStatus ptoi_transfers_over(struct transfers *t, bool has_failed);
 
 /* Agrees with all ranks on WIRE_REDUCED numbers; blocks until all have come.  false: the run has failed. */
 bool ptoi_transfers_reduce(struct transfers *t, bool is_last, const uint64_t *mine, uint64_t *least, uint64_t *most);

@@ -398,7 +398,7 @@ static int run_and_report(struct session *s)
     ptoi_watch_end();
     if (code == HOST_OK && session_is_first(s))
         written = write_results(s);
-    else if (ptoi_watch_signal())
+    else if (code != HOST_OK && ptoi_watch_signal())
         code = 128 + ptoi_watch_signal();
     if (s->options.stats && code == HOST_OK) ptoi_ranked_print_stats(s);
     if (code == HOST_OK) code = ptoi_planned_report(s);

@@ -429,6 +429,51 @@ TEST(a_message_that_is_lost_ends_the_run_on_all_ranks)
     expect_failure(ranks_share(sizeof(struct shared)), 3, 10, PTO_ERR_LOST, " rank ");
 }
 
+/* ---- the end of a run -------------------------------------------------------------------------------------------- */
+
+static struct {
+    const struct wire_ops *ops;
+    PTORuntime *rt;
+    int cancels;
+} late;
+
+/* A signal comes when this rank has heard that all have ended well. */
+static enum wire_answer reduce_and_cancel(struct wire *w, bool is_last, const uint64_t *mine, uint64_t *least,
+                                          uint64_t *most)
+{
+    const enum wire_answer answer = late.ops->reduce(w, is_last, mine, least, most);
+    if (is_last && answer == WIRE_DONE && w->rank == 1) {
+        late.cancels++;
+        pto_cancel(late.rt);
+    }
+    return answer;
+}
+
+static int run_cancelled_late(struct wire *w, int rank, void *arg)
+{
+    static double matrix[CELLS];
+    struct shared *shared = arg;
+    struct program p = {.shared = shared, .matrix = matrix, .rank = rank};
+    struct wire_ops ops = *w->ops;
+    late.ops = w->ops;
+    ops.reduce = reduce_and_cancel;
+    w->ops = &ops;
+    late.rt = create(w, PTO_ENGINE_THREADS, 8);
+    distribute(late.rt, matrix, SIDE, 1, SIDE, 3, 1);
+    shared->number = 3;
+    for (int k = 0; k < 2; k++) shared->status[rank] += pto_runtime_run(late.rt, each_row, &p) != PTO_OK;
+    pto_runtime_destroy(late.rt);
+    w->ops = late.ops;
+    return late.cancels != (rank == 1 ? 2 : 0);
+}
+
+TEST(a_run_has_one_status_on_all_ranks)
+{
+    struct shared *s = ranks_share(sizeof *s);
+    EXPECT_EQ(ranks_run(&(struct medium_config){.ranks = 3, .slots = 5, .latest = 4}, run_cancelled_late, s), 0);
+    for (int k = 0; k < 3; k++) EXPECT_EQ(s->status[k], 0);
+}
+
 /* ---- refusals ---------------------------------------------------------------------------------------------------- */
 
 TEST(engines_that_cannot_have_ranks_are_refused)
