@@ -225,8 +225,9 @@ class Options(Check):
         self.expect("rows that were given back differ", all(o == outputs[0] for o in outputs))
 
     def other_launcher(self):
-        """MPI does not know what the environment says: the launcher is that of another MPI."""
-        code, out, err = run([self.program, "--entry", "steps", "--input", "x=iota"], OMPI_COMM_WORLD_SIZE="2")
+        """MPI does not know what the environment says: the launcher is that of another MPI.  Open MPI starts a daemon for a process without a launcher
+        unless it is isolated."""
+        code, out, err = run([self.program, "--entry", "steps", "--input", "x=iota"], OMPI_COMM_WORLD_SIZE="2", OMPI_MCA_ess_singleton_isolated="1")
         self.expect("another MPI", code == 2 and "has started 2 processes, and MPI knows 1: they belong to different MPIs" in err, code, out, err)
 
     def ptoc_run(self, has_mpi):

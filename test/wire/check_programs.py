@@ -10,6 +10,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 
 import numpy
 
@@ -40,17 +42,56 @@ export orch fails_late(in x: f32[8, 4], out y: f32[8, 4]) {
 """
 
 
-def run(command, folder=None, **variables):
-    """Exit code, output and errors; a hang ends the test, with what was printed until then, and leaves no rank behind."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=dict(os.environ, **variables),
-                          start_new_session=True) as program:
+MARK, LONGEST, LINGERING = "PTO_TEST_RUN", 200, 10
+
+
+def left_by(mark):
+    """The processes that a run has started and that have not ended: its environment names it.  A launcher gives its ranks groups and sessions of
+    their own."""
+    left = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            out, err = program.communicate(timeout=200)
-        except subprocess.TimeoutExpired:
-            os.killpg(program.pid, signal.SIGKILL)
-            out, err = program.communicate()
-            sys.exit("hangs: %s\n%s\n%s" % (" ".join(command), out.decode(), err.decode()))
-    return program.returncode, out.decode(), err.decode()
+            with open("/proc/%s/environ" % pid, "rb") as f:
+                if mark in f.read().split(b"\0"):
+                    left.append(int(pid))
+        except OSError:  # it has ended, or belongs to somebody else
+            pass
+    return left
+
+
+def end_all(mark):
+    for pid in left_by(mark):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def run(command, folder=None, **variables):
+    """Exit code, output and errors.  They go to files: a process that outlives the program would keep a pipe open.  A program that hangs, or leaves a
+    process behind, ends the test, with what was printed until then."""
+    name = "%d.%d" % (os.getpid(), time.monotonic_ns())
+    mark = ("%s=%s" % (MARK, name)).encode()
+    wrong = None
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with subprocess.Popen(command, stdout=out, stderr=err, cwd=folder, env=dict(os.environ, **variables, **{MARK: name})) as program:
+            try:
+                program.wait(LONGEST)
+                until = time.monotonic() + LINGERING
+                while left_by(mark) and time.monotonic() < until:
+                    time.sleep(0.05)
+                if left_by(mark):
+                    wrong = "leaves a process behind"
+            except subprocess.TimeoutExpired:
+                wrong = "hangs"
+            end_all(mark)
+        texts = []
+        for text in (out, err):
+            text.seek(0)
+            texts.append(text.read().decode())
+    if wrong:
+        sys.exit("%s: %s\n%s\n%s" % (wrong, " ".join(command), *texts))
+    return program.returncode, texts[0], texts[1]
 
 
 def build(ptoc, folder, name, text):
