@@ -115,6 +115,7 @@ void ptoi_dist_begin(struct dist *d)
     d->tasks = 0;
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
     d->steps = 0;
+    d->held_count = 0;
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
     d->is_collecting = d->comparison.is_begun = false;
@@ -164,8 +165,10 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
                        .collects = config->collects};
     d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
     d->step = calloc(STEPS, sizeof *d->step);
+    d->held = calloc(HELD_TASKS, sizeof *d->held);
     d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
-    if (d->tasks_of && d->heap && d->step && ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
+    if (d->tasks_of && d->heap && d->step && d->held &&
+        ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
         (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends) : open_plan(d)))
         return d;
     ptoi_dist_close(d);
@@ -184,6 +187,7 @@ void ptoi_dist_close(struct dist *d)
     ptoi_copies_free(&d->copies);
     free(d->heap);
     free(d->step);
+    free(d->held);
     free(d->tasks_of);
     free(d);
 }

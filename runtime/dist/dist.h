@@ -13,6 +13,7 @@
 #ifndef PTOI_DIST_H
 #define PTOI_DIST_H
 #include "copies.h"
+#include "held.h"
 #include "plan.h"
 #include "transfer.h"
 
@@ -92,6 +93,8 @@ struct dist {
         int64_t messages, bytes;
     } sends, collected;
     bool is_collecting;
+    struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
+    int32_t held_count;
     struct step *step;
     uint64_t steps;               /* of this run */
     struct comparison comparison; /* that no rank waits for */
@@ -130,7 +133,7 @@ PTOStatus ptoi_dist_distribute(struct dist *d, const void *base, const struct di
 bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero);
 /* All ranks have all of it; false: no memory, and the run has failed. */
 bool ptoi_dist_spread(struct dist *d, struct tensor *t);
-void ptoi_dist_released(struct dist *d, const void *buffer);
+void ptoi_dist_released(struct dist *d, const void *buffer); /* before it is */
 void ptoi_dist_scope_ends(struct dist *d);                   /* the innermost */
 void ptoi_dist_forget_heap(struct dist *d);
 void ptoi_dist_forget_all(struct dist *d); /* the run has failed: nobody knows what the ranks have */
@@ -156,6 +159,8 @@ void ptoi_dist_first_use(struct dist *d, struct tensor *t, const PTOArg *view);
 
 /* submit.c */
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count);
+/* Before anything but a task that the program asks for: the tasks that were held back are submitted. */
+PTOStatus ptoi_dist_flush(struct dist *d);
 void ptoi_dist_finish(struct dist *d); /* the orchestration has returned, tasks may be in flight */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing);
 

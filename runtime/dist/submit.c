@@ -167,21 +167,28 @@ static int32_t place_at(const struct dist *d, const PTOTaskParam *at)
     return ptoi_home_of(&t->home, d->ranks, element);
 }
 
-/* The first of these that says anything: the program, its accumulator, what it writes, the largest of what it reads. */
-static int32_t place(const struct dist *d, const struct task *k)
+/* The first of these that says anything: the program, its accumulator, what it writes.  NO_HOME: none does. */
+static int32_t place_by_result(const struct dist *d, const struct task *k)
 {
-    const struct use *largest = NULL;
     const int32_t at = k->at.kind == PTO_PARAM_AT ? place_at(d, &k->at) : NO_HOME;
     if (at != NO_HOME) return at;
     if (k->accumulator >= 0 && k->use[k->accumulator].tensor->home.first != NO_HOME)
         return home_of_first(d, &k->use[k->accumulator]);
+    for (int32_t i = 0; i < k->uses; i++)
+        if (k->use[i].writes && k->use[i].tensor->home.first != NO_HOME) return home_of_first(d, &k->use[i]);
+    return NO_HOME;
+}
+
+/* By the largest of what it reads and not all ranks have, or by its number. */
+static int32_t place_by_reads(const struct dist *d, const struct task *k, int64_t number)
+{
+    const struct use *largest = NULL;
     for (int32_t i = 0; i < k->uses; i++) {
         const struct use *u = &k->use[i];
-        if (u->tensor->home.first == NO_HOME) continue;
-        if (u->writes) return home_of_first(d, u);
-        if (!u->tensor->is_everywhere && (!largest || u->bytes > largest->bytes)) largest = u;
+        if (u->tensor->home.first != NO_HOME && !u->tensor->is_everywhere && (!largest || u->bytes > largest->bytes))
+            largest = u;
     }
-    return largest ? home_of_first(d, largest) : (int32_t)(d->tasks % d->ranks);
+    return largest ? home_of_first(d, largest) : (int32_t)(number % d->ranks);
 }
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */
@@ -380,20 +387,21 @@ static PTOStatus name_outputs(struct dist *d, const struct task *k)
     return status;
 }
 
-static PTOStatus own_outputs(struct dist *d, struct task *k)
+/* Of the task of that number. */
+static PTOStatus own_outputs(struct dist *d, struct task *k, int64_t number)
 {
     struct orchestrator *o = &d->core->orch;
     for (int32_t i = 0; i < k->outputs; i++) {
         void *base;
         memcpy(&base, k->params[k->output[i]].ref, sizeof base);
         struct buffer_record *r = ptoi_record(&o->scopes, ptoi_orch_holder(o, base));
-        r->maker = (uint64_t)d->tasks;
+        r->maker = (uint64_t)number;
         r->output = (uint8_t)i;
         k->made[i].first = k->runs;
         struct tensor *t = ptoi_dist_add(d, base, ptoi_home_bytes(&k->made[i]), &k->made[i]);
         if (!t) return PTO_ERR_NOMEM;
         t->is_settled = true;
-        if (d->plan) plan_output(d, t);
+        if (d->plan && k->runs != NO_HOME) plan_output(d, t);
     }
     return PTO_OK;
 }
@@ -410,6 +418,94 @@ static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_
            (count == 0 || params);
 }
 
+/* The task, with what is sent before it and behind it. */
+static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
+{
+    PTOStatus status = PTO_OK;
+    ptoi_dist_step(d, ptoi_dist_mix(k->hash, (uint64_t)k->runs));
+    for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
+        if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->runs, &k->priority);
+    if (status != PTO_OK) return status;
+    if (k->runs == d->me || d->plan) {
+        const int64_t id = d->local.submit(d->rt, kernel, k->params, k->count);
+        if (id < 0) return (PTOStatus)id;
+        if (d->plan) status = plan_task(d, k, kernel, (uint64_t)id);
+    } else {
+        status = name_outputs(d, k);
+    }
+    if (status == PTO_OK) status = own_outputs(d, k, number);
+    for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
+        if (k->use[i].writes) status = send_home(d, k, &k->use[i]);
+    if (status == PTO_OK) status = trim(d);
+    d->tasks_of[k->runs]++;
+    return status;
+}
+
+/* ---- tasks that are held back ------------------------------------------------------------------------------------ */
+
+/* Nothing but new buffers says where it runs. */
+static bool can_be_held(const struct dist *d, const struct task *k)
+{
+    for (int32_t i = 0; i < k->uses; i++)
+        if (k->use[i].writes) return false;
+    return d->ranks > 1 && k->outputs > 0 && !k->writes_empty && k->at.kind == 0;
+}
+
+/* The buffers have no home until the task is submitted. */
+static PTOStatus hold(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
+{
+    PTOStatus status = d->held_count == HELD_TASKS ? ptoi_dist_flush(d) : PTO_OK;
+    if (status == PTO_OK) status = name_outputs(d, k);
+    if (status != PTO_OK) return status;
+    struct held *h = &d->held[d->held_count];
+    h->kernel = kernel;
+    h->site = *d->core->orch.site;
+    h->number = number;
+    h->first_tensor = d->tensors;
+    k->runs = NO_HOME;
+    status = own_outputs(d, k, number);
+    h->end_tensor = d->tensors;
+    ptoi_held_copy(h, k->params, k->count);
+    d->held_count += status == PTO_OK;
+    return status;
+}
+
+static bool does_read(const struct task *k, const struct held *h)
+{
+    for (int32_t i = 0; i < k->uses; i++)
+        if (k->use[i].reads && k->use[i].tensor->number >= h->first_tensor && k->use[i].tensor->number < h->end_tensor)
+            return true;
+    return false;
+}
+
+/* Submits the tasks that were held back, in their order: those whose buffers the next task reads on its rank. */
+static PTOStatus flush(struct dist *d, const struct task *next, int32_t rank)
+{
+    const PTOSite *const site = *d->core->orch.site;
+    const int32_t count = d->held_count;
+    PTOStatus status = PTO_OK;
+    d->held_count = 0;
+    for (int32_t i = 0; i < count && status == PTO_OK; i++) {
+        const struct held *h = &d->held[i];
+        struct task k;
+        pto_at(d->rt, h->site);
+        status = read_params(d, &k, h->kernel, h->params, h->count);
+        if (status != PTO_OK) break;
+        k.runs = rank != NO_HOME && does_read(next, h) ? rank : place_by_reads(d, &k, h->number);
+        status = submit(d, &k, h->kernel, h->number);
+    }
+    pto_at(d->rt, site);
+    return status;
+}
+
+PTOStatus ptoi_dist_flush(struct dist *d)
+{
+    if (ptoi_orch_has_failed(&d->core->orch)) d->held_count = 0;
+    return d->held_count > 0 ? flush(d, NULL, NO_HOME) : PTO_OK;
+}
+
+/* ---- the program's call ------------------------------------------------------------------------------------------ */
+
 int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskParam *params, int32_t count)
 {
     struct task k;
@@ -421,23 +517,16 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
     meets(d, false);
     if (status != PTO_OK) return status;
     if (k.writes_empty && !k.writes_some) return PTO_NO_TASK;
-    k.runs = place(d, &k);
-    ptoi_dist_step(d, ptoi_dist_mix(k.hash, (uint64_t)k.runs));
-    for (int32_t i = 0; i < k.uses && status == PTO_OK; i++)
-        if (k.use[i].reads) status = bring(d, k.use[i].tensor, &k.use[i].box, k.runs, &k.priority);
-    if (status != PTO_OK) return status;
-    if (k.runs == d->me || d->plan) {
-        const int64_t id = d->local.submit(d->rt, kernel, params, count);
-        if (id < 0 || id == PTO_NO_TASK) return id;
-        if (d->plan) status = plan_task(d, &k, kernel, (uint64_t)id);
-    } else {
-        status = name_outputs(d, &k);
+    if (can_be_held(d, &k)) {
+        status = hold(d, &k, kernel, d->tasks);
+        return status == PTO_OK ? d->tasks++ : status;
     }
-    if (status == PTO_OK) status = own_outputs(d, &k);
-    for (int32_t i = 0; i < k.uses && status == PTO_OK; i++)
-        if (k.use[i].writes) status = send_home(d, &k, &k.use[i]);
-    if (status == PTO_OK) status = trim(d);
-    d->tasks_of[k.runs]++;
+    if (k.at.kind == PTO_PARAM_AT && k.at.buffer) status = ptoi_dist_flush(d); /* it may be one of theirs */
+    k.runs = place_by_result(d, &k);
+    if (status == PTO_OK && d->held_count > 0) status = flush(d, &k, k.runs);
+    if (status != PTO_OK) return status;
+    if (k.runs == NO_HOME) k.runs = place_by_reads(d, &k, d->tasks);
+    status = submit(d, &k, kernel, d->tasks);
     return status == PTO_OK ? d->tasks++ : status;
 }
 
@@ -446,6 +535,7 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
 /* Every rank gets the bytes, and waits for its own. */
 PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, int64_t bytes, bool for_writing)
 {
+    const PTOStatus flushed = ptoi_dist_flush(d);
     struct tensor *t = offset < 0 ? NULL : ptoi_dist_tensor(d, buffer);
     const int64_t from = t ? (const char *)buffer + offset - t->base : 0;
     if (ptoi_orch_has_failed(&d->core->orch) || !t || bytes <= 0 || from + bytes > t->bytes) {
@@ -456,7 +546,7 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     }
     ptoi_dist_settle(d, t);
     const struct region region = {.low = from, .high = from + bytes, .run = bytes};
-    PTOStatus status = PTO_OK;
+    PTOStatus status = flushed;
     struct box box;
     ptoi_home_box(&t->home, &region, &box);
     for (int32_t k = 0; k < d->ranks && status == PTO_OK; k++) status = bring(d, t, &box, k, NULL);
@@ -489,6 +579,7 @@ static void collect(struct dist *d)
 
 void ptoi_dist_finish(struct dist *d)
 {
+    ptoi_dist_flush(d); /* a failure is that of the run */
     ptoi_dist_step(d, 0);
     d->is_collecting = true;
     if (ptoi_dist_agree(d) && d->collects) collect(d);

@@ -78,11 +78,16 @@ bool ptoi_dist_made(struct dist *d, void *buffer, int64_t bytes, bool is_zero)
     return t && (!is_zero || ptoi_dist_spread(d, t));
 }
 
-void ptoi_dist_released(struct dist *d, const void *buffer) { forget(d, ptoi_orch_holder(&d->core->orch, buffer)); }
+void ptoi_dist_released(struct dist *d, const void *buffer)
+{
+    ptoi_dist_flush(d); /* a failure is that of the run */
+    forget(d, ptoi_orch_holder(&d->core->orch, buffer));
+}
 
 void ptoi_dist_scope_ends(struct dist *d)
 {
     const struct scope_stack *s = &d->core->orch.scopes;
+    ptoi_dist_flush(d); /* likewise */
     for (uint32_t b = s->scope[s->depth - 1].first; b; b = ptoi_record(s, b)->next) forget(d, b);
 }
 
