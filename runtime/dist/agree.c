@@ -2,7 +2,7 @@
  *
  * Idea       a step is a task, an await or the end of the program.  Its hash has the kernel, the numbers of buffers,
  *            the boxes and the bits of scalars, never an address or a time.  If the hashes differ, the ranks search for
- *            the first step at which they did, and each names its own place of that step.
+ *            the first step at which they did (disagree.c), and each names its own place of that step.
  *            At every COMPARED_TASKS-th task a comparison begins, and no rank waits for it: its answer is read when the
  *            next one begins, so all ranks that disagree search at the same step.
  * Invariant  a comparison has ended before anything else is reduced.
@@ -22,45 +22,19 @@ uint64_t ptoi_dist_mix_text(uint64_t hash, const char *text)
 
 enum { FAILS = 2 }; /* of what is reduced, beside hash and number of steps: is this rank about to fail? */
 
-static struct step *step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
-
-void ptoi_dist_step(struct dist *d, uint64_t what)
+void ptoi_dist_end_step(struct dist *d, const char *name)
 {
-    const uint64_t before = d->steps ? step_at(d, d->steps - 1)->hash : 0;
-    *step_at(d, d->steps) = (struct step){.hash = ptoi_dist_mix(before, what), .site = *d->core->orch.site};
-    d->steps++;
-}
-
-/* Do all ranks have the same hash of that step?  false also where the run has failed. */
-static bool is_same(struct dist *d, uint64_t step)
-{
-    const uint64_t mine[WIRE_REDUCED] = {step_at(d, step)->hash, d->steps};
-    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-    return ptoi_transfers_reduce(&d->transfers, false, mine, least, most) && least[0] == most[0];
-}
-
-/* All ranks search at the same time, so each asks as often as the others. */
-static void fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t most_steps)
-{
-    uint64_t low = most_steps > STEPS ? most_steps - STEPS : 0, high = least_steps;
-    while (low < high) { /* the steps below low are the same, that of high is not, or not there */
-        const uint64_t middle = low + (high - low) / 2;
-        const bool same = is_same(d, middle);
-        if (ptoi_orch_has_failed(&d->core->orch)) return;
-        if (same)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const PTOSite *site = low < d->steps ? step_at(d, low)->site : NULL;
-    ptoi_fail(d->core->run_status, PTO_ERR_STATE, site,
-              "the ranks disagree at step %llu of the program: what it does may not depend on the rank",
-              (unsigned long long)low);
+    struct asked *a = &d->asked;
+    uint64_t hash = d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0;
+    for (uint64_t k = a->begin; k < a->end; k++) hash = ptoi_dist_mix(hash, a->word[k % ASKED_WORDS]);
+    *ptoi_dist_step_at(d, d->steps++) = (struct step){
+        .hash = hash, .site = *d->core->orch.site, .name = name, .first_word = a->begin, .words = a->end - a->begin};
+    a->begin = a->end;
 }
 
 static struct comparison comparison_now(const struct dist *d)
 {
-    return (struct comparison){.mine = {d->steps ? step_at(d, d->steps - 1)->hash : 0, d->steps}};
+    return (struct comparison){.mine = {d->steps ? ptoi_dist_step_at(d, d->steps - 1)->hash : 0, d->steps}};
 }
 
 /* Waits for all ranks.  false: they disagree, or the run has failed. */
@@ -69,7 +43,7 @@ static bool agree_on(struct dist *d, struct comparison *c)
     if (ptoi_orch_has_failed(&d->core->orch)) return false;
     if (!c->is_answered && !ptoi_transfers_reduce(&d->transfers, false, c->mine, c->least, c->most)) return false;
     if (!c->most[FAILS] && (c->least[0] != c->most[0] || c->least[1] != c->most[1]))
-        fail_disagreement(d, c->least[1], c->most[1]);
+        ptoi_dist_fail_disagreement(d, c->least[1], c->most[1]);
     return !ptoi_orch_has_failed(&d->core->orch);
 }
 
@@ -114,7 +88,7 @@ void ptoi_dist_begin(struct dist *d)
 {
     d->tasks = 0;
     memset(d->tasks_of, 0, (size_t)d->ranks * sizeof *d->tasks_of);
-    d->steps = 0;
+    d->steps = d->asked.begin = d->asked.end = 0;
     d->held_count = 0;
     d->sends = d->collected = (struct dist_sends){0};
     d->copies.used_again = d->copies.forgotten_bytes = 0;
@@ -165,9 +139,10 @@ struct dist *ptoi_dist_open(PTORuntime *rt, struct core *core, const struct loca
                        .collects = config->collects};
     d->heap = calloc((size_t)ptoi_heap_buffers_max(core->window) + 1, sizeof(struct tensor *));
     d->step = calloc(STEPS, sizeof *d->step);
+    d->asked.word = calloc(ASKED_WORDS, sizeof *d->asked.word);
     d->held = calloc(HELD_TASKS, sizeof *d->held);
     d->tasks_of = calloc((size_t)d->ranks, sizeof *d->tasks_of);
-    if (d->tasks_of && d->heap && d->step && d->held &&
+    if (d->tasks_of && d->heap && d->step && d->asked.word && d->held &&
         ptoi_copies_init(&d->copies, d->me, d->ranks, config->copy_bytes) &&
         (config->wire ? ptoi_transfers_open(&d->transfers, core, config->wire, config->sends) : open_plan(d)))
         return d;
@@ -188,6 +163,7 @@ void ptoi_dist_close(struct dist *d)
     free(d->heap);
     free(d->step);
     free(d->held);
+    free(d->asked.word);
     free(d->tasks_of);
     free(d);
 }

@@ -68,10 +68,13 @@ void ptoi_dist_give(struct dist *d, void *base, int64_t bytes, const struct dist
 void ptoi_dist_say(struct dist *d, const void *base, const struct distribution *home)
 {
     struct tensor *t = ptoi_dist_tensor(d, base);
-    uint64_t what = ptoi_dist_mix(2, t ? t->number : UINT64_MAX);
-    for (int32_t k = 0; k < home->rank; k++)
-        what = ptoi_dist_mix(ptoi_dist_mix(what, (uint64_t)home->cell[k]), (uint64_t)home->grid[k]);
-    ptoi_dist_step(d, what);
+    ptoi_dist_begin_step(d);
+    ptoi_ask(&d->asked, asked_head(ASKED_HOMES, 0, 2 * home->rank, 0, t ? t->number : UINT32_MAX));
+    for (int32_t k = 0; k < home->rank; k++) {
+        ptoi_ask(&d->asked, (uint64_t)home->cell[k]);
+        ptoi_ask(&d->asked, (uint64_t)home->grid[k]);
+    }
+    ptoi_dist_end_step(d, NULL);
     if (!t || t->base != base || t->is_settled || ptoi_home_bytes(home) != t->bytes) return;
     change(d, t, home);
     ptoi_dist_settle(d, t);

@@ -12,6 +12,7 @@
  * Tests      test/wire */
 #ifndef PTOI_DIST_H
 #define PTOI_DIST_H
+#include "asked.h"
 #include "copies.h"
 #include "held.h"
 #include "plan.h"
@@ -52,6 +53,8 @@ struct local_calls {
 struct step {
     uint64_t hash;
     const PTOSite *site;
+    const char *name;           /* of the kernel; NULL: it is no task */
+    uint64_t first_word, words; /* of struct asked */
 };
 /* The steps that are kept, a power of two, and after how many tasks the ranks compare their hashes: where they differ
  * at one comparison, the first difference lies behind the comparison before, and is searched at the next. */
@@ -95,6 +98,7 @@ struct dist {
     bool is_collecting;
     struct held *held; /* HELD_TASKS: tasks whose rank is not decided yet */
     int32_t held_count;
+    struct asked asked;
     struct step *step;
     uint64_t steps;               /* of this run */
     struct comparison comparison; /* that no rank waits for */
@@ -109,8 +113,13 @@ void ptoi_dist_close(struct dist *d);
 void ptoi_dist_begin(struct dist *d);
 /* No task is in flight; all ranks meet.  The status of the run, the same on all. */
 PTOStatus ptoi_dist_end(struct dist *d);
-/* A step of the program, with a number that must be the same on all ranks. */
-void ptoi_dist_step(struct dist *d, uint64_t what);
+/* A step of the program begins, and ends: its words, which must be the same on all ranks, are asked between.  name: of
+ * its kernel, or NULL. */
+static inline void ptoi_dist_begin_step(struct dist *d) { d->asked.end = d->asked.begin; }
+void ptoi_dist_end_step(struct dist *d, const char *name);
+static inline struct step *ptoi_dist_step_at(const struct dist *d, uint64_t number) { return &d->step[number % STEPS]; }
+/* disagree.c: the hashes of the ranks differ, and all of them call it: the run fails with what differs. */
+void ptoi_dist_fail_disagreement(struct dist *d, uint64_t least_steps, uint64_t most_steps);
 static inline uint64_t ptoi_dist_mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x9e3779b97f4a7c15u;

@@ -1,4 +1,4 @@
-/* submit.c - a task on several ranks: where it runs, what is sent before it and behind it.  See dist.h.
+/* submit.c - a task on several ranks: what is sent before it and behind it.  See dist.h, place.h.
  *
  * Note [order of transfers]: a rank submits the transfers of a task, and the task, in the order of the program, and
  * transfers are tasks that read or write their piece.  So a receive comes after all earlier users of the old bytes and
@@ -9,34 +9,11 @@
  * and sending the cover home changes nothing but what the task wrote.
  *
  * Tests      test/wire */
-#include "dist.h"
+#include "place.h"
 #include "shared/task.h"
 #include "submit/failing.h"
 #include <stddef.h>
 #include <string.h>
-
-/* What a task does with a tensor. */
-struct use {
-    struct tensor *tensor;
-    struct box box;
-    int64_t bytes; /* of the box */
-    bool reads, writes;
-};
-
-/* A task that is being submitted. */
-struct task {
-    const PTOTaskParam *params;
-    int32_t count;
-    int32_t runs;                       /* the rank that executes it */
-    int32_t uses, outputs, accumulator; /* the latter: of its first accumulator; -1: there is none */
-    bool writes_some, writes_empty;
-    PTOTaskParam priority; /* kind 0: it has none */
-    PTOTaskParam at;       /* likewise */
-    uint64_t hash;
-    struct use use[2 * PTO_MAX_PARAMS];
-    int32_t output[PTO_MAX_PARAMS];           /* parameters that make buffers */
-    struct distribution made[PTO_MAX_PARAMS]; /* these */
-};
 
 static PTOStatus fail_memory(struct dist *d)
 {
@@ -61,30 +38,33 @@ static PTOStatus add_use(struct dist *d, struct task *k, struct region *region, 
     *u = (struct use){.tensor = t, .reads = reads, .writes = writes};
     if (!ptoi_home_box(&t->home, region, &u->box)) u->reads = true; /* Note [boxes] */
     u->bytes = ptoi_box_elements(&u->box, t->home.rank) * t->home.unit;
-    k->hash = ptoi_dist_mix(k->hash, (uint64_t)t->number << 2 | (uint64_t)u->reads << 1 | u->writes);
-    for (int32_t i = 0; i < t->home.rank; i++)
-        k->hash = ptoi_dist_mix(ptoi_dist_mix(k->hash, (uint64_t)u->box.low[i]), (uint64_t)u->box.high[i]);
+    ptoi_ask(&d->asked, asked_head(ASKED_BOX, k->index, 2 * t->home.rank, u->reads << 1 | u->writes, t->number));
+    for (int32_t i = 0; i < t->home.rank; i++) {
+        ptoi_ask(&d->asked, (uint64_t)u->box.low[i]);
+        ptoi_ask(&d->asked, (uint64_t)u->box.high[i]);
+    }
     return PTO_OK;
 }
 
 /* An output that has no buffer yet: all of it will live where the task runs. */
-static void add_output(struct task *k, int32_t index, const PTOArg *view)
+static void add_output(struct dist *d, struct task *k, const PTOArg *view)
 {
+    ptoi_ask(&d->asked, asked_head(ASKED_OUTPUT, k->index, view->rank, 0, 0));
     struct distribution *made = &k->made[k->outputs];
     *made = (struct distribution){
         .rank = view->rank, .unit = (int32_t)pto_type_bytes((PTOType)view->type), .first = NO_HOME};
-    for (int d = 0; d < view->rank; d++) {
-        made->shape[d] = made->cell[d] = view->shape[d];
-        made->grid[d] = 1;
-        k->hash = ptoi_dist_mix(k->hash, (uint64_t)view->shape[d]);
+    for (int i = 0; i < view->rank; i++) {
+        made->shape[i] = made->cell[i] = view->shape[i];
+        made->grid[i] = 1;
+        ptoi_ask(&d->asked, (uint64_t)view->shape[i]);
     }
-    k->output[k->outputs++] = index;
+    k->output[k->outputs++] = k->index;
     k->writes_some = true;
 }
 
-static PTOStatus add_tensor(struct dist *d, struct task *k, int32_t index)
+static PTOStatus add_tensor(struct dist *d, struct task *k)
 {
-    const PTOTaskParam *p = &k->params[index];
+    const PTOTaskParam *p = &k->params[k->index];
     struct orchestrator *o = &d->core->orch;
     PTOTaskParam plain = *p;
     struct orch_view view;
@@ -101,7 +81,7 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, int32_t index)
     if (plain.kind == PTO_PARAM_OUTPUT) {
         memcpy(&base, plain.ref, sizeof base);
         if (!base) {
-            add_output(k, index, &view.arg);
+            add_output(d, k, &view.arg);
             return PTO_OK;
         }
     }
@@ -111,12 +91,14 @@ static PTOStatus add_tensor(struct dist *d, struct task *k, int32_t index)
     if (t && !t->is_settled) ptoi_dist_first_use(d, t, &view.arg);
     const bool fits = ptoi_region_make(&region, (int64_t)(intptr_t)view.arg.ptr, pto_type_bytes((PTOType)view.arg.type),
                                        view.arg.rank, view.arg.shape, view.arg.stride);
-    if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: the region is too large", index);
+    if (!fits) return ptoi_orch_fail(o, PTO_ERR_ARGUMENT, "parameter %d: the region is too large", k->index);
     if (plain.kind != PTO_PARAM_INOUT_PART) return add_use(d, k, &region, base, plain.kind != PTO_PARAM_OUTPUT, writes);
     status = add_use(d, k, &region, base, true, false);
     if (status != PTO_OK || !ptoi_orch_part(&plain, &region)) return status;
     return add_use(d, k, &region, base, false, true);
 }
+
+static const char *kernel_name(const PTOKernel *kernel) { return kernel->symbol ? kernel->symbol : kernel->name; }
 
 static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *kernel, const PTOTaskParam *params,
                              int32_t count)
@@ -128,11 +110,18 @@ static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *ke
     k->accumulator = -1;
     k->writes_some = k->writes_empty = false;
     k->priority.kind = k->at.kind = 0;
-    k->hash = ptoi_dist_mix_text(1, kernel->symbol ? kernel->symbol : kernel->name);
+    ptoi_dist_begin_step(d);
+    ptoi_ask(&d->asked, asked_head(ASKED_TASK, 0, 1, 0, 0));
+    ptoi_ask(&d->asked, ptoi_dist_mix_text(1, kernel_name(kernel)));
     for (int32_t i = 0; i < count && status == PTO_OK; i++) {
-        k->hash = ptoi_dist_mix(k->hash, params[i].kind);
+        k->index = i;
+        if (params[i].kind == PTO_PARAM_SCALAR) {
+            ptoi_ask(&d->asked, asked_head(ASKED_SCALAR, i, 1, 0, 0));
+            ptoi_ask(&d->asked, (uint64_t)params[i].value.i64);
+            continue;
+        }
+        ptoi_ask(&d->asked, asked_head(ASKED_PARAM, i, 0, params[i].kind, 0));
         switch (params[i].kind) {
-        case PTO_PARAM_SCALAR: k->hash = ptoi_dist_mix(k->hash, (uint64_t)params[i].value.i64); break;
         case PTO_PARAM_PRIORITY: k->priority = params[i]; break;
         case PTO_PARAM_AT: k->at = params[i]; break;
         case PTO_PARAM_NAME:
@@ -140,55 +129,10 @@ static PTOStatus read_params(struct dist *d, struct task *k, const PTOKernel *ke
         default:
             status = k->uses + 2 > 2 * PTO_MAX_PARAMS || k->outputs == PTO_MAX_PARAMS
                          ? PTO_OK /* the submit will refuse them */
-                         : add_tensor(d, k, i);
+                         : add_tensor(d, k);
         }
     }
     return status;
-}
-
-/* ---- where it runs ----------------------------------------------------------------------------------------------- */
-
-static int32_t home_of_first(const struct dist *d, const struct use *u)
-{
-    return ptoi_home_of(&u->tensor->home, d->ranks, u->box.low);
-}
-
-/* What the program says about the task; NO_HOME: nothing that is known yet. */
-static int32_t place_at(const struct dist *d, const PTOTaskParam *at)
-{
-    if (at->rank == 0) return (int32_t)((at->at % d->ranks + d->ranks) % d->ranks);
-    const struct tensor *t = at->buffer ? ptoi_dist_tensor(d, at->buffer) : NULL;
-    int64_t byte, element[PTO_MAX_RANK];
-    if (!t || t->home.first == NO_HOME || __builtin_mul_overflow(at->at, pto_type_bytes((PTOType)at->type), &byte))
-        return NO_HOME;
-    byte += (const char *)at->buffer - t->base;
-    if (byte < 0 || byte >= t->bytes) return NO_HOME;
-    ptoi_home_element(&t->home, byte, element);
-    return ptoi_home_of(&t->home, d->ranks, element);
-}
-
-/* The first of these that says anything: the program, its accumulator, what it writes.  NO_HOME: none does. */
-static int32_t place_by_result(const struct dist *d, const struct task *k)
-{
-    const int32_t at = k->at.kind == PTO_PARAM_AT ? place_at(d, &k->at) : NO_HOME;
-    if (at != NO_HOME) return at;
-    if (k->accumulator >= 0 && k->use[k->accumulator].tensor->home.first != NO_HOME)
-        return home_of_first(d, &k->use[k->accumulator]);
-    for (int32_t i = 0; i < k->uses; i++)
-        if (k->use[i].writes && k->use[i].tensor->home.first != NO_HOME) return home_of_first(d, &k->use[i]);
-    return NO_HOME;
-}
-
-/* By the largest of what it reads and not all ranks have, or by its number. */
-static int32_t place_by_reads(const struct dist *d, const struct task *k, int64_t number)
-{
-    const struct use *largest = NULL;
-    for (int32_t i = 0; i < k->uses; i++) {
-        const struct use *u = &k->use[i];
-        if (u->tensor->home.first != NO_HOME && !u->tensor->is_everywhere && (!largest || u->bytes > largest->bytes))
-            largest = u;
-    }
-    return largest ? home_of_first(d, largest) : (int32_t)(number % d->ranks);
 }
 
 /* ---- what is sent ------------------------------------------------------------------------------------------------ */
@@ -422,7 +366,9 @@ static bool is_valid(const PTOKernel *kernel, const PTOTaskParam *params, int32_
 static PTOStatus submit(struct dist *d, struct task *k, const PTOKernel *kernel, int64_t number)
 {
     PTOStatus status = PTO_OK;
-    ptoi_dist_step(d, ptoi_dist_mix(k->hash, (uint64_t)k->runs));
+    ptoi_ask(&d->asked, asked_head(ASKED_RANK, 0, 1, 0, 0));
+    ptoi_ask(&d->asked, (uint64_t)k->runs);
+    ptoi_dist_end_step(d, kernel_name(kernel));
     for (int32_t i = 0; i < k->uses && status == PTO_OK; i++)
         if (k->use[i].reads) status = bring(d, k->use[i].tensor, &k->use[i].box, k->runs, &k->priority);
     if (status != PTO_OK) return status;
@@ -491,7 +437,7 @@ static PTOStatus flush(struct dist *d, const struct task *next, int32_t rank)
         pto_at(d->rt, h->site);
         status = read_params(d, &k, h->kernel, h->params, h->count);
         if (status != PTO_OK) break;
-        k.runs = rank != NO_HOME && does_read(next, h) ? rank : place_by_reads(d, &k, h->number);
+        k.runs = rank != NO_HOME && does_read(next, h) ? rank : ptoi_place_by_reads(d, &k, h->number);
         status = submit(d, &k, h->kernel, h->number);
     }
     pto_at(d->rt, site);
@@ -521,11 +467,14 @@ int64_t ptoi_dist_submit(struct dist *d, const PTOKernel *kernel, const PTOTaskP
         status = hold(d, &k, kernel, d->tasks);
         return status == PTO_OK ? d->tasks++ : status;
     }
+    const bool has_held = d->held_count > 0;
     if (k.at.kind == PTO_PARAM_AT && k.at.buffer) status = ptoi_dist_flush(d); /* it may be one of theirs */
-    k.runs = place_by_result(d, &k);
-    if (status == PTO_OK && d->held_count > 0) status = flush(d, &k, k.runs);
+    const int32_t runs = ptoi_place_by_result(d, &k);
+    if (status == PTO_OK && d->held_count > 0) status = flush(d, &k, runs);
+    if (status == PTO_OK && has_held)
+        status = read_params(d, &k, kernel, params, count); /* they were asked meanwhile */
     if (status != PTO_OK) return status;
-    if (k.runs == NO_HOME) k.runs = place_by_reads(d, &k, d->tasks);
+    k.runs = runs != NO_HOME ? runs : ptoi_place_by_reads(d, &k, d->tasks);
     status = submit(d, &k, kernel, d->tasks);
     return status == PTO_OK ? d->tasks++ : status;
 }
@@ -556,7 +505,11 @@ PTOStatus ptoi_dist_await(struct dist *d, const void *buffer, int64_t offset, in
     if (status == PTO_OK) status = trim(d);
     if (status != PTO_OK) return status;
     if (d->plan) plan_await(d, t, &box);
-    ptoi_dist_step(d, ptoi_dist_mix(ptoi_dist_mix(t->number, (uint64_t)from), (uint64_t)bytes));
+    ptoi_dist_begin_step(d);
+    ptoi_ask(&d->asked, asked_head(ASKED_AWAIT, 0, 2, 0, t->number));
+    ptoi_ask(&d->asked, (uint64_t)from);
+    ptoi_ask(&d->asked, (uint64_t)bytes);
+    ptoi_dist_end_step(d, NULL);
     if (!ptoi_dist_agree(d)) return ptoi_final_status(d->core->run_status);
     return d->local.await(d->rt, buffer, offset, bytes, for_writing);
 }
@@ -580,7 +533,9 @@ static void collect(struct dist *d)
 void ptoi_dist_finish(struct dist *d)
 {
     ptoi_dist_flush(d); /* a failure is that of the run */
-    ptoi_dist_step(d, 0);
+    ptoi_dist_begin_step(d);
+    ptoi_ask(&d->asked, asked_head(ASKED_END, 0, 0, 0, 0));
+    ptoi_dist_end_step(d, NULL);
     d->is_collecting = true;
     if (ptoi_dist_agree(d) && d->collects) collect(d);
 }

@@ -407,14 +407,16 @@ TEST(a_kernel_that_fails_ends_the_run_on_all_ranks)
 
 TEST(ranks_that_disagree_are_found_at_their_step)
 {
-    expect_failure(ranks_share(sizeof(struct shared)), 1, 0, PTO_ERR_STATE, "the ranks disagree at step 123 ");
+    expect_failure(ranks_share(sizeof(struct shared)), 1, 0, PTO_ERR_STATE,
+                   "ranks 0 and 1 disagree at step 123 of the program: scalar 2 is 123 and -1; what it does");
 }
 
 TEST(ranks_that_disagree_are_found_while_they_run)
 {
     struct shared *s = ranks_share(sizeof *s);
-    char text[64];
-    snprintf(text, sizeof text, "the ranks disagree at step %d ", WRONG_AT);
+    char text[128];
+    snprintf(text, sizeof text, "ranks 0 and 1 disagree at step %d of the program: scalar 1 is %d and -1;", WRONG_AT,
+             WRONG_AT);
     expect_failure(s, 4, 0, PTO_ERR_STATE, text);
     for (int k = 0; k < 3; k++) EXPECT_EQ(s->ids[k], 3 * COMPARED_TASKS - 1);
 }

@@ -1,0 +1,41 @@
+/* place.h - a task that is being submitted on several ranks, and the rank that executes it.
+ *
+ * Idea       the rules of docs/distributed.md, "Where a task runs": all ranks know the same of a task, so all compute
+ *            the same rank.
+ * Owner      the orchestrator.
+ * Blocks     never.
+ * Tests      test/wire/test_homes.c, test_placement.c */
+#ifndef PTOI_PLACE_H
+#define PTOI_PLACE_H
+#include "dist.h"
+
+/* What a task does with a tensor. */
+struct use {
+    struct tensor *tensor;
+    struct box box;
+    int64_t bytes; /* of the box */
+    bool reads, writes;
+};
+
+/* A task that is being submitted. */
+struct task {
+    const PTOTaskParam *params;
+    int32_t count;
+    int32_t runs;                       /* the rank that executes it */
+    int32_t uses, outputs, accumulator; /* the latter: of its first accumulator; -1: there is none */
+    bool writes_some, writes_empty;
+    PTOTaskParam priority; /* kind 0: it has none */
+    PTOTaskParam at;       /* likewise */
+    int32_t index;         /* of the parameter that is being read */
+    struct use use[2 * PTO_MAX_PARAMS];
+    int32_t output[PTO_MAX_PARAMS];           /* parameters that make buffers */
+    struct distribution made[PTO_MAX_PARAMS]; /* these */
+};
+
+/* The first of these that says anything: the program, the first accumulator, the first buffer that is written.
+ * NO_HOME: none does. */
+int32_t ptoi_place_by_result(const struct dist *d, const struct task *k);
+/* The home of the largest buffer that is read and that not all ranks have, else by the number of the task. */
+int32_t ptoi_place_by_reads(const struct dist *d, const struct task *k, int64_t number);
+
+#endif
