@@ -462,6 +462,7 @@ int pto_program_main(const PTOProgram *program, int argc, char **argv)
     } else {
         if (code == HOST_OK) code = prepare(&s);
         code = ptoi_ranked_agree(&s, code);
+        if (code == HOST_OK) code = ptoi_ranked_compare(&s);
         if (code == HOST_OK) code = run_and_report(&s);
     }
     if (s.rt) {

@@ -173,7 +173,7 @@ void ptoi_ranked_give(struct session *s)
 
 /* ---- numbers of all ranks ---------------------------------------------------------------------------------------- */
 
-static bool reduce(struct session *s, const uint64_t *mine, uint64_t *least, uint64_t *most)
+bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least, uint64_t *most)
 {
     enum wire_answer answer;
     while ((answer = s->wire->ops->reduce(s->wire, false, mine, least, most)) == WIRE_WAITS)
@@ -186,8 +186,12 @@ int ptoi_ranked_agree(struct session *s, int code)
     if (!s->wire) return code;
     const uint64_t mine[WIRE_REDUCED] = {(uint64_t)code, code == HOST_OK ? UINT64_MAX : (uint64_t)s->wire->rank};
     uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-    if (!reduce(s, mine, least, most)) return host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
+    if (!ptoi_ranked_reduce(s, mine, least, most))
+        return host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run");
     if (most[0] != HOST_OK && least[1] != (uint64_t)s->wire->rank) s->error.text[0] = '\0';
+    const size_t length = strlen(s->error.text);
+    if (least[0] != most[0] && length > 0) /* not all fail alike */
+        snprintf(s->error.text + length, sizeof s->error.text - length, " (on rank %d)", s->wire->rank);
     return (int)most[0];
 }
 
@@ -218,7 +222,7 @@ void ptoi_ranked_print_stats(struct session *s)
             static const uint64_t nothing[WIRE_REDUCED];
             const uint64_t *mine = rank != s->wire->rank ? nothing : part == 0 ? first : second;
             uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
-            if (!reduce(s, mine, least, most)) return;
+            if (!ptoi_ranked_reduce(s, mine, least, most)) return;
             for (int k = 0; k < WIRE_REDUCED; k++) ptoi_ranked_count(&sum[part * WIRE_REDUCED + k], most[k]);
         }
     if (!session_is_first(s)) return;

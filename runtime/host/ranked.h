@@ -23,6 +23,10 @@ void ptoi_ranked_give(struct session *s);
 int64_t ptoi_ranked_grace_ms(const struct session *s);
 /* All ranks are ready to run, or none runs.  The first that is not says why. */
 int ptoi_ranked_agree(struct session *s, int code);
+/* alike.c: they are; were they started alike?  Else the first reports what differs. */
+int ptoi_ranked_compare(struct session *s);
+/* The least and the most of numbers of all ranks, which all call it.  false: the wire failed. */
+bool ptoi_ranked_reduce(struct session *s, const uint64_t *mine, uint64_t *least, uint64_t *most);
 
 /* Numbers of all ranks, and the line that shows them. */
 struct counted {

@@ -170,6 +170,27 @@ class Options(Check):
             f.truncate(SIDE * SIDE)
         self.refused(["--input", "C=" + self.path("short")], "twice")
 
+    def other(self, entry, words, before, after, code, text):
+        """The last of three ranks has `after` where the others have `before`: none runs."""
+        output = self.path("other")
+        result = run(self.launcher(3) + [self.program, "--entry", entry, "--output"] + [words[0] % output] + words[1:], PTO_LOCAL_LAST=before + ">" + after)
+        self.expect("%s: %s and %s" % (entry, before, after),
+                    result[0] == code and text in result[2] and result[2].count("error") == 1 and not os.path.exists(output), *result)
+
+    def unlike(self):
+        rows, fewer, first = self.path("rows"), self.path("fewer"), ["y=%s", "--input", "x=" + self.path("small")]
+        steps = first + [word for name in ("fails", "hangs", "dies", "stops") for word in ("--set", name + "=-1")]
+        numpy.save(fewer, numpy.zeros((38, 16384), numpy.float32))
+        numpy.save(self.path("small"), numpy.zeros((8, 4), numpy.float32))
+        self.other("steps", steps, "dies=-1", "dies=-2", 2, "ranks 0 and 2 differ in the scalar 'dies': -1 and -2: start all ranks alike")
+        self.other("steps", steps + ["--copies", "1M"], "1M", "2M", 2, "ranks 0 and 2 differ in the option '--copies': 1048576 and 2097152")
+        self.other("again", ["A=%s", "--input", "A=" + rows, "--dist", "A=:3x1"], "A=:3x1", "A=:1x3", 2, "ranks 0 and 2 differ in --dist of 'A'")
+        self.other("again", ["A=%s", "--input", "A=" + rows], "A=" + rows, "A=" + fewer, 2, "ranks 0 and 2 differ in the dimension 'n': 40 and 38")
+        self.other("steps", steps, "x=" + self.path("small"), "x=" + self.path("missing"), 4, "(on rank 2)")
+        with open(self.path("small"), "rb") as whole, open(self.path("half"), "wb") as half:
+            half.write(whole.read()[:-4])
+        self.other("steps", steps, "x=" + self.path("small"), "x=" + self.path("half"), 4, "(on rank 2)")
+
     def stops(self, launcher, code, *texts, options=(), **steps):
         """A rank fails, hangs or dies: all end, and the first says why."""
         values = [word for name in ("fails", "hangs", "dies", "stops") for word in ("--set", "%s=%d" % (name, steps.get(name, -1)))]
@@ -195,8 +216,11 @@ class Options(Check):
             self.stops(launcher, 1, failed, stuck, fails=5, hangs=3)
             self.stops(launcher, 130, "error: the run was cancelled", stops=4)
             self.stops(launcher, 1, "no task finished for 0.3 s while these ran:", "(on rank 1)", options=["--watchdog", "0.3"], hangs=4)
+        for number in range(8):
+            self.stops(launchers[0], 1, failed, "(task", fails=number)
         if has_mpi:
-            self.stops(launchers[1], 137, dies=4)
+            for number in (1, 4, 7):  # each rank
+                self.stops(launchers[1], 137, dies=number)
             self.other_launcher()
 
     def memory(self):
@@ -254,6 +278,7 @@ def main():
     check.refusals()
     check.memory()
     check.given_back()
+    check.unlike()
     check.failures(mpi == "mpi")
     check.ptoc_run(mpi == "mpi")
     sys.exit(0 if check.good else 1)

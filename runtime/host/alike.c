@@ -1,0 +1,125 @@
+/* alike.c - all ranks were started with the same program, dimensions, scalars and options: see ranked.h.
+ *
+ * Idea       what the results depend on is a list of numbers with names, the same on all ranks.  One hash of all is
+ *            compared; where it differs, the numbers are, one after the other, so the first that differs is named.
+ * Owner      the session.
+ * Blocks     until all ranks have come.
+ * Tests      test/wire/check_options.py */
+#include "ranked.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct number {
+    const char *what, *name;
+    uint64_t value;
+    bool is_shown; /* it means something to the user; else it is a hash */
+};
+
+struct numbers {
+    struct number *all;
+    int count;
+};
+
+static void add(struct numbers *n, const char *what, const char *name, uint64_t value, bool is_shown)
+{
+    n->all[n->count++] = (struct number){what, name, value, is_shown};
+}
+
+static uint64_t hash_of(const void *data, int64_t bytes)
+{
+    uint64_t hash = 1;
+    for (int64_t k = 0; k < bytes; k++) hash = ptoi_dist_mix(hash, ((const unsigned char *)data)[k]);
+    return hash;
+}
+
+static uint64_t hash_of_formals(const struct session *s)
+{
+    uint64_t hash = ptoi_dist_mix_text(s->program->fingerprint, s->entry->name);
+    for (int32_t f = 0; f < s->entry->formal_count; f++)
+        hash = ptoi_dist_mix_text(ptoi_dist_mix_text(hash, s->entry->formals[f].name), s->entry->formals[f].text);
+    return hash;
+}
+
+static uint64_t hash_of_home(const struct distribution *home)
+{
+    uint64_t hash = (uint64_t)home->rank;
+    for (int32_t k = 0; k < home->rank; k++)
+        hash = ptoi_dist_mix(ptoi_dist_mix(hash, (uint64_t)home->cell[k]), (uint64_t)home->grid[k]);
+    return hash;
+}
+
+static void add_formal(const struct session *s, struct numbers *n, int32_t f)
+{
+    const PTOFormal *formal = &s->entry->formals[f];
+    if (!session_is_tensor(formal)) {
+        add(n, "the scalar", formal->name, (uint64_t)s->scalars[f].i64,
+            formal->type != PTO_F32 && formal->type != PTO_F64);
+        return;
+    }
+    for (int32_t k = 0; k < formal->rank; k++)
+        add(n, "an extent of", formal->name, (uint64_t)s->formals[f].array.shape[k], true);
+    add(n, "--dist of", formal->name, hash_of_home(&s->arguments[f].home), false);
+}
+
+/* NULL: no memory. */
+static struct number *collect(const struct session *s, struct numbers *n)
+{
+    const struct dist_config config = ptoi_ranked_config(s);
+    enum { OTHERS = 8 };
+    n->all = calloc((size_t)s->entry->formal_count * (PTO_MAX_RANK + 1) + (size_t)s->entry->dim_count + OTHERS,
+                    sizeof *n->all);
+    if (!n->all) return NULL;
+    add(n, "the program", s->program->file, hash_of_formals(s), false);
+    for (int32_t v = 0; v < s->entry->dim_count; v++)
+        add(n, "the dimension", s->entry->dims[v], (uint64_t)s->dims[v], true);
+    add(n, "--set of the params of", s->program->file, hash_of(s->params, s->program->param_bytes), false);
+    for (int32_t f = 0; f < s->entry->formal_count; f++) add_formal(s, n, f);
+    add(n, "the option", "--copies", (uint64_t)config.copy_bytes, true);
+    add(n, "the option", "--sends", (uint64_t)config.sends, true);
+    add(n, "the option", "--everywhere", (uint64_t)s->options.everywhere_bytes, true);
+    add(n, "the option", "--stats", s->options.stats, true);
+    return n->all;
+}
+
+static bool is_same(struct session *s, uint64_t mine, bool *is_lost)
+{
+    uint64_t least[WIRE_REDUCED], most[WIRE_REDUCED];
+    *is_lost = !ptoi_ranked_reduce(s, (const uint64_t[WIRE_REDUCED]){mine}, least, most);
+    return *is_lost || least[0] == most[0];
+}
+
+/* All ranks have come to the same number, and they differ. */
+static int fail_number(struct session *s, const struct number *x)
+{
+    uint64_t mine[WIRE_REDUCED] = {s->wire->rank == 0 ? x->value : 0}, least[WIRE_REDUCED], most[WIRE_REDUCED];
+    char values[64] = "";
+    if (!ptoi_ranked_reduce(s, mine, least, most)) return HOST_RUN;
+    const uint64_t first = most[0];
+    mine[0] = x->value == first ? UINT64_MAX : (uint64_t)s->wire->rank;
+    if (!ptoi_ranked_reduce(s, mine, least, most)) return HOST_RUN;
+    const uint64_t rank = least[0];
+    mine[0] = (uint64_t)s->wire->rank == rank ? x->value : 0;
+    if (!ptoi_ranked_reduce(s, mine, least, most)) return HOST_RUN;
+    if (x->is_shown) snprintf(values, sizeof values, ": %" PRId64 " and %" PRId64, (int64_t)first, (int64_t)most[0]);
+    host_fail(&s->error, HOST_USAGE, "ranks 0 and %" PRIu64 " differ in %s '%s'%s: start all ranks alike", rank,
+              x->what, x->name, values);
+    if (!session_is_first(s)) s->error.text[0] = '\0';
+    return HOST_USAGE;
+}
+
+int ptoi_ranked_compare(struct session *s)
+{
+    struct numbers n = {0};
+    uint64_t hash = 1;
+    bool is_lost = false;
+    int code = HOST_OK;
+    if (!s->wire) return HOST_OK;
+    const bool has_memory = collect(s, &n) != NULL;
+    code = ptoi_ranked_agree(s, has_memory ? HOST_OK : host_fail_memory(&s->error));
+    for (int k = 0; k < n.count; k++) hash = ptoi_dist_mix(hash, n.all[k].value);
+    if (code == HOST_OK && !is_same(s, hash, &is_lost))
+        for (int k = 0; k < n.count && code == HOST_OK && !is_lost; k++)
+            if (!is_same(s, n.all[k].value, &is_lost)) code = fail_number(s, &n.all[k]);
+    free(n.all);
+    return is_lost ? host_fail(&s->error, HOST_RUN, "the ranks cannot agree to run") : code;
+}
