@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run.py - what several ranks cost, each figure beside its goal.
 
-    ./dev bench ranks [--rounds 5] [row ...]      rows: chain halo apart predicted
+    ./dev bench ranks [--rounds 5] [--mpi mpich] [row ...]      rows: chain halo apart predicted
 
 chain      a message a step between two ranks, beside a ping-pong written with MPI
 halo       bands of 256 rows, a row from each neighbour a sweep, beside the same written with MPI
@@ -10,7 +10,8 @@ predicted  the product of docs/distributed.md on 1,024 ranks
 
 Idea     the programs alternate, and each is run long and short: the difference is that of the steps, without start and end.  Figures are medians of
          processor time of all ranks, and of wall time.  A goal that is not met is shown and ends it with status 1.
-Needs    the preset release with the library over MPI; mpicc and mpirun of the same MPI."""
+Needs    the preset release with the library over MPI; mpicc and mpirun of the same MPI, Open MPI or MPICH.  --mpi NAME takes mpicc.NAME and mpirun.NAME,
+         as Debian calls them where both are installed."""
 import argparse
 import os
 import re
@@ -47,20 +48,28 @@ def a_step(rounds, long, short, *commands):
     return [(statistics.median(cpu), statistics.median(wall)) for cpu, wall in found]
 
 
+def launcher_of(mpirun):
+    """Two ranks.  Ranks of Open MPI spin while they wait, unless they yield; it asks before it runs as root."""
+    version = subprocess.run([mpirun, "--version"], capture_output=True, text=True, check=True).stdout if shutil.which(mpirun) else ""
+    options = ["--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"] if "Open MPI" in version else []
+    return [mpirun] + options + ["-np", "2"]
+
+
 class Bench:
-    def __init__(self, build, rounds):
+    def __init__(self, build, rounds, mpi):
         self.rounds, self.good, self.folder = rounds, True, os.path.join(build, "bench", "ranks")
         os.makedirs(self.folder, exist_ok=True)
         self.ptoc = os.path.join(build, "bin", "ptoc")
         self.program, self.peer = os.path.join(self.folder, "ranks"), os.path.join(self.folder, "by_hand")
         subprocess.run([self.ptoc, "build", "-w", os.path.join(HERE, "ranks.pto"), "-o", self.program], check=True)
-        self.launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-np", "2"]
+        self.mpicc, mpirun = ["%s.%s" % (name, mpi) if mpi else name for name in ("mpicc", "mpirun")]
+        self.launcher = launcher_of(mpirun)
 
     def peer_is_made(self):
-        if not shutil.which("mpicc") or not shutil.which("mpirun"):
-            print("# no mpicc or no mpirun (Debian: libopenmpi-dev openmpi-bin)")
+        if not shutil.which(self.mpicc) or not shutil.which(self.launcher[0]):
+            print("# no %s or no %s (Debian: libopenmpi-dev openmpi-bin, or mpich)" % (self.mpicc, self.launcher[0]))
             return False
-        subprocess.run(["mpicc", "-O2", os.path.join(HERE, "by_hand.c"), "-o", self.peer], check=True)
+        subprocess.run([self.mpicc, "-O2", os.path.join(HERE, "by_hand.c"), "-o", self.peer], check=True)
         return True
 
     def ours(self, entry, ranks, *options):
@@ -108,9 +117,10 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--build", default=os.path.join(TOP, "build", "release"))
+    p.add_argument("--mpi", default="", help="openmpi or mpich; default: that of mpirun")
     p.add_argument("rows", nargs="*", default=["chain", "halo", "apart", "predicted"])
     given = p.parse_args()
-    bench = Bench(given.build, given.rounds)
+    bench = Bench(given.build, given.rounds, given.mpi)
     for row in given.rows:
         getattr(bench, row)()
     sys.exit(0 if bench.good else 1)
