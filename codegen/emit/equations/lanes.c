@@ -3,6 +3,8 @@
  *            order of its own variables, is done for PTO_PARTS values of the free variable at once: the reduction's
  *            loops stand outside, a vector's lanes inside.  Short reductions of constant length stay as they are: a C
  *            compiler unrolls those.
+ *            Places are i64; while the reduction runs, that of an element of four bytes is a step of four bytes, so
+ *            that value and step are vectors of one length.
  * Invariant  each element is reduced in the order that it has alone.
  * Tests      test/lit/codegen/index-lanes.pto, test/lit/run/index-notation.test
  */
@@ -15,6 +17,7 @@ struct lanes {
     const struct eq_var *var;
     const struct eq_expr *x;
     const char *result, *best, *group, *end, *lane;
+    const char *step, *first; /* the place is first + step; NULL: it is counted in 64 bits */
 };
 
 static bool is_place(const struct eq_expr *x) { return x->reduce.kind == EQ_ARGMAX || x->reduce.kind == EQ_ARGMIN; }
@@ -62,8 +65,8 @@ const struct eq_expr *equation_in_lanes(const struct eq_printer *p, const struct
     return x;
 }
 
-/* `best` and `result` are replaced by the value and its place, where the value is better or the first not-a-number. */
-static void place_step(struct eq_printer *p, const struct lanes *l, const char *result)
+/* `best` and the place are replaced by the value and its own, where the value is better or the first not-a-number. */
+static void place_step(struct eq_printer *p, const struct lanes *l)
 {
     struct out *out = p->e->out;
     const enum elem type = l->x->a->type;
@@ -77,7 +80,10 @@ static void place_step(struct eq_printer *p, const struct lanes *l, const char *
     else
         out_line(out, "const bool %s = %s %s %s;", is_better, value, is_most ? ">" : "<", best);
     out_line(out, "%s = %s ? %s : %s;", best, is_better, value, best);
-    out_line(out, "%s = %s ? %s : %s;", result, is_better, emit_name(p->e, l->x->reduce.vars[0]->symbol), result);
+    const char *place = arena_printf(p->e->mem, "%s[%s]", l->step ? l->step : l->result, l->lane);
+    const char *own = emit_name(p->e, l->x->reduce.vars[0]->symbol);
+    if (l->step) own = arena_printf(p->e->mem, "(int32_t)(%s - %s)", own, l->first);
+    out_line(out, "%s = %s ? %s : %s;", place, is_better, own, place);
 }
 
 /* A loop over the lanes of a group: a whole one, or what is left of the range. */
@@ -104,6 +110,43 @@ static const char *extreme(struct eq_printer *p, const struct eq_expr *x)
     return equation_empty_value(p, &whole);
 }
 
+/* One value of the reduction's variables, for each lane; closes that many loops. */
+static void print_lanes(struct eq_printer *p, const struct lanes *l, bool is_whole, const char *result)
+{
+    open_lanes(p, l, is_whole);
+    begin_lane(p, l);
+    if (is_place(l->x))
+        place_step(p, l);
+    else
+        equation_step(p, l->x, result);
+    for (int i = 0; i <= l->x->reduce.var_count; i++) out_close(p->e->out, "}");
+}
+
+/* The places of the extremes, by steps of 32 bits: so many values of the variable at a time. */
+static void print_steps(struct eq_printer *p, const struct lanes *l, bool is_whole, const char *result)
+{
+    struct out *out = p->e->out;
+    const struct eq_var *v = l->x->reduce.vars[0];
+    const char *high = equation_size(p, v->high, P_REL);
+    const char *step = arena_printf(p->e->mem, "%s[%s]", l->step, l->lane);
+    out_open(out, "for (int64_t %s = %s; %s < %s; %s += PTO_STEPS) {", l->first, equation_size(p, v->low, P_ANY),
+             l->first, high, l->first);
+    out_line(out, "int32_t %s[PTO_PARTS];", l->step);
+    open_lanes(p, l, is_whole);
+    out_line(out, "%s = -1;", step);
+    out_close(out, "}");
+    const size_t mark = names_mark(&p->e->names);
+    const char *own = emit_declare(p->e, v->symbol, v->symbol->name);
+    out_open(out, "for (int64_t %s = %s; %s < pto_min_i64(%s, %s + PTO_STEPS); %s++) {", own, l->first, own,
+             equation_size(p, v->high, P_ANY), l->first, own);
+    print_lanes(p, l, is_whole, result);
+    names_close(&p->e->names, mark);
+    open_lanes(p, l, is_whole);
+    out_line(out, "%s = %s < 0 ? %s : %s + %s;", result, step, result, l->first, step);
+    out_close(out, "}");
+    out_close(out, "}");
+}
+
 static void print_group(struct eq_printer *p, const struct lanes *l, bool is_whole)
 {
     struct out *out = p->e->out;
@@ -117,14 +160,12 @@ static void print_group(struct eq_printer *p, const struct lanes *l, bool is_who
     out_line(out, "%s = %s;", result,
              is_place(x) ? equation_size(p, x->reduce.vars[0]->low, P_ANY) : equation_empty_value(p, x));
     out_close(out, "}");
-    for (int i = 0; i < x->reduce.var_count; i++) equation_open_loop(p, x->reduce.vars[i]);
-    open_lanes(p, l, is_whole);
-    begin_lane(p, l);
-    if (is_place(x))
-        place_step(p, l, result);
-    else
-        equation_step(p, x, result);
-    for (int i = 0; i <= x->reduce.var_count; i++) out_close(out, "}");
+    if (l->step) {
+        print_steps(p, l, is_whole, result);
+    } else {
+        for (int i = 0; i < x->reduce.var_count; i++) equation_open_loop(p, x->reduce.vars[i]);
+        print_lanes(p, l, is_whole, result);
+    }
     names_close(&p->e->names, mark);
     open_lanes(p, l, is_whole);
     begin_lane(p, l);
@@ -147,6 +188,10 @@ void equation_lanes(struct eq_printer *p, const struct eq_stmt *s, const struct 
     l.group = names_take(&p->e->names, arena_printf(mem, "%s_group", l.var->symbol->name));
     l.end = names_take(&p->e->names, arena_printf(mem, "%s_end", l.var->symbol->name));
     l.lane = names_take(&p->e->names, "lane");
+    if (is_place(x) && elem_bytes(x->a->type) == sizeof(int32_t)) {
+        l.step = names_take(&p->e->names, "step");
+        l.first = names_take(&p->e->names, arena_printf(mem, "%s_first", x->reduce.vars[0]->symbol->name));
+    }
     out_open(out, "{");
     out_line(out, "int64_t %s = %s;", l.group, equation_size(p, l.var->low, P_ANY));
     out_line(out, "const int64_t %s = %s;", l.end, equation_size(p, l.var->high, P_ANY));

@@ -214,7 +214,10 @@ PTO_ELEMENTS uint16_t pto_bf16_bits(float value)
 
 /* ---- floats ------------------------------------------------------------------------------------------------------ */
 #define PTO_PARTS 64 /* partial results of a reduction along vectors */
-#define PTO_TILE  32 /* rows and columns of a tile, of an operand that lies the other way round */
+#ifndef PTO_STEPS
+#define PTO_STEPS INT32_MAX /* places that are counted in 32 bits at a time; a test takes fewer */
+#endif
+#define PTO_TILE 32 /* rows and columns of a tile, of an operand that lies the other way round */
 #define PTO_FLOAT(name, type, f)                                                                                       \
     PTO_ELEMENTS type pto_min_##name(type a, type b) { return a < b || a != a ? a : b; }                               \
     PTO_ELEMENTS type pto_max_##name(type a, type b) { return a > b || a != a ? a : b; }                               \
