@@ -17,6 +17,7 @@ struct codegen_part {
 
 struct codegen_parts {
     VEC(struct codegen_part) list;
+    bool are_all; /* no body of a kernel is left in the program's file */
 };
 
 void codegen_parts_free(struct codegen_parts *parts);

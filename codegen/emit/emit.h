@@ -144,8 +144,7 @@ const char *emit_bytes_text(struct emitter *e, const struct size *s); /* "4 * N 
 
 /* ---- emit_c.c ---- */
 bool emit_has_f16(const struct symbol *s); /* a kernel or function with a tensor of f16 */
-void emit_headers(struct emitter *e, bool has_equations, bool has_scratch); /* of the runtime, and of C */
-void emit_f16_error(struct out *out);                                       /* where the C compiler has no such type */
+void emit_f16_error(struct out *out);      /* where the C compiler has no such type */
 
 /* ---- equations/equations.c ---- */
 /* the C function of a kernel in index notation */

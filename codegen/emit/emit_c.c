@@ -140,11 +140,19 @@ static void assign_file_names(struct emitter *e)
     names_free_first(&e->names, 2);
 }
 
-/* Any kernel in index notation? */
+/* Any kernel in index notation, which is not compiled apart? */
 static bool has_equations(const struct emitter *e)
 {
+    if (e->options->parts) return false;
     for (size_t i = 0; i < e->plan->kernels.count; i++)
         if (e->plan->kernels.data[i]->decl->kernel->block) return true;
+    return false;
+}
+
+static bool has_bodies(const struct emitter *e)
+{
+    for (size_t i = 0; i < e->plan->kernels.count; i++)
+        if (e->plan->kernels.data[i]->decl->kernel->has_body) return true;
     return false;
 }
 
@@ -155,7 +163,8 @@ static bool has_scratch(const struct emitter *e)
     return false;
 }
 
-void emit_headers(struct emitter *e, bool has_equations, bool has_scratch)
+/* Of the runtime, and of C. */
+static void emit_headers(struct emitter *e, bool has_equations, bool has_scratch)
 {
     if (has_equations && e->options->no_fma) out_line(e->out, "#define PTO_NO_FMA 1");
     if (has_equations) out_line(e->out, "#include <pto/pto_equations.h>");
@@ -259,6 +268,7 @@ static void emit_file(struct emitter *e)
         params_derive_emit(e);
     else
         table_emit(e);
+    if (e->options->parts) e->options->parts->are_all = !has_bodies(e);
 }
 
 static void emit_kernels_file(struct emitter *e)

@@ -239,7 +239,8 @@ static int build_in(const struct options *o, struct arena *mem, const char *temp
         result = EXIT_INTERNAL;
     }
     if (result == EXIT_OK) {
-        const struct toolchain t = {.o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir};
+        const struct toolchain t = {
+            .o = o, .mem = mem, .prefix = prefix, .temp_dir = temp_dir, .only_submits = p.kernels.are_all};
         const bool may_be_kept = kept && !o->keep && !o->no_cache;
         result = may_be_kept ? find_or_build(&t, &p, output, kept) : build_anew(&t, &p, output);
     }

@@ -53,10 +53,13 @@ static void add_compiler(words *argv, const struct toolchain *t)
 
 static bool is_shared(const struct toolchain *t) { return t->o->emit == EMIT_SO; }
 
+/* The user waits for the C compiler. */
+static bool is_for_one_run(const struct toolchain *t) { return t->o->verb == VERB_RUN; }
+
 static void add_common(words *argv, const struct toolchain *t)
 {
     vec_push(argv, t->o->optimize < 0 ? "-O2" : arena_printf(t->mem, "-O%d", t->o->optimize));
-    vec_push(argv, "-g");
+    vec_push(argv, is_for_one_run(t) ? "-g1" : "-g"); /* lines, for the report of a crash */
     if (is_shared(t)) {
         vec_push(argv, "-fPIC");
         vec_push(argv, "-fvisibility=hidden"); /* calls within the object are as those of a program */
@@ -84,11 +87,11 @@ const char *toolchain_level_of_machine(void)
 
 /* The only level of kernels in index notation, or NULL.  A program that is built for this run needs no other level than
  * this machine's, unless --cpu asks for one. */
-static const char *only_level(const struct options *o)
+static const char *only_level(const struct toolchain *t)
 {
-    if (o->verb != VERB_RUN) return o->cpu;
-    for (int i = 0; i < o->run_arg_count; i++)
-        if (strncmp(o->run_args[i], "--cpu", strlen("--cpu")) == 0) return NULL;
+    if (!is_for_one_run(t)) return t->o->cpu;
+    for (int i = 0; i < t->o->run_arg_count; i++)
+        if (strncmp(t->o->run_args[i], "--cpu", strlen("--cpu")) == 0) return NULL;
     return toolchain_level_of_machine();
 }
 
@@ -100,15 +103,26 @@ static void add_strict(words *argv, const struct toolchain *t)
     vec_push(argv, "-Wextra");
     vec_push(argv, "-Werror=implicit-function-declaration"); /* no C since 1999: a result would be taken for an int */
     if (t->o->warnings_are_errors) vec_push(argv, "-Werror");
-    const char *const level = only_level(t->o);
+    const char *const level = only_level(t);
     if (level) {
         char *const define = arena_printf(t->mem, "-DPTO_ONLY_LEVEL=%s", level); /* in capitals */
         for (char *c = strchr(define, '=') + 1; *c; c++) *c = (char)toupper((unsigned char)*c);
         vec_push(argv, define);
     }
-    /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */
-    if (t->o->verb == VERB_RUN) vec_push(argv, "-DPTO_CALL_SUBMITS=1");
+    if (is_for_one_run(t)) {
+        vec_push(argv, "-DPTO_FOR_ONE_RUN=1");
+        /* To inline them costs the compiler 10 to 20 ms each, and saves the run some nanoseconds each. */
+        vec_push(argv, "-DPTO_CALL_SUBMITS=1");
+    }
     add_common(argv, t);
+}
+
+/* A program whose kernels are compiled apart, or are others', only submits tasks: what more optimizing than this takes
+ * the C compiler is longer than what most runs gain. */
+static void add_program(words *argv, const struct toolchain *t)
+{
+    add_strict(argv, t);
+    if (is_for_one_run(t) && t->only_submits && t->o->optimize < 0) vec_push(argv, "-Og");
 }
 
 /* An object has the kernels that it calls, and shares the runtime with the program that loads it. */
@@ -175,8 +189,11 @@ void toolchain_describe_compiler(const struct toolchain *t, struct strbuf *key)
 
 void toolchain_describe(const struct toolchain *t, struct strbuf *key)
 {
-    words libraries = {0};
+    words flags = {0}, libraries = {0};
     toolchain_describe_compiler(t, key);
+    add_program(&flags, t);
+    cache_key_words(key, "flag of the program", flags.data, flags.count);
+    vec_free(&flags);
     add_libraries(&libraries, t);
     cache_key_words(key, "library", libraries.data, libraries.count);
     cache_key_words(key, "input", t->o->link_inputs, (size_t)t->o->link_input_count);
@@ -267,14 +284,19 @@ static void add_rule(words *argv, const char *rule)
     vec_push(argv, rule);
 }
 
-static void add_source(const struct toolchain *t, words *argv, bool is_ours, const char *source)
+/* Whose a C file is. */
+enum origin { OF_PROGRAM, OF_KERNEL, OF_USER };
+
+static void add_source(const struct toolchain *t, words *argv, enum origin origin, const char *source)
 {
     add_compiler(argv, t);
-    if (is_ours)
+    if (origin == OF_PROGRAM)
+        add_program(argv, t);
+    else if (origin == OF_KERNEL)
         add_strict(argv, t);
     else
         add_common(argv, t);
-    if (is_ours) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
+    if (origin != OF_USER) vec_push(argv, arena_printf(t->mem, "-ffile-prefix-map=%s/=", t->temp_dir));
     vec_push(argv, source[0] == '-' ? arena_printf(t->mem, "./%s", source) : source);
 }
 
@@ -286,12 +308,12 @@ static void add_output(words *argv, const char *step, const char *output)
 }
 
 /* By way of the assembly, with a list of what was read. */
-static int compile_and_note(const struct toolchain *t, bool is_ours, const char *source, const char *object,
+static int compile_and_note(const struct toolchain *t, enum origin origin, const char *source, const char *object,
                             const char *what)
 {
     const char *assembly = arena_printf(t->mem, "%s.s", object), *rule = arena_printf(t->mem, "%s.d", object);
     words argv = {0}, assemble = {0};
-    add_source(t, &argv, is_ours, source);
+    add_source(t, &argv, origin, source);
     add_rule(&argv, rule);
     add_output(&argv, "-S", assembly);
     int result = run_compiler(t, &argv, what);
@@ -305,11 +327,12 @@ static int compile_and_note(const struct toolchain *t, bool is_ours, const char 
 }
 
 /* what: as for run_compiler. */
-static int compile(const struct toolchain *t, bool is_ours, const char *source, const char *object, const char *what)
+static int compile(const struct toolchain *t, enum origin origin, const char *source, const char *object,
+                   const char *what)
 {
-    if (t->reads) return compile_and_note(t, is_ours, source, object, what);
+    if (t->reads) return compile_and_note(t, origin, source, object, what);
     words argv = {0};
-    add_source(t, &argv, is_ours, source);
+    add_source(t, &argv, origin, source);
     add_output(&argv, "-c", object);
     return run_compiler(t, &argv, what);
 }
@@ -318,7 +341,8 @@ int toolchain_compile_kernel(const struct toolchain *t, const char *name, const 
 {
     const char *source = arena_printf(t->mem, "%s/%s.c", t->temp_dir, name);
     const int result = output_text(source, text);
-    return result == EXIT_OK ? compile(t, true, source, object, arena_printf(t->mem, "the kernel '%s'", name)) : result;
+    return result == EXIT_OK ? compile(t, OF_KERNEL, source, object, arena_printf(t->mem, "the kernel '%s'", name))
+                             : result;
 }
 
 /* ---- linking ---- */
@@ -438,7 +462,7 @@ const char *toolchain_check(const struct toolchain *t, const struct strbuf *text
                *log = arena_printf(t->mem, "%s/log", t->temp_dir),
                *rule = arena_printf(t->mem, "%s/program.d", t->temp_dir);
     words argv = {0};
-    add_source(t, &argv, true, source);
+    add_source(t, &argv, OF_PROGRAM, source);
     vec_push(&argv, "-fsyntax-only");
     if (t->reads) add_rule(&argv, rule);
     vec_push(&argv, NULL);
@@ -471,14 +495,14 @@ int toolchain_build(const struct toolchain *t, const char *stem, const struct st
     vec_push(&objects, arena_printf(t->mem, "%s/%s.o", t->temp_dir, stem));
     if (t->reads) reads_add_text(t->reads, strbuf_text(text), text->length);
     int result = output_text(source, text);
-    if (result == EXIT_OK) result = compile(t, true, source, objects.data[0], NULL);
+    if (result == EXIT_OK) result = compile(t, OF_PROGRAM, source, objects.data[0], NULL);
     for (size_t i = 0; i < kernel_count; i++) vec_push(&objects, kernels[i]);
     for (int i = 0; i < t->o->link_input_count && result == EXIT_OK; i++) {
         const char *input = t->o->link_inputs[i];
         const bool is_source = is_c(input) && input[0] != '-';
         vec_push(&objects, is_source ? arena_printf(t->mem, "%s/input-%d.o", t->temp_dir, i) : input);
         if (is_source)
-            result = compile(t, false, input, objects.data[objects.count - 1], arena_printf(t->mem, "'%s'", input));
+            result = compile(t, OF_USER, input, objects.data[objects.count - 1], arena_printf(t->mem, "'%s'", input));
     }
     if (result == EXIT_OK) result = link_program(t, &objects, output);
     if (result == EXIT_OK && t->reads) {

@@ -9,6 +9,7 @@ struct toolchain {
     struct arena *mem;
     const char *prefix; /* the folder that ptoc is installed in */
     const char *temp_dir;
+    bool only_submits;   /* no C of the user stands in the program's file */
     struct reads *reads; /* NULL: nobody wants to know */
 };
 

@@ -15,9 +15,18 @@
  * traps. */
 #define PTO_ELEMENTS static inline __attribute__((always_inline, unused))
 #if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
+#ifdef PTO_FOR_ONE_RUN /* the user waits for the compiler: without what takes the compiler half of its time and gains nothing */
+#define PTO_ELEMENTS_SOON_                                                                                             \
+    _Pragma("GCC optimize(\"no-ivopts\", \"no-gcse\", \"no-schedule-insns2\")")                                        \
+        _Pragma("GCC optimize(\"no-tree-slp-vectorize\", \"no-version-loops-for-strides\")")
+#else
+#define PTO_ELEMENTS_SOON_
+#endif
+/* The last of them defines macros of GCC's own, and GCC 12 loses what stands behind it in the same macro. */
 #define PTO_ELEMENTS_BEGIN                                                                                             \
-    _Pragma("GCC push_options") _Pragma("GCC optimize(\"O3\", \"no-trapping-math\", \"no-math-errno\")")               \
-        _Pragma("GCC optimize(\"fp-contract=off\", \"no-loop-interchange\", \"no-loop-unroll-and-jam\")")
+    _Pragma("GCC push_options") PTO_ELEMENTS_SOON_ _Pragma(                                                            \
+        "GCC optimize(\"O3\", \"fp-contract=off\", \"no-loop-interchange\", \"no-loop-unroll-and-jam\")")              \
+        _Pragma("GCC optimize(\"no-trapping-math\", \"no-math-errno\")")
 #define PTO_ELEMENTS_END _Pragma("GCC pop_options")
 #elif defined __clang__
 #define PTO_ELEMENTS_BEGIN _Pragma("STDC FP_CONTRACT OFF")
